@@ -1,0 +1,98 @@
+import Dependencies._
+
+ThisBuild / organization := "io.firesteel"
+ThisBuild / version := IO.read(file("python/src/firesteel/_version.py")).split('"')(1)
+ThisBuild / scalaVersion := Dependencies.scala
+ThisBuild / semanticdbEnabled := true
+ThisBuild / semanticdbVersion := scalafixSemanticdb.revision
+
+/** The jars of the installed PySpark: what is compiled against is what it runs with. */
+lazy val sparkJars = settingKey[Seq[File]]("jars of the PySpark in .venv")
+ThisBuild / sparkJars := {
+  val found = (file(".venv/lib") * "python3*" / "site-packages" / "pyspark" / "jars" * "*.jar").get
+  if (found.isEmpty) sys.error("no PySpark in .venv: run `make setup`")
+  found
+}
+
+lazy val common = Seq(
+  Compile / scalaSource := baseDirectory.value / "src",
+  Compile / javaSource := baseDirectory.value / "src",
+  Compile / resourceDirectory := baseDirectory.value / "resources",
+  Test / scalaSource := baseDirectory.value / "test",
+  Test / javaSource := baseDirectory.value / "test",
+  Test / resourceDirectory := baseDirectory.value / "test-resources",
+  Compile / unmanagedJars := Attributed.blankSeq(sparkJars.value),
+  Test / unmanagedJars := Attributed.blankSeq(sparkJars.value),
+  scalacOptions ++= Seq(
+    "-release:17",
+    "-deprecation",
+    "-feature",
+    "-unchecked",
+    "-Xlint:_,-missing-interpolator",
+    "-Wunused:_",
+    "-Wdead-code",
+    "-Wvalue-discard",
+    "-Werror"),
+  javacOptions ++= Seq("--release", "17"),
+  libraryDependencies ++= Seq(scalatest % Test, scalacheck % Test),
+  Test / fork := true,
+  Test / baseDirectory := (ThisBuild / baseDirectory).value,
+  Test / javaOptions ++= sparkJavaOptions,
+  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF", "-W", "30", "30"))
+
+/** What Spark's own launcher passes to a JVM of 17 or newer. */
+lazy val sparkJavaOptions = Seq(
+  "-Xmx3g",
+  "-XX:+IgnoreUnrecognizedVMOptions",
+  "-Dio.netty.tryReflectionSetAccessible=true",
+  "-Dio.netty.allocator.type=pooled",
+  "-Djdk.reflect.useDirectMethodHandle=false",
+  "--enable-native-access=ALL-UNNAMED") ++
+  Seq(
+    "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio",
+    "java.util", "java.util.concurrent", "java.util.concurrent.atomic", "sun.nio.ch", "sun.nio.cs",
+    "sun.security.action", "sun.util.calendar").map(p => s"--add-opens=java.base/$p=ALL-UNNAMED")
+
+def module(name: String): Project = Project(name, file(s"scala/$name")).settings(common)
+
+/** A room: sees `core` alone, is tested with `testkit`. Adding one: see CONTRIBUTING.md. */
+def room(name: String): Project = module(name).dependsOn(core, testkit % Test)
+
+lazy val bridge = module("bridge")
+lazy val core = module("core").dependsOn(bridge)
+lazy val testkit = module("testkit")
+  .dependsOn(core)
+  .settings(libraryDependencies ++= Seq(scalatest, scalacheck))
+
+lazy val rank = room("rank")
+
+lazy val rooms: Seq[Project] = Seq(rank)
+
+lazy val extension = module("extension")
+  .dependsOn(rooms.map(r => r: ClasspathDep[ProjectReference]): _*)
+  .dependsOn(testkit % Test)
+  .settings(
+    assembly / assemblyJarName := "firesteel.jar",
+    // Spark's and Scala's classes are there already; everything else is ours or relocated.
+    assembly / assemblyPackageScala / assembleArtifact := false,
+    assembly / fullClasspath := (Runtime / fullClasspath).value.filterNot(jar =>
+      sparkJars.value.contains(jar.data)),
+    assembly / assemblyShadeRules := Shading.rules,
+    assembly / packageOptions += Package.ManifestAttributes(
+      "Implementation-Version" -> version.value),
+    stageJar := {
+      val jar = assembly.value
+      val staged = (ThisBuild / baseDirectory).value / "python/src/firesteel/jars/firesteel.jar"
+      IO.copyFile(jar, staged)
+      streams.value.log.info(s"staged $staged")
+      staged
+    })
+
+lazy val bench = module("bench").dependsOn(extension)
+
+lazy val stageJar = taskKey[File]("builds the jar and puts it into the Python package")
+
+lazy val root = project
+  .in(file("."))
+  .aggregate((Seq(bridge, core, testkit, extension, bench) ++ rooms).map(_.project): _*)
+  .settings(publish / skip := true)
