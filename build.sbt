@@ -4,7 +4,7 @@ ThisBuild / organization := "io.firesteel"
 ThisBuild / version := IO.read(file("python/src/firesteel/_version.py")).split('"')(1)
 ThisBuild / scalaVersion := Dependencies.scala
 ThisBuild / semanticdbEnabled := true
-ThisBuild / semanticdbVersion := scalafixSemanticdb.revision
+ThisBuild / semanticdbVersion := Dependencies.semanticdb
 
 /** The jars of the installed PySpark: what is compiled against is what it runs with. */
 lazy val sparkJars = settingKey[Seq[File]]("jars of the PySpark in .venv")
@@ -72,6 +72,11 @@ lazy val extension = module("extension")
   .dependsOn(rooms.map(r => r: ClasspathDep[ProjectReference]): _*)
   .dependsOn(testkit % Test)
   .settings(
+    Compile / resourceGenerators += Def.task {
+      val file = (Compile / resourceManaged).value / "firesteel-version.txt"
+      IO.write(file, version.value)
+      Seq(file)
+    }.taskValue,
     assembly / assemblyJarName := "firesteel.jar",
     // Spark's and Scala's classes are there already; everything else is ours or relocated.
     assembly / assemblyPackageScala / assembleArtifact := false,

@@ -1,0 +1,38 @@
+package io.firesteel.core
+
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, QueryStageExec}
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+
+/** A rule that fired: the node of the plan that proves it, in words. */
+final case class Fired(rule: String, message: String, values: Map[String, String])
+
+/** What firesteel did and did not do to one physical plan. */
+final case class Explain(fired: Seq[Fired], declined: Seq[Declined], plan: String)
+
+object Explain {
+
+  /** Reads the decisions off `plan`, adaptive parts, subqueries and cached plans included. */
+  def of(plan: SparkPlan): Explain = {
+    val nodes = everyNode(plan)
+    val fired = nodes.collect {
+      case node: FiredOperator if node.reportsDecision =>
+        Fired(node.firedRule, node.firedMessage, node.firedValues)
+    }
+    // One logical node is linked to every physical node it became: report a reason once per rule.
+    val declined = nodes.flatMap(Decisions.declinesAt).distinct
+    Explain(fired, declined, plan.treeString)
+  }
+
+  private def everyNode(plan: SparkPlan): Seq[SparkPlan] = {
+    val below = plan match {
+      case adaptive: AdaptiveSparkPlanExec => Seq(adaptive.executedPlan)
+      case stage: QueryStageExec => Seq(stage.plan)
+      case reused: ReusedExchangeExec => Seq(reused.child)
+      case cached: InMemoryTableScanExec => Seq(cached.relation.cachedPlan)
+      case other => other.children
+    }
+    plan +: (below ++ plan.subqueries).flatMap(everyNode)
+  }
+}

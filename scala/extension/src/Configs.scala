@@ -1,0 +1,16 @@
+package io.firesteel.extension
+
+import io.firesteel.core.CoreConf
+import io.firesteel.rank.RankConf
+import org.apache.spark.sql.firesteel.ConfigEntry
+
+/** Every setting of every room. */
+object Configs {
+
+  /** Reading this registers them, so that `SET -v` lists them before the first query. */
+  val all: Seq[ConfigEntry[_]] = (CoreConf.all ++ RankConf.all).sortBy(_.key)
+
+  val prefix: String = "spark.firesteel."
+
+  val keys: Set[String] = all.map(_.key).toSet
+}

@@ -1,0 +1,31 @@
+package io.firesteel
+
+import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFunction}
+import io.firesteel.rank.{PlanTopN, RemoveRedundantPartialTopN}
+import org.apache.spark.SparkEnv
+import org.apache.spark.sql.SparkSessionExtensions
+
+/**
+ * Installs every room. Set `spark.sql.extensions=io.firesteel.FiresteelExtensions`.
+ *
+ * This list is the whole plug-in: a rule that is not named here does not run. Within a phase the
+ * order is the order of application, and every constraint on it is written beside it.
+ */
+class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    // Registers the settings, then checks what the session was started with.
+    require(Configs.all.nonEmpty)
+    Option(SparkEnv.get).foreach(env => SettingNames.checkAtStart(env.conf))
+
+    // Analysis.
+    extensions.injectCheckRule(SettingNames.checkAtAnalysis)
+    extensions.injectTableFunction(ExplainFunction.description)
+    extensions.injectTableFunction(VersionFunction.description)
+
+    // Planner: one strategy per room; they match disjoint nodes, so their order is free.
+    extensions.injectPlannerStrategy(_ => PlanTopN)
+
+    // Physical, of the rules that run with adaptive execution on and off alike.
+    extensions.injectColumnar(_ => RemoveRedundantPartialTopN)
+  }
+}

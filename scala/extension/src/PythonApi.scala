@@ -1,0 +1,43 @@
+package io.firesteel.extension
+
+import io.firesteel.core.Explain
+import org.apache.spark.sql.Dataset
+import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf}
+import org.apache.spark.sql.streaming.StreamingQuery
+import org.json4s.JsonAST.{JArray, JField, JNull, JObject, JString, JValue}
+import org.json4s.jackson.JsonMethods.{compact, render}
+
+/** Everything that Python calls on the JVM, once; answers are JSON. */
+object PythonApi {
+
+  /** The version of this jar. */
+  def version(): String = Version.firesteel
+
+  /** What firesteel did to a Dataset's plan: `{"fired": [..], "declined": [..], "plan": ".."}`. */
+  def explain(dataset: Dataset[_]): String = json(Explain.of(executionOf(dataset).executedPlan))
+
+  /** The same of a stream's last micro-batch; nothing at all when there has been none. */
+  def explainStreaming(query: StreamingQuery): String =
+    json(lastBatchOf(query).fold(Explain(Nil, Nil, ""))(batch => Explain.of(batch.executedPlan)))
+
+  private def json(explain: Explain): String = {
+    val fired = explain.fired.map { f =>
+      JObject("rule" -> JString(f.rule), "message" -> JString(f.message), values(f.values))
+    }
+    val declined = explain.declined.map { d =>
+      JObject(
+        "rule" -> JString(d.rule),
+        "code" -> JString(d.why.code),
+        "message" -> JString(d.why.message),
+        values(d.why.values),
+        "setting" -> d.why.setting.fold[JValue](JNull)(JString(_)))
+    }
+    compact(render(JObject(
+      "fired" -> JArray(fired.toList),
+      "declined" -> JArray(declined.toList),
+      "plan" -> JString(explain.plan))))
+  }
+
+  private def values(of: Map[String, String]): JField =
+    "values" -> JObject(of.toList.sorted.map { case (k, v) => JField(k, JString(v)) })
+}

@@ -1,0 +1,17 @@
+package io.firesteel.extension
+
+/** What this jar is and what it fits. */
+object Version {
+
+  /** The version of the jar, the same as the Python package's; the build writes it. */
+  val firesteel: String = {
+    val in = getClass.getClassLoader.getResourceAsStream("firesteel-version.txt")
+    try new String(in.readAllBytes(), "UTF-8").trim
+    finally in.close()
+  }
+
+  /** The Spark line that this jar was built and tested for. */
+  val supportedSpark: String = "4.3"
+
+  val rooms: Seq[String] = Seq("rank")
+}

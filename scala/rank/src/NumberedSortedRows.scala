@@ -1,0 +1,63 @@
+package io.firesteel.rank
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+
+/**
+ * Numbers rows that come sorted by key and order, and leaves out those beyond the bound.
+ *
+ * Memory: one key and one row, whatever the size of a key or of a tie.
+ *
+ * @param keyOf the binary key of a row, reusing its result
+ */
+private[rank] final class NumberedSortedRows(
+    input: Iterator[InternalRow],
+    keyOf: UnsafeProjection,
+    order: RowOrder,
+    bound: RankBound)
+  extends NumberedRows {
+
+  private[this] val key = new KeptCopy
+  private[this] val previous = new KeptCopy
+
+  private[this] var current: UnsafeRow = _
+
+  override def row: UnsafeRow = current
+  override val ranks: RankCounter = new RankCounter
+
+  override def advance(): Boolean = {
+    var found = false
+    while (!found && input.hasNext) {
+      val row = input.next().asInstanceOf[UnsafeRow]
+      current = row
+      val itsKey = keyOf(row)
+      val newKey = !key.holds(itsKey)
+      if (newKey) {
+        key.keep(itsKey)
+        ranks.reset()
+      }
+      // Past the bound a key has only worse rows: skip them without a comparison.
+      if (newKey || ranks.within(bound)) {
+        val tie = !newKey && order.compareRows(previous.row, row) == 0
+        ranks.count(tie)
+        if (!tie) previous.keep(row)
+        found = ranks.within(bound)
+      }
+    }
+    found
+  }
+}
+
+/** A copy of a row, in a buffer that is used again. */
+private[rank] final class KeptCopy {
+  private[this] var bytes: Array[Byte] = Array.emptyByteArray
+  var row: UnsafeRow = _
+
+  def keep(source: UnsafeRow): Unit = {
+    bytes = RowOrder.copy(source, bytes)
+    if (row == null) row = new UnsafeRow(source.numFields())
+    row.pointTo(bytes, bytes.length)
+  }
+
+  def holds(other: UnsafeRow): Boolean = row != null && row.equals(other)
+}

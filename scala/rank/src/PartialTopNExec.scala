@@ -1,0 +1,223 @@
+package io.firesteel.rank
+
+import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, BindReferences, Expression, SortOrder, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodeGenerator, ExprCode, GenerateUnsafeProjection}
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.firesteel.countPeakMemory
+
+/**
+ * Keeps the first rows per key of each task, so that few rows are shuffled.
+ *
+ * Its answer is a superset of the rows that satisfy `bound`; [[TopNExec]] above the exchange makes
+ * it exact.
+ *
+ * In generated code a row that is not kept is never built: only its key columns and order columns
+ * are read from the child.
+ *
+ * Memory: what Spark's memory manager grants; when it refuses, the rows kept go downstream.
+ */
+case class PartialTopNExec(
+    partitionBy: Seq[Expression],
+    orderBy: Seq[SortOrder],
+    bound: RankBound,
+    child: SparkPlan)
+  extends TopNNode
+  with CodegenSupport {
+
+  override def nodeName: String = "PartialTopN"
+
+  override def reportsDecision: Boolean = false
+
+  override def output: Seq[Attribute] = child.output
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override def outputOrdering: Seq[SortOrder] = if (sortedInput) child.outputOrdering else Nil
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "numInputRows" -> SQLMetrics.createMetric(sparkContext, "number of input rows"),
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
+    "numFlushedRows" -> SQLMetrics.createMetric(sparkContext, "rows handed over for memory"),
+    "numTasksAside" -> SQLMetrics.createMetric(sparkContext, "tasks that stepped aside"),
+    "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory"))
+
+  private lazy val limits = TopNLimits.of(conf)
+
+  // Sorted input is only counted; that path has no generated code.
+  override def supportCodegen: Boolean = !sortedInput
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val keys = this.keys
+    val start = newStart()
+    if (sortedInput) {
+      val (in, out) = (longMetric("numInputRows"), longMetric("numOutputRows"))
+      child.execute().mapPartitions { rows =>
+        val numbered = new NumberedSortedRows(
+          rows.map { row => in += 1; row }, keys.newKeyOf(), keys.newOrder(), keys.bound)
+        new RankedRowIterator(numbered, keys.input, Nil, out, () => ())
+      }
+    } else {
+      child.execute().mapPartitions { rows =>
+        new PartialTopNIterator(rows, start(), keys.newKeyOf(), keys.newPrefixOf())
+      }
+    }
+  }
+
+  /** How a task gets its heaps; called by generated code, too. */
+  def newStart(): PartialTopNStart =
+    PartialTopNStart(
+      keys,
+      limits,
+      longMetric("numInputRows"),
+      longMetric("numOutputRows"),
+      longMetric("numFlushedRows"),
+      longMetric("numTasksAside"),
+      longMetric("peakMemory"))
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
+
+  // Only these are read of every row; the others when a row is kept.
+  override def usedInputs: AttributeSet = AttributeSet(partitionBy ++ orderBy)
+
+  @transient private var topN: String = _
+
+  override protected def doProduce(ctx: CodegenContext): String = {
+    val start = ctx.addReferenceObj("partialTopNStart", newStart())
+    topN = ctx.addMutableState(
+      classOf[PartialTopN].getName, "partialTopN", v => s"$v = $start.apply();", forceInline = true)
+    val inputDone = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "partialTopNInputDone")
+    val allDone = ctx.freshName("allDone")
+    val row = ctx.freshName("kept")
+    s"""
+       |boolean $allDone = false;
+       |while (!$allDone) {
+       |  while ($topN.hasNext()) {
+       |    UnsafeRow $row = $topN.next();
+       |    ${consume(ctx, null, row)}
+       |    if (shouldStop()) return;
+       |  }
+       |  if ($inputDone) {
+       |    $allDone = true;
+       |  } else {
+       |    ${child.asInstanceOf[CodegenSupport].produce(ctx, this)}
+       |    $inputDone = true;
+       |    $topN.finish();
+       |  }
+       |}
+     """.stripMargin
+  }
+
+  override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
+    val bound = BindReferences.bindReferences(keys.binaryKeys, child.output)
+    val prefixExpression = BindReferences.bindReference(keys.prefix.expression, child.output)
+    ctx.INPUT_ROW = null
+    ctx.currentVars = input
+    val key = GenerateUnsafeProjection.createCode(ctx, bound)
+    ctx.currentVars = input
+    val prefix = prefixExpression.genCode(ctx)
+    val (wanted, out) = (ctx.freshName("wanted"), ctx.freshName("passed"))
+    val (rowCode, rowValue) = binaryRow(ctx, input, row)
+    s"""
+       |boolean $wanted = true;
+       |if ($topN.accepting()) {
+       |  ${key.code}
+       |  ${prefix.code}
+       |  $wanted = $topN.admits(${key.value}, ${prefix.value});
+       |}
+       |if ($wanted) {
+       |  $rowCode
+       |  UnsafeRow $out = $topN.take((UnsafeRow) $rowValue);
+       |  if ($out != null) {
+       |    ${consume(ctx, null, out)}
+       |  }
+       |}
+     """.stripMargin
+  }
+
+  /**
+   * Code that builds the row of a wanted input. Not Spark's own `row.code`: that would declare the
+   * key columns once more, which stand evaluated outside.
+   */
+  private def binaryRow(
+      ctx: CodegenContext,
+      input: Seq[ExprCode],
+      row: ExprCode): (String, String) =
+    if (row.code.toString.trim.isEmpty) ("", row.value.toString)
+    else {
+      val columns = evaluateVariables(input)
+      ctx.INPUT_ROW = null
+      ctx.currentVars = input
+      val all = BindReferences.bindReferences[Expression](child.output, child.output)
+      val built = GenerateUnsafeProjection.createCode(ctx, all)
+      (s"$columns\n${built.code}", built.value.toString)
+    }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): PartialTopNExec =
+    copy(child = newChild)
+}
+
+/** Makes the heaps of a task, and counts what they did when the task ends. */
+case class PartialTopNStart private[rank] (
+    private[rank] val keys: TopNKeys,
+    private[rank] val limits: TopNLimits,
+    inputRows: SQLMetric,
+    outputRows: SQLMetric,
+    flushedRows: SQLMetric,
+    tasksAside: SQLMetric,
+    peakMemory: SQLMetric) {
+
+  def apply(): PartialTopN = {
+    val budget = TaskMemoryBudget.ofThisTask(limits.maxTaskMemory)
+    val topN = new PartialTopN(keys.newHeaps(budget), limits.newVerdict(), keys.input.length)
+    val task = TaskContext.get()
+    task.addTaskCompletionListener[Unit] { _ =>
+      inputRows += topN.inputRows
+      outputRows += topN.outputRows
+      flushedRows += topN.flushedRows
+      if (topN.steppedAside) tasksAside += 1
+      peakMemory += budget.peak
+      countPeakMemory(task, budget.peak)
+    }
+    topN
+  }
+}
+
+/** [[PartialTopN]] without generated code around it. */
+private[rank] final class PartialTopNIterator(
+    input: Iterator[InternalRow],
+    topN: PartialTopN,
+    keyOf: UnsafeProjection,
+    prefixOf: UnsafeProjection)
+  extends Iterator[InternalRow] {
+
+  private[this] var ready: UnsafeRow = _
+  private[this] var inputDone = false
+
+  override def hasNext: Boolean = {
+    while (ready == null && !inputDone) {
+      if (topN.hasNext) ready = topN.next()
+      else if (input.hasNext) ready = offer(input.next().asInstanceOf[UnsafeRow])
+      else {
+        inputDone = true
+        topN.finish()
+      }
+    }
+    ready != null || topN.hasNext
+  }
+
+  override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException("no more rows")
+    val row = if (ready != null) ready else topN.next()
+    ready = null
+    row
+  }
+
+  private def offer(row: UnsafeRow): UnsafeRow =
+    if (!topN.accepting || topN.admits(keyOf(row), prefixOf(row).getLong(0))) topN.take(row)
+    else null
+}

@@ -1,0 +1,111 @@
+package io.firesteel.rank
+
+import io.firesteel.core.{Decline, OptionalStrategy}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, WindowExpression}
+import org.apache.spark.sql.catalyst.optimizer.InferWindowGroupLimit
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
+import org.apache.spark.sql.firesteel.binaryKey
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Plans "the first n rows per key" as bounded heaps instead of a sort of every row.
+ *
+ * {{{
+ *   Filter (rn <= 3)                                       TopN [k], [v DESC], rn
+ *   +- Window [row_number() OVER (k, v DESC) AS rn]   =>   +- Exchange hashpartitioning(k)
+ *      +- child                                               +- PartialTopN [k], [v DESC]
+ *                                                                +- child
+ * }}}
+ *
+ * Sound because the rank of a row depends only on rows ordered before it or equal to it, all of
+ * which are kept when the row is. What a bound does not say (`rn >= 2`, `v > 0`) is filtered above.
+ *
+ * It is a strategy and not an optimizer rule: so every rule of Spark still sees its own window
+ * (keys are normalised, empty inputs cut, columns pruned), and adaptive execution plans anew through
+ * the same door.
+ *
+ * Reasons to leave a query alone are the cases of [[RankDecline]]. Flink counterpart:
+ * `FlinkLogicalRankRule`.
+ */
+object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
+
+  override protected def recognise(plan: LogicalPlan): Option[RankQuery] = RankQuery.unapply(plan)
+
+  override protected def subject(query: RankQuery): LogicalPlan = query.window
+
+  override protected def decide(query: RankQuery): Either[Decline, SparkPlan] =
+    for {
+      _ <- refuse(hinted(query))
+      _ <- refuse(otherWindow(query))
+      _ <- refuse(otherFunction(query))
+      bound <- RankBound
+        .of(query.condition, query.functionOf)
+        .toRight(RankDecline.NoUpperBound(query.condition.sql))
+      _ <- refuse(takenBySpark(query))
+      _ <- refuse(tooLarge(bound))
+      _ <- refuse(nonDeterministic(query))
+      _ <- refuse(unsupportedKey(query))
+    } yield planned(query, bound)
+
+  private def planned(query: RankQuery, bound: RankBound): SparkPlan = {
+    val (partitionBy, orderBy) = (query.window.partitionSpec, query.window.orderSpec)
+    val residual = RankQuery.residual(query.condition, bound, query.ranks)
+    val needed = query.readAbove(residual, query.window.output)
+    val (ranks, functions) = query.ranks.filter { case (rank, _) => needed.contains(rank) }.unzip
+    val partial = PartialTopNExec(partitionBy, orderBy, bound, planLater(query.child))
+    val topN: SparkPlan = TopNExec(partitionBy, orderBy, bound, ranks, functions, partial)
+    val filtered = residual.fold(topN)(FilterExec(_, topN))
+    query.project.filter(_ != filtered.output).fold(filtered)(ProjectExec(_, filtered))
+  }
+
+  private def refuse(why: Option[Decline]): Either[Decline, Unit] = why.toLeft(())
+
+  private def hinted(query: RankQuery): Option[Decline] =
+    query.window.hint.map(_ => RankDecline.WindowHinted)
+
+  /** Windows between ours and the filter need every row of it. */
+  private def otherWindow(query: RankQuery): Option[Decline] =
+    query.above.headOption.map { window =>
+      if (RankQuery.isJoinedByOr(query)) RankDecline.SeveralWindows(query.condition.sql)
+      else RankDecline.OtherWindowAbove(window.windowExpressions.head.children.head.sql)
+    }
+
+  private def otherFunction(query: RankQuery): Option[Decline] =
+    query.window.windowExpressions.collectFirst {
+      case Alias(call: WindowExpression, _) if RankFunction.of(call.windowFunction).isEmpty =>
+        RankDecline.OtherFunction(call.windowFunction.sql)
+    }
+
+  /**
+   * Without keys, Spark turns a bounded `ROW_NUMBER` into a limit over a sort, by the limits that
+   * its own rule reads.
+   */
+  private def takenBySpark(query: RankQuery): Option[Decline] = {
+    val limits = query.ranks.collect {
+      case (rank, RankFunction.RowNumbers) =>
+        InferWindowGroupLimit.extractLimits(query.condition, rank)
+    }.flatten
+    val threshold = SQLConf.get.windowGroupLimitThreshold
+    if (query.window.partitionSpec.isEmpty && limits.exists(_ <= threshold)) {
+      Some(RankDecline.SparkTakesOrdered)
+    } else None
+  }
+
+  private def tooLarge(bound: RankBound): Option[Decline] = {
+    val max = SQLConf.get.getConf(RankConf.MAX_LIMIT)
+    if (bound.limit > max) Some(RankDecline.LimitTooLarge(bound.limit, max)) else None
+  }
+
+  private def nonDeterministic(query: RankQuery): Option[Decline] =
+    specification(query).find(!_.deterministic).map(e => RankDecline.NonDeterministic(e.sql))
+
+  private def unsupportedKey(query: RankQuery): Option[Decline] =
+    query.window.partitionSpec
+      .find(key => !UnsafeRowUtils.isBinaryStable(binaryKey(key).dataType))
+      .map(key => RankDecline.UnsupportedKey(key.sql, key.dataType.simpleString))
+
+  private def specification(query: RankQuery): Seq[Expression] =
+    query.window.partitionSpec ++ query.window.orderSpec.map(_.child)
+}

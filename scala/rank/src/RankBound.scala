@@ -1,0 +1,81 @@
+package io.firesteel.rank
+
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeReference, EqualNullSafe, EqualTo, Expression, ExprId, GreaterThan, GreaterThanOrEqual, In, InSet, IntegerLiteral, LessThan, LessThanOrEqual, Literal, Or}
+
+/**
+ * The promise `function() <= limit`, held by every row that a filter lets pass.
+ *
+ * @param limit at least 1, in rows (`ROW_NUMBER`, `RANK`) or distinct order values (`DENSE_RANK`)
+ *   per key
+ */
+final case class RankBound(function: RankFunction, limit: Int) {
+  override def toString: String = s"$function() <= $limit"
+
+  /** Both hold: either is sound. The tighter function holds fewer rows, so it goes first. */
+  private def and(other: RankBound): RankBound =
+    if (function.looseness != other.function.looseness) Seq(this, other).minBy(_.function.looseness)
+    else Seq(this, other).minBy(_.limit)
+
+  /** At least one holds: then so does the looser function with the larger limit. */
+  private def or(other: RankBound): RankBound =
+    RankBound(Seq(function, other.function).maxBy(_.looseness), limit.max(other.limit))
+}
+
+object RankBound {
+
+  /**
+   * The bound that `condition` puts on rank columns, or `None` when it puts no constant one.
+   *
+   * Reads what Spark's own reader knows (`<=`, `<`, `=`, both operand orders) and also `IN`,
+   * `<=>` and disjunctions in which every branch is bounded.
+   */
+  def of(condition: Expression, ranks: Map[ExprId, RankFunction]): Option[RankBound] = {
+    def known(e: Expression): Option[RankFunction] = e match {
+      case a: AttributeReference => ranks.get(a.exprId)
+      case _ => None
+    }
+    def bound(e: Expression, limit: Long): Option[RankBound] =
+      known(e).map(RankBound(_, limit.max(1L).toInt))
+
+    condition match {
+      case And(left, right) =>
+        (of(left, ranks) ++ of(right, ranks)).reduceOption(_ and _)
+      case Or(left, right) =>
+        of(left, ranks).flatMap(l => of(right, ranks).map(l.or))
+      case LessThanOrEqual(e, IntegerLiteral(n)) => bound(e, n)
+      case GreaterThanOrEqual(IntegerLiteral(n), e) => bound(e, n)
+      case LessThan(e, IntegerLiteral(n)) => bound(e, n - 1L)
+      case GreaterThan(IntegerLiteral(n), e) => bound(e, n - 1L)
+      case EqualTo(e, IntegerLiteral(n)) => bound(e, n)
+      case EqualTo(IntegerLiteral(n), e) => bound(e, n)
+      case EqualNullSafe(e, IntegerLiteral(n)) => bound(e, n)
+      case EqualNullSafe(IntegerLiteral(n), e) => bound(e, n)
+      case In(e, list) if list.forall(_.isInstanceOf[Literal]) =>
+        largest(list.map(_.asInstanceOf[Literal].value)).flatMap(bound(e, _))
+      case InSet(e, set) => largest(set.toSeq).flatMap(bound(e, _))
+      case _ => None
+    }
+  }
+
+  /** Whether `condition` says no more than `bound` does, so that it need not be checked again. */
+  def implies(bound: RankBound, condition: Expression, rank: Attribute): Boolean = {
+    val isRank = (e: Expression) => e.semanticEquals(rank)
+    condition match {
+      case LessThanOrEqual(e, IntegerLiteral(n)) => isRank(e) && n == bound.limit
+      case GreaterThanOrEqual(IntegerLiteral(n), e) => isRank(e) && n == bound.limit
+      case LessThan(e, IntegerLiteral(n)) => isRank(e) && n - 1L == bound.limit
+      case GreaterThan(IntegerLiteral(n), e) => isRank(e) && n - 1L == bound.limit
+      case EqualTo(e, IntegerLiteral(1)) => isRank(e) && bound.limit == 1
+      case EqualTo(IntegerLiteral(1), e) => isRank(e) && bound.limit == 1
+      case _ => false
+    }
+  }
+
+  /** The largest of some integer values; NULL matches no row. No integer at all bounds at 1. */
+  private def largest(values: Seq[Any]): Option[Long] = {
+    val numbers = values.collect { case n: Int => n.toLong }
+    if (numbers.length + values.count(_ == null) == values.length) {
+      Some(numbers.maxOption.getOrElse(1L))
+    } else None
+  }
+}

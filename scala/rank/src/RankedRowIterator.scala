@@ -1,0 +1,67 @@
+package io.firesteel.rank
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
+
+/**
+ * Gives numbered rows out as binary rows with the rank columns wanted at their end.
+ *
+ * @param input columns of the numbered rows
+ * @param functions the rank columns; none leaves the rows as they are
+ * @param atEnd called once, when the last row has been given out
+ */
+private[rank] final class RankedRowIterator(
+    numbered: NumberedRows,
+    input: Seq[Attribute],
+    functions: Seq[RankFunction],
+    outputRows: SQLMetric,
+    atEnd: () => Unit)
+  extends Iterator[InternalRow] {
+
+  private[this] val wanted = functions.toArray
+  private[this] val ranks = RankedRowIterator.fixedRow(wanted.length)
+  private[this] lazy val joiner = GenerateUnsafeRowJoiner.create(
+    DataTypeUtils.fromAttributes(input),
+    StructType(functions.map(f => StructField(f.sqlName, IntegerType, nullable = false))))
+  private[this] var looked = false
+  private[this] var more = true
+
+  override def hasNext: Boolean = {
+    if (!looked && more) {
+      looked = true
+      more = numbered.advance()
+      if (!more) atEnd()
+    }
+    more
+  }
+
+  override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException("no more rows")
+    looked = false
+    outputRows += 1
+    if (wanted.length == 0) numbered.row
+    else {
+      var i = 0
+      while (i < wanted.length) {
+        ranks.setInt(i, numbered.ranks.value(wanted(i)))
+        i += 1
+      }
+      joiner.join(numbered.row, ranks)
+    }
+  }
+}
+
+private[rank] object RankedRowIterator {
+
+  /** A binary row of `n` integers, all fixed width, to be set in place. */
+  private def fixedRow(n: Int): UnsafeRow = {
+    val bytes = new Array[Byte](UnsafeRow.calculateBitSetWidthInBytes(n) + 8 * n)
+    val row = new UnsafeRow(n)
+    row.pointTo(bytes, bytes.length)
+    row
+  }
+}

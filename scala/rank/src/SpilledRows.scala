@@ -1,0 +1,73 @@
+package io.firesteel.rank
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, BindReferences, Expression, RowOrdering, SortOrder, SortPrefix, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.{SortPrefixUtils, UnsafeExternalRowSorter}
+import org.apache.spark.sql.firesteel.pageSizeBytes
+
+/**
+ * Rows that found no memory, sorted by key and order on disk by Spark's external sorter.
+ *
+ * Made only when memory is refused for the first time.
+ */
+private[rank] final class SpilledRows(
+    partitionBy: Seq[Expression],
+    orderBy: Seq[SortOrder],
+    input: Seq[Attribute]) {
+
+  private[this] val spilledBefore = TaskContext.get().taskMetrics().memoryBytesSpilled
+  private[this] val sorter = newSorter()
+  private[this] val pointer = new UnsafeRow(input.length)
+
+  def add(row: UnsafeRow): Unit = sorter.insertRow(row)
+
+  /** Adds all rows of a key. */
+  def add(rows: KeptRows): Unit = {
+    var i = 0
+    while (i < rows.size) {
+      val bytes = rows.rowAt(i)
+      pointer.pointTo(bytes, bytes.length)
+      sorter.insertRow(pointer)
+      i += 1
+    }
+  }
+
+  /** Every row added, by key and order. */
+  def sorted(): Iterator[InternalRow] = sorter.sort()
+
+  def spilledBytes: Long = TaskContext.get().taskMetrics().memoryBytesSpilled - spilledBefore
+
+  def peakMemory: Long = sorter.getPeakMemoryUsage
+
+  private def newSorter(): UnsafeExternalRowSorter = {
+    val order = partitionBy.map(SortOrder(_, Ascending)) ++ orderBy
+    val first = BindReferences.bindReference(order.head, input)
+    val prefix = SortPrefix(first)
+    val computer = new SpilledRows.ComputePrefix(UnsafeProjection.create(Seq(prefix)), prefix)
+    UnsafeExternalRowSorter.create(
+      DataTypeUtils.fromAttributes(input),
+      RowOrdering.create(order, input),
+      SortPrefixUtils.getPrefixComparator(first),
+      computer,
+      pageSizeBytes,
+      false)
+  }
+}
+
+private[rank] object SpilledRows {
+
+  private final class ComputePrefix(project: UnsafeProjection, prefix: SortPrefix)
+    extends UnsafeExternalRowSorter.PrefixComputer {
+
+    private[this] val result = new UnsafeExternalRowSorter.PrefixComputer.Prefix
+
+    override def computePrefix(row: InternalRow): UnsafeExternalRowSorter.PrefixComputer.Prefix = {
+      val computed = project(row)
+      result.isNull = computed.isNullAt(0)
+      result.value = if (result.isNull) prefix.nullValue else computed.getLong(0)
+      result
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package io.firesteel.rank
+
+import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, ClusteredDistribution, Distribution, Partitioning}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.firesteel.{countPeakMemory, pageSizeBytes}
+
+/**
+ * Keeps exactly the rows that satisfy `bound` and gives them their ranks.
+ *
+ * It asks its input to be clustered by key and not to be sorted; where the input happens to be
+ * sorted it only counts. Rows of a key come out together and in order.
+ *
+ * Memory: what Spark's memory manager grants; when it refuses, rows go to an external sorter.
+ *
+ * @param ranks rank columns to add to the output, each with its function; none when nothing above
+ *   reads them
+ */
+case class TopNExec(
+    partitionBy: Seq[Expression],
+    orderBy: Seq[SortOrder],
+    bound: RankBound,
+    ranks: Seq[Attribute],
+    functions: Seq[RankFunction],
+    child: SparkPlan)
+  extends TopNNode {
+
+  override def nodeName: String = "TopN"
+
+  override def output: Seq[Attribute] = child.output ++ ranks
+
+  override def producedAttributes: AttributeSet = AttributeSet(ranks)
+
+  override def requiredChildDistribution: Seq[Distribution] =
+    Seq(if (partitionBy.isEmpty) AllTuples else ClusteredDistribution(partitionBy))
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override def outputOrdering: Seq[SortOrder] =
+    if (sortedInput) child.outputOrdering
+    else if (partitionBy.isEmpty) orderBy
+    else Nil
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "numInputRows" -> SQLMetrics.createMetric(sparkContext, "number of input rows"),
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
+    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"),
+    "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory"))
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    // Locals, so that the closure carries these values and not the whole plan.
+    val (keys, functions) = (this.keys, this.functions)
+    val (in, out) = (longMetric("numInputRows"), longMetric("numOutputRows"))
+    val (spill, peak) = (longMetric("spillSize"), longMetric("peakMemory"))
+    val (sorted, limits) = (sortedInput, TopNLimits.of(conf))
+    child.execute().mapPartitions { rows =>
+      val counted = rows.map { row => in += 1; row }
+      if (sorted) {
+        val numbered =
+          new NumberedSortedRows(counted, keys.newKeyOf(), keys.newOrder(), keys.bound)
+        new RankedRowIterator(numbered, keys.input, functions, out, () => ())
+      } else {
+        val budget = TaskMemoryBudget.ofThisTask(limits.maxTaskMemory)
+        val topN = new FinalTopN(
+          keys.newHeaps(budget),
+          keys.newKeyOf(),
+          keys.newPrefixOf(),
+          keys.bound,
+          limits.newVerdict(),
+          keys.input.length,
+          () => new SpilledRows(keys.partitionBy, keys.orderBy, keys.input),
+          advance = pageSizeBytes * 2)
+        val numbered = topN.number(counted)
+        val report = () => {
+          spill += topN.spilledBytes
+          peak += budget.peak + topN.sorterMemory
+          countPeakMemory(TaskContext.get(), budget.peak)
+        }
+        new RankedRowIterator(numbered, keys.input, functions, out, report)
+      }
+    }
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): TopNExec =
+    copy(child = newChild)
+}

@@ -1,0 +1,54 @@
+package io.firesteel.rank
+
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, Expression, RowOrdering, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.firesteel.binaryKey
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * What the two operators of a Top-N know of their rows: keys, order and bound.
+ *
+ * Serialisable without a plan, so that a task's closure carries this and not the operator.
+ *
+ * @param input columns of the rows, of which both halves keep all
+ */
+private[rank] final case class TopNKeys(
+    partitionBy: Seq[Expression],
+    orderBy: Seq[SortOrder],
+    bound: RankBound,
+    input: Seq[Attribute]) {
+
+  /** The ordering of input that has one key after the other, each in order. */
+  def sorted: Seq[SortOrder] = partitionBy.map(SortOrder(_, Ascending)) ++ orderBy
+
+  /** Keys as expressions whose values are equal exactly when their bytes are. */
+  def binaryKeys: Seq[Expression] = partitionBy.map(binaryKey)
+
+  def prefix: OrderPrefix = OrderPrefix.of(orderBy)
+
+  /** Makes the projection to the binary key, for one task thread. */
+  def newKeyOf(): UnsafeProjection = UnsafeProjection.create(binaryKeys, input)
+
+  def newPrefixOf(): UnsafeProjection = UnsafeProjection.create(Seq(prefix.expression), input)
+
+  def newOrder(): RowOrder =
+    new RowOrder(RowOrdering.create(orderBy, input), input.length, prefix.decisive, prefix.edge)
+
+  def newHeaps(budget: MemoryBudget): Heaps = new Heaps(bound, newOrder(), budget)
+}
+
+/** Settings that tasks need, read when the query is planned. */
+private[rank] final case class TopNLimits(
+    sampleRows: Int,
+    maxKept: Double,
+    maxTaskMemory: Long) {
+
+  def newVerdict(): Verdict = new Verdict(sampleRows, maxKept)
+}
+
+private[rank] object TopNLimits {
+  def of(conf: SQLConf): TopNLimits =
+    TopNLimits(
+      conf.getConf(RankConf.SAMPLE_ROWS),
+      conf.getConf(RankConf.MAX_KEPT),
+      conf.getConf(RankConf.MAX_TASK_MEMORY))
+}

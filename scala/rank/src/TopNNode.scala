@@ -1,0 +1,31 @@
+package io.firesteel.rank
+
+import io.firesteel.core.FiredOperator
+import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+
+/** What both halves of a Top-N say of themselves. */
+private[rank] trait TopNNode extends UnaryExecNode with FiredOperator { self: SparkPlan =>
+
+  def partitionBy: Seq[Expression]
+  def orderBy: Seq[SortOrder]
+  def bound: RankBound
+
+  private[rank] def keys: TopNKeys = TopNKeys(partitionBy, orderBy, bound, child.output)
+
+  /** Whether rows come in order already, so that counting is enough and heaps are not needed. */
+  final def sortedInput: Boolean =
+    SortOrder.orderingSatisfies(child.outputOrdering, keys.sorted)
+
+  override def firedRule: String = PlanTopN.ruleName
+
+  override def firedMessage: String =
+    s"$bound per key in ${if (sortedInput) "sorted input" else "bounded heaps"}, " +
+      "no sort of the input"
+
+  override def firedValues: Map[String, String] = Map(
+    "function" -> bound.function.sqlName,
+    "n" -> bound.limit.toString,
+    "partitionBy" -> partitionBy.map(_.sql).mkString(", "),
+    "orderBy" -> orderBy.map(_.sql).mkString(", "))
+}
