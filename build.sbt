@@ -93,11 +93,22 @@ lazy val extension = module("extension")
       staged
     })
 
+/** Whole queries against golden plans: what no single room can show. */
+lazy val queries = Project("queries", file("tests/scala"))
+  .dependsOn(extension, testkit % Test)
+  .settings(common, Test / scalaSource := baseDirectory.value)
+
 lazy val bench = module("bench").dependsOn(extension)
 
 lazy val stageJar = taskKey[File]("builds the jar and puts it into the Python package")
 
 lazy val root = project
   .in(file("."))
-  .aggregate((Seq(bridge, core, testkit, extension, bench) ++ rooms).map(_.project): _*)
+  .aggregate((Seq(bridge, core, testkit, extension, queries, bench) ++ rooms).map(_.project): _*)
   .settings(publish / skip := true)
+
+addCommandAlias("reference", "extension/runMain io.firesteel.extension.Reference --write REFERENCE.md")
+addCommandAlias(
+  "check",
+  "; scalafmtCheckAll; scalafmtSbtCheck; scalafixAll --check; Test / compile; " +
+    "extension/runMain io.firesteel.extension.Reference --check REFERENCE.md")

@@ -2,6 +2,7 @@ package io.firesteel.core
 
 import scala.jdk.CollectionConverters._
 
+import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.{ErrorClassesJsonReader, SparkThrowable}
 import org.apache.spark.sql.AnalysisException
 
@@ -18,6 +19,16 @@ object FiresteelErrors {
     s"[$condition] ${reader.getErrorMessage(condition, parameters)}"
 
   def sqlState(condition: String): String = reader.getSqlState(condition)
+
+  /** The text of an error with its parameters unfilled. */
+  def template(condition: String): String = reader.getMessageTemplate(condition)
+
+  /** Every condition, by name. */
+  def conditions: Seq[String] = {
+    val in = getClass.getClassLoader.getResourceAsStream(file)
+    try new ObjectMapper().readTree(in).fieldNames().asScala.toSeq.sorted
+    finally in.close()
+  }
 }
 
 /** An error while a query runs. */

@@ -4,7 +4,7 @@ import io.firesteel.core.FiresteelAnalysisException
 import org.apache.commons.text.similarity.LevenshteinDistance
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.plans.logical.{Command, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Command, CommandResult, LogicalPlan}
 import org.apache.spark.sql.execution.command.SetCommand
 
 /**
@@ -24,6 +24,8 @@ object SettingNames {
   def checkAtAnalysis(session: SparkSession)(plan: LogicalPlan): Unit = plan match {
     case SetCommand(Some((key, _))) => check(key)
     case _: Command => ()
+    // Showing what a command answered, such as SET -v, is not a query yet.
+    case shown if shown.collectLeaves().forall(_.isInstanceOf[CommandResult]) => ()
     case _ => session.conf.getAll.keysIterator.foreach(check)
   }
 

@@ -1,0 +1,50 @@
+package io.firesteel.extension
+
+import io.firesteel.FiresteelExtensions
+import io.firesteel.testkit.RoomSuite
+import org.apache.spark.SparkConf
+import org.apache.spark.sql.{AnalysisException, SparkSessionExtensions}
+
+/** A misspelt setting is refused at every door that an extension can see. */
+class SettingNamesSuite extends RoomSuite {
+
+  override protected def install(extensions: SparkSessionExtensions): Unit =
+    new FiresteelExtensions().apply(extensions)
+
+  private def refused(body: => Any): AnalysisException = {
+    val error = intercept[AnalysisException](body)
+    assert(error.getCondition == "FIRESTEEL_UNKNOWN_SETTING")
+    error
+  }
+
+  test("at the session's start, with the near names") {
+    val conf = new SparkConf(false).set("spark.firesteel.rank.enable", "true")
+    val message = refused(SettingNames.checkAtStart(conf)).getMessage
+    assert(message.contains("spark.firesteel.rank.enable."))
+    assert(message.contains("spark.firesteel.rank.enabled"))
+  }
+
+  test("at SQL SET, which then sets nothing") {
+    refused(spark.sql("SET spark.firesteel.rank.maxLimits=5"))
+    assert(spark.conf.getOption("spark.firesteel.rank.maxLimits").isEmpty)
+  }
+
+  test("at the query after spark.conf.set, while RESET still works and mends it") {
+    spark.conf.set("spark.firesteel.rnak.enabled", "true")
+    refused(spark.sql("SELECT 1"))
+    spark.sql("RESET spark.firesteel.rnak.enabled").collect()
+    assert(spark.sql("SELECT 1").collect().length == 1)
+  }
+
+  test("known names pass, and a value of the wrong type is Spark's own error") {
+    spark.sql("SET spark.firesteel.rank.maxLimit=5").collect()
+    spark.sql("RESET spark.firesteel.rank.maxLimit").collect()
+    val error = intercept[Exception](spark.sql("SET spark.firesteel.rank.maxLimit=-1").collect())
+    assert(error.getMessage.contains("spark.firesteel.rank.maxLimit"))
+  }
+
+  test("SET -v lists every setting with its meaning") {
+    val listed = spark.sql("SET -v").collect().map(r => r.getString(0) -> r.getString(2)).toMap
+    Configs.all.foreach(entry => assert(listed.get(entry.key).exists(_.nonEmpty), entry.key))
+  }
+}

@@ -1,0 +1,107 @@
+package io.firesteel.rank
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.scalacheck.{Gen, Prop, Test}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The half below the exchange: never loses a row of the answer, whatever its memory. */
+class PartialTopNSuite extends AnyFunSuite {
+
+  private final class Budget(cap: Long) extends MemoryBudget {
+    var held = 0L
+    override def hold(total: Long): Boolean = {
+      val granted = total <= cap
+      if (granted) held = held.max(total)
+      granted
+    }
+    override def releaseTo(total: Long): Unit = held = held.min(total)
+    override def peak: Long = held
+  }
+
+  private case class Input(k: Int, v: Long)
+
+  /** Runs the protocol of generated code: rows in, rows out when there is room, then the rest. */
+  private def run(
+      rows: Seq[Input],
+      bound: RankBound,
+      cap: Long = Long.MaxValue,
+      sampleRows: Int = 1000000,
+      maxKept: Double = 1.0): (Seq[Input], PartialTopN, Budget) = {
+    val budget = new Budget(cap)
+    val heaps = new Heaps(bound, BinaryRows.order(decisive = true), budget)
+    val topN = new PartialTopN(heaps, new Verdict(sampleRows, maxKept), BinaryRows.input.length)
+    val out = Seq.newBuilder[Input]
+    def emit(row: UnsafeRow): Unit = out += Input(row.getInt(0), row.getLong(1))
+    rows.zipWithIndex.foreach { case (Input(k, v), id) =>
+      while (topN.hasNext) emit(topN.next())
+      if (!topN.accepting || topN.admits(BinaryRows.key(k), v)) {
+        Option(topN.take(BinaryRows.row(k, v, id.toLong))).foreach(emit)
+      }
+    }
+    topN.finish()
+    while (topN.hasNext) emit(topN.next())
+    (out.result(), topN, budget)
+  }
+
+  private def answer(rows: Seq[Input], bound: RankBound): Seq[Input] =
+    rows.groupBy(_.k).values.toSeq.flatMap { same =>
+      val sorted = same.sortBy(_.v)
+      bound.function match {
+        case RankFunction.RowNumbers => sorted.take(bound.limit)
+        case RankFunction.Ranks => sorted.filter(r => sorted.count(_.v < r.v) < bound.limit)
+        case RankFunction.DenseRanks =>
+          sorted.filter(r => sorted.map(_.v).distinct.take(bound.limit).contains(r.v))
+      }
+    }.sortBy(r => (r.k, r.v))
+
+  private val bounds: Gen[RankBound] = for {
+    function <- Gen.oneOf(RankFunction.RowNumbers, RankFunction.Ranks, RankFunction.DenseRanks)
+    limit <- Gen.choose(1, 4)
+  } yield RankBound(function, limit)
+
+  private val inputs: Gen[Seq[Input]] = Gen.listOf(
+    Gen.zip(Gen.choose(0, 5), Gen.choose(-4L, 4L)).map { case (k, v) => Input(k, v) })
+
+  test("the answer of what comes out is the answer of what went in, and nothing is made up") {
+    val property = Prop.forAll(
+      inputs, bounds, Gen.oneOf(0L, 100000L, Long.MaxValue), Gen.choose(1, 50), Gen.oneOf(0.0, 0.5, 1.0)) {
+      (rows, bound, cap, sample, maxKept) =>
+        val (out, topN, _) = run(rows, bound, cap, sample, maxKept)
+        val surplus = out.diff(rows)
+        answer(out, bound) == answer(rows, bound) && surplus.isEmpty &&
+        topN.inputRows == rows.length && topN.outputRows == out.length
+    }
+    val result = Test.check(Test.Parameters.default.withMinSuccessfulTests(3000), property)
+    assert(result.passed, result.status)
+  }
+
+  test("with memory, hands over exactly the answer") {
+    val rows = (0 until 1000).map(i => Input(i % 7, (i * 37L) % 101))
+    val (out, topN, budget) = run(rows, RankBound(RankFunction.RowNumbers, 3))
+    assert(out.sortBy(r => (r.k, r.v)) == answer(rows, RankBound(RankFunction.RowNumbers, 3)))
+    assert(!topN.steppedAside && topN.flushedRows == 0 && budget.held == 0L)
+  }
+
+  test("steps aside when nearly all keys are distinct, and stays aside") {
+    val rows = (0 until 1000).map(i => Input(i, 1L))
+    val (out, topN, _) =
+      run(rows, RankBound(RankFunction.RowNumbers, 1), sampleRows = 100, maxKept = 0.8)
+    assert(topN.steppedAside && out.length == rows.length)
+  }
+
+  test("does not step aside when one key of many has nearly all rows") {
+    val rows = (0 until 1000).map(i => Input(if (i % 10 == 0) i else -1, i.toLong))
+    val (_, topN, _) =
+      run(rows, RankBound(RankFunction.RowNumbers, 1), sampleRows = 100, maxKept = 0.8)
+    assert(!topN.steppedAside)
+  }
+
+  test("hands rows over when memory is refused and begins anew") {
+    // One key has most of the rows; the others, each with one row, fill the memory.
+    val rows = (0 until 200000).map(i => Input(if (i % 10 == 0) i else -1, i.toLong))
+    val bound = RankBound(RankFunction.RowNumbers, 2)
+    val (out, topN, _) = run(rows, bound, cap = 2L << 20)
+    assert(topN.flushedRows > 0 && !topN.steppedAside && out.length < rows.length)
+    assert(answer(out, bound) == answer(rows, bound))
+  }
+}

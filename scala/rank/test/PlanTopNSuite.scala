@@ -1,0 +1,178 @@
+package io.firesteel.rank
+
+import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+
+/** Which queries the room takes, which it leaves alone and why, and what the plans look like. */
+class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
+
+  private val table =
+    "VALUES ('a', 3), ('a', 2), ('a', 2), ('a', 1), ('b', 9), (null, 5), (null, null) AS t(k, v)"
+
+  private def top(
+      condition: String,
+      rank: String = "row_number()",
+      keys: String = "PARTITION BY k",
+      columns: String = "k, v, rn"): String =
+    s"""SELECT $columns FROM (
+       |  SELECT *, $rank OVER ($keys ORDER BY v DESC) AS rn FROM (SELECT * FROM $table)
+       |) WHERE $condition""".stripMargin
+
+  private def bounds(sql: String): Seq[RankBound] =
+    collect(executed(spark.sql(sql))) { case topN: TopNExec => topN.bound }
+
+  private val bounded = Seq(
+    "rn <= 2" -> 2,
+    "rn < 3" -> 2,
+    "rn = 2" -> 2,
+    "2 >= rn" -> 2,
+    "3 > rn" -> 2,
+    "2 = rn" -> 2,
+    "rn <=> 2" -> 2,
+    "rn BETWEEN 2 AND 3" -> 3,
+    "rn IN (1, 3)" -> 3,
+    "rn IN (3)" -> 3,
+    "rn IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)" -> 13,
+    "rn <= 2 OR rn = 4" -> 4,
+    "NOT rn > 2" -> 2,
+    "rn <= 2 AND v > 1" -> 2,
+    "rn <= 4 AND rn <= 2 AND rn >= 1" -> 2,
+    "rn <= 2L" -> 2,
+    "rn <= 2.5" -> 2,
+    "rn <= 1 + 1" -> 2)
+
+  for {
+    rank <- Seq("row_number()", "rank()", "dense_rank()")
+    (condition, limit) <- bounded
+  } {
+    test(s"keeps the first $limit of $rank for $condition, with Spark's answer") {
+      assert(bounds(top(condition, rank)).map(_.limit) == Seq(limit))
+      // Among ties of v, ROW_NUMBER may choose freely: equal rows of (k, v) hide the choice.
+      assertSameAnswer(top(condition, rank))
+    }
+  }
+
+  test("takes no PARTITION BY, several keys, expressions as keys and as order keys") {
+    Seq(
+      s"SELECT v FROM (SELECT *, rank() OVER (ORDER BY v) r FROM $table) WHERE r <= 2",
+      s"SELECT k, v FROM (SELECT *, rank() OVER (PARTITION BY k, v ORDER BY v) r FROM $table) WHERE r = 1",
+      s"SELECT k, v FROM (SELECT *, rank() OVER (PARTITION BY upper(k) ORDER BY -v NULLS LAST, k) r " +
+        s"FROM $table) WHERE r <= 2",
+      s"SELECT k, v FROM (SELECT *, rank() OVER (PARTITION BY k ORDER BY 1) r FROM $table) WHERE r <= 2")
+      .foreach { sql =>
+        assert(fired(sql) == Seq("PlanTopN"), sql)
+        assertSameAnswer(sql)
+      }
+  }
+
+  test("takes QUALIFY, views, the DataFrame API and aliases between") {
+    import org.apache.spark.sql.expressions.{Window => W}
+    import org.apache.spark.sql.functions.{col, row_number}
+
+    assert(fired(s"SELECT k, v FROM $table QUALIFY row_number() OVER (PARTITION BY k ORDER BY v) = 1")
+      .nonEmpty)
+    spark.sql(top("true")).createOrReplaceTempView("ranked")
+    assert(fired("SELECT k FROM (SELECT k, rn % 7 AS place FROM ranked) WHERE place <= 2").isEmpty)
+    assert(fired("SELECT k FROM (SELECT k, rn AS place FROM ranked) WHERE place <= 2").nonEmpty)
+    val data = spark
+      .sql(s"SELECT * FROM $table")
+      .withColumn("place", row_number().over(W.partitionBy("k").orderBy(col("v").desc)))
+      .where(col("place") <= 1)
+      .drop("place")
+    assert(collect(executed(data)) { case t: TopNExec => t }.length == 1)
+  }
+
+  test("takes several rank functions of one window, each with its own bound") {
+    val sql =
+      s"""SELECT * FROM (
+         |  SELECT *, row_number() OVER w AS rn, rank() OVER w AS rk, dense_rank() OVER w AS dr
+         |  FROM $table WINDOW w AS (PARTITION BY k ORDER BY v DESC)) WHERE""".stripMargin
+    val rn = RankFunction.RowNumbers
+    assert(bounds(s"$sql rn <= 3 AND rk <= 1") == Seq(RankBound(rn, 3)))
+    assert(bounds(s"$sql rk <= 2 AND dr <= 5") == Seq(RankBound(RankFunction.Ranks, 2)))
+    assert(bounds(s"$sql rn <= 2 OR dr <= 1") == Seq(RankBound(RankFunction.DenseRanks, 2)))
+    Seq("rn <= 3 AND rk <= 1", "rk <= 2 AND dr <= 5", "rn <= 2 OR dr <= 1", "dr = 2").foreach {
+      condition => assertSameAnswer(s"$sql $condition")
+    }
+  }
+
+  test("gives the empty answer for n of zero and below, as Spark does") {
+    Seq("rn <= 0", "rn < 1", "rn = 0", "rn <= -5", "rn IN (0, -1)", "rn < -2147483648").foreach {
+      condition =>
+        assert(spark.sql(top(condition)).collect().isEmpty, condition)
+        assertSameAnswer(top(condition))
+    }
+  }
+
+  test("drops the rank column and the filter when nothing above reads them") {
+    def nodes(sql: String): Seq[SparkPlan] = collect(executed(spark.sql(sql))) { case p => p }
+    val pruned = nodes(top("rn <= 2", columns = "k, v"))
+    assert(pruned.collect { case t: TopNExec => t.ranks } == Seq(Nil))
+    assert(pruned.collect { case f: FilterExec => f }.isEmpty)
+    val read = nodes(top("rn BETWEEN 2 AND 3", columns = "k, v"))
+    assert(read.collect { case t: TopNExec => t.ranks.map(_.name) } == Seq(Seq("rn")))
+  }
+
+  private val declined = Seq(
+    "rn >= 2" -> "RANK.NO_UPPER_BOUND",
+    "rn <> 2" -> "RANK.NO_UPPER_BOUND",
+    "rn <= v" -> "RANK.NO_UPPER_BOUND",
+    "rn % 2 = 0" -> "RANK.NO_UPPER_BOUND",
+    "rn <= 2 OR v > 1" -> "RANK.NO_UPPER_BOUND",
+    "rn <= (SELECT max(v) FROM VALUES (1), (2) AS l(v))" -> "RANK.NO_UPPER_BOUND",
+    "rn <= 1001" -> "RANK.LIMIT_TOO_LARGE")
+
+  declined.foreach { case (condition, code) =>
+    test(s"declines $condition: $code") {
+      assert(declines(top(condition)) == Set(code))
+      assert(declines(top(condition, columns = "k")) == Set(code), "with columns pruned")
+      assertSameAnswer(top(condition))
+    }
+  }
+
+  test("declines a function beside the rank that needs every row") {
+    val sql =
+      s"""SELECT * FROM (SELECT *, row_number() OVER w AS rn, sum(v) OVER w AS s FROM $table
+         |WINDOW w AS (PARTITION BY k ORDER BY v)) WHERE rn <= 1""".stripMargin
+    assert(declines(sql) == Set("RANK.OTHER_FUNCTION"))
+  }
+
+  test("declines a window between the rank and its filter, fires for a window below") {
+    val inner = s"SELECT *, rank() OVER (PARTITION BY k ORDER BY v) AS rk FROM $table"
+    val outer = s"SELECT *, rank() OVER (PARTITION BY v ORDER BY k) AS other FROM ($inner)"
+    assert(declines(s"SELECT * FROM ($outer) WHERE rk <= 1 OR other <= 1")
+      .subsetOf(Set("RANK.SEVERAL_WINDOWS", "RANK.NO_UPPER_BOUND")))
+    Seq("rk <= 1", "other <= 1", "rk <= 1 AND other <= 1", "rk <= 1 OR other <= 1").foreach { c =>
+      assertDecided(s"SELECT * FROM ($outer) WHERE $c", "Window ")
+      assertSameAnswer(s"SELECT * FROM ($outer) WHERE $c")
+    }
+  }
+
+  test("leaves ROW_NUMBER without keys to Spark's own limit over a sort") {
+    assert(declines(top("rn <= 2", keys = "")) == Set("RANK.SPARK_TAKES_ORDERED"))
+    assert(fired(top("rn <= 2", rank = "rank()", keys = "")).nonEmpty)
+  }
+
+  test("a switch leaves Spark's plan, to the node, and says so") {
+    val sql = top("rn <= 2")
+    withConf(RankConf.ENABLED.key -> false) {
+      assert(declines(sql) == Set("RANK.SWITCHED_OFF"))
+      assert(fired(sql).isEmpty)
+      val planned = executed(spark.sql(sql)).collect { case p => p.getClass.getName }
+      assert(planned.forall(_.startsWith("org.apache.spark.")))
+    }
+  }
+
+  test("maxLimit is read at each query") {
+    withConf(RankConf.MAX_LIMIT.key -> 1) {
+      assert(declines(top("rn <= 2")) == Set("RANK.LIMIT_TOO_LARGE"))
+    }
+    assert(fired(top("rn <= 2")).nonEmpty)
+  }
+
+  test("treats 0.0 and -0.0 as one key, as Spark's window does") {
+    assertSameAnswer(
+      """SELECT rn FROM (SELECT row_number() OVER (PARTITION BY k ORDER BY k) AS rn
+        |FROM (SELECT explode(array(0.0D, -0.0D)) AS k)) WHERE rn <= 1""".stripMargin)
+  }
+}

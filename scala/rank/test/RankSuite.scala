@@ -1,0 +1,16 @@
+package io.firesteel.rank
+
+import io.firesteel.core.CoreConf
+import io.firesteel.testkit.RoomSuite
+import org.apache.spark.sql.SparkSessionExtensions
+
+/** The room alone: its tests neither need nor see the others. */
+abstract class RankSuite extends RoomSuite {
+
+  require((CoreConf.all ++ RankConf.all).nonEmpty, "reading the settings registers them")
+
+  override protected def install(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectPlannerStrategy(_ => PlanTopN)
+    extensions.injectColumnar(_ => RemoveRedundantPartialTopN)
+  }
+}

@@ -1,0 +1,89 @@
+package io.firesteel.testkit
+
+import io.firesteel.core.{CoreConf, Explain}
+import org.apache.spark.sql.{DataFrame, Row, SparkSession, SparkSessionExtensions}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.firesteel.executionOf
+import org.scalatest.{Assertion, BeforeAndAfterAll}
+import org.scalatest.funsuite.AnyFunSuite
+
+/**
+ * A session with the rules of one room, and the questions that its tests ask.
+ *
+ * The suite's session is its own: made before the first test, stopped after the last.
+ */
+abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
+
+  /** Installs the room under test, and nothing else. */
+  protected def install(extensions: SparkSessionExtensions): Unit
+
+  /** Settings of the session beside the kit's own. */
+  protected def settings: Map[String, String] = Map.empty
+
+  protected lazy val spark: SparkSession = {
+    val builder = SparkSession
+      .builder()
+      .master("local[2]")
+      .appName(suiteName)
+      .config("spark.ui.enabled", "false")
+      .config("spark.sql.shuffle.partitions", "3")
+      .config("spark.sql.warehouse.dir", sys.props("java.io.tmpdir") + "/firesteel-test-warehouse")
+      .config("spark.unsafe.exceptionOnMemoryLeak", "true")
+      .withExtensions(install)
+    settings.foreach { case (key, value) => builder.config(key, value) }
+    val session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    session
+  }
+
+  override protected def afterAll(): Unit =
+    try spark.stop()
+    finally super.afterAll()
+
+  /** Runs `body` under settings, which are put back afterwards. */
+  protected def withConf[T](pairs: (String, Any)*)(body: => T): T = {
+    val before = pairs.map { case (key, _) => key -> spark.conf.getOption(key) }
+    pairs.foreach { case (key, value) => spark.conf.set(key, value.toString) }
+    try body
+    finally before.foreach {
+      case (key, Some(value)) => spark.conf.set(key, value)
+      case (key, None) => spark.conf.unset(key)
+    }
+  }
+
+  /** What stock Spark does: everything of firesteel off. */
+  protected def stock[T](body: => T): T = withConf(CoreConf.ENABLED.key -> false)(body)
+
+  /** The physical plan as it was last run, adaptive parts included, once `collect` has run. */
+  protected def executed(data: DataFrame): SparkPlan = executionOf(data).executedPlan
+
+  protected def explain(sql: String): Explain = Explain.of(executed(spark.sql(sql)))
+
+  /** Rules that fire in a query. */
+  protected def fired(sql: String): Seq[String] = explain(sql).fired.map(_.rule)
+
+  /** Reason codes of a query. */
+  protected def declines(sql: String): Set[String] = explain(sql).declined.map(_.why.code).toSet
+
+  /** Runs the query with firesteel on and off, and compares the rows as bags. */
+  protected def assertSameAnswer(sql: String): Assertion =
+    assertSameRows(spark.sql(sql).collect().toSeq, stock(spark.sql(sql).collect().toSeq), sql)
+
+  protected def assertSameRows(ours: Seq[Row], theirs: Seq[Row], about: => String): Assertion = {
+    val (left, right) = (RowBag.of(ours), RowBag.of(theirs))
+    if (left == right) succeed
+    else {
+      fail(
+        s"""different answers: $about
+           |only ours:    ${RowBag.minus(left, right).take(10).mkString("; ")}
+           |only Spark's: ${RowBag.minus(right, left).take(10).mkString("; ")}""".stripMargin)
+    }
+  }
+
+  /** A query whose plan still has an operator of the room's kind must fire or say why not. */
+  protected def assertDecided(sql: String, operator: String): Assertion = {
+    val explained = explain(sql)
+    val decided = explained.fired.nonEmpty || explained.declined.nonEmpty
+    assert(decided || !explained.plan.contains(operator), s"no decision about: $sql")
+  }
+}

@@ -1,0 +1,4 @@
+-- room: rank
+-- expect: PlanTopN
+SELECT k, sum(v) FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v DESC) AS rn FROM events)
+WHERE rn <= 3 GROUP BY k
