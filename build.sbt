@@ -15,6 +15,7 @@ ThisBuild / sparkJars := {
 }
 
 lazy val common = Seq(
+  sourcesInBase := false,
   Compile / scalaSource := baseDirectory.value / "src",
   Compile / javaSource := baseDirectory.value / "src",
   Compile / resourceDirectory := baseDirectory.value / "resources",

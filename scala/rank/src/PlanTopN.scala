@@ -42,7 +42,7 @@ object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
       _ <- refuse(otherFunction(query))
       bound <- RankBound
         .of(query.condition, query.functionOf)
-        .toRight(RankDecline.NoUpperBound(query.condition.sql))
+        .toRight(unbounded(query))
       _ <- refuse(takenBySpark(query))
       _ <- refuse(tooLarge(bound))
       _ <- refuse(nonDeterministic(query))
@@ -68,9 +68,12 @@ object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
   /** Windows between ours and the filter need every row of it. */
   private def otherWindow(query: RankQuery): Option[Decline] =
     query.above.headOption.map { window =>
-      if (RankQuery.isJoinedByOr(query)) RankDecline.SeveralWindows(query.condition.sql)
-      else RankDecline.OtherWindowAbove(window.windowExpressions.head.children.head.sql)
+      RankDecline.OtherWindowAbove(window.windowExpressions.head.children.head.sql)
     }
+
+  private def unbounded(query: RankQuery): Decline =
+    if (RankQuery.isJoinedByOr(query)) RankDecline.SeveralWindows(query.condition.sql)
+    else RankDecline.NoUpperBound(query.condition.sql)
 
   private def otherFunction(query: RankQuery): Option[Decline] =
     query.window.windowExpressions.collectFirst {

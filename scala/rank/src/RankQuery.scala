@@ -14,14 +14,16 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
  *            +- child
  * }}}
  *
- * @param window the window that the filter is about; it may stand below others
+ * @param window the first window below the filter with a rank column that the filter reads
  * @param above windows between `window` and the filter
+ * @param below windows below `window`
  */
 private[rank] final case class RankQuery(
     project: Option[Seq[NamedExpression]],
     condition: Expression,
     window: Window,
-    above: Seq[Window]) {
+    above: Seq[Window],
+    below: Seq[Window]) {
 
   /** The rank columns of the window, with their functions. */
   val ranks: Seq[(Attribute, RankFunction)] = RankQuery.ranksOf(window)
@@ -56,7 +58,7 @@ private[rank] object RankQuery extends PredicateHelper {
     val windows = windowsBelow(filter.child)
     val at = windows.indexWhere(w => ranksOf(w).exists(r => filter.references.contains(r._1)))
     if (at < 0 || filter.isStreaming) None
-    else Some(RankQuery(project, filter.condition, windows(at), windows.take(at)))
+    else Some(RankQuery(project, filter.condition, windows(at), windows.take(at), windows.drop(at + 1)))
   }
 
   private def windowsBelow(plan: LogicalPlan): List[Window] = plan match {
@@ -71,9 +73,10 @@ private[rank] object RankQuery extends PredicateHelper {
         RankFunction.of(call.windowFunction).map(alias.toAttribute -> _)
     }.flatten
 
-  /** Whether one disjunction reads rank columns of the query's window and of one above it. */
+  /** Whether one disjunction reads rank columns of several windows. */
   def isJoinedByOr(query: RankQuery): Boolean = {
-    val columns = (query.window +: query.above).map(w => AttributeSet(ranksOf(w).map(_._1)))
+    val windows = query.above ++ (query.window +: query.below)
+    val columns = windows.map(w => AttributeSet(ranksOf(w).map(_._1)))
     query.condition.exists {
       case or: Or => columns.count(c => or.references.exists(c.contains)) > 1
       case _ => false
