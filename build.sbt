@@ -1,5 +1,7 @@
 import Dependencies._
 
+Global / onChangedBuildSource := ReloadOnSourceChanges
+
 ThisBuild / organization := "io.firesteel"
 ThisBuild / version := IO.read(file("python/src/firesteel/_version.py")).split('"')(1)
 ThisBuild / scalaVersion := Dependencies.scala
@@ -39,7 +41,8 @@ lazy val common = Seq(
   Test / fork := true,
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / javaOptions ++= sparkJavaOptions,
-  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF", "-W", "30", "30"))
+  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF", "-W", "30", "30")
+)
 
 /** What Spark's own launcher passes to a JVM of 17 or newer. */
 lazy val sparkJavaOptions = Seq(
@@ -48,11 +51,23 @@ lazy val sparkJavaOptions = Seq(
   "-Dio.netty.tryReflectionSetAccessible=true",
   "-Dio.netty.allocator.type=pooled",
   "-Djdk.reflect.useDirectMethodHandle=false",
-  "--enable-native-access=ALL-UNNAMED") ++
+  "--enable-native-access=ALL-UNNAMED"
+) ++
   Seq(
-    "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio",
-    "java.util", "java.util.concurrent", "java.util.concurrent.atomic", "sun.nio.ch", "sun.nio.cs",
-    "sun.security.action", "sun.util.calendar").map(p => s"--add-opens=java.base/$p=ALL-UNNAMED")
+    "java.lang",
+    "java.lang.invoke",
+    "java.lang.reflect",
+    "java.io",
+    "java.net",
+    "java.nio",
+    "java.util",
+    "java.util.concurrent",
+    "java.util.concurrent.atomic",
+    "sun.nio.ch",
+    "sun.nio.cs",
+    "sun.security.action",
+    "sun.util.calendar"
+  ).map(p => s"--add-opens=java.base/$p=ALL-UNNAMED")
 
 def module(name: String): Project = Project(name, file(s"scala/$name")).settings(common)
 
@@ -92,7 +107,8 @@ lazy val extension = module("extension")
       IO.copyFile(jar, staged)
       streams.value.log.info(s"staged $staged")
       staged
-    })
+    }
+  )
 
 /** Whole queries against golden plans: what no single room can show. */
 lazy val queries = Project("queries", file("tests/scala"))
@@ -108,8 +124,11 @@ lazy val root = project
   .aggregate((Seq(bridge, core, testkit, extension, queries, bench) ++ rooms).map(_.project): _*)
   .settings(publish / skip := true)
 
-addCommandAlias("reference", "extension/runMain io.firesteel.extension.Reference --write REFERENCE.md")
+addCommandAlias(
+  "reference",
+  "extension/runMain io.firesteel.extension.Reference --write REFERENCE.md")
 addCommandAlias(
   "check",
   "; scalafmtCheckAll; scalafmtSbtCheck; scalafixAll --check; Test / compile; " +
-    "extension/runMain io.firesteel.extension.Reference --check REFERENCE.md")
+    "extension/runMain io.firesteel.extension.Reference --check REFERENCE.md"
+)

@@ -62,7 +62,8 @@ object PlanMetrics extends AdaptiveSparkPlanHelper {
         case exchange: ShuffleExchangeLike => metric(exchange, exchanged).getOrElse(0L)
       }.sum,
       rowsSorted = sumIfAllKnown(nodes.collect { case sort: SortExec => rowsOutOf(sort.child) }),
-      spilledBytes = nodes.flatMap(metric(_, "spillSize")).sum)
+      spilledBytes = nodes.flatMap(metric(_, "spillSize")).sum
+    )
   }
 
   /** Hashes values, not bytes: two plans may lay out the same row differently. */

@@ -43,7 +43,8 @@ object ExplainFunction {
 
   private def notText(written: String): FiresteelAnalysisException =
     new FiresteelAnalysisException(
-      "FIRESTEEL_EXPLAIN_NOT_TEXT", Map("argument" -> written, "function" -> name))
+      "FIRESTEEL_EXPLAIN_NOT_TEXT",
+      Map("argument" -> written, "function" -> name))
 
   private def rows(explain: Explain): Seq[Row] =
     explain.fired.map(f => Row("fired", f.rule, null, f.message, f.values, null)) ++

@@ -30,7 +30,8 @@ object PythonApi {
         "code" -> JString(d.why.code),
         "message" -> JString(d.why.message),
         values(d.why.values),
-        "setting" -> d.why.setting.fold[JValue](JNull)(JString(_)))
+        "setting" -> d.why.setting.fold[JValue](JNull)(JString(_))
+      )
     }
     compact(render(JObject(
       "fired" -> JArray(fired.toList),

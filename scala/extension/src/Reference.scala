@@ -12,53 +12,32 @@ object Reference {
 
   private val declines: Seq[DeclineDoc] = RankDecline.docs
 
-  def text: String =
-    s"""# Reference
-       |
-       |Written by `build/sbt reference` from the code; `make check` fails when it is out of date.
-       |
-       |## Settings
-       |
-       |All can be changed in a running session: `SET key=value`. A `spark.firesteel.*` key that is not
-       |here is refused.
-       |
-       || setting | default | meaning |
-       || --- | --- | --- |
-       |$settings
-       |
-       |## Why a query was left to Spark
-       |
-       |`firesteel.explain` gives the code, the values that decided and the setting that would change it.
-       |
-       || code | meaning | setting |
-       || --- | --- | --- |
-       |$reasons
-       |
-       |## Errors
-       |
-       || condition | SQLSTATE | text |
-       || --- | --- | --- |
-       |$errors
-       |""".stripMargin
+  def text: String = Seq(
+    "# Reference",
+    "Written by `build/sbt reference` from the code; `make check` fails when it is out of date.",
+    "## Settings",
+    "All can be changed in a running session: `SET key=value`. A `spark.firesteel.*` key that is " +
+      "not here is refused.",
+    table("setting", "default", "meaning")(
+      Configs.all.map(e => Seq(code(e.key), code(e.defaultValueString), e.doc))),
+    "## Why a query was left to Spark",
+    "`firesteel.explain` gives the code, the values that decided and the setting that would " +
+      "change it.",
+    table("code", "meaning", "setting")(
+      declines.sortBy(_.code).map(d => Seq(code(d.code), d.meaning, d.setting.fold("")(code)))),
+    "## Errors",
+    table("condition", "SQLSTATE", "text")(FiresteelErrors.conditions.map(c =>
+      Seq(code(c), FiresteelErrors.sqlState(c), FiresteelErrors.template(c))))
+  ).mkString("", "\n\n", "\n")
 
-  private def settings: String =
-    Configs.all
-      .map(e => s"| `${e.key}` | `${e.defaultValueString}` | ${oneLine(e.doc)} |")
+  private def code(text: String): String = s"`$text`"
+
+  private def table(titles: String*)(rows: Seq[Seq[String]]): String =
+    (titles +: titles.map(_ => "---") +: rows.map(_.map(cell)))
+      .map(_.mkString("| ", " | ", " |"))
       .mkString("\n")
 
-  private def reasons: String =
-    declines
-      .sortBy(_.code)
-      .map(d => s"| `${d.code}` | ${oneLine(d.meaning)} | ${d.setting.fold("")(s => s"`$s`")} |")
-      .mkString("\n")
-
-  private def errors: String =
-    FiresteelErrors.conditions
-      .map(c =>
-        s"| `$c` | ${FiresteelErrors.sqlState(c)} | ${oneLine(FiresteelErrors.template(c))} |")
-      .mkString("\n")
-
-  private def oneLine(text: String): String =
+  private def cell(text: String): String =
     text.replaceAll("\\s+", " ").replace("|", "\\|").replace("<", "&lt;").trim
 
   /** Writes the page to the path given, or with `--check` compares it. */

@@ -26,7 +26,10 @@ object VersionFunction {
   private def build(arguments: Seq[Expression]): LogicalPlan = {
     TableFunctions.requireArguments(name, Nil, arguments)
     val row = org.apache.spark.sql.Row(
-      Version.firesteel, SPARK_VERSION, Version.supportedSpark, Version.rooms)
+      Version.firesteel,
+      SPARK_VERSION,
+      Version.supportedSpark,
+      Version.rooms)
     LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(schema), Seq(row))
   }
 }

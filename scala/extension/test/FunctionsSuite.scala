@@ -44,7 +44,10 @@ class FunctionsSuite extends RoomSuite {
   }
 
   test("firesteel_explain refuses what is not the text of a query, and reports its errors") {
-    Seq("firesteel_explain(1)", "firesteel_explain(NULL)", "firesteel_explain(CAST(NULL AS STRING))")
+    Seq(
+      "firesteel_explain(1)",
+      "firesteel_explain(NULL)",
+      "firesteel_explain(CAST(NULL AS STRING))")
       .foreach { call =>
         val error = intercept[AnalysisException](spark.sql(s"SELECT * FROM $call"))
         assert(error.getCondition == "FIRESTEEL_EXPLAIN_NOT_TEXT", call)

@@ -44,7 +44,8 @@ case class PartialTopNExec(
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
     "numFlushedRows" -> SQLMetrics.createMetric(sparkContext, "rows handed over for memory"),
     "numTasksAside" -> SQLMetrics.createMetric(sparkContext, "tasks that stepped aside"),
-    "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory"))
+    "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory")
+  )
 
   private lazy val limits = TopNLimits.of(conf)
 
@@ -58,7 +59,10 @@ case class PartialTopNExec(
       val (in, out) = (longMetric("numInputRows"), longMetric("numOutputRows"))
       child.execute().mapPartitions { rows =>
         val numbered = new NumberedSortedRows(
-          rows.map { row => in += 1; row }, keys.newKeyOf(), keys.newOrder(), keys.bound)
+          rows.map { row => in += 1; row },
+          keys.newKeyOf(),
+          keys.newOrder(),
+          keys.bound)
         new RankedRowIterator(numbered, keys.input, Nil, out, () => ())
       }
     } else {
@@ -77,7 +81,8 @@ case class PartialTopNExec(
       longMetric("numOutputRows"),
       longMetric("numFlushedRows"),
       longMetric("numTasksAside"),
-      longMetric("peakMemory"))
+      longMetric("peakMemory")
+    )
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
 
@@ -89,7 +94,10 @@ case class PartialTopNExec(
   override protected def doProduce(ctx: CodegenContext): String = {
     val start = ctx.addReferenceObj("partialTopNStart", newStart())
     topN = ctx.addMutableState(
-      classOf[PartialTopN].getName, "partialTopN", v => s"$v = $start.apply();", forceInline = true)
+      classOf[PartialTopN].getName,
+      "partialTopN",
+      v => s"$v = $start.apply();",
+      forceInline = true)
     val inputDone = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "partialTopNInputDone")
     val allDone = ctx.freshName("allDone")
     val row = ctx.freshName("kept")

@@ -37,8 +37,9 @@ object RankConf {
   val MAX_KEPT: ConfigEntry[Double] =
     SQLConf
       .buildConf("spark.firesteel.rank.maxKept")
-      .doc("Share of the rows judged, from 0 to 1, that heaps may keep. Above it, a task below the " +
-        "exchange passes further rows through, and a task above it sorts them.")
+      .doc(
+        "Share of the rows judged, from 0 to 1, that heaps may keep. Above it, a task below the " +
+          "exchange passes further rows through, and a task above it sorts them.")
       .version("0.1.0")
       .doubleConf
       .checkValue(share => share >= 0 && share <= 1, "must be from 0 to 1")

@@ -41,7 +41,8 @@ object RankDecline {
     extends RankDecline(
       "SEVERAL_WINDOWS",
       "the filter joins rank columns of different windows by OR: a row kept by one of them needs " +
-        "its place in the other, which only a sort of every row gives") {
+        "its place in the other, which only a sort of every row gives"
+    ) {
     override def values: Map[String, String] = Map("condition" -> condition)
   }
 
@@ -79,7 +80,8 @@ object RankDecline {
     NonDeterministic(""),
     UnsupportedKey("", "such"),
     WindowHinted,
-    Decline.SwitchedOff("rank", RankConf.ENABLED.key)).map {
+    Decline.SwitchedOff("rank", RankConf.ENABLED.key)
+  ).map {
     case LimitTooLarge(_, _) =>
       DeclineDoc(
         "RANK.LIMIT_TOO_LARGE",

@@ -58,7 +58,12 @@ private[rank] object RankQuery extends PredicateHelper {
     val windows = windowsBelow(filter.child)
     val at = windows.indexWhere(w => ranksOf(w).exists(r => filter.references.contains(r._1)))
     if (at < 0 || filter.isStreaming) None
-    else Some(RankQuery(project, filter.condition, windows(at), windows.take(at), windows.drop(at + 1)))
+    else Some(RankQuery(
+      project,
+      filter.condition,
+      windows(at),
+      windows.take(at),
+      windows.drop(at + 1)))
   }
 
   private def windowsBelow(plan: LogicalPlan): List[Window] = plan match {

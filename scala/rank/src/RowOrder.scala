@@ -57,7 +57,11 @@ private[rank] object RowOrder {
     val size = row.getSizeInBytes
     val bytes = if (victim != null && victim.length == size) victim else new Array[Byte](size)
     Platform.copyMemory(
-      row.getBaseObject, row.getBaseOffset, bytes, Platform.BYTE_ARRAY_OFFSET.toLong, size.toLong)
+      row.getBaseObject,
+      row.getBaseOffset,
+      bytes,
+      Platform.BYTE_ARRAY_OFFSET.toLong,
+      size.toLong)
     bytes
   }
 }

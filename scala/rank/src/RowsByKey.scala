@@ -51,7 +51,10 @@ private[rank] final class RowsByKey(newRows: (Int, Array[Byte]) => KeptRows) {
 
   private def sameKey(kept: Array[Byte], key: UnsafeRow): Boolean =
     kept.length == key.getSizeInBytes && ByteArrayMethods.arrayEquals(
-      kept, Platform.BYTE_ARRAY_OFFSET.toLong, key.getBaseObject, key.getBaseOffset,
+      kept,
+      Platform.BYTE_ARRAY_OFFSET.toLong,
+      key.getBaseObject,
+      key.getBaseOffset,
       kept.length.toLong)
 
   private def add(hash: Int, key: UnsafeRow, at: Int): KeptRows = {

@@ -49,7 +49,8 @@ case class TopNExec(
     "numInputRows" -> SQLMetrics.createMetric(sparkContext, "number of input rows"),
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
     "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"),
-    "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory"))
+    "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory")
+  )
 
   override protected def doExecute(): RDD[InternalRow] = {
     // Locals, so that the closure carries these values and not the whole plan.
@@ -73,7 +74,8 @@ case class TopNExec(
           limits.newVerdict(),
           keys.input.length,
           () => new SpilledRows(keys.partitionBy, keys.orderBy, keys.input),
-          advance = pageSizeBytes * 2)
+          advance = pageSizeBytes * 2
+        )
         val numbered = topN.number(counted)
         val report = () => {
           spill += topN.spilledBytes

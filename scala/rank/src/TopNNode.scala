@@ -27,5 +27,6 @@ private[rank] trait TopNNode extends UnaryExecNode with FiredOperator { self: Sp
     "function" -> bound.function.sqlName,
     "n" -> bound.limit.toString,
     "partitionBy" -> partitionBy.map(_.sql).mkString(", "),
-    "orderBy" -> orderBy.map(_.sql).mkString(", "))
+    "orderBy" -> orderBy.map(_.sql).mkString(", ")
+  )
 }

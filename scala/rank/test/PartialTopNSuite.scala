@@ -64,7 +64,11 @@ class PartialTopNSuite extends AnyFunSuite {
 
   test("the answer of what comes out is the answer of what went in, and nothing is made up") {
     val property = Prop.forAll(
-      inputs, bounds, Gen.oneOf(0L, 100000L, Long.MaxValue), Gen.choose(1, 50), Gen.oneOf(0.0, 0.5, 1.0)) {
+      inputs,
+      bounds,
+      Gen.oneOf(0L, 100000L, Long.MaxValue),
+      Gen.choose(1, 50),
+      Gen.oneOf(0.0, 0.5, 1.0)) {
       (rows, bound, cap, sample, maxKept) =>
         val (out, topN, _) = run(rows, bound, cap, sample, maxKept)
         val surplus = out.diff(rows)

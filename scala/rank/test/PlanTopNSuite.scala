@@ -39,7 +39,8 @@ class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
     "rn <= 4 AND rn <= 2 AND rn >= 1" -> 2,
     "rn <= 2L" -> 2,
     "rn <= 2.5" -> 2,
-    "rn <= 1 + 1" -> 2)
+    "rn <= 1 + 1" -> 2
+  )
 
   for {
     rank <- Seq("row_number()", "rank()", "dense_rank()")
@@ -58,7 +59,8 @@ class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
       s"SELECT k, v FROM (SELECT *, rank() OVER (PARTITION BY k, v ORDER BY v) r FROM $table) WHERE r = 1",
       s"SELECT k, v FROM (SELECT *, rank() OVER (PARTITION BY upper(k) ORDER BY -v NULLS LAST, k) r " +
         s"FROM $table) WHERE r <= 2",
-      s"SELECT k, v FROM (SELECT *, rank() OVER (PARTITION BY k ORDER BY 1) r FROM $table) WHERE r <= 2")
+      s"SELECT k, v FROM (SELECT *, rank() OVER (PARTITION BY k ORDER BY 1) r FROM $table) WHERE r <= 2"
+    )
       .foreach { sql =>
         assert(fired(sql) == Seq("PlanTopN"), sql)
         assertSameAnswer(sql)
@@ -69,8 +71,9 @@ class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
     import org.apache.spark.sql.expressions.{Window => W}
     import org.apache.spark.sql.functions.{col, row_number}
 
-    assert(fired(s"SELECT k, v FROM $table QUALIFY row_number() OVER (PARTITION BY k ORDER BY v) = 1")
-      .nonEmpty)
+    assert(
+      fired(s"SELECT k, v FROM $table QUALIFY row_number() OVER (PARTITION BY k ORDER BY v) = 1")
+        .nonEmpty)
     spark.sql(top("true")).createOrReplaceTempView("ranked")
     assert(fired("SELECT k FROM (SELECT k, rn % 7 AS place FROM ranked) WHERE place <= 2").isEmpty)
     assert(fired("SELECT k FROM (SELECT k, rn AS place FROM ranked) WHERE place <= 2").nonEmpty)
@@ -120,7 +123,8 @@ class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
     "rn % 2 = 0" -> "RANK.NO_UPPER_BOUND",
     "rn <= 2 OR v > 1" -> "RANK.NO_UPPER_BOUND",
     "rn <= (SELECT max(v) FROM VALUES (1), (2) AS l(v))" -> "RANK.NO_UPPER_BOUND",
-    "rn <= 1001" -> "RANK.LIMIT_TOO_LARGE")
+    "rn <= 1001" -> "RANK.LIMIT_TOO_LARGE"
+  )
 
   declined.foreach { case (condition, code) =>
     test(s"declines $condition: $code") {

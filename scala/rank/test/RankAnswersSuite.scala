@@ -20,8 +20,10 @@ class RankAnswersSuite extends RankSuite {
       SQLConf.CODEGEN_FACTORY_MODE.key -> "NO_CODEGEN"),
     "no adaptive execution" -> Seq(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false),
     "stepping aside at once" -> Seq(
-      RankConf.SAMPLE_ROWS.key -> 20, RankConf.MAX_KEPT.key -> 0),
-    "no memory" -> Seq(RankConf.MAX_TASK_MEMORY.key -> 1))
+      RankConf.SAMPLE_ROWS.key -> 20,
+      RankConf.MAX_KEPT.key -> 0),
+    "no memory" -> Seq(RankConf.MAX_TASK_MEMORY.key -> 1)
+  )
 
   private val directions =
     Seq("ASC NULLS FIRST", "ASC NULLS LAST", "DESC NULLS FIRST", "DESC NULLS LAST")

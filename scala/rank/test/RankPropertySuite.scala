@@ -22,12 +22,16 @@ class RankPropertySuite extends RankSuite {
   private val conditions: Gen[String] = {
     val n = Gen.choose(-1, 12)
     val one: Gen[String] = Gen.oneOf(
-      n.map(i => s"r <= $i"), n.map(i => s"r < $i"), n.map(i => s"r = $i"),
-      n.map(i => s"$i >= r"), n.map(i => s"$i > r"),
+      n.map(i => s"r <= $i"),
+      n.map(i => s"r < $i"),
+      n.map(i => s"r = $i"),
+      n.map(i => s"$i >= r"),
+      n.map(i => s"$i > r"),
       Gen.zip(n, n).map { case (a, b) => s"r BETWEEN $a AND $b" },
       Gen.zip(n, n).map { case (a, b) => s"r IN ($a, $b)" },
       Gen.zip(n, n).map { case (a, b) => s"(r <= $a OR r = $b)" },
-      n.map(i => s"r >= $i"))
+      n.map(i => s"r >= $i")
+    )
     Gen.frequency(
       4 -> one,
       1 -> Gen.zip(one, one).map { case (a, b) => s"$a AND $b" },
@@ -62,7 +66,8 @@ class RankPropertySuite extends RankSuite {
       }
       val columns = if (function == "row_number") equalIn else equalIn :+ "id"
       s"""SELECT ${columns.mkString(", ")}, r FROM (SELECT *, $function() OVER ($partition
-         |ORDER BY ${orders.map { case (e, how) => s"$e $how" }.mkString(", ")}) AS r FROM random_rows) WHERE $condition""".stripMargin
+         |ORDER BY ${orders.map { case (e, how) => s"$e $how" }.mkString(
+          ", ")}) AS r FROM random_rows) WHERE $condition""".stripMargin
     }
 
     private def isText(e: String): Boolean = Seq("k2", "v3").exists(e.contains)

@@ -136,8 +136,10 @@ class TopNExecSuite extends RankSuite with AdaptiveSparkPlanHelper {
 
   test("adaptive execution coalesces partitions above it and reuses equal exchanges") {
     val plan = ran(spark.sql(s"SELECT * FROM ($topThree) a JOIN ($topThree) b USING (k, rn)"))
-    assert(nodes(plan).exists(_.nodeName.contains("ReusedExchange")) ||
-      nodes(plan).exists(_.nodeName.contains("AQEShuffleRead")), plan)
+    assert(
+      nodes(plan).exists(_.nodeName.contains("ReusedExchange")) ||
+        nodes(plan).exists(_.nodeName.contains("AQEShuffleRead")),
+      plan)
     assertSameAnswer(s"SELECT * FROM ($topThree) a JOIN ($topThree) b USING (k, rn)")
   }
 

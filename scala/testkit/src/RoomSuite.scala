@@ -46,9 +46,9 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
     pairs.foreach { case (key, value) => spark.conf.set(key, value.toString) }
     try body
     finally before.foreach {
-      case (key, Some(value)) => spark.conf.set(key, value)
-      case (key, None) => spark.conf.unset(key)
-    }
+        case (key, Some(value)) => spark.conf.set(key, value)
+        case (key, None) => spark.conf.unset(key)
+      }
   }
 
   /** What stock Spark does: everything of firesteel off. */

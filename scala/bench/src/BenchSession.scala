@@ -1,0 +1,34 @@
+package io.firesteel.bench
+
+import java.nio.file.Path
+
+import org.apache.spark.sql.SparkSession
+
+/** The one session of a benchmark. */
+object BenchSession {
+
+  /** Spark as it comes, on two cores; what is set here does not touch how a query is planned, but
+    * for the number of shuffle partitions, which fits the machine.
+    *
+    * @param installed false leaves the extension out
+    */
+  def start(data: Path, installed: Boolean): SparkSession = {
+    val builder = SparkSession
+      .builder()
+      .appName("firesteel bench")
+      .master("local[2]")
+      .config("spark.sql.shuffle.partitions", "8")
+      .config("spark.ui.enabled", "false")
+      .config("spark.ui.showConsoleProgress", "false")
+      .config("spark.log.level", "ERROR")
+      .config("spark.driver.bindAddress", "127.0.0.1")
+      .config("spark.driver.host", "127.0.0.1")
+      .config("spark.sql.warehouse.dir", data.toAbsolutePath.resolve("warehouse").toString)
+    if (installed) builder.config("spark.sql.extensions", "io.firesteel.FiresteelExtensions")
+    builder.getOrCreate()
+  }
+
+  /** The version of the extension; Spark starts without one that it cannot load, so this asks. */
+  def firesteelVersion(spark: SparkSession): String =
+    spark.sql("SELECT version FROM firesteel_version()").head().getString(0)
+}

@@ -1,0 +1,94 @@
+package io.firesteel.bench
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.firesteel.executionOf
+import org.apache.spark.sql.types.{NumericType, StringType}
+
+/** All that is known of a case when it is over; both answers were equal, or there is none. */
+final case class CaseResult(question: Case, stock: Side, firesteel: Side, rounds: Rounds) {
+
+  def speedUp: Sample = Measure.SpeedUp.of(rounds)
+
+  def judged: Seq[(Target, Sample)] =
+    question.targets.map(target => target -> target.measure.of(rounds))
+}
+
+/** Answers one case: checks that both sides agree, warms up, then times everyone in turn.
+  *
+  * @param pairs rounds that count; in each of them everyone runs once
+  * @param firesteelOn false to time stock against itself, which shows what the machine's own noise
+  *   looks like
+  */
+final class CaseRunner(
+    spark: SparkSession,
+    data: DataFolder,
+    tasks: TaskLog,
+    progress: Progress,
+    pairs: Int,
+    firesteelOn: Boolean) {
+
+  private val warmUps = 2
+
+  private val check = new AnswerCheck(spark, progress)
+
+  def run(question: Case): CaseResult = {
+    data.register(spark, question.table)
+    val stock = Contestant.stockOf(question)
+    val firesteel =
+      Contestant.of(question, Contestant.firesteel, question.sql, enabled = firesteelOn)
+    val references = question.references.map { reference =>
+      val contestant = Contestant.of(question, reference.name, reference.sql, enabled = false)
+      contestant -> reference.sameAnswer
+    }
+
+    val (stockDid, firesteelDid) = check.agree(question, stock, firesteel)
+    references.foreach { case (other, on) => check.agreeWith(question, stock, other, on) }
+
+    val contestants = Seq(stock, firesteel) ++ references.map(_._1) ++ scans(question, stock)
+    (0 until warmUps * question.repeat).foreach(round(question, contestants, "warm-up", _))
+    val runs =
+      (0 until pairs * question.repeat).flatMap(round(question, contestants, "round", _))
+    val byName = runs.groupMap { case (name, _) => name } { case (_, run) => run }
+    CaseResult(question, stockDid, firesteelDid, Rounds(byName))
+  }
+
+  private def round(
+      question: Case,
+      contestants: Seq[Contestant],
+      kind: String,
+      number: Int): Seq[(String, Run)] =
+    progress.stepWithOutcome(s"${question.name}: $kind ${number + 1}") {
+      Rounds.order(contestants, number).map(contestant => contestant.name -> timed(contestant))
+    }(_.map { case (name, run) => f"$name ${run.seconds}%.2f" }.mkString("(", ", ", ")"))
+
+  /** Wall time from SQL text to the last row, in a sink that drops the rows. */
+  private def timed(contestant: Contestant): Run = {
+    System.gc() // before the clock starts, so that nobody pays for another's garbage
+    contestant.within(spark) {
+      tasks.time(spark.sql(contestant.sql).write.format("noop").mode("overwrite").save())
+    }
+  }
+
+  /** What any plan must at least do: hand over the rows that are asked about, or add them up. */
+  private def scans(question: Case, stock: Contestant): Seq[Contestant] = {
+    val (table, columns) = (question.table.name, columnsRead(stock))
+    def scan(name: String, select: Seq[String]): Contestant =
+      Contestant.of(question, name, s"SELECT ${select.mkString(", ")} FROM $table", enabled = false)
+
+    Seq(
+      scan(Contestant.scan, columns),
+      scan(Contestant.scanAndSum, columns.map(sumOf(table, _))))
+  }
+
+  /** The columns that stock's scan really reads: Spark has pruned the rest. */
+  private def columnsRead(stock: Contestant): Seq[String] = stock.query(spark) { query =>
+    executionOf(query).sparkPlan.collectLeaves().flatMap(_.output.map(_.name)).distinct
+  }
+
+  private def sumOf(table: String, column: String): String =
+    spark.table(table).schema(column).dataType match {
+      case _: NumericType => s"sum(CAST($column AS DOUBLE))" // as doubles, which do not overflow
+      case _: StringType => s"sum(length($column))"
+      case other => sys.error(s"no way to add up column $column of type $other")
+    }
+}

@@ -1,0 +1,36 @@
+package io.firesteel.bench
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+
+/** One of the things that are timed in turn: a query under its settings. */
+final case class Contestant(name: String, sql: String, settings: Map[String, String]) {
+
+  /** Runs `body` under the settings, and afterwards they are as they were. */
+  def within[A](spark: SparkSession)(body: => A): A = {
+    val before = settings.keys.map(key => key -> spark.conf.getOption(key)).toSeq
+    settings.foreach { case (key, value) => spark.conf.set(key, value) }
+    try body
+    finally before.foreach {
+        case (key, Some(value)) => spark.conf.set(key, value)
+        case (key, None) => spark.conf.unset(key)
+      }
+  }
+
+  /** Hands `body` the query. Spark reads most settings when it plans a query, which is when the
+    * query first runs: so it has to run in there.
+    */
+  def query[A](spark: SparkSession)(body: DataFrame => A): A = within(spark)(body(spark.sql(sql)))
+}
+
+object Contestant {
+  val stock: String = "stock"
+  val firesteel: String = "firesteel"
+  val scan: String = "scan"
+  val scanAndSum: String = "scan+sum"
+
+  /** `question` as Spark answers it. */
+  def stockOf(question: Case): Contestant = of(question, stock, question.sql, enabled = false)
+
+  def of(question: Case, name: String, sql: String, enabled: Boolean): Contestant =
+    Contestant(name, sql, question.settings + ("spark.firesteel.enabled" -> enabled.toString))
+}

@@ -1,0 +1,102 @@
+package io.firesteel.bench
+
+import java.nio.file.{Files, Path, StandardCopyOption}
+import java.util.Comparator
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+import scala.util.hashing.MurmurHash3
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.functions.col
+
+/** Generated tables as Parquet, made once and kept.
+  *
+  * A table's folder is named after everything that decides its content. It is written under another
+  * name and then renamed, so that a folder of that name is always whole.
+  */
+final class DataFolder(folder: Path, progress: Progress) {
+
+  // Spark would take a relative path of a table to be below its warehouse.
+  private val root = folder.toAbsolutePath
+
+  /** Raised when the way of writing changes while the descriptions stay the same. */
+  private val generatorVersion = 1
+
+  /** Small, so that two tasks can share a table of one file. */
+  private val rowGroupBytes = 16L << 20
+
+  /** Makes `table` if it is not there yet, and lets queries read it by its name. */
+  def register(spark: SparkSession, table: Table): Unit = {
+    val folder = root.resolve(folderName(table))
+    if (!Files.isDirectory(folder)) {
+      progress.step(f"making table ${table.name}, ${table.rows}%,d rows") {
+        make(spark, table, folder)
+      }
+    }
+    table.buckets match {
+      case None => spark.read.parquet(folder.toString).createOrReplaceTempView(table.name)
+      case Some(buckets) => registerBucketed(spark, table.name, buckets, folder)
+    }
+  }
+
+  private def folderName(table: Table): String = {
+    val hash = MurmurHash3.stringHash(s"$generatorVersion $table")
+    f"${table.name}-${table.rows}-$hash%08x"
+  }
+
+  private def make(spark: SparkSession, table: Table, folder: Path): Unit = {
+    val part = root.resolve(s".${folder.getFileName}.part")
+    delete(part)
+    Files.createDirectories(root)
+    val rows = spark
+      .range(0, table.rows, 1, table.files)
+      .selectExpr(table.columns.map { case (name, sql) => s"$sql AS $name" }: _*)
+    table.buckets match {
+      case None => rows.write.option("parquet.block.size", rowGroupBytes).parquet(part.toString)
+      case Some(buckets) =>
+        val making = s"making_${table.name}"
+        rows
+          .repartition(buckets.number, col(buckets.by))
+          .write
+          .bucketBy(buckets.number, buckets.by)
+          .sortBy(buckets.by, buckets.sortedBy)
+          .option("path", part.toString)
+          .saveAsTable(making)
+        spark.sql(s"DROP TABLE $making") // external: its files stay
+        checkFiles(part, buckets.number)
+    }
+    Files.move(part, folder, StandardCopyOption.ATOMIC_MOVE)
+    ()
+  }
+
+  /** Spark trusts the order inside a bucket only when it is one file; an empty one has none. */
+  private def checkFiles(folder: Path, buckets: Int): Unit = {
+    val found = Using.resource(Files.list(folder)) { files =>
+      files.iterator.asScala.count(_.toString.endsWith(".parquet"))
+    }
+    if (found > buckets) sys.error(s"$found files for $buckets buckets in $folder")
+  }
+
+  private def registerBucketed(
+      spark: SparkSession,
+      name: String,
+      buckets: Buckets,
+      folder: Path): Unit = {
+    val columns = spark.read.parquet(folder.toString).schema.toDDL
+    spark.sql(s"DROP TABLE IF EXISTS $name")
+    spark.sql(
+      s"""CREATE TABLE $name ($columns) USING parquet
+         |CLUSTERED BY (${buckets.by}) SORTED BY (${buckets.by}, ${buckets.sortedBy})
+         |INTO ${buckets.number} BUCKETS
+         |LOCATION '$folder'""".stripMargin)
+    ()
+  }
+
+  private def delete(folder: Path): Unit =
+    if (Files.exists(folder)) {
+      Using.resource(Files.walk(folder)) { paths =>
+        paths.sorted(Comparator.reverseOrder[Path]()).forEach(path => Files.delete(path))
+      }
+    }
+}

@@ -1,0 +1,86 @@
+package io.firesteel.bench
+
+import java.nio.file.{Files, Path}
+
+import org.apache.spark.sql.SparkSession
+
+/** Times a room's cases with and without firesteel and writes the page. Called by `build/bench`. */
+object Main {
+
+  private val rooms: Seq[Room] = Seq(RankBenchmark)
+
+  def main(arguments: Array[String]): Unit = {
+    val asked = for {
+      read <- Arguments.parse(arguments.toSeq)
+      room <- roomOf(read)
+      cases <- casesOf(read, room)
+    } yield (read, room, cases)
+    asked match {
+      case Left(wrong) =>
+        System.err.println(s"bench: $wrong\n${Arguments.usage}")
+        sys.exit(2)
+      case Right((read, room, cases)) =>
+        val spark = BenchSession.start(read.data, installed = !read.noise)
+        try {
+          if (read.memoryCase) answerMemory(spark, read, room)
+          else measure(spark, read, room, cases)
+        } finally spark.stop()
+    }
+  }
+
+  private def roomOf(arguments: Arguments): Either[String, Room] =
+    rooms
+      .find(_.name == arguments.room)
+      .toRight(s"no room ${arguments.room}; there are ${rooms.map(_.name).mkString(", ")}")
+
+  private def casesOf(arguments: Arguments, room: Room): Either[String, Seq[Case]] = {
+    val all = room.cases(arguments.rows)
+    val unknown = arguments.cases.filterNot(name => all.exists(_.name == name))
+    if (unknown.nonEmpty) {
+      Left(s"no case ${unknown.mkString(", ")}; there are ${all.map(_.name).mkString(", ")}")
+    } else if (arguments.cases.isEmpty) Right(all)
+    else Right(all.filter(one => arguments.cases.contains(one.name)))
+  }
+
+  private def measure(
+      spark: SparkSession,
+      arguments: Arguments,
+      room: Room,
+      cases: Seq[Case]): Unit = {
+    val version = if (arguments.noise) "not installed" else BenchSession.firesteelVersion(spark)
+    val progress = new Progress(System.err)
+    val runner = new CaseRunner(
+      spark,
+      new DataFolder(arguments.data, progress),
+      new TaskLog(spark.sparkContext),
+      progress,
+      arguments.pairs,
+      firesteelOn = !arguments.noise)
+    val results = Results(
+      room,
+      Environment.of(arguments.command, version, spark.version),
+      cases.zipWithIndex.map { case (question, i) =>
+        progress.line(s"case ${i + 1} of ${cases.size}: ${question.title}")
+        runner.run(question)
+      },
+      arguments.memoryResult.fold[Memory](Memory.NotRun)(MemoryFile.load),
+      arguments.noise
+    )
+    write(arguments.out, results)
+  }
+
+  private def answerMemory(spark: SparkSession, arguments: Arguments, room: Room): Unit = {
+    val progress = new Progress(System.err)
+    val runner = new MemoryRunner(spark, new DataFolder(arguments.data, progress), progress)
+    val outcomes = room.memory.toSeq.flatMap(runner.run)
+    arguments.memoryResult.foreach(MemoryFile.save(_, outcomes))
+  }
+
+  private def write(out: Path, results: Results): Unit = {
+    Files.createDirectories(out)
+    val page = MarkdownPage.of(results)
+    Files.writeString(out.resolve(s"${results.fileName}.md"), page)
+    Files.writeString(out.resolve(s"${results.fileName}.json"), JsonPage.of(results))
+    println(page)
+  }
+}
