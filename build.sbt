@@ -5,8 +5,8 @@ Global / onChangedBuildSource := ReloadOnSourceChanges
 ThisBuild / organization := "io.firesteel"
 ThisBuild / version := IO.read(file("python/src/firesteel/_version.py")).split('"')(1)
 ThisBuild / scalaVersion := Dependencies.scala
-ThisBuild / semanticdbEnabled := true
-ThisBuild / semanticdbVersion := Dependencies.semanticdb
+// Its rules here read syntax alone, so the linter need not be of the compiler's exact version.
+ThisBuild / scalafixScalaBinaryVersion := "2.13"
 
 /** The jars of the installed PySpark: what is compiled against is what it runs with. */
 lazy val sparkJars = settingKey[Seq[File]]("jars of the PySpark in .venv")

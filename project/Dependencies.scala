@@ -6,9 +6,6 @@ object Dependencies {
   /** Spark 4.3.0's own Scala: the jar must match it to the last digit of the minor version. */
   val scala = "2.13.18"
 
-  /** The first SemanticDB published for this Scala; scalafix reads unused code from it. */
-  val semanticdb = "4.14.2"
-
   /** The test framework of Spark itself. */
   val scalatest: ModuleID = "org.scalatest" %% "scalatest" % "3.2.19"
 

@@ -4,13 +4,14 @@ import java.nio.file.{Path, Paths}
 
 import scala.annotation.tailrec
 
-/** What the command line asks for.
-  *
-  * @param cases names of cases; all of the room's when empty
-  * @param pairs rounds that count, in each of which stock and firesteel run once
-  * @param noise time stock against stock, to see how far from 1 the machine alone can lead
-  * @param memoryResult in memory mode where the outcome goes, otherwise where it comes from
-  */
+/**
+ * What the command line asks for.
+ *
+ * @param cases names of cases; all of the room's when empty
+ * @param pairs rounds that count, in each of which stock and firesteel run once
+ * @param noise time stock against stock, to see how far from 1 the machine alone can lead
+ * @param memoryResult in memory mode where the outcome goes, otherwise where it comes from
+ */
 final case class Arguments(
     room: String,
     cases: Seq[String],

@@ -7,11 +7,12 @@ import org.apache.spark.sql.SparkSession
 /** The one session of a benchmark. */
 object BenchSession {
 
-  /** Spark as it comes, on two cores; what is set here does not touch how a query is planned, but
-    * for the number of shuffle partitions, which fits the machine.
-    *
-    * @param installed false leaves the extension out
-    */
+  /**
+   * Spark as it comes, on two cores; what is set here does not touch how a query is planned, but
+   * for the number of shuffle partitions, which fits the machine.
+   *
+   * @param installed false leaves the extension out
+   */
   def start(data: Path, installed: Boolean): SparkSession = {
     val builder = SparkSession
       .builder()

@@ -3,13 +3,14 @@ package io.firesteel.bench
 /** A query of another shape with the same answer in `sameAnswer`, timed beside the case. */
 final case class Reference(name: String, sql: String, sameAnswer: Seq[String])
 
-/** One question to the clock.
-  *
-  * @param name for the command line
-  * @param compared the columns that must be equal, as bags of rows, with and without firesteel
-  * @param settings for both sides, beside those of the session
-  * @param repeat how many times more rounds than usual, for queries too short for few to tell
-  */
+/**
+ * One question to the clock.
+ *
+ * @param name for the command line
+ * @param compared the columns that must be equal, as bags of rows, with and without firesteel
+ * @param settings for both sides, beside those of the session
+ * @param repeat how many times more rounds than usual, for queries too short for few to tell
+ */
 final case class Case(
     name: String,
     title: String,

@@ -13,12 +13,13 @@ final case class CaseResult(question: Case, stock: Side, firesteel: Side, rounds
     question.targets.map(target => target -> target.measure.of(rounds))
 }
 
-/** Answers one case: checks that both sides agree, warms up, then times everyone in turn.
-  *
-  * @param pairs rounds that count; in each of them everyone runs once
-  * @param firesteelOn false to time stock against itself, which shows what the machine's own noise
-  *   looks like
-  */
+/**
+ * Answers one case: checks that both sides agree, warms up, then times everyone in turn.
+ *
+ * @param pairs rounds that count; in each of them everyone runs once
+ * @param firesteelOn false to time stock against itself, which shows what the machine's own noise
+ *   looks like
+ */
 final class CaseRunner(
     spark: SparkSession,
     data: DataFolder,

@@ -16,9 +16,10 @@ final case class Contestant(name: String, sql: String, settings: Map[String, Str
       }
   }
 
-  /** Hands `body` the query. Spark reads most settings when it plans a query, which is when the
-    * query first runs: so it has to run in there.
-    */
+  /**
+   * Hands `body` the query. Spark reads most settings when it plans a query, which is when the
+   * query first runs: so it has to run in there.
+   */
   def query[A](spark: SparkSession)(body: DataFrame => A): A = within(spark)(body(spark.sql(sql)))
 }
 

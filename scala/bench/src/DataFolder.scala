@@ -10,11 +10,12 @@ import scala.util.hashing.MurmurHash3
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.functions.col
 
-/** Generated tables as Parquet, made once and kept.
-  *
-  * A table's folder is named after everything that decides its content. It is written under another
-  * name and then renamed, so that a folder of that name is always whole.
-  */
+/**
+ * Generated tables as Parquet, made once and kept.
+ *
+ * A table's folder is named after everything that decides its content. It is written under another
+ * name and then renamed, so that a folder of that name is always whole.
+ */
 final class DataFolder(folder: Path, progress: Progress) {
 
   // Spark would take a relative path of a table to be below its warehouse.

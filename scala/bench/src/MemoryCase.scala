@@ -1,9 +1,10 @@
 package io.firesteel.bench
 
-/** A query over far more keys than the heap can hold, whose right answer is known by arithmetic.
-  *
-  * @param heapMiB the heap of the JVM that has to get through it
-  */
+/**
+ * A query over far more keys than the heap can hold, whose right answer is known by arithmetic.
+ *
+ * @param heapMiB the heap of the JVM that has to get through it
+ */
 final case class MemoryCase(title: String, heapMiB: Int, table: Table, questions: Seq[Known])
 
 /** A query of one row of numbers, and that row. */

@@ -1,9 +1,10 @@
 package io.firesteel.bench
 
-/** Many keys of two rows each, in an order that keeps equal keys far apart.
-  *
-  * Key `k` has the rows `v = 2k` and `v = 2k + 1`; by `v DESC` the latter comes first.
-  */
+/**
+ * Many keys of two rows each, in an order that keeps equal keys far apart.
+ *
+ * Key `k` has the rows `v = 2k` and `v = 2k + 1`; by `v DESC` the latter comes first.
+ */
 object RankMemory {
 
   /** A prime: its multiples visit every one of n keys once in n rows, if it does not divide n. */

@@ -1,11 +1,12 @@
 package io.firesteel.bench
 
-/** The tables of the rank cases.
-  *
-  * All values are hashes of the row number, so the data is the same on every machine. `v` is a
-  * 64-bit hash and so unique in any table of this size: ROW_NUMBER over it has one right answer.
-  * `score` repeats, about a hundred rows to a value, so that RANK and DENSE_RANK have ties to keep.
-  */
+/**
+ * The tables of the rank cases.
+ *
+ * All values are hashes of the row number, so the data is the same on every machine. `v` is a
+ * 64-bit hash and so unique in any table of this size: ROW_NUMBER over it has one right answer.
+ * `score` repeats, about a hundred rows to a value, so that RANK and DENSE_RANK have ties to keep.
+ */
 object RankTables {
 
   private val keys = 1000

@@ -6,9 +6,10 @@ final case class TaskTime(stage: Int, seconds: Double, shuffledRowsRead: Long)
 /** One timed run of a contestant. */
 final case class Run(seconds: Double, tasks: Seq[TaskTime]) {
 
-  /** The worst ratio of slowest to mean task in any stage with a tenth or more of the task time. A
-    * stage of a few milliseconds says nothing about skew.
-    */
+  /**
+   * The worst ratio of slowest to mean task in any stage with a tenth or more of the task time. A
+   * stage of a few milliseconds says nothing about skew.
+   */
   def slowestTask: Double = {
     val all = tasks.map(_.seconds).sum
     val ratios = tasks.groupBy(_.stage).values.map(_.map(_.seconds)).collect {

@@ -1,11 +1,12 @@
 package io.firesteel.bench
 
-/** A generated table, as data: what it holds follows from this description alone.
-  *
-  * @param columns name and SQL expression over `id`, which runs from 0 to `rows` - 1
-  * @param files number of Parquet files, each holding a consecutive range of ids in order
-  * @param buckets how the table is clustered and sorted, if it is
-  */
+/**
+ * A generated table, as data: what it holds follows from this description alone.
+ *
+ * @param columns name and SQL expression over `id`, which runs from 0 to `rows` - 1
+ * @param files number of Parquet files, each holding a consecutive range of ids in order
+ * @param buckets how the table is clustered and sorted, if it is
+ */
 final case class Table(
     name: String,
     rows: Long,

@@ -29,9 +29,10 @@ final class TaskLog(context: SparkContext) extends SparkListener {
     synchronized(Run(seconds, tasks.filterNot(task => markerStages(task.stage)).toSeq))
   }
 
-  /** Spark tells listeners later, on another thread, but in order: once a small job started after
-    * the run is known to have ended, everything about the run is known.
-    */
+  /**
+   * Spark tells listeners later, on another thread, but in order: once a small job started after
+   * the run is known to have ended, everything about the run is known.
+   */
   private def awaitEvents(): Unit = {
     val (group, seen) = synchronized {
       markers += 1

@@ -57,7 +57,7 @@ class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
     Seq(
       s"SELECT v FROM (SELECT *, rank() OVER (ORDER BY v) r FROM $table) WHERE r <= 2",
       s"SELECT k, v FROM (SELECT *, rank() OVER (PARTITION BY k, v ORDER BY v) r FROM $table) WHERE r = 1",
-      s"SELECT k, v FROM (SELECT *, rank() OVER (PARTITION BY upper(k) ORDER BY -v NULLS LAST, k) r " +
+      "SELECT k, v FROM (SELECT *, rank() OVER (PARTITION BY upper(k) ORDER BY -v NULLS LAST, k) r " +
         s"FROM $table) WHERE r <= 2",
       s"SELECT k, v FROM (SELECT *, rank() OVER (PARTITION BY k ORDER BY 1) r FROM $table) WHERE r <= 2"
     )
