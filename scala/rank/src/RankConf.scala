@@ -45,7 +45,7 @@ object RankConf {
       .checkValue(share => share >= 0 && share <= 1, "must be from 0 to 1")
       .createWithDefault(0.8)
 
-  val MAX_TASK_MEMORY: ConfigEntry[Long] =
+  val MAX_TASK_MEMORY: ConfigEntry[Option[Long]] =
     SQLConf
       .buildConf("spark.firesteel.rank.maxTaskMemory")
       .doc("Bytes that the heaps of one operator may hold in one task before they are handed " +
@@ -53,7 +53,7 @@ object RankConf {
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
       .checkValue(_ > 0, "must be positive")
-      .createWithDefault(Long.MaxValue)
+      .createOptional
 
   val all: Seq[ConfigEntry[_]] =
     Seq(ENABLED, MAX_LIMIT, SAMPLE_ROWS, MAX_KEPT, MAX_TASK_MEMORY)

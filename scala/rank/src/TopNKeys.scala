@@ -50,5 +50,5 @@ private[rank] object TopNLimits {
     TopNLimits(
       conf.getConf(RankConf.SAMPLE_ROWS),
       conf.getConf(RankConf.MAX_KEPT),
-      conf.getConf(RankConf.MAX_TASK_MEMORY))
+      conf.getConf(RankConf.MAX_TASK_MEMORY).getOrElse(Long.MaxValue))
 }

@@ -94,8 +94,8 @@ class RankPropertySuite extends RankSuite {
         Prop(ours == theirs) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
       }
     }
-    val queries = sys.props.getOrElse("firesteel.test.queries", "150").toInt
-    val seed = sys.props.get("firesteel.test.seed").fold(Seed(20261121L))(s => Seed(s.toLong))
+    val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "150").toInt
+    val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(Seed(20261121L))(s => Seed(s.toLong))
     val parameters = Test.Parameters.default
       .withMinSuccessfulTests(queries)
       .withInitialSeed(seed)
