@@ -2,6 +2,7 @@ package io.firesteel.extension
 
 import io.firesteel.core.{DeclineDoc, FiresteelErrors}
 import io.firesteel.rank.RankDecline
+import org.apache.spark.sql.firesteel.ConfigEntry
 
 /**
  * The text of REFERENCE.md: every setting, reason and error, as the code has them.
@@ -19,7 +20,7 @@ object Reference {
     "All can be changed in a running session: `SET key=value`. A `spark.firesteel.*` key that is " +
       "not here is refused.",
     table("setting", "default", "meaning")(
-      Configs.all.map(e => Seq(code(e.key), code(e.defaultValueString), e.doc))),
+      Configs.all.map(e => Seq(code(e.key), defaultOf(e), e.doc))),
     "## Why a query was left to Spark",
     "`firesteel.explain` gives the code, the values that decided and the setting that would " +
       "change it.",
@@ -29,6 +30,9 @@ object Reference {
     table("condition", "SQLSTATE", "text")(FiresteelErrors.conditions.map(c =>
       Seq(code(c), FiresteelErrors.sqlState(c), FiresteelErrors.template(c))))
   ).mkString("", "\n\n", "\n")
+
+  private def defaultOf(entry: ConfigEntry[_]): String =
+    if (entry.defaultValue.isEmpty) "not set" else code(entry.defaultValueString)
 
   private def code(text: String): String = s"`$text`"
 

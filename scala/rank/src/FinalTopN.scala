@@ -19,7 +19,6 @@ private[rank] final class FinalTopN(
     prefixOf: UnsafeProjection,
     bound: RankBound,
     verdict: Verdict,
-    numFields: Int,
     newSorter: () => SpilledRows,
     advance: Long) {
 
@@ -30,7 +29,7 @@ private[rank] final class FinalTopN(
     var collecting = true
     while (collecting && input.hasNext) collecting = offer(input.next().asInstanceOf[UnsafeRow])
     sorter match {
-      case None => new NumberedHeaps(heaps, numFields)
+      case None => new NumberedHeaps(heaps)
       case Some(rest) =>
         while (input.hasNext) rest.add(input.next().asInstanceOf[UnsafeRow])
         moveToSorter()
@@ -49,21 +48,22 @@ private[rank] final class FinalTopN(
     verdict.seen += 1
     if (!heaps.admits(keyOf(row), prefixOf(row).getLong(0))) true
     else if (!heaps.add(row)) {
-      val useful = !verdict.keepsTooMuch(heaps.size)
+      val useful = !verdict.dropsTooFew(heaps.size)
       moveToSorter()
       verdict.restart()
       useful
-    } else if (verdict.isTooMuch(heaps.size)) {
+    } else if (verdict.isUseless(heaps.keys, heaps.size)) {
       moveToSorter()
       false
     } else true
   }
 
   private def moveToSorter(): Unit = {
-    val rows = heaps.takeAll(advance)
+    heaps.lend(advance)
     val into = sorter.getOrElse(newSorter())
     sorter = Some(into)
-    rows.foreach(into.add)
-    heaps.release()
+    val rows = heaps.read(sorted = false)
+    while (rows.advance()) into.add(rows.row)
+    heaps.clear()
   }
 }

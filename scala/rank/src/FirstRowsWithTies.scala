@@ -1,69 +1,57 @@
 package io.firesteel.rank
 
-import java.util.Arrays
-
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
  * `RANK() <= limit`: the first `limit` rows and every row equal to the last of them.
  *
- * A heap of `limit` rows, and beside it the rows that tie with its worst. When the worst leaves the
- * heap, its ties stay only if the new worst is equal to it: otherwise `limit` rows are better.
+ * A heap of `limit` rows, and beside it a list of the rows that tie with its worst. When the worst
+ * leaves the heap, its ties stay only if the new worst is equal to it: otherwise `limit` rows are
+ * better.
  *
- * Memory: `limit` rows and the ties, which no number bounds; the owner watches the bytes.
+ * Memory: `limit` rows per key and the ties, which no number bounds; the owner watches the bytes.
  */
-private[rank] final class FirstRowsWithTies(hash: Int, key: Array[Byte], limit: Int)
-  extends FirstRows(hash, key, limit) {
+private[rank] final class FirstRowsWithTies(
+    arena: RowArena,
+    order: RowOrder,
+    limit: Int,
+    rows: StoredRows)
+  extends FirstRows(arena, order, limit, rows) {
 
-  private[this] var ties: Array[Array[Byte]] = FirstRowsWithTies.none
-  private[this] var tieCount: Int = 0
-  private[this] var tieBytes: Long = 0L
-  private[this] var tiePrefix: Long = 0L
+  def this(arena: RowArena, order: RowOrder, limit: Int) =
+    this(arena, order, limit, new StoredRows(arena, linked = true))
 
-  override def size: Int = heapSize + tieCount
+  override protected def tiesMatter: Boolean = true
 
-  override def rowAt(i: Int): Array[Byte] = if (i < heapSize) rows(i) else ties(i - heapSize)
+  override protected def tiesOf(group: Long): Long = arena.getLong(group + Group.ties)
 
-  override def prefixAt(i: Int): Long = if (i < heapSize) prefixes(i) else tiePrefix
-
-  override protected def fillBar(order: RowOrder): Unit = setBar(order, tiesMatter = true)
-
-  override protected def offerTie(prefix: Long, row: UnsafeRow): Long =
-    addTie(prefix, RowOrder.copy(row))
-
-  override protected def replaceWorst(prefix: Long, row: UnsafeRow, order: RowOrder): Long = {
-    val worstPrefix = prefixes(0)
-    val worst = rows(0)
-    val bytes = RowOrder.copy(row)
-    siftDown(prefix, bytes, heapSize, order)
-    setBar(order, tiesMatter = true)
-    val grown = bytes.length + KeptRows.rowOverhead
-    if (order.compare(prefixes(0), rows(0), worstPrefix, worst) == 0) {
-      // The row that left was counted when it came; only the new one is more.
-      addTie(worstPrefix, worst)
-      grown
-    } else grown - (worst.length + KeptRows.rowOverhead) - dropTies()
+  override protected def offerTie(group: Long, row: UnsafeRow): Int = {
+    addTie(group, rows.store(row))
+    1
   }
 
-  private def addTie(prefix: Long, bytes: Array[Byte]): Long = {
-    if (tieCount == ties.length) ties = Arrays.copyOf(ties, math.max(4, tieCount * 2))
-    ties(tieCount) = bytes
-    tieCount += 1
-    tiePrefix = prefix
-    val grown = bytes.length + KeptRows.rowOverhead
-    tieBytes += grown
-    grown
+  override protected def replaceWorst(
+      group: Long,
+      slots: Long,
+      prefix: Long,
+      row: UnsafeRow): Int = {
+    val worstPrefix = prefixAt(slots, 0)
+    val worst = rowAt(slots, 0)
+    siftDown(slots, limit, prefix, rows.store(row))
+    setBar(group, bar(prefixAt(slots, 0), tiesMatter))
+    if (compare(prefixAt(slots, 0), rowAt(slots, 0), worstPrefix, worst) == 0) {
+      addTie(group, worst)
+      1
+    } else {
+      val ties = rows.releaseAll(tiesOf(group))
+      arena.putLong(group + Group.ties, 0L)
+      rows.release(worst)
+      -ties
+    }
   }
 
-  private def dropTies(): Long = {
-    val freed = tieBytes
-    ties = FirstRowsWithTies.none
-    tieCount = 0
-    tieBytes = 0L
-    freed
+  private def addTie(group: Long, row: Long): Unit = {
+    rows.link(row, tiesOf(group))
+    arena.putLong(group + Group.ties, row)
   }
-}
-
-private[rank] object FirstRowsWithTies {
-  private val none: Array[Array[Byte]] = Array.empty
 }

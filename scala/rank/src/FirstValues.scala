@@ -1,53 +1,44 @@
 package io.firesteel.rank
 
-import java.util.Arrays
-
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.Platform
 
 /**
  * `DENSE_RANK() <= limit`: every row whose order value is among the first `limit` distinct ones.
  *
- * Distinct values in an array sorted by value, each with its rows; a value is found by binary
- * search and makes room by moving references, at most `limit` of them.
+ * A slot for each distinct value, sorted, with a list of its rows; a value is found by binary search
+ * and makes room by moving slots, at most `limit` of them.
  *
- * Memory: the rows of `limit` values, which no number bounds; the owner watches the bytes.
+ * Memory: the rows of `limit` values per key, which no number bounds; the owner watches the bytes.
  */
-private[rank] final class FirstValues(hash: Int, key: Array[Byte], limit: Int)
-  extends KeptRows(hash, key) {
+private[rank] final class FirstValues(
+    arena: RowArena,
+    order: RowOrder,
+    limit: Int,
+    rows: StoredRows)
+  extends KeptRows(arena, rows, order) {
 
-  private[this] var prefixes: Array[Long] = new Array[Long](1)
-  private[this] var values: Array[RowsOfValue] = new Array[RowsOfValue](1)
-  private[this] var valueCount: Int = 0
-  private[this] var rowCount: Int = 0
-  private[this] var sortedRows: Array[Array[Byte]] = _
-  private[this] var sortedPrefixes: Array[Long] = _
+  def this(arena: RowArena, order: RowOrder, limit: Int) =
+    this(arena, order, limit, new StoredRows(arena, linked = true))
 
-  override def size: Int = rowCount
-
-  override def offer(prefix: Long, row: UnsafeRow, order: RowOrder): Long = {
-    val found = search(prefix, row, order)
-    if (found >= 0) addTo(values(found), row)
+  override def offer(group: Long, prefix: Long, row: UnsafeRow): Int = {
+    val found = search(group, prefix, row)
+    if (found >= 0) addTo(slotsOf(group), found, row)
     else {
       val at = -(found + 1)
-      if (at == limit) 0L
-      else {
-        val dropped = if (valueCount == limit) dropLast() else 0L
-        insert(at, prefix)
-        val grown = addTo(values(at), row)
-        if (valueCount == limit) bar = prefixes(valueCount - 1)
-        grown - dropped
-      }
+      if (at == limit) 0 else insert(group, at, prefix, row)
     }
   }
 
   /** The place of the row's value, or `-(place + 1)` of where it would go. */
-  private def search(prefix: Long, row: UnsafeRow, order: RowOrder): Int = {
+  private def search(group: Long, prefix: Long, row: UnsafeRow): Int = {
+    val slots = slotsOf(group)
     var low = 0
-    var high = valueCount - 1
+    var high = sizeOf(group) - 1
     var found = -1
     while (found < 0 && low <= high) {
       val middle = (low + high) >>> 1
-      val c = order.compareKept(prefixes(middle), values(middle).rows(0), prefix, row)
+      val c = compareTo(prefixAt(slots, middle), rowAt(slots, middle), prefix, row)
       if (c < 0) low = middle + 1
       else if (c > 0) high = middle - 1
       else found = middle
@@ -55,67 +46,54 @@ private[rank] final class FirstValues(hash: Int, key: Array[Byte], limit: Int)
     if (found >= 0) found else -(low + 1)
   }
 
-  private def addTo(value: RowsOfValue, row: UnsafeRow): Long = {
-    val bytes = RowOrder.copy(row)
-    value.add(bytes)
-    rowCount += 1
-    bytes.length + KeptRows.rowOverhead
+  private def addTo(slots: Long, at: Int, row: UnsafeRow): Int = {
+    val stored = rows.store(row)
+    rows.link(stored, rowAt(slots, at))
+    setSlot(slots, at, prefixAt(slots, at), stored)
+    1
   }
 
-  private def dropLast(): Long = {
-    valueCount -= 1
-    val last = values(valueCount)
-    values(valueCount) = null
-    rowCount -= last.count
-    last.bytes + last.count * KeptRows.rowOverhead
+  private def insert(group: Long, at: Int, prefix: Long, row: UnsafeRow): Int = {
+    val dropped = if (sizeOf(group) == limit) dropLast(group) else 0
+    val slots = ensureSlot(group, limit)
+    val size = sizeOf(group)
+    val base = arena.base(slots)
+    val from = arena.offset(slots) + at.toLong * Group.slotBytes
+    // `copyMemory` goes backwards where the two overlap this way.
+    Platform.copyMemory(
+      base, from, base, from + Group.slotBytes, (size - at).toLong * Group.slotBytes)
+    setSlot(slots, at, prefix, rows.store(row))
+    setSize(group, size + 1)
+    if (size + 1 == limit) setBar(group, bar(prefixAt(slots, size), tiesMatter = true))
+    1 - dropped
   }
 
-  private def insert(at: Int, prefix: Long): Unit = {
-    if (valueCount == values.length) {
-      val capacity = math.min(limit.toLong, valueCount * 2L + 2L).toInt
-      prefixes = Arrays.copyOf(prefixes, capacity)
-      values = Arrays.copyOf(values, capacity)
-    }
-    System.arraycopy(prefixes, at, prefixes, at + 1, valueCount - at)
-    System.arraycopy(values, at, values, at + 1, valueCount - at)
-    prefixes(at) = prefix
-    values(at) = new RowsOfValue
-    valueCount += 1
-  }
-
-  override def close(): Unit = {
-    sortedRows = new Array[Array[Byte]](rowCount)
-    sortedPrefixes = new Array[Long](rowCount)
-    var to = 0
-    var v = 0
-    while (v < valueCount) {
-      val value = values(v)
-      System.arraycopy(value.rows, 0, sortedRows, to, value.count)
-      Arrays.fill(sortedPrefixes, to, to + value.count, prefixes(v))
-      to += value.count
-      v += 1
-    }
-    values = null
+  private def dropLast(group: Long): Int = {
+    val last = sizeOf(group) - 1
+    setSize(group, last)
+    rows.releaseAll(rowAt(slotsOf(group), last))
   }
 
   /** The values have been in order all along. */
-  override def sort(order: RowOrder): Unit = ()
+  override def sort(group: Long): Unit = ()
 
-  override def rowAt(i: Int): Array[Byte] = sortedRows(i)
+  override def read(group: Long): KeptCursor = new KeptCursor {
+    private[this] val slots = slotsOf(group)
+    private[this] val size = sizeOf(group)
+    private[this] var at = -1
+    private[this] var row = 0L
+    private[this] var sameValue = false
 
-  override def prefixAt(i: Int): Long = sortedPrefixes(i)
-}
+    override def next(): Long = {
+      if (row != 0L) row = rows.next(row)
+      sameValue = row != 0L
+      if (row == 0L && at + 1 < size) {
+        at += 1
+        row = rowAt(slots, at)
+      }
+      row
+    }
 
-/** The rows of one order value. */
-private[rank] final class RowsOfValue {
-  var rows: Array[Array[Byte]] = new Array[Array[Byte]](1)
-  var count: Int = 0
-  var bytes: Long = 0L
-
-  def add(row: Array[Byte]): Unit = {
-    if (count == rows.length) rows = Arrays.copyOf(rows, count * 2)
-    rows(count) = row
-    count += 1
-    bytes += row.length
+    override def tie: Boolean = sameValue
   }
 }

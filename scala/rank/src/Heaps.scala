@@ -10,23 +10,25 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  */
 private[rank] final class Heaps(bound: RankBound, val order: RowOrder, budget: MemoryBudget) {
 
-  private[this] val byKey = new RowsByKey(KeptRows.factory(bound))
-  private[this] var rowBytes: Long = 0L
+  private[this] val arena = new RowArena
+  private[this] val table = new KeyTable(arena)
+  private[this] val kept = KeptRows.of(bound, arena, order)
   private[this] var rowCount: Long = 0L
-  private[this] var current: KeptRows = _
-  private[this] var currentPrefix: Long = 0L
+  private[this] var group: Long = 0L
+  private[this] var prefix: Long = 0L
   private[this] var held: Long = 0L
 
   /** Rows kept. */
   def size: Long = rowCount
 
-  def isEmpty: Boolean = rowCount == 0L
+  /** Keys seen. */
+  def keys: Int = table.size
 
   /** Whether a row of `key` with this prefix may have to be kept. */
-  def admits(key: UnsafeRow, prefix: Long): Boolean = {
-    current = byKey.of(key)
-    currentPrefix = prefix
-    prefix <= current.bar
+  def admits(key: UnsafeRow, itsPrefix: Long): Boolean = {
+    group = table.groupOf(key)
+    prefix = itsPrefix
+    itsPrefix <= arena.getLong(group + Group.bar)
   }
 
   /**
@@ -34,50 +36,66 @@ private[rank] final class Heaps(bound: RankBound, val order: RowOrder, budget: M
    * must then empty the heaps. The row itself is not lost: it is among those held.
    */
   def add(row: UnsafeRow): Boolean = {
-    val before = current.size
-    rowBytes += current.offer(currentPrefix, row, order)
-    rowCount += current.size - before
-    val total = rowBytes + byKey.bytes
+    rowCount += kept.offer(group, prefix, row)
+    val total = arena.bytes + table.bytes
     if (total <= held) true
     else {
-      held = total + Heaps.slack
-      budget.hold(held)
+      held = total
+      budget.hold(total)
     }
   }
 
   /**
-   * Takes everything out, key by key, giving memory back on the way. The heaps are empty, and may
-   * be offered rows again, once the iterator is at its end.
+   * Reads every row, key by key. The heaps may be offered rows again after `clear`.
    *
-   * @param advance bytes to give back before the first key, for whoever takes the rows
+   * @param sorted whether the rows of a key are to come in order
    */
-  def takeAll(advance: Long = 0L): Iterator[KeptRows] = {
-    var left = rowBytes + byKey.bytes - advance
-    // The entries have much the same size: giving back the mean of each is near enough.
-    val perKey = if (byKey.size == 0) 0L else left / byKey.size
-    var told = left
-    budget.releaseTo(math.max(0L, left))
-    rowBytes = 0L
+  def read(sorted: Boolean): HeapReader = new HeapReader(table.iterator, kept, order, sorted)
+
+  /** Gives back some of the memory held, for whoever reads the rows. */
+  def lend(bytes: Long): Unit = budget.releaseTo(math.max(0L, held - bytes))
+
+  /** Empties the heaps and gives all memory back. */
+  def clear(): Unit = {
+    table.clear()
+    arena.clear()
     rowCount = 0L
     held = 0L
-    current = null
-    byKey.drain().map { entry =>
-      entry.close()
-      left -= perKey
-      if (told - left > Heaps.slack) {
-        told = left
-        budget.releaseTo(math.max(0L, left))
-      }
-      entry
-    }
+    budget.releaseTo(0L)
   }
-
-  /** Gives all memory back, after `takeAll` has been read to its end. */
-  def release(): Unit = budget.releaseTo(0L)
 }
 
-private[rank] object Heaps {
+/** The rows of [[Heaps]], key by key. */
+private[rank] final class HeapReader(
+    groups: Iterator[Long],
+    kept: KeptRows,
+    order: RowOrder,
+    sorted: Boolean) {
 
-  /** Bytes by which the budget is asked ahead, so that it is not asked for every row. */
-  val slack: Long = 64L << 10
+  private[this] var cursor: KeptCursor = _
+  private[this] var first = false
+
+  /** The row moved to, valid until the next move. */
+  val row: UnsafeRow = order.newPointer()
+
+  /** Whether the row moved to is the first of its key. */
+  def isFirst: Boolean = first
+
+  /** Whether the row moved to is equal, in order, to the one before it; only when sorted. */
+  def tie: Boolean = cursor.tie
+
+  /** Moves to the next row; false at the end. */
+  def advance(): Boolean = {
+    var address = if (cursor == null) 0L else cursor.next()
+    first = false
+    while (address == 0L && groups.hasNext) {
+      val group = groups.next()
+      if (sorted) kept.sort(group)
+      cursor = kept.read(group)
+      address = cursor.next()
+      first = true
+    }
+    if (address != 0L) kept.point(address, row)
+    address != 0L
+  }
 }

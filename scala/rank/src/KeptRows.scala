@@ -1,55 +1,122 @@
 package io.firesteel.rank
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.Platform
 
 /**
- * The rows of one key that may still satisfy a [[RankBound]].
+ * Keeps, for each key, the rows that may still satisfy a [[RankBound]].
  *
- * What is kept is always a superset of the answer among the rows offered so far, and exactly the
- * answer once all have been offered.
- *
- * @param hash hash of `key`
- * @param key the binary key
+ * What is kept of a key is always a superset of the answer among the rows offered so far, and
+ * exactly the answer once all have been offered. One instance serves every key: a key's state is its
+ * [[Group]] record in the arena.
  */
-private[rank] abstract class KeptRows(final val hash: Int, final val key: Array[Byte]) {
+private[rank] abstract class KeptRows(
+    arena: RowArena,
+    rows: StoredRows,
+    order: RowOrder) {
 
-  /** No row with a prefix above this can be kept; the cheap question asked of every row. */
-  final var bar: Long = Long.MaxValue
+  private[this] val left = order.newPointer()
+  private[this] val right = order.newPointer()
 
-  /** Rows kept. */
-  def size: Int
+  /** Offers a row, which is copied if it is kept. Returns by how many rows more are kept. */
+  def offer(group: Long, prefix: Long, row: UnsafeRow): Int
 
-  /** Offers a row, which is copied if it is kept. Returns by how many bytes the rows held grew. */
-  def offer(prefix: Long, row: UnsafeRow, order: RowOrder): Long
+  /** Puts the rows of a group in order. Nothing may be offered to it afterwards. */
+  def sort(group: Long): Unit
 
-  /** Ends the offers: afterwards the rows can be read by place, in any order. */
-  def close(): Unit = ()
+  /** Reads the rows of a group. */
+  def read(group: Long): KeptCursor
 
-  /** Puts the rows of closed offers in order. */
-  def sort(order: RowOrder): Unit
+  /** Makes `pointer` show a row that a cursor gave. */
+  final def point(row: Long, pointer: UnsafeRow): Unit = rows.point(row, pointer)
 
-  /** The i-th row, from 0 to `size - 1`. */
-  def rowAt(i: Int): Array[Byte]
+  /** Negative, zero or positive as the kept row `a` goes before, with or after the row `b`. */
+  protected final def compareTo(aPrefix: Long, a: Long, bPrefix: Long, b: UnsafeRow): Int =
+    if (aPrefix != bPrefix) {
+      if (aPrefix < bPrefix) -1 else 1
+    } else if (order.decides(aPrefix)) 0
+    else {
+      rows.point(a, left)
+      order.compareRows(left, b)
+    }
 
-  /** The prefix of the i-th row. */
-  def prefixAt(i: Int): Long
+  /** The same for two kept rows. */
+  protected final def compare(aPrefix: Long, a: Long, bPrefix: Long, b: Long): Int =
+    if (aPrefix != bPrefix) {
+      if (aPrefix < bPrefix) -1 else 1
+    } else if (order.decides(aPrefix)) 0
+    else {
+      rows.point(b, right)
+      compareTo(aPrefix, a, bPrefix, right)
+    }
+
+  protected final def bar(worst: Long, tiesMatter: Boolean): Long =
+    if (!tiesMatter && order.decides(worst) && worst != Long.MinValue) worst - 1 else worst
+
+  protected final def sizeOf(group: Long): Int = arena.getInt(group + Group.size)
+
+  protected final def slotsOf(group: Long): Long = arena.getLong(group + Group.slots)
+
+  protected final def prefixAt(slots: Long, i: Int): Long =
+    arena.getLong(slots + i.toLong * Group.slotBytes)
+
+  protected final def rowAt(slots: Long, i: Int): Long =
+    arena.getLong(slots + i.toLong * Group.slotBytes + 8)
+
+  protected final def setSlot(slots: Long, i: Int, prefix: Long, row: Long): Unit = {
+    val base = arena.base(slots)
+    val offset = arena.offset(slots) + i.toLong * Group.slotBytes
+    Platform.putLong(base, offset, prefix)
+    Platform.putLong(base, offset + 8, row)
+  }
+
+  protected final def setSize(group: Long, size: Int): Unit =
+    arena.putInt(group + Group.size, size)
+
+  protected final def setBar(group: Long, bar: Long): Unit =
+    arena.putLong(group + Group.bar, bar)
+
+  /** Makes room for one slot more. Returns the slots' address. */
+  protected final def ensureSlot(group: Long, limit: Int): Long = {
+    val size = sizeOf(group)
+    val capacity = arena.getInt(group + Group.capacity)
+    val slots = slotsOf(group)
+    if (size < capacity) slots
+    else {
+      val larger = math.min(limit.toLong, math.max(4L, capacity * 2L)).toInt
+      val moved = arena.allocate(larger * Group.slotBytes)
+      Platform.copyMemory(
+        arena.base(slots),
+        arena.offset(slots),
+        arena.base(moved),
+        arena.offset(moved),
+        size.toLong * Group.slotBytes)
+      if (slots != group + Group.firstSlot) arena.release(slots, capacity * Group.slotBytes)
+      arena.putLong(group + Group.slots, moved)
+      arena.putInt(group + Group.capacity, larger)
+      moved
+    }
+  }
 }
 
 private[rank] object KeptRows {
 
-  /** Bytes beside a row's own: its array's header and alignment, a reference and a prefix. */
-  val rowOverhead: Long = 16L + 4L + 8L
-
-  /** Bytes of a key beside its own: the object, its arrays' headers, its slot in the hash table. */
-  val keyOverhead: Long = 160L
-
-  /** How to keep the rows of one key under `bound`. */
-  def factory(bound: RankBound): (Int, Array[Byte]) => KeptRows = bound match {
-    case RankBound(RankFunction.RowNumbers, 1) => new FirstRow(_, _)
-    case RankBound(RankFunction.RowNumbers, n) => new FirstRows(_, _, n)
+  /** How to keep the rows of every key under `bound`. */
+  def of(bound: RankBound, arena: RowArena, order: RowOrder): KeptRows = bound match {
+    case RankBound(RankFunction.RowNumbers, n) => new FirstRows(arena, order, n)
     // The first distinct value is the value of rank 1.
-    case RankBound(RankFunction.DenseRanks, 1) => new FirstRowsWithTies(_, _, 1)
-    case RankBound(RankFunction.Ranks, n) => new FirstRowsWithTies(_, _, n)
-    case RankBound(RankFunction.DenseRanks, n) => new FirstValues(_, _, n)
+    case RankBound(RankFunction.DenseRanks, 1) => new FirstRowsWithTies(arena, order, 1)
+    case RankBound(RankFunction.Ranks, n) => new FirstRowsWithTies(arena, order, n)
+    case RankBound(RankFunction.DenseRanks, n) => new FirstValues(arena, order, n)
   }
+}
+
+/** The rows of a group, one after the other. */
+private[rank] trait KeptCursor {
+
+  /** The next row's address, or 0 at the end. */
+  def next(): Long
+
+  /** After sorting: whether the row is equal, in order, to the one before it. */
+  def tie: Boolean
 }

@@ -2,6 +2,7 @@ package io.firesteel.rank
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.unsafe.Platform
 
 /**
  * Numbers rows that come sorted by key and order, and leaves out those beyond the bound.
@@ -54,9 +55,12 @@ private[rank] final class KeptCopy {
   var row: UnsafeRow = _
 
   def keep(source: UnsafeRow): Unit = {
-    bytes = RowOrder.copy(source, bytes)
+    val size = source.getSizeInBytes
+    if (bytes.length < size) bytes = new Array[Byte](size * 2)
+    Platform.copyMemory(
+      source.getBaseObject, source.getBaseOffset, bytes, Platform.BYTE_ARRAY_OFFSET, size.toLong)
     if (row == null) row = new UnsafeRow(source.numFields())
-    row.pointTo(bytes, bytes.length)
+    row.pointTo(bytes, size)
   }
 
   def holds(other: UnsafeRow): Boolean = row != null && row.equals(other)

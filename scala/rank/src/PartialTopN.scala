@@ -18,8 +18,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  */
 final class PartialTopN private[rank] (
     heaps: Heaps,
-    verdict: Verdict,
-    numFields: Int) {
+    verdict: Verdict) {
 
   private[this] var collecting = true
   private[this] var aside = false
@@ -29,10 +28,8 @@ final class PartialTopN private[rank] (
   private[this] var passed = 0L
   private[this] var handed = 0L
 
-  private[this] var keys: Iterator[KeptRows] = Iterator.empty
-  private[this] var rows: KeptRows = _
-  private[this] var at = 0
-  private[this] val out = new UnsafeRow(numFields)
+  private[this] var reader: HeapReader = _
+  private[this] var ready = false // whether the reader stands on a row not yet handed over
 
   /** Whether rows are being collected; if not, they pass through. */
   def accepting: Boolean = collecting
@@ -47,7 +44,7 @@ final class PartialTopN private[rank] (
   def take(row: UnsafeRow): UnsafeRow =
     if (collecting) {
       if (!heaps.add(row)) flush()
-      else if (verdict.isTooMuch(heaps.size)) stepAside()
+      else if (verdict.isUseless(heaps.keys, heaps.size)) stepAside()
       null
     } else {
       passed += 1
@@ -59,26 +56,22 @@ final class PartialTopN private[rank] (
 
   /** Whether kept rows wait to be handed over. Once none does, rows are collected again. */
   def hasNext: Boolean = {
-    while ((rows == null || at == rows.size) && keys.hasNext) {
-      rows = keys.next()
-      at = 0
+    if (reader != null && !ready) {
+      ready = reader.advance()
+      if (!ready) {
+        reader = null
+        heaps.clear()
+        collecting = !aside
+      }
     }
-    val more = rows != null && at < rows.size
-    if (!more && !collecting && rows != null) {
-      rows = null
-      heaps.release()
-      collecting = !aside
-    }
-    more
+    ready
   }
 
   /** The next kept row, valid until the next call. */
   def next(): UnsafeRow = {
-    val bytes = rows.rowAt(at)
-    out.pointTo(bytes, bytes.length)
-    at += 1
+    ready = false
     handed += 1
-    out
+    reader.row
   }
 
   /** Rows that came in. */
@@ -99,7 +92,7 @@ final class PartialTopN private[rank] (
   }
 
   private def flush(): Unit = {
-    aside = verdict.keepsTooMuch(heaps.size)
+    aside = verdict.dropsTooFew(heaps.size)
     flushed += heaps.size
     handOver()
   }
@@ -108,8 +101,6 @@ final class PartialTopN private[rank] (
     collecting = false
     seenBefore += verdict.seen
     verdict.restart()
-    keys = heaps.takeAll()
-    rows = null
-    at = 0
+    reader = heaps.read(sorted = false)
   }
 }

@@ -181,7 +181,7 @@ case class PartialTopNStart private[rank] (
 
   def apply(): PartialTopN = {
     val budget = TaskMemoryBudget.ofThisTask(limits.maxTaskMemory)
-    val topN = new PartialTopN(keys.newHeaps(budget), limits.newVerdict(), keys.input.length)
+    val topN = new PartialTopN(keys.newHeaps(budget), limits.newVerdict())
     val task = TaskContext.get()
     task.addTaskCompletionListener[Unit] { _ =>
       inputRows += topN.inputRows

@@ -32,18 +32,19 @@ object RankConf {
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")
-      .createWithDefault(100000)
+      .createWithDefault(200000)
 
-  val MAX_KEPT: ConfigEntry[Double] =
+  val MAX_NEW_KEYS: ConfigEntry[Double] =
     SQLConf
-      .buildConf("spark.firesteel.rank.maxKept")
+      .buildConf("spark.firesteel.rank.maxNewKeys")
       .doc(
-        "Share of the rows judged, from 0 to 1, that heaps may keep. Above it, a task below the " +
-          "exchange passes further rows through, and a task above it sorts them.")
+        "Share of rows, from 0 to 1, that may still bring a new key at the end of the sample. " +
+          "Above it heaps have nothing to drop: a task below the exchange passes further rows " +
+          "through, and a task above it sorts them.")
       .version("0.1.0")
       .doubleConf
       .checkValue(share => share >= 0 && share <= 1, "must be from 0 to 1")
-      .createWithDefault(0.8)
+      .createWithDefault(0.95)
 
   val MAX_TASK_MEMORY: ConfigEntry[Option[Long]] =
     SQLConf
@@ -56,5 +57,5 @@ object RankConf {
       .createOptional
 
   val all: Seq[ConfigEntry[_]] =
-    Seq(ENABLED, MAX_LIMIT, SAMPLE_ROWS, MAX_KEPT, MAX_TASK_MEMORY)
+    Seq(ENABLED, MAX_LIMIT, SAMPLE_ROWS, MAX_NEW_KEYS, MAX_TASK_MEMORY)
 }

@@ -19,20 +19,8 @@ private[rank] final class SpilledRows(
 
   private[this] val spilledBefore = TaskContext.get().taskMetrics().memoryBytesSpilled
   private[this] val sorter = newSorter()
-  private[this] val pointer = new UnsafeRow(input.length)
 
   def add(row: UnsafeRow): Unit = sorter.insertRow(row)
-
-  /** Adds all rows of a key. */
-  def add(rows: KeptRows): Unit = {
-    var i = 0
-    while (i < rows.size) {
-      val bytes = rows.rowAt(i)
-      pointer.pointTo(bytes, bytes.length)
-      sorter.insertRow(pointer)
-      i += 1
-    }
-  }
 
   /** Every row added, by key and order. */
   def sorted(): Iterator[InternalRow] = sorter.sort()

@@ -72,7 +72,6 @@ case class TopNExec(
           keys.newPrefixOf(),
           keys.bound,
           limits.newVerdict(),
-          keys.input.length,
           () => new SpilledRows(keys.partitionBy, keys.orderBy, keys.input),
           advance = pageSizeBytes * 2
         )

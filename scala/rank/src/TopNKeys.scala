@@ -39,16 +39,16 @@ private[rank] final case class TopNKeys(
 /** Settings that tasks need, read when the query is planned. */
 private[rank] final case class TopNLimits(
     sampleRows: Int,
-    maxKept: Double,
+    maxNewKeys: Double,
     maxTaskMemory: Long) {
 
-  def newVerdict(): Verdict = new Verdict(sampleRows, maxKept)
+  def newVerdict(): Verdict = new Verdict(sampleRows, maxNewKeys)
 }
 
 private[rank] object TopNLimits {
   def of(conf: SQLConf): TopNLimits =
     TopNLimits(
       conf.getConf(RankConf.SAMPLE_ROWS),
-      conf.getConf(RankConf.MAX_KEPT),
+      conf.getConf(RankConf.MAX_NEW_KEYS),
       conf.getConf(RankConf.MAX_TASK_MEMORY).getOrElse(Long.MaxValue))
 }

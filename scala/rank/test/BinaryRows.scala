@@ -1,8 +1,7 @@
 package io.firesteel.rank
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, BoundReference, RowOrdering, SortOrder, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, BoundReference, RowOrdering, SortOrder, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{IntegerType, LongType}
 
 /** Binary rows `(k INT, v BIGINT, id BIGINT)` and an order by `v`, for algorithms without Spark. */
@@ -31,10 +30,32 @@ private[rank] object BinaryRows {
 
   def prefix(v: Long, decisive: Boolean): Long = if (decisive) v else Math.floorDiv(v, 4L)
 
-  /** `(v, id)` of the kept rows, in their order. */
-  def read(kept: KeptRows): Seq[(Long, Long)] = (0 until kept.size).map { i =>
-    val row = new UnsafeRow(input.length)
-    row.pointTo(kept.rowAt(i), kept.rowAt(i).length)
-    (row.getLong(1), row.getLong(2))
+  /** `(v, id, tie)` of every kept row, in the order in which the heaps give them. */
+  def read(heaps: Heaps): Seq[(Long, Long, Boolean)] = {
+    val reader = heaps.read(sorted = true)
+    Iterator
+      .continually(reader)
+      .takeWhile(_.advance())
+      .map(r => (r.row.getLong(1), r.row.getLong(2), !r.isFirst && r.tie))
+      .toSeq
   }
+}
+
+/** Grants memory up to a cap, and remembers the most that was held. */
+private[rank] final class CappedBudget(cap: Long = Long.MaxValue) extends MemoryBudget {
+  var held: Long = 0L
+  private var most = 0L
+
+  override def hold(total: Long): Boolean = {
+    val granted = total <= cap
+    if (granted) {
+      held = held.max(total)
+      most = most.max(held)
+    }
+    granted
+  }
+
+  override def releaseTo(total: Long): Unit = held = held.min(total)
+
+  override def peak: Long = most
 }

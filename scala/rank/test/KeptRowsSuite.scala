@@ -1,5 +1,7 @@
 package io.firesteel.rank
 
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.BaseOrdering
 import org.scalacheck.{Gen, Prop, Test}
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
@@ -25,60 +27,66 @@ class KeptRowsSuite extends AnyFunSuite {
   }
 
   private def keep(function: RankFunction, limit: Int, values: Seq[Long], decisive: Boolean) = {
-    val order = BinaryRows.order(decisive)
-    val kept = KeptRows.factory(RankBound(function, limit))(1, Array.emptyByteArray)
-    val grown = values.zipWithIndex.map { case (v, id) =>
-      val prefix = BinaryRows.prefix(v, decisive)
-      if (prefix <= kept.bar) kept.offer(prefix, BinaryRows.row(0, v, id.toLong), order) else 0L
-    }.sum
-    kept.close()
-    kept.sort(order)
-    (kept, grown)
+    val heaps =
+      new Heaps(RankBound(function, limit), BinaryRows.order(decisive), new CappedBudget)
+    val key = BinaryRows.key(0)
+    values.zipWithIndex.foreach { case (v, id) =>
+      if (heaps.admits(key, BinaryRows.prefix(v, decisive))) {
+        heaps.add(BinaryRows.row(0, v, id.toLong))
+      }
+    }
+    heaps
   }
 
   functions.foreach { function =>
     test(s"$function keeps, in order, what sorting everything would keep") {
       val property = Prop.forAll(offers) { case (values, limit, decisive) =>
-        val (kept, _) = keep(function, limit, values, decisive)
-        val rows = BinaryRows.read(kept)
-        val real = rows.forall { case (v, id) => values(id.toInt) == v }
-        rows.map(_._1) == naive(function, limit, values) && real && rows.distinct == rows
+        val heaps = keep(function, limit, values, decisive)
+        val rows = BinaryRows.read(heaps)
+        val kept = rows.map(_._1)
+        val real = rows.forall { case (v, id, _) => values(id.toInt) == v }
+        val ties = rows.map(_._3)
+        kept == naive(function, limit, values) &&
+        real && rows.map(_._2).distinct.length == rows.length &&
+        ties == kept.indices.map(i => i > 0 && kept(i) == kept(i - 1)) &&
+        heaps.size == rows.length
       }
       assertPasses(property)
     }
 
-    test(s"$function accounts for exactly the rows it holds") {
-      val property = Prop.forAll(offers) { case (values, limit, decisive) =>
-        val (kept, grown) = keep(function, limit, values, decisive)
-        val held = (0 until kept.size).map(kept.rowAt(_).length + KeptRows.rowOverhead).sum
-        grown == held
+    test(s"$function keeps the memory of 1,000 rows of a key for 100,000 of them") {
+      val values = Seq.tabulate(100000)(i => -i.toLong)
+      val budget = new CappedBudget
+      val heaps = new Heaps(RankBound(function, 1000), BinaryRows.order(decisive = true), budget)
+      val key = BinaryRows.key(0)
+      values.zipWithIndex.foreach { case (v, id) =>
+        assert(heaps.admits(key, v) && heaps.add(BinaryRows.row(0, v, id.toLong)))
       }
-      assertPasses(property)
+      assert(heaps.size == 1000)
+      assert(budget.peak < 400000, "descending values replace each other in place")
     }
   }
 
   test("a full ROW_NUMBER heap with a decisive prefix refuses ties without a comparison") {
-    val (kept, _) = keep(RankFunction.RowNumbers, 2, Seq(5L, 5L), decisive = true)
-    assert(kept.bar == 4L)
+    val heaps = keep(RankFunction.RowNumbers, 2, Seq(5L, 5L), decisive = true)
+    assert(!heaps.admits(BinaryRows.key(0), 5L) && heaps.admits(BinaryRows.key(0), 4L))
   }
 
   test("a full RANK heap lets ties of its worst row in") {
-    val (kept, _) = keep(RankFunction.Ranks, 2, Seq(5L, 5L), decisive = true)
-    assert(kept.bar == 5L)
+    val heaps = keep(RankFunction.Ranks, 2, Seq(5L, 5L), decisive = true)
+    assert(heaps.admits(BinaryRows.key(0), 5L) && !heaps.admits(BinaryRows.key(0), 6L))
   }
 
   test("a comparison that fails surfaces, it is not taken for an answer") {
-    val broken = new org.apache.spark.sql.catalyst.expressions.BaseOrdering {
-      override def compare(
-          a: org.apache.spark.sql.catalyst.InternalRow,
-          b: org.apache.spark.sql.catalyst.InternalRow): Int =
+    val broken = new BaseOrdering {
+      override def compare(a: InternalRow, b: InternalRow): Int =
         throw new IllegalStateException("broken ordering")
     }
     val order = new RowOrder(broken, 3, decisive = false, edge = 0L)
-    val kept = KeptRows.factory(RankBound(RankFunction.RowNumbers, 1))(1, Array.emptyByteArray)
-    kept.offer(0L, BinaryRows.row(0, 1L, 1L), order)
-    val error = intercept[IllegalStateException](
-      kept.offer(0L, BinaryRows.row(0, 2L, 2L), order))
+    val heaps = new Heaps(RankBound(RankFunction.RowNumbers, 1), order, new CappedBudget)
+    assert(heaps.admits(BinaryRows.key(0), 0L) && heaps.add(BinaryRows.row(0, 1L, 1L)))
+    assert(heaps.admits(BinaryRows.key(0), 0L))
+    val error = intercept[IllegalStateException](heaps.add(BinaryRows.row(0, 2L, 2L)))
     assert(error.getMessage == "broken ordering")
   }
 

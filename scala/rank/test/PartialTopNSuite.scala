@@ -7,17 +7,6 @@ import org.scalatest.funsuite.AnyFunSuite
 /** The half below the exchange: never loses a row of the answer, whatever its memory. */
 class PartialTopNSuite extends AnyFunSuite {
 
-  private final class Budget(cap: Long) extends MemoryBudget {
-    var held = 0L
-    override def hold(total: Long): Boolean = {
-      val granted = total <= cap
-      if (granted) held = held.max(total)
-      granted
-    }
-    override def releaseTo(total: Long): Unit = held = held.min(total)
-    override def peak: Long = held
-  }
-
   private case class Input(k: Int, v: Long)
 
   /** Runs the protocol of generated code: rows in, rows out when there is room, then the rest. */
@@ -26,10 +15,10 @@ class PartialTopNSuite extends AnyFunSuite {
       bound: RankBound,
       cap: Long = Long.MaxValue,
       sampleRows: Int = 1000000,
-      maxKept: Double = 1.0): (Seq[Input], PartialTopN, Budget) = {
-    val budget = new Budget(cap)
+      maxNewKeys: Double = 1.0): (Seq[Input], PartialTopN, CappedBudget) = {
+    val budget = new CappedBudget(cap)
     val heaps = new Heaps(bound, BinaryRows.order(decisive = true), budget)
-    val topN = new PartialTopN(heaps, new Verdict(sampleRows, maxKept), BinaryRows.input.length)
+    val topN = new PartialTopN(heaps, new Verdict(sampleRows, maxNewKeys))
     val out = Seq.newBuilder[Input]
     def emit(row: UnsafeRow): Unit = out += Input(row.getInt(0), row.getLong(1))
     rows.zipWithIndex.foreach { case (Input(k, v), id) =>
@@ -69,8 +58,8 @@ class PartialTopNSuite extends AnyFunSuite {
       Gen.oneOf(0L, 100000L, Long.MaxValue),
       Gen.choose(1, 50),
       Gen.oneOf(0.0, 0.5, 1.0)) {
-      (rows, bound, cap, sample, maxKept) =>
-        val (out, topN, _) = run(rows, bound, cap, sample, maxKept)
+      (rows, bound, cap, sample, maxNewKeys) =>
+        val (out, topN, _) = run(rows, bound, cap, sample, maxNewKeys)
         val surplus = out.diff(rows)
         answer(out, bound) == answer(rows, bound) && surplus.isEmpty &&
         topN.inputRows == rows.length && topN.outputRows == out.length
@@ -89,14 +78,21 @@ class PartialTopNSuite extends AnyFunSuite {
   test("steps aside when nearly all keys are distinct, and stays aside") {
     val rows = (0 until 1000).map(i => Input(i, 1L))
     val (out, topN, _) =
-      run(rows, RankBound(RankFunction.RowNumbers, 1), sampleRows = 100, maxKept = 0.8)
+      run(rows, RankBound(RankFunction.RowNumbers, 1), sampleRows = 100, maxNewKeys = 0.8)
     assert(topN.steppedAside && out.length == rows.length)
   }
 
   test("does not step aside when one key of many has nearly all rows") {
     val rows = (0 until 1000).map(i => Input(if (i % 10 == 0) i else -1, i.toLong))
     val (_, topN, _) =
-      run(rows, RankBound(RankFunction.RowNumbers, 1), sampleRows = 100, maxKept = 0.8)
+      run(rows, RankBound(RankFunction.RowNumbers, 1), sampleRows = 100, maxNewKeys = 0.8)
+    assert(!topN.steppedAside)
+  }
+
+  test("does not step aside when keys come back, though all rows so far are kept") {
+    val rows = (0 until 2000).map(i => Input(i % 300, i.toLong))
+    val (_, topN, _) =
+      run(rows, RankBound(RankFunction.RowNumbers, 3), sampleRows = 400, maxNewKeys = 0.8)
     assert(!topN.steppedAside)
   }
 

@@ -21,7 +21,7 @@ class RankAnswersSuite extends RankSuite {
     "no adaptive execution" -> Seq(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false),
     "stepping aside at once" -> Seq(
       RankConf.SAMPLE_ROWS.key -> 20,
-      RankConf.MAX_KEPT.key -> 0),
+      RankConf.MAX_NEW_KEYS.key -> 0),
     "no memory" -> Seq(RankConf.MAX_TASK_MEMORY.key -> 1)
   )
 

@@ -44,7 +44,7 @@ class RankPropertySuite extends RankSuite {
     path <- Gen.oneOf(
       Nil,
       Seq(RankConf.MAX_TASK_MEMORY.key -> 1),
-      Seq(RankConf.SAMPLE_ROWS.key -> 5, RankConf.MAX_KEPT.key -> 0.3))
+      Seq(RankConf.SAMPLE_ROWS.key -> 5, RankConf.MAX_NEW_KEYS.key -> 0.3))
   } yield Seq(
     SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive,
     SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> wholeStage) ++ path

@@ -1,0 +1,108 @@
+package io.firesteel.rank
+
+import java.util.Arrays
+
+import org.apache.spark.unsafe.Platform
+
+/**
+ * Memory for many small records that come and go, without an object for each.
+ *
+ * Records lie in large byte arrays and are known by address: the page in the upper half, the byte in
+ * the lower. A freed record goes to a list of its size and is used again. The collector sees some
+ * pages and moves none of them, however many rows are kept; with an object for each row, copying
+ * them from generation to generation took several times as long as the work itself.
+ *
+ * Memory: sizes are rounded up to 8 bytes, above 1 KiB to a power of two; pages grow from 64 KiB to
+ * 4 MiB, and a larger record gets a page of its own.
+ */
+private[rank] final class RowArena {
+  import RowArena._
+
+  private[this] var pages: Array[Array[Byte]] = new Array[Array[Byte]](4)
+  private[this] var pageCount: Int = 0
+  private[this] val free: Array[Long] = new Array[Long](classes)
+  private[this] var next: Long = 0L // address of the first byte never used in the last page
+  private[this] var room: Int = 0 // bytes left in it
+  private[this] var held: Long = 0L
+
+  /** Bytes of all pages. */
+  def bytes: Long = held
+
+  /** The page of a record, as `Platform` wants it. */
+  def base(address: Long): Array[Byte] = pages((address >>> 32).toInt)
+
+  /** The place of a record in its page, as `Platform` wants it. */
+  def offset(address: Long): Long = (address & 0xffffffffL) + Platform.BYTE_ARRAY_OFFSET
+
+  def getLong(address: Long): Long = Platform.getLong(base(address), offset(address))
+
+  def putLong(address: Long, value: Long): Unit =
+    Platform.putLong(base(address), offset(address), value)
+
+  def getInt(address: Long): Int = Platform.getInt(base(address), offset(address))
+
+  def putInt(address: Long, value: Int): Unit =
+    Platform.putInt(base(address), offset(address), value)
+
+  /** A record of `bytes` bytes, with any content. Never 0. */
+  def allocate(bytes: Int): Long = {
+    val of = classOf(bytes)
+    val reused = free(of)
+    if (reused != 0L) {
+      free(of) = getLong(reused)
+      reused
+    } else {
+      val size = capacity(bytes)
+      if (size > room) addPage(size)
+      val address = next
+      next += size
+      room -= size
+      address
+    }
+  }
+
+  /** Gives a record of `bytes` bytes back. */
+  def release(address: Long, bytes: Int): Unit = {
+    val of = classOf(bytes)
+    putLong(address, free(of))
+    free(of) = address
+  }
+
+  /** Forgets every record and lets go of every page. */
+  def clear(): Unit = {
+    Arrays.fill(pages.asInstanceOf[Array[AnyRef]], null)
+    Arrays.fill(free, 0L)
+    pageCount = 0
+    next = 0L
+    room = 0
+    held = 0L
+  }
+
+  private def addPage(size: Int): Unit = {
+    // 8 bytes are left out at the start, so that no address is 0.
+    val bytes = math.max(math.min(firstPage << math.min(pageCount, 6), largestPage), size + 8)
+    if (pageCount == pages.length) pages = Arrays.copyOf(pages, pageCount * 2)
+    pages(pageCount) = new Array[Byte](bytes)
+    next = (pageCount.toLong << 32) + 8L
+    room = bytes - 8
+    pageCount += 1
+    held += bytes
+  }
+}
+
+private[rank] object RowArena {
+  private val firstPage: Int = 64 << 10
+  private val largestPage: Int = 4 << 20
+  private val small: Int = 1024
+  private val classes: Int = small / 8 + 1 + 32
+
+  /** Bytes that a record of `bytes` bytes takes, at most 2^30. */
+  def capacity(bytes: Int): Int =
+    if (bytes <= small) math.max(8, (bytes + 7) & ~7)
+    else Integer.highestOneBit(bytes - 1) << 1
+
+  /** Records of the same class have the same capacity. */
+  def classOf(bytes: Int): Int =
+    if (bytes <= small) capacity(bytes) / 8
+    else small / 8 + 32 - Integer.numberOfLeadingZeros(bytes - 1)
+}
