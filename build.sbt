@@ -3,7 +3,8 @@ import Dependencies._
 Global / onChangedBuildSource := ReloadOnSourceChanges
 
 ThisBuild / organization := "io.firesteel"
-ThisBuild / version := IO.read(file("python/src/firesteel/_version.py")).split('"')(1)
+ThisBuild / version := """(?m)^__version__ = "(.+)"""".r
+  .findFirstMatchIn(IO.read(file("python/src/firesteel/_version.py"))).get.group(1)
 ThisBuild / scalaVersion := Dependencies.scala
 // Its rules here read syntax alone, so the linter need not be of the compiler's exact version.
 ThisBuild / scalafixScalaBinaryVersion := "2.13"

@@ -1,6 +1,8 @@
 package io.firesteel.extension
 
-import io.firesteel.core.Explain
+import scala.jdk.CollectionConverters._
+
+import io.firesteel.core.{Explain, PlanMetrics}
 import org.apache.spark.sql.Dataset
 import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf}
 import org.apache.spark.sql.streaming.StreamingQuery
@@ -19,6 +21,13 @@ object PythonApi {
   /** The same of a stream's last micro-batch; nothing at all when there has been none. */
   def explainStreaming(query: StreamingQuery): String =
     json(lastBatchOf(query).fold(Explain(Nil, Nil, ""))(batch => Explain.of(batch.executedPlan)))
+
+  /**
+   * Runs a Dataset to its end: `{"rows": .., "digest": "..", "rowsShuffled": .., "rowsSorted": ..,
+   * "spilledBytes": ..}`, where `digest` is of `columns` and `rowsSorted` is null when unknown.
+   */
+  def measuredRun(dataset: Dataset[_], columns: java.util.List[String]): String =
+    PlanMetrics.run(dataset, columns.asScala.toSeq).json
 
   private def json(explain: Explain): String = {
     val fired = explain.fired.map { f =>

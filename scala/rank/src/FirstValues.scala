@@ -61,7 +61,11 @@ private[rank] final class FirstValues(
     val from = arena.offset(slots) + at.toLong * Group.slotBytes
     // `copyMemory` goes backwards where the two overlap this way.
     Platform.copyMemory(
-      base, from, base, from + Group.slotBytes, (size - at).toLong * Group.slotBytes)
+      base,
+      from,
+      base,
+      from + Group.slotBytes,
+      (size - at).toLong * Group.slotBytes)
     setSlot(slots, at, prefix, rows.store(row))
     setSize(group, size + 1)
     if (size + 1 == limit) setBar(group, bar(prefixAt(slots, size), tiesMatter = true))

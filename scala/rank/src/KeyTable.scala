@@ -47,7 +47,11 @@ private[rank] final class KeyTable(arena: RowArena) {
     val offset = arena.offset(group)
     val size = key.getSizeInBytes
     Platform.getInt(base, offset + Group.keySize) == size && ByteArrayMethods.arrayEquals(
-      base, offset + Group.key, key.getBaseObject, key.getBaseOffset, size.toLong)
+      base,
+      offset + Group.key,
+      key.getBaseObject,
+      key.getBaseOffset,
+      size.toLong)
   }
 
   private def add(hash: Int, key: UnsafeRow, at: Int): Long = {
@@ -61,7 +65,11 @@ private[rank] final class KeyTable(arena: RowArena) {
     Platform.putLong(base, offset + Group.slots, group + Group.firstSlot)
     Platform.putInt(base, offset + Group.capacity, 1)
     Platform.copyMemory(
-      key.getBaseObject, key.getBaseOffset, base, offset + Group.key, size.toLong)
+      key.getBaseObject,
+      key.getBaseOffset,
+      base,
+      offset + Group.key,
+      size.toLong)
     hashes(at) = hash
     groups(at) = group
     keyCount += 1

@@ -58,7 +58,11 @@ private[rank] final class KeptCopy {
     val size = source.getSizeInBytes
     if (bytes.length < size) bytes = new Array[Byte](size * 2)
     Platform.copyMemory(
-      source.getBaseObject, source.getBaseOffset, bytes, Platform.BYTE_ARRAY_OFFSET, size.toLong)
+      source.getBaseObject,
+      source.getBaseOffset,
+      bytes,
+      Platform.BYTE_ARRAY_OFFSET,
+      size.toLong)
     if (row == null) row = new UnsafeRow(source.numFields())
     row.pointTo(bytes, size)
   }

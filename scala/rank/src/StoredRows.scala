@@ -65,6 +65,10 @@ private[rank] final class StoredRows(arena: RowArena, linked: Boolean) {
     Platform.putInt(base, offset, size)
     if (linked) Platform.putLong(base, offset + 8, 0L)
     Platform.copyMemory(
-      row.getBaseObject, row.getBaseOffset, base, offset + header, size.toLong)
+      row.getBaseObject,
+      row.getBaseOffset,
+      base,
+      offset + header,
+      size.toLong)
   }
 }

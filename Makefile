@@ -1,0 +1,76 @@
+# The words of this project. Each says what it does, and does nothing that is done already.
+
+SHELL := bash
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' python/src/firesteel/_version.py)
+
+# The Spark of .venv, whatever else this machine has set up.
+unexport SPARK_HOME SPARK_CONF_DIR SPARK_REMOTE PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON
+unexport PYSPARK_SUBMIT_ARGS PYTHONPATH MASTER
+
+VENV := .venv/ready
+JAR := python/src/firesteel/jars/firesteel.jar
+WHEEL := dist/firesteel-$(VERSION)-py3-none-any.whl
+
+# What goes into the jar. Folders too, since a deleted file changes only the folder's date.
+ROOMS := $(filter-out scala/bench scala/testkit,$(wildcard scala/*))
+JAR_SOURCES := build.sbt $(wildcard project/*.scala project/*.sbt project/build.properties) \
+  $(shell find $(wildcard $(addsuffix /src,$(ROOMS)) $(addsuffix /resources,$(ROOMS))))
+PACKAGE := python/pyproject.toml python/hatch_build.py python/README.md \
+  $(shell find python/src/firesteel -type f -not -name '*.jar' -not -name '*.pyc')
+PYTHON_CODE := python tests/python $(wildcard build/*.py)
+PYTEST := .venv/bin/python -m pytest -c python/pyproject.toml --rootdir .
+
+.PHONY: help require setup demo test check bench wheel clean
+
+help: ## list these words
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
+	  while IFS='|' read -r word text; do printf '%-14s%s\n' "$$word" "$$text"; done
+
+require:
+	@build/require
+
+setup: require $(JAR) ## .venv with PySpark, the jar built and staged, the package installed
+	@echo "==> ready: .venv has firesteel $(VERSION) and its jar"
+
+$(VENV): python/pyproject.toml python/src/firesteel/_version.py build/venv | require
+	@build/venv
+	@touch $@
+
+$(JAR): $(JAR_SOURCES) python/src/firesteel/_version.py $(VENV) | require
+	@echo "==> building firesteel.jar"
+	@build/sbt stageJar
+	@touch $@
+
+demo: setup ## see queries get faster: make demo [DATA=folder ARGS='--key k --order v']
+	@.venv/bin/python -m firesteel.demo $(if $(DATA),--data '$(DATA)') $(ARGS)
+
+# Both halves always run. pytest goes last, so that its summary is the closing line, unless Scala's
+# tests failed: then that is said last.
+test: setup ## every test, Scala's and Python's
+	@echo "==> Scala tests"; build/sbt test; scala=$$?; \
+	echo "==> Python tests"; $(PYTEST); python=$$?; \
+	if [ $$scala -ne 0 ]; then echo "==> Scala tests FAILED, see above" >&2; exit $$scala; fi; \
+	exit $$python
+
+check: require $(VENV) ## format, lint, types, generated pages current
+	@echo "==> ruff and mypy"
+	@.venv/bin/ruff check --config python/pyproject.toml $(PYTHON_CODE)
+	@.venv/bin/ruff format --check --config python/pyproject.toml $(PYTHON_CODE)
+	@.venv/bin/mypy --config-file python/pyproject.toml $(PYTHON_CODE)
+	@echo "==> scalafmt, scalafix, warnings, REFERENCE.md"
+	@build/sbt check
+
+bench: setup ## time rooms against stock Spark: make bench [ROOM=rank]
+	@build/bench $(ROOM) $(ARGS)
+
+wheel: $(WHEEL) ## dist/: one wheel with one jar
+	@echo "==> $(WHEEL)"
+
+$(WHEEL): $(JAR) $(PACKAGE)
+	@echo "==> building the wheel"
+	@rm -f dist/*.whl
+	@cd python && ../.venv/bin/python -m hatchling build --target wheel --directory ../dist
+
+clean: ## remove what was built; .venv stays
+	@rm -rf dist target project/target project/project scala/*/target tests/target $(JAR)
+	@echo "==> clean"

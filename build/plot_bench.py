@@ -1,0 +1,83 @@
+"""Draws a benchmark's results: ``python build/plot_bench.py scala/bench/results/rank.json``.
+
+One bar per case, as long as stock takes in multiples of firesteel, with the smallest and largest
+ratio as a whisker and the promised ratio as a mark. The scale is logarithmic, so that twice as
+fast and half as fast are equally far from 1.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("svg")
+# A picture of the same numbers is the same file: nothing random, no date.
+matplotlib.rcParams["svg.hashsalt"] = "firesteel"
+
+from matplotlib import pyplot as plt  # noqa: E402  (the backend is chosen first)
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: E402
+
+FASTER, SLOWER, MARK = "#2f6f9f", "#b5482a", "#222222"
+TICKS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64]
+
+
+def draw(results: dict[str, Any], target: Path) -> None:
+    """Draw every case of ``results``, the first on top, into the SVG file ``target``."""
+    cases = list(reversed(results["cases"]))
+    ratios = [case["speedUp"] for case in cases]
+    figure, axes = plt.subplots(figsize=(9, 1.3 + 0.34 * len(cases)))
+    for place, (case, ratio) in enumerate(zip(cases, ratios, strict=True)):
+        median = ratio["median"]
+        axes.barh(place, median - 1, left=1, color=FASTER if median >= 1 else SLOWER, height=0.6)
+        axes.plot([ratio["min"], ratio["max"]], [place, place], color=MARK, linewidth=1)
+        axes.text(
+            1.01, place, f"{median:.2f}x", transform=axes.get_yaxis_transform(), va="center", size=8
+        )
+        for bound in [] if results["noise"] else promised(case):
+            axes.plot([bound, bound], [place - 0.42, place + 0.42], color=MARK, linewidth=2)
+    axes.set_xscale("log")
+    low = min([0.8, *(ratio["min"] for ratio in ratios)]) / 1.1
+    marks = [bound for case in cases for bound in promised(case)]
+    high = max([2.0, *marks, *(ratio["max"] for ratio in ratios)]) * 1.1
+    axes.set_xlim(low, high)
+    axes.xaxis.set_major_locator(FixedLocator([tick for tick in TICKS if low <= tick <= high]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}x"))
+    axes.axvline(1, color=MARK, linewidth=0.8)
+    axes.set_yticks(range(len(cases)), [case["title"] for case in cases], fontsize=8)
+    axes.set_xlabel("stock / firesteel: bar = median, whisker = range, thick mark = target")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_ylim(-0.7, len(cases) - 0.3)
+    figure.suptitle(title(results), x=0.01, ha="left", fontsize=10)
+    figure.tight_layout()
+    figure.savefig(target, metadata={"Date": None})
+
+
+def promised(case: dict[str, Any]) -> list[float]:
+    """The ratios to stock that the case must reach; its other promises have another scale."""
+    return [
+        target["value"] for target in case["targets"] if target["measure"] == "stock / firesteel"
+    ]
+
+
+def title(results: dict[str, Any]) -> str:
+    """The room, and what it was measured with."""
+    facts = results["environment"]
+    against = "stock against itself" if results["noise"] else "times faster than stock"
+    return f"{results['room']}: {against} (Spark {facts['Spark']}, commit {facts['commit']})"
+
+
+def main() -> None:
+    """Draw the picture beside the JSON file named on the command line."""
+    if len(sys.argv) != 2:
+        sys.exit("usage: python build/plot_bench.py RESULTS.json")
+    source = Path(sys.argv[1])
+    draw(json.loads(source.read_text(encoding="utf-8")), source.with_suffix(".svg"))
+
+
+if __name__ == "__main__":
+    main()

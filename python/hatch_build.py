@@ -1,0 +1,34 @@
+"""Refuses to build a wheel or an sdist without exactly one jar: hatch itself would not notice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class RequireJar(BuildHookInterface[Any]):
+    """Checks that `build/sbt stageJar` has put the jar into the package."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Stop the build when the package does not hold its jar and nothing else.
+
+        Args:
+            version: ``standard``, or ``editable``, which reads the package where it lies and so
+                may come before its jar.
+            build_data: Not used.
+
+        Raises:
+            RuntimeError: The jar is missing, or is not alone.
+        """
+        if version == "editable":
+            return
+        found = sorted(jar.name for jar in Path(self.root, "src/firesteel/jars").glob("*.jar"))
+        if found != ["firesteel.jar"]:
+            raise RuntimeError(
+                f"src/firesteel/jars must hold firesteel.jar and no other jar, but holds "
+                f"{found or 'none'}: run `build/sbt stageJar` (or `make wheel`) first"
+            )

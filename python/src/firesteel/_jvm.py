@@ -1,0 +1,50 @@
+"""The one door to the JVM: py4j, and the private members of PySpark that lead to it, only here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from py4j.java_gateway import JavaClass
+from pyspark import SparkConf, SparkContext
+
+from firesteel import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql.classic.dataframe import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+
+def explain(df: DataFrame) -> str:
+    """Return the report on a DataFrame's own plan, as JSON."""
+    return str(_api().explain(df._jdf))
+
+
+def explain_streaming(query: StreamingQuery) -> str:
+    """Return the report on a streaming query's last batch, as JSON."""
+    return str(_api().explainStreaming(query._jsq))
+
+
+def measured_run(df: DataFrame, columns: Sequence[str]) -> str:
+    """Run a DataFrame to its end; return a digest of ``columns`` and the plan's counts, as JSON."""
+    return str(_api().measuredRun(df._jdf, list(columns)))
+
+
+def launched_with(key: str) -> str | None:
+    """Return what `spark-submit` was told for ``key``; call it only in a process it started."""
+    SparkContext._ensure_initialized()
+    return SparkConf().get(key)
+
+
+def _api() -> Any:  # noqa: ANN401 - py4j knows no types
+    """Return `io.firesteel.extension.PythonApi`, all that Python may call.
+
+    A class that is not on the class path looks like a package to py4j, and calling it fails with
+    a message about packages.
+    """
+    jvm: Any = SparkContext._jvm
+    api = jvm.io.firesteel.extension.PythonApi
+    if not isinstance(api, JavaClass):
+        raise errors.no_jvm_class()
+    return api

@@ -1,0 +1,76 @@
+"""What the demo prints."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table as Grid
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from firesteel import Explanation
+    from firesteel.demo.comparison import Comparison
+    from firesteel.demo.queries import Query
+
+NEXT = """\
+What to try next
+  your own table   make demo DATA=folder ARGS='--format csv --key customer --order amount'
+  your own code    spark = firesteel.configure(SparkSession.builder).getOrCreate()
+                   firesteel.check(spark)
+                   print(firesteel.explain(spark.sql("SELECT ...")))
+  switch it off    spark.sql("SET spark.firesteel.enabled = false")
+  every setting    REFERENCE.md, or spark.sql("SET -v")
+  the numbers      scala/bench/results/rank.md; to measure again: make bench ROOM=rank
+"""
+
+
+def comparison_table(comparisons: Sequence[Comparison]) -> Grid:
+    """Lay out all comparisons, one query a row, Spark's number above firesteel's."""
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    grid.add_column("query")
+    grid.add_column("")
+    for heading in ("answer", "rows shuffled", "rows sorted", "seconds", "speed-up"):
+        grid.add_column(heading, justify="right")
+    for one in comparisons:
+        answer = Text("equal", "green") if one.equal else Text("DIFFERENT", "bold red")
+        grid.add_row(
+            Text(f"{one.query.title}\n{one.query.function}"),
+            "Spark\nfiresteel",
+            Text.assemble(f"{one.off.rows:,}\n", answer),
+            f"{one.off.rows_shuffled:,}\n{one.on.rows_shuffled:,}",
+            f"{_count(one.off.rows_sorted)}\n{_count(one.on.rows_sorted)}",
+            f"{_median(one.seconds_off)}\n{_median(one.seconds_on)}",
+            Text(f"{one.speed_up:.1f}x", "bold green" if one.speed_up > 1 else "yellow"),
+        )
+    return grid
+
+
+def print_explanation(console: Console, query: Query, explanation: Explanation) -> None:
+    """Show what firesteel did to one query; long lines of a plan are cut, not wrapped."""
+    title = f"firesteel.explain of: {query.title}, {query.function}"
+    console.print(title, style="bold", markup=False, highlight=False)
+    reasons, _, plan = explanation.text.partition("\nPlan:\n")
+    console.print(reasons, markup=False, highlight=False)
+    console.print("Plan:")
+    for line in plan.splitlines():
+        console.print(line, markup=False, highlight=False, no_wrap=True, overflow="ellipsis")
+
+
+def print_next(console: Console) -> None:
+    """Say what to try next."""
+    console.print()
+    console.print(NEXT, markup=False, highlight=False, soft_wrap=True, end="")
+
+
+def _median(seconds: Sequence[float]) -> str:
+    return f"{statistics.median(seconds):.2f}"
+
+
+def _count(rows: int | None) -> str:
+    return "not counted" if rows is None else f"{rows:,}"

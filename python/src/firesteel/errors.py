@@ -1,0 +1,97 @@
+"""What firesteel raises: each error says what is wrong and what to do about it."""
+
+from __future__ import annotations
+
+EXTENSION = "io.firesteel.FiresteelExtensions"
+
+
+class FiresteelError(Exception):
+    """Base of every error that this package raises itself.
+
+    Errors of the engine arrive as PySpark's own exceptions, with a condition such as
+    ``FIRESTEEL_UNKNOWN_SETTING``.
+
+    Example:
+        >>> issubclass(ExtensionNotLoadedError, FiresteelError)
+        True
+    """
+
+
+class ExtensionNotLoadedError(FiresteelError):
+    """The session runs without the extension: its queries are Spark's own."""
+
+
+class VersionMismatchError(FiresteelError):
+    """The jar on the JVM's class path is not the one that this package carries."""
+
+
+class UnsupportedSparkError(FiresteelError):
+    """This version of Spark is not one that the jar was built for."""
+
+
+class UnsupportedOnConnectError(FiresteelError):
+    """A Spark Connect client cannot do this: it has no access to the server's JVM."""
+
+
+def not_set(jar: str) -> ExtensionNotLoadedError:
+    """Name the setting that is missing, for a session in this process."""
+    return ExtensionNotLoadedError(
+        f"This session runs without firesteel: spark.sql.extensions does not name {EXTENSION}. "
+        "Spark reads the setting only while its JVM and first session start: restart Python and "
+        "call firesteel.configure(builder) before the first getOrCreate(), or pass "
+        f"--jars {jar} --conf spark.sql.extensions={EXTENSION} to spark-submit."
+    )
+
+
+def not_on_class_path(jar: str) -> ExtensionNotLoadedError:
+    """Tell that the setting is there and the class is not, which Spark only logs."""
+    return ExtensionNotLoadedError(
+        f"This session runs without firesteel: spark.sql.extensions names {EXTENSION}, but Spark "
+        "could not load it and went on without it (its log has the reason). Usually the JVM was "
+        "started before firesteel.configure(builder) was called: restart Python and call it first, "
+        f"or pass --jars {jar} to spark-submit."
+    )
+
+
+def not_on_server(jar: str) -> ExtensionNotLoadedError:
+    """Tell what the Connect server needs; a client cannot install it."""
+    return ExtensionNotLoadedError(
+        "The Spark Connect server runs without firesteel, and a client cannot install it: start "
+        f"the server with --jars firesteel.jar --conf spark.sql.extensions={EXTENSION} (this "
+        f"package's jar is {jar}; copy it to the server)."
+    )
+
+
+def no_jvm_class() -> ExtensionNotLoadedError:
+    """Tell that the JVM has no firesteel at all; `check` knows more."""
+    return ExtensionNotLoadedError(
+        "The JVM of this session has no firesteel on its class path: "
+        "call firesteel.check(spark), which tells what is missing."
+    )
+
+
+def version_mismatch(jar: str, package: str) -> VersionMismatchError:
+    """Name both versions and the side to change."""
+    return VersionMismatchError(
+        f"The firesteel jar in Spark's JVM is {jar}, but this Python package is {package}: "
+        f"install firesteel=={jar} here, or give Spark the jar of {package} and remove the other "
+        "from its class path (spark.jars, --jars, Spark's jars folder)."
+    )
+
+
+def unsupported_spark(actual: str, supported: str) -> UnsupportedSparkError:
+    """Name the version in use and the one that works."""
+    return UnsupportedSparkError(
+        f"firesteel supports Spark {supported}, but this session runs on Spark {actual}: "
+        f"use Spark {supported} (pip install 'pyspark=={supported}.*'), or remove {EXTENSION} "
+        "from spark.sql.extensions."
+    )
+
+
+def streaming_on_connect() -> UnsupportedOnConnectError:
+    """Name what a Connect client can do instead."""
+    return UnsupportedOnConnectError(
+        "A streaming query cannot be explained by firesteel over Spark Connect: call "
+        "query.explain(), whose physical plan shows the operators that are really used, or run "
+        "firesteel.explain(query) in the server's own process."
+    )

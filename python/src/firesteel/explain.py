@@ -1,0 +1,187 @@
+"""Tells what firesteel did with a query: which rules fired, which declined, and why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+from pyspark.sql.dataframe import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from firesteel import _jvm, errors
+from firesteel.session import require_extension
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pyspark.sql import Row
+
+
+@dataclass(frozen=True)
+class Fired:
+    """A rule that changed the plan.
+
+    Attributes:
+        rule: Name of the rule, such as ``PlanTopN``.
+        message: What it did, in a sentence.
+        values: The values that decided, by name.
+    """
+
+    rule: str
+    message: str
+    values: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.message}{_listed(self.values)}"
+
+
+@dataclass(frozen=True)
+class Declined:
+    """A query that a rule recognised and left alone.
+
+    Attributes:
+        rule: Name of the rule, such as ``PlanTopN``.
+        code: The reason's code, such as ``RANK.NO_UPPER_BOUND``; REFERENCE.md lists them all.
+        message: The reason, in a sentence.
+        values: The values that decided, by name.
+        setting: The setting that would change the decision, if one would.
+    """
+
+    rule: str
+    code: str
+    message: str
+    values: Mapping[str, str]
+    setting: str | None
+
+    def __str__(self) -> str:
+        cure = f"; to change it: {self.setting}" if self.setting else ""
+        return f"{self.rule}: {self.code}: {self.message}{_listed(self.values)}{cure}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What firesteel did with one query. Print it to read it.
+
+    Attributes:
+        fired: The rules that changed the plan, in the order in which they did.
+        declined: The rules that recognised something and left it alone.
+        plan: The physical plan: the final one when the query has run adaptively; empty for a
+            streaming query before its first batch.
+    """
+
+    fired: tuple[Fired, ...]
+    declined: tuple[Declined, ...]
+    plan: str
+
+    @property
+    def text(self) -> str:
+        """The whole explanation, to be read."""
+        return "\n".join(
+            [
+                *_section("Fired", self.fired),
+                *_section("Declined", self.declined),
+                "Plan:",
+                self.plan.rstrip() or "  (no batch has run yet)",
+            ]
+        )
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def explain(query: DataFrame | StreamingQuery) -> Explanation:
+    """Tell which rules fired on a query, which declined, and why.
+
+    Explaining plans the query if need be, and never runs it. Explain a DataFrame after an action
+    on that same DataFrame, and the plan shows what adaptive execution made of it.
+
+    Args:
+        query: A DataFrame, classic or Connect, or a streaming query, of which the last batch is
+            explained. For SQL text use ``explain(spark.sql(text))``, or, from any client,
+            ``SELECT * FROM firesteel_explain('SELECT ...')``.
+
+    Returns:
+        What fired and what declined, with the values that decided, and the physical plan.
+
+    Raises:
+        ExtensionNotLoadedError: The session runs without firesteel.
+        UnsupportedOnConnectError: A streaming query over Spark Connect.
+        TypeError: Neither a DataFrame nor a streaming query.
+
+    Source:
+        Spark's ``EXPLAIN``, which shows what was planned but not why; the codes are in the manner
+        of Microsoft Hyperspace's ``whyNot``.
+
+    Example:
+        >>> numbered = spark.sql(
+        ...     "SELECT *, row_number() OVER (PARTITION BY id % 7 ORDER BY id) AS rn FROM range(99)"
+        ... )
+        >>> [fired.rule for fired in explain(numbered.where("rn <= 3")).fired]
+        ['PlanTopN']
+        >>> [declined.code for declined in explain(numbered.where("rn >= 3")).declined]
+        ['RANK.NO_UPPER_BOUND']
+    """
+    if isinstance(query, DataFrame):
+        # Else the answer would be "nothing", as if no rule had known the query.
+        require_extension(query.sparkSession)
+        if isinstance(query, ClassicDataFrame):
+            return _from_json(_jvm.explain(query))
+        return _over_connect(query)
+    if isinstance(query, StreamingQuery):
+        return _from_json(_jvm.explain_streaming(query))
+    # Not imported for an `isinstance`: without the `connect` extra the import fails.
+    if type(query).__module__ == "pyspark.sql.connect.streaming.query":
+        raise errors.streaming_on_connect()
+    raise TypeError(f"expected a DataFrame or a StreamingQuery, not {type(query).__name__}")
+
+
+def _over_connect(df: DataFrame) -> Explanation:
+    """Let the server explain a view of the DataFrame, since a client has no plan."""
+    spark = df.sparkSession
+    view = f"firesteel_explain_{uuid4().hex}"
+    df.createTempView(view)
+    try:
+        rows = spark.sql(f"SELECT * FROM firesteel_explain('SELECT * FROM {view}')").collect()
+    finally:
+        spark.catalog.dropTempView(view)
+    return _from_rows(rows)
+
+
+def _from_json(report: str) -> Explanation:
+    parsed: dict[str, Any] = json.loads(report)
+    return Explanation(
+        fired=tuple(Fired(**fired) for fired in parsed["fired"]),
+        declined=tuple(Declined(**declined) for declined in parsed["declined"]),
+        plan=parsed["plan"],
+    )
+
+
+def _from_rows(rows: Iterable[Row]) -> Explanation:
+    fired: list[Fired] = []
+    declined: list[Declined] = []
+    plan = ""
+    for row in rows:
+        values = row["values"] or {}
+        match row["outcome"]:
+            case "fired":
+                fired.append(Fired(row["rule"], row["message"], values))
+            case "declined":
+                declined.append(
+                    Declined(row["rule"], row["code"], row["message"], values, row["setting"])
+                )
+            case "plan":
+                plan = row["message"]
+    return Explanation(tuple(fired), tuple(declined), plan)
+
+
+def _section(title: str, entries: Iterable[Fired | Declined]) -> list[str]:
+    lines = [f"  {entry}" for entry in entries]
+    return [f"{title}:", *(lines or ["  nothing"])]
+
+
+def _listed(values: Mapping[str, str]) -> str:
+    pairs = ", ".join(f"{name} = {value}" for name, value in values.items())
+    return f" ({pairs})" if pairs else ""

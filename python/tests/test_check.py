@@ -1,0 +1,90 @@
+"""What `check` makes of the engine's answers; no JVM is started."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from pyspark.sql import Row, SparkSession
+
+from firesteel import (
+    CheckResult,
+    ExtensionNotLoadedError,
+    UnsupportedSparkError,
+    VersionMismatchError,
+    __version__,
+    check,
+)
+
+
+class Engine:
+    """Stands for a session: knows whether the function exists, and what it answers."""
+
+    def __init__(self, spark_version: str = "4.3.0", **answer: Any) -> None:  # noqa: ANN401
+        self.version = spark_version
+        self.catalog = self
+        self.row = Row(
+            **{
+                "version": __version__,
+                "spark_version": spark_version,
+                "supported_spark": "4.3",
+                "rooms": ["rank"],
+            }
+            | answer
+        )
+        self.loaded = True
+
+    def functionExists(self, name: str) -> bool:
+        return self.loaded and name == "firesteel_version"
+
+    def sql(self, text: str) -> Engine:
+        assert text == "SELECT * FROM firesteel_version()"
+        return self
+
+    def collect(self) -> list[Row]:
+        return [self.row]
+
+
+def session(engine: Engine) -> SparkSession:
+    return cast("SparkSession", engine)
+
+
+def without_extension(spark_version: str = "4.3.0") -> SparkSession:
+    engine = Engine(spark_version)
+    engine.loaded = False
+    return session(engine)
+
+
+def test_returns_versions_and_rooms() -> None:
+    assert check(session(Engine())) == CheckResult(__version__, "4.3.0", ("rank",))
+
+
+def test_names_the_setting_that_a_connect_server_needs() -> None:
+    with pytest.raises(
+        ExtensionNotLoadedError,
+        match=r"server with --jars firesteel.jar --conf spark.sql.extensions=io.firesteel",
+    ):
+        check(without_extension())
+
+
+def test_names_both_versions_when_the_jar_is_another() -> None:
+    with pytest.raises(VersionMismatchError, match=rf"is 0\.0\.9, but .* is {__version__}"):
+        check(session(Engine(version="0.0.9")))
+
+
+@pytest.mark.parametrize("version", ["4.2.0", "4.30.0", "5.0.0"])
+def test_names_the_spark_that_is_supported(version: str) -> None:
+    with pytest.raises(UnsupportedSparkError, match=rf"supports Spark 4\.3, .* Spark {version}"):
+        check(session(Engine(version)))
+
+
+def test_blames_the_version_of_spark_when_the_jar_cannot_load_there() -> None:
+    with pytest.raises(UnsupportedSparkError, match=r"supports Spark 4\.3"):
+        check(without_extension("4.2.0"))
+
+
+def test_lets_other_failures_surface(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine()
+    monkeypatch.setattr(engine, "collect", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        check(session(engine))

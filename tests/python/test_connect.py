@@ -1,0 +1,178 @@
+"""Spark Connect: a server on loopback, with and without the extension, and a client."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+import firesteel
+
+EXTENSION = "io.firesteel.FiresteelExtensions"
+
+TOP_TWO = """
+  SELECT id FROM (SELECT id, rank() OVER (PARTITION BY id % 3 ORDER BY id) AS r FROM range(99))
+  WHERE r <= 2"""
+
+Server = Callable[..., str]
+
+
+@contextmanager
+def connect_server(
+    spark_home: Path, environment: dict[str, str], folder: Path, *settings: str
+) -> Iterator[str]:
+    """Starts a Connect server, waits until it listens, and stops it; yields its address."""
+    port = free_port()
+    with (folder / "server.log").open("w") as log:
+        server = subprocess.Popen(
+            [
+                str(spark_home / "bin" / "spark-submit"),
+                "--class", "org.apache.spark.sql.connect.service.SparkConnectServer",
+                "--master", "local[2]",
+                "--conf", "spark.ui.enabled=false",
+                "--conf", "spark.sql.shuffle.partitions=4",
+                "--conf", "spark.connect.grpc.binding.address=127.0.0.1",
+                "--conf", f"spark.connect.grpc.binding.port={port}",
+                *settings,
+                "spark-internal",
+            ],
+            cwd=folder, env=environment, stdout=log, stderr=log,
+        )  # fmt: skip
+        try:
+            wait_until_listening(port, server, folder / "server.log")
+            yield f"sc://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait(timeout=60)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_listening(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
+    give_up = time.monotonic() + 120
+    while time.monotonic() < give_up:
+        assert server.poll() is None, f"the server ended\n{log.read_text()}"
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.2)
+    pytest.fail(f"the server does not listen\n{log.read_text()}")
+
+
+@pytest.fixture(scope="module")
+def address(
+    spark_home: Path,
+    plain_environment: dict[str, str],
+    jar: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[str]:
+    """A server with the extension."""
+    settings = ("--jars", str(jar), "--conf", f"spark.sql.extensions={EXTENSION}")
+    folder = tmp_path_factory.mktemp("connect")
+    with connect_server(spark_home, plain_environment, folder, *settings) as found:
+        yield found
+
+
+def client(address: str) -> SparkSession:
+    """Open a client beside the classic session of this process.
+
+    `SparkSession.builder.remote` would turn the whole process into a Connect client.
+    """
+    return cast("SparkSession", ConnectSession.builder.remote(address).create())
+
+
+@pytest.fixture
+def remote(address: str) -> Iterator[SparkSession]:
+    session = client(address)
+    yield session
+    session.stop()
+
+
+def test_check_works_from_a_client(remote: SparkSession) -> None:
+    assert "rank" in firesteel.check(remote).rooms
+
+
+def test_explains_a_dataframe(remote: SparkSession) -> None:
+    explanation = firesteel.explain(remote.sql(TOP_TWO))
+    assert len(explanation.fired) == 1
+    assert explanation.fired[0].values
+    assert not explanation.declined
+    assert "TopN" in explanation.plan
+
+
+def test_explains_a_decline(remote: SparkSession) -> None:
+    (declined,) = firesteel.explain(remote.sql(TOP_TWO.replace("<= 2", "<= 2000"))).declined
+    assert declined.code == "RANK.LIMIT_TOO_LARGE"
+    assert declined.setting == "spark.firesteel.rank.maxLimit"
+
+
+def test_explaining_leaves_no_view_behind(remote: SparkSession) -> None:
+    firesteel.explain(remote.sql(TOP_TWO))
+    assert remote.catalog.listTables() == []
+
+
+def test_explains_columns_of_one_name(remote: SparkSession) -> None:
+    assert "Project" in firesteel.explain(remote.sql("SELECT id AS a, -id AS a FROM range(2)")).plan
+
+
+def test_a_streaming_query_is_refused_with_what_to_do_instead(remote: SparkSession) -> None:
+    rows = remote.readStream.format("rate").load()
+    query = rows.writeStream.format("memory").queryName("rates").start()
+    try:
+        with pytest.raises(firesteel.UnsupportedOnConnectError, match=r"query\.explain\(\)"):
+            firesteel.explain(query)
+    finally:
+        query.stop()
+
+
+def test_a_whole_process_as_a_client(address: str, run_python: Callable[..., str]) -> None:
+    printed = run_python(f"""
+import firesteel
+from pyspark.sql import SparkSession
+spark = firesteel.configure(SparkSession.builder.remote("{address}")).getOrCreate()
+firesteel.check(spark)
+top = spark.sql('''{TOP_TWO}''')
+print("ids:", sorted(row.id for row in top.collect()))
+print("fired:", len(firesteel.explain(top).fired))
+""")
+    assert "ids: [0, 1, 2, 3, 4, 5]" in printed
+    assert "fired: 1" in printed
+
+
+def test_a_server_in_the_clients_own_process_is_configured(run_python: Callable[..., str]) -> None:
+    printed = run_python(
+        """
+import firesteel
+from pyspark.sql import SparkSession
+builder = SparkSession.builder.remote("local[1]").config("spark.ui.enabled", False)
+spark = firesteel.configure(builder).getOrCreate()
+print("rooms:", firesteel.check(spark).rooms)
+""",
+        SPARK_TESTING="1",
+    )
+    assert "rooms: ('rank'" in printed
+
+
+def test_a_server_without_the_extension_is_told_what_it_needs(
+    spark_home: Path, plain_environment: dict[str, str], tmp_path: Path
+) -> None:
+    with connect_server(spark_home, plain_environment, tmp_path) as address:
+        session = client(address)
+        cure = r"server with --jars firesteel\.jar --conf spark\.sql\.extensions=io\.firesteel"
+        with pytest.raises(firesteel.ExtensionNotLoadedError, match=cure):
+            firesteel.check(session)
+        with pytest.raises(firesteel.ExtensionNotLoadedError, match=cure):
+            firesteel.explain(session.range(1))
+        session.stop()
