@@ -6,7 +6,7 @@ import org.apache.spark.memory.TaskMemoryManager
 import org.apache.spark.sql.catalyst.QueryPlanningTracker
 import org.apache.spark.sql.catalyst.expressions.{CollationKey, Expression}
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.execution.QueryExecution
+import org.apache.spark.sql.execution.{CommandExecutionMode, QueryExecution}
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.types.StringType
@@ -48,10 +48,17 @@ package object firesteel {
     case _ => None
   }
 
-  /** Plans a SQL text in `session` as far as its physical plan, without running it. */
+  /**
+   * Plans a SQL text in `session` as far as its physical plan, without running it: by default
+   * Spark runs a command as soon as its plan is asked for.
+   */
   def planOf(session: SparkSession, sqlText: String): QueryExecution = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     val parsed = classicSession.sessionState.sqlParser.parsePlan(sqlText)
-    new QueryExecution(classicSession, parsed, new QueryPlanningTracker)
+    new QueryExecution(
+      classicSession,
+      parsed,
+      new QueryPlanningTracker,
+      CommandExecutionMode.SKIP)
   }
 }

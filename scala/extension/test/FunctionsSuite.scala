@@ -59,8 +59,11 @@ class FunctionsSuite extends RoomSuite {
   }
 
   test("firesteel_explain does not run the query or run commands") {
-    val dropped = "DROP TABLE IF EXISTS nothing_there"
-    assert(outcomes(dropped).map(_._1) == Seq("plan"))
+    spark.range(3).createOrReplaceTempView("stays")
+    assert(outcomes("DROP VIEW stays").map(_._1) == Seq("plan"))
+    assert(spark.table("stays").count() == 3)
+    assert(outcomes("SET spark.firesteel.rank.enabled=false").map(_._1) == Seq("plan"))
+    assert(fired(topTwo).nonEmpty)
   }
 
   test("PythonApi answers JSON of the plan as it ran") {

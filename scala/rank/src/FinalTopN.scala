@@ -11,7 +11,6 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
  * When heaps drop too few rows they are only a detour: further rows go to the sorter at once.
  *
  * @param newSorter makes the sorter, called at most once
- * @param advance bytes of memory the sorter needs before it takes the first row
  */
 private[rank] final class FinalTopN(
     heaps: Heaps,
@@ -19,8 +18,7 @@ private[rank] final class FinalTopN(
     prefixOf: UnsafeProjection,
     bound: RankBound,
     verdict: Verdict,
-    newSorter: () => SpilledRows,
-    advance: Long) {
+    newSorter: () => SpilledRows) {
 
   private[this] var sorter: Option[SpilledRows] = None
 
@@ -59,10 +57,9 @@ private[rank] final class FinalTopN(
   }
 
   private def moveToSorter(): Unit = {
-    heaps.lend(advance)
+    val rows = heaps.read(sorted = false) // before the sorter is made: it gives memory back
     val into = sorter.getOrElse(newSorter())
     sorter = Some(into)
-    val rows = heaps.read(sorted = false)
     while (rows.advance()) into.add(rows.row)
     heaps.clear()
   }

@@ -7,8 +7,16 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  *
  * Offering a row takes two calls, so that a caller need not build the row of the many that are
  * not wanted: `admits(key, prefix)`, and only if that is true `add(row)`.
+ *
+ * The budget is asked for twice what is held, because whoever takes the rows out copies them before
+ * the heaps can let go of theirs. In return all of it is given back when reading begins: a task that
+ * holds more than its fair share, which shrinks as other tasks start, is granted nothing more, not
+ * even a sorter's first page.
  */
-private[rank] final class Heaps(bound: RankBound, val order: RowOrder, budget: MemoryBudget) {
+private[rank] final class Heaps(
+    bound: RankBound,
+    val order: RowOrder,
+    budget: MemoryBudget) {
 
   private[this] val arena = new RowArena
   private[this] val table = new KeyTable(arena)
@@ -37,7 +45,7 @@ private[rank] final class Heaps(bound: RankBound, val order: RowOrder, budget: M
    */
   def add(row: UnsafeRow): Boolean = {
     rowCount += kept.offer(group, prefix, row)
-    val total = arena.bytes + table.bytes
+    val total = (arena.bytes + table.bytes) * 2
     if (total <= held) true
     else {
       held = total
@@ -46,14 +54,15 @@ private[rank] final class Heaps(bound: RankBound, val order: RowOrder, budget: M
   }
 
   /**
-   * Reads every row, key by key. The heaps may be offered rows again after `clear`.
+   * Reads every row, key by key, and gives the memory back to whoever takes them. The heaps may be
+   * offered rows again after `clear`.
    *
    * @param sorted whether the rows of a key are to come in order
    */
-  def read(sorted: Boolean): HeapReader = new HeapReader(table.iterator, kept, order, sorted)
-
-  /** Gives back some of the memory held, for whoever reads the rows. */
-  def lend(bytes: Long): Unit = budget.releaseTo(math.max(0L, held - bytes))
+  def read(sorted: Boolean): HeapReader = {
+    budget.releaseTo(0L)
+    new HeapReader(table.iterator, kept, order, sorted)
+  }
 
   /** Empties the heaps and gives all memory back. */
   def clear(): Unit = {

@@ -21,8 +21,8 @@ private[rank] trait MemoryBudget {
  * A budget out of Spark's execution memory, shared fairly with the other tasks.
  *
  * Asks in steps of a megabyte, so that most rows cost no call. It does not give memory back when
- * another consumer asks (`spill` answers 0), because a heap in the midst of an offer cannot be
- * emptied; operators above the heaps run only after they have been emptied.
+ * another consumer asks (`spill` answers 0): heaps cannot be emptied in the midst of an offer, and
+ * once they are read they hold nothing of the budget any more.
  *
  * @param cap bytes that are refused in any case
  */

@@ -16,8 +16,14 @@ private[rank] final case class OrderPrefix(expression: Expression, decisive: Boo
 
 private[rank] object OrderPrefix {
 
-  def of(orderBy: Seq[SortOrder]): OrderPrefix = {
-    val first = orderBy.head
+  def of(orderBy: Seq[SortOrder]): OrderPrefix =
+    orderBy.headOption match {
+      // Spark numbers rows without an order for a correlated LIMIT: then all are equal.
+      case None => OrderPrefix(Literal(0L), decisive = true, edge = Long.MinValue)
+      case Some(first) => of(first, alone = orderBy.length == 1)
+    }
+
+  private def of(first: SortOrder, alone: Boolean): OrderPrefix = {
     // Nulls go to an end of the order whatever the direction, so they are placed after it is applied.
     val edge = if (first.nullOrdering == NullsFirst) Long.MinValue else Long.MaxValue
     encodingOf(first.child.dataType) match {
@@ -29,7 +35,7 @@ private[rank] object OrderPrefix {
         val directed = if (first.direction == Ascending) signed else BitwiseNot(signed)
         OrderPrefix(
           Coalesce(Seq(directed, Literal(edge))),
-          decisive = encoding.whole && orderBy.length == 1,
+          decisive = encoding.whole && alone,
           edge)
     }
   }

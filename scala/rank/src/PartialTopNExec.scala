@@ -63,7 +63,7 @@ case class PartialTopNExec(
           keys.newKeyOf(),
           keys.newOrder(),
           keys.bound)
-        new RankedRowIterator(numbered, keys.input, Nil, out, () => ())
+        new RankedRowIterator(numbered, keys.input, Nil, out)
       }
     } else {
       child.execute().mapPartitions { rows =>
@@ -113,6 +113,9 @@ case class PartialTopNExec(
        |    $allDone = true;
        |  } else {
        |    ${child.asInstanceOf[CodegenSupport].produce(ctx, this)}
+       |    // A child may have stopped for lack of room and returned only from its own method, as
+       |    // the methods that Union makes for its children do.
+       |    if (shouldStop()) return;
        |    $inputDone = true;
        |    $topN.finish();
        |  }

@@ -39,7 +39,9 @@ object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
     for {
       _ <- refuse(hinted(query))
       _ <- refuse(otherWindow(query))
+      _ <- refuse(projectionBetween(query))
       _ <- refuse(otherFunction(query))
+      _ <- refuse(noOrder(query))
       bound <- RankBound
         .of(query.condition, query.functionOf)
         .toRight(unbounded(query))
@@ -57,7 +59,11 @@ object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
     val partial = PartialTopNExec(partitionBy, orderBy, bound, planLater(query.child))
     val topN: SparkPlan = TopNExec(partitionBy, orderBy, bound, ranks, functions, partial)
     val filtered = residual.fold(topN)(FilterExec(_, topN))
-    query.project.filter(_ != filtered.output).fold(filtered)(ProjectExec(_, filtered))
+    val wanted = query.project.getOrElse(query.window.output)
+    val result = if (wanted == filtered.output) filtered else ProjectExec(wanted, filtered)
+    // Later operators bind to columns by place: a wrong place would be a wrong answer.
+    require(result.output.map(_.exprId) == wanted.map(_.exprId), s"$result does not give $wanted")
+    result
   }
 
   private def refuse(why: Option[Decline]): Either[Decline, Unit] = why.toLeft(())
@@ -74,6 +80,12 @@ object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
   private def unbounded(query: RankQuery): Decline =
     if (RankQuery.isJoinedByOr(query)) RankDecline.SeveralWindows(query.condition.sql)
     else RankDecline.NoUpperBound(query.condition.sql)
+
+  private def projectionBetween(query: RankQuery): Option[Decline] =
+    if (query.adjacent) None else Some(RankDecline.ProjectionBetween)
+
+  private def noOrder(query: RankQuery): Option[Decline] =
+    if (specification(query).nonEmpty) None else Some(RankDecline.NoOrder)
 
   private def otherFunction(query: RankQuery): Option[Decline] =
     query.window.windowExpressions.collectFirst {

@@ -30,6 +30,17 @@ object RankDecline {
     override def values: Map[String, String] = Map("function" -> function)
   }
 
+  case object ProjectionBetween
+    extends RankDecline(
+      "PROJECTION_BETWEEN",
+      "between the window and its filter stands a projection that Spark does not move, such as " +
+        "one that calls rand()")
+
+  case object NoOrder
+    extends RankDecline(
+      "NO_ORDER",
+      "the window has neither keys nor an order")
+
   final case class OtherWindowAbove(function: String)
     extends RankDecline(
       "OTHER_WINDOW_ABOVE",
@@ -74,6 +85,8 @@ object RankDecline {
     NoUpperBound(""),
     LimitTooLarge(2, 1),
     OtherFunction("another window function"),
+    ProjectionBetween,
+    NoOrder,
     OtherWindowAbove("another window function"),
     SeveralWindows(""),
     SparkTakesOrdered,

@@ -14,6 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
  *            +- child
  * }}}
  *
+ * @param adjacent whether nothing but windows lies between the filter and `window`
  * @param window the first window below the filter with a rank column that the filter reads
  * @param above windows between `window` and the filter
  * @param below windows below `window`
@@ -21,6 +22,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 private[rank] final case class RankQuery(
     project: Option[Seq[NamedExpression]],
     condition: Expression,
+    adjacent: Boolean,
     window: Window,
     above: Seq[Window],
     below: Seq[Window]) {
@@ -61,6 +63,7 @@ private[rank] object RankQuery extends PredicateHelper {
     else Some(RankQuery(
       project,
       filter.condition,
+      filter.child.isInstanceOf[Window],
       windows(at),
       windows.take(at),
       windows.drop(at + 1)))

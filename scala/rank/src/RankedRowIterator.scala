@@ -12,14 +12,12 @@ import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
  *
  * @param input columns of the numbered rows
  * @param functions the rank columns; none leaves the rows as they are
- * @param atEnd called once, when the last row has been given out
  */
 private[rank] final class RankedRowIterator(
     numbered: NumberedRows,
     input: Seq[Attribute],
     functions: Seq[RankFunction],
-    outputRows: SQLMetric,
-    atEnd: () => Unit)
+    outputRows: SQLMetric)
   extends Iterator[InternalRow] {
 
   private[this] val wanted = functions.toArray
@@ -34,7 +32,6 @@ private[rank] final class RankedRowIterator(
     if (!looked && more) {
       looked = true
       more = numbered.advance()
-      if (!more) atEnd()
     }
     more
   }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expre
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, ClusteredDistribution, Distribution, Partitioning}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.firesteel.{countPeakMemory, pageSizeBytes}
+import org.apache.spark.sql.firesteel.countPeakMemory
 
 /**
  * Keeps exactly the rows that satisfy `bound` and gives them their ranks.
@@ -63,7 +63,7 @@ case class TopNExec(
       if (sorted) {
         val numbered =
           new NumberedSortedRows(counted, keys.newKeyOf(), keys.newOrder(), keys.bound)
-        new RankedRowIterator(numbered, keys.input, functions, out, () => ())
+        new RankedRowIterator(numbered, keys.input, functions, out)
       } else {
         val budget = TaskMemoryBudget.ofThisTask(limits.maxTaskMemory)
         val topN = new FinalTopN(
@@ -72,16 +72,13 @@ case class TopNExec(
           keys.newPrefixOf(),
           keys.bound,
           limits.newVerdict(),
-          () => new SpilledRows(keys.partitionBy, keys.orderBy, keys.input),
-          advance = pageSizeBytes * 2
+          () => new SpilledRows(keys.partitionBy, keys.orderBy, keys.input)
         )
         val numbered = topN.number(counted)
-        val report = () => {
-          spill += topN.spilledBytes
-          peak += budget.peak + topN.sorterMemory
-          countPeakMemory(TaskContext.get(), budget.peak)
-        }
-        new RankedRowIterator(numbered, keys.input, functions, out, report)
+        spill += topN.spilledBytes
+        peak += budget.peak + topN.sorterMemory
+        countPeakMemory(TaskContext.get(), budget.peak)
+        new RankedRowIterator(numbered, keys.input, functions, out)
       }
     }
   }

@@ -2,12 +2,15 @@ package io.firesteel.rank
 
 import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.internal.SQLConf
 
 /** Which queries the room takes, which it leaves alone and why, and what the plans look like. */
 class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
 
   private val table =
     "VALUES ('a', 3), ('a', 2), ('a', 2), ('a', 1), ('b', 9), (null, 5), (null, null) AS t(k, v)"
+
+  private val table2 = "VALUES ('a', 1), ('a', 2), ('a', 3), ('b', 1) AS t2(k, v)"
 
   private def top(
       condition: String,
@@ -151,6 +154,30 @@ class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
     Seq("rk <= 1", "other <= 1", "rk <= 1 AND other <= 1", "rk <= 1 OR other <= 1").foreach { c =>
       assertDecided(s"SELECT * FROM ($outer) WHERE $c", "Window ")
       assertSameAnswer(s"SELECT * FROM ($outer) WHERE $c")
+    }
+  }
+
+  test("numbers rows of a correlated LIMIT, which have no order") {
+    Seq(
+      s"SELECT k FROM $table WHERE EXISTS (SELECT 1 FROM $table2 WHERE t2.k = t.k LIMIT 2)",
+      s"SELECT count(*) FROM $table, LATERAL (SELECT * FROM $table2 WHERE t2.k = t.k LIMIT 2)",
+      s"SELECT k, (SELECT 7 FROM $table2 WHERE t2.k = t.k LIMIT 1) FROM $table"
+    ).foreach { sql =>
+      assertDecided(sql, "Window ")
+      assertSameAnswer(sql)
+    }
+  }
+
+  test("declines a projection between the filter and the window that Spark does not move") {
+    val numbered = s"SELECT *, row_number() OVER (PARTITION BY k ORDER BY v) AS rn FROM $table"
+    assert(declines(s"SELECT * FROM (SELECT *, rand() AS r FROM ($numbered)) WHERE rn <= 3") ==
+      Set("RANK.PROJECTION_BETWEEN"))
+    val optimizer = "org.apache.spark.sql.catalyst.optimizer"
+    val pushdown = s"$optimizer.PushDownPredicates,$optimizer.PushPredicateThroughNonJoin"
+    withConf(SQLConf.OPTIMIZER_EXCLUDED_RULES.key -> pushdown) {
+      val sql = s"SELECT * FROM (SELECT k, v + 1 AS w, rn FROM ($numbered)) WHERE rn <= 1"
+      assert(declines(sql) == Set("RANK.PROJECTION_BETWEEN"))
+      assertSameAnswer(sql)
     }
   }
 

@@ -78,6 +78,20 @@ class TopNExecSuite extends RankSuite with AdaptiveSparkPlanHelper {
     }
   }
 
+  test("loses no row of a union when it flushes or steps aside") {
+    // Union's generated code reads each child in a method of its own.
+    val union =
+      """SELECT id AS k, id AS v, id FROM range(0, 30000, 1, 2) UNION ALL
+        |SELECT id + 100000, id, id FROM range(0, 30000, 1, 2)""".stripMargin
+    val sql = topThree.replace("FROM events", s"FROM ($union)").replace("BY k", "BY k % 50000")
+    Seq(
+      Seq(RankConf.SAMPLE_ROWS.key -> 1000),
+      Seq(RankConf.MAX_TASK_MEMORY.key -> "100k"),
+      Seq(RankConf.MAX_TASK_MEMORY.key -> "1")).foreach { settings =>
+      withConf(settings: _*)(assertSameAnswer(sql))
+    }
+  }
+
   test("a later aggregate, window or join on the same key needs no further exchange") {
     Seq(
       s"SELECT k, sum(v) FROM ($topThree) GROUP BY k",
