@@ -61,7 +61,7 @@ private[rank] final class Heaps(
    */
   def read(sorted: Boolean): HeapReader = {
     budget.releaseTo(0L)
-    new HeapReader(table.iterator, kept, order, sorted)
+    new HeapReader(table.firstGroup, arena, kept, order, sorted)
   }
 
   /** Empties the heaps and gives all memory back. */
@@ -76,11 +76,13 @@ private[rank] final class Heaps(
 
 /** The rows of [[Heaps]], key by key. */
 private[rank] final class HeapReader(
-    groups: Iterator[Long],
+    firstGroup: Long,
+    arena: RowArena,
     kept: KeptRows,
     order: RowOrder,
     sorted: Boolean) {
 
+  private[this] var group = firstGroup // the one to read next
   private[this] var cursor: KeptCursor = _
   private[this] var first = false
 
@@ -97,11 +99,11 @@ private[rank] final class HeapReader(
   def advance(): Boolean = {
     var address = if (cursor == null) 0L else cursor.next()
     first = false
-    while (address == 0L && groups.hasNext) {
-      val group = groups.next()
+    while (address == 0L && group != 0L) {
       if (sorted) kept.sort(group)
       cursor = kept.read(group)
       address = cursor.next()
+      group = arena.getLong(group + Group.next)
       first = true
     }
     if (address != 0L) kept.point(address, row)

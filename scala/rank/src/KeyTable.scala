@@ -7,39 +7,48 @@ import org.apache.spark.unsafe.array.ByteArrayMethods
 /**
  * The group record of every binary key: an open-addressing hash table into an arena.
  *
- * Memory: at least half of the slots are free, each 12 bytes.
+ * A slot is one number, the upper bits of the hash and the address, so that most probes touch one
+ * cache line of the table and one of the group. Groups are linked in the order in which they came,
+ * which is the order in which they lie in memory.
+ *
+ * Memory: at least a third of the slots are free, each 8 bytes.
  */
 private[rank] final class KeyTable(arena: RowArena) {
+  import KeyTable._
 
-  private[this] var hashes: Array[Int] = new Array[Int](KeyTable.initialSlots)
-  private[this] var groups: Array[Long] = new Array[Long](KeyTable.initialSlots)
-  private[this] var mask: Int = KeyTable.initialSlots - 1
+  private[this] var table: Array[Long] = new Array[Long](initialSlots)
+  private[this] var mask: Int = initialSlots - 1
   private[this] var keyCount: Int = 0
+  private[this] var first: Long = 0L
+  private[this] var last: Long = 0L
 
   /** Keys in the table. */
   def size: Int = keyCount
 
   /** Bytes of the slots. */
-  def bytes: Long = hashes.length * 12L
+  def bytes: Long = table.length * 8L
+
+  /** The group of the key that came first, or 0. The others follow by `Group.next`. */
+  def firstGroup: Long = first
 
   /** The group of `key`; one that has no slots yet if the key is new. */
   def groupOf(key: UnsafeRow): Long = {
-    val hash = KeyTable.hashOf(key)
+    val hash = key.hashCode()
     var at = hash & mask
-    while (hashes(at) != 0 && !(hashes(at) == hash && sameKey(groups(at), key))) {
+    var slot = table(at)
+    while (slot != 0L && !(tagOf(slot) == tagOf(hash) && sameKey(addressIn(slot), key))) {
       at = (at + 1) & mask
+      slot = table(at)
     }
-    if (hashes(at) != 0) groups(at) else add(hash, key, at)
+    if (slot != 0L) addressIn(slot) else add(hash, key, at)
   }
 
-  /** Calls `use` with every group, in no particular order. */
-  def iterator: Iterator[Long] = groups.iterator.filter(_ != 0L)
-
   def clear(): Unit = {
-    hashes = new Array[Int](KeyTable.initialSlots)
-    groups = new Array[Long](KeyTable.initialSlots)
-    mask = KeyTable.initialSlots - 1
+    table = new Array[Long](initialSlots)
+    mask = initialSlots - 1
     keyCount = 0
+    first = 0L
+    last = 0L
   }
 
   private def sameKey(group: Long, key: UnsafeRow): Boolean = {
@@ -59,39 +68,38 @@ private[rank] final class KeyTable(arena: RowArena) {
     val group = arena.allocate(Group.key + size)
     val base = arena.base(group)
     val offset = arena.offset(group)
-    Platform.setMemory(base, offset, Group.key.toLong, 0.toByte)
     Platform.putInt(base, offset + Group.keySize, size)
+    Platform.putInt(base, offset + Group.hash, hash)
     Platform.putLong(base, offset + Group.bar, Long.MaxValue)
     Platform.putLong(base, offset + Group.slots, group + Group.firstSlot)
+    Platform.putInt(base, offset + Group.size, 0)
     Platform.putInt(base, offset + Group.capacity, 1)
+    Platform.putLong(base, offset + Group.ties, 0L)
+    Platform.putLong(base, offset + Group.next, 0L)
     Platform.copyMemory(
       key.getBaseObject,
       key.getBaseOffset,
       base,
       offset + Group.key,
       size.toLong)
-    hashes(at) = hash
-    groups(at) = group
+    if (last == 0L) first = group else arena.putLong(last + Group.next, group)
+    last = group
+    table(at) = slotOf(hash, group)
     keyCount += 1
-    if (keyCount * 2L > hashes.length) grow()
+    if (keyCount * 3L > table.length * 2L) grow()
     group
   }
 
   private def grow(): Unit = {
-    val oldHashes = hashes
-    val oldGroups = groups
-    hashes = new Array[Int](oldHashes.length * 2)
-    groups = new Array[Long](oldHashes.length * 2)
-    mask = hashes.length - 1
-    var from = 0
-    while (from < oldHashes.length) {
-      if (oldHashes(from) != 0) {
-        var at = oldHashes(from) & mask
-        while (hashes(at) != 0) at = (at + 1) & mask
-        hashes(at) = oldHashes(from)
-        groups(at) = oldGroups(from)
-      }
-      from += 1
+    table = new Array[Long](table.length * 2)
+    mask = table.length - 1
+    var group = first
+    while (group != 0L) {
+      val hash = arena.getInt(group + Group.hash)
+      var at = hash & mask
+      while (table(at) != 0L) at = (at + 1) & mask
+      table(at) = slotOf(hash, group)
+      group = arena.getLong(group + Group.next)
     }
   }
 }
@@ -99,11 +107,22 @@ private[rank] final class KeyTable(arena: RowArena) {
 private[rank] object KeyTable {
   private val initialSlots: Int = 1024
 
-  /** Never 0, which marks a free slot. */
-  private def hashOf(key: UnsafeRow): Int = {
-    val hash = key.hashCode()
-    if (hash == 0) 1 else hash
-  }
+  // A slot: 16 bits of the hash, 21 bits of the page, 27 bits of the place in it in steps of 8
+  // bytes. That is room for two million pages, and for pages of 1 GiB.
+  private val placeBits = 27
+  private val placeMask = (1L << placeBits) - 1
+  private val pageMask = (1L << 21) - 1
+
+  private def slotOf(hash: Int, address: Long): Long =
+    ((hash >>> 16).toLong << 48) | (address >>> 32 << placeBits) |
+      ((address & 0xffffffffL) >>> 3)
+
+  private def addressIn(slot: Long): Long =
+    ((slot >>> placeBits & pageMask) << 32) | ((slot & placeMask) << 3)
+
+  private def tagOf(slot: Long): Int = (slot >>> 48).toInt
+
+  private def tagOf(hash: Int): Int = hash >>> 16
 }
 
 /**
@@ -116,6 +135,9 @@ private[rank] object Group {
 
   /** Int: bytes of the key. */
   val keySize: Int = 0
+
+  /** Int: hash of the key. */
+  val hash: Int = 4
 
   /** Long: no row with a prefix above this can be kept. */
   val bar: Int = 8
@@ -135,8 +157,11 @@ private[rank] object Group {
   /** Long: the first of the rows that tie with the worst, or 0. */
   val ties: Int = 48
 
+  /** Long: the group that came next, or 0. */
+  val next: Int = 56
+
   /** Where the key begins. */
-  val key: Int = 56
+  val key: Int = 64
 
   /** Bytes of a slot. */
   val slotBytes: Int = 16
