@@ -9,7 +9,7 @@ object RankBenchmark extends Room {
 
   override def cases(rows: Long): Seq[Case] =
     perKey(rows) ++ firstRow(rows) ++ wholeTable(rows) ++ skewed(rows) ++ hardForHeaps(rows) ++
-      nothingToGain(rows)
+      manyKeys(rows) ++ nothingToGain(rows)
 
   override def memory: Option[MemoryCase] = Some(RankMemory.twentyMillionKeys)
 
@@ -111,6 +111,20 @@ object RankBenchmark extends Room {
       targets = Seq(neverSlower)
     )
   )
+
+  /** Between few keys, where heaps shine, and a key for every row, where they step aside. */
+  private def manyKeys(rows: Long): Seq[Case] = {
+    def top(keys: Long, n: Int): Case = Case(
+      name = s"keys-$keys-first-$n",
+      title = f"$keys%,d keys, n = $n",
+      table = RankTables.events(rows),
+      sql = topN("events", "row_number()", s"pmod(v, $keys)", "v DESC", n, "v", "payload"),
+      compared = Seq("v", "payload", "rn"),
+      targets = Seq(neverSlower)
+    )
+
+    Seq(top(100000, 10), top(1000000, 1), top(1000000, 3))
+  }
 
   private def nothingToGain(rows: Long): Seq[Case] = {
     val sorted = Case(
