@@ -41,6 +41,7 @@ class SettingNamesSuite extends RoomSuite {
     spark.sql("RESET spark.firesteel.rank.maxLimit").collect()
     val error = intercept[Exception](spark.sql("SET spark.firesteel.rank.maxLimit=-1").collect())
     assert(error.getMessage.contains("spark.firesteel.rank.maxLimit"))
+    assert(error.getMessage.contains("from 1 to 10000000"))
   }
 
   test("SET -v lists every setting with its meaning") {

@@ -19,10 +19,11 @@ object RankConf {
   val MAX_LIMIT: ConfigEntry[Int] =
     SQLConf
       .buildConf("spark.firesteel.rank.maxLimit")
-      .doc("Largest n, in rows per key, for which the room fires.")
+      .doc("Largest n, in rows per key, for which the room fires; at most 10,000,000.")
       .version("0.1.0")
       .intConf
-      .checkValue(_ > 0, "must be positive")
+      // The slots of a key are one record of the arena, 16 bytes each, and a record has 1 GiB at most.
+      .checkValue(n => n > 0 && n <= 10000000, "must be from 1 to 10000000")
       .createWithDefault(1000)
 
   val SAMPLE_ROWS: ConfigEntry[Int] =
