@@ -39,6 +39,13 @@ private[rank] final class Heaps(
     itsPrefix <= arena.getLong(group + Group.bar)
   }
 
+  /** The same for a key that is one whole number. Ask either by rows or by numbers, not by both. */
+  def admits(number: Long, isNull: Boolean, itsPrefix: Long): Boolean = {
+    group = table.groupOf(number, isNull)
+    prefix = itsPrefix
+    itsPrefix <= arena.getLong(group + Group.bar)
+  }
+
   /**
    * Offers the row asked about last. False when the budget refuses what is now held: the caller
    * must then empty the heaps. The row itself is not lost: it is among those held.

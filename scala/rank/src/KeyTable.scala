@@ -40,7 +40,47 @@ private[rank] final class KeyTable(arena: RowArena) {
       at = (at + 1) & mask
       slot = table(at)
     }
-    if (slot != 0L) addressIn(slot) else add(hash, key, at)
+    if (slot != 0L) addressIn(slot)
+    else {
+      val size = key.getSizeInBytes
+      val group = add(hash, size, at)
+      Platform.copyMemory(
+        key.getBaseObject,
+        key.getBaseOffset,
+        arena.base(group),
+        arena.offset(group) + Group.key,
+        size.toLong)
+      group
+    }
+  }
+
+  /**
+   * The group of a key that is one whole number, which needs no row to be built. A table is asked
+   * either by rows or by numbers, not by both.
+   */
+  def groupOf(number: Long, isNull: Boolean): Long = {
+    val value = if (isNull) 0L else number
+    val nulls = if (isNull) 1L else 0L
+    val hash = hashOf(value)
+    var at = hash & mask
+    var slot = table(at)
+    while (slot != 0L && !(tagOf(slot) == tagOf(hash) && holds(addressIn(slot), value, nulls))) {
+      at = (at + 1) & mask
+      slot = table(at)
+    }
+    if (slot != 0L) addressIn(slot)
+    else {
+      val group = add(hash, 16, at)
+      arena.putLong(group + Group.key, nulls)
+      arena.putLong(group + Group.key + 8, value)
+      group
+    }
+  }
+
+  private def holds(group: Long, value: Long, nulls: Long): Boolean = {
+    val base = arena.base(group)
+    val offset = arena.offset(group) + Group.key
+    Platform.getLong(base, offset + 8) == value && Platform.getLong(base, offset) == nulls
   }
 
   def clear(): Unit = {
@@ -63,8 +103,8 @@ private[rank] final class KeyTable(arena: RowArena) {
       size.toLong)
   }
 
-  private def add(hash: Int, key: UnsafeRow, at: Int): Long = {
-    val size = key.getSizeInBytes
+  /** A new group for a key of `size` bytes, which the caller writes. */
+  private def add(hash: Int, size: Int, at: Int): Long = {
     val group = arena.allocate(Group.key + size)
     val base = arena.base(group)
     val offset = arena.offset(group)
@@ -76,12 +116,6 @@ private[rank] final class KeyTable(arena: RowArena) {
     Platform.putInt(base, offset + Group.capacity, 1)
     Platform.putLong(base, offset + Group.ties, 0L)
     Platform.putLong(base, offset + Group.next, 0L)
-    Platform.copyMemory(
-      key.getBaseObject,
-      key.getBaseOffset,
-      base,
-      offset + Group.key,
-      size.toLong)
     if (last == 0L) first = group else arena.putLong(last + Group.next, group)
     last = group
     table(at) = slotOf(hash, group)
@@ -123,6 +157,12 @@ private[rank] object KeyTable {
   private def tagOf(slot: Long): Int = (slot >>> 48).toInt
 
   private def tagOf(hash: Int): Int = hash >>> 16
+
+  /** Fibonacci hashing: the upper half of a product is mixed by every bit of the number. */
+  private def hashOf(number: Long): Int = {
+    val product = number * 0x9e3779b97f4a7c15L
+    ((product >>> 32) ^ (product >>> 15)).toInt
+  }
 }
 
 /**

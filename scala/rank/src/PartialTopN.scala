@@ -40,6 +40,12 @@ final class PartialTopN private[rank] (
     heaps.admits(key, prefix)
   }
 
+  /** The same for a key that is one whole number. Ask either by rows or by numbers, not by both. */
+  def admits(number: Long, isNull: Boolean, prefix: Long): Boolean = {
+    verdict.seen += 1
+    heaps.admits(number, isNull, prefix)
+  }
+
   /** Takes a row that was admitted. Returns it when it has to go downstream now, else `null`. */
   def take(row: UnsafeRow): UnsafeRow =
     if (collecting) {

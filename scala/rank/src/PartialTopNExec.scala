@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.firesteel.countPeakMemory
+import org.apache.spark.sql.types.{ByteType, DataType, DateType, IntegerType, LongType, ShortType, TimestampNTZType, TimestampType}
 
 /**
  * Keeps the first rows per key of each task, so that few rows are shuffled.
@@ -124,11 +125,10 @@ case class PartialTopNExec(
   }
 
   override def doConsume(ctx: CodegenContext, input: Seq[ExprCode], row: ExprCode): String = {
-    val bound = BindReferences.bindReferences(keys.binaryKeys, child.output)
     val prefixExpression = BindReferences.bindReference(keys.prefix.expression, child.output)
     ctx.INPUT_ROW = null
     ctx.currentVars = input
-    val key = GenerateUnsafeProjection.createCode(ctx, bound)
+    val (keyCode, keyArguments) = binaryKey(ctx)
     ctx.currentVars = input
     val prefix = prefixExpression.genCode(ctx)
     val (wanted, out) = (ctx.freshName("wanted"), ctx.freshName("passed"))
@@ -136,9 +136,9 @@ case class PartialTopNExec(
     s"""
        |boolean $wanted = true;
        |if ($topN.accepting()) {
-       |  ${key.code}
+       |  $keyCode
        |  ${prefix.code}
-       |  $wanted = $topN.admits(${key.value}, ${prefix.value});
+       |  $wanted = $topN.admits($keyArguments, ${prefix.value});
        |}
        |if ($wanted) {
        |  $rowCode
@@ -148,6 +148,20 @@ case class PartialTopNExec(
        |  }
        |}
      """.stripMargin
+  }
+
+  /** Code that gives the key: as a number where it is one (any, for no key), else as a binary row. */
+  private def binaryKey(ctx: CodegenContext): (String, String) = {
+    val bound = BindReferences.bindReferences(keys.binaryKeys, child.output)
+    bound match {
+      case Seq() => ("", "0L, false")
+      case Seq(number) if PartialTopNExec.isWholeNumber(number.dataType) =>
+        val code = number.genCode(ctx)
+        (code.code.toString, s"(long) ${code.value}, ${code.isNull}")
+      case several =>
+        val code = GenerateUnsafeProjection.createCode(ctx, several)
+        (code.code.toString, code.value.toString)
+    }
   }
 
   /**
@@ -170,6 +184,17 @@ case class PartialTopNExec(
 
   override protected def withNewChildInternal(newChild: SparkPlan): PartialTopNExec =
     copy(child = newChild)
+}
+
+object PartialTopNExec {
+
+  /** Types whose values are numbers of up to 64 bits, equal when the numbers are. */
+  private def isWholeNumber(dataType: DataType): Boolean = dataType match {
+    case ByteType | ShortType | IntegerType | LongType | DateType | TimestampType |
+        TimestampNTZType =>
+      true
+    case _ => false
+  }
 }
 
 /** Makes the heaps of a task, and counts what they did when the task ends. */

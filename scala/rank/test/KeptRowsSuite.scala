@@ -77,6 +77,21 @@ class KeptRowsSuite extends AnyFunSuite {
     assert(heaps.admits(BinaryRows.key(0), 5L) && !heaps.admits(BinaryRows.key(0), 6L))
   }
 
+  test("keys that are numbers, null among them, have a group each") {
+    val bound = RankBound(RankFunction.RowNumbers, 1)
+    val heaps = new Heaps(bound, BinaryRows.order(decisive = true), new CappedBudget)
+    val numbers = Seq(Long.MinValue, -1L, 0L, 1L, Long.MaxValue) ++ (2L to 5000L).map(_ << 20)
+    (numbers.map(Some(_)) :+ None).foreach { key =>
+      (1 to 3).foreach { v =>
+        if (heaps.admits(key.getOrElse(0L), key.isEmpty, -v.toLong)) {
+          heaps.add(BinaryRows.row(0, -v.toLong, 0L))
+        }
+      }
+    }
+    assert(heaps.keys == numbers.length + 1)
+    assert(BinaryRows.read(heaps).map(_._1) == Seq.fill(heaps.keys)(-3L))
+  }
+
   test("a comparison that fails surfaces, it is not taken for an answer") {
     val broken = new BaseOrdering {
       override def compare(a: InternalRow, b: InternalRow): Int =
