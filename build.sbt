@@ -82,8 +82,9 @@ lazy val testkit = module("testkit")
   .settings(libraryDependencies ++= Seq(scalatest, scalacheck))
 
 lazy val rank = room("rank")
+lazy val lookup = room("lookup").settings(libraryDependencies ++= Seq(caffeine))
 
-lazy val rooms: Seq[Project] = Seq(rank)
+lazy val rooms: Seq[Project] = Seq(rank, lookup)
 
 lazy val extension = module("extension")
   .dependsOn(rooms.map(r => r: ClasspathDep[ProjectReference]): _*)

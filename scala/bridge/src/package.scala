@@ -3,10 +3,13 @@ package org.apache.spark.sql
 import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.internal.config
 import org.apache.spark.memory.TaskMemoryManager
-import org.apache.spark.sql.catalyst.QueryPlanningTracker
+import org.apache.spark.sql.catalyst.{FunctionIdentifier, QueryPlanningTracker}
 import org.apache.spark.sql.catalyst.expressions.{CollationKey, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic
+import org.apache.spark.sql.connector.expressions.filter.{Predicate => PushedPredicate}
 import org.apache.spark.sql.execution.{CommandExecutionMode, QueryExecution}
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Strategy
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.types.StringType
@@ -61,4 +64,28 @@ package object firesteel {
       new QueryPlanningTracker,
       CommandExecutionMode.SKIP)
   }
+
+  /** The analysed plan of a table or view, by its quoted name. */
+  def analyzedTable(session: SparkSession, name: String): LogicalPlan =
+    session.asInstanceOf[classic.SparkSession].table(name).queryExecution.analyzed
+
+  /** An expression as written, not resolved. */
+  def parseExpression(session: SparkSession, text: String): Expression =
+    session.asInstanceOf[classic.SparkSession].sessionState.sqlParser.parseExpression(text)
+
+  /** Spark's temporary function of that name, applied to arguments. */
+  def callFunction(session: SparkSession, name: String, arguments: Seq[Expression]): Expression =
+    session
+      .asInstanceOf[classic.SparkSession]
+      .sessionState
+      .functionRegistry
+      .lookupFunction(FunctionIdentifier(name), arguments)
+
+  /** Plans a logical plan of `session` anew, to be run beside the query that is running. */
+  def executionOf(session: SparkSession, plan: LogicalPlan): QueryExecution =
+    session.asInstanceOf[classic.SparkSession].sessionState.executePlan(plan)
+
+  /** A filter as connectors see it, `protected[sql]`; `None` for one that they cannot be told. */
+  def pushedPredicate(filter: Expression): Option[PushedPredicate] =
+    DataSourceV2Strategy.translateFilterV2(filter)
 }

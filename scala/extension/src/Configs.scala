@@ -1,6 +1,7 @@
 package io.firesteel.extension
 
 import io.firesteel.core.CoreConf
+import io.firesteel.lookup.LookupConf
 import io.firesteel.rank.RankConf
 import org.apache.spark.sql.firesteel.ConfigEntry
 
@@ -8,7 +9,7 @@ import org.apache.spark.sql.firesteel.ConfigEntry
 object Configs {
 
   /** Reading this registers them, so that `SET -v` lists them before the first query. */
-  val all: Seq[ConfigEntry[_]] = (CoreConf.all ++ RankConf.all).sortBy(_.key)
+  val all: Seq[ConfigEntry[_]] = (CoreConf.all ++ LookupConf.all ++ RankConf.all).sortBy(_.key)
 
   val prefix: String = "spark.firesteel."
 

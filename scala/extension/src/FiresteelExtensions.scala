@@ -1,6 +1,7 @@
 package io.firesteel
 
 import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFunction}
+import io.firesteel.lookup.{CheckLookupJoin, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable}
 import io.firesteel.rank.{PlanTopN, RemoveRedundantPartialTopN}
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSessionExtensions
@@ -17,13 +18,22 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     require(Configs.all.nonEmpty)
     Option(SparkEnv.get).foreach(env => SettingNames.checkAtStart(env.conf))
 
-    // Analysis.
+    // Parser: Flink's LOOKUP hint and time columns; any other text goes to Spark's untouched.
+    extensions.injectParser((_, delegate) => new LookupParser(delegate))
+
+    // Analysis. Hints come before relations are resolved, which Spark does only afterwards.
+    extensions.injectHintResolutionRule(session => new ResolveLookupHint(session))
+    extensions.injectResolutionRule(_ => ResolveLookupTable)
     extensions.injectCheckRule(SettingNames.checkAtAnalysis)
+    extensions.injectCheckRule(session => plan => CheckLookupJoin(session)(plan))
+    extensions.injectTableFunction(PythonLookupFunction.description)
     extensions.injectTableFunction(ExplainFunction.description)
     extensions.injectTableFunction(VersionFunction.description)
 
     // Planner: one strategy per room; they match disjoint nodes, so their order is free.
     extensions.injectPlannerStrategy(_ => PlanTopN)
+    extensions.injectPlannerStrategy(_ => PlanLookupJoin)
+    extensions.injectPlannerStrategy(_ => RefuseBareLookup)
 
     // Physical, of the rules that run with adaptive execution on and off alike.
     extensions.injectColumnar(_ => RemoveRedundantPartialTopN)

@@ -1,0 +1,68 @@
+package io.firesteel.lookup
+
+import java.time.Duration
+
+import com.github.benmanes.caffeine.cache.{Cache, Caffeine, Scheduler}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/** Answers of the store that are kept: rows of the dimension by key; an empty array is a miss. */
+private[lookup] trait AnswerCache {
+
+  /** Null when not cached. The key may be reused by the caller. */
+  def get(key: UnsafeRow): Array[UnsafeRow]
+
+  /** Keeps rows by a key that nobody changes any more. */
+  def put(key: UnsafeRow, rows: Array[UnsafeRow]): Unit
+}
+
+private[lookup] object AnswerCache {
+
+  /** `lookup.cache = NONE`. */
+  object None extends AnswerCache {
+    override def get(key: UnsafeRow): Array[UnsafeRow] = null
+    override def put(key: UnsafeRow, rows: Array[UnsafeRow]): Unit = ()
+  }
+
+  def of(policy: CachePolicy.Partial): AnswerCache = new CaffeineAnswers(policy)
+}
+
+private final class CaffeineAnswers(policy: CachePolicy.Partial) extends AnswerCache {
+
+  private[this] val cache: Cache[UnsafeRow, Array[UnsafeRow]] = {
+    val builder = Caffeine.newBuilder()
+    policy.maxRows.foreach(builder.maximumSize(_))
+    policy.expireAfterWrite.foreach(ms => builder.expireAfterWrite(Duration.ofMillis(ms)))
+    policy.expireAfterAccess.foreach(ms => builder.expireAfterAccess(Duration.ofMillis(ms)))
+    // Upkeep by the asking thread: the common pool's threads may hold a class loader of their own.
+    builder.executor((task: Runnable) => task.run()).build[UnsafeRow, Array[UnsafeRow]]()
+  }
+
+  override def get(key: UnsafeRow): Array[UnsafeRow] = cache.getIfPresent(key)
+
+  override def put(key: UnsafeRow, rows: Array[UnsafeRow]): Unit =
+    if (rows.length > 0 || policy.cacheMissingKey) cache.put(key, rows)
+}
+
+/**
+ * The caches of this executor process, shared by the tasks of one query, because a task lives no
+ * longer than a micro-batch.
+ *
+ * Memory: as many entries in each cache as its policy allows. A cache that no task asked for in
+ * [[idle]] goes.
+ */
+private[lookup] object LookupCaches {
+
+  /** Longer than a usual trigger interval; a query that is gone leaves its cache for as long. */
+  private val idle = Duration.ofMinutes(15)
+
+  private val caches: Cache[String, AnswerCache] =
+    Caffeine
+      .newBuilder()
+      .expireAfterAccess(idle)
+      .scheduler(Scheduler.systemScheduler())
+      .build[String, AnswerCache]()
+
+  /** The cache by that name; whoever asks first makes it. */
+  def shared(name: String, policy: CachePolicy.Partial): AnswerCache =
+    caches.get(name, _ => AnswerCache.of(policy))
+}

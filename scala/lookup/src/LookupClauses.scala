@@ -1,0 +1,146 @@
+package io.firesteel.lookup
+
+import org.antlr.v4.runtime.Token
+import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
+
+/**
+ * Where a statement's tokens speak of lookups in Flink's way, which Spark's grammar refuses.
+ *
+ * All numbers are indices of the tokens given to [[LookupClauses.find]].
+ *
+ * @param pairs `'key' = value` as arguments of a `LOOKUP` hint, without parentheses of their own
+ * @param columns what follows `SYSTEM_TIME AS OF` or `TIMESTAMP AS OF`, where it has a column
+ */
+private[lookup] final case class LookupClauses(
+    pairs: Seq[LookupClauses.Pair],
+    columns: Seq[LookupClauses.Column]) {
+
+  def isEmpty: Boolean = pairs.isEmpty && columns.isEmpty
+}
+
+private[lookup] object LookupClauses {
+
+  /** `first` to `last`, both included, with the equals sign between them. */
+  final case class Pair(first: Int, equal: Int, last: Int)
+
+  /** `first` to `last`, both included. */
+  final case class Column(first: Int, last: Int)
+
+  /**
+   * Finds the clauses.
+   *
+   * @param tokens a whole text, without blanks and comments
+   * @param quotedIdentifiers whether `"x"` is a name (`spark.sql.ansi.doubleQuotedIdentifiers`)
+   *   and not a string
+   */
+  def find(tokens: IndexedSeq[Token], quotedIdentifiers: Boolean): LookupClauses = {
+    val reader = new TokenReader(tokens, quotedIdentifiers)
+    LookupClauses(new HintReader(reader).pairs, new AsOfReader(reader).columns)
+  }
+
+  /** The arguments of `LOOKUP(...)` in every hint comment of a text. */
+  private final class HintReader(tokens: TokenReader) {
+    import tokens.{closing, isString, kind}
+
+    def pairs: Seq[Pair] =
+      tokens.indices.filter(kind(_) == SqlBaseLexer.HENT_START).flatMap { start =>
+        lookups(start + 1).flatMap(open => arguments(open)).flatMap(pair.tupled(_))
+      }
+
+    /** The opening parentheses of a comment's `LOOKUP` hints; other hints are stepped over. */
+    private def lookups(at: Int): Seq[Int] = kind(at) match {
+      case SqlBaseLexer.HENT_END | Token.EOF => Nil
+      case SqlBaseLexer.LEFT_PAREN =>
+        val isLookup = tokens.isWord(at - 1, "LOOKUP")
+        closing(at) match {
+          case Some(end) if isLookup => at +: lookups(end + 1)
+          case Some(end) => lookups(end + 1)
+          case None => Nil
+        }
+      case _ => lookups(at + 1)
+    }
+
+    /** First and last token of each argument. */
+    private def arguments(open: Int): Seq[(Int, Int)] = closing(open).toSeq.flatMap { close =>
+      val commas = tokens.topLevel(open + 1, close).filter(kind(_) == SqlBaseLexer.COMMA)
+      (open +: commas).zip(commas :+ close).map { case (from, to) => (from + 1, to - 1) }
+    }
+
+    private val pair: (Int, Int) => Option[Pair] = (first, last) =>
+      // One equals sign and something behind it: the value is for Spark's grammar to judge.
+      if (isString(first) && kind(first + 1) == SqlBaseLexer.EQ && last >= first + 2) {
+        Some(Pair(first, first + 1, last))
+      } else None
+  }
+
+  /** The times of a text's time travel clauses, as far as they name a column. */
+  private final class AsOfReader(tokens: TokenReader) {
+    import tokens.{closing, isName, kind}
+
+    def columns: Seq[Column] = for {
+      at <- tokens.indices
+      if kind(at) == SqlBaseLexer.SYSTEM_TIME || kind(at) == SqlBaseLexer.TIMESTAMP
+      if kind(at + 1) == SqlBaseLexer.AS && kind(at + 2) == SqlBaseLexer.OF
+      last <- columnAt(at + 3, afterFor = kind(at - 1) == SqlBaseLexer.FOR).map(castEnd)
+      // With an operator behind it, this is the beginning of an expression: Spark's to refuse.
+      if !tokens.continuesExpression(last + 1)
+    } yield Column(at + 3, last)
+
+    /** The last token of a column, or of a function or cast of one, that begins at `first`. */
+    private def columnAt(first: Int, afterFor: Boolean): Option[Int] = {
+      val last = tokens.nameEnd(first)
+      closing(last + 1) match {
+        case Some(close) if startsCall(first) && namesColumn(last + 2, close) => Some(close)
+        case Some(_) => None
+        case None if startsName(first, afterFor) => Some(last)
+        case None => None
+      }
+    }
+
+    /** The end of `o.ts` or of `o.ts::timestamp`. */
+    private def castEnd(last: Int): Int =
+      if (kind(last + 1) == SqlBaseLexer.DOUBLE_COLON && TIME_TYPES(kind(last + 2))) last + 2
+      else last
+
+    private def startsCall(at: Int): Boolean = isName(at) || CALLABLE(kind(at))
+
+    /**
+     * `TIMESTAMP AS OF` may also be a column `timestamp` with the alias `of`, with any keyword
+     * behind it. Then no name follows, so a keyword counts as a name only where that is excluded.
+     */
+    private def startsName(at: Int, afterFor: Boolean): Boolean =
+      isName(at) || tokens.isKeyword(at) &&
+        (kind(at + 1) == SqlBaseLexer.DOT || afterFor && TIME_WORDS(kind(at)))
+
+    /** Whether a name that is neither a function's, a parameter's nor a type's is in the range. */
+    private def namesColumn(from: Int, until: Int): Boolean = {
+      val range = from until until
+      !range.exists(kind(_) == SqlBaseLexer.SELECT) && range.exists { at =>
+        isName(at) && !NO_COLUMN_BEHIND(kind(at - 1)) &&
+        !NO_COLUMN_BEFORE(kind(tokens.nameEnd(at) + 1))
+      }
+    }
+  }
+
+  private val CALLABLE = Set(
+    SqlBaseLexer.CAST,
+    SqlBaseLexer.TRY_CAST,
+    SqlBaseLexer.DATE,
+    SqlBaseLexer.TIMESTAMP,
+    SqlBaseLexer.TIMESTAMPADD,
+    SqlBaseLexer.DATEADD,
+    SqlBaseLexer.DATE_ADD)
+
+  private val TIME_WORDS = Set(SqlBaseLexer.DATE, SqlBaseLexer.TIME, SqlBaseLexer.TIMESTAMP)
+
+  private val TIME_TYPES = Set(
+    SqlBaseLexer.DATE,
+    SqlBaseLexer.TIMESTAMP,
+    SqlBaseLexer.TIMESTAMP_LTZ,
+    SqlBaseLexer.TIMESTAMP_NTZ)
+
+  private val NO_COLUMN_BEHIND =
+    Set(SqlBaseLexer.DOT, SqlBaseLexer.COLON, SqlBaseLexer.AS, SqlBaseLexer.COLLATE)
+
+  private val NO_COLUMN_BEFORE = Set(SqlBaseLexer.LEFT_PAREN, SqlBaseLexer.FAT_ARROW)
+}

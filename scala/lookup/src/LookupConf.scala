@@ -1,0 +1,87 @@
+package io.firesteel.lookup
+
+import java.util.concurrent.TimeUnit
+
+import org.apache.spark.sql.firesteel.ConfigEntry
+import org.apache.spark.sql.internal.SQLConf
+
+/** Settings of the room; what a hint or a connector's options say goes before them. */
+object LookupConf {
+
+  val ENABLED: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.firesteel.lookup.enabled")
+      .doc("Whether joins with a lookup connector, a `LOOKUP` hint or `FOR SYSTEM_TIME AS OF` a " +
+        "column are lookup joins. Off: hints are ignored, and what only a lookup can read is " +
+        "refused.")
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
+  val BATCH_SIZE: ConfigEntry[Int] =
+    SQLConf
+      .buildConf("spark.firesteel.lookup.batchSize")
+      .doc("Most distinct keys in one question to the store.")
+      .version("0.1.0")
+      .intConf
+      .checkValue(_ > 0, "must be positive")
+      .createWithDefault(1000)
+
+  val MAX_BUFFERED_ROWS: ConfigEntry[Int] =
+    SQLConf
+      .buildConf("spark.firesteel.lookup.maxBufferedRows")
+      .doc("Most rows that a task holds while their keys are being asked for.")
+      .version("0.1.0")
+      .intConf
+      .checkValue(_ > 0, "must be positive")
+      .createWithDefault(100000)
+
+  val CAPACITY: ConfigEntry[Int] =
+    SQLConf
+      .buildConf("spark.firesteel.lookup.async.capacity")
+      .doc("Most questions under way at once in a task, of an asynchronous connector. Flink: " +
+        "`table.exec.async-lookup.buffer-capacity`, which counts rows.")
+      .version("0.1.0")
+      .intConf
+      .checkValue(_ > 0, "must be positive")
+      .createWithDefault(100)
+
+  val TIMEOUT: ConfigEntry[Long] =
+    SQLConf
+      .buildConf("spark.firesteel.lookup.timeout")
+      .doc("Longest time that a question may take, retries on a miss included, before the task " +
+        "fails. Flink: `table.exec.async-lookup.timeout`.")
+      .version("0.1.0")
+      .timeConf(TimeUnit.MILLISECONDS)
+      .checkValue(_ > 0, "must be positive")
+      .createWithDefaultString("3min")
+
+  val CACHE_SCOPE: ConfigEntry[String] =
+    SQLConf
+      .buildConf("spark.firesteel.lookup.cacheScope")
+      .doc("Who shares a PARTIAL cache: `executor`, all tasks of a query in one executor, also " +
+        "those of later micro-batches; or `task`, nobody.")
+      .version("0.1.0")
+      .stringConf
+      .checkValues(Set("executor", "task"))
+      .createWithDefault("executor")
+
+  val SHUFFLE_PARTITIONS: ConfigEntry[Option[Int]] =
+    SQLConf
+      .buildConf("spark.firesteel.lookup.shufflePartitions")
+      .doc("Partitions of a custom shuffle, which are the shards of a connector; by default " +
+        "`spark.sql.shuffle.partitions`.")
+      .version("0.1.0")
+      .intConf
+      .checkValue(_ > 0, "must be positive")
+      .createOptional
+
+  val all: Seq[ConfigEntry[_]] = Seq(
+    ENABLED,
+    BATCH_SIZE,
+    MAX_BUFFERED_ROWS,
+    CAPACITY,
+    TIMEOUT,
+    CACHE_SCOPE,
+    SHUFFLE_PARTITIONS)
+}

@@ -1,0 +1,105 @@
+package io.firesteel.lookup
+
+import io.firesteel.core.{FiresteelAnalysisException, FiresteelException}
+import org.apache.commons.text.similarity.LevenshteinDistance
+
+/** What the room raises. Each names what was written or answered, and what to do. */
+private[lookup] object LookupErrors {
+
+  def unknownOption(name: String, known: Seq[String]): Throwable = {
+    val distance = LevenshteinDistance.getDefaultInstance
+    val near = known.sortBy(other => (distance.apply(other, name).intValue, other)).take(3)
+    analysis("UNKNOWN_OPTION", "option" -> name, "suggestions" -> near.mkString(", "))
+  }
+
+  def badOption(name: String, value: String, expected: String): Throwable =
+    analysis("BAD_OPTION", "option" -> name, "value" -> value, "expected" -> expected)
+
+  def missingOption(name: String, because: String): Throwable =
+    analysis("MISSING_OPTION", "option" -> name, "because" -> because)
+
+  def incompleteRetry(present: Seq[String], absent: Seq[String]): Throwable =
+    analysis(
+      "INCOMPLETE_RETRY",
+      "present" -> present.mkString(", "),
+      "absent" -> absent.mkString(", "))
+
+  def unboundedCache(): Throwable = analysis("UNBOUNDED_CACHE")
+
+  def malformedHint(written: String): Throwable = analysis("MALFORMED_HINT", "written" -> written)
+
+  def tableNotJoined(table: String, joined: Seq[String]): Throwable =
+    analysis(
+      "TABLE_NOT_JOINED",
+      "table" -> table,
+      "joined" -> (if (joined.isEmpty) "none" else joined.mkString(", ")))
+
+  def unsupportedJoin(table: String, joinType: String): Throwable =
+    analysis("UNSUPPORTED_JOIN", "table" -> table, "joinType" -> joinType)
+
+  def unknownTimeColumn(column: String, known: Seq[String]): Throwable =
+    analysis("UNKNOWN_TIME_COLUMN", "column" -> column, "columns" -> known.mkString(", "))
+
+  def notATime(column: String, dataType: String): Throwable =
+    analysis("NOT_A_TIME", "column" -> column, "type" -> dataType)
+
+  def switchedOff(table: String): Throwable = analysis("SWITCHED_OFF", "table" -> table)
+
+  def noKey(table: String, equalities: Seq[String], condition: String): Throwable =
+    analysis(
+      "NO_KEY",
+      "table" -> table,
+      "candidates" -> (if (equalities.isEmpty) "none" else equalities.mkString(", ")),
+      "condition" -> condition)
+
+  def unsupportedKey(table: String, column: String, dataType: String): Throwable =
+    analysis("UNSUPPORTED_KEY", "table" -> table, "column" -> column, "type" -> dataType)
+
+  def notScannable(table: String): Throwable = analysis("NOT_SCANNABLE", "table" -> table)
+
+  def fullNotScannable(table: String): Throwable = analysis("FULL_NOT_SCANNABLE", "table" -> table)
+
+  def notDeterministic(table: String, expression: String): Throwable =
+    analysis("NOT_DETERMINISTIC", "table" -> table, "expression" -> expression)
+
+  def badPartition(connector: String, key: String, number: String, count: Int): Throwable =
+    running(
+      "BAD_PARTITION",
+      None,
+      "connector" -> connector,
+      "key" -> key,
+      "number" -> number,
+      "last" -> (count - 1).toString)
+
+  def failed(connector: String, key: String, cause: Throwable): Throwable =
+    running(
+      "FAILED",
+      Some(cause),
+      "connector" -> connector,
+      "key" -> key,
+      "cause" -> Option(cause.getMessage).getOrElse(cause.getClass.getName))
+
+  def timedOut(connector: String, key: String, keys: Int, millis: Long): Throwable =
+    running(
+      "TIMED_OUT",
+      None,
+      "connector" -> connector,
+      "key" -> key,
+      "keys" -> keys.toString,
+      "timeout" -> s"$millis ms")
+
+  def keyNotAsked(connector: String, key: String): Throwable =
+    running("KEY_NOT_ASKED", None, "connector" -> connector, "key" -> key)
+
+  def wrongColumns(connector: String, wanted: String, got: String): Throwable =
+    running("WRONG_COLUMNS", None, "connector" -> connector, "wanted" -> wanted, "got" -> got)
+
+  private def analysis(condition: String, parameters: (String, String)*): Throwable =
+    new FiresteelAnalysisException(s"FIRESTEEL_LOOKUP_$condition", parameters.toMap)
+
+  private def running(
+      condition: String,
+      cause: Option[Throwable],
+      parameters: (String, String)*): Throwable =
+    new FiresteelException(s"FIRESTEEL_LOOKUP_$condition", parameters.toMap, cause)
+}

@@ -1,0 +1,266 @@
+package io.firesteel.lookup
+
+import java.math.BigInteger
+import java.security.MessageDigest
+
+import io.firesteel.core.FiredOperator
+import org.apache.spark.{SparkEnv, TaskContext}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, NamedExpression, Predicate, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
+import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, Partitioning, UnknownPartitioning, UnspecifiedDistribution}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.types.StructType
+
+/**
+ * Joins the rows of `child` with what a connector of the JVM answers for their keys.
+ *
+ * @param leftOutput the columns of `child` that leave; a custom shuffle adds its own to `child`
+ * @param keys values to look up by, of the types of `keyColumns`
+ * @param keyColumns the dimension's columns that they are compared with
+ * @param compared the same as Spark's join compares them, over `columns`
+ * @param columns what is asked of the store
+ * @param filters which answers are wanted, over `columns`
+ * @param projection what is joined, over `columns`
+ * @param residual what is left of the join's condition, over both sides
+ */
+private[lookup] final case class LookupJoinExec(
+    source: LookupSource,
+    leftOutput: Seq[Attribute],
+    keys: Seq[Expression],
+    keyColumns: Seq[Attribute],
+    compared: Seq[Expression],
+    columns: Seq[Attribute],
+    filters: Option[Expression],
+    projection: Seq[NamedExpression],
+    residual: Option[Expression],
+    joinType: JoinType,
+    options: LookupOptions,
+    shuffle: ShuffleDecision,
+    child: SparkPlan)
+  extends UnaryExecNode
+  with FiredOperator {
+
+  override def nodeName: String = "LookupJoin"
+
+  private def right: Seq[Attribute] = projection.map(_.toAttribute)
+
+  override def output: Seq[Attribute] =
+    leftOutput ++ (if (joinType == LeftOuter) right.map(_.withNullability(true)) else right)
+
+  override def producedAttributes: AttributeSet =
+    AttributeSet(columns) ++ AttributeSet(keyColumns) ++ AttributeSet(right)
+
+  override def requiredChildDistribution: Seq[Distribution] = shuffle match {
+    case ShuffleDecision.Hash(_) => Seq(ClusteredDistribution(keys.filterNot(_.foldable)))
+    case _ => Seq(UnspecifiedDistribution)
+  }
+
+  override def outputPartitioning: Partitioning = shuffle match {
+    case _: ShuffleDecision.Custom => UnknownPartitioning(child.outputPartitioning.numPartitions)
+    case _ => child.outputPartitioning
+  }
+
+  override def outputOrdering: Seq[SortOrder] = if (options.ordered) child.outputOrdering else Nil
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
+    "lookupHits" -> SQLMetrics.createMetric(sparkContext, "rows answered from the cache"),
+    "lookupMisses" -> SQLMetrics.createMetric(sparkContext, "keys asked of the store"),
+    "lookupRequests" -> SQLMetrics.createMetric(sparkContext, "round trips to the store"),
+    "lookupTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "time in the store"),
+    "lookupFailures" -> SQLMetrics.createMetric(sparkContext, "failed round trips"),
+    "lookupCached" -> SQLMetrics.createMetric(sparkContext, "keys put into the cache")
+  )
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val rows = child.execute()
+    val lookup = newLookupTask(rows.getNumPartitions)
+    val (placed, report) = lookup.stream match {
+      case Some(name) if shuffle.customPartitions.isDefined =>
+        val (settled, report) = ShardHomes.settle(name, rows, sparkContext)
+        (settled, Some(report))
+      case _ => (rows, None)
+    }
+    placed.mapPartitionsWithIndex(
+      (index, rows) =>
+        if (rows.hasNext) {
+          report.foreach(_.here(index))
+          lookup.join(index, rows)
+        } else Iterator.empty,
+      preservesPartitioning = true
+    )
+  }
+
+  private def newLookupTask(tasks: Int): LookupTask = {
+    val context = new LookupContext(
+      DataTypeUtils.fromAttributes(keyColumns),
+      DataTypeUtils.fromAttributes(columns),
+      source.pushed(filters),
+      shuffle.isInstanceOf[ShuffleDecision.Custom],
+      shuffle.customPartitions.getOrElse(0))
+    val function = source.table.newLookup(context)
+    new LookupTask(
+      source.name,
+      function,
+      context.keys,
+      context.columns,
+      keys,
+      child.output,
+      compared,
+      columns,
+      filters,
+      projection,
+      residual,
+      leftOutput,
+      joinType == LeftOuter,
+      options,
+      conf.getConf(LookupConf.MAX_BUFFERED_ROWS),
+      if (context.customShuffle) context.numPartitions else tasks,
+      cacheName(function),
+      QueryScope.stream(sparkContext).isDefined,
+      context.customShuffle,
+      LookupMetrics(metrics)
+    )
+  }
+
+  /** What tells this cache from others in an executor; none for a cache that no other task sees. */
+  private def cacheName(function: LookupFunction): Option[String] =
+    if (conf.getConf(LookupConf.CACHE_SCOPE) == "task") None
+    else {
+      val bytes = SparkEnv.get.closureSerializer.newInstance().serialize[LookupFunction](function)
+      val digest = MessageDigest.getInstance("SHA-256")
+      digest.update(bytes)
+      val kept = (keyColumns ++ projection ++ filters).map(_.sql).mkString(";")
+      digest.update(kept.getBytes("UTF-8"))
+      QueryScope.of(sparkContext).map(id => s"$id ${new BigInteger(1, digest.digest()).toString(16)}")
+    }
+
+  override def firedRule: String = "PlanLookupJoin"
+
+  override def firedMessage: String =
+    s"rows of ${source.name} are looked up by key, not scanned"
+
+  override def firedValues: Map[String, String] =
+    LookupValues.of(source.name, joinType, keyColumns, keys, options, shuffle)
+
+  override def simpleString(maxFields: Int): String = s"$nodeName ${firedValues.toSeq.sorted
+      .map { case (name, value) => s"$name=[$value]" }
+      .mkString(", ")}${residual.fold("")(c => s", where=[${c.sql}]")}"
+
+  override protected def withNewChildInternal(newChild: SparkPlan): LookupJoinExec =
+    copy(child = newChild)
+}
+
+/** The operator's metrics, as tasks add to them. */
+private[lookup] final case class LookupMetrics(metrics: Map[String, SQLMetric]) {
+  def add(counts: LookupCounts): Unit = {
+    metrics("numOutputRows") += counts.rowsOut
+    metrics("lookupHits") += counts.hits
+    metrics("lookupMisses") += counts.misses
+    metrics("lookupRequests") += counts.requests
+    metrics("lookupTime") += counts.nanos
+    metrics("lookupFailures") += counts.failures
+    metrics("lookupCached") += counts.cached
+  }
+}
+
+/** What the tasks of a lookup join run; serialised without the plan. */
+private[lookup] final class LookupTask(
+    name: String,
+    function: LookupFunction,
+    keySchema: StructType,
+    columnSchema: StructType,
+    keys: Seq[Expression],
+    input: Seq[Attribute],
+    compared: Seq[Expression],
+    columns: Seq[Attribute],
+    filters: Option[Expression],
+    projection: Seq[NamedExpression],
+    residual: Option[Expression],
+    leftOutput: Seq[Attribute],
+    isLeftOuter: Boolean,
+    options: LookupOptions,
+    maxRows: Int,
+    taskCount: Int,
+    cacheName: Option[String],
+    isStream: Boolean,
+    isSharded: Boolean,
+    metrics: LookupMetrics)
+  extends Serializable {
+
+  /** The name of the cache if it is one of a stream, which lives on. */
+  def stream: Option[String] = cacheName.filter(_ => isStream)
+
+  def join(index: Int, rows: Iterator[InternalRow]): Iterator[InternalRow] = {
+    val task = TaskContext.get()
+    val counts = new LookupCounts
+    val client = new StoreClient(
+      function,
+      options.async.getOrElse(true),
+      columnSchema,
+      options.retry,
+      () => UnsafeProjection.create(compared, columns),
+      s"firesteel lookup $name $index")
+    task.addTaskCompletionListener[Unit] { _ =>
+      metrics.add(counts)
+      client.close()
+      function.close()
+    }
+    function.open(TaskInfo(index, taskCount, task.attemptNumber(), s"$name ($index/$taskCount)"))
+    val store = new LookupStore(
+      name,
+      keySchema,
+      columnSchema,
+      client,
+      cache(index),
+      UnsafeProjection.create(compared, columns),
+      filters.map(predicate(_, columns, index)).orNull,
+      UnsafeProjection.create(projection, columns),
+      function.mayAnswerOtherKeys,
+      math.min(options.batchSize, function.maxBatchKeys),
+      options.timeoutMillis
+    )
+    // Without a match every column of the right side is null, whatever the store's schema says.
+    val right = projection.map(_.toAttribute.withNullability(true))
+    val output = UnsafeProjection.create(leftOutput ++ right, input ++ right)
+    val joiner = new RowJoiner(
+      residual.map(predicate(_, input ++ right, index)).orNull,
+      isLeftOuter,
+      right.length,
+      output)
+    val keyProjection = UnsafeProjection.create(keys, input)
+    keyProjection.initialize(index)
+    new LookupJoinIterator(
+      rows,
+      row => {
+        val key = keyProjection(row)
+        if (key.anyNull()) null else key
+      },
+      store,
+      joiner,
+      counts,
+      options.ordered,
+      if (client.isAsync) options.capacity else 1,
+      maxRows
+    )
+  }
+
+  private def predicate(condition: Expression, input: Seq[Attribute], index: Int) = {
+    val compiled = Predicate.create(condition, input)
+    compiled.initialize(index)
+    compiled
+  }
+
+  /** Under custom shuffle each shard has a cache of its own, wherever its task runs. */
+  private def cache(index: Int): AnswerCache = options.cache match {
+    case policy: CachePolicy.Partial =>
+      cacheName.fold(AnswerCache.of(policy)) { shared =>
+        LookupCaches.shared(if (isSharded) s"$shared $index" else shared, policy)
+      }
+    case _ => AnswerCache.None
+  }
+}

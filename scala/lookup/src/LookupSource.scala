@@ -1,0 +1,75 @@
+package io.firesteel.lookup
+
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.connector.expressions.filter.{Predicate => PushedPredicate}
+import org.apache.spark.sql.firesteel.pushedPredicate
+
+/** A connector of the JVM under the name that the query knows it by. */
+private[lookup] final case class LookupSource(name: String, table: SupportsLookup) {
+
+  /** What of the filters the connector may see; all of them are applied to its answers anyway. */
+  def pushed(filters: Option[Expression]): Array[PushedPredicate] =
+    filters.toSeq.flatMap(conjuncts).filter(_.deterministic).flatMap(pushedPredicate).toArray
+
+  private def conjuncts(condition: Expression): Seq[Expression] = condition match {
+    case And(a, b) => conjuncts(a) ++ conjuncts(b)
+    case one => Seq(one)
+  }
+
+  // The table is a live object of a catalog; its own text may hold what its options hold.
+  override def toString: String = name
+}
+
+/** Which task looks up which key, and why. */
+private[lookup] sealed trait ShuffleDecision extends Serializable {
+
+  /** As the plan and `firesteel.explain` show it. */
+  def text: String
+
+  def customPartitions: Option[Int] = None
+}
+
+private[lookup] object ShuffleDecision {
+
+  /** The connector decides. */
+  final case class Custom(partitioner: String, partitions: Int) extends ShuffleDecision {
+    override def text: String = s"custom: $partitioner into $partitions"
+    override def customPartitions: Option[Int] = Some(partitions)
+  }
+
+  /** By hash of the keys. */
+  final case class Hash(why: String) extends ShuffleDecision {
+    override def text: String = s"hash: $why"
+  }
+
+  /** The input stays as it is distributed. */
+  final case class Unchanged(why: String) extends ShuffleDecision {
+    override def text: String = s"none: $why"
+  }
+}
+
+/** What a lookup join shows of itself, under the names of Flink's plans. */
+private[lookup] object LookupValues {
+
+  def of(
+      table: String,
+      joinType: JoinType,
+      keyColumns: Seq[Attribute],
+      keys: Seq[Expression],
+      options: LookupOptions,
+      shuffle: ShuffleDecision): Map[String, String] = {
+    val lookup = keyColumns.zip(keys).map { case (c, k) => s"${c.name}=${k.sql}" }.mkString(", ")
+    val mode = if (options.ordered) "ORDERED" else "UNORDERED"
+    Map(
+      "table" -> table,
+      "joinType" -> joinType.sql,
+      "lookup" -> lookup,
+      "cache" -> options.cache.toString,
+      "shuffle" -> shuffle.text) ++
+      options.async.filter(identity).map(_ =>
+        "async" -> s"$mode, ${options.timeoutMillis}ms, ${options.capacity}") ++
+      options.retry.map(r =>
+        "retry" -> s"lookup_miss, FIXED_DELAY, ${r.delayMillis}ms, ${r.maxAttempts}")
+  }
+}

@@ -1,0 +1,75 @@
+package io.firesteel.lookup
+
+import scala.jdk.CollectionConverters.ListHasAsScala
+
+import org.antlr.v4.runtime.{CharStream, CharStreams, IntStream, Token}
+import org.antlr.v4.runtime.misc.Interval
+import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
+import org.apache.spark.sql.internal.SQLConf
+
+/** What can be said of a SQL text before it is parsed. */
+private[lookup] object LookupText {
+
+  /** Whether [[LookupTokens]] would change the text. Lexes it only if the words are there. */
+  def hasClauses(sqlText: String): Boolean =
+    mayHaveClauses(sqlText) && !clausesOf(sqlText)._2.isEmpty
+
+  /**
+   * The text with commas for the equals signs of its lookup hints, of the same length.
+   *
+   * For the two readers in Spark that take a text and no tokens, and that look for other things in
+   * it: the one for parameters and the one for semicolons. With equals signs both take it for a
+   * syntax error. The time clauses are good grammar already.
+   */
+  def withoutPairs(sqlText: String): String =
+    if (!mayHaveClauses(sqlText)) sqlText
+    else {
+      val (tokens, clauses) = clausesOf(sqlText)
+      val text = new StringBuilder(sqlText)
+      clauses.pairs.map(pair => tokens(pair.equal)).foreach { equal =>
+        val at = sqlText.offsetByCodePoints(0, equal.getStartIndex)
+        text.replace(at, at + equal.getText.length, ",".padTo(equal.getText.length, ' '))
+      }
+      text.toString
+    }
+
+  private def clausesOf(sqlText: String): (IndexedSeq[Token], LookupClauses) = {
+    val tokens = LookupTokens.visible(lex(sqlText))
+    (tokens, LookupClauses.find(tokens, SQLConf.get.doubleQuotedIdentifiers))
+  }
+
+  /** All tokens of a text, blanks and comments included, without the end of file. */
+  def lex(sqlText: String): IndexedSeq[Token] = {
+    val lexer = new SqlBaseLexer(new Capitals(CharStreams.fromString(sqlText)))
+    lexer.removeErrorListeners()
+    lexer.getAllTokens.asScala.toIndexedSeq
+  }
+
+  private def mayHaveClauses(sqlText: String): Boolean =
+    find(sqlText, "LOOKUP", 0).nonEmpty ||
+      Seq("SYSTEM_TIME", "TIMESTAMP").exists { time =>
+        find(sqlText, time, 0).exists(find(sqlText, "OF", _).nonEmpty)
+      }
+
+  /** Where `word` first is from `from` on, in any case and also inside a longer word. */
+  private def find(sqlText: String, word: String, from: Int): Option[Int] =
+    Range(from, sqlText.length).find(sqlText.regionMatches(true, _, word, 0, word.length))
+
+  /** The lexer knows capitals only, and Spark's own stream that shows it such is not to be had. */
+  private final class Capitals(text: CharStream) extends CharStream {
+
+    override def LA(offset: Int): Int = text.LA(offset) match {
+      case IntStream.EOF => IntStream.EOF
+      case point => Character.toUpperCase(point)
+    }
+
+    override def getText(interval: Interval): String = text.getText(interval)
+    override def consume(): Unit = text.consume()
+    override def mark(): Int = text.mark()
+    override def release(marker: Int): Unit = text.release(marker)
+    override def index(): Int = text.index()
+    override def seek(index: Int): Unit = text.seek(index)
+    override def size(): Int = text.size()
+    override def getSourceName: String = text.getSourceName
+  }
+}

@@ -1,0 +1,75 @@
+package io.firesteel.lookup
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
+import org.apache.spark.sql.types.{DataType, IntegerType}
+
+/**
+ * The partition that a connector gives a key, by its own partitioner.
+ *
+ * @param children values of the lookup keys, in the order of the dimension's columns
+ */
+private[lookup] final case class PartitionOfKey(
+    children: Seq[Expression],
+    partitioner: InputDataPartitioner,
+    numPartitions: Int)
+  extends Expression
+  with CodegenFallback {
+
+  @transient private lazy val keyOf = UnsafeProjection.create(children)
+
+  override lazy val deterministic: Boolean =
+    partitioner.isDeterministic() && children.forall(_.deterministic)
+
+  override def nullable: Boolean = false
+  override def dataType: DataType = IntegerType
+
+  override def eval(input: InternalRow): Any = partitioner.partition(keyOf(input), numPartitions)
+
+  override protected def withNewChildrenInternal(
+      newChildren: IndexedSeq[Expression]): PartitionOfKey = copy(children = newChildren)
+}
+
+/**
+ * Passes a partition number on if it exists, and fails otherwise: Spark's shuffle by number would
+ * take it modulo the partitions without a word, and the task that gets the key would not have its
+ * rows.
+ *
+ * Rows with a null among their keys are never looked up. They are not asked about and go where
+ * `other` says.
+ *
+ * @param number what the connector answered
+ * @param other where rows without a whole key go
+ */
+private[lookup] final case class CheckedPartition(
+    number: Expression,
+    other: Expression,
+    keys: Seq[Expression],
+    connector: String,
+    numPartitions: Int)
+  extends Expression
+  with CodegenFallback {
+
+  override def children: Seq[Expression] = number +: other +: keys
+  override def nullable: Boolean = false
+  override def dataType: DataType = IntegerType
+
+  override def eval(input: InternalRow): Any =
+    if (keys.exists(_.eval(input) == null)) other.eval(input)
+    else {
+      number.eval(input) match {
+        case n: Int if n >= 0 && n < numPartitions => n
+        case n: Long if n >= 0 && n < numPartitions => n.toInt
+        case wrong => throw LookupErrors.badPartition(
+            connector,
+            KeyText.of(keys.map(key => Literal.create(key.eval(input), key.dataType))),
+            String.valueOf(wrong),
+            numPartitions)
+      }
+    }
+
+  override protected def withNewChildrenInternal(
+      newChildren: IndexedSeq[Expression]): CheckedPartition =
+    copy(number = newChildren(0), other = newChildren(1), keys = newChildren.drop(2))
+}

@@ -1,0 +1,39 @@
+package io.firesteel.lookup
+
+import org.apache.spark.sql.catalyst.expressions.BindReferences
+import org.apache.spark.sql.catalyst.optimizer.BuildRight
+import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, HashedRelationBroadcastMode, HashJoin}
+
+/**
+ * Plans a join with a dimension that is loaded whole: Spark's own broadcast join, over a relation
+ * that outlives a micro-batch.
+ */
+private[lookup] object PlanFullCache {
+
+  def apply(
+      query: LookupQuery,
+      dimension: LogicalPlan,
+      policy: CachePolicy.Full,
+      left: SparkPlan): SparkPlan = {
+    val right = query.join.right.transformDown {
+      case table: LookupTable => table.child
+      case _: LookupRelation => dimension
+    }
+    query.join.copy(right = right) match {
+      case ExtractEquiJoinKeys(joinType, leftKeys, rightKeys, condition, _, _, _, _) =>
+        val bound =
+          BindReferences.bindReferences(HashJoin.rewriteKeyExpr(rightKeys), right.output)
+        val cache = FullCacheExec(
+          query.name,
+          right,
+          HashedRelationBroadcastMode(bound),
+          policy.reload)
+        BroadcastHashJoinExec(leftKeys, rightKeys, joinType, BuildRight, condition, left, cache)
+      case _ =>
+        throw LookupErrors.noKey(query.name, Nil, query.join.condition.fold("none")(_.sql))
+    }
+  }
+}

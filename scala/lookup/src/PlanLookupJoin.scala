@@ -1,0 +1,222 @@
+package io.firesteel.lookup
+
+import scala.jdk.OptionConverters._
+
+import io.firesteel.core.{Decline, OptionalStrategy}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, AttributeSet, DirectShufflePartitionID, Expression, Literal, Murmur3Hash, NamedExpression, Pmod}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.physical.ShufflePartitionIdPassThrough
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
+import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExchangeExec}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{IntegerType, StructType}
+
+/**
+ * Plans a join with a dimension that is looked up.
+ *
+ * {{{
+ *   Join (o.customer_id = c.id)         LookupJoin customers, lookup=[id=o.customer_id]
+ *   :- o                            =>  +- Exchange, by the connector's partitioner or by hash
+ *   +- Filter (c.type = 'x')               +- o
+ *      +- LookupRelation customers
+ * }}}
+ *
+ * What cannot be looked up is an error and not a decline: the query asked for a lookup, and often
+ * nothing else could read the dimension.
+ *
+ * Order of planning: keys, partitioner, decision, and only then the lookup function, because a
+ * connector that loads only its own share must know that the share is really its own (FLIP-462).
+ */
+private[firesteel] object PlanLookupJoin
+  extends OptionalStrategy[LookupQuery]("lookup", LookupConf.ENABLED) {
+
+  override protected def recognise(plan: LogicalPlan): Option[LookupQuery] =
+    LookupQuery.unapply(plan)
+
+  override protected def subject(query: LookupQuery): LogicalPlan = query.join
+
+  override protected def decide(query: LookupQuery): Either[Decline, SparkPlan] =
+    Right(query.dimension match {
+      case relation: LookupRelation =>
+        val options = LookupOptions.of(query.options, SQLConf.get, fullByDefault = false)
+        options.cache match {
+          case full: CachePolicy.Full =>
+            val scan = relation.scan.getOrElse(throw LookupErrors.fullNotScannable(relation.name))
+            PlanFullCache(query, scan, full, planLater(query.left))
+          case _ => keyed(query, relation, options)
+        }
+      case whole =>
+        val options = LookupOptions.of(query.options, SQLConf.get, fullByDefault = true)
+        options.cache match {
+          case full: CachePolicy.Full => PlanFullCache(query, whole, full, planLater(query.left))
+          case other => throw LookupErrors.badOption(
+              "lookup.cache",
+              other.toString,
+              s"FULL, since ${query.name} has no connector that answers by key")
+        }
+    })
+
+  private def keyed(
+      query: LookupQuery,
+      relation: LookupRelation,
+      options: LookupOptions): SparkPlan = {
+    val keys = chooseKeys(query, relation)
+    val filters = LookupQuery.ownFilters(query, keys).reduceOption(And(_, _))
+    val residual = LookupQuery.residual(query, keys)
+    relation.connector match {
+      case Connector.Jvm(table) =>
+        val source = LookupSource(relation.name, table)
+        val columns = neededColumns(query, keys, filters)
+        val (shuffle, child) = distribute(query, source, keys, options)
+        LookupJoinExec(
+          source,
+          query.left.output,
+          keys.map(_.value),
+          keys.map(_.column),
+          keys.map(_.compared),
+          columns,
+          filters,
+          query.projection,
+          residual,
+          query.joinType,
+          options,
+          shuffle,
+          child
+        )
+      case Connector.Python(spec) =>
+        PlanPythonLookup(
+          SparkSession.active,
+          query,
+          spec,
+          keys,
+          filters,
+          residual,
+          options,
+          planLater(query.left))
+    }
+  }
+
+  private def chooseKeys(query: LookupQuery, relation: LookupRelation): Seq[KeyCandidate] = {
+    val candidates = LookupQuery.candidates(query)
+    val names = candidates.map(_.column.name)
+    val chosen = relation.connector match {
+      case Connector.Jvm(table) => table.lookupKeys(names.toArray).toSeq
+      case Connector.Python(spec) =>
+        if (spec.keys.isEmpty) names else names.filter(spec.keys.contains)
+    }
+    val keys = candidates.filter(key => chosen.contains(key.column.name))
+    if (keys.isEmpty || chosen.exists(!names.contains(_))) {
+      val condition = query.join.condition.fold("none")(_.sql)
+      throw LookupErrors.noKey(relation.name, names, condition)
+    }
+    keys.find(key => !UnsafeRowUtils.isBinaryStable(key.column.dataType)).foreach { key =>
+      throw LookupErrors.unsupportedKey(relation.name, key.column.name, key.column.dataType.sql)
+    }
+    keys.find(!_.value.deterministic).foreach { key =>
+      throw LookupErrors.notDeterministic(relation.name, key.value.sql)
+    }
+    keys
+  }
+
+  private def neededColumns(
+      query: LookupQuery,
+      keys: Seq[KeyCandidate],
+      filters: Option[Expression]): Seq[Attribute] = {
+    val needed = AttributeSet(keys.map(_.column)) ++
+      AttributeSet.fromAttributeSets(query.projection.map(_.references)) ++
+      AttributeSet.fromAttributeSets(filters.map(_.references).toSeq)
+    query.dimension.output.filter(needed.contains)
+  }
+
+  /** Decides who looks up what; the plan shows what was decided, not what was asked for. */
+  private def distribute(
+      query: LookupQuery,
+      source: LookupSource,
+      keys: Seq[KeyCandidate],
+      options: LookupOptions): (ShuffleDecision, SparkPlan) = {
+    val left = planLater(query.left)
+    val keySchema = DataTypeUtils.fromAttributes(keys.map(_.column))
+    if (!options.shuffle) (ShuffleDecision.Unchanged("not asked for"), left)
+    else {
+      source.table match {
+        case custom: SupportsLookup with SupportsLookupCustomShuffle =>
+          val absent = custom.partitionKeys().filterNot(keySchema.fieldNames.contains)
+          if (absent.nonEmpty) {
+            (PlanShuffle.byHash(keys, s"the join gives no value for ${absent.mkString(", ")}"), left)
+          } else {
+            partitionerOf(custom, keySchema) match {
+              case None =>
+                (ShuffleDecision.Unchanged("the connector gave no partitioner"), left)
+              case Some(partitioner) =>
+                val count = PlanShuffle.partitions
+                val number = PartitionOfKey(keys.map(_.value), partitioner, count)
+                val name = partitioner.getClass.getSimpleName.stripSuffix("$")
+                (
+                  ShuffleDecision.Custom(name, count),
+                  PlanShuffle.byNumber(query, source.name, keys, number, Nil, left))
+            }
+          }
+        case _ => (PlanShuffle.byHash(keys, "the connector has no partitioner"), left)
+      }
+    }
+  }
+
+  private def partitionerOf(
+      connector: SupportsLookupCustomShuffle,
+      keys: StructType): Option[InputDataPartitioner] = connector.getPartitioner(keys).toScala
+}
+
+/** The exchanges below a lookup join. */
+private[lookup] object PlanShuffle {
+
+  /** How many shards a custom shuffle has. */
+  def partitions: Int = {
+    val conf = SQLConf.get
+    conf.getConf(LookupConf.SHUFFLE_PARTITIONS).getOrElse(conf.numShufflePartitions)
+  }
+
+  /** Constants alone leave nothing to hash by. */
+  def byHash(keys: Seq[KeyCandidate], why: String): ShuffleDecision =
+    if (keys.forall(_.isConstant)) ShuffleDecision.Unchanged("every key is a constant")
+    else ShuffleDecision.Hash(why)
+
+  /**
+   * Sends every row to the partition that `number` says, and checks that there is one.
+   *
+   * The exchange counts as a user's own repartition: adaptive execution would put small partitions
+   * of any other together, and tasks would be asked keys of several shards.
+   *
+   * @param kept columns of `child` that stay beside those of the left side
+   */
+  def byNumber(
+      query: LookupQuery,
+      connector: String,
+      keys: Seq[KeyCandidate],
+      number: Expression,
+      kept: Seq[Attribute],
+      child: SparkPlan): SparkPlan = {
+    val count = partitions
+    val checked = CheckedPartition(number, anywhere(query, count), keys.map(_.value), connector, count)
+    val partition = Alias(checked, "lookup_partition")()
+    val numbered = ProjectExec(query.left.output ++ kept :+ partition, child)
+    val shuffle =
+      ShufflePartitionIdPassThrough(DirectShufflePartitionID(partition.toAttribute), count)
+    ShuffleExchangeExec(shuffle, numbered, REPARTITION_BY_NUM)
+  }
+
+  /** Rows without a whole key are spread by what else is in them; the same row always alike. */
+  private def anywhere(query: LookupQuery, count: Int): Expression = {
+    val hashed = query.left.output.filter(a => UnsafeRowUtils.isBinaryStable(a.dataType))
+    if (hashed.isEmpty) Literal(0) else Pmod(Murmur3Hash(hashed, 42), Literal(count))
+  }
+
+  /** The column of a shuffled child that holds a row's partition. */
+  def partitionOf(shuffled: SparkPlan): Attribute = shuffled.output.last
+
+  def newPartition(): AttributeReference = AttributeReference("partition", IntegerType)()
+
+  def columnsOf(projection: Seq[NamedExpression]): Seq[Attribute] = projection.map(_.toAttribute)
+}

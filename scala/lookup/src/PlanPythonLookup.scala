@@ -1,0 +1,153 @@
+package io.firesteel.lookup
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, Expression, Literal, PythonUDF}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.python.ArrowEvalPythonExec
+import org.apache.spark.sql.firesteel.callFunction
+import org.apache.spark.sql.types.IntegerType
+
+/**
+ * Plans a lookup by a connector written in Python: Spark's own Arrow workers answer whole batches
+ * of keys with an array of rows for each, and the join unfolds them.
+ *
+ * {{{
+ *   PythonLookupJoin customers
+ *   +- ArrowEvalPython [lookup(context, partition, keys)]
+ *      +- Exchange, by number          (custom shuffle only)
+ *         +- ArrowEvalPython [partition(n, keys)]
+ *            +- left
+ * }}}
+ */
+private[lookup] object PlanPythonLookup {
+
+  def apply(
+      session: SparkSession,
+      query: LookupQuery,
+      spec: PythonLookup,
+      keys: Seq[KeyCandidate],
+      filters: Option[Expression],
+      residual: Option[Expression],
+      options: LookupOptions,
+      left: SparkPlan): SparkPlan = {
+    val (shuffle, child, shard) = distribute(session, query, spec, keys, options, left)
+    val columns = query.dimension.output
+    val context = Literal(contextOf(query, spec, keys, filters, options, shuffle))
+    val call = callOf(session, spec.udf, Seq(context, shard) ++ keys.map(_.value))
+    val answer = AttributeReference("lookup_answer", call.dataType)()
+    val answered = ArrowEvalPythonExec(Seq(call), Seq(answer), child, call.evalType)
+    val inline = query.projection.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
+    val joined = residual.map(_.transform { case a: Attribute => inline.getOrElse(a.exprId, a) })
+    PythonLookupJoinExec(
+      spec.name,
+      query.left.output,
+      keys.map(_.value),
+      keys.map(_.column),
+      answer,
+      columns,
+      query.projection,
+      (filters ++ joined).reduceOption(And(_, _)),
+      query.joinType,
+      options,
+      shuffle,
+      answered
+    )
+  }
+
+  private def distribute(
+      session: SparkSession,
+      query: LookupQuery,
+      spec: PythonLookup,
+      keys: Seq[KeyCandidate],
+      options: LookupOptions,
+      left: SparkPlan): (ShuffleDecision, SparkPlan, Expression) = {
+    val nobody = Literal(null, IntegerType)
+    val absent = spec.partitionKeys.filterNot(keys.map(_.column.name).contains)
+    if (!options.shuffle) (ShuffleDecision.Unchanged("not asked for"), left, nobody)
+    else if (spec.partitionUdf.isEmpty) {
+      val decision = PlanShuffle.byHash(keys, "the connector has no partitioner")
+      (decision, hashed(decision, keys, left), nobody)
+    } else if (absent.nonEmpty) {
+      val decision =
+        PlanShuffle.byHash(keys, s"the join gives no value for ${absent.mkString(", ")}")
+      (decision, hashed(decision, keys, left), nobody)
+    } else {
+      val count = PlanShuffle.partitions
+      val call =
+        callOf(session, spec.partitionUdf.get, Literal(count) +: keys.map(_.value))
+      val number = AttributeReference("lookup_number", call.dataType)()
+      val numbered = ArrowEvalPythonExec(Seq(call), Seq(number), left, call.evalType)
+      val shuffled = PlanShuffle.byNumber(query, spec.name, keys, number, Nil, numbered)
+      (
+        ShuffleDecision.Custom(s"partitioner of ${spec.name}", count),
+        shuffled,
+        PlanShuffle.partitionOf(shuffled))
+    }
+  }
+
+  /** A node that asks for the distribution: the operator itself sits above the Python call. */
+  private def hashed(
+      decision: ShuffleDecision,
+      keys: Seq[KeyCandidate],
+      left: SparkPlan): SparkPlan = decision match {
+    case _: ShuffleDecision.Hash =>
+      DistributedByExec(keys.filterNot(_.isConstant).map(_.value), left)
+    case _ => left
+  }
+
+  private def callOf(session: SparkSession, name: String, arguments: Seq[Expression]): PythonUDF =
+    callFunction(session, name, arguments).collectFirst { case call: PythonUDF => call }
+      .getOrElse(throw new IllegalStateException(s"$name is no Python function"))
+
+  /** What the worker is told; the names are the worker's. */
+  private def contextOf(
+      query: LookupQuery,
+      spec: PythonLookup,
+      keys: Seq[KeyCandidate],
+      filters: Option[Expression],
+      options: LookupOptions,
+      shuffle: ShuffleDecision): String = {
+    val json = new ObjectMapper().createObjectNode()
+    def names(field: String, of: Seq[String]): Unit = {
+      val array = json.putArray(field)
+      of.foreach(array.add(_))
+    }
+    val wanted = query.projection.flatMap(_.references) ++ filters.toSeq.flatMap(_.references) ++
+      keys.map(_.column)
+    json.put("name", spec.name)
+    names("keys", keys.map(_.column.name))
+    names("columns", query.dimension.output.filter(c => wanted.exists(_.exprId == c.exprId)).map(_.name))
+    names("filters", filters.toSeq.map(_.sql))
+    json.put("custom_shuffle", shuffle.customPartitions.isDefined)
+    json.put("num_partitions", shuffle.customPartitions.getOrElse(0))
+    json.put("scope", scope(query))
+    val partial = options.cache match {
+      case policy: CachePolicy.Partial => Some(policy)
+      case _ => None
+    }
+    json.put("cache", options.cache.toString)
+    def number(field: String, value: Option[Long]): Unit = {
+      val _ = value.fold(json.putNull(field))(json.put(field, _))
+    }
+    number("max_rows", partial.flatMap(_.maxRows))
+    number("expire_after_write_ms", partial.flatMap(_.expireAfterWrite))
+    number("expire_after_access_ms", partial.flatMap(_.expireAfterAccess))
+    json.put("cache_missing_key", partial.forall(_.cacheMissingKey))
+    json.put("batch_size", options.batchSize)
+    json.put("timeout_ms", options.timeoutMillis)
+    json.put("async", options.async.getOrElse(false))
+    json.put("capacity", options.capacity)
+    json.put("output_mode", if (options.ordered) "ordered" else "allow_unordered")
+    json.put("max_attempts", options.retry.fold(0)(_.maxAttempts))
+    json.put("fixed_delay_ms", options.retry.fold(0L)(_.delayMillis))
+    json.toString
+  }
+
+  private def scope(query: LookupQuery): String = {
+    QueryScope
+      .of(SparkSession.active.sparkContext)
+      .getOrElse(java.util.UUID.randomUUID().toString) + query.projection.map(_.sql).mkString(" ", ",", "")
+  }
+
+}

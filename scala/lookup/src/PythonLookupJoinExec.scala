@@ -1,0 +1,161 @@
+package io.firesteel.lookup
+
+import io.firesteel.core.FiredOperator
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, NamedExpression, Predicate, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
+import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, Partitioning, UnknownPartitioning}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+/**
+ * Joins rows with the answers that a Python worker put beside them.
+ *
+ * @param answer column of `child`: the rows of the dimension, and once per batch the worker's counts
+ * @param columns the columns of those rows
+ * @param condition filters and what is left of the join's condition, over `child` and `columns`
+ */
+private[lookup] final case class PythonLookupJoinExec(
+    name: String,
+    leftOutput: Seq[Attribute],
+    keys: Seq[Expression],
+    keyColumns: Seq[Attribute],
+    answer: Attribute,
+    columns: Seq[Attribute],
+    projection: Seq[NamedExpression],
+    condition: Option[Expression],
+    joinType: JoinType,
+    options: LookupOptions,
+    shuffle: ShuffleDecision,
+    child: SparkPlan)
+  extends UnaryExecNode
+  with FiredOperator {
+
+  override def nodeName: String = "PythonLookupJoin"
+
+  private def right: Seq[Attribute] = projection.map(_.toAttribute)
+
+  override def output: Seq[Attribute] =
+    leftOutput ++ (if (joinType == LeftOuter) right.map(_.withNullability(true)) else right)
+
+  override def producedAttributes: AttributeSet =
+    AttributeSet(columns) ++ AttributeSet(keyColumns) ++ AttributeSet(right)
+
+  override def outputPartitioning: Partitioning = shuffle match {
+    case _: ShuffleDecision.Custom => UnknownPartitioning(child.outputPartitioning.numPartitions)
+    case _ => child.outputPartitioning
+  }
+
+  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
+
+  private val counts = PythonLookupJoinExec.counts
+
+  override lazy val metrics: Map[String, SQLMetric] =
+    Map("numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows")) ++
+      counts.map { case (key, text) =>
+        key -> (if (key == "load_ms") SQLMetrics.createTimingMetric(sparkContext, text)
+                else SQLMetrics.createMetric(sparkContext, text))
+      }
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val unfold = new PythonAnswers(
+      leftOutput,
+      child.output,
+      answer,
+      columns,
+      projection,
+      condition,
+      joinType == LeftOuter,
+      longMetric("numOutputRows"),
+      counts.map { case (key, _) => longMetric(key) }
+    )
+    child.execute().mapPartitionsWithIndex(
+      (index, rows) => unfold.join(index, rows),
+      preservesPartitioning = true)
+  }
+
+  override def firedRule: String = "PlanLookupJoin"
+
+  override def firedMessage: String = s"rows of $name are looked up by key, in Python workers"
+
+  override def firedValues: Map[String, String] =
+    LookupValues.of(name, joinType, keyColumns, keys, options, shuffle)
+
+  override def simpleString(maxFields: Int): String = s"$nodeName ${firedValues.toSeq.sorted
+      .map { case (key, value) => s"$key=[$value]" }
+      .mkString(", ")}${condition.fold("")(c => s", where=[${c.sql}]")}"
+
+  override protected def withNewChildInternal(newChild: SparkPlan): PythonLookupJoinExec =
+    copy(child = newChild)
+}
+
+private[lookup] object PythonLookupJoinExec {
+
+  /** The worker's counts, in its order, and what the UI calls them. */
+  val counts: Seq[(String, String)] = Seq(
+    "hits" -> "rows answered from the cache",
+    "misses" -> "keys asked of the store",
+    "loads" -> "keys loaded",
+    "load_ms" -> "time in the store",
+    "failures" -> "failed round trips",
+    "cached_rows" -> "rows put into the cache",
+    "requests" -> "round trips to the store"
+  )
+}
+
+/** Unfolds the answers of one task. */
+private[lookup] final class PythonAnswers(
+    leftOutput: Seq[Attribute],
+    input: Seq[Attribute],
+    answer: Attribute,
+    columns: Seq[Attribute],
+    projection: Seq[NamedExpression],
+    condition: Option[Expression],
+    isLeftOuter: Boolean,
+    rowsOut: SQLMetric,
+    counts: Seq[SQLMetric])
+  extends Serializable {
+
+  def join(index: Int, rows: Iterator[InternalRow]): Iterator[InternalRow] = {
+    val place = input.indexWhere(_.exprId == answer.exprId)
+    val joiner = new RowJoiner(
+      condition.map { c =>
+        val compiled = Predicate.create(c, input ++ columns)
+        compiled.initialize(index)
+        compiled
+      }.orNull,
+      isLeftOuter,
+      columns.length,
+      UnsafeProjection.create(leftOutput ++ projection, input ++ columns)
+    )
+    rows.flatMap { row =>
+      val both = row.getStruct(place, 2)
+      if (!both.isNullAt(1)) count(both.getStruct(1, counts.length))
+      val found = both.getArray(0)
+      val matches = Array.tabulate[InternalRow](found.numElements())(found.getStruct(_, columns.length))
+      joiner.start(row, matches)
+      Iterator.continually(joiner.next()).takeWhile(_ != null).map { joined =>
+        rowsOut += 1
+        joined
+      }
+    }
+  }
+
+  private def count(stats: InternalRow): Unit =
+    counts.indices.foreach(i => counts(i) += stats.getLong(i))
+}
+
+/** Asks for rows of equal keys in one partition, and hands them on as they come. */
+private[lookup] final case class DistributedByExec(keys: Seq[Expression], child: SparkPlan)
+  extends UnaryExecNode {
+
+  override def nodeName: String = "DistributedBy"
+  override def output: Seq[Attribute] = child.output
+  override def requiredChildDistribution: Seq[Distribution] = Seq(ClusteredDistribution(keys))
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
+  override protected def doExecute(): RDD[InternalRow] = child.execute()
+  override protected def withNewChildInternal(newChild: SparkPlan): DistributedByExec =
+    copy(child = newChild)
+}

@@ -1,0 +1,134 @@
+package io.firesteel.lookup
+
+import scala.jdk.CollectionConverters._
+
+import io.firesteel.core.CoreConf
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.{Cross, Inner, LeftOuter}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, SubqueryAlias, UnaryNode}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.connector.catalog.TableCapability
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.firesteel.parseExpression
+import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
+
+/**
+ * Makes a [[LookupRelation]] of a table whose connector answers by key: where the query marked it,
+ * and everywhere if it cannot be scanned, so that nothing else could be done with it.
+ */
+private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!conf.getConf(CoreConf.ENABLED) || !conf.getConf(LookupConf.ENABLED)) plan
+    else {
+      plan.resolveOperatorsUp {
+        case table: LookupTable if table.child.resolved =>
+          val (child, inner) = marked(table.child)
+          inner.foldLeft(table.copy(child = child)) { (outer, mark) =>
+            outer.copy(options = mark.options ++ outer.options, asOf = outer.asOf.orElse(mark.asOf))
+          }
+        case relation: DataSourceV2Relation if !scannable(relation) => connectorOf(relation)
+      }
+    }
+
+  /**
+   * Follows what only renames, projects or filters down to the relation. A hint and a time about
+   * one table are two marks, of which one is to stay.
+   */
+  private def marked(plan: LogicalPlan): (LogicalPlan, Seq[LookupTable]) = plan match {
+    case relation: DataSourceV2Relation => (connectorOf(relation), Nil)
+    case table: LookupTable =>
+      val (child, inner) = marked(table.child)
+      (child, table +: inner)
+    case unary: UnaryNode =>
+      val (child, inner) = marked(unary.child)
+      (unary.withNewChildren(Seq(child)), inner)
+    case other => (other, Nil)
+  }
+
+  private def connectorOf(relation: DataSourceV2Relation): LogicalPlan = relation.table match {
+    case table: SupportsLookup =>
+      val options = relation.options.asCaseSensitiveMap.asScala.toMap ++ table.properties.asScala
+      LookupRelation(
+        relation.identifier.fold(table.name)(_.toString),
+        Connector.Jvm(table),
+        relation.output,
+        LookupRelations.ownOptions(options),
+        if (scannable(relation)) Some(relation) else None)
+    case _ => relation
+  }
+
+  private def scannable(relation: DataSourceV2Relation): Boolean =
+    !relation.table.isInstanceOf[SupportsLookup] ||
+      relation.table.capabilities.contains(TableCapability.BATCH_READ)
+}
+
+private[lookup] object LookupRelations {
+
+  /** Relations in `plan` that a connector of this room can answer by key. */
+  def in(plan: LogicalPlan): Seq[LogicalPlan] = plan.collect {
+    case relation: LookupRelation => relation
+    case relation: DataSourceV2Relation if relation.table.isInstanceOf[SupportsLookup] => relation
+  }
+
+  /** Flink's cache options among a connector's own, as Spark hands them on with any case. */
+  def ownOptions(options: Map[String, String]): Map[String, String] =
+    options.map { case (name, value) => name.toLowerCase(java.util.Locale.ROOT) -> value }.filter {
+      case (name, _) => LookupOptions.cacheNames.contains(name)
+    }
+}
+
+/** Refuses, when a query is analysed, what a lookup join cannot do. */
+private[firesteel] object CheckLookupJoin {
+
+  def apply(session: SparkSession)(plan: LogicalPlan): Unit = {
+    plan.collectWithSubqueries { case join: Join => join }.foreach { join =>
+        lookedUp(join.right).foreach { case (name, table) =>
+          if (!Seq(Inner, LeftOuter, Cross).contains(join.joinType)) {
+            throw LookupErrors.unsupportedJoin(name, join.joinType.sql)
+          }
+          table.foreach(_.asOf.foreach(checkTime(_, join.left, session)))
+        }
+        lookedUp(join.left).foreach {
+          case (name, Some(_)) => throw LookupErrors.unsupportedJoin(name, "looked up on the left")
+          case _ => ()
+        }
+    }
+  }
+
+  /** The dimension at the end of a chain of nodes with one child, and its mark if it has one. */
+  private def lookedUp(plan: LogicalPlan): Option[(String, Option[LookupTable])] = plan match {
+    case table: LookupTable =>
+      val inner = lookedUp(table.child)
+      Some(inner.fold(nameOf(table.child))(_._1) -> Some(table))
+    case relation: LookupRelation => Some(relation.name -> None)
+    case unary: UnaryNode => lookedUp(unary.child)
+    case _ => None
+  }
+
+  private def nameOf(plan: LogicalPlan): String = plan match {
+    case SubqueryAlias(alias, _) => alias.name
+    case unary: UnaryNode => nameOf(unary.child)
+    case other => other.nodeName
+  }
+
+  /** The time must be known on the other side; it is then always the time of the lookup. */
+  private def checkTime(text: String, left: LogicalPlan, session: SparkSession): Unit = {
+    val time = parseExpression(session, text)
+    val resolver = session.sessionState.conf.resolver
+    time.collect { case column: UnresolvedAttribute => column }.foreach { column =>
+      left.resolve(column.nameParts, resolver) match {
+        case None => throw LookupErrors.unknownTimeColumn(column.name, left.output.map(_.name))
+        case Some(found) if time eq column => checkType(found)
+        case _ => ()
+      }
+    }
+  }
+
+  private def checkType(time: Expression): Unit = time.dataType match {
+    case TimestampType | TimestampNTZType | DateType => ()
+    case other => throw LookupErrors.notATime(time.sql, other.sql)
+  }
+}

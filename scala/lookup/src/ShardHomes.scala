@@ -1,0 +1,60 @@
+package io.firesteel.lookup
+
+import java.time.Duration
+
+import scala.jdk.CollectionConverters._
+
+import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
+import org.apache.spark.{Partition, SparkContext, SparkEnv, TaskContext}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.util.CollectionAccumulator
+
+/**
+ * Where the shards of a stream's lookup ran last, so that the next micro-batch sends each to the
+ * executor that has its cache. As Spark's state stores, it prefers and does not insist.
+ */
+private[lookup] object ShardHomes {
+
+  private type Seen = CollectionAccumulator[(Int, String)]
+
+  private val seen: Cache[String, Seen] =
+    Caffeine.newBuilder().expireAfterAccess(Duration.ofHours(1)).build[String, Seen]()
+
+  /** The shards of the lookup by that name, at home; tasks report to what comes with them. */
+  def settle(
+      name: String,
+      rows: RDD[InternalRow],
+      context: SparkContext): (RDD[InternalRow], ShardReport) = {
+    val before = Option(seen.getIfPresent(name)).fold(Map.empty[Int, String])(_.value.asScala.toMap)
+    val now = context.collectionAccumulator[(Int, String)](s"homes of $name")
+    // A shard without rows does not run: it keeps the home that it had.
+    before.foreach(now.add)
+    seen.put(name, now)
+    (if (before.isEmpty) rows else new SettledRDD(rows, before), new ShardReport(now))
+  }
+}
+
+/** Tells the driver where a shard runs. */
+private[lookup] final class ShardReport(homes: CollectionAccumulator[(Int, String)])
+  extends Serializable {
+
+  def here(shard: Int): Unit = {
+    val manager = SparkEnv.get.blockManager.blockManagerId
+    // The form in which Spark's scheduler reads a location in an executor.
+    homes.add((shard, s"executor_${manager.host}_${manager.executorId}"))
+  }
+}
+
+/** The same rows, with a wish for where each partition runs. */
+private[lookup] final class SettledRDD(rows: RDD[InternalRow], homes: Map[Int, String])
+  extends RDD[InternalRow](rows) {
+
+  override protected def getPartitions: Array[Partition] = rows.partitions
+
+  override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] =
+    rows.iterator(split, context)
+
+  override protected def getPreferredLocations(split: Partition): Seq[String] =
+    homes.get(split.index).toSeq
+}

@@ -1,0 +1,125 @@
+package io.firesteel.lookup
+
+import java.util.concurrent.{CompletableFuture, CompletionException, Executors, ExecutorService, TimeUnit}
+import java.util.function.{Function => JavaFunction}
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.types.StructType
+
+/** Rows of the store, copied, in the order in which they came. */
+private[lookup] final class StoreAnswer(val rows: Array[UnsafeRow], val nanos: Long)
+
+/**
+ * Puts questions to a lookup function: on a thread of its own, so that a hanging store can be timed
+ * out, or through the function's futures; and again for keys without rows if the query wants that.
+ *
+ * @param keyOf makes the function that reads the key off a row of the store; for one thread
+ */
+private[lookup] final class StoreClient(
+    function: LookupFunction,
+    preferAsync: Boolean,
+    columns: StructType,
+    retry: Option[RetryOnMiss],
+    keyOf: () => UnsafeProjection,
+    threadName: String) {
+
+  private type Keys = java.util.ArrayList[InternalRow]
+
+  private[this] var worker: ExecutorService = _
+
+  /** Whether several questions may be under way. */
+  val isAsync: Boolean = function match {
+    case _: AsyncLookupFunction with SyncLookupFunction => preferAsync
+    case _: AsyncLookupFunction => true
+    case _ => false
+  }
+
+  /** Asks; the future fails with what the function threw. */
+  def ask(keys: Keys): CompletableFuture[StoreAnswer] =
+    retry.fold(askOnce(keys))(again(keys, _, 1))
+
+  /** Ends questions under way. */
+  def close(): Unit = if (worker != null) { val _ = worker.shutdownNow() }
+
+  private def askOnce(keys: Keys): CompletableFuture[StoreAnswer] = {
+    val start = System.nanoTime()
+    def answer(rows: Array[UnsafeRow]) = new StoreAnswer(rows, System.nanoTime() - start)
+    function match {
+      case async: AsyncLookupFunction if isAsync =>
+        try async.lookupAsync(keys).thenApply[StoreAnswer](rows => answer(copied(rows.iterator)))
+        catch { case NonFatal(thrown) => CompletableFuture.failedFuture(thrown) }
+      case sync: SyncLookupFunction =>
+        CompletableFuture.supplyAsync(() => answer(copied(sync.lookup(keys))), thread())
+      case other => throw new IllegalStateException(s"$other is neither kind of function")
+    }
+  }
+
+  /** As Flink's hint: waits, and asks again for the keys that have no rows. */
+  private def again(
+      keys: Keys,
+      policy: RetryOnMiss,
+      attempt: Int): CompletableFuture[StoreAnswer] =
+    askOnce(keys).thenCompose { answer =>
+      val missing = if (attempt >= policy.maxAttempts) new Keys else without(keys, answer.rows)
+      if (missing.isEmpty) CompletableFuture.completedFuture(answer)
+      else {
+        val later = CompletableFuture.delayedExecutor(policy.delayMillis, TimeUnit.MILLISECONDS)
+        val next: JavaFunction[Void, CompletableFuture[StoreAnswer]] =
+          _ => again(missing, policy, attempt + 1)
+        CompletableFuture
+          .runAsync(() => (), later)
+          .thenCompose(next)
+          .thenApply[StoreAnswer](more =>
+            new StoreAnswer(answer.rows ++ more.rows, answer.nanos + more.nanos))
+      }
+    }
+
+  private def without(keys: Keys, rows: Array[UnsafeRow]): Keys = {
+    val read = keyOf()
+    val found = new java.util.HashSet[InternalRow]
+    rows.foreach(row => found.add(read(row).copy()))
+    val missing = new Keys
+    keys.forEach(key => if (!found.contains(key)) { val _ = missing.add(key) })
+    missing
+  }
+
+  /** A connector may hand out one row again and again. */
+  private def copied(rows: java.util.Iterator[InternalRow]): Array[UnsafeRow] = {
+    val copy = UnsafeProjection.create(columns)
+    val all = Array.newBuilder[UnsafeRow]
+    while (rows.hasNext) {
+      val row = rows.next()
+      if (row.numFields != columns.length) throw new WrongColumns(row.numFields)
+      all += copy(row).copy()
+    }
+    all.result()
+  }
+
+  private def thread(): ExecutorService = {
+    if (worker == null) {
+      worker = Executors.newSingleThreadExecutor { task =>
+        val thread = new Thread(task, threadName)
+        thread.setDaemon(true)
+        thread
+      }
+    }
+    worker
+  }
+}
+
+/** A row of the store had another number of columns. */
+private[lookup] final class WrongColumns(val got: Int) extends RuntimeException
+
+private[lookup] object StoreClient {
+
+  /** What the connector threw, without what futures wrap around it. */
+  def causeOf(thrown: Throwable): Throwable = thrown match {
+    case wrapped: CompletionException if wrapped.getCause != null => causeOf(wrapped.getCause)
+    case wrapped: java.util.concurrent.ExecutionException if wrapped.getCause != null =>
+      causeOf(wrapped.getCause)
+    case other => other
+  }
+}

@@ -1,0 +1,331 @@
+package io.firesteel.lookup
+
+import io.firesteel.core.{Explain, FiresteelException}
+import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+
+class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
+
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    spark
+      .range(0, 1000, 1, 4)
+      .selectExpr(
+        "id",
+        "if(id % 7 = 0, null, id % 100) AS customer_id",
+        "if(id % 3 = 0, 'x', 'y') AS type",
+        "CAST(id AS STRING) AS text",
+        "timestamp_seconds(id) AS at")
+      .createOrReplaceTempView("orders")
+  }
+
+  private def customers: DataFrame =
+    spark.range(0, 80).selectExpr(
+      "id",
+      "if(id % 2 = 0, 'x', 'y') AS type",
+      "concat('c', id) AS country",
+      "CAST(id AS INT) AS small",
+      "named_struct('a', id, 'b', array(id, id + 1)) AS nested")
+
+  private val inner = "SELECT {hint} o.id, o.customer_id, c.country, c.nested FROM orders o " +
+    "JOIN {c} c ON o.customer_id = c.id"
+  private val left = inner.replace(" JOIN", " LEFT JOIN")
+
+  private def values(data: DataFrame): Map[String, String] =
+    Explain.of(executed(data)).fired.head.values
+
+  test("INNER and LEFT give what a plain join gives, asking each key once per task") {
+    Seq(inner, left).foreach { sql =>
+      val asked = store("customers", customers)
+      val joined = assertJoins(sql, "customers")
+      assert(values(joined)("lookup").startsWith("id="))
+      assert(asked.keysAsked.forall(_ != "null"))
+      assert(asked.requests <= 4 && asked.keysAsked.length <= 400)
+      assert(asked.closed.get == asked.opened.size && asked.opened.size == 4)
+    }
+  }
+
+  test("every way of asking gives the same rows") {
+    val random = new scala.util.Random(0)
+    val every = for {
+      async <- Seq(false, true)
+      shuffle <- Seq(false, true)
+      cache <- Seq("NONE", "PARTIAL")
+      batch <- Seq(1, 7, 1000)
+      mode <- Seq("ordered", "allow_unordered")
+    } yield (async, shuffle, cache, batch, mode)
+    random.shuffle(every).take(16).foreach { case (async, shuffle, cache, batch, mode) =>
+      store(
+        "customers",
+        customers.union(customers.where("id % 5 = 0").selectExpr(
+          "id",
+          "type",
+          "concat(country, '2')",
+          "small",
+          "nested")),
+        StoreBehaviour(async = async),
+        Map("lookup.cache" -> cache, "lookup.partial-cache.max-rows" -> "30"))
+      val hint = s"/*+ LOOKUP(('table'='c'), ('shuffle'='$shuffle'), ('output-mode'='$mode'), " +
+        s"('lookup.batch-size'='$batch'), ('async'='$async'), ('capacity'='3')) */"
+      assertJoins(left, "customers", hint)
+      assertJoins(inner + " AND c.type = o.type WHERE c.id > 3", "customers", hint)
+    }
+  }
+
+  test("several keys, constants, casts, other predicates and computed values") {
+    val asked = store("customers", customers)
+    Seq(
+      "SELECT * FROM orders o JOIN {c} c ON o.customer_id = c.id AND o.type = c.type",
+      "SELECT * FROM orders o LEFT JOIN {c} c ON o.customer_id = c.id AND c.type = 'x'",
+      "SELECT o.id, c.id FROM orders o JOIN {c} c ON c.small = o.customer_id",
+      "SELECT o.id, c.id FROM orders o LEFT JOIN {c} c ON c.small = o.id * 1000000000",
+      "SELECT o.id, c.id FROM orders o LEFT JOIN {c} c ON c.id = o.text AND c.id < o.id / 2",
+      "SELECT o.id, c.country FROM orders o LEFT JOIN {c} c ON c.id = o.customer_id + 1 " +
+        "AND o.type = 'x' AND c.country LIKE 'c1%'",
+      "SELECT count(*) FROM orders o JOIN {c} c ON c.id = o.customer_id WHERE c.type = 'y'",
+      "SELECT o.id FROM orders o, {c} c WHERE o.customer_id = c.id",
+      "SELECT a.id, b.country, c.country FROM orders a JOIN {c} b ON a.customer_id = b.id " +
+        "LEFT JOIN {c} c ON a.id = c.id",
+      "SELECT id, country FROM orders JOIN (SELECT id AS k, upper(country) country FROM {c}) " +
+        "ON k = customer_id",
+      "SELECT * FROM orders JOIN {c} USING (id)"
+    ).foreach(sql => assertJoins(sql, "customers"))
+    assert(asked.requests > 0)
+  }
+
+  test("a column is asked for only when it is wanted, and filters are offered") {
+    val asked = store("customers", customers)
+    assertJoins(
+      "SELECT o.id, c.country FROM orders o JOIN {c} c ON o.customer_id = c.id " +
+        "WHERE c.type = 'x'",
+      "customers")
+    val context = asked.contexts.peek()
+    assert(context.columns.fieldNames.toSeq == Seq("id", "type", "country"))
+    assert(context.keys.fieldNames.toSeq == Seq("id", "type"))
+    assert(context.filters.map(_.toString).exists(_.contains("type")))
+  }
+
+  test("a custom shuffle sends each key to its task, which is not coalesced") {
+    Seq(true, false).foreach { adaptive =>
+      withConf(
+        "spark.sql.adaptive.enabled" -> adaptive,
+        LookupConf.SHUFFLE_PARTITIONS.key -> 4) {
+        val asked = store("customers", customers, partitioner = Some(LastDigit))
+        val joined =
+          assertJoins(left, "customers", "/*+ LOOKUP(('table'='c'), ('shuffle'='true')) */")
+        assert(values(joined)("shuffle") == "custom: LastDigit into 4")
+        assert(asked.contexts.peek().customShuffle && asked.contexts.peek().numPartitions == 4)
+        assert(asked.keysAsked.length == asked.keysAsked.distinct.length)
+        assert(collect(executed(joined)) { case e: ShuffleExchangeExec => e }
+          .exists(_.numPartitions == 4))
+        import scala.jdk.CollectionConverters._
+        val tasks = asked.opened.asScala.toSeq
+        assert(tasks.map(_.index).toSet == Set(0, 1, 2, 3) && tasks.forall(_.count == 4))
+      }
+    }
+  }
+
+  test("without a partitioner shuffle=true is a shuffle by hash, and the plan says so") {
+    val asked = store("customers", customers)
+    val joined = assertJoins(inner, "customers", "/*+ LOOKUP(('table'='c'), ('shuffle'='true')) */")
+    assert(values(joined)("shuffle") == "hash: the connector has no partitioner")
+    assert(asked.keysAsked.length == asked.keysAsked.distinct.length)
+  }
+
+  test("a partition that does not exist is an error with connector, key, number and range") {
+    store("customers", customers, partitioner = Some(Astray))
+    val thrown = failure(inner, "/*+ LOOKUP(('table'='c'), ('shuffle'='true')) */")
+    assert(thrown.getCondition == "FIRESTEEL_LOOKUP_BAD_PARTITION")
+    Seq("customers", "-1", "from 0 to 2").foreach(text => assert(thrown.getMessage.contains(text)))
+  }
+
+  test("a store that fails, hangs or answers nonsense fails the query and is named") {
+    def condition(behaviour: StoreBehaviour, hint: String = ""): FiresteelException = {
+      store("customers", customers, behaviour)
+      failure(inner.replace("orders o", "(SELECT * FROM orders WHERE id < 60) o"), hint)
+    }
+    Seq(true, false).foreach { async =>
+      val failed = condition(StoreBehaviour(failures = 99, async = async))
+      assert(failed.getCondition == "FIRESTEEL_LOOKUP_FAILED")
+      assert(failed.getMessage.contains("the store is on fire") && failed.getMessage.contains("id = "))
+      val hint = "/*+ LOOKUP(('table'='c'), ('timeout'='300ms')) */"
+      val hung = condition(StoreBehaviour(hangs = true, async = async), hint)
+      assert(hung.getCondition == "FIRESTEEL_LOOKUP_TIMED_OUT" && hung.getMessage.contains("300 ms"))
+      assert(condition(StoreBehaviour(otherKeys = true, async = async)).getCondition ==
+        "FIRESTEEL_LOOKUP_KEY_NOT_ASKED")
+      assert(condition(StoreBehaviour(columnsMissing = true, async = async)).getCondition ==
+        "FIRESTEEL_LOOKUP_WRONG_COLUMNS")
+    }
+  }
+
+  test("a miss is asked again as the hint says, and under the cache") {
+    val hint = "/*+ LOOKUP(('table'='c'), ('retry-predicate'='lookup_miss'), " +
+      "('retry-strategy'='fixed_delay'), ('fixed-delay'='10ms'), ('max-attempts'='3')) */"
+    Seq(true, false).foreach { async =>
+      store("customers", customers, StoreBehaviour(missesFirst = 2, async = async))
+      val few = inner.replace("FROM orders o", "FROM (SELECT * FROM orders WHERE id < 50) o")
+      withConf("spark.sql.files.maxPartitionBytes" -> "1g") {
+        val joined = spark.sql(few.replace("{c}", "mem.customers").replace("{hint}", hint))
+        val theirs = spark.sql(few.replace("{c}", "customers").replace("{hint}", ""))
+        assertSameRows(joined.collect().toSeq, theirs.collect().toSeq, "retry")
+        assert(values(joined)("retry") == "lookup_miss, FIXED_DELAY, 10ms, 3")
+      }
+    }
+  }
+
+  test("a PARTIAL cache is shared by the tasks of a query and not by later queries") {
+    val asked = store(
+      "customers",
+      customers,
+      options = Map("lookup.cache" -> "PARTIAL", "lookup.partial-cache.max-rows" -> "1000"))
+    withConf("spark.sql.adaptive.enabled" -> false) {
+      spark.range(0, 1000, 1, 1).selectExpr("id % 50 AS customer_id", "id").createOrReplaceTempView("one")
+      val sql = "SELECT {hint} * FROM (SELECT * FROM one UNION ALL SELECT * FROM one) o " +
+        "JOIN {c} c ON o.customer_id = c.id"
+      assertJoins(sql, "customers")
+      // Two tasks at once may both miss a key; none of them misses it twice.
+      assert(asked.keysAsked.length <= 100)
+      val before = asked.keysAsked.length
+      assertJoins(sql, "customers")
+      assert(asked.keysAsked.length > before)
+    }
+  }
+
+  test("FULL loads a table whole, once, whatever Spark can read") {
+    customers.createOrReplaceTempView("plain")
+    val joined = spark.sql(
+      "SELECT /*+ LOOKUP(('table'='c')) */ o.id, c.country FROM orders o " +
+        "LEFT JOIN plain c ON o.customer_id = c.id AND c.type = 'x'")
+    val theirs = stock(spark.sql("SELECT o.id, c.country FROM orders o " +
+      "LEFT JOIN plain c ON o.customer_id = c.id AND c.type = 'x'").collect().toSeq)
+    assertSameRows(joined.collect().toSeq, theirs, "full")
+    assert(values(joined)("cache") == "FULL")
+  }
+
+  test("what cannot be looked up is refused, naming what was written") {
+    store("customers", customers)
+    def refused(sql: String): String =
+      intercept[AnalysisException](
+        spark.sql(sql.replace("{c}", "mem.customers")).collect()).getCondition
+        .stripPrefix("FIRESTEEL_LOOKUP_")
+    val join = "SELECT * FROM orders o JOIN {c} c ON"
+    assert(refused(join.replace("JOIN", "RIGHT JOIN") + " o.id = c.id") == "UNSUPPORTED_JOIN")
+    assert(refused(join.replace("JOIN", "FULL JOIN") + " o.id = c.id") == "UNSUPPORTED_JOIN")
+    assert(refused(join + " o.id <=> c.id") == "NO_KEY")
+    assert(refused(join + " o.id > c.id") == "NO_KEY")
+    assert(refused("SELECT * FROM {c}") == "NOT_SCANNABLE")
+    assert(refused("SELECT * FROM {c} c JOIN orders o ON o.id = c.id") == "NOT_SCANNABLE")
+    def hinted(options: String): String =
+      refused(s"SELECT /*+ LOOKUP($options) */ * FROM orders o JOIN {c} c ON o.id = c.id")
+    assert(hinted("('table'='c'), ('time-out'='3s')") == "UNKNOWN_OPTION")
+    assert(hinted("('table'='c'), ('timeout'='soon')") == "BAD_OPTION")
+    assert(hinted("('table'='c'), ('capacity'='0')") == "BAD_OPTION")
+    assert(hinted("('table'='c'), ('max-attempts'='3')") == "INCOMPLETE_RETRY")
+    assert(hinted("('table'='d')") == "TABLE_NOT_JOINED")
+    assert(hinted("('table'='customers')") == "TABLE_NOT_JOINED")
+    assert(hinted("('table'='o')") == "TABLE_NOT_JOINED")
+    assert(hinted("'table'") == "MALFORMED_HINT")
+    assert(hinted("('table'='c'), ('lookup.cache'='PARTIAL')") == "UNBOUNDED_CACHE")
+    assert(hinted("('table'='c'), ('lookup.cache'='FULL')") == "FULL_NOT_SCANNABLE")
+  }
+
+  test("AS OF a column is a lookup, and the column must exist and be a time") {
+    store("customers", customers)
+    def asOf(column: String) = "SELECT o.id, c.country FROM orders o JOIN {c} " +
+      s"TIMESTAMP AS OF '${LookupTokens.asOfMark}$column' AS c ON o.customer_id = c.id"
+    val plain = "SELECT o.id, c.country FROM orders o JOIN customers c ON o.customer_id = c.id"
+    Seq("o.at", "at", "date_trunc('HOUR', o.at)").foreach { column =>
+      val sql = asOf(column.replace("'", "\\'")).replace("{c}", "mem.customers")
+      assertSameRows(spark.sql(sql).collect().toSeq, spark.sql(plain).collect().toSeq, sql)
+    }
+    def refused(column: String) = intercept[AnalysisException](
+      spark.sql(asOf(column).replace("{c}", "mem.customers"))).getCondition
+    assert(refused("o.nothing") == "FIRESTEEL_LOOKUP_UNKNOWN_TIME_COLUMN")
+    assert(refused("o.type") == "FIRESTEEL_LOOKUP_NOT_A_TIME")
+    val now = asOf("").replace(s"'${LookupTokens.asOfMark}'", "current_timestamp()").replace("{c}", "mem.customers")
+    assertSameRows(spark.sql(now).collect().toSeq, spark.sql(plain).collect().toSeq, now)
+  }
+
+  test("Flink's text works verbatim, also in a view") {
+    val asked = store("customers", customers)
+    spark.sql("CREATE OR REPLACE TEMPORARY VIEW customers_only AS SELECT * FROM mem.customers")
+    val flink =
+      """SELECT /*+ LOOKUP('table'='c', 'shuffle'='true', 'async'='true', 'retry-predicate'='lookup_miss',
+        |                  'retry-strategy'='fixed_delay', 'fixed-delay'='1ms', 'max-attempts'='3') */
+        |  o.id, c.country
+        |FROM orders AS o JOIN customers_only FOR SYSTEM_TIME AS OF o.at AS c ON o.customer_id = c.id
+        |""".stripMargin
+    val plain = spark.sql("SELECT o.id, c.country FROM orders o JOIN customers c " +
+      "ON o.customer_id = c.id").collect().toSeq
+    val joined = spark.sql(flink)
+    assertSameRows(joined.collect().toSeq, plain, flink)
+    assert(values(joined)("retry").contains("lookup_miss") && asked.requests > 0)
+    spark.sql(s"CREATE OR REPLACE TEMPORARY VIEW enriched AS $flink")
+    assertSameRows(spark.table("enriched").collect().toSeq, plain, "view")
+    assertSameRows(
+      spark.sql(flink.replace("o.at", "current_timestamp()")).collect().toSeq,
+      plain,
+      "as of now")
+  }
+
+  test("awkward keys: NaN, zeros, null, decimals, text, binary, dates and empty input") {
+    val d = "k DOUBLE, n DECIMAL(10,2), s STRING, b BINARY, t DATE, v INT"
+    def row(k: Any, n: String, s: String, v: Int) = Row(
+      k,
+      if (n == null) null else new java.math.BigDecimal(n),
+      s,
+      if (s == null) null else s.getBytes,
+      if (s == null) null else java.sql.Date.valueOf("2026-01-01"),
+      v)
+    val rows = Seq(
+      row(0.0, "1.50", "a", 1),
+      row(-0.0, "1.50", "", 2),
+      row(Double.NaN, null, null, 3),
+      row(null, "-9.99", "a", 4),
+      row(1.5, "1.50", "b", 5))
+    table(d, rows: _*).createOrReplaceTempView("awkward")
+    store("odd", table(d, rows: _*).union(table(d, rows.take(2): _*)))
+    Seq("k", "n", "s", "b", "t").foreach { key =>
+      assertJoins(s"SELECT * FROM awkward a JOIN {c} c ON a.$key = c.$key", "odd")
+      assertJoins(s"SELECT a.v, c.v FROM awkward a LEFT JOIN {c} c ON a.$key = c.$key", "odd")
+    }
+    assertJoins("SELECT * FROM awkward a LEFT JOIN {c} c ON a.k = c.k AND a.s = c.s", "odd")
+    assertJoins("SELECT * FROM (SELECT * FROM awkward WHERE v > 9) a JOIN {c} c ON a.k = c.k", "odd")
+    store("empty", table(d))
+    assertJoins("SELECT * FROM awkward a LEFT JOIN {c} c ON a.k = c.k", "empty")
+  }
+
+  test("switched off, a hint is ignored and what only a lookup can read is refused") {
+    customers.createOrReplaceTempView("plain")
+    store("customers", customers)
+    withConf(LookupConf.ENABLED.key -> false) {
+      val hinted =
+        spark.sql("SELECT /*+ LOOKUP(('table'='c')) */ * FROM orders o JOIN plain c ON o.id = c.id")
+      assert(Explain.of(executed(hinted)).fired.isEmpty)
+      assert(hinted.count() == 80)
+    }
+  }
+
+  private def failure(sql: String, hint: String): FiresteelException = {
+    val thrown = intercept[Exception](
+      spark.sql(sql.replace("{c}", "mem.customers").replace("{hint}", hint)).collect())
+    Iterator
+      .iterate[Throwable](thrown)(_.getCause)
+      .takeWhile(_ != null)
+      .collectFirst { case ours: FiresteelException => ours }
+      .getOrElse(throw thrown)
+  }
+}
+
+object LastDigit extends InputDataPartitioner {
+  override def partition(
+      joinKeys: org.apache.spark.sql.catalyst.InternalRow,
+      numPartitions: Int): Int = (joinKeys.getLong(0) % numPartitions).toInt
+}
+
+object Astray extends InputDataPartitioner {
+  override def partition(
+      joinKeys: org.apache.spark.sql.catalyst.InternalRow,
+      numPartitions: Int): Int = -1
+}

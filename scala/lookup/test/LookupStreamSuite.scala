@@ -1,0 +1,119 @@
+package io.firesteel.lookup
+
+import java.nio.file.Files
+
+import io.firesteel.core.Explain
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.firesteel.lastBatchOf
+import org.apache.spark.sql.streaming.StreamingQuery
+
+/** Micro-batches: files that arrive one after the other. */
+class LookupStreamSuite extends LookupSuite {
+
+  private def customers: DataFrame =
+    spark.range(0, 50).selectExpr("id", "concat('c', id) AS country")
+
+  private final class Feed {
+    private val in = Files.createTempDirectory("firesteel-feed")
+    private val checkpoint = Files.createTempDirectory("firesteel-checkpoint").toString
+    private var query: StreamingQuery = _
+    private val rows = scala.collection.mutable.ArrayBuffer.empty[Row]
+
+    def orders: DataFrame =
+      spark.readStream.schema("order LONG, customer_id LONG").json(s"$in/batch*")
+
+    def start(joined: DataFrame): Unit = query = joined.writeStream
+      .option("checkpointLocation", checkpoint)
+      .foreachBatch { (batch: DataFrame, _: Long) =>
+        val _ = rows ++= batch.collect()
+      }
+      .start()
+
+    def batch(name: String, ids: Range): Unit = {
+      val folder = in.resolve(s"batch-$name")
+      spark.range(ids.start.toLong, ids.end.toLong).selectExpr("id AS order", "id % 60 AS customer_id")
+        .coalesce(2).write.json(folder.toString)
+      query.processAllAvailable()
+    }
+
+    def stop(): Unit = query.stop()
+
+    def answer: Seq[Row] = rows.toSeq
+
+    def values: Map[String, String] =
+      Explain.of(lastBatchOf(query).get.executedPlan).fired.head.values
+  }
+
+  private def joined(feed: Feed, hint: String, how: String = "JOIN"): DataFrame = {
+    feed.orders.createOrReplaceTempView("orders")
+    spark.sql(s"SELECT $hint o.order, c.country FROM orders o $how mem.customers c " +
+      "ON o.customer_id = c.id")
+  }
+
+  private def expected(ids: Range, keepAll: Boolean): Seq[Row] = ids.flatMap { id =>
+    val customer = id % 60
+    if (customer < 50) Some(Row(id.toLong, s"c$customer"))
+    else if (keepAll) Some(Row(id.toLong, null))
+    else None
+  }
+
+  test("each micro-batch asks the store anew, unless a cache remembers, also after a restart") {
+    Seq("NONE" -> 2, "PARTIAL" -> 1).foreach { case (cache, times) =>
+      val asked = store(
+        "customers",
+        customers,
+        options = Map("lookup.cache" -> cache, "lookup.partial-cache.max-rows" -> "1000"))
+      val feed = new Feed
+      feed.start(joined(feed, "/*+ LOOKUP(('table'='c'), ('shuffle'='true')) */", "LEFT JOIN"))
+      feed.batch("1", 0 until 120)
+      feed.batch("2", 120 until 240)
+      assert(asked.keysAsked.length == 60 * times)
+      assert(feed.values("cache") == cache)
+      feed.stop()
+      feed.start(joined(feed, "/*+ LOOKUP(('table'='c'), ('shuffle'='true')) */", "LEFT JOIN"))
+      feed.batch("3", 240 until 300)
+      feed.stop()
+      assertSameRows(feed.answer, expected(0 until 300, keepAll = true), cache)
+    }
+  }
+
+  test("a custom shuffle keeps a cache for each shard across micro-batches") {
+    withConf(LookupConf.SHUFFLE_PARTITIONS.key -> 4) {
+      val asked = store(
+        "customers",
+        customers,
+        options = Map("lookup.cache" -> "PARTIAL", "lookup.partial-cache.max-rows" -> "1000"),
+        partitioner = Some(LastDigit))
+      val feed = new Feed
+      feed.start(joined(feed, "/*+ LOOKUP(('table'='c'), ('shuffle'='true')) */"))
+      (0 until 3).foreach(i => feed.batch(i.toString, i * 60 until (i + 1) * 60))
+      feed.stop()
+      assert(asked.keysAsked.sorted == (0 until 60).map(_.toString).sorted)
+      assertSameRows(feed.answer, expected(0 until 180, keepAll = false), "custom")
+    }
+  }
+
+  test("FULL is loaded for each micro-batch, or again only when its interval is over") {
+    Seq(
+      "" -> Seq("a", "b", "c"),
+      ", ('lookup.full-cache.periodic-reload.interval'='1 h')" -> Seq("a", "a", "a")).foreach {
+      case (interval, versions) =>
+        val path = Files.createTempDirectory("firesteel-dimension").toString
+        def write(version: String): Unit =
+          spark.range(0, 60).selectExpr("id", s"'$version' AS country").write.mode("overwrite").parquet(path)
+        write("a")
+        spark.read.parquet(path).createOrReplaceTempView("dimension")
+        val feed = new Feed
+        feed.orders.createOrReplaceTempView("orders")
+        feed.start(spark.sql(s"SELECT /*+ LOOKUP(('table'='c')$interval) */ o.order, c.country " +
+          "FROM orders o JOIN dimension c ON o.customer_id = c.id"))
+        Seq("a", "b", "c").zipWithIndex.foreach { case (version, i) =>
+          if (i > 0) write(version)
+          feed.batch(version, i * 10 until (i + 1) * 10)
+        }
+        feed.stop()
+        val seen = feed.answer.groupBy(_.getLong(0) / 10).toSeq.sortBy(_._1).map(_._2.head.getString(1))
+        assert(seen == versions && feed.answer.length == 30)
+    }
+  }
+}
