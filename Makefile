@@ -17,7 +17,7 @@ JAR_SOURCES := build.sbt $(wildcard project/*.scala project/*.sbt project/build.
   $(shell find $(wildcard $(addsuffix /src,$(ROOMS)) $(addsuffix /resources,$(ROOMS))))
 PACKAGE := python/pyproject.toml python/hatch_build.py python/README.md \
   $(shell find python/src/firesteel -type f -not -name '*.jar' -not -name '*.pyc')
-PYTHON_CODE := python tests/python $(wildcard build/*.py)
+PYTHON_CODE := python tests/python examples $(wildcard build/*.py)
 PYTEST := .venv/bin/python -m pytest -c python/pyproject.toml --rootdir .
 
 .PHONY: help require setup demo test check bench wheel clean

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pyspark
@@ -14,6 +18,7 @@ from pyspark.sql import SparkSession
 
 import firesteel
 
+EXTENSION = "io.firesteel.FiresteelExtensions"
 SPARK_HOME = Path(pyspark.__file__).parent
 JAR = Path(firesteel.__file__).parent / "jars" / "firesteel.jar"
 
@@ -85,3 +90,80 @@ def run(tmp_path: Path, plain_environment: dict[str, str]) -> Run:
 def run_python(run: Run) -> Run:
     """Runs a Python program in a process of its own, which has no Spark yet."""
     return lambda program, **environment: run(sys.executable, "-c", program, **environment)
+
+
+@pytest.fixture
+def writable_spark_home(tmp_path: Path, spark_home: Path) -> Path:
+    """The same Spark; a local cluster writes its workers' folders into Spark's own."""
+    home = tmp_path / "spark"
+    home.mkdir()
+    for part in spark_home.iterdir():
+        (home / part.name).symlink_to(part)
+    return home
+
+
+@pytest.fixture(scope="session")
+def connect_server(
+    spark_home: Path, plain_environment: dict[str, str]
+) -> Callable[..., AbstractContextManager[str]]:
+    """Starts Connect servers: in a folder, with settings."""
+    environment = plain_environment | {"PYSPARK_PYTHON": sys.executable}
+    return partial(running_server, spark_home, environment)
+
+
+@pytest.fixture(scope="session")
+def address(
+    connect_server: Callable[..., AbstractContextManager[str]],
+    jar: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[str]:
+    """A Connect server with the extension."""
+    settings = ("--jars", str(jar), "--conf", f"spark.sql.extensions={EXTENSION}")
+    with connect_server(tmp_path_factory.mktemp("connect"), *settings) as found:
+        yield found
+
+
+@contextmanager
+def running_server(
+    spark_home: Path, environment: dict[str, str], folder: Path, *settings: str
+) -> Iterator[str]:
+    """Starts a Connect server, waits until it listens, and stops it; yields its address."""
+    port = free_port()
+    with (folder / "server.log").open("w") as log:
+        server = subprocess.Popen(
+            [
+                str(spark_home / "bin" / "spark-submit"),
+                "--class", "org.apache.spark.sql.connect.service.SparkConnectServer",
+                "--master", "local[2]",
+                "--conf", "spark.ui.enabled=false",
+                "--conf", "spark.sql.shuffle.partitions=4",
+                "--conf", "spark.connect.grpc.binding.address=127.0.0.1",
+                "--conf", f"spark.connect.grpc.binding.port={port}",
+                *settings,
+                "spark-internal",
+            ],
+            cwd=folder, env=environment, stdout=log, stderr=log,
+        )  # fmt: skip
+        try:
+            wait_until_listening(port, server, folder / "server.log")
+            yield f"sc://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait(timeout=60)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_listening(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
+    give_up = time.monotonic() + 120
+    while time.monotonic() < give_up:
+        assert server.poll() is None, f"the server ended\n{log.read_text()}"
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.2)
+    pytest.fail(f"the server does not listen\n{log.read_text()}")

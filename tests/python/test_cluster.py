@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 PROGRAM = """
 import firesteel
 from pyspark.sql import SparkSession
@@ -26,16 +24,6 @@ assert firesteel.explain(top).fired
 print("executors:", spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos().__len__() - 1)
 spark.stop()
 """
-
-
-@pytest.fixture
-def writable_spark_home(tmp_path: Path, spark_home: Path) -> Path:
-    """The same Spark; a local cluster writes its workers' folders into Spark's own."""
-    home = tmp_path / "spark"
-    home.mkdir()
-    for part in spark_home.iterdir():
-        (home / part.name).symlink_to(part)
-    return home
 
 
 def test_executors_run_the_operators(

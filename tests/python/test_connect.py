@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import cast
 
@@ -16,73 +13,11 @@ from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 import firesteel
 
-EXTENSION = "io.firesteel.FiresteelExtensions"
-
 TOP_TWO = """
   SELECT id FROM (SELECT id, rank() OVER (PARTITION BY id % 3 ORDER BY id) AS r FROM range(99))
   WHERE r <= 2"""
 
-Server = Callable[..., str]
-
-
-@contextmanager
-def connect_server(
-    spark_home: Path, environment: dict[str, str], folder: Path, *settings: str
-) -> Iterator[str]:
-    """Starts a Connect server, waits until it listens, and stops it; yields its address."""
-    port = free_port()
-    with (folder / "server.log").open("w") as log:
-        server = subprocess.Popen(
-            [
-                str(spark_home / "bin" / "spark-submit"),
-                "--class", "org.apache.spark.sql.connect.service.SparkConnectServer",
-                "--master", "local[2]",
-                "--conf", "spark.ui.enabled=false",
-                "--conf", "spark.sql.shuffle.partitions=4",
-                "--conf", "spark.connect.grpc.binding.address=127.0.0.1",
-                "--conf", f"spark.connect.grpc.binding.port={port}",
-                *settings,
-                "spark-internal",
-            ],
-            cwd=folder, env=environment, stdout=log, stderr=log,
-        )  # fmt: skip
-        try:
-            wait_until_listening(port, server, folder / "server.log")
-            yield f"sc://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            server.wait(timeout=60)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def wait_until_listening(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
-    give_up = time.monotonic() + 120
-    while time.monotonic() < give_up:
-        assert server.poll() is None, f"the server ended\n{log.read_text()}"
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.2)
-    pytest.fail(f"the server does not listen\n{log.read_text()}")
-
-
-@pytest.fixture(scope="module")
-def address(
-    spark_home: Path,
-    plain_environment: dict[str, str],
-    jar: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[str]:
-    """A server with the extension."""
-    settings = ("--jars", str(jar), "--conf", f"spark.sql.extensions={EXTENSION}")
-    folder = tmp_path_factory.mktemp("connect")
-    with connect_server(spark_home, plain_environment, folder, *settings) as found:
-        yield found
+Server = Callable[..., AbstractContextManager[str]]
 
 
 def client(address: str) -> SparkSession:
@@ -166,9 +101,9 @@ print("rooms:", firesteel.check(spark).rooms)
 
 
 def test_a_server_without_the_extension_is_told_what_it_needs(
-    spark_home: Path, plain_environment: dict[str, str], tmp_path: Path
+    connect_server: Server, tmp_path: Path
 ) -> None:
-    with connect_server(spark_home, plain_environment, tmp_path) as address:
+    with connect_server(tmp_path) as address:
         session = client(address)
         cure = r"server with --jars firesteel\.jar --conf spark\.sql\.extensions=io\.firesteel"
         with pytest.raises(firesteel.ExtensionNotLoadedError, match=cure):

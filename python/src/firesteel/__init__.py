@@ -6,11 +6,22 @@ from firesteel._version import __version__
 from firesteel.errors import (
     ExtensionNotLoadedError,
     FiresteelError,
+    InvalidConnectorError,
     UnsupportedOnConnectError,
     UnsupportedSparkError,
     VersionMismatchError,
 )
 from firesteel.explain import Declined, Explanation, Fired, explain
+from firesteel.lookup import (
+    InputDataPartitioner,
+    LookupContext,
+    SupportsLookup,
+    SupportsLookupCustomShuffle,
+    TaskInfo,
+    lookup_join,
+    register_lookup,
+    unregister_lookup,
+)
 from firesteel.session import CheckResult, check, configure
 
 __all__ = [
@@ -20,6 +31,12 @@ __all__ = [
     "ExtensionNotLoadedError",
     "Fired",
     "FiresteelError",
+    "InputDataPartitioner",
+    "InvalidConnectorError",
+    "LookupContext",
+    "SupportsLookup",
+    "SupportsLookupCustomShuffle",
+    "TaskInfo",
     "UnsupportedOnConnectError",
     "UnsupportedSparkError",
     "VersionMismatchError",
@@ -27,4 +44,7 @@ __all__ = [
     "check",
     "configure",
     "explain",
+    "lookup_join",
+    "register_lookup",
+    "unregister_lookup",
 ]

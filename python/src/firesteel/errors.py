@@ -33,6 +33,10 @@ class UnsupportedOnConnectError(FiresteelError):
     """A Spark Connect client cannot do this: it has no access to the server's JVM."""
 
 
+class InvalidConnectorError(FiresteelError, ValueError):
+    """A lookup connector cannot be registered as it is."""
+
+
 def not_set(jar: str) -> ExtensionNotLoadedError:
     """Name the setting that is missing, for a session in this process."""
     return ExtensionNotLoadedError(

@@ -3,7 +3,7 @@ package org.apache.spark.sql
 import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.internal.config
 import org.apache.spark.memory.TaskMemoryManager
-import org.apache.spark.sql.catalyst.{FunctionIdentifier, QueryPlanningTracker}
+import org.apache.spark.sql.catalyst.QueryPlanningTracker
 import org.apache.spark.sql.catalyst.expressions.{CollationKey, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic
@@ -73,13 +73,16 @@ package object firesteel {
   def parseExpression(session: SparkSession, text: String): Expression =
     session.asInstanceOf[classic.SparkSession].sessionState.sqlParser.parseExpression(text)
 
-  /** Spark's temporary function of that name, applied to arguments. */
-  def callFunction(session: SparkSession, name: String, arguments: Seq[Expression]): Expression =
+  /** Spark's temporary function of that name, applied to arguments; `None` if there is none. */
+  def callFunction(
+      session: SparkSession,
+      name: String,
+      arguments: Seq[Expression]): Option[Expression] =
     session
       .asInstanceOf[classic.SparkSession]
       .sessionState
-      .functionRegistry
-      .lookupFunction(FunctionIdentifier(name), arguments)
+      .catalog
+      .resolveBuiltinOrTempFunction(name, arguments)
 
   /** Plans a logical plan of `session` anew, to be run beside the query that is running. */
   def executionOf(session: SparkSession, plan: LogicalPlan): QueryExecution =

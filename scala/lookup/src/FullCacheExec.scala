@@ -52,7 +52,8 @@ private[lookup] final case class FullCacheExec(
 
   @transient private lazy val loaded: FullCache = {
     val stream = QueryScope.stream(sparkContext)
-    stream.fold(load())(id => FullCaches.get(s"$id ${dimension.canonicalized} $mode", reload)(load()))
+    stream.fold(load())(id =>
+      FullCaches.get(s"$id ${dimension.canonicalized} $mode", reload)(load()))
   }
 
   private def load(): FullCache = {

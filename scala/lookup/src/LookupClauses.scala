@@ -129,7 +129,8 @@ private[lookup] object LookupClauses {
     SqlBaseLexer.TIMESTAMP,
     SqlBaseLexer.TIMESTAMPADD,
     SqlBaseLexer.DATEADD,
-    SqlBaseLexer.DATE_ADD)
+    SqlBaseLexer.DATE_ADD
+  )
 
   private val TIME_WORDS = Set(SqlBaseLexer.DATE, SqlBaseLexer.TIME, SqlBaseLexer.TIMESTAMP)
 

@@ -101,7 +101,8 @@ private[lookup] final case class LookupJoinExec(
       DataTypeUtils.fromAttributes(columns),
       source.pushed(filters),
       shuffle.isInstanceOf[ShuffleDecision.Custom],
-      shuffle.customPartitions.getOrElse(0))
+      shuffle.customPartitions.getOrElse(0)
+    )
     val function = source.table.newLookup(context)
     new LookupTask(
       source.name,
@@ -136,7 +137,8 @@ private[lookup] final case class LookupJoinExec(
       digest.update(bytes)
       val kept = (keyColumns ++ projection ++ filters).map(_.sql).mkString(";")
       digest.update(kept.getBytes("UTF-8"))
-      QueryScope.of(sparkContext).map(id => s"$id ${new BigInteger(1, digest.digest()).toString(16)}")
+      QueryScope.of(sparkContext).map(id =>
+        s"$id ${new BigInteger(1, digest.digest()).toString(16)}")
     }
 
   override def firedRule: String = "PlanLookupJoin"

@@ -4,7 +4,7 @@ import scala.jdk.OptionConverters._
 
 import io.firesteel.core.{Decline, OptionalStrategy}
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, AttributeSet, DirectShufflePartitionID, Expression, Literal, Murmur3Hash, NamedExpression, Pmod}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, DirectShufflePartitionID, Expression, Literal, Murmur3Hash, Pmod}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.ShufflePartitionIdPassThrough
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
 import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExchangeExec}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{IntegerType, StructType}
+import org.apache.spark.sql.types.StructType
 
 /**
  * Plans a join with a dimension that is looked up.
@@ -145,7 +145,9 @@ private[firesteel] object PlanLookupJoin
         case custom: SupportsLookup with SupportsLookupCustomShuffle =>
           val absent = custom.partitionKeys().filterNot(keySchema.fieldNames.contains)
           if (absent.nonEmpty) {
-            (PlanShuffle.byHash(keys, s"the join gives no value for ${absent.mkString(", ")}"), left)
+            (
+              PlanShuffle.byHash(keys, s"the join gives no value for ${absent.mkString(", ")}"),
+              left)
           } else {
             partitionerOf(custom, keySchema) match {
               case None =>
@@ -199,7 +201,8 @@ private[lookup] object PlanShuffle {
       kept: Seq[Attribute],
       child: SparkPlan): SparkPlan = {
     val count = partitions
-    val checked = CheckedPartition(number, anywhere(query, count), keys.map(_.value), connector, count)
+    val checked =
+      CheckedPartition(number, anywhere(query, count), keys.map(_.value), connector, count)
     val partition = Alias(checked, "lookup_partition")()
     val numbered = ProjectExec(query.left.output ++ kept :+ partition, child)
     val shuffle =
@@ -215,8 +218,4 @@ private[lookup] object PlanShuffle {
 
   /** The column of a shuffled child that holds a row's partition. */
   def partitionOf(shuffled: SparkPlan): Attribute = shuffled.output.last
-
-  def newPartition(): AttributeReference = AttributeReference("partition", IntegerType)()
-
-  def columnsOf(projection: Seq[NamedExpression]): Seq[Attribute] = projection.map(_.toAttribute)
 }

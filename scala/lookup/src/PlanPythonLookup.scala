@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Attribu
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.python.ArrowEvalPythonExec
 import org.apache.spark.sql.firesteel.callFunction
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.IntegerType
 
 /**
@@ -31,10 +32,11 @@ private[lookup] object PlanPythonLookup {
       residual: Option[Expression],
       options: LookupOptions,
       left: SparkPlan): SparkPlan = {
-    val (shuffle, child, shard) = distribute(session, query, spec, keys, options, left)
+    def context(shuffle: ShuffleDecision): Literal =
+      Literal(contextOf(query, spec, keys, filters, options, shuffle))
+    val (shuffle, child, shard) = distribute(session, query, spec, keys, options, left, context)
     val columns = query.dimension.output
-    val context = Literal(contextOf(query, spec, keys, filters, options, shuffle))
-    val call = callOf(session, spec.udf, Seq(context, shard) ++ keys.map(_.value))
+    val call = callOf(session, spec.udf, Seq(context(shuffle), shard) ++ keys.map(_.value))
     val answer = AttributeReference("lookup_answer", call.dataType)()
     val answered = ArrowEvalPythonExec(Seq(call), Seq(answer), child, call.evalType)
     val inline = query.projection.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
@@ -61,7 +63,8 @@ private[lookup] object PlanPythonLookup {
       spec: PythonLookup,
       keys: Seq[KeyCandidate],
       options: LookupOptions,
-      left: SparkPlan): (ShuffleDecision, SparkPlan, Expression) = {
+      left: SparkPlan,
+      context: ShuffleDecision => Literal): (ShuffleDecision, SparkPlan, Expression) = {
     val nobody = Literal(null, IntegerType)
     val absent = spec.partitionKeys.filterNot(keys.map(_.column.name).contains)
     if (!options.shuffle) (ShuffleDecision.Unchanged("not asked for"), left, nobody)
@@ -74,15 +77,13 @@ private[lookup] object PlanPythonLookup {
       (decision, hashed(decision, keys, left), nobody)
     } else {
       val count = PlanShuffle.partitions
+      val decision = ShuffleDecision.Custom(s"partitioner of ${spec.name}", count)
       val call =
-        callOf(session, spec.partitionUdf.get, Literal(count) +: keys.map(_.value))
+        callOf(session, spec.partitionUdf.get, context(decision) +: keys.map(_.value))
       val number = AttributeReference("lookup_number", call.dataType)()
       val numbered = ArrowEvalPythonExec(Seq(call), Seq(number), left, call.evalType)
       val shuffled = PlanShuffle.byNumber(query, spec.name, keys, number, Nil, numbered)
-      (
-        ShuffleDecision.Custom(s"partitioner of ${spec.name}", count),
-        shuffled,
-        PlanShuffle.partitionOf(shuffled))
+      (decision, shuffled, PlanShuffle.partitionOf(shuffled))
     }
   }
 
@@ -97,7 +98,8 @@ private[lookup] object PlanPythonLookup {
   }
 
   private def callOf(session: SparkSession, name: String, arguments: Seq[Expression]): PythonUDF =
-    callFunction(session, name, arguments).collectFirst { case call: PythonUDF => call }
+    callFunction(session, name, arguments)
+      .collect { case call: PythonUDF => call }
       .getOrElse(throw new IllegalStateException(s"$name is no Python function"))
 
   /** What the worker is told; the names are the worker's. */
@@ -117,11 +119,14 @@ private[lookup] object PlanPythonLookup {
       keys.map(_.column)
     json.put("name", spec.name)
     names("keys", keys.map(_.column.name))
-    names("columns", query.dimension.output.filter(c => wanted.exists(_.exprId == c.exprId)).map(_.name))
+    names(
+      "columns",
+      query.dimension.output.filter(c => wanted.exists(_.exprId == c.exprId)).map(_.name))
     names("filters", filters.toSeq.map(_.sql))
     json.put("custom_shuffle", shuffle.customPartitions.isDefined)
     json.put("num_partitions", shuffle.customPartitions.getOrElse(0))
     json.put("scope", scope(query))
+    json.put("cache_scope", SQLConf.get.getConf(LookupConf.CACHE_SCOPE))
     val partial = options.cache match {
       case policy: CachePolicy.Partial => Some(policy)
       case _ => None
@@ -147,7 +152,10 @@ private[lookup] object PlanPythonLookup {
   private def scope(query: LookupQuery): String = {
     QueryScope
       .of(SparkSession.active.sparkContext)
-      .getOrElse(java.util.UUID.randomUUID().toString) + query.projection.map(_.sql).mkString(" ", ",", "")
+      .getOrElse(java.util.UUID.randomUUID().toString) + query.projection.map(_.sql).mkString(
+      " ",
+      ",",
+      "")
   }
 
 }

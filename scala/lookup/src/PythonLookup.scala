@@ -82,5 +82,7 @@ object PythonLookupFunction {
   private def wrong(arguments: Seq[Expression]): Throwable =
     new FiresteelAnalysisException(
       "FIRESTEEL_WRONG_ARGUMENTS",
-      Map("call" -> arguments.map(_.sql).mkString(s"$name(", ", ", ")"), "expected" -> s"$name(json)"))
+      Map(
+        "call" -> arguments.map(_.sql).mkString(s"$name(", ", ", ")"),
+        "expected" -> s"$name(json)"))
 }

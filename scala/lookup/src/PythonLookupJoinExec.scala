@@ -133,7 +133,8 @@ private[lookup] final class PythonAnswers(
       val both = row.getStruct(place, 2)
       if (!both.isNullAt(1)) count(both.getStruct(1, counts.length))
       val found = both.getArray(0)
-      val matches = Array.tabulate[InternalRow](found.numElements())(found.getStruct(_, columns.length))
+      val matches =
+        Array.tabulate[InternalRow](found.numElements())(found.getStruct(_, columns.length))
       joiner.start(row, matches)
       Iterator.continually(joiner.next()).takeWhile(_ != null).map { joined =>
         rowsOut += 1

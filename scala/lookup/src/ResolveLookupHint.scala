@@ -53,7 +53,8 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
   }
 
   private def hasConnector(relation: UnresolvedRelation): Boolean = {
-    val name = relation.multipartIdentifier.map(part => s"`${part.replace("`", "``")}`").mkString(".")
+    val name =
+      relation.multipartIdentifier.map(part => s"`${part.replace("`", "``")}`").mkString(".")
     session.catalog.tableExists(name) &&
     LookupRelations.in(analyzedTable(session, name)).nonEmpty
   }

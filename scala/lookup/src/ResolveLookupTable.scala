@@ -56,7 +56,8 @@ private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
         Connector.Jvm(table),
         relation.output,
         LookupRelations.ownOptions(options),
-        if (scannable(relation)) Some(relation) else None)
+        if (scannable(relation)) Some(relation) else None
+      )
     case _ => relation
   }
 
@@ -85,16 +86,16 @@ private[firesteel] object CheckLookupJoin {
 
   def apply(session: SparkSession)(plan: LogicalPlan): Unit = {
     plan.collectWithSubqueries { case join: Join => join }.foreach { join =>
-        lookedUp(join.right).foreach { case (name, table) =>
-          if (!Seq(Inner, LeftOuter, Cross).contains(join.joinType)) {
-            throw LookupErrors.unsupportedJoin(name, join.joinType.sql)
-          }
-          table.foreach(_.asOf.foreach(checkTime(_, join.left, session)))
+      lookedUp(join.right).foreach { case (name, table) =>
+        if (!Seq(Inner, LeftOuter, Cross).contains(join.joinType)) {
+          throw LookupErrors.unsupportedJoin(name, join.joinType.sql)
         }
-        lookedUp(join.left).foreach {
-          case (name, Some(_)) => throw LookupErrors.unsupportedJoin(name, "looked up on the left")
-          case _ => ()
-        }
+        table.foreach(_.asOf.foreach(checkTime(_, join.left, session)))
+      }
+      lookedUp(join.left).foreach {
+        case (name, Some(_)) => throw LookupErrors.unsupportedJoin(name, "looked up on the left")
+        case _ => ()
+      }
     }
   }
 

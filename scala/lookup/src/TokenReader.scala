@@ -85,5 +85,6 @@ private object TokenReader {
     SqlBaseLexer.FILTER,
     SqlBaseLexer.WITHIN,
     SqlBaseLexer.IGNORE,
-    SqlBaseLexer.RESPECT)
+    SqlBaseLexer.RESPECT
+  )
 }

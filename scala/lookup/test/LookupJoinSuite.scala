@@ -26,7 +26,8 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
       "if(id % 2 = 0, 'x', 'y') AS type",
       "concat('c', id) AS country",
       "CAST(id AS INT) AS small",
-      "named_struct('a', id, 'b', array(id, id + 1)) AS nested")
+      "named_struct('a', id, 'b', array(id, id + 1)) AS nested"
+    )
 
   private val inner = "SELECT {hint} o.id, o.customer_id, c.country, c.nested FROM orders o " +
     "JOIN {c} c ON o.customer_id = c.id"
@@ -65,7 +66,8 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
           "small",
           "nested")),
         StoreBehaviour(async = async),
-        Map("lookup.cache" -> cache, "lookup.partial-cache.max-rows" -> "30"))
+        Map("lookup.cache" -> cache, "lookup.partial-cache.max-rows" -> "30")
+      )
       val hint = s"/*+ LOOKUP(('table'='c'), ('shuffle'='$shuffle'), ('output-mode'='$mode'), " +
         s"('lookup.batch-size'='$batch'), ('async'='$async'), ('capacity'='3')) */"
       assertJoins(left, "customers", hint)
@@ -148,10 +150,12 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
     Seq(true, false).foreach { async =>
       val failed = condition(StoreBehaviour(failures = 99, async = async))
       assert(failed.getCondition == "FIRESTEEL_LOOKUP_FAILED")
-      assert(failed.getMessage.contains("the store is on fire") && failed.getMessage.contains("id = "))
+      assert(
+        failed.getMessage.contains("the store is on fire") && failed.getMessage.contains("id = "))
       val hint = "/*+ LOOKUP(('table'='c'), ('timeout'='300ms')) */"
       val hung = condition(StoreBehaviour(hangs = true, async = async), hint)
-      assert(hung.getCondition == "FIRESTEEL_LOOKUP_TIMED_OUT" && hung.getMessage.contains("300 ms"))
+      assert(
+        hung.getCondition == "FIRESTEEL_LOOKUP_TIMED_OUT" && hung.getMessage.contains("300 ms"))
       assert(condition(StoreBehaviour(otherKeys = true, async = async)).getCondition ==
         "FIRESTEEL_LOOKUP_KEY_NOT_ASKED")
       assert(condition(StoreBehaviour(columnsMissing = true, async = async)).getCondition ==
@@ -180,7 +184,9 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
       customers,
       options = Map("lookup.cache" -> "PARTIAL", "lookup.partial-cache.max-rows" -> "1000"))
     withConf("spark.sql.adaptive.enabled" -> false) {
-      spark.range(0, 1000, 1, 1).selectExpr("id % 50 AS customer_id", "id").createOrReplaceTempView("one")
+      spark.range(0, 1000, 1, 1).selectExpr(
+        "id % 50 AS customer_id",
+        "id").createOrReplaceTempView("one")
       val sql = "SELECT {hint} * FROM (SELECT * FROM one UNION ALL SELECT * FROM one) o " +
         "JOIN {c} c ON o.customer_id = c.id"
       assertJoins(sql, "customers")
@@ -243,7 +249,9 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
       spark.sql(asOf(column).replace("{c}", "mem.customers"))).getCondition
     assert(refused("o.nothing") == "FIRESTEEL_LOOKUP_UNKNOWN_TIME_COLUMN")
     assert(refused("o.type") == "FIRESTEEL_LOOKUP_NOT_A_TIME")
-    val now = asOf("").replace(s"'${LookupTokens.asOfMark}'", "current_timestamp()").replace("{c}", "mem.customers")
+    val now = asOf("").replace(
+      s"'${LookupTokens.asOfMark}'",
+      "current_timestamp()").replace("{c}", "mem.customers")
     assertSameRows(spark.sql(now).collect().toSeq, spark.sql(plain).collect().toSeq, now)
   }
 
@@ -291,7 +299,9 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
       assertJoins(s"SELECT a.v, c.v FROM awkward a LEFT JOIN {c} c ON a.$key = c.$key", "odd")
     }
     assertJoins("SELECT * FROM awkward a LEFT JOIN {c} c ON a.k = c.k AND a.s = c.s", "odd")
-    assertJoins("SELECT * FROM (SELECT * FROM awkward WHERE v > 9) a JOIN {c} c ON a.k = c.k", "odd")
+    assertJoins(
+      "SELECT * FROM (SELECT * FROM awkward WHERE v > 9) a JOIN {c} c ON a.k = c.k",
+      "odd")
     store("empty", table(d))
     assertJoins("SELECT * FROM awkward a LEFT JOIN {c} c ON a.k = c.k", "empty")
   }

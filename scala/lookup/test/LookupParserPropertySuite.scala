@@ -29,7 +29,8 @@ class LookupParserPropertySuite extends ParserSuite {
     column.map(c => s"lookup($c = 'c')"),
     column.map(c => s"CAST($c AS TIMESTAMP)"),
     column.map(c => s"$c::timestamp"),
-    Gen.const("'FOR SYSTEM_TIME AS OF o.ts'"))
+    Gen.const("'FOR SYSTEM_TIME AS OF o.ts'")
+  )
 
   private val sparkTime: Gen[String] = Gen.oneOf(
     Gen.oneOf("", " TABLESAMPLE (5 ROWS)"),
@@ -37,7 +38,8 @@ class LookupParserPropertySuite extends ParserSuite {
       Gen.oneOf("FOR SYSTEM_TIME", "TIMESTAMP", "SYSTEM_TIME"),
       Gen.oneOf("'2024-01-01'", "now()", "now() - INTERVAL 1 DAY", "current_date", "f(:p)")
     ).map { case (kind, time) => s" $kind AS OF $time" },
-    Gen.const(" VERSION AS OF 'v'"))
+    Gen.const(" VERSION AS OF 'v'")
+  )
 
   private val sparkHint: Gen[String] =
     Gen.oneOf("", "/*+ BROADCAST(c) */ ", "/*+ LOOKUP(('a'='b')), MERGE(o) */ ", "/*+ LOOKUP(c)*/ ")
@@ -52,7 +54,8 @@ class LookupParserPropertySuite extends ParserSuite {
     pairs <- Gen.nonEmptyListOf(Gen.zip(
       Gen.oneOf("'table'", "\"table\"", "'as''ync'", "r'x'"),
       Gen.oneOf("'c'", "3", "'\uD83D\uDE00'", "concat('a', \"b\")", "'x' 'y'", "-1"),
-      Gen.oneOf("=", " = ", "==", "/* = */="))).map(_.take(4))
+      Gen.oneOf("=", " = ", "==", "/* = */=")
+    )).map(_.take(4))
     before <- Gen.oneOf("", "BROADCAST(c), ", "COALESCE(3) ")
   } yield pairs
     .map { case (key, value, equal) => s"$key$equal$value" }
@@ -81,7 +84,8 @@ class LookupParserPropertySuite extends ParserSuite {
       (q: String) => s"BEGIN $q; SELECT (SELECT max(1) FROM ($q)); END",
       (q: String) => s"EXPLAIN $q",
       (q: String) => s"$q )",
-      (q: String) => q.dropRight(7))
+      (q: String) => q.dropRight(7)
+    )
     blanks <- Gen.infiniteLazyList(blank)
   } yield {
     // Blanks of a text are outside its strings and names when they are around a bare word.

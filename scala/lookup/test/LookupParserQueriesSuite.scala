@@ -144,7 +144,8 @@ class LookupParserQueriesSuite extends ParserSuite {
     val sql = query.replace("'true'", "'%s'") + " WHERE o.id > %s"
     val expected = show(parser.parsePlan(sql.format("true", "1")))
     val values = Seq(Literal("true"), Literal(1))
-    assert(plan(sql.replace("'%s'", ":a").replace("%s", ":b"),
+    assert(plan(
+      sql.replace("'%s'", ":a").replace("%s", ":b"),
       NamedParameterContext(Map("a" -> values(0), "b" -> values(1)))) == expected)
     val positional = sql.replace("'%s'", "?").replace("%s", "?")
     assert(plan(positional, PositionalParameterContext(values)) == expected)

@@ -31,7 +31,9 @@ class LookupStreamSuite extends LookupSuite {
 
     def batch(name: String, ids: Range): Unit = {
       val folder = in.resolve(s"batch-$name")
-      spark.range(ids.start.toLong, ids.end.toLong).selectExpr("id AS order", "id % 60 AS customer_id")
+      spark.range(
+        ids.start.toLong,
+        ids.end.toLong).selectExpr("id AS order", "id % 60 AS customer_id")
         .coalesce(2).write.json(folder.toString)
       query.processAllAvailable()
     }
@@ -100,7 +102,9 @@ class LookupStreamSuite extends LookupSuite {
       case (interval, versions) =>
         val path = Files.createTempDirectory("firesteel-dimension").toString
         def write(version: String): Unit =
-          spark.range(0, 60).selectExpr("id", s"'$version' AS country").write.mode("overwrite").parquet(path)
+          spark.range(
+            0,
+            60).selectExpr("id", s"'$version' AS country").write.mode("overwrite").parquet(path)
         write("a")
         spark.read.parquet(path).createOrReplaceTempView("dimension")
         val feed = new Feed
@@ -112,7 +116,8 @@ class LookupStreamSuite extends LookupSuite {
           feed.batch(version, i * 10 until (i + 1) * 10)
         }
         feed.stop()
-        val seen = feed.answer.groupBy(_.getLong(0) / 10).toSeq.sortBy(_._1).map(_._2.head.getString(1))
+        val seen =
+          feed.answer.groupBy(_.getLong(0) / 10).toSeq.sortBy(_._1).map(_._2.head.getString(1))
         assert(seen == versions && feed.answer.length == 30)
     }
   }

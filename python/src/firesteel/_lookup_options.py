@@ -1,0 +1,164 @@
+"""Options of lookups, from Python's values to Flink's names and text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from difflib import get_close_matches
+from typing import TypeAlias
+
+from firesteel import _lookup_errors as errors
+
+Duration: TypeAlias = timedelta | float | str
+"""A length of time: a timedelta, seconds, or text with a unit, such as ``10 s`` or ``5 min``."""
+
+Value: TypeAlias = Duration | bool | None
+
+_PARTIAL = "lookup.partial-cache."
+_FULL = "lookup.full-cache."
+
+NAMES = {
+    "cache": "lookup.cache",
+    "batch_size": "lookup.batch-size",
+    "max_rows": f"{_PARTIAL}max-rows",
+    "expire_after_write": f"{_PARTIAL}expire-after-write",
+    "expire_after_access": f"{_PARTIAL}expire-after-access",
+    "cache_missing_key": f"{_PARTIAL}cache-missing-key",
+    "reload_strategy": f"{_FULL}reload-strategy",
+    "reload_interval": f"{_FULL}periodic-reload.interval",
+    "reload_schedule_mode": f"{_FULL}periodic-reload.schedule-mode",
+    "reload_iso_time": f"{_FULL}timed-reload.iso-time",
+    "reload_interval_in_days": f"{_FULL}timed-reload.interval-in-days",
+    "async_": "async",
+    "shuffle": "shuffle",
+    "output_mode": "output-mode",
+    "capacity": "capacity",
+    "timeout": "timeout",
+    "retry_predicate": "retry-predicate",
+    "retry_strategy": "retry-strategy",
+    "fixed_delay": "fixed-delay",
+    "max_attempts": "max-attempts",
+}
+"""Flink's name of every option, by its name in Python."""
+
+OF_A_CONNECTOR = tuple(name for name in NAMES.values() if name.startswith("lookup."))
+"""What a connector may be registered with; all the rest belongs to a single join."""
+
+_DURATIONS = {"expire_after_write", "expire_after_access", "reload_interval", "timeout"}
+_DURATIONS_FROM_ZERO = {"fixed_delay"}
+_COUNTS = {"batch_size", "max_rows", "reload_interval_in_days", "capacity", "max_attempts"}
+_BOOLEANS = {"cache_missing_key", "async_", "shuffle"}
+
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]+)\s*")
+_MILLIS = {
+    unit: factor
+    for factor, units in {
+        1: "ms milli millis millisecond milliseconds",
+        1_000: "s sec secs second seconds",
+        60_000: "m min mins minute minutes",
+        3_600_000: "h hour hours",
+        86_400_000: "d day days",
+    }.items()
+    for unit in units.split()
+}
+
+
+def milliseconds(name: str, value: Duration) -> int:
+    """Return a length of time in milliseconds.
+
+    Args:
+        name: The argument that has the value, for errors.
+        value: The length of time.
+
+    Raises:
+        ValueError: Not a length of time, negative, or not whole milliseconds.
+
+    Example:
+        >>> milliseconds("timeout", 1.5), milliseconds("timeout", "1 h 30 min")
+        (1500, 5400000)
+    """
+    if isinstance(value, timedelta):
+        millis = value / timedelta(milliseconds=1)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        millis = value * 1000
+    elif isinstance(value, str):
+        millis = _from_text(name, value)
+    else:
+        raise errors.bad_duration(name, value)
+    # Floats: 0.1 s * 1000 need not be 100 exactly.
+    if not 0 <= millis < 2**63 or abs(millis - round(millis)) > 1e-6:
+        raise errors.bad_duration(name, value)
+    return round(millis)
+
+
+def _from_text(name: str, text: str) -> float:
+    rest = text.strip().lower()
+    parts = _PART.findall(rest)
+    if not parts or _PART.sub("", rest) or any(unit not in _MILLIS for _, unit in parts):
+        raise errors.bad_duration(name, text)
+    return float(sum(float(number) * _MILLIS[unit] for number, unit in parts))
+
+
+def flink_options(arguments: Mapping[str, Value]) -> dict[str, str]:
+    """Name arguments as Flink does, and write their values; those that are None are left out.
+
+    Args:
+        arguments: Values by the names in `NAMES`.
+
+    Raises:
+        ValueError: A value is not what its option takes.
+
+    Example:
+        >>> flink_options({"cache": "partial", "max_rows": 10, "timeout": "5 s", "shuffle": True})
+        {'lookup.cache': 'PARTIAL', 'lookup.partial-cache.max-rows': '10', 'timeout': '5000 ms',
+         'shuffle': 'true'}
+    """
+    return {
+        NAMES[name]: _written(name, value) for name, value in arguments.items() if value is not None
+    }
+
+
+def _written(name: str, value: Duration | bool) -> str:
+    if name in _BOOLEANS:
+        if not isinstance(value, bool):
+            raise errors.bad_value(name, value, "True or False")
+        return str(value).lower()
+    if name in _COUNTS:
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise errors.bad_value(name, value, "a positive whole number")
+        return str(value)
+    if name in _DURATIONS | _DURATIONS_FROM_ZERO:
+        millis = milliseconds(name, value)
+        if not millis and name in _DURATIONS:
+            raise errors.bad_duration(name, value)
+        return f"{millis} ms"
+    if not isinstance(value, str):
+        raise errors.bad_value(name, value, "text")
+    return value.upper() if name == "cache" else value
+
+
+def connector_options(written: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+    """Check the options that a connector is registered with.
+
+    Args:
+        written: From arguments, by Flink's names.
+        more: The user's own, by Flink's names; they win.
+
+    Raises:
+        ValueError: An unknown option, or a PARTIAL cache without bounds.
+    """
+    for name in more:
+        if name not in OF_A_CONNECTOR:
+            near = get_close_matches(name, OF_A_CONNECTOR, n=3)
+            raise errors.unknown_option(name, near or OF_A_CONNECTOR)
+    options = {**written, **more}
+    cache = options.get(NAMES["cache"], "NONE").upper()
+    if cache not in ("NONE", "PARTIAL"):
+        raise errors.full_cache() if cache == "FULL" else errors.unknown_cache(cache)
+    bounds = ("max_rows", "expire_after_write", "expire_after_access")
+    if cache == "PARTIAL" and not any(NAMES[name] in options for name in bounds):
+        raise errors.unbounded_cache()
+    if cache == "NONE" and (useless := [name for name in options if name.startswith(_PARTIAL)]):
+        raise errors.cache_option_without_cache(useless)
+    return options

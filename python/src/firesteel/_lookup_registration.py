@@ -1,0 +1,134 @@
+"""Makes a connector known to a session: functions for its lookups, and a view that names them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from pyspark.sql.types import ArrayType, MapType, StringType, StructType
+
+from firesteel import _lookup_errors as errors
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import DataType
+
+    from firesteel._lookup_worker.interfaces import InputDataPartitioner, SupportsLookup
+
+
+def register(
+    spark: SparkSession, name: str, connector: SupportsLookup, options: dict[str, str]
+) -> None:
+    """Register the functions of a connector, then the view that names them to the engine.
+
+    Args:
+        spark: The session; all goes by its public interface, so that Connect works, too.
+        name: Name of the view, checked.
+        connector: The connector, unchecked.
+        options: Flink's cache options, checked.
+    """
+    if not all(hasattr(connector, part) for part in ("schema", "keys")) or not callable(
+        getattr(connector, "lookup", None)
+    ):
+        raise errors.no_lookup(name, connector)
+    schema = _schema(spark, name, connector.schema)
+    keys = _keys(name, "keys", connector.keys, schema)
+    try:
+        from firesteel import _lookup_shipping as shipping
+        from firesteel._lookup_worker.partitions import PartitionerSpec
+        from firesteel._lookup_worker.task import ConnectorSpec
+    except ImportError as error:
+        raise errors.no_arrow(error) from error
+    arrow = shipping.arrow_schema(schema)
+    drop_others = bool(getattr(connector, "may_answer_other_keys", False))
+    spec = ConnectorSpec(name, uuid4().hex, shipping.pickled(name, connector), arrow, drop_others)
+    needed = _keys(name, "partition_keys", getattr(connector, "partition_keys", keys), schema, keys)
+    partitioner = _partitioner(name, connector)
+    lookup_udf, partition_udf = f"__firesteel_lookup_{name}", None
+    functions = {lookup_udf: shipping.lookup_function(spec, schema)}
+    if partitioner is not None:
+        partition_udf = f"__firesteel_partition_{name}"
+        shipped = shipping.pickled(name, partitioner)
+        functions[partition_udf] = shipping.partition_function(
+            PartitionerSpec(name, shipped, keys, needed, arrow)
+        )
+    description = {
+        "name": name,
+        "udf": lookup_udf,
+        "partition_udf": partition_udf,
+        "deterministic": _is_deterministic(partitioner),
+        "schema": schema.jsonValue(),
+        "keys": keys,
+        "partition_keys": needed if partitioner is not None else (),
+        "scan_udf": None,
+        "options": options,
+    }
+    for function, udf in functions.items():
+        spark.udf.register(function, udf)
+    text = json.dumps(description, ensure_ascii=False).replace("\\", "\\\\").replace("'", "\\'")
+    table = f"firesteel_python_lookup('{text}')"
+    spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM {table}")
+
+
+def _schema(spark: SparkSession, name: str, schema: object) -> StructType:
+    if isinstance(schema, str):
+        try:
+            # Parsed by the session itself, so that Connect needs no JVM here.
+            return spark.createDataFrame([], schema).schema
+        except Exception as error:
+            raise errors.bad_schema(name, schema, str(error)) from error
+    if not isinstance(schema, StructType):
+        raise errors.bad_schema(name, schema, "must be a StructType or DDL text")
+    return schema
+
+
+def _keys(
+    name: str,
+    attribute: str,
+    keys: Any,  # noqa: ANN401 - what the user wrote
+    schema: StructType,
+    among: Sequence[str] | None = None,
+) -> tuple[str, ...]:
+    """Check names of columns, and put them in the schema's order."""
+    known = tuple(schema.names) if among is None else tuple(among)
+    if (
+        isinstance(keys, str)
+        or not isinstance(keys, Sequence)
+        or not keys
+        or len(set(keys)) < len(keys)
+        or not set(keys) <= set(known)
+    ):
+        raise errors.bad_keys(name, attribute, keys, known)
+    for column in keys:
+        _check_key_type(name, column, schema[column].dataType)
+    return tuple(column for column in schema.names if column in keys)
+
+
+def _check_key_type(name: str, column: str, kind: DataType) -> None:
+    for part in [
+        kind,
+        *([field.dataType for field in kind] if isinstance(kind, StructType) else []),
+    ]:
+        if isinstance(part, ArrayType | MapType):
+            reason = "use columns of simple types or structs of them"
+            raise errors.bad_key_type(name, column, kind.simpleString(), reason)
+        if isinstance(part, StringType) and not part.isUTF8BinaryCollation():
+            reason = "the store would not compare text as the collation does; use plain STRING"
+            raise errors.bad_key_type(name, column, kind.simpleString(), reason)
+
+
+def _partitioner(name: str, connector: object) -> InputDataPartitioner | None:
+    if callable(ask := getattr(connector, "get_partitioner", None)):
+        partitioner = ask()
+    else:
+        partitioner = connector if hasattr(connector, "partition") else None
+    if partitioner is not None and not callable(getattr(partitioner, "partition", None)):
+        raise errors.bad_partitioner(name, partitioner)
+    return partitioner  # type: ignore[no-any-return]
+
+
+def _is_deterministic(partitioner: object) -> bool:
+    says = getattr(partitioner, "is_deterministic", None)
+    return bool(says()) if callable(says) else True

@@ -1,0 +1,115 @@
+"""Sends connectors, and the code that runs them, to Spark's Python workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from hashlib import sha256
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+from zlib import compress
+
+import pyarrow as pa
+import pyspark.cloudpickle
+import pyspark.sql.pandas.functions
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import ArrayType, LongType, StructField, StructType
+
+import firesteel._lookup_worker as worker
+from firesteel import _lookup_errors as errors
+from firesteel._lookup_worker.partitions import PartitionerSpec
+from firesteel._lookup_worker.process import LookupProcess
+from firesteel._lookup_worker.task import BatchStats, ConnectorSpec
+
+if TYPE_CHECKING:
+    from pyspark.sql._typing import UserDefinedFunctionLike
+
+# Untyped, or with types that know no arrays of structs.
+cloudpickle: Any = pyspark.cloudpickle
+arrow_udf: Any = pyspark.sql.pandas.functions.arrow_udf
+
+_pickling = Lock()  # cloudpickle's list of modules to pickle by value belongs to the process
+
+
+def pickled(name: str, thing: object) -> bytes:
+    """Pickle a connector or a partitioner.
+
+    Raises:
+        InvalidConnectorError: It cannot be pickled.
+    """
+    try:
+        return _by_value(thing)
+    except Exception as error:
+        raise errors.not_picklable(name, thing, error) from error
+
+
+def arrow_schema(schema: StructType) -> pa.Schema:
+    """Return the Arrow types in which the workers see a schema."""
+    return to_arrow_schema(schema, timezone="UTC")
+
+
+def lookup_function(spec: ConnectorSpec, schema: StructType) -> UserDefinedFunctionLike:
+    """Make the function (request, shard, keys...) -> (rows, stats) of a connector."""
+    counts = [StructField(name, LongType()) for name in BatchStats.__dataclass_fields__]
+    # Nullable throughout: columns that a query does not want are null.
+    row = StructType([StructField(field.name, field.dataType, True) for field in schema])
+    answer = StructType(
+        [StructField("rows", ArrayType(row)), StructField("stats", StructType(counts))]
+    )
+    process, shipped = _worker_process(), _by_value(spec)
+
+    def lookup(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
+        import pickle
+
+        yield from process().lookup(pickle.loads(shipped), batches)
+
+    udf: UserDefinedFunctionLike = arrow_udf(lookup, returnType=answer)
+    return udf
+
+
+def partition_function(spec: PartitionerSpec) -> UserDefinedFunctionLike:
+    """Make the function (number of partitions, keys...) -> partition of a partitioner."""
+    process, shipped = _worker_process(), _by_value(spec)
+
+    def partition(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
+        import pickle
+
+        yield from process().partition(pickle.loads(shipped), batches)
+
+    udf: UserDefinedFunctionLike = arrow_udf(partition, returnType=LongType())
+    return udf
+
+
+@cache
+def _worker_process() -> Callable[[], LookupProcess]:
+    """Return a function that gives the `LookupProcess` of the process it is called in.
+
+    It carries the code of `LookupProcess` and all that it uses. It is nested, as are the two above,
+    and so pickled by value, too: workers need PySpark, pyarrow and numpy, but not this package.
+    """
+    code = compress(_by_value(LookupProcess))
+    version = sha256(code).hexdigest()  # a worker may serve drivers with different versions of it
+
+    def process() -> LookupProcess:
+        import pickle
+        import sys
+        import types
+        import zlib
+
+        ours = vars(sys.modules.setdefault("_firesteel_lookup", types.ModuleType("ours")))
+        if version not in ours:
+            ours.setdefault(version, pickle.loads(zlib.decompress(code))())
+        return ours[version]  # type: ignore[no-any-return]
+
+    return process
+
+
+def _by_value(thing: object) -> bytes:
+    with _pickling:
+        if worker.__name__ in cloudpickle.list_registry_pickle_by_value():
+            return bytes(cloudpickle.dumps(thing))
+        cloudpickle.register_pickle_by_value(worker)
+        try:
+            return bytes(cloudpickle.dumps(thing))
+        finally:
+            cloudpickle.unregister_pickle_by_value(worker)

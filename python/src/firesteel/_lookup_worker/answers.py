@@ -1,0 +1,172 @@
+"""Checks what a connector answered, and brings it into the order of the keys asked."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from firesteel._lookup_worker import failures
+from firesteel._lookup_worker.keys import distinct, normalized, shown
+
+if TYPE_CHECKING:
+    from firesteel._lookup_worker.arrays import Ints
+
+
+@dataclass(frozen=True)
+class Found:
+    """Rows by key: those of key i are ``rows[starts[i] : starts[i] + lengths[i]]``."""
+
+    rows: pa.StructArray
+    starts: Ints
+    lengths: Ints
+
+
+class AnswerReader:
+    """Reads the answers of one connector to one query.
+
+    Args:
+        connector: Its name, for errors.
+        schema: All its columns.
+        keys: Names of the key columns asked by.
+        columns: Names of the columns wanted.
+        drop_others: Whether rows of keys not asked are dropped; else they are an error.
+    """
+
+    def __init__(
+        self,
+        connector: str,
+        schema: pa.Schema,
+        keys: tuple[str, ...],
+        columns: tuple[str, ...],
+        drop_others: bool,
+    ) -> None:
+        self._connector = connector
+        self._keys = tuple(schema.field(name) for name in keys)
+        self._columns = tuple(schema.field(name) for name in columns)
+        self._drop_others = drop_others
+        # All may be null here: what the schema forbids is checked, and other columns are left out.
+        self.row_type = pa.struct([field.with_nullable(True) for field in self._columns])
+
+    def read(self, answer: object, asked: Mapping[Hashable, int]) -> Found:
+        """Check an answer.
+
+        Args:
+            answer: What ``lookup`` returned.
+            asked: The keys asked, with their indexes.
+        """
+        if isinstance(answer, pa.RecordBatch):
+            answer = pa.Table.from_batches([answer])
+        if not isinstance(answer, pa.Table):
+            raise failures.not_a_table(self._connector, answer)
+        rows = pa.StructArray.from_arrays(
+            [self._column(answer, field) for field in self._columns], fields=list(self.row_type)
+        )
+        keys = [normalized(self._column(answer, field)) for field in self._keys]
+        index = self._indexes(keys, asked)
+        if self._drop_others:
+            wanted = np.flatnonzero(index >= 0)
+            rows, index = rows.take(pa.array(wanted)), index[wanted]
+        if len(index) > 1 and (np.diff(index) < 0).any():
+            order = np.argsort(index, kind="stable")
+            rows = rows.take(pa.array(order))
+        lengths = np.bincount(index, minlength=len(asked)).astype(np.int64)
+        return Found(rows, np.cumsum(lengths) - lengths, lengths)
+
+    def _indexes(self, keys: list[pa.Array], asked: Mapping[Hashable, int]) -> Ints:
+        """For each row the index of its key among those asked; -1 if it was not asked."""
+        found = distinct(keys)
+        index_of = np.array([*(asked.get(key, -1) for key in found.values), -1], dtype=np.int64)
+        index: Ints = index_of[found.codes]
+        if not self._drop_others and (index < 0).any():
+            names = [field.name for field in self._keys]
+            row = int(np.argmax(index < 0))
+            raise failures.key_not_asked(self._connector, shown(keys, names, row))
+        return index
+
+    def _column(self, answer: pa.Table, field: pa.Field) -> pa.Array:
+        if answer.column_names.count(field.name) != 1:
+            raise failures.missing_column(self._connector, field.name, answer.column_names)
+        column = answer.column(field.name).combine_chunks()
+        if isinstance(column, pa.ChunkedArray):  # more than one array can hold
+            column = pa.concat_arrays(column.chunks)
+        if not field.nullable and column.null_count:
+            raise failures.null_in_column(self._connector, field.name)
+        return self._cast(column, field)
+
+    def _cast(self, column: pa.Array, field: pa.Field) -> pa.Array:
+        if column.type == field.type:
+            return column
+        got = column.type
+        if pa.types.is_dictionary(got):
+            column = column.dictionary_decode()
+        reason = ""
+        if _fits(column.type, field.type):
+            try:
+                return pc.cast(column, field.type)
+            except pa.ArrowException as error:
+                reason = str(error)
+        raise failures.wrong_type(self._connector, field.name, field.type, got, reason)
+
+
+def _fits(got: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether values of one type may stand for the other, if they are in its range.
+
+    Text is not read as a number, nor a time without a zone as one with: these are mistakes more
+    often than not.
+    """
+    if pa.types.is_null(got) or got == wanted:
+        return True
+    if pa.types.is_struct(wanted):
+        return (
+            pa.types.is_struct(got)
+            and [field.name for field in got] == [field.name for field in wanted]
+            and all(_fits(one.type, other.type) for one, other in zip(got, wanted, strict=True))
+        )
+    if pa.types.is_map(wanted):
+        return (
+            pa.types.is_map(got)
+            and _fits(got.key_type, wanted.key_type)
+            and _fits(got.item_type, wanted.item_type)
+        )
+    if _is_list(wanted):
+        return _is_list(got) and _fits(got.value_type, wanted.value_type)
+    if pa.types.is_timestamp(wanted):
+        return pa.types.is_timestamp(got) and (got.tz is None) == (wanted.tz is None)
+    if pa.types.is_floating(wanted) or pa.types.is_decimal(wanted):
+        return pa.types.is_integer(got) or _kind(got) == _kind(wanted)
+    return _kind(got) is not None and _kind(got) == _kind(wanted)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+
+
+def _kind(kind: pa.DataType) -> str | None:
+    kinds = {
+        "integer": pa.types.is_integer,
+        "float": pa.types.is_floating,
+        "decimal": pa.types.is_decimal,
+        "text": lambda t: pa.types.is_string(t) or pa.types.is_large_string(t) or _is_view(t),
+        "binary": lambda t: (
+            pa.types.is_binary(t)
+            or pa.types.is_large_binary(t)
+            or pa.types.is_fixed_size_binary(t)
+            or pa.types.is_binary_view(t)
+        ),
+        "boolean": pa.types.is_boolean,
+        "date": pa.types.is_date,
+        "time": pa.types.is_time,
+        "duration": pa.types.is_duration,
+    }
+    return next((name for name, matches in kinds.items() if matches(kind)), None)
+
+
+def _is_view(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string_view(kind))

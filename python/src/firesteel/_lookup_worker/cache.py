@@ -1,0 +1,179 @@
+"""Answers kept by key, within bounds: Flink's PARTIAL cache."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from threading import RLock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from firesteel._lookup_worker.arrays import runs, spread
+from firesteel._lookup_worker.store import RowStore
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+    from firesteel._lookup_worker.arrays import Ints
+
+SMALLEST_GARBAGE = 4096
+"""Rows that may lie about unused before they are worth removing."""
+
+
+@dataclass(frozen=True)
+class CacheBounds:
+    """What a cache may keep: most keys, and seconds; None is unbounded."""
+
+    max_keys: int | None
+    seconds_after_write: float | None
+    seconds_after_access: float | None
+    missing_keys: bool
+
+
+class LookupCache:
+    """Rows by key; the keys used least recently go first.
+
+    "Recently" counts batches: of keys used in the same batch any may go. Use it with ``lock`` held,
+    over all steps that belong together: positions change whenever something is put.
+
+    Memory: ``max_keys`` keys and their rows, and at most as many rows again (or 4096) that belong
+    to no key any more.
+    """
+
+    def __init__(
+        self,
+        bounds: CacheBounds,
+        row_type: pa.StructType,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.lock = RLock()
+        self._bounds = bounds
+        self._clock = clock
+        self._slots: dict[Hashable, int] = {}
+        self._store = RowStore(row_type)
+        self._free: list[int] = []
+        self._keys: list[Hashable] = []  # by slot, as are the arrays
+        self._starts: Ints = np.zeros(0, dtype=np.int64)
+        self._lengths: Ints = np.zeros(0, dtype=np.int64)
+        self._used: Ints = np.zeros(0, dtype=np.int64)  # batch that used it last; -1: free slot
+        self._written: npt.NDArray[np.float64] = np.zeros(0)
+        self._accessed: npt.NDArray[np.float64] = np.zeros(0)
+        self._batch = 0
+        self._grow(1)  # so that -1 is an index, if of nothing in particular
+
+    def __len__(self) -> int:
+        """Number of keys, those without rows included."""
+        return len(self._slots)
+
+    def find(self, keys: Sequence[Hashable]) -> Ints:
+        """Return for each key its slot, or -1 when it is not cached (any more)."""
+        self._batch += 1
+        slots = np.fromiter(map(self._slots.get, keys, repeat(-1)), np.int64, len(keys))
+        found = slots[slots >= 0]
+        now = self._clock()
+        old = self._expired(found, now)
+        if old.any():
+            self._remove(found[old])
+            slots[np.isin(slots, found[old])] = -1
+            found = found[~old]
+        self._used[found] = self._batch
+        self._accessed[found] = now
+        return slots
+
+    def runs_of(self, slots: Ints) -> tuple[Ints, Ints]:
+        """Return where the rows of these slots begin, and how many; anything for slot -1."""
+        return self._starts[slots], self._lengths[slots]
+
+    def take(self, positions: Ints) -> pa.StructArray:
+        """Return the rows at these positions."""
+        return self._store.take(positions)
+
+    def put(self, keys: Sequence[Hashable], lengths: Ints, rows: pa.StructArray) -> int:
+        """Keep what was answered; return for how many keys.
+
+        Args:
+            keys: Distinct keys.
+            lengths: How many rows each key has.
+            rows: The rows of all keys, in the order of the keys.
+        """
+        starts = self._store.append(rows) + runs(lengths)
+        if not self._bounds.missing_keys:
+            some = lengths > 0
+            keys = [key for key, kept in zip(keys, some.tolist(), strict=True) if kept]
+            starts, lengths = starts[some], lengths[some]
+        slots = self._slots_for(keys)
+        self._starts[slots], self._lengths[slots] = starts, lengths
+        self._used[slots] = self._batch
+        self._written[slots] = self._accessed[slots] = self._clock()
+        self._evict()
+        self._compact()
+        return len(keys)
+
+    def purge(self) -> None:
+        """Remove what is too old, also if nobody asks for it again."""
+        taken = np.flatnonzero(self._used >= 0)
+        old = self._expired(taken, self._clock())
+        if old.any():
+            self._remove(taken[old])
+            self._compact()
+
+    def _expired(self, slots: Ints, now: float) -> npt.NDArray[np.bool_]:
+        old = np.zeros(len(slots), dtype=np.bool_)
+        if self._bounds.seconds_after_write is not None:
+            old |= now - self._written[slots] >= self._bounds.seconds_after_write
+        if self._bounds.seconds_after_access is not None:
+            old |= now - self._accessed[slots] >= self._bounds.seconds_after_access
+        return old
+
+    def _slots_for(self, keys: Sequence[Hashable]) -> Ints:
+        self._grow(len(keys))
+        slots = np.empty(len(keys), dtype=np.int64)
+        for index, key in enumerate(keys):
+            slot = self._slots.get(key)
+            if slot is None:
+                slot = self._slots[key] = self._free.pop()
+                self._keys[slot] = key
+            slots[index] = slot
+        return slots
+
+    def _grow(self, wanted: int) -> None:
+        if len(self._free) >= wanted:
+            return
+        size = len(self._keys)
+        more = max(wanted, size, 64)
+        self._free.extend(range(size + more - 1, size - 1, -1))
+        self._keys.extend([None] * more)
+        self._starts = np.concatenate([self._starts, np.zeros(more, dtype=np.int64)])
+        self._lengths = np.concatenate([self._lengths, np.zeros(more, dtype=np.int64)])
+        self._used = np.concatenate([self._used, np.full(more, -1, dtype=np.int64)])
+        self._written = np.concatenate([self._written, np.zeros(more)])
+        self._accessed = np.concatenate([self._accessed, np.zeros(more)])
+
+    def _evict(self) -> None:
+        limit = self._bounds.max_keys
+        surplus = len(self._slots) - limit if limit is not None else 0
+        if surplus > 0:
+            taken = np.flatnonzero(self._used >= 0)
+            oldest = np.argpartition(self._used[taken], surplus - 1)[:surplus]
+            self._remove(taken[oldest])
+
+    def _remove(self, slots: Ints) -> None:
+        for slot in slots.tolist():
+            del self._slots[self._keys[slot]]
+            self._keys[slot] = None
+            self._free.append(slot)
+        self._lengths[slots] = 0
+        self._used[slots] = -1
+
+    def _compact(self) -> None:
+        live = int(self._lengths.sum())
+        if len(self._store) - live <= max(live, SMALLEST_GARBAGE):
+            return
+        taken = np.flatnonzero(self._used >= 0)
+        lengths = self._lengths[taken]
+        self._store.keep_only(spread(self._starts[taken], lengths))
+        self._starts[taken] = runs(lengths)

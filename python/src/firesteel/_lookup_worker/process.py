@@ -1,0 +1,211 @@
+"""The door for Spark: takes Arrow batches of keys, gives Arrow batches of answers."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from threading import Lock
+
+import numpy as np
+import pyarrow as pa
+from pyspark import TaskContext
+
+from firesteel._lookup_worker.arrays import Ints
+from firesteel._lookup_worker.cache import LookupCache
+from firesteel._lookup_worker.interfaces import TaskInfo
+from firesteel._lookup_worker.partitions import PartitionerSpec, Partitions
+from firesteel._lookup_worker.request import LookupRequest, request_of
+from firesteel._lookup_worker.task import BatchStats, ConnectorSpec, LookupTask, bounds_of
+
+MAX_CACHES = 256
+"""Caches of a worker process; the one used least recently goes first."""
+
+
+class LookupProcess:
+    """All that a worker process keeps from one task to the next: the caches.
+
+    Spark gives every task that runs at the same time a Python process of its own, and hands idle
+    processes to later tasks. So a cache is shared by the tasks that one process runs in turn.
+    """
+
+    def __init__(self) -> None:
+        self._caches: OrderedDict[tuple[object, ...], LookupCache] = OrderedDict()
+        self._lock = Lock()
+
+    def lookup(
+        self, spec: ConnectorSpec, batches: Iterator[tuple[pa.Array, ...]]
+    ) -> Iterator[pa.Array]:
+        """Answer all batches of one task.
+
+        Args:
+            spec: The connector.
+            batches: Arrays (request, shard, key columns...). The request is JSON, the same in all
+                rows; a null stands for the one before, so that it need not be sent often. The
+                shard is the partition of a custom shuffle, or null.
+
+        Yields:
+            For each batch an array of structs: ``rows``, the matches of each row, and ``stats``,
+            in the first row only.
+        """
+        tasks: dict[tuple[str, int | None], LookupTask] = {}
+        text = ""
+        requests: dict[str, LookupRequest] = {}
+        results = Results(spec.schema)
+        ended = False
+        try:
+            for said, shards, *columns in batches:
+                if not len(said):
+                    yield results.none()
+                    continue
+                text = _first_known(said) or text
+                request = requests.get(text) or requests.setdefault(text, request_of(text))
+                parts = []
+                for shard, rows in _by_shard(shards):
+                    task = tasks.get((text, shard))
+                    if task is None:
+                        task = tasks[text, shard] = self._task(spec, request, shard)
+                    mine = columns if rows is None else [c.take(pa.array(rows)) for c in columns]
+                    parts.append((rows, *task.rows_of(mine)))
+                yield results.of(parts, len(said))
+            ended = True
+        finally:
+            _close(tasks.values(), quietly=not ended)
+
+    def partition(
+        self, spec: PartitionerSpec, batches: Iterator[tuple[pa.Array, ...]]
+    ) -> Iterator[pa.Array]:
+        """Give the keys of all batches of one task their partitions.
+
+        Args:
+            spec: The partitioner.
+            batches: Arrays (number of partitions, key columns...).
+
+        Yields:
+            For each batch an array of partitions.
+        """
+        partitions = None
+        for first, *columns in batches:
+            if partitions is None:
+                partitions = Partitions(spec)
+            yield partitions.of_batch(first, columns) if len(first) else pa.array([], pa.int64())
+
+    def _task(self, spec: ConnectorSpec, request: LookupRequest, shard: int | None) -> LookupTask:
+        info = _task_info(spec.name, request, shard)
+        return LookupTask(spec, request, info, self._cache(spec, request, shard))
+
+    def _cache(
+        self, spec: ConnectorSpec, request: LookupRequest, shard: int | None
+    ) -> LookupCache | None:
+        if not request.cached:
+            return None
+        names = [*request.context.columns]
+        row_type = pa.struct([spec.schema.field(name).with_nullable(True) for name in names])
+        if request.private:
+            return LookupCache(bounds_of(request), row_type)
+        # The scope says it all; the rest makes sure that an answer never has the wrong columns.
+        identity = (spec.registration, request.scope, request.context, bounds_of(request), shard)
+        with self._lock:
+            self._drop_expired()
+            cache = self._caches.get(identity)
+            if cache is None:
+                cache = self._caches[identity] = LookupCache(bounds_of(request), row_type)
+            self._caches.move_to_end(identity)
+            if len(self._caches) > MAX_CACHES:
+                self._caches.popitem(last=False)
+        return cache
+
+    def _drop_expired(self) -> None:
+        for identity, cache in list(self._caches.items()):
+            with cache.lock:
+                cache.purge()
+            if not len(cache):
+                del self._caches[identity]
+
+
+class Results:
+    """Builds answers as Spark expects them, of all columns of a schema."""
+
+    _names = ("rows", "stats")
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._fields = [field.with_nullable(True) for field in schema]
+        names = list(BatchStats.__dataclass_fields__)
+        self._stats = pa.struct([pa.field(name, pa.int64()) for name in names])
+
+    def none(self) -> pa.Array:
+        """Return the answer to a batch without rows."""
+        empty = self._lists(pa.array([], pa.struct(self._fields)), np.zeros(0, dtype=np.int64))
+        return pa.StructArray.from_arrays([empty, pa.array([], self._stats)], self._names)
+
+    def of(
+        self,
+        parts: Sequence[tuple[Ints | None, pa.StructArray, Ints, BatchStats]],
+        rows: int,
+    ) -> pa.Array:
+        """Put together the answers to the shards of one batch.
+
+        Args:
+            parts: For each shard its rows of the batch (None for all), matches, how many each
+                row has, and counts.
+            rows: Rows of the batch.
+        """
+        lists = [self._lists(matches, lengths) for _, matches, lengths, _ in parts]
+        together = lists[0] if len(lists) == 1 else pa.concat_arrays(lists)
+        if len(lists) > 1:
+            order = np.concatenate([positions for positions, *_ in parts if positions is not None])
+            back = np.empty(rows, dtype=np.int64)
+            back[order] = np.arange(rows, dtype=np.int64)
+            together = together.take(pa.array(back))
+        counts = [asdict(stats) for *_, stats in parts]
+        summed = {name: sum(count[name] for count in counts) for name in counts[0]}
+        stats = pa.concat_arrays([pa.array([summed], self._stats), pa.nulls(rows - 1, self._stats)])
+        return pa.StructArray.from_arrays([together, stats], self._names)
+
+    def _lists(self, matches: pa.StructArray, lengths: Ints) -> pa.ListArray:
+        present = dict(zip((f.name for f in matches.type), matches.flatten(), strict=True))
+        columns = [
+            present[field.name] if field.name in present else pa.nulls(len(matches), field.type)
+            for field in self._fields
+        ]
+        structs = pa.StructArray.from_arrays(columns, fields=self._fields)
+        offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
+
+
+def _first_known(texts: pa.Array) -> str | None:
+    position = 0 if texts[0].is_valid else texts.is_valid().index(True).as_py()
+    return None if position < 0 else str(texts[position].as_py())
+
+
+def _by_shard(shards: pa.Array) -> list[tuple[int | None, Ints | None]]:
+    """Split a batch by shard: (shard, its rows), with None for all rows when there is but one."""
+    different = shards.unique().to_pylist()
+    if len(different) == 1:
+        return [(different[0], None)]
+    numbers = shards.fill_null(-1).to_numpy()
+    return [
+        (shard, np.flatnonzero(numbers == (-1 if shard is None else shard))) for shard in different
+    ]
+
+
+def _task_info(name: str, request: LookupRequest, shard: int | None) -> TaskInfo:
+    running = TaskContext.get()
+    attempt = running.attemptNumber() if running else 0
+    index = (running.partitionId() if running else 0) if shard is None else shard
+    count = 0 if shard is None else request.context.num_partitions
+    stage = f"stage {running.stageId()}, " if running else ""
+    return TaskInfo(index, count, attempt, f"lookup {name}, {stage}partition {index}")
+
+
+def _close(tasks: Iterable[LookupTask], quietly: bool) -> None:
+    """Close all; then raise the first error, unless there is one already that matters more."""
+    errors: list[Exception] = []
+    for task in tasks:
+        try:
+            task.close()
+        except Exception as error:
+            errors.append(error)
+    if errors and not quietly:
+        raise errors[0]

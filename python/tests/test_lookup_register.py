@@ -1,0 +1,383 @@
+"""Registering connectors and joining with them, as far as no JVM is needed."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from threading import Lock
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import Row
+from pyspark.sql.types import ArrayType, LongType, StringType, StructField, StructType
+from pyspark.util import PythonEvalType
+
+import firesteel
+from firesteel import InvalidConnectorError, lookup_join, register_lookup, unregister_lookup
+from firesteel._lookup_options import flink_options, milliseconds
+
+SCHEMA = StructType(
+    [
+        StructField("id", LongType(), nullable=False),
+        StructField("kind", StringType()),
+        StructField("name", StringType()),
+    ]
+)
+
+
+class Connector:
+    """A store that is empty."""
+
+    def __init__(self, **attributes: object) -> None:
+        self.schema: Any = SCHEMA
+        self.keys: Any = ("kind", "id")
+        vars(self).update(attributes)
+
+    def lookup(self, keys: pa.Table) -> pa.Table:
+        return keys.slice(0, 0)
+
+
+class Partitioned(Connector):
+    """Partitions by itself."""
+
+    def partition(self, join_keys: Row, num_partitions: int) -> int:
+        return 0
+
+
+class Session:
+    """Notes what it is told; nothing of Spark runs."""
+
+    def __init__(self, has_extension: bool = True) -> None:
+        self.has_extension = has_extension
+        self.version = "4.3.0"
+        self.functions: dict[str, Any] = {}
+        self.statements: list[str] = []
+        self.dropped: list[str] = []
+        self.catalog = self.udf = self.conf = self
+        self.sparkSession = self
+        self.hints: tuple[object, ...] = ()
+        self.joined: tuple[object, ...] = ()
+
+    def functionExists(self, _: str) -> bool:
+        return self.has_extension
+
+    def get(self, _: str, default: str) -> str:
+        return default
+
+    def register(self, name: str, function: object) -> None:
+        self.functions[name] = function
+
+    def sql(self, text: str) -> None:
+        self.statements.append(text)
+
+    def dropTempView(self, name: str) -> None:
+        self.dropped.append(name)
+
+    def table(self, name: str) -> Session:
+        return self
+
+    def hint(self, *parameters: object) -> str:
+        self.hints = parameters
+        return "hinted"
+
+    def join(self, *arguments: object) -> Session:
+        self.joined = arguments
+        return self
+
+
+def registered(
+    connector: object,
+    **arguments: Any,  # noqa: ANN401 - right ones and wrong ones
+) -> tuple[Session, dict[str, Any]]:
+    """Register a connector, and read the description that the JVM gets."""
+    session = Session()
+    register_lookup(session, "customers", connector, **arguments)  # type: ignore[arg-type]
+    (statement,) = session.statements
+    start = "CREATE OR REPLACE TEMPORARY VIEW customers AS SELECT * FROM firesteel_python_lookup('"
+    assert statement.startswith(start)
+    text = (
+        statement.removeprefix(start).removesuffix("')").replace("\\'", "'").replace("\\\\", "\\")
+    )
+    return session, json.loads(text)
+
+
+def test_describes_the_connector_to_the_jvm() -> None:
+    session, said = registered(Connector())
+    assert said == {
+        "name": "customers",
+        "udf": "__firesteel_lookup_customers",
+        "partition_udf": None,
+        "deterministic": True,
+        "schema": SCHEMA.jsonValue(),
+        "keys": ["id", "kind"],  # in the schema's order
+        "partition_keys": [],
+        "scan_udf": None,
+        "options": {"lookup.cache": "NONE"},
+    }
+    assert list(session.functions) == ["__firesteel_lookup_customers"]
+
+
+def test_the_function_answers_arrays_of_the_schemas_rows_and_counts() -> None:
+    session, _ = registered(Connector())
+    function = session.functions["__firesteel_lookup_customers"]
+    assert function.evalType == PythonEvalType.SQL_SCALAR_ARROW_ITER_UDF
+    assert function.returnType["rows"].dataType.elementType.names == SCHEMA.names
+    assert function.returnType["stats"].dataType.names == [
+        "hits", "misses", "loads", "load_ms", "failures", "cached_rows", "requests"
+    ]  # fmt: skip
+
+
+def test_quotes_and_backslashes_survive_the_sql() -> None:
+    odd = StructType([*SCHEMA, StructField('it\'s "so" \\ ä', StringType())])
+    _, said = registered(Connector(schema=odd))
+    assert StructType.fromJson(said["schema"]) == odd
+
+
+def test_cache_options_have_flinks_names() -> None:
+    _, said = registered(
+        Connector(),
+        cache="partial",
+        max_rows=1000,
+        expire_after_write=timedelta(minutes=1),
+        expire_after_access="5 min",
+        cache_missing_key=False,
+        batch_size=50,
+        options={"lookup.partial-cache.max-rows": "7"},
+    )
+    assert said["options"] == {
+        "lookup.cache": "PARTIAL",
+        "lookup.partial-cache.max-rows": "7",
+        "lookup.partial-cache.expire-after-write": "60000 ms",
+        "lookup.partial-cache.expire-after-access": "300000 ms",
+        "lookup.partial-cache.cache-missing-key": "false",
+        "lookup.batch-size": "50",
+    }
+
+
+class TestPartitioner:
+    """Where a partitioner comes from."""
+
+    def test_of_the_connector_itself(self) -> None:
+        session, said = registered(Partitioned())
+        assert said["partition_udf"] == "__firesteel_partition_customers"
+        assert said["partition_keys"] == ["id", "kind"]
+        assert session.functions["__firesteel_partition_customers"].returnType == LongType()
+
+    def test_of_get_partitioner(self) -> None:
+        class Random:
+            def partition(self, join_keys: Row, num_partitions: int) -> int:
+                return 0
+
+            def is_deterministic(self) -> bool:
+                return False
+
+        class Asked(Partitioned):
+            partition_keys = ("id",)
+
+            def get_partitioner(self) -> object:
+                return Random()
+
+        _, said = registered(Asked())
+        assert not said["deterministic"]
+        assert said["partition_keys"] == ["id"]
+
+    def test_none_leaves_the_input_as_it_is(self) -> None:
+        class Asked(Partitioned):
+            def get_partitioner(self) -> None:
+                return None
+
+        _, said = registered(Asked())
+        assert said["partition_udf"] is None
+
+    def test_what_is_no_partitioner_is_refused(self) -> None:
+        class Asked(Connector):
+            def get_partitioner(self) -> object:
+                return 5
+
+        with pytest.raises(InvalidConnectorError, match=r"'customers' returned builtins\.int"):
+            registered(Asked())
+
+
+@pytest.mark.parametrize(
+    ("connector", "message"),
+    [
+        (object(), r"'customers' \(builtins\.object\) needs the attributes schema and keys"),
+        (Connector(lookup=None), "a method lookup"),
+        (Connector(schema=5), "schema 5 of lookup connector 'customers'.*StructType or DDL"),
+        (Connector(keys="id"), "keys = 'id' of lookup connector 'customers'.*id, kind, name"),
+        (Connector(keys=()), r"keys = \(\)"),
+        (Connector(keys=("id", "id")), "different names"),
+        (Connector(keys=("nope",)), r"keys = \('nope',\).*among id, kind, name"),
+        (Partitioned(partition_keys=("name",)), r"partition_keys = \('name',\).*among id, kind"),
+        (
+            Connector(schema=StructType().add("a", ArrayType(LongType())), keys=["a"]),
+            "column 'a' of type array<bigint>",
+        ),
+        (
+            Connector(schema=StructType().add("a", StringType("UTF8_LCASE")), keys=["a"]),
+            "column 'a' of type string collate UTF8_LCASE.*plain STRING",
+        ),
+        (
+            Connector(lock=Lock()),
+            r"'customers' .*Connector\) cannot be pickled.*lock.*open\(task\)",
+        ),
+    ],
+    ids=str,
+)
+def test_refuses_connectors_by_name(connector: object, message: str) -> None:
+    with pytest.raises(InvalidConnectorError, match=message):
+        registered(connector)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"cache": "PARTIAL"}, "set max_rows, expire_after_write or expire_after_access"),
+        ({"cache": "FULL"}, "can only be asked by key.*lookup_join"),
+        ({"cache": "LRU"}, "'LRU': must be 'NONE' or 'PARTIAL'"),
+        ({"max_rows": 5}, "max-rows without a cache"),
+        ({"cache": "PARTIAL", "max_rows": 0}, "max_rows = 0: must be a positive whole number"),
+        ({"cache": "PARTIAL", "max_rows": True}, "max_rows = True"),
+        ({"cache": "PARTIAL", "expire_after_write": "soon"}, "expire_after_write = 'soon'"),
+        ({"cache": "PARTIAL", "expire_after_write": 0}, "expire_after_write = 0"),
+        ({"batch_size": "many"}, "batch_size = 'many'"),
+        ({"options": {"lookup.cach": "NONE"}}, "'lookup.cach'; did you mean lookup.cache"),
+        ({"options": {"shuffle": "true"}}, "unknown option 'shuffle'"),
+    ],
+    ids=str,
+)
+def test_refuses_options_with_what_is_allowed(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        registered(Connector(), **arguments)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "1a", "a.b", "a'; DROP", 5, None])
+def test_refuses_names_that_are_none(name: Any) -> None:  # noqa: ANN401 - whatever is given
+    with pytest.raises(ValueError, match="cannot name a lookup table"):
+        register_lookup(Session(), name, Connector())  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="cannot name a lookup table"):
+        unregister_lookup(Session(), name)  # type: ignore[arg-type]
+
+
+def test_a_session_without_the_extension_is_an_error() -> None:
+    session = Session(has_extension=False)
+    with pytest.raises(firesteel.ExtensionNotLoadedError):
+        register_lookup(session, "customers", Connector())  # type: ignore[arg-type]
+    with pytest.raises(firesteel.ExtensionNotLoadedError):
+        lookup_join(session, "customers", "id")  # type: ignore[arg-type]
+
+
+def test_unregistering_drops_the_view_and_the_functions() -> None:
+    session = Session()
+    unregister_lookup(session, "customers")  # type: ignore[arg-type]
+    assert session.dropped == ["customers"]
+    assert [statement.split()[-1] for statement in session.statements] == [
+        "__firesteel_lookup_customers",
+        "__firesteel_partition_customers",
+    ]
+
+
+class TestJoin:
+    """What lookup_join makes of its arguments."""
+
+    def joined(
+        self,
+        *arguments: Any,  # noqa: ANN401 - right ones and wrong ones
+        **named: Any,  # noqa: ANN401
+    ) -> Session:
+        session = Session()
+        lookup_join(session, "customers", *arguments, **named)  # type: ignore[arg-type]
+        return session
+
+    def test_is_a_join_with_a_hint(self) -> None:
+        session = self.joined("id", "left_outer", shuffle=True, async_=False, timeout="3 min")
+        assert session.joined == ("hinted", "id", "left")
+        assert session.hints == ("LOOKUP", "shuffle=true", "async=false", "timeout=180000 ms")
+
+    def test_names_every_option_as_flink_does(self) -> None:
+        session = self.joined(
+            ["id"],
+            output_mode="allow_unordered",
+            capacity=7,
+            retry_predicate="lookup_miss",
+            retry_strategy="fixed_delay",
+            fixed_delay=0,
+            max_attempts=3,
+            cache="full",
+            reload_strategy="TIMED",
+            reload_iso_time="10:15Z",
+            reload_interval_in_days=2,
+        )
+        assert set(session.hints[1:]) == {
+            "output-mode=allow_unordered",
+            "capacity=7",
+            "retry-predicate=lookup_miss",
+            "retry-strategy=fixed_delay",
+            "fixed-delay=0 ms",
+            "max-attempts=3",
+            "lookup.cache=FULL",
+            "lookup.full-cache.reload-strategy=TIMED",
+            "lookup.full-cache.timed-reload.iso-time=10:15Z",
+            "lookup.full-cache.timed-reload.interval-in-days=2",
+        }
+
+    @pytest.mark.parametrize("how", ["right", "full", "cross", "semi", None])
+    def test_refuses_other_joins(self, how: object) -> None:
+        with pytest.raises(ValueError, match=r"how = .*'inner' or 'left'"):
+            self.joined("id", how)
+
+    @pytest.mark.parametrize("on", [None, []])
+    def test_needs_a_key(self, on: Sequence[str] | None) -> None:
+        with pytest.raises(ValueError, match=r"on = None: a lookup join needs a key"):
+            self.joined(on)
+
+    def test_refuses_what_is_no_boolean(self) -> None:
+        with pytest.raises(ValueError, match="shuffle = 'yes': must be True or False"):
+            self.joined("id", shuffle="yes")
+
+
+@pytest.mark.parametrize(
+    ("value", "millis"),
+    [
+        (timedelta(seconds=1.5), 1500),
+        (0.1, 100),
+        (3, 3000),
+        ("10s", 10_000),
+        ("10 S", 10_000),
+        ("1 h 30 min", 5_400_000),
+        ("2 days", 172_800_000),
+        ("250ms", 250),
+        ("0.5 s", 500),
+    ],
+    ids=str,
+)
+def test_reads_times(value: Any, millis: int) -> None:  # noqa: ANN401 - of several types
+    assert milliseconds("timeout", value) == millis
+
+
+@pytest.mark.parametrize("value", ["10", "", "10 parsecs", "s", "-1 s", -1, 0.0001, True, None, []])
+def test_refuses_what_is_no_time(value: Any) -> None:  # noqa: ANN401 - whatever is given
+    with pytest.raises(ValueError, match=r"timeout = .*must be a time in whole milliseconds"):
+        milliseconds("timeout", value)
+
+
+def test_options_that_are_not_given_are_left_to_the_engine() -> None:
+    assert flink_options({"timeout": None, "shuffle": None}) == {}
+
+
+def test_protocols_know_a_connector() -> None:
+    assert isinstance(Connector(), firesteel.SupportsLookup)
+    assert not isinstance(object(), firesteel.SupportsLookup)
+    assert isinstance(Partitioned(), firesteel.InputDataPartitioner)
+    task = firesteel.TaskInfo(0, 4, 0, "t")
+    assert pickle.loads(pickle.dumps(task)) == task
+
+
+def test_importing_firesteel_needs_no_pyarrow() -> None:
+    program = "import sys; sys.modules['pyarrow'] = None; import firesteel; firesteel.TaskInfo"
+    subprocess.run([sys.executable, "-c", program], check=True)

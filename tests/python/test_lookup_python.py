@@ -1,0 +1,288 @@
+"""Lookup joins with connectors written in Python: classic, streaming and Spark Connect."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.functions import broadcast, col
+
+import firesteel
+from firesteel import LookupContext, TaskInfo, lookup_join, register_lookup
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "lookup"
+
+
+def customers(**settings: Any) -> Any:  # noqa: ANN401 - a connector made for one test
+    """Make a connector that knows id % 4 rows for each id under 100.
+
+    Its class is made here so that it is pickled by value: the workers do not have this file.
+    """
+
+    class Customers:
+        schema = "id BIGINT, part INT, name STRING, tags ARRAY<STRING>"
+        keys = ("id",)
+        fails_at: int | None = None
+        answer_type: str = "string"
+        partition_of: int | None = None
+
+        def open(self, task: TaskInfo, context: LookupContext) -> None:
+            self.task = task
+            self.context = context
+
+        def lookup(self, keys: pa.Table) -> pa.Table:
+            import pyarrow
+
+            wanted = keys["id"].to_pylist()
+            if self.fails_at in wanted:
+                raise OSError("the store is away")
+            task = self.task
+            if self.context.custom_shuffle and any(n % task.count != task.index for n in wanted):
+                raise AssertionError(f"{wanted} asked of {task}")
+            found = [(n, i) for n in wanted if n < 100 for i in range(n % 4)]
+            names = pyarrow.array([f"{n}.{i}" for n, i in found], "string")
+            if self.answer_type != "string":
+                names = pyarrow.array([0] * len(found), self.answer_type)
+            return pyarrow.table(
+                {
+                    "name": names,
+                    "id": pyarrow.array([n for n, _ in found], "int64"),
+                    "part": pyarrow.array([i for _, i in found], "int8"),
+                    "tags": pyarrow.array(
+                        [[str(n)] for n, _ in found], pyarrow.list_(pyarrow.string())
+                    ),
+                }
+            )
+
+        def partition(self, join_keys: Row, num_partitions: int) -> int:
+            if self.partition_of is not None:
+                return self.partition_of
+            return int(join_keys.id % num_partitions)
+
+    connector = Customers()
+    vars(connector).update(settings)
+    return connector
+
+
+def as_table(spark: SparkSession) -> DataFrame:
+    """The same rows, to be joined by Spark itself."""
+    return spark.sql("""
+        SELECT id, CAST(i AS INT) AS part, concat(id, '.', i) AS name,
+          array(CAST(id AS STRING)) AS tags
+        FROM range(100) LATERAL VIEW explode(sequence(0, 3)) AS i WHERE i < id % 4""")
+
+
+def orders(spark: SparkSession) -> DataFrame:
+    """Orders with keys that are known, unknown, repeated and null."""
+    return spark.range(0, 500, 1, 4).selectExpr(
+        "id AS no", "IF(id % 11 = 0, NULL, id * 7 % 130) AS id", "CAST(id % 3 AS INT) AS part"
+    )
+
+
+def rows(df: DataFrame) -> list[Row]:
+    return sorted(df.collect(), key=str)
+
+
+@pytest.fixture(params=["classic", "connect"])
+def session(request: pytest.FixtureRequest) -> SparkSession:
+    """A session of its own, of either kind."""
+    name = "classic_session" if request.param == "classic" else "connect_session"
+    found: SparkSession = request.getfixturevalue(name)
+    return found
+
+
+@pytest.fixture
+def classic_session(spark: SparkSession) -> SparkSession:
+    return spark.newSession()
+
+
+@pytest.fixture
+def connect_session(address: str) -> Iterator[SparkSession]:
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+    session = ConnectSession.builder.remote(address).create()
+    yield session  # type: ignore[misc] # a class of its own with the same methods
+    session.stop()
+
+
+@pytest.mark.parametrize("how", ["inner", "left"])
+@pytest.mark.parametrize("shuffle", [None, True])
+@pytest.mark.parametrize("cache", [{}, {"cache": "PARTIAL", "max_rows": 20}])
+@pytest.mark.parametrize("more", [{}, {"async_": True, "capacity": 3, "batch_size": 7}])
+def test_gives_the_rows_of_a_plain_join(
+    session: SparkSession,
+    how: str,
+    shuffle: bool | None,
+    cache: dict[str, Any],
+    more: dict[str, Any],
+) -> None:
+    register_lookup(session, "customers", customers())
+    looked_up = lookup_join(
+        orders(session), "customers", on="id", how=how, shuffle=shuffle, **cache, **more
+    )
+    assert rows(looked_up) == rows(orders(session).join(as_table(session), "id", how))
+
+
+def test_takes_flinks_text(session: SparkSession) -> None:
+    register_lookup(session, "customers", customers())
+    orders(session).createOrReplaceTempView("orders")
+    as_table(session).createOrReplaceTempView("plain")
+    text = """
+        SELECT /*+ LOOKUP('table'='c', 'shuffle'='true', 'async'='true',
+            'retry-predicate'='lookup_miss', 'retry-strategy'='fixed_delay', 'fixed-delay'='1ms',
+            'max-attempts'='2') */ o.no, c.name
+        FROM orders AS o JOIN customers AS c ON o.id = c.id"""
+    plain = "SELECT o.no, c.name FROM orders AS o JOIN plain AS c ON o.id = c.id"
+    assert rows(session.sql(text)) == rows(session.sql(plain))
+
+
+def test_takes_a_condition_with_more_than_keys(session: SparkSession) -> None:
+    register_lookup(session, "customers", customers())
+
+    def joined(dimension: DataFrame, how: Callable[..., DataFrame]) -> DataFrame:
+        left, right = orders(session).alias("o"), dimension.alias("c")
+        on = (col("o.id") == col("c.id")) & (col("c.part") <= col("o.part")) & (col("c.part") > 0)
+        return how(left, right, on).select("o.no", "c.name", "c.tags")
+
+    ours = joined(session.table("customers"), lambda o, c, on: lookup_join(o, c, on, "left"))
+    plain = joined(as_table(session), lambda o, c, on: o.join(broadcast(c), on, "left"))
+    assert rows(ours) == rows(plain)
+
+
+def test_streams(session: SparkSession, tmp_path: Path) -> None:
+    source = tmp_path / "orders"
+    orders(session).write.parquet(str(source))
+    register_lookup(session, "customers", customers(), cache="PARTIAL", max_rows=50)
+    stream = session.readStream.schema(orders(session).schema).parquet(str(source))
+    query = (
+        lookup_join(stream, "customers", on="id", how="left", shuffle=True)
+        .writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .option("maxFilesPerTrigger", 1)
+        .trigger(availableNow=True)
+        .start(str(tmp_path / "enriched"), format="parquet")
+    )
+    assert query.awaitTermination(120)
+    expected = orders(session).join(as_table(session), "id", "left")
+    assert rows(session.read.parquet(str(tmp_path / "enriched"))) == rows(expected)
+
+
+def test_explain_names_the_partitioner(session: SparkSession) -> None:
+    register_lookup(session, "customers", customers())
+    joined = lookup_join(orders(session), "customers", on="id", shuffle=True)
+    (fired,) = firesteel.explain(joined).fired
+    assert "partitioner of customers" in str(fired)
+
+
+def test_registering_again_replaces(session: SparkSession) -> None:
+    register_lookup(session, "customers", customers(fails_at=1))
+    register_lookup(session, "customers", customers())
+    assert lookup_join(session.range(4), "customers", on="id").count() == 6
+
+
+def test_unregistering_removes_the_table(session: SparkSession) -> None:
+    register_lookup(session, "customers", customers())
+    firesteel.unregister_lookup(session, "customers")
+    assert not session.catalog.tableExists("customers")
+    firesteel.unregister_lookup(session, "customers")
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ({"fails_at": 2}, "'customers' failed in lookup for id = .*OSError: the store is away"),
+        ({"answer_type": "int64"}, "'customers' answered column 'name' as int64"),
+    ],
+    ids=str,
+)
+def test_a_failing_connector_is_named(
+    session: SparkSession, broken: dict[str, Any], message: str
+) -> None:
+    register_lookup(session, "customers", customers(**broken))
+    with pytest.raises(PySparkException, match=message):
+        lookup_join(session.range(4), "customers", on="id").collect()
+
+
+@pytest.mark.parametrize("number", [-1, 99])
+def test_a_partition_out_of_range_is_refused(session: SparkSession, number: int) -> None:
+    register_lookup(session, "customers", customers(partition_of=number))
+    with pytest.raises(PySparkException, match="BAD_PARTITION"):
+        lookup_join(session.range(4), "customers", on="id", shuffle=True).collect()
+
+
+def test_an_incomplete_retry_is_refused(session: SparkSession) -> None:
+    register_lookup(session, "customers", customers())
+    with pytest.raises(PySparkException, match="INCOMPLETE_RETRY"):
+        lookup_join(session.range(4), "customers", on="id", max_attempts=3).collect()
+
+
+def test_a_table_without_a_connector_is_loaded_whole(session: SparkSession) -> None:
+    as_table(session).createOrReplaceTempView("plain")
+    joined = lookup_join(orders(session), "plain", on="id", how="left")
+    assert rows(joined) == rows(orders(session).join(as_table(session), "id", "left"))
+
+
+@pytest.mark.parametrize("name", ["sqlite_connector", "http_connector"])
+def test_examples_run(run: Callable[..., str], name: str) -> None:
+    printed = run(sys.executable, EXAMPLES / f"{name}.py")
+    assert "of 2000 orders have a known customer" in printed
+
+
+CLUSTER = """
+import sys
+import firesteel
+from pyspark.sql import SparkSession
+
+builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", False)
+spark = firesteel.configure(builder.config("spark.sql.shuffle.partitions", 4)).getOrCreate()
+
+
+class Workers:
+    schema = "id BIGINT, has_firesteel BOOLEAN"
+    keys = ("id",)
+
+    def open(self, task: firesteel.TaskInfo, context: firesteel.LookupContext) -> None:
+        self.count = task.count
+
+    def lookup(self, keys):
+        import importlib.util
+        import pyarrow
+
+        has = importlib.util.find_spec("firesteel") is not None
+        return keys.append_column("has_firesteel", pyarrow.array([has] * len(keys)))
+
+    def partition(self, join_keys, num_partitions):
+        return join_keys.id % num_partitions
+
+
+firesteel.register_lookup(spark, "workers", Workers(), cache="PARTIAL", max_rows=100)
+orders = spark.range(0, 1000, 1, 4).selectExpr("id % 50 AS id")
+joined = firesteel.lookup_join(orders, "workers", on="id", shuffle=True)
+print("rows:", joined.count(), joined.select("has_firesteel").distinct().collect())
+spark.stop()
+"""
+
+
+def test_workers_of_a_cluster_need_no_firesteel(
+    run_python: Callable[..., str], writable_spark_home: Path, bare_python: Path
+) -> None:
+    environment = {"SPARK_HOME": str(writable_spark_home), "PYSPARK_PYTHON": str(bare_python)}
+    printed = run_python(CLUSTER, **environment)
+    assert "rows: 1000 [Row(has_firesteel=False)]" in printed
+
+
+@pytest.fixture
+def bare_python(tmp_path: Path) -> Path:
+    """A Python with the packages of this one, but not those installed as editable: firesteel."""
+    wrapper = tmp_path / "python"
+    packages = Path(pa.__file__).parents[1]
+    wrapper.write_text(
+        f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{packages}" exec "{sys._base_executable}" "$@"\n'  # type: ignore[attr-defined]
+    )
+    wrapper.chmod(0o755)
+    return wrapper
