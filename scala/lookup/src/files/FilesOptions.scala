@@ -1,0 +1,120 @@
+package io.firesteel.lookup.files
+
+import java.util.Locale
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.network.util.JavaUtils
+import org.apache.spark.sql.connector.catalog.TableCatalog
+
+/**
+ * The options of `firesteel-files`, checked.
+ *
+ * @param idleMillis how long a loaded bucket is kept when no task uses it
+ * @param reader options that Spark's Parquet reader and Hadoop take
+ */
+private[files] final case class FilesOptions(
+    path: Option[String],
+    table: Option[String],
+    buckets: Option[Int],
+    bucketBy: Seq[String],
+    idleMillis: Long,
+    reader: Map[String, String]) {
+
+  /** Without the options, which can be secret. */
+  override def toString: String = s"FilesOptions(${path.orElse(table).mkString})"
+}
+
+private[files] object FilesOptions {
+  val path = "path"
+  val table = "table"
+  val buckets = "buckets"
+  val bucketBy = "bucket-by"
+  val idleTime = "idle-time"
+
+  /** Time between two micro-batches that a bucket should outlive. */
+  private val defaultIdleMillis: Long = 10L * 60 * 1000
+
+  private val own = Seq(path, table, buckets, bucketBy, idleTime)
+
+  /** What the options of Hadoop's file systems begin with; they can be secret. */
+  val fileSystem = "fs."
+
+  /** Options of Spark's Parquet source that make sense here. */
+  private val parquet = Seq(
+    "mergeSchema",
+    "datetimeRebaseMode",
+    "int96RebaseMode",
+    "ignoreCorruptFiles",
+    "ignoreMissingFiles")
+
+  /** Names that belong to others: the lookup join, Hadoop's file systems, Spark's catalog. */
+  private val foreign = Seq("lookup.", fileSystem, TableCatalog.OPTION_PREFIX)
+
+  /** What Spark's catalog adds of its own. */
+  private val reserved = Set(
+    TableCatalog.PROP_COLLATION,
+    TableCatalog.PROP_COMMENT,
+    TableCatalog.PROP_EXTERNAL,
+    TableCatalog.PROP_IS_MANAGED_LOCATION,
+    TableCatalog.PROP_LOCATION,
+    TableCatalog.PROP_OWNER,
+    TableCatalog.PROP_PROVIDER,
+    TableCatalog.PROP_TABLE_TYPE
+  )
+
+  def of(written: java.util.Map[String, String]): FilesOptions = {
+    val known = (own ++ parquet).map(name => lower(name) -> name).toMap
+    val (others, ours) = written.asScala.toMap.partition { case (name, _) =>
+      foreign.exists(lower(name).startsWith) || reserved(lower(name))
+    }
+    val values = ours.map { case (name, value) =>
+      known.getOrElse(lower(name), throw FilesErrors.unknownOption(name, own ++ parquet)) -> value
+    }
+    val options = FilesOptions(
+      values.get(path),
+      values.get(table),
+      values.get(buckets).map(positive),
+      values.get(bucketBy).fold(Seq.empty[String])(names),
+      values.get(idleTime).fold(defaultIdleMillis)(millis),
+      others.filter { case (name, _) => lower(name).startsWith(fileSystem) } ++ values -- own
+    )
+    complete(options)
+  }
+
+  private def complete(options: FilesOptions): FilesOptions = {
+    if (options.table.isDefined) {
+      val told = s"left out, for option $table says it already"
+      options.buckets.foreach(n => throw FilesErrors.invalidOption(buckets, n.toString, told))
+      options.bucketBy.foreach(name => throw FilesErrors.invalidOption(bucketBy, name, told))
+    } else {
+      if (options.path.isEmpty) throw FilesErrors.missingOption(path)
+      if (options.buckets.isEmpty) throw FilesErrors.missingOption(buckets)
+      if (options.bucketBy.isEmpty) throw FilesErrors.missingOption(bucketBy)
+    }
+    options
+  }
+
+  private def positive(value: String): Int =
+    value.trim.toIntOption
+      .filter(_ > 0)
+      .getOrElse(throw FilesErrors.invalidOption(buckets, value, "a positive whole number"))
+
+  private def names(value: String): Seq[String] = {
+    val all = value.split(",", -1).map(_.trim).toSeq
+    val expected = "column names, separated by commas"
+    if (all.exists(_.isEmpty)) throw FilesErrors.invalidOption(bucketBy, value, expected)
+    all
+  }
+
+  private def millis(value: String): Long = {
+    def wrong = FilesErrors.invalidOption(idleTime, value, "a duration such as 90s or 10min")
+    val parsed =
+      try JavaUtils.timeStringAsMs(value.replace(" ", ""))
+      catch { case _: NumberFormatException => throw wrong }
+    if (parsed < 0) throw wrong
+    parsed
+  }
+
+  private def lower(name: String): String = name.toLowerCase(Locale.ROOT)
+}

@@ -1,0 +1,17 @@
+package io.firesteel.lookup.files
+
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection}
+import org.apache.spark.sql.firesteel.{binaryKey, Files}
+import org.apache.spark.sql.types.StructType
+
+/** Brings keys into the one form in which equal keys have equal bytes. */
+private[files] object LookupKey {
+
+  /** Projects rows of `schema` to `keys`: zeros and NaNs made one, collated strings made keys. */
+  def compile(keys: StructType, schema: StructType): UnsafeProjection =
+    UnsafeProjection.create(keys.map { key =>
+      val place = schema.fieldIndex(key.name)
+      val column = BoundReference(place, schema(place).dataType, nullable = true)
+      Files.normalizedFloats(binaryKey(column))
+    })
+}

@@ -1,0 +1,64 @@
+package io.firesteel.lookup
+
+import io.firesteel.core.Explain
+import org.apache.spark.sql.DataFrame
+
+/** Joins with `firesteel-files`, planned and run as a user's would be. */
+class FilesJoinSuite extends LookupSuite {
+
+  private def dimension(name: String): Unit = {
+    spark.sql(s"DROP TABLE IF EXISTS $name")
+    spark
+      .range(0, 3000)
+      .selectExpr(
+        "if(id % 100 = 0, null, id) AS id",
+        "concat('n', id) AS name",
+        "CAST(id % 5 AS INT) AS kind",
+        "CAST(id AS DOUBLE) AS value")
+      .union(spark.range(0, 50).selectExpr("id", "'again'", "CAST(7 AS INT)", "-0.0D"))
+      .write
+      .bucketBy(16, "id")
+      .saveAsTable(name)
+    spark.read
+      .format("firesteel-files")
+      .option("table", name)
+      .load()
+      .createOrReplaceTempView(s"${name}_lookup")
+  }
+
+  private def orders: DataFrame =
+    spark.range(0, 4000, 1, 4).selectExpr("id", "if(id % 9 = 0, null, id * 2) AS customer")
+
+  test("a bucketed table looked up gives what Spark's join with the table gives") {
+    dimension("people")
+    orders.createOrReplaceTempView("orders")
+    for {
+      adaptive <- Seq(true, false)
+      shuffle <- Seq(true, false)
+      partitions <- Seq(4, 5, 16)
+      how <- Seq("JOIN", "LEFT JOIN")
+    } withConf(
+      "spark.sql.adaptive.enabled" -> adaptive,
+      LookupConf.SHUFFLE_PARTITIONS.key -> partitions) {
+      val sql = s"FROM orders o $how {c} c ON o.customer = c.id AND c.kind <> 3"
+      val ours = spark.sql(s"SELECT /*+ LOOKUP('table'='c', 'shuffle'='$shuffle') */ o.id, c.name " +
+        sql.replace("{c}", "people_lookup"))
+      val theirs = stock(spark.sql("SELECT o.id, c.name " + sql.replace("{c}", "people")).collect())
+      assertSameRows(ours.collect().toSeq, theirs.toSeq, sql)
+      val decided = Explain.of(executed(ours)).fired.head.values("shuffle")
+      assert(decided.startsWith(if (shuffle) "custom" else "none"))
+    }
+  }
+
+  test("a join that gives no value for a bucket column is not sharded, and says so") {
+    dimension("people")
+    orders.createOrReplaceTempView("orders")
+    val ours = spark.sql("SELECT /*+ LOOKUP('table'='c', 'shuffle'='true') */ o.id, c.name " +
+      "FROM orders o JOIN people_lookup c ON concat('n', o.customer) = c.name")
+    val theirs = stock(
+      spark.sql("SELECT o.id, c.name FROM orders o JOIN people c ON concat('n', o.customer) = c.name").collect())
+    assertSameRows(ours.collect().toSeq, theirs.toSeq, "by name")
+    assert(Explain.of(executed(ours)).fired.head.values("shuffle") ==
+      "hash: the join gives no value for id")
+  }
+}
