@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql.functions import broadcast, col
 
 import firesteel
 from firesteel import LookupContext, TaskInfo, lookup_join, register_lookup
@@ -111,10 +110,19 @@ def connect_session(address: str) -> Iterator[SparkSession]:
     session.stop()
 
 
-@pytest.mark.parametrize("how", ["inner", "left"])
-@pytest.mark.parametrize("shuffle", [None, True])
-@pytest.mark.parametrize("cache", [{}, {"cache": "PARTIAL", "max_rows": 20}])
-@pytest.mark.parametrize("more", [{}, {"async_": True, "capacity": 3, "batch_size": 7}])
+PARTIAL = {"cache": "PARTIAL", "max_rows": 20}
+SMALL_BATCHES = {"async_": True, "capacity": 3, "batch_size": 7}
+
+
+@pytest.mark.parametrize(
+    ("how", "shuffle", "cache", "more"),
+    [
+        ("inner", None, {}, {}),
+        ("left", True, PARTIAL, {}),
+        ("left", None, PARTIAL, SMALL_BATCHES),
+        ("inner", True, {}, SMALL_BATCHES),
+    ],
+)
 def test_gives_the_rows_of_a_plain_join(
     session: SparkSession,
     how: str,
@@ -147,11 +155,11 @@ def test_takes_a_condition_with_more_than_keys(session: SparkSession) -> None:
 
     def joined(dimension: DataFrame, how: Callable[..., DataFrame]) -> DataFrame:
         left, right = orders(session).alias("o"), dimension.alias("c")
-        on = (col("o.id") == col("c.id")) & (col("c.part") <= col("o.part")) & (col("c.part") > 0)
+        on = (left["id"] == right["id"]) & (right["part"] <= left["part"]) & (right["part"] > 0)
         return how(left, right, on).select("o.no", "c.name", "c.tags")
 
     ours = joined(session.table("customers"), lambda o, c, on: lookup_join(o, c, on, "left"))
-    plain = joined(as_table(session), lambda o, c, on: o.join(broadcast(c), on, "left"))
+    plain = joined(as_table(session), lambda o, c, on: o.join(c.hint("broadcast"), on, "left"))
     assert rows(ours) == rows(plain)
 
 
@@ -162,13 +170,15 @@ def test_streams(session: SparkSession, tmp_path: Path) -> None:
     stream = session.readStream.schema(orders(session).schema).parquet(str(source))
     query = (
         lookup_join(stream, "customers", on="id", how="left", shuffle=True)
+        .select("no", "id", "name", "tags")
         .writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
         .option("maxFilesPerTrigger", 1)
         .trigger(availableNow=True)
         .start(str(tmp_path / "enriched"), format="parquet")
     )
     assert query.awaitTermination(120)
-    expected = orders(session).join(as_table(session), "id", "left")
+    joined = orders(session).join(as_table(session), "id", "left")
+    expected = joined.select("no", "id", "name", "tags")
     assert rows(session.read.parquet(str(tmp_path / "enriched"))) == rows(expected)
 
 

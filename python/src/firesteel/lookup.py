@@ -97,7 +97,8 @@ def register_lookup(
         ...         known = {"ch": "Switzerland", "is": "Iceland"}
         ...         asked = [code for code in keys["code"].to_pylist() if code in known]
         ...         found = {"code": asked, "country": [known[code] for code in asked]}
-        ...         return pyarrow.table(found, {"code": "string", "country": "string"})
+        ...         types = pyarrow.schema({"code": "string", "country": "string"})
+        ...         return pyarrow.table(found, types)
         >>> register_lookup(spark, "countries", Countries(), cache="PARTIAL", max_rows=1000)
         >>> spark.sql('''
         ...     SELECT o.id, c.country FROM VALUES (1, 'ch'), (2, 'xx') AS o(id, code)

@@ -5,6 +5,7 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.{ErrorClassesJsonReader, SparkThrowable}
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.execution.QueryExecutionException
 
 /** The sentences of every error, by condition: `resources/error/firesteel-error-conditions.json`. */
 object FiresteelErrors {
@@ -31,12 +32,17 @@ object FiresteelErrors {
   }
 }
 
-/** An error while a query runs. */
+/**
+ * An error while a query runs. Python sees a `pyspark.errors.QueryExecutionException`: PySpark
+ * passes on only classes that it knows, and Spark's own class for this has no public constructor.
+ */
 final class FiresteelException(
     condition: String,
     parameters: Map[String, String],
     cause: Option[Throwable] = None)
-  extends RuntimeException(FiresteelErrors.message(condition, parameters), cause.orNull)
+  extends QueryExecutionException(
+    FiresteelErrors.message(condition, parameters),
+    cause.orNull)
   with SparkThrowable {
 
   override def getCondition: String = condition
