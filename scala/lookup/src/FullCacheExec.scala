@@ -53,7 +53,7 @@ private[lookup] final case class FullCacheExec(
   @transient private lazy val loaded: FullCache = {
     val stream = QueryScope.stream(sparkContext)
     stream.fold(load())(id =>
-      FullCaches.get(s"$id ${dimension.canonicalized} $mode", reload)(load()))
+      FullCaches.get((id, dimension.canonicalized, mode.canonicalized), reload)(load()))
   }
 
   private def load(): FullCache = {
@@ -103,13 +103,13 @@ private[lookup] object FullCaches {
   /** Longer than a stream pauses between micro-batches; a stream that ended leaves its cache so long. */
   private val idle = Duration.ofHours(1)
 
-  private val caches: Cache[String, FullCache] =
-    Caffeine.newBuilder().expireAfterAccess(idle).build[String, FullCache]()
+  private val caches: Cache[AnyRef, FullCache] =
+    Caffeine.newBuilder().expireAfterAccess(idle).build[AnyRef, FullCache]()
 
-  /** The dimension by that name, loaded anew when due. A failed load leaves the old one in place. */
-  def get(name: String, reload: Reload)(load: => FullCache): FullCache =
+  /** The dimension by that key, loaded anew when due. A failed load leaves the old one in place. */
+  def get(key: AnyRef, reload: Reload)(load: => FullCache): FullCache =
     caches.asMap.compute(
-      name,
+      key,
       (_, old) =>
         if (old == null) load
         else if (!old.isDue(reload, System.currentTimeMillis())) old

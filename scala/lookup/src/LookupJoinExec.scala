@@ -7,7 +7,7 @@ import io.firesteel.core.FiredOperator
 import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, NamedExpression, Predicate, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, NamedExpression, PlanExpression, Predicate, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, Partitioning, UnknownPartitioning, UnspecifiedDistribution}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
@@ -130,7 +130,7 @@ private[lookup] final case class LookupJoinExec(
 
   /** What tells this cache from others in an executor; none for a cache that no other task sees. */
   private def cacheName(function: LookupFunction): Option[String] =
-    if (conf.getConf(LookupConf.CACHE_SCOPE) == "task") None
+    if (conf.getConf(LookupConf.CACHE_SCOPE) == "task" || readsSubquery) None
     else {
       val bytes = SparkEnv.get.closureSerializer.newInstance().serialize[LookupFunction](function)
       val digest = MessageDigest.getInstance("SHA-256")
@@ -140,6 +140,10 @@ private[lookup] final case class LookupJoinExec(
       QueryScope.of(sparkContext).map(id =>
         s"$id ${new BigInteger(1, digest.digest()).toString(16)}")
     }
+
+  /** What a subquery answers is not in its text, and a cache outlives its answer. */
+  private def readsSubquery: Boolean =
+    (filters ++ projection).exists(_.exists(_.isInstanceOf[PlanExpression[_]]))
 
   override def firedRule: String = "PlanLookupJoin"
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.{Cross, Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
-import org.apache.spark.sql.types.{ByteType, DataType, IntegerType, LongType, ShortType}
+import org.apache.spark.sql.types.{ByteType, DataType, DoubleType, FloatType, IntegerType, LongType, ShortType}
 
 /**
  * A join whose right side is to be looked up.
@@ -140,7 +140,7 @@ private[lookup] object LookupQuery extends PredicateHelper {
   /** A comparison of `theirs`, the dimension's, with `mine`, if it can be asked by column. */
   private def candidate(theirs: Expression, mine: Expression): Option[KeyCandidate] = theirs match {
     case column: Attribute if column.dataType == mine.dataType =>
-      Some(KeyCandidate(column, mine, column))
+      Some(KeyCandidate(column, normalized(mine), normalized(column)))
     case KnownFloatingPointNormalized(NormalizeNaNAndZero(column: Attribute)) =>
       Some(KeyCandidate(column, mine, theirs))
     // Spark compares in the wider type. A value that the column's type cannot hold matches nothing.
@@ -148,6 +148,12 @@ private[lookup] object LookupQuery extends PredicateHelper {
       val column = cast.child.asInstanceOf[Attribute]
       Some(KeyCandidate(column, narrowed(mine, column.dataType), column))
     case _ => None
+  }
+
+  /** Spark normalises the keys of a join, but not a constant that a filter compares with. */
+  private def normalized(float: Expression): Expression = float.dataType match {
+    case FloatType | DoubleType => KnownFloatingPointNormalized(NormalizeNaNAndZero(float))
+    case _ => float
   }
 
   private val integers = Set[DataType](ByteType, ShortType, IntegerType, LongType)

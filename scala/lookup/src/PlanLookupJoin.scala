@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
 import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExchangeExec}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{DataType, DateType, DoubleType, IntegerType, LongType, StringType, StructType, TimestampNTZType, TimestampType}
 
 /**
  * Plans a join with a dimension that is looked up.
@@ -210,9 +210,12 @@ private[lookup] object PlanShuffle {
     ShuffleExchangeExec(shuffle, numbered, REPARTITION_BY_NUM)
   }
 
+  private val hashable: Set[DataType] =
+    Set(IntegerType, LongType, DoubleType, StringType, DateType, TimestampType, TimestampNTZType)
+
   /** Rows without a whole key are spread by what else is in them; the same row always alike. */
   private def anywhere(query: LookupQuery, count: Int): Expression = {
-    val hashed = query.left.output.filter(a => UnsafeRowUtils.isBinaryStable(a.dataType))
+    val hashed = query.left.output.filter(column => hashable.contains(column.dataType))
     if (hashed.isEmpty) Literal(0) else Pmod(Murmur3Hash(hashed, 42), Literal(count))
   }
 

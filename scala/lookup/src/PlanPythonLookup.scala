@@ -2,7 +2,7 @@ package io.firesteel.lookup
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, Expression, Literal, PythonUDF}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, Expression, Literal, PlanExpression, PredicateHelper, PythonUDF}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.python.ArrowEvalPythonExec
 import org.apache.spark.sql.firesteel.callFunction
@@ -21,7 +21,7 @@ import org.apache.spark.sql.types.IntegerType
  *            +- left
  * }}}
  */
-private[lookup] object PlanPythonLookup {
+private[lookup] object PlanPythonLookup extends PredicateHelper {
 
   def apply(
       session: SparkSession,
@@ -122,10 +122,10 @@ private[lookup] object PlanPythonLookup {
     names(
       "columns",
       query.dimension.output.filter(c => wanted.exists(_.exprId == c.exprId)).map(_.name))
-    names("filters", filters.toSeq.map(_.sql))
+    names("filters", told(filters))
     json.put("custom_shuffle", shuffle.customPartitions.isDefined)
     json.put("num_partitions", shuffle.customPartitions.getOrElse(0))
-    json.put("scope", scope(query))
+    json.put("scope", scope(query, keys, filters))
     json.put("cache_scope", SQLConf.get.getConf(LookupConf.CACHE_SCOPE))
     val partial = options.cache match {
       case policy: CachePolicy.Partial => Some(policy)
@@ -149,13 +149,22 @@ private[lookup] object PlanPythonLookup {
     json.toString
   }
 
-  private def scope(query: LookupQuery): String = {
-    QueryScope
-      .of(SparkSession.active.sparkContext)
-      .getOrElse(java.util.UUID.randomUUID().toString) + query.projection.map(_.sql).mkString(
-      " ",
-      ",",
-      "")
-  }
+  /** The filters that a connector may apply itself; what a subquery answers is not in its text. */
+  private def told(filters: Option[Expression]): Seq[String] =
+    filters.toSeq
+      .flatMap(splitConjunctivePredicates)
+      .filterNot(_.exists(_.isInstanceOf[PlanExpression[_]]))
+      .map(_.sql)
 
+  /** Names a cache: lookups that might get other answers to the same key have another. */
+  private def scope(
+      query: LookupQuery,
+      keys: Seq[KeyCandidate],
+      filters: Option[Expression]): String = {
+    val run = QueryScope
+      .of(SparkSession.active.sparkContext)
+      .getOrElse(java.util.UUID.randomUUID().toString)
+    val asked = keys.map(_.column.name) ++ query.projection.map(_.sql) ++ told(filters)
+    asked.mkString(s"$run ", ",", "")
+  }
 }

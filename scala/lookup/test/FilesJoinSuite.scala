@@ -41,8 +41,9 @@ class FilesJoinSuite extends LookupSuite {
       "spark.sql.adaptive.enabled" -> adaptive,
       LookupConf.SHUFFLE_PARTITIONS.key -> partitions) {
       val sql = s"FROM orders o $how {c} c ON o.customer = c.id AND c.kind <> 3"
-      val ours = spark.sql(s"SELECT /*+ LOOKUP('table'='c', 'shuffle'='$shuffle') */ o.id, c.name " +
-        sql.replace("{c}", "people_lookup"))
+      val ours =
+        spark.sql(s"SELECT /*+ LOOKUP('table'='c', 'shuffle'='$shuffle') */ o.id, c.name " +
+          sql.replace("{c}", "people_lookup"))
       val theirs = stock(spark.sql("SELECT o.id, c.name " + sql.replace("{c}", "people")).collect())
       assertSameRows(ours.collect().toSeq, theirs.toSeq, sql)
       val decided = Explain.of(executed(ours)).fired.head.values("shuffle")
@@ -56,7 +57,8 @@ class FilesJoinSuite extends LookupSuite {
     val ours = spark.sql("SELECT /*+ LOOKUP('table'='c', 'shuffle'='true') */ o.id, c.name " +
       "FROM orders o JOIN people_lookup c ON concat('n', o.customer) = c.name")
     val theirs = stock(
-      spark.sql("SELECT o.id, c.name FROM orders o JOIN people c ON concat('n', o.customer) = c.name").collect())
+      spark.sql(
+        "SELECT o.id, c.name FROM orders o JOIN people c ON concat('n', o.customer) = c.name").collect())
     assertSameRows(ours.collect().toSeq, theirs.toSeq, "by name")
     assert(Explain.of(executed(ours)).fired.head.values("shuffle") ==
       "hash: the join gives no value for id")

@@ -299,6 +299,14 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
       assertJoins(s"SELECT a.v, c.v FROM awkward a LEFT JOIN {c} c ON a.$key = c.$key", "odd")
     }
     assertJoins("SELECT * FROM awkward a LEFT JOIN {c} c ON a.k = c.k AND a.s = c.s", "odd")
+    assertJoins("SELECT * FROM awkward a JOIN {c} c ON a.s = c.s AND c.k = 0.0D", "odd")
+    assertJoins("SELECT * FROM awkward a LEFT JOIN {c} c ON a.s = c.s AND c.k = -0.0D", "odd")
+    assertJoins("SELECT * FROM awkward a LEFT JOIN {c} c ON c.s = 'a' AND a.v > c.v", "odd")
+    assertJoins(
+      "SELECT {hint} a.v, c.v FROM awkward a JOIN {c} c ON a.s = c.s AND c.v > (SELECT min(v) FROM odd)",
+      "odd",
+      "/*+ LOOKUP('table'='c', 'lookup.cache'='PARTIAL', 'lookup.partial-cache.max-rows'='9') */"
+    )
     assertJoins(
       "SELECT * FROM (SELECT * FROM awkward WHERE v > 9) a JOIN {c} c ON a.k = c.k",
       "odd")
