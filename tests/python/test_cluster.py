@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-PROGRAM = """
+PROGRAM = '''
+import tempfile
+
 import firesteel
 from pyspark.sql import SparkSession
 
@@ -13,17 +15,45 @@ builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.u
 spark = firesteel.configure(builder.config("spark.sql.shuffle.partitions", 4)).getOrCreate()
 firesteel.check(spark)
 
-top = spark.sql('''
+top = spark.sql("""
   SELECT k, v, r FROM (
     SELECT *, rank() OVER (PARTITION BY k ORDER BY v DESC) AS r
     FROM (SELECT id % 5 AS k, id AS v FROM range(0, 10000, 1, 4)))
-  WHERE r <= 2''')
+  WHERE r <= 2""")
 expected = sorted((9995 + k - 5 * (r - 1), k, r) for k in range(5) for r in (1, 2))
 assert sorted((row.v, row.k, row.r) for row in top.collect()) == expected
 assert firesteel.explain(top).fired
+folder = tempfile.mkdtemp()
+people = spark.range(500).selectExpr("id", "concat('n', id) AS name")
+people.write.bucketBy(16, "id").option("path", folder + "/people").saveAsTable("people")
+spark.read.format("firesteel-files").option("table", "people").load().createOrReplaceTempView("p")
+people.createOrReplaceTempView("plain")
+spark.range(0, 1000, 1, 4).selectExpr("id AS no", "id % 600 AS id").createTempView("orders")
+expected = spark.sql("SELECT no, name FROM orders LEFT JOIN plain USING (id)").collect()
+for adaptive in ("true", "false"):
+    spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+    for options in ("", ", 'shuffle'='true'", ", 'lookup.cache'='FULL'"):
+        table = "plain" if "FULL" in options else "p"
+        joined = spark.sql(f"""SELECT /*+ LOOKUP('table'='c'{options}) */ no, name
+            FROM orders o LEFT JOIN {table} c ON o.id = c.id""")
+        assert sorted(joined.collect()) == sorted(expected), options
+        (fired,) = firesteel.explain(joined).fired
+        assert ("custom" in fired.values.get("shuffle", "")) == ("shuffle" in options), fired
+
+batches = spark.readStream.schema("no LONG, id LONG").json(folder + "/in/*")
+cached = {"cache": "PARTIAL", "max_rows": 100}
+enriched = firesteel.lookup_join(batches, "p", on="id", how="left", shuffle=True, **cached)
+stream = enriched.select("no", "name").writeStream.format("memory").queryName("enriched").start()
+for batch in range(3):
+    part = spark.sql(f"SELECT * FROM orders WHERE no % 3 = {batch}")
+    part.write.json(f"{folder}/in/{batch}")
+    stream.processAllAvailable()
+stream.stop()
+assert sorted(spark.table("enriched").collect()) == sorted(expected)
+
 print("executors:", spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos().__len__() - 1)
 spark.stop()
-"""
+'''
 
 
 def test_executors_run_the_operators(
