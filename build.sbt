@@ -17,6 +17,10 @@ ThisBuild / sparkJars := {
   found
 }
 
+/** Spark's jars but for those of which we bundle a newer version: whichever comes first wins. */
+lazy val compileJars = Def.setting(
+  sparkJars.value.filterNot(jar => Dependencies.shadowed.exists(jar.getName.startsWith)))
+
 lazy val common = Seq(
   sourcesInBase := false,
   Compile / scalaSource := baseDirectory.value / "src",
@@ -25,8 +29,8 @@ lazy val common = Seq(
   Test / scalaSource := baseDirectory.value / "test",
   Test / javaSource := baseDirectory.value / "test",
   Test / resourceDirectory := baseDirectory.value / "test-resources",
-  Compile / unmanagedJars := Attributed.blankSeq(sparkJars.value),
-  Test / unmanagedJars := Attributed.blankSeq(sparkJars.value),
+  Compile / unmanagedJars := Attributed.blankSeq(compileJars.value),
+  Test / unmanagedJars := Attributed.blankSeq(compileJars.value),
   scalacOptions ++= Seq(
     "-release:17",
     "-deprecation",
@@ -42,7 +46,7 @@ lazy val common = Seq(
   Test / fork := true,
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / javaOptions ++= sparkJavaOptions,
-  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF", "-W", "30", "30")
+  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD", "-W", "30", "30")
 )
 
 /** What Spark's own launcher passes to a JVM of 17 or newer. */
@@ -82,7 +86,8 @@ lazy val testkit = module("testkit")
   .settings(libraryDependencies ++= Seq(scalatest, scalacheck))
 
 lazy val rank = room("rank")
-lazy val lookup = room("lookup").settings(libraryDependencies ++= Seq(caffeine))
+lazy val lookup = room("lookup").settings(
+  libraryDependencies ++= Seq(caffeine, hikari, h2 % Test, sqlite % Test, postgresql % Test))
 
 lazy val rooms: Seq[Project] = Seq(rank, lookup)
 
@@ -101,6 +106,11 @@ lazy val extension = module("extension")
     assembly / fullClasspath := (Runtime / fullClasspath).value.filterNot(jar =>
       sparkJars.value.contains(jar.data)),
     assembly / assemblyShadeRules := Shading.rules,
+    // Several libraries have one, and it says nothing about a jar of all of them.
+    assembly / assemblyMergeStrategy := {
+      case path if path.endsWith("module-info.class") => MergeStrategy.discard
+      case path => MergeStrategy.defaultMergeStrategy(path)
+    },
     assembly / packageOptions += Package.ManifestAttributes(
       "Implementation-Version" -> version.value),
     stageJar := {

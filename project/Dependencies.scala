@@ -15,4 +15,21 @@ object Dependencies {
   /** Lookup caches: bounded, expiring, and fast enough to be asked for every row. */
   val caffeine: ModuleID = ("com.github.ben-manes.caffeine" % "caffeine" % "3.2.0")
     .excludeAll("org.jspecify" % "jspecify", "com.google.errorprone" % "error_prone_annotations")
+
+  /** Connection pools of the JDBC connector; its slf4j is Spark's, or its log would be lost. */
+  val hikari: ModuleID =
+    ("com.zaxxer" % "HikariCP" % "6.2.1").exclude("org.slf4j", "slf4j-api")
+
+  /** What PySpark ships an older version of: these jars of its are not compiled against. */
+  val shadowed: Seq[String] = Seq("HikariCP-")
+
+  /** A database in the test's own process, with every SQL type. */
+  val h2: ModuleID = "com.h2database" % "h2" % "2.3.232"
+
+  /** A database in a file, as the demo uses it. */
+  val sqlite: ModuleID =
+    ("org.xerial" % "sqlite-jdbc" % "3.49.1.0").exclude("org.slf4j", "slf4j-api")
+
+  /** The driver of the real server that tests start; `tests/python` fetches the same. */
+  val postgresql: ModuleID = "org.postgresql" % "postgresql" % "42.7.5"
 }

@@ -1,0 +1,35 @@
+package org.apache.spark.sql.firesteel
+
+import java.sql.ResultSet
+
+import org.apache.spark.TaskContext
+import org.apache.spark.executor.InputMetrics
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.execution.datasources.jdbc.{JDBCOptions, JDBCRelation, JdbcUtils}
+import org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCScanBuilder
+import org.apache.spark.sql.jdbc.JdbcDialect
+import org.apache.spark.sql.types.StructType
+
+/** What Spark's JDBC source keeps to itself: reading schemas and rows exactly as it does. */
+object JdbcInternals {
+
+  /** The schema that Spark's JDBC source would give these options, `customSchema` included. */
+  def schemaOf(options: JDBCOptions): StructType =
+    JDBCRelation.getSchema(classic.SparkSession.active.sessionState.conf.resolver, options)
+
+  /** The scan of Spark's JDBC source, with all that it pushes down. */
+  def scanOf(schema: StructType, options: JDBCOptions): ScanBuilder =
+    new JDBCScanBuilder(classic.SparkSession.active, schema, options, Map.empty)
+
+  /** The rows of an answer, all in one reused row; read rows count as the running task's input. */
+  def rowsOf(answer: ResultSet, dialect: JdbcDialect, schema: StructType): Iterator[InternalRow] = {
+    val metrics = Option(TaskContext.get()).map(_.taskMetrics().inputMetrics)
+    JdbcUtils.resultSetToSparkInternalRows(
+      answer,
+      dialect,
+      schema,
+      metrics.getOrElse(new InputMetrics))
+  }
+}

@@ -1,0 +1,108 @@
+package io.firesteel.lookup.jdbc
+
+import java.io.PrintWriter
+import java.lang.reflect.{InvocationHandler, InvocationTargetException, Method, Proxy}
+import java.sql.{Connection, SQLFeatureNotSupportedException}
+import java.util.concurrent.atomic.AtomicReference
+import java.util.logging.Logger
+import javax.sql.DataSource
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.execution.datasources.jdbc.{DriverRegistry, JDBCOptions}
+import org.apache.spark.sql.jdbc.{JdbcDialect, JdbcDialects}
+
+/**
+ * Opens connections as Spark's JDBC source does, and lets no password out in what
+ * fails or is logged.
+ */
+private[jdbc] final class Connections(settings: JdbcSettings) extends DataSource {
+
+  /** Spark's number for "on no partition's behalf". */
+  private[this] val noPartition = -1
+
+  @volatile private[this] var loginTimeout: Int = 0
+
+  private[this] val first = new AtomicReference[Connection]
+
+  /** Opens a connection now, which the next caller gets. */
+  def openFirst(): Unit = first.set(openInitialised())
+
+  override def getConnection(): Connection =
+    Option(first.getAndSet(null)).getOrElse(openInitialised())
+
+  def open(): Connection = redacting {
+    val connection = connect()
+    if (settings.secrets.isIn(connection.toString)) silent(connection) else connection
+  }
+
+  private def openInitialised(): Connection = redacting {
+    val connection = open()
+    settings.options.sessionInitStatement.foreach(initialise(connection, _))
+    connection
+  }
+
+  private def redacting[T](work: => T): T =
+    try work
+    catch { case NonFatal(e) => throw settings.secrets.clean(e) }
+
+  /**
+   * Spark's provider for a plain login logs the password when it logs at its most talkative, so
+   * that login is done here, as it does it. Everything else is Spark's: Kerberos, a provider that
+   * the user names, a dialect that connects by itself.
+   */
+  private def connect(): Connection = {
+    val options = settings.options
+    val dialect = JdbcDialects.get(options.url)
+    val ownFactory = dialect.getClass.getMethod("createConnectionFactory", classOf[JDBCOptions])
+    val ofSpark = options.connectionProviderName.isDefined ||
+      (options.keytab != null && options.principal != null) ||
+      ownFactory.getDeclaringClass != classOf[JdbcDialect]
+    if (ofSpark) dialect.createConnectionFactory(options)(noPartition)
+    else {
+      DriverRegistry.register(options.driverClass)
+      val driver = DriverRegistry.get(options.driverClass)
+      // A driver that finds the URL not to be its own answers null.
+      Option(driver.connect(options.url, options.asConnectionProperties)).getOrElse(
+        throw JdbcErrors.noDriver(s"class ${options.driverClass} that serves", settings.shownUrl))
+    }
+  }
+
+  private def initialise(connection: Connection, sql: String): Unit = {
+    val statement = connection.prepareStatement(sql)
+    try {
+      val _ = statement.execute()
+    } catch {
+      case NonFatal(e) =>
+        connection.close()
+        throw e
+    } finally statement.close()
+  }
+
+  /** Hikari logs connections by their text, which is the driver's and may hold the whole URL. */
+  private def silent(connection: Connection): Connection = {
+    val shown = settings.secrets.redact(connection.toString)
+    val handler: InvocationHandler = (_: Object, method: Method, arguments: Array[Object]) =>
+      if (method.getName == "toString") shown
+      else {
+        try method.invoke(connection, Option(arguments).getOrElse(Array.empty[Object]): _*)
+        catch { case e: InvocationTargetException => throw e.getCause }
+      }
+    Proxy
+      .newProxyInstance(getClass.getClassLoader, Array(classOf[Connection]), handler)
+      .asInstanceOf[Connection]
+  }
+
+  override def getConnection(user: String, password: String): Connection =
+    throw new SQLFeatureNotSupportedException("the login is part of the options")
+
+  override def getLogWriter: PrintWriter = null
+  override def setLogWriter(out: PrintWriter): Unit = ()
+  override def getLoginTimeout: Int = loginTimeout
+  override def setLoginTimeout(seconds: Int): Unit = loginTimeout = seconds
+  override def getParentLogger: Logger = throw new SQLFeatureNotSupportedException()
+  override def isWrapperFor(aClass: Class[_]): Boolean = false
+  override def unwrap[T](aClass: Class[T]): T = throw new SQLFeatureNotSupportedException()
+
+  override def toString: String = s"connections of ${JdbcProvider.name}"
+}

@@ -1,0 +1,46 @@
+package io.firesteel.lookup.jdbc
+
+import java.sql.SQLException
+
+import scala.util.Using
+
+import org.apache.spark.sql.firesteel.JdbcInternals
+import org.apache.spark.sql.jdbc.{JdbcDialect, JdbcDialects}
+import org.apache.spark.sql.types.StructType
+
+/** The columns that the database really has, read over a connection of its own. */
+private[jdbc] object DatabaseSchema {
+
+  /** The schema as Spark's JDBC source reads it; on the driver. */
+  def of(settings: JdbcSettings): StructType = {
+    val database = Database.of(settings.options.url)
+    Retry(settings.maxRetries, database, () => true) {
+      JdbcInternals.schemaOf(RedactingConnectionProvider.optionsOf(settings))
+    } { (failure, attempts) =>
+      JdbcErrors.ofFailure(settings, query(settings), failure, attempts)
+    }
+  }
+
+  /**
+   * A column that the database has not, and those that it has: the likely reason when a statement
+   * is refused, since a schema may have been given by hand.
+   */
+  def missing(settings: JdbcSettings, wanted: Seq[String]): Option[(String, Seq[String])] =
+    Using(new Connections(settings).open()) { connection =>
+      Using.resource(connection.prepareStatement(query(settings))) { statement =>
+        val found = statement.executeQuery().getMetaData
+        (1 to found.getColumnCount).map(found.getColumnLabel)
+      }
+    }.fold(
+      {
+        case _: SQLException => None // then the table is what is wrong, and the database says it
+        case other => throw other
+      },
+      actual => wanted.find(!actual.contains(_)).map(_ -> actual)
+    )
+
+  private def query(settings: JdbcSettings): String = {
+    val dialect: JdbcDialect = JdbcDialects.get(settings.options.url)
+    dialect.getSchemaQuery(settings.options.tableOrQuery)
+  }
+}

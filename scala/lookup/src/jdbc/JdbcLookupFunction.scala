@@ -1,0 +1,151 @@
+package io.firesteel.lookup.jdbc
+
+import java.sql.{Connection, PreparedStatement, ResultSet, SQLException, Statement}
+import java.util.{ArrayList, Iterator => JavaIterator, List => JavaList}
+import java.util.concurrent.{CompletableFuture, ConcurrentHashMap}
+
+import scala.jdk.CollectionConverters._
+
+import io.firesteel.lookup.{AsyncLookupFunction, SyncLookupFunction, TaskInfo}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.firesteel.JdbcInternals
+import org.apache.spark.sql.jdbc.JdbcDialect
+import org.apache.spark.sql.types.StructType
+
+/**
+ * Reads rows by key over the connection pool of the executor.
+ *
+ * An answer is read to its end before any row is handed on: a connection is held no longer than
+ * its statement runs, and a failure in the middle can be tried again without a row twice.
+ *
+ * Memory: the rows of one batch of keys.
+ */
+private[jdbc] final class JdbcLookupFunction(
+    settings: JdbcSettings,
+    dialect: JdbcDialect,
+    statement: LookupStatement,
+    columns: StructType)
+  extends SyncLookupFunction
+  with AsyncLookupFunction {
+  import JdbcLookupFunction.Key
+
+  @transient private[this] var pool: ConnectionPool = _
+  @transient private[this] var running: java.util.Set[Statement] = _
+  @transient @volatile private[this] var closed: Boolean = false
+
+  override def maxBatchKeys: Int = settings.batchSize.min(statement.maxKeys)
+
+  /**
+   * A database may compare text without case or trailing blanks, and local times that occur twice
+   * in a year: it answers to such keys more than was asked.
+   */
+  override def mayAnswerOtherKeys: Boolean = true
+
+  override def open(task: TaskInfo): Unit = {
+    running = ConcurrentHashMap.newKeySet[Statement]()
+    pool = retry("")(ConnectionPools.acquire(settings))
+  }
+
+  /** Statements that still run, for a task that was killed or whose lookup timed out, are ended. */
+  override def close(): Unit = {
+    closed = true
+    if (running != null) running.forEach(cancel(_))
+    if (pool != null) ConnectionPools.release(settings)
+    pool = null
+  }
+
+  private def cancel(statement: Statement): Unit =
+    try statement.cancel()
+    catch { case _: SQLException => () } // it has ended by itself
+
+  override def lookup(keys: JavaList[InternalRow]): JavaIterator[InternalRow] =
+    answer(read(keys), pool).iterator()
+
+  /** As many at a time as the pool has connections, for JDBC itself waits for its answers. */
+  override def lookupAsync(keys: JavaList[InternalRow])
+      : CompletableFuture[JavaList[InternalRow]] = {
+    val values = read(keys) // in the caller's thread: it may use its rows again
+    val connections = pool
+    CompletableFuture.supplyAsync(() => answer(values, connections), connections.threads)
+  }
+
+  /** The keys that the database can hold, as JDBC takes them. */
+  private def read(rows: JavaList[InternalRow]): Seq[Key] = {
+    val parameters = statement.keys.map(_.parameter)
+    rows.asScala.iterator.flatMap { row =>
+      val values = parameters.zipWithIndex.map { case (p, i) => p.of(row, i) }
+      if (values.forall(_.isDefined)) Some(values.flatten.toArray) else None
+    }.toSeq
+  }
+
+  private def answer(keys: Seq[Key], connections: ConnectionPool): JavaList[InternalRow] = {
+    val rows = new ArrayList[InternalRow]
+    keys.grouped(maxBatchKeys).foreach { batch =>
+      val size = LookupStatement.paddedSize(batch.size, maxBatchKeys)
+      val sql = statement.text(size)
+      val padded = batch.padTo(size, batch.last)
+      val _ = rows.addAll(retry(sql)(connections.use(ask(_, sql, padded))))
+    }
+    rows
+  }
+
+  private def ask(
+      connection: Connection,
+      sql: String,
+      keys: Seq[Key]): JavaList[InternalRow] = {
+    val options = settings.options
+    dialect.beforeFetch(connection, options)
+    val prepared = connection.prepareStatement(
+      sql,
+      ResultSet.TYPE_FORWARD_ONLY,
+      ResultSet.CONCUR_READ_ONLY)
+    try {
+      prepared.setFetchSize(dialect.getFetchSize(options))
+      prepared.setQueryTimeout(options.queryTimeout)
+      bind(prepared, keys)
+      running.add(prepared)
+      if (closed) prepared.cancel()
+      copied(JdbcInternals.rowsOf(prepared.executeQuery(), dialect, columns))
+    } finally {
+      running.remove(prepared)
+      prepared.close()
+    }
+  }
+
+  private def bind(prepared: PreparedStatement, keys: Seq[Key]): Unit = {
+    val parameters = statement.keys.map(_.parameter)
+    var at = 0
+    for (key <- keys; (parameter, value) <- parameters.iterator.zip(key)) {
+      at += 1
+      parameter.set(prepared, at, value)
+    }
+  }
+
+  private def copied(answer: Iterator[InternalRow]): JavaList[InternalRow] = {
+    val toUnsafe = UnsafeProjection.create(columns)
+    val rows = new ArrayList[InternalRow]
+    answer.foreach(row => rows.add(toUnsafe(row).copy()))
+    rows
+  }
+
+  private def database: Database = Database.of(settings.options.url)
+
+  private def retry[T](sql: String)(attempt: => T): T =
+    Retry(settings.maxRetries, database, () => !closed)(attempt) {
+      (failure, attempts) =>
+        val missing =
+          if (sql.isEmpty || Retry.isTransient(failure, database) || Retry.isRefusedLogin(failure))
+            None
+          else DatabaseSchema.missing(settings, columns.fieldNames.toSeq)
+        missing.fold(JdbcErrors.ofFailure(settings, sql, failure, attempts)) {
+          case (column, all) => JdbcErrors.unknownColumn(settings, column, all, failure)
+        }
+    }
+
+  override def toString: String = s"${JdbcProvider.name}: $statement"
+}
+
+private object JdbcLookupFunction {
+  type Key = Array[AnyRef]
+}

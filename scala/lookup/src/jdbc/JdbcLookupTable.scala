@@ -1,0 +1,66 @@
+package io.firesteel.lookup.jdbc
+
+import java.util.{EnumSet, Set => JavaSet}
+
+import scala.jdk.CollectionConverters._
+
+import io.firesteel.lookup.{LookupContext, LookupFunction, SupportsLookup}
+import org.apache.spark.sql.connector.catalog.{SupportsRead, Table, TableCapability}
+import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.read.ScanBuilder
+import org.apache.spark.sql.firesteel.JdbcInternals
+import org.apache.spark.sql.jdbc.{JdbcDialect, JdbcDialects}
+import org.apache.spark.sql.types.{StructField, StructType}
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+/** A table of a database: looked up by key, or scanned as Spark's JDBC source scans it. */
+private[jdbc] final class JdbcLookupTable(override val schema: StructType, settings: JdbcSettings)
+  extends Table
+  with SupportsLookup
+  with SupportsRead {
+
+  private def dialect: JdbcDialect = JdbcDialects.get(settings.options.url)
+  private def database: Database = Database.of(settings.options.url)
+
+  override def name(): String = s"${JdbcProvider.name} ${settings.shownTable}"
+
+  override def capabilities(): JavaSet[TableCapability] = EnumSet.of(TableCapability.BATCH_READ)
+
+  /** The options `lookup.*`, for the engine to read; nothing that a password could be in. */
+  override def properties(): java.util.Map[String, String] = settings.lookups.asJava
+
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = {
+    val merged = settings.plus(options.asCaseSensitiveMap().asScala.toMap)
+    JdbcInternals.scanOf(schema, RedactingConnectionProvider.optionsOf(merged))
+  }
+
+  /** Columns that the database cannot compare as Spark does are left to the engine. */
+  override def lookupKeys(candidates: Array[String]): Array[String] =
+    candidates.filter(column => database.keyColumn(field(column), dialect).isDefined)
+
+  override def newLookup(context: LookupContext): LookupFunction = {
+    val keys = context.keys.fieldNames.toSeq.flatMap(key => database.keyColumn(field(key), dialect))
+    val columns = context.columns.fieldNames.map(field)
+    new JdbcLookupFunction(
+      settings,
+      dialect,
+      LookupStatement.of(
+        settings.options,
+        dialect,
+        database,
+        keys,
+        columns.map(_.name),
+        context.filters.filter(namesOurColumns)),
+      StructType(columns)
+    )
+  }
+
+  private def namesOurColumns(filter: Predicate): Boolean =
+    filter.references.forall(reference => schema.fieldNames.contains(reference.fieldNames.head))
+
+  /** A query may write a column's name in other letters than the database, which is exact. */
+  private def field(name: String): StructField =
+    schema.find(_.name == name).getOrElse(schema.find(_.name.equalsIgnoreCase(name)).get)
+
+  override def toString: String = name()
+}

@@ -1,0 +1,37 @@
+package io.firesteel.lookup.jdbc
+
+import java.sql.PreparedStatement
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+/**
+ * A column that the database is asked by.
+ *
+ * @param sql the column as it stands in the statement, quoted
+ */
+private[jdbc] final class KeyColumn(val sql: String, val parameter: KeyParameter)
+  extends Serializable
+
+/** Hands the values of one key column to JDBC. */
+private[jdbc] trait KeyParameter extends Serializable {
+
+  /** The value as JDBC takes it; nothing when no row of the database can have it. */
+  def of(row: InternalRow, ordinal: Int): Option[AnyRef]
+
+  def set(statement: PreparedStatement, at: Int, value: AnyRef): Unit
+}
+
+private[jdbc] object KeyParameter {
+
+  def apply[T <: AnyRef](read: (InternalRow, Int) => T)(
+      setter: (PreparedStatement, Int, T) => Unit): KeyParameter =
+    partial((row, ordinal) => Some(read(row, ordinal)))(setter)
+
+  /** For values of which the database cannot hold all. */
+  def partial[T <: AnyRef](read: (InternalRow, Int) => Option[T])(
+      setter: (PreparedStatement, Int, T) => Unit): KeyParameter = new KeyParameter {
+    override def of(row: InternalRow, ordinal: Int): Option[AnyRef] = read(row, ordinal)
+    override def set(statement: PreparedStatement, at: Int, value: AnyRef): Unit =
+      setter(statement, at, value.asInstanceOf[T])
+  }
+}

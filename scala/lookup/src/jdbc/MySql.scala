@@ -1,0 +1,17 @@
+package io.firesteel.lookup.jdbc
+
+import org.apache.spark.sql.jdbc.JdbcDialect
+import org.apache.spark.sql.types.{BooleanType, DoubleType, FloatType}
+
+/** MySQL and MariaDB. */
+private[jdbc] case object MySql extends Database {
+
+  override protected def parameter(
+      column: DatabaseColumn,
+      dialect: JdbcDialect): Option[KeyParameter] = column.dataType match {
+    case BooleanType => None // any number that is not 0 reads as true
+    case FloatType => None // compared as a double with the decimal text of the parameter
+    case DoubleType => Some(KeyParameters.finiteDouble)
+    case _ => super.parameter(column, dialect)
+  }
+}

@@ -1,0 +1,96 @@
+package io.firesteel.lookup.jdbc
+
+import io.firesteel.core.Explain
+import io.firesteel.lookup.LookupConf
+
+/** Joins with `firesteel-jdbc` give what Spark's own join with its JDBC source gives. */
+class JdbcJoinSuite extends JdbcSuite {
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    execute(
+      """CREATE TABLE customers
+        |  (id INT, country VARCHAR(9), name VARCHAR(9), since DATE,
+        |   score DOUBLE PRECISION)""".stripMargin,
+      """INSERT INTO customers
+        |SELECT x, CASE MOD(x, 3) WHEN 0 THEN 'CH' WHEN 1 THEN 'ch' END, 'name ' || x,
+        |  DATEADD('DAY', MOD(x, 50), DATE '2024-01-01'), x / 4.0
+        |FROM system_range(1, 500)""".stripMargin,
+      "INSERT INTO customers SELECT id, country, 'again', since, -0.0 FROM customers WHERE id < 50",
+      "INSERT INTO customers VALUES (NULL, 'CH', 'nobody', NULL, NULL)",
+      "CREATE INDEX by_id ON customers (id)"
+    )
+    val options = login + ("dbtable" -> "customers")
+    spark.read.format("firesteel-jdbc").options(options).load().createTempView("customers")
+    spark.read.format("jdbc").options(options).load().createTempView("plain")
+    spark
+      .range(0, 2000, 1, 4)
+      .selectExpr(
+        "id",
+        "if(id % 9 = 0, null, CAST(id % 700 AS INT)) AS customer",
+        "if(id % 2 = 0, 'CH', 'ch') AS country",
+        "date_add(date'2024-01-01', CAST(id % 70 AS INT)) AS day"
+      )
+      .createTempView("orders")
+  }
+
+  private val joins = Seq(
+    "o.customer = c.id",
+    "o.customer = c.id AND o.country = c.country",
+    "o.customer = c.id AND c.country = 'CH'",
+    "o.customer = c.id AND c.score > 10 AND c.name LIKE 'name 1%'",
+    "o.customer = c.id AND o.day < c.since",
+    "o.customer = c.id AND o.day = c.since",
+    "o.customer + 1 = c.id"
+  )
+
+  private def assertSameAsSpark(join: String, condition: String, hint: String): Unit = {
+    def sql(mark: String, dimension: String) =
+      s"SELECT $mark o.id, c.id AS cid, c.country, c.name, c.since FROM orders o " +
+        s"$join $dimension c ON $condition"
+    val ours = spark.sql(sql(s"/*+ LOOKUP('table'='c'$hint) */", "customers"))
+    val theirs = stock(spark.sql(sql("", "plain")).collect().toSeq)
+    assertSameRows(ours.collect().toSeq, theirs, s"$join ON $condition $hint")
+    val _ = assert(Explain.of(executed(ours)).fired.nonEmpty)
+  }
+
+  test("joined by one key or several, with and without other conditions, inner and left") {
+    for (join <- Seq("JOIN", "LEFT JOIN"); condition <- joins)
+      assertSameAsSpark(join, condition, "")
+  }
+
+  test("joined with each kind of cache, synchronously and not, in small batches and large") {
+    val caches = Seq(
+      "",
+      ", 'lookup.cache'='PARTIAL', 'lookup.partial-cache.max-rows'='100'",
+      ", 'lookup.cache'='FULL'")
+    for (cache <- caches; async <- Seq("true", "false"); batch <- Seq(1, 7, 5000)) {
+      if (batch > 1 || cache.contains("PARTIAL")) {
+        withConf(LookupConf.BATCH_SIZE.key -> batch) {
+          assertSameAsSpark("LEFT JOIN", joins(1), s"$cache, 'async'='$async'")
+        }
+      }
+    }
+  }
+
+  test("shuffled by hash of the keys") {
+    assertSameAsSpark("JOIN", joins.head, ", 'shuffle'='true'")
+  }
+
+  test("no plan of a join shows the password") {
+    val joined = spark.sql(
+      "SELECT /*+ LOOKUP('table'='c') */ o.id, c.name " +
+        "FROM orders o JOIN customers c ON o.customer = c.id")
+    joined.collect()
+    val execution = org.apache.spark.sql.firesteel.executionOf(joined)
+    val texts = Seq(
+      execution.toString,
+      execution.analyzed.treeString,
+      execution.optimizedPlan.treeString,
+      executed(joined).treeString,
+      executed(joined).toJSON,
+      execution.analyzed.toJSON
+    )
+    texts.foreach(text => assert(!text.contains(password)))
+  }
+}

@@ -1,0 +1,104 @@
+package io.firesteel.lookup.jdbc
+
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions
+import org.apache.spark.sql.jdbc.JdbcDialects
+import org.apache.spark.sql.types._
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The text of the statements, also for databases that no test can start. */
+class LookupStatementSuite extends AnyFunSuite {
+
+  private val schema = new StructType()
+    .add("a", IntegerType)
+    .add("b", StringType)
+    .add("flag", BooleanType)
+    .add("d", DoubleType)
+    .add("t", TimestampType)
+
+  private def statement(url: String, keys: String*): LookupStatement = {
+    val dialect = JdbcDialects.get(url)
+    val database = Database.of(url)
+    val columns = keys.map(key => database.keyColumn(schema(key), dialect).get)
+    // The driver only has to exist: nothing connects.
+    val options = new JDBCOptions(
+      CaseInsensitiveMap(Map("url" -> url, "dbtable" -> "t", "driver" -> "org.h2.Driver")))
+    LookupStatement.of(options, dialect, database, columns, Array("a", "b"), Array.empty)
+  }
+
+  private def normal(text: String): String = text.replaceAll("\\s+", " ").trim
+
+  private def keyOf(url: String, field: StructField) =
+    Database.of(url).keyColumn(field, JdbcDialects.get(url))
+
+  test("one key is a list") {
+    assert(
+      normal(statement("jdbc:h2:mem:x", "a").text(3)) ===
+        """SELECT "a","b" FROM t WHERE "a" IN (?, ?, ?)""")
+  }
+
+  test("several keys are row values, where the database has them") {
+    for (url <- Seq("jdbc:h2:mem:x", "jdbc:postgresql://h/d", "jdbc:oracle:thin:@h:1521:d")) {
+      assert(
+        normal(statement(url, "a", "b").text(2)).endsWith(
+          """WHERE ("a", "b") IN ((?, ?), (?, ?))"""))
+    }
+    assert(
+      normal(statement("jdbc:mysql://h/d", "a", "b").text(2)).endsWith(
+        "WHERE (`a`, `b`) IN ((?, ?), (?, ?))"))
+  }
+
+  test("SQLite compares with the rows of a subquery") {
+    assert(
+      normal(statement("jdbc:sqlite:x", "a", "b").text(2)).endsWith(
+        """WHERE ("a", "b") IN (VALUES (?, ?), (?, ?))"""))
+  }
+
+  test("other databases get alternatives, and fewer of them") {
+    for (url <- Seq("jdbc:sqlserver://h", "jdbc:derby:x")) {
+      val two = statement(url, "a", "b")
+      assert(
+        normal(two.text(2)).endsWith("""WHERE ("a" = ? AND "b" = ?) OR ("a" = ? AND "b" = ?)"""))
+      assert(two.maxKeys === 200)
+    }
+  }
+
+  test("a list is no longer than the database allows") {
+    assert(statement("jdbc:oracle:thin:@h:1521:d", "a").maxKeys === 1000)
+    assert(statement("jdbc:sqlserver://h", "a").maxKeys === 2000)
+    assert(statement("jdbc:postgresql://h/d", "a", "b").maxKeys === 16000)
+  }
+
+  test("a few sizes serve all batches") {
+    val sizes = (1 to 1000).map(LookupStatement.paddedSize(_, 1000))
+    assert(sizes.distinct === Seq(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000))
+    assert(sizes.zipWithIndex.forall { case (size, i) => size >= i + 1 && size <= 2 * (i + 1) })
+  }
+
+  test("a type that a database keeps otherwise than Spark is no key there") {
+    for (url <- Seq("jdbc:mysql://h/d", "jdbc:sqlite:x")) {
+      assert(keyOf(url, schema("flag")).isEmpty)
+      assert(keyOf(url, StructField("f", FloatType)).isEmpty)
+    }
+    assert(keyOf("jdbc:sqlite:x", schema("t")).isEmpty)
+    assert(keyOf("jdbc:sqlserver://h", typed("t", TimestampType, "datetime")).isEmpty)
+    assert(keyOf("jdbc:sqlserver://h", typed("t", TimestampType, "datetime2")).isDefined)
+    assert(keyOf("jdbc:h2:mem:x", StructField("s", StringType("UTF8_LCASE"))).isEmpty)
+  }
+
+  test("PostgreSQL's types that read as text are compared as text, or as what they are") {
+    def column(name: String) =
+      keyOf("jdbc:postgresql://h/d", typed("c", StringType, name)).map(_.sql)
+    assert(column("text").contains("\"c\""))
+    assert(column("bpchar").contains("\"c\""))
+    assert(column("uuid").contains("\"c\""))
+    assert(column("mood").contains("CAST(\"c\" AS text)"))
+  }
+
+  private def typed(name: String, dataType: DataType, databaseType: String): StructField =
+    StructField(
+      name,
+      dataType,
+      nullable = true,
+      new MetadataBuilder().putString("jdbcClientType", databaseType).build())
+}
