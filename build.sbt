@@ -127,7 +127,8 @@ lazy val queries = Project("queries", file("tests/scala"))
   .dependsOn(extension, testkit % Test)
   .settings(common, Test / scalaSource := baseDirectory.value)
 
-lazy val bench = module("bench").dependsOn(extension)
+lazy val bench =
+  module("bench").dependsOn(extension).settings(libraryDependencies += postgresql)
 
 lazy val stageJar = taskKey[File]("builds the jar and puts it into the Python package")
 

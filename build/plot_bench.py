@@ -22,18 +22,19 @@ from matplotlib import pyplot as plt  # noqa: E402  (the backend is chosen first
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: E402
 
 FASTER, SLOWER, MARK = "#2f6f9f", "#b5482a", "#222222"
+STOCK = "stock / firesteel"
 TICKS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64]
 
 
 def draw(results: dict[str, Any], target: Path) -> None:
     """Draw every case of ``results``, the first on top, into the SVG file ``target``."""
-    cases = list(reversed(results["cases"]))
+    cases = [case for case in reversed(results["cases"]) if case["speedUp"]]
     ratios = [case["speedUp"] for case in cases]
     figure, axes = plt.subplots(figsize=(9, 1.3 + 0.34 * len(cases)))
-    for place, (case, ratio) in enumerate(zip(cases, ratios, strict=True)):
-        median = ratio["median"]
+    for place, (case, speed) in enumerate(zip(cases, ratios, strict=True)):
+        median = speed["median"]
         axes.barh(place, median - 1, left=1, color=FASTER if median >= 1 else SLOWER, height=0.6)
-        axes.plot([ratio["min"], ratio["max"]], [place, place], color=MARK, linewidth=1)
+        axes.plot([speed["min"], speed["max"]], [place, place], color=MARK, linewidth=1)
         axes.text(
             1.01, place, f"{median:.2f}x", transform=axes.get_yaxis_transform(), va="center", size=8
         )
@@ -48,8 +49,13 @@ def draw(results: dict[str, Any], target: Path) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}x"))
     axes.axvline(1, color=MARK, linewidth=0.8)
-    axes.set_yticks(range(len(cases)), [case["title"] for case in cases], fontsize=8)
-    axes.set_xlabel("stock / firesteel: bar = median, whisker = range, thick mark = target")
+    labels = [
+        f"{case['title']}: {case['ratio']}" if "ratio" in case else case["title"] for case in cases
+    ]
+    axes.set_yticks(range(len(cases)), labels, fontsize=8)
+    same = {ratio_of(case) for case in cases}
+    ratio = same.pop() if len(same) == 1 else "ratio of seconds"
+    axes.set_xlabel(f"{ratio}: bar = median, whisker = range, thick mark = target")
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_ylim(-0.7, len(cases) - 0.3)
     figure.suptitle(title(results), x=0.01, ha="left", fontsize=10)
@@ -59,15 +65,22 @@ def draw(results: dict[str, Any], target: Path) -> None:
 
 def promised(case: dict[str, Any]) -> list[float]:
     """The ratios to stock that the case must reach; its other promises have another scale."""
-    return [
-        target["value"] for target in case["targets"] if target["measure"] == "stock / firesteel"
-    ]
+    return [target["value"] for target in case["targets"] if target["measure"] == ratio_of(case)]
+
+
+def ratio_of(case: dict[str, Any]) -> str:
+    """What is divided by what; a room whose cases differ in that says so in each."""
+    ratio: str = case.get("ratio", STOCK)
+    return ratio
 
 
 def title(results: dict[str, Any]) -> str:
     """The room, and what it was measured with."""
     facts = results["environment"]
-    against = "stock against itself" if results["noise"] else "times faster than stock"
+    if any("ratio" in case for case in results["cases"]):
+        against = "times faster"
+    else:
+        against = "stock against itself" if results["noise"] else "times faster than stock"
     return f"{results['room']}: {against} (Spark {facts['Spark']}, commit {facts['commit']})"
 
 

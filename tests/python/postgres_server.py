@@ -63,30 +63,33 @@ class Postgres:
 
 
 @contextlib.contextmanager
-def running(*settings: str) -> Iterator[Postgres]:
-    """Start a server with data of its own; stop it and remove the data at the end.
+def running(*settings: str, keep: Path | None = None) -> Iterator[Postgres]:
+    """Start a server with data of its own; stop it at the end, and remove the data unless kept.
 
     Args:
         settings: More of the server's settings, such as ``log_statement=all``.
+        keep: A folder for data that outlives the server, made when it is not there.
     """
     folder = Path(tempfile.mkdtemp(prefix="firesteel-postgres-"))
     try:
         owner = _owner()
         server = Postgres(_free_port(), _programs(folder, bool(owner)))
-        data = folder / "data"
-        data.mkdir(mode=0o700)
+        data = keep.absolute() if keep else folder / "data"
+        is_new = not (data / "PG_VERSION").exists()
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
         password = folder / "password"
         password.write_text(server.password)
         if owner:
             for path in (folder, data, password):
                 os.chown(path, owner["user"], owner["group"])
-        subprocess.run(
-            [
-                server.programs / "initdb", "-D", data, "-U", server.user, "--pwfile", password,
-                "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync",
-            ],
-            check=True, capture_output=True, cwd=folder, **owner,
-        )  # fmt: skip
+        if is_new:
+            subprocess.run(
+                [
+                    server.programs / "initdb", "-D", data, "-U", server.user, "--pwfile", password,
+                    "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync",
+                ],
+                check=True, capture_output=True, cwd=folder, **owner,
+            )  # fmt: skip
         own = (
             "listen_addresses=127.0.0.1", f"port={server.port}", "unix_socket_directories=",
             "fsync=off", *settings,

@@ -10,6 +10,7 @@ import scala.annotation.tailrec
  * @param cases names of cases; all of the room's when empty
  * @param pairs rounds that count, in each of which stock and firesteel run once
  * @param noise time stock against stock, to see how far from 1 the machine alone can lead
+ * @param pythonResult where a script has left what it measured
  * @param memoryResult in memory mode where the outcome goes, otherwise where it comes from
  */
 final case class Arguments(
@@ -22,6 +23,7 @@ final case class Arguments(
     noise: Boolean,
     memoryCase: Boolean,
     memoryResult: Option[Path],
+    pythonResult: Option[Path],
     command: String)
 
 object Arguments {
@@ -37,7 +39,15 @@ object Arguments {
       |  --noise        time stock against itself: how much the machine wobbles""".stripMargin
 
   private val values =
-    Set("--room", "--case", "--pairs", "--rows", "--data", "--out", "--memory-result")
+    Set(
+      "--room",
+      "--case",
+      "--pairs",
+      "--rows",
+      "--data",
+      "--out",
+      "--memory-result",
+      "--python-result")
   private val flags = Set("--noise", "--memory-case")
 
   /** The arguments, or what is wrong with them. */
@@ -59,6 +69,7 @@ object Arguments {
       noise = one("--noise").nonEmpty,
       memoryCase = one("--memory-case").nonEmpty,
       one("--memory-result").map(Paths.get(_)),
+      one("--python-result").map(Paths.get(_)),
       command(room, read)
     )
 
@@ -85,7 +96,8 @@ object Arguments {
 
   /** What a reader types to get the same page; where files are kept is their own business. */
   private def command(room: String, read: Seq[(String, String)]): String = {
-    val unseen = Set("--room", "--data", "--out", "--memory-result", "--memory-case")
+    val unseen =
+      Set("--room", "--data", "--out", "--memory-result", "--python-result", "--memory-case")
     val options = read.filterNot { case (name, _) => unseen(name) }.map {
       case (flag, _) if flags(flag) => flag
       case (name, value) => s"$name $value"

@@ -12,12 +12,17 @@ object BenchSession {
    * for the number of shuffle partitions, which fits the machine.
    *
    * @param installed false leaves the extension out
+   * @param more settings of the room
    */
-  def start(data: Path, installed: Boolean): SparkSession = {
+  def start(
+      data: Path,
+      installed: Boolean,
+      master: String = "local[2]",
+      more: Map[String, String] = Map.empty): SparkSession = {
     val builder = SparkSession
       .builder()
       .appName("firesteel bench")
-      .master("local[2]")
+      .master(master)
       .config("spark.sql.shuffle.partitions", "8")
       .config("spark.ui.enabled", "false")
       .config("spark.ui.showConsoleProgress", "false")
@@ -25,6 +30,7 @@ object BenchSession {
       .config("spark.driver.bindAddress", "127.0.0.1")
       .config("spark.driver.host", "127.0.0.1")
       .config("spark.sql.warehouse.dir", data.toAbsolutePath.resolve("warehouse").toString)
+    more.foreach { case (key, value) => builder.config(key, value) }
     if (installed) builder.config("spark.sql.extensions", "io.firesteel.FiresteelExtensions")
     builder.getOrCreate()
   }

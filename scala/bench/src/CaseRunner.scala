@@ -32,6 +32,8 @@ final class CaseRunner(
 
   private val check = new AnswerCheck(spark, progress)
 
+  private val clock = new Clock(spark, tasks)
+
   def run(question: Case): CaseResult = {
     data.register(spark, question.table)
     val stock = Contestant.stockOf(question)
@@ -59,16 +61,8 @@ final class CaseRunner(
       kind: String,
       number: Int): Seq[(String, Run)] =
     progress.stepWithOutcome(s"${question.name}: $kind ${number + 1}") {
-      Rounds.order(contestants, number).map(contestant => contestant.name -> timed(contestant))
+      Rounds.order(contestants, number).map(contestant => contestant.name -> clock.time(contestant))
     }(_.map { case (name, run) => f"$name ${run.seconds}%.2f" }.mkString("(", ", ", ")"))
-
-  /** Wall time from SQL text to the last row, in a sink that drops the rows. */
-  private def timed(contestant: Contestant): Run = {
-    System.gc() // before the clock starts, so that nobody pays for another's garbage
-    contestant.within(spark) {
-      tasks.time(spark.sql(contestant.sql).write.format("noop").mode("overwrite").save())
-    }
-  }
 
   /** What any plan must at least do: hand over the rows that are asked about, or add them up. */
   private def scans(question: Case, stock: Contestant): Seq[Contestant] = {

@@ -61,7 +61,7 @@ object JsonPage {
       })
   }
 
-  private def sample(sample: Sample): JValue = JObject(
+  private[bench] def sample(sample: Sample): JValue = JObject(
     "median" -> JDouble(sample.median),
     "min" -> JDouble(sample.min),
     "max" -> JDouble(sample.max))

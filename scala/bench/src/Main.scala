@@ -9,9 +9,15 @@ object Main {
 
   private val rooms: Seq[Room] = Seq(RankBenchmark)
 
-  def main(arguments: Array[String]): Unit = {
+  def main(arguments: Array[String]): Unit = Arguments.parse(arguments.toSeq) match {
+    // Its queries are not the same text on both sides, and need servers and a cluster.
+    case Right(read) if read.room == LookupMain.room => LookupMain.run(read)
+    case parsed => againstStock(parsed)
+  }
+
+  private def againstStock(parsed: Either[String, Arguments]): Unit = {
     val asked = for {
-      read <- Arguments.parse(arguments.toSeq)
+      read <- parsed
       room <- roomOf(read)
       cases <- casesOf(read, room)
     } yield (read, room, cases)
@@ -31,7 +37,8 @@ object Main {
   private def roomOf(arguments: Arguments): Either[String, Room] =
     rooms
       .find(_.name == arguments.room)
-      .toRight(s"no room ${arguments.room}; there are ${rooms.map(_.name).mkString(", ")}")
+      .toRight(
+        s"no room ${arguments.room}; there are ${(rooms.map(_.name) :+ LookupMain.room).mkString(", ")}")
 
   private def casesOf(arguments: Arguments, room: Room): Either[String, Seq[Case]] = {
     val all = room.cases(arguments.rows)

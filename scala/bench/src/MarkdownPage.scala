@@ -138,19 +138,19 @@ object MarkdownPage {
       rows)
   }
 
-  private def environment(environment: Environment): String =
+  private[bench] def environment(environment: Environment): String =
     "## Machine\n\n" + table(
       Seq("what", "value"),
       environment.facts.map { case (name, value) => Seq(name, value) })
 
-  private def table(header: Seq[String], rows: Seq[Seq[String]]): String =
+  private[bench] def table(header: Seq[String], rows: Seq[Seq[String]]): String =
     (header +: header.map(_ => "---") +: rows).map(_.mkString("| ", " | ", " |")).mkString("\n")
 
-  private def spread(sample: Sample): String =
+  private[bench] def spread(sample: Sample): String =
     f"${sample.median}%.2f (${sample.min}%.2f–${sample.max}%.2f)"
 
   /** Two digits tell nothing of a query that takes milliseconds. */
-  private def seconds(sample: Sample): String =
+  private[bench] def seconds(sample: Sample): String =
     if (sample.median >= 1) spread(sample)
     else f"${sample.median}%.3f (${sample.min}%.3f–${sample.max}%.3f)"
 

@@ -1,7 +1,16 @@
 package io.firesteel.bench
 
-/** One task of a run: in which stage, how long, and how many rows it read from an exchange. */
-final case class TaskTime(stage: Int, seconds: Double, shuffledRowsRead: Long)
+/**
+ * One task of a run: in which stage, how long, and how many rows it read from an exchange.
+ *
+ * @param counts what it added to accumulators with a name, operators' metrics among them
+ */
+final case class TaskTime(
+    stage: Int,
+    seconds: Double,
+    shuffledRowsRead: Long,
+    counts: Map[String, Long] = Map.empty,
+    peakMemoryBytes: Long = 0)
 
 /** One timed run of a contestant. */
 final case class Run(seconds: Double, tasks: Seq[TaskTime]) {
@@ -17,6 +26,14 @@ final case class Run(seconds: Double, tasks: Seq[TaskTime]) {
     }
     ratios.maxOption.getOrElse(1.0)
   }
+
+  /** What all tasks together added to an accumulator. */
+  def total(count: String): Long = tasks.flatMap(_.counts.get(count)).sum
+
+  /** The most that one task added to an accumulator. */
+  def most(count: String): Long = tasks.flatMap(_.counts.get(count)).maxOption.getOrElse(0L)
+
+  def peakMemoryBytes: Long = tasks.map(_.peakMemoryBytes).maxOption.getOrElse(0L)
 
   /** The most rows that one task read from an exchange, and the mean; 0 without an exchange. */
   def shuffledRowsPerTask: (Long, Double) = {

@@ -1,7 +1,7 @@
 package io.firesteel.bench
 
 /** What a case is judged by: a ratio of two things measured in the same rounds. */
-sealed trait Measure {
+trait Measure {
   def label: String
   def of(rounds: Rounds): Sample
 }

@@ -6,7 +6,7 @@ import scala.collection.mutable
 
 import org.apache.spark.SparkContext
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobEnd, SparkListenerJobStart}
-import org.apache.spark.scheduler.SparkListenerTaskEnd
+import org.apache.spark.scheduler.{SparkListenerTaskEnd, TaskInfo}
 
 /** Remembers the tasks of a run. */
 final class TaskLog(context: SparkContext) extends SparkListener {
@@ -59,8 +59,19 @@ final class TaskLog(context: SparkContext) extends SparkListener {
       tasks += TaskTime(
         end.stageId,
         metrics.executorRunTime / 1e3,
-        metrics.shuffleReadMetrics.recordsRead)
+        metrics.shuffleReadMetrics.recordsRead,
+        counts(end.taskInfo),
+        metrics.peakExecutionMemory)
     }
+  }
+
+  private def counts(task: TaskInfo): Map[String, Long] = {
+    val added = for {
+      accumulated <- task.accumulables.toSeq
+      name <- accumulated.name if !name.startsWith("internal.")
+      update <- accumulated.update.collect { case number: Long => number }
+    } yield name -> update
+    added.groupMapReduce(_._1)(_._2)(_ + _)
   }
 
   override def onJobEnd(end: SparkListenerJobEnd): Unit = synchronized {

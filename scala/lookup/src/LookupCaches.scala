@@ -4,6 +4,7 @@ import java.time.Duration
 
 import com.github.benmanes.caffeine.cache.{Cache, Caffeine, Scheduler}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.types.{ByteType, DataType, DateType, IntegerType, LongType, ShortType, StructType, TimestampNTZType, TimestampType}
 
 /** Answers of the store that are kept: rows of the dimension by key; an empty array is a miss. */
 private[lookup] trait AnswerCache {
@@ -23,24 +24,37 @@ private[lookup] object AnswerCache {
     override def put(key: UnsafeRow, rows: Array[UnsafeRow]): Unit = ()
   }
 
-  def of(policy: CachePolicy.Partial): AnswerCache = new CaffeineAnswers(policy)
+  def of(policy: CachePolicy.Partial, keys: StructType): AnswerCache =
+    new CaffeineAnswers(policy, isWholeNumber(keys))
+
+  /** Whether a key is one value that a row holds in eight bytes, equal when these are. */
+  private def isWholeNumber(keys: StructType): Boolean =
+    keys.length == 1 && wholeNumbers.contains(keys.head.dataType)
+
+  private val wholeNumbers: Set[DataType] =
+    Set(ByteType, ShortType, IntegerType, LongType, DateType, TimestampType, TimestampNTZType)
 }
 
-private final class CaffeineAnswers(policy: CachePolicy.Partial) extends AnswerCache {
+/** @param byNumber keys are numbers, not rows: two reads of memory less for each that is compared */
+private final class CaffeineAnswers(policy: CachePolicy.Partial, byNumber: Boolean)
+  extends AnswerCache {
 
-  private[this] val cache: Cache[UnsafeRow, Array[UnsafeRow]] = {
+  private[this] val cache: Cache[AnyRef, Array[UnsafeRow]] = {
     val builder = Caffeine.newBuilder()
     policy.maxRows.foreach(builder.maximumSize(_))
     policy.expireAfterWrite.foreach(ms => builder.expireAfterWrite(Duration.ofMillis(ms)))
     policy.expireAfterAccess.foreach(ms => builder.expireAfterAccess(Duration.ofMillis(ms)))
     // Upkeep by the asking thread: the common pool's threads may hold a class loader of their own.
-    builder.executor((task: Runnable) => task.run()).build[UnsafeRow, Array[UnsafeRow]]()
+    builder.executor((task: Runnable) => task.run()).build[AnyRef, Array[UnsafeRow]]()
   }
 
-  override def get(key: UnsafeRow): Array[UnsafeRow] = cache.getIfPresent(key)
+  override def get(key: UnsafeRow): Array[UnsafeRow] = cache.getIfPresent(kept(key))
 
   override def put(key: UnsafeRow, rows: Array[UnsafeRow]): Unit =
-    if (rows.length > 0 || policy.cacheMissingKey) cache.put(key, rows)
+    if (rows.length > 0 || policy.cacheMissingKey) cache.put(kept(key), rows)
+
+  private def kept(key: UnsafeRow): AnyRef =
+    if (byNumber) java.lang.Long.valueOf(key.getLong(0)) else key
 }
 
 /**
@@ -63,6 +77,6 @@ private[lookup] object LookupCaches {
       .build[String, AnswerCache]()
 
   /** The cache by that name; whoever asks first makes it. */
-  def shared(name: String, policy: CachePolicy.Partial): AnswerCache =
-    caches.get(name, _ => AnswerCache.of(policy))
+  def shared(name: String, policy: CachePolicy.Partial, keys: StructType): AnswerCache =
+    caches.get(name, _ => AnswerCache.of(policy, keys))
 }

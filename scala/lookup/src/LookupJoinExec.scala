@@ -264,8 +264,8 @@ private[lookup] final class LookupTask(
   /** Under custom shuffle each shard has a cache of its own, wherever its task runs. */
   private def cache(index: Int): AnswerCache = options.cache match {
     case policy: CachePolicy.Partial =>
-      cacheName.fold(AnswerCache.of(policy)) { shared =>
-        LookupCaches.shared(if (isSharded) s"$shared $index" else shared, policy)
+      cacheName.fold(AnswerCache.of(policy, keySchema)) { shared =>
+        LookupCaches.shared(if (isSharded) s"$shared $index" else shared, policy, keySchema)
       }
     case _ => AnswerCache.None
   }

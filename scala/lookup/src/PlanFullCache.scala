@@ -18,7 +18,8 @@ private[lookup] object PlanFullCache {
       dimension: LogicalPlan,
       policy: CachePolicy.Full,
       left: SparkPlan): SparkPlan = {
-    val right = query.join.right.transformDown {
+    // From below: what a mark stands for may be the relation itself.
+    val right = query.join.right.transformUp {
       case table: LookupTable => table.child
       case _: LookupRelation => dimension
     }

@@ -129,22 +129,66 @@ private[lookup] final class PythonAnswers(
       columns.length,
       UnsafeProjection.create(leftOutput ++ projection, input ++ columns)
     )
-    rows.flatMap { row =>
-      val both = row.getStruct(place, 2)
-      if (!both.isNullAt(1)) count(both.getStruct(1, counts.length))
-      val found = both.getArray(0)
-      val matches =
-        Array.tabulate[InternalRow](found.numElements())(found.getStruct(_, columns.length))
-      joiner.start(row, matches)
-      Iterator.continually(joiner.next()).takeWhile(_ != null).map { joined =>
-        rowsOut += 1
-        joined
-      }
+    new PythonAnswerIterator(rows, place, columns.length, joiner, rowsOut, counts.toArray)
+  }
+}
+
+/**
+ * Hands out the joined rows of one task.
+ *
+ * @param place of the column with the answer
+ * @param width number of the dimension's columns
+ */
+private final class PythonAnswerIterator(
+    rows: Iterator[InternalRow],
+    place: Int,
+    width: Int,
+    joiner: RowJoiner,
+    rowsOut: SQLMetric,
+    counts: Array[SQLMetric])
+  extends Iterator[InternalRow] {
+
+  private[this] var started = false
+  private[this] var ready: InternalRow = _
+
+  override def hasNext: Boolean = {
+    if (ready == null && started) ready = joiner.next()
+    while (ready == null && rows.hasNext) {
+      start(rows.next())
+      ready = joiner.next()
     }
+    ready != null
   }
 
-  private def count(stats: InternalRow): Unit =
-    counts.indices.foreach(i => counts(i) += stats.getLong(i))
+  override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException
+    val row = ready
+    ready = null
+    rowsOut += 1
+    row
+  }
+
+  private def start(row: InternalRow): Unit = {
+    val both = row.getStruct(place, 2)
+    if (!both.isNullAt(1)) count(both.getStruct(1, counts.length))
+    val found = both.getArray(0)
+    val matches = new Array[InternalRow](found.numElements())
+    var i = 0
+    while (i < matches.length) {
+      matches(i) = found.getStruct(i, width)
+      i += 1
+    }
+    joiner.start(row, matches)
+    started = true
+  }
+
+  private def count(stats: InternalRow): Unit = {
+    var i = 0
+    while (i < counts.length) {
+      counts(i) += stats.getLong(i)
+      i += 1
+    }
+  }
 }
 
 /** Asks for rows of equal keys in one partition, and hands them on as they come. */

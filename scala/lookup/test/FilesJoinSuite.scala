@@ -51,6 +51,17 @@ class FilesJoinSuite extends LookupSuite {
     }
   }
 
+  test("a connector that can be scanned is loaded whole when that is asked for") {
+    dimension("people")
+    orders.createOrReplaceTempView("orders")
+    val sql = "FROM orders o LEFT JOIN {c} c ON o.customer = c.id"
+    val ours = spark.sql("SELECT /*+ LOOKUP('table'='c', 'lookup.cache'='FULL') */ o.id, c.name " +
+      sql.replace("{c}", "people_lookup"))
+    val theirs = stock(spark.sql("SELECT o.id, c.name " + sql.replace("{c}", "people")).collect())
+    assertSameRows(ours.collect().toSeq, theirs.toSeq, sql)
+    assert(Explain.of(executed(ours)).fired.head.values("cache") == "FULL")
+  }
+
   test("a join that gives no value for a bucket column is not sharded, and says so") {
     dimension("people")
     orders.createOrReplaceTempView("orders")

@@ -1,0 +1,51 @@
+package io.firesteel.bench
+
+/** What the cases of the lookup room are judged by. */
+object LookupMeasure {
+
+  /** Names of the operator's metrics, as the UI shows them. */
+  val requests: String = "round trips to the store"
+  val hits: String = "rows answered from the cache"
+  val misses: String = "keys asked of the store"
+
+  /** Accumulators of the connector for files. */
+  val bytesRead: String = "firesteel-files: bytes read"
+  val rowsLoaded: String = "firesteel-files: rows loaded"
+  val bucketsLoaded: String = "firesteel-files: buckets loaded"
+
+  /** How many times longer one contestant takes than another, in the same round. */
+  final case class Times(over: String, under: String) extends Measure {
+    override def label: String = s"$over / $under"
+    override def of(rounds: Rounds): Sample = rounds.ratio(over, under)
+  }
+
+  /** Rows of the stream by wall time, planning and loading the cache included. */
+  final case class RowsPerCore(contestant: String, rows: Long, cores: Int) extends Measure {
+    override def label: String = s"$contestant, rows/s per core"
+    override def of(rounds: Rounds): Sample =
+      Sample(rounds.seconds(contestant).values.map(rows / _ / cores))
+  }
+
+  /** Round trips for each thousand rows of the stream. */
+  final case class RequestsPerThousand(contestant: String, rows: Long) extends Measure {
+    override def label: String = s"$contestant, round trips per 1,000 rows"
+    override def of(rounds: Rounds): Sample =
+      Sample(rounds.runs(contestant).map(_.total(requests) * 1000.0 / rows))
+  }
+
+  /** How many times more of something one contestant needs. */
+  final case class Needs(what: String, over: String, under: String, amount: Run => Long)
+    extends Measure {
+    override def label: String = s"$what, $over / $under"
+    override def of(rounds: Rounds): Sample = {
+      def needed(contestant: String) = Sample(rounds.runs(contestant).map(amount(_).toDouble))
+      Sample.ofRatios(needed(over), needed(under))
+    }
+  }
+
+  /** The share of rows that did not ask the store; none when no row was looked up. */
+  def hitRate(run: Run): Option[Double] = {
+    val (found, asked) = (run.total(hits), run.total(misses))
+    Option.when(found + asked > 0)(found.toDouble / (found + asked))
+  }
+}
