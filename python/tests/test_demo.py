@@ -11,8 +11,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import ArrayType, DataType, IntegerType, MapType, StringType, StructType
 from rich.console import Console
 
-from firesteel.demo import arguments, comparison, main, page, table
+from firesteel.demo import arguments, comparison, enrichment, main, page, table
 from firesteel.demo.comparison import Comparison, Work
+from firesteel.demo.enrichment import Enriched
 from firesteel.demo.errors import DemoError
 from firesteel.demo.queries import Query, free_name, queries, quoted
 from firesteel.demo.table import Table, check_columns, check_files, is_comparable
@@ -184,3 +185,36 @@ def test_the_queries_give_equal_answers_and_sort_less(spark: SparkSession, tmp_p
 def test_a_query_that_spark_refuses_is_an_error_before_anything_runs(spark: SparkSession) -> None:
     with pytest.raises(DemoError, match="UNRESOLVED_COLUMN"):
         main.check_queries(spark, [Query("top", "RANK", "SELECT absent FROM range(1)", ())])
+
+
+def enriched(digest: str, hits: int, misses: int) -> Enriched:
+    shuffle = "none: not asked for"
+    return Enriched(enrichment.MODES[0], shuffle, digest, 7, hits, misses, 8, [3.0, 1.0, 2.0])
+
+
+def test_an_enrichment_with_another_answer_is_shown_as_wrong() -> None:
+    console = Console(file=StringIO(), width=80)
+    found = [enriched("right", 3, 1), enriched("wrong", 0, 0)]
+    console.print(page.enrichment_table(found, "right"))
+    shown = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert [line.split()[4:] for line in shown if "not asked" in line] == [
+        ["equal", "7", "75%", "8", "2.00"],
+        ["WRONG", "7", "0%", "8", "2.00"],
+    ]
+
+
+def test_each_mode_of_a_lookup_join_is_planned_and_gives_the_rows_of_a_plain_join(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    session = spark.newSession()
+    subject = enrichment.prepare(session, tmp_path, 4000)
+    assert (subject.customers, subject.cached) == (400, 50)
+    runs: list[None] = []
+    found = enrichment.compare(session, subject, 1, lambda: runs.append(None))
+    assert len(runs) == enrichment.steps(1)
+    assert {one.digest for one in found} == {enrichment.expected(session, subject)}
+    assert [one.shuffle.partition(":")[0] for one in found] == ["none", "hash", "custom"]
+    none, _, custom = found
+    assert custom.requests < none.requests
+    assert custom.hit_rate > none.hit_rate
+    assert 0 < custom.files_opened <= 8 < none.files_opened

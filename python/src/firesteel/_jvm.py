@@ -31,6 +31,11 @@ def measured_run(df: DataFrame, columns: Sequence[str]) -> str:
     return str(_api().measuredRun(df._jdf, list(columns)))
 
 
+def lookup_metrics(df: DataFrame) -> str:
+    """Return the counts of the lookup joins of a DataFrame that has run, as JSON."""
+    return str(_api().lookupMetrics(df._jdf))
+
+
 def launched_with(key: str) -> str | None:
     """Return what `spark-submit` was told for ``key``; call it only in a process it started."""
     SparkContext._ensure_initialized()

@@ -31,7 +31,8 @@ final class BenchCatalog extends TableCatalog {
 
   override def loadTable(ident: Identifier): Table = ident.name match {
     case "memory" => new CustomersTable(ident.name, context => new MemoryLookup(context.columns))
-    case "http" => new ShardedCustomersTable(ident.name, context => new HttpLookup(url, context.columns))
+    case "http" =>
+      new ShardedCustomersTable(ident.name, context => new HttpLookup(url, context.columns))
     case "http_unsharded" =>
       new CustomersTable(ident.name, context => new HttpLookup(url, context.columns))
     case "http_one_by_one" =>

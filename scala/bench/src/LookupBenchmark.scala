@@ -77,7 +77,8 @@ final class LookupBenchmark(sizes: LookupSizes, servers: LookupServers) {
       contestants = Seq(
         stock("broadcast", "orders", "customers", hint = "/*+ BROADCAST(c) */ "),
         lookup("FULL", "orders", "customers", Nil),
-        lookup("PARTIAL", "orders", "bench.memory", partial(1000000))),
+        lookup("PARTIAL", "orders", "bench.memory", partial(1000000))
+      ),
       targets = Seq(
         atLeast(RowsPerCore("FULL", sizes.rows, cores), 1e6),
         atMost(Times("FULL", "broadcast"), 1.3),
@@ -159,7 +160,8 @@ final class LookupBenchmark(sizes: LookupSizes, servers: LookupServers) {
       contestants = Seq(
         stock("stock", stream, table.name, fourTasks),
         lookup("no shuffle", stream, "bucketed", Nil, fourTasks),
-        lookup("custom", stream, "bucketed", Seq("shuffle" -> "true"), fourTasks)),
+        lookup("custom", stream, "bucketed", Seq("shuffle" -> "true"), fourTasks)
+      ),
       targets = Seq(
         less("bytes read", _.most(LookupMeasure.bytesRead)),
         less("rows loaded", _.most(LookupMeasure.rowsLoaded)),
@@ -203,7 +205,8 @@ final class LookupBenchmark(sizes: LookupSizes, servers: LookupServers) {
         contestants = Seq(
           stock("stock", "orders", "customers_read"),
           lookup("FULL", "orders", "customers_asked", Seq("lookup.cache" -> "FULL")),
-          lookup("PARTIAL", "orders", "customers_asked", partial(1000000))),
+          lookup("PARTIAL", "orders", "customers_asked", partial(1000000))
+        ),
         targets = Nil,
         versus = Some("stock" -> "PARTIAL"),
         tables = Seq(orders(sizes.keys, 1)),

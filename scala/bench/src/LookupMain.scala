@@ -24,7 +24,9 @@ object LookupMain {
     }
   }
 
-  private def chosen(all: Seq[LookupCase], arguments: Arguments): Either[String, Seq[LookupCase]] = {
+  private def chosen(
+      all: Seq[LookupCase],
+      arguments: Arguments): Either[String, Seq[LookupCase]] = {
     val unknown = arguments.cases.filterNot(name => all.exists(_.name == name))
     if (arguments.noise) Left(s"no --noise in the room $room")
     else if (unknown.nonEmpty) {

@@ -13,7 +13,9 @@ object LookupPage {
   private def heading(machine: Environment): String =
     s"""# Measured: lookup
        |
-       |Written by ${machine.facts.toMap.getOrElse("command", "")}; do not edit. Contestants of a case ran in turn in one JVM, after
+       |Written by ${machine.facts.toMap.getOrElse(
+        "command",
+        "")}; do not edit. Contestants of a case ran in turn in one JVM, after
        |warm-up, and gave equal answers, or there would be no page. A ratio is the median of the ratios
        |of neighbouring runs, with the smallest and the largest; seconds and counts are medians. A hit is
        |a row whose key was cached or being asked for already, also without a cache.
@@ -28,7 +30,8 @@ object LookupPage {
       result.question.title,
       s"${target.measure.label} ${bound(target.bound)}",
       if (target.bound.value >= 1000) thousands(measured) else spread(measured),
-      target.verdict(measured))
+      target.verdict(measured)
+    )
     "## Targets\n\n" + table(Seq("case", "target", "measured", "verdict"), rows)
   }
 
@@ -61,7 +64,8 @@ object LookupPage {
         ratio,
         f"${result.question.rows / time.median}%,.0f",
         count(runs, _.total(LookupMeasure.requests)),
-        share(runs))
+        share(runs)
+      )
     }
     table(
       Seq("contestant", "seconds", s"$first / it", "rows/s", "round trips", "hit rate"),
@@ -78,7 +82,8 @@ object LookupPage {
           mebibytes(runs, _.most(LookupMeasure.bytesRead)),
           count(runs, _.most(LookupMeasure.rowsLoaded)),
           count(runs, _.most(LookupMeasure.bucketsLoaded)),
-          mebibytes(runs, _.peakMemoryBytes))
+          mebibytes(runs, _.peakMemoryBytes)
+        )
       }
       "The most that one task needs:\n\n" + table(
         Seq("contestant", "bytes read", "rows loaded", "buckets loaded", "peak memory"),

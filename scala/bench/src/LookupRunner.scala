@@ -22,7 +22,8 @@ final class LookupRunner(
   def run(question: LookupCase): LookupResult = {
     question.tables.foreach(data.register(spark, _))
     question.prepare(spark)
-    val checked = (question.contestants ++ question.once).map(one => one.name -> answer(question, one))
+    val checked =
+      (question.contestants ++ question.once).map(one => one.name -> answer(question, one))
     agree(question, checked.map { case (name, (answer, _)) => name -> answer })
 
     (0 until question.warmUps).foreach(round(question, "warm-up", _))

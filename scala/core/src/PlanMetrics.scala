@@ -66,6 +66,12 @@ object PlanMetrics extends AdaptiveSparkPlanHelper {
     )
   }
 
+  /** The counts of each operator of ours in a plan that has run, by the metric's name. */
+  def ofFired(plan: SparkPlan): Seq[(FiredOperator, Map[String, Long])] =
+    collectWithSubqueries(plan) { case node: SparkPlan with FiredOperator =>
+      node -> node.metrics.map { case (name, metric) => name -> metric.value }
+    }
+
   /** Hashes values, not bytes: two plans may lay out the same row differently. */
   private def digest(execution: QueryExecution, columns: Seq[String]): AnswerDigest = {
     val output = execution.analyzed.output

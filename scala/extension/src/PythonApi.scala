@@ -1,12 +1,14 @@
 package io.firesteel.extension
 
+import java.util.Locale
+
 import scala.jdk.CollectionConverters._
 
 import io.firesteel.core.{Explain, PlanMetrics}
 import org.apache.spark.sql.Dataset
 import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf}
 import org.apache.spark.sql.streaming.StreamingQuery
-import org.json4s.JsonAST.{JArray, JField, JNull, JObject, JString, JValue}
+import org.json4s.JsonAST.{JArray, JField, JLong, JNull, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{compact, render}
 
 /** Everything that Python calls on the JVM, once; answers are JSON. */
@@ -28,6 +30,28 @@ object PythonApi {
    */
   def measuredRun(dataset: Dataset[_], columns: java.util.List[String]): String =
     PlanMetrics.run(dataset, columns.asScala.toSeq).json
+
+  /**
+   * The counts of the lookup joins of a Dataset that has run:
+   * `[{"values": {"table": "..", "shuffle": "..", ..}, "metrics": {"hits": .., ..}}]`. `hits`,
+   * `misses`, `requests` and `failures` are there whatever the connector is written in.
+   */
+  def lookupMetrics(dataset: Dataset[_]): String = {
+    val joins = PlanMetrics.ofFired(executionOf(dataset).executedPlan).collect {
+      case (operator, counts) if operator.firedRule == "PlanLookupJoin" =>
+        val metrics = counts.toList.sorted.map { case (name, count) =>
+          JField(commonName(name), JLong(count))
+        }
+        JObject(values(operator.firedValues), "metrics" -> JObject(metrics))
+    }
+    compact(render(JArray(joins.toList)))
+  }
+
+  /** `lookupHits` of the JVM's operator is `hits` of Python's. */
+  private def commonName(metric: String): String = {
+    val bare = metric.stripPrefix("lookup")
+    bare.take(1).toLowerCase(Locale.ROOT) + bare.drop(1)
+  }
 
   private def json(explain: Explain): String = {
     val fired = explain.fired.map { f =>

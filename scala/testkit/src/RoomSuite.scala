@@ -1,5 +1,7 @@
 package io.firesteel.testkit
 
+import java.nio.file.Files
+
 import io.firesteel.core.{CoreConf, Explain}
 import org.apache.spark.sql.{DataFrame, Row, SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.execution.SparkPlan
@@ -20,6 +22,9 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
   /** Settings of the session beside the kit's own. */
   protected def settings: Map[String, String] = Map.empty
 
+  /** Tables of this suite alone: another run on the machine may write the same names. */
+  private lazy val warehouse = Files.createTempDirectory("firesteel-warehouse")
+
   protected lazy val spark: SparkSession = {
     val builder = SparkSession
       .builder()
@@ -27,7 +32,7 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
       .appName(suiteName)
       .config("spark.ui.enabled", "false")
       .config("spark.sql.shuffle.partitions", "3")
-      .config("spark.sql.warehouse.dir", sys.props("java.io.tmpdir") + "/firesteel-test-warehouse")
+      .config("spark.sql.warehouse.dir", warehouse.toString)
       .config("spark.unsafe.exceptionOnMemoryLeak", "true")
       .withExtensions(install)
     settings.foreach { case (key, value) => builder.config(key, value) }

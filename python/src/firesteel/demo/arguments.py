@@ -73,7 +73,8 @@ def parse(argv: Sequence[str]) -> Arguments:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m firesteel.demo",
-        description="Runs first-n-per-key queries with firesteel off and on, and compares.",
+        description="Runs first-n-per-key queries with firesteel off and on, and compares; then a "
+        "lookup join in its three modes.",
     )
     parser.add_argument(
         "--rows",

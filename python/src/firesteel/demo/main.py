@@ -1,4 +1,4 @@
-"""The demo from start to end: what firesteel does to first-n-per-key queries, in a minute."""
+"""The demo from start to end: first-n-per-key queries, then a lookup join in its three modes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 import firesteel
-from firesteel.demo import arguments, comparison, page, queries, spark, table
+from firesteel.demo import arguments, comparison, enrichment, page, queries, spark, table
 from firesteel.demo.errors import DemoError
 
 if TYPE_CHECKING:
@@ -68,8 +75,38 @@ def run(console: Console, session: SparkSession, asked: Arguments, work: Path) -
         console.print("Answers differ: please report this query.", style="bold red")
         return 1
     page.print_explanation(console, questions[0], explained(session, questions[0]))
+    if not enrich(console, session, asked, work):
+        console.print("Enriched rows differ from a plain join: please report it.", style="bold red")
+        return 1
     page.print_next(console)
     return 0
+
+
+def enrich(console: Console, session: SparkSession, asked: Arguments, work: Path) -> bool:
+    """Show a lookup join in its three modes; return whether all gave a plain join's answer."""
+    folder = work / "customers"
+    folder.mkdir()
+    with announced(console, "making a store of customers"):
+        subject = enrichment.prepare(session, folder, max(1000, asked.rows // 15))
+        right = enrichment.expected(session, subject)
+    console.print(f"\n{subject.description}", markup=False, highlight=False, soft_wrap=True)
+    with Progress(*columns(), console=console, transient=True) as progress:
+        bar = progress.add_task("lookup join", total=enrichment.steps(asked.repetitions))
+        found = enrichment.compare(
+            session, subject, asked.repetitions, lambda: progress.advance(bar)
+        )
+    console.print(page.enrichment_table(found, right))
+    return all(one.digest == right for one in found)
+
+
+def columns() -> tuple[ProgressColumn, ...]:
+    """What a progress bar shows."""
+    return (
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
 
 
 @contextmanager
@@ -104,14 +141,8 @@ def compare_all(
     console: Console, session: SparkSession, questions: Sequence[Query], repetitions: int
 ) -> list[Comparison]:
     """Compare query by query: a bar that moves with every run, or in a log a line per query."""
-    columns = (
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
     compared: list[Comparison] = []
-    with Progress(*columns, console=console, transient=True) as progress:
+    with Progress(*columns(), console=console, transient=True) as progress:
         bar = progress.add_task("", total=len(questions) * comparison.steps(repetitions))
         for question in questions:
             title = f"{question.title}, {question.function}"

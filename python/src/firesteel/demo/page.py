@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from firesteel import Explanation
     from firesteel.demo.comparison import Comparison
+    from firesteel.demo.enrichment import Enriched
     from firesteel.demo.queries import Query
 
 NEXT = """\
@@ -26,7 +27,8 @@ What to try next
                    print(firesteel.explain(spark.sql("SELECT ...")))
   switch it off    spark.sql("SET spark.firesteel.enabled = false")
   every setting    REFERENCE.md, or spark.sql("SET -v")
-  the numbers      scala/bench/results/rank.md; to measure again: make bench ROOM=rank
+  your own store   examples/lookup and scala/lookup/README.md: connectors in Python, Java, Scala
+  the numbers      scala/bench/results; to measure again: make bench
 """
 
 
@@ -47,6 +49,30 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Grid:
             f"{_count(one.off.rows_sorted)}\n{_count(one.on.rows_sorted)}",
             f"{_median(one.seconds_off)}\n{_median(one.seconds_on)}",
             Text(f"{one.speed_up:.1f}x", "bold green" if one.speed_up > 1 else "yellow"),
+        )
+    return grid
+
+
+def enrichment_table(modes: Sequence[Enriched], right: str) -> Grid:
+    """Lay out the modes of a lookup join, one a row.
+
+    Args:
+        modes: What each took.
+        right: The digest of the right answer.
+    """
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, padding=0)
+    grid.add_column("shuffle, as the plan has it", no_wrap=True, min_width=39)
+    for heading in ("answer", "requests", "hits", "files", "seconds"):
+        grid.add_column(heading, justify="right")
+    for one in modes:
+        answer = Text("equal", "green") if one.digest == right else Text("WRONG", "bold red")
+        grid.add_row(
+            Text(one.shuffle),
+            answer,
+            f"{one.requests:,}",
+            f"{one.hit_rate:.0%}",
+            f"{one.files_opened:,}",
+            f"{one.median:.2f}",
         )
     return grid
 
