@@ -46,7 +46,7 @@ lazy val common = Seq(
   Test / fork := true,
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / javaOptions ++= sparkJavaOptions,
-  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD", "-W", "30", "30")
+  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF", "-W", "30", "30")
 )
 
 /** What Spark's own launcher passes to a JVM of 17 or newer. */

@@ -26,7 +26,7 @@ import org.apache.spark.sql.firesteel.executionOf
  */
 private[lookup] final case class FullCacheExec(
     name: String,
-    dimension: LogicalPlan,
+    @transient dimension: LogicalPlan,
     mode: BroadcastMode,
     reload: Reload)
   extends LeafExecNode
@@ -34,7 +34,7 @@ private[lookup] final case class FullCacheExec(
 
   override def nodeName: String = "LookupFullCache"
 
-  override def output: Seq[Attribute] = dimension.output
+  override val output: Seq[Attribute] = dimension.output
 
   override def outputPartitioning: Partitioning = BroadcastPartitioning(mode)
 
@@ -53,7 +53,7 @@ private[lookup] final case class FullCacheExec(
   @transient private lazy val loaded: FullCache = {
     val stream = QueryScope.stream(sparkContext)
     stream.fold(load())(id =>
-      FullCaches.get((id, dimension.canonicalized, mode.canonicalized), reload)(load()))
+      FullCaches.get(FullCacheKey(id, dimension.canonicalized, mode.canonicalized), reload)(load()))
   }
 
   private def load(): FullCache = {
@@ -97,17 +97,23 @@ private[lookup] final class FullCache(
   }
 }
 
+/** A dimension of a stream. Its text would not do: it leaves out the data of relations. */
+private[lookup] final case class FullCacheKey(
+    stream: String,
+    dimension: LogicalPlan,
+    mode: BroadcastMode)
+
 /** What streams of this driver keep. */
 private[lookup] object FullCaches {
 
   /** Longer than a stream pauses between micro-batches; a stream that ended leaves its cache so long. */
   private val idle = Duration.ofHours(1)
 
-  private val caches: Cache[AnyRef, FullCache] =
-    Caffeine.newBuilder().expireAfterAccess(idle).build[AnyRef, FullCache]()
+  private val caches: Cache[FullCacheKey, FullCache] =
+    Caffeine.newBuilder().expireAfterAccess(idle).build[FullCacheKey, FullCache]()
 
   /** The dimension by that key, loaded anew when due. A failed load leaves the old one in place. */
-  def get(key: AnyRef, reload: Reload)(load: => FullCache): FullCache =
+  def get(key: FullCacheKey, reload: Reload)(load: => FullCache): FullCache =
     caches.asMap.compute(
       key,
       (_, old) =>

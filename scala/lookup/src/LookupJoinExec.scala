@@ -7,7 +7,7 @@ import io.firesteel.core.FiredOperator
 import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, NamedExpression, PlanExpression, Predicate, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, NamedExpression, PlanExpression, Predicate, SortOrder, UnsafeProjection, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, Partitioning, UnknownPartitioning, UnspecifiedDistribution}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
@@ -79,7 +79,8 @@ private[lookup] final case class LookupJoinExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val rows = child.execute()
     val lookup = newLookupTask(rows.getNumPartitions)
-    val (placed, report) = lookup.stream match {
+    val stream = QueryScope.stream(sparkContext).flatMap(id => lookup.cacheName.map(s"$id " + _))
+    val (placed, report) = stream match {
       case Some(name) if shuffle.customPartitions.isDefined =>
         val (settled, report) = ShardHomes.settle(name, rows, sparkContext)
         (settled, Some(report))
@@ -122,7 +123,6 @@ private[lookup] final case class LookupJoinExec(
       conf.getConf(LookupConf.MAX_BUFFERED_ROWS),
       if (context.customShuffle) context.numPartitions else tasks,
       cacheName(function),
-      QueryScope.stream(sparkContext).isDefined,
       context.customShuffle,
       LookupMetrics(metrics)
     )
@@ -130,20 +130,23 @@ private[lookup] final case class LookupJoinExec(
 
   /** What tells this cache from others in an executor; none for a cache that no other task sees. */
   private def cacheName(function: LookupFunction): Option[String] =
-    if (conf.getConf(LookupConf.CACHE_SCOPE) == "task" || readsSubquery) None
+    if (conf.getConf(LookupConf.CACHE_SCOPE) == "task") None
     else {
       val bytes = SparkEnv.get.closureSerializer.newInstance().serialize[LookupFunction](function)
       val digest = MessageDigest.getInstance("SHA-256")
       digest.update(bytes)
-      val kept = (keyColumns ++ projection ++ filters).map(_.sql).mkString(";")
+      val kept =
+        (keyColumns ++ projection ++ filters).map(_.sql).mkString(options.cacheText, ";", "")
       digest.update(kept.getBytes("UTF-8"))
-      QueryScope.of(sparkContext).map(id =>
-        s"$id ${new BigInteger(1, digest.digest()).toString(16)}")
+      // A text does not tell one subquery's result or one user's function from another.
+      val only = if ((projection ++ filters).exists(isOpaque)) s" $id" else ""
+      Some(s"${source.name} ${new BigInteger(1, digest.digest()).toString(16)}$only")
     }
 
-  /** What a subquery answers is not in its text, and a cache outlives its answer. */
-  private def readsSubquery: Boolean =
-    (filters ++ projection).exists(_.exists(_.isInstanceOf[PlanExpression[_]]))
+  private def isOpaque(expression: Expression): Boolean = expression.exists {
+    case _: UserDefinedExpression | _: PlanExpression[_] => true
+    case _ => false
+  }
 
   override def firedRule: String = "PlanLookupJoin"
 
@@ -192,14 +195,10 @@ private[lookup] final class LookupTask(
     options: LookupOptions,
     maxRows: Int,
     taskCount: Int,
-    cacheName: Option[String],
-    isStream: Boolean,
+    val cacheName: Option[String],
     isSharded: Boolean,
     metrics: LookupMetrics)
   extends Serializable {
-
-  /** The name of the cache if it is one of a stream, which lives on. */
-  def stream: Option[String] = cacheName.filter(_ => isStream)
 
   def join(index: Int, rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val task = TaskContext.get()
@@ -217,6 +216,8 @@ private[lookup] final class LookupTask(
       function.close()
     }
     function.open(TaskInfo(index, taskCount, task.attemptNumber(), s"$name ($index/$taskCount)"))
+    val kept = UnsafeProjection.create(projection, columns)
+    kept.initialize(index)
     val store = new LookupStore(
       name,
       keySchema,
@@ -225,7 +226,7 @@ private[lookup] final class LookupTask(
       cache(index),
       UnsafeProjection.create(compared, columns),
       filters.map(predicate(_, columns, index)).orNull,
-      UnsafeProjection.create(projection, columns),
+      kept,
       function.mayAnswerOtherKeys,
       math.min(options.batchSize, function.maxBatchKeys),
       options.timeoutMillis
@@ -237,6 +238,7 @@ private[lookup] final class LookupTask(
       residual.map(predicate(_, input ++ right, index)).orNull,
       isLeftOuter,
       right.length,
+      output,
       output)
     val keyProjection = UnsafeProjection.create(keys, input)
     keyProjection.initialize(index)
@@ -261,12 +263,17 @@ private[lookup] final class LookupTask(
     compiled
   }
 
-  /** Under custom shuffle each shard has a cache of its own, wherever its task runs. */
+  /**
+   * The cache of the running query, whose id the task carries: a plan may run more than once. Under
+   * custom shuffle each shard has a cache of its own, wherever its task runs.
+   */
   private def cache(index: Int): AnswerCache = options.cache match {
     case policy: CachePolicy.Partial =>
-      cacheName.fold(AnswerCache.of(policy, keySchema)) { shared =>
-        LookupCaches.shared(if (isSharded) s"$shared $index" else shared, policy, keySchema)
-      }
+      val shared = for {
+        name <- cacheName
+        query <- QueryScope.of(TaskContext.get())
+      } yield s"$query $name${if (isSharded) s" $index" else ""}"
+      shared.fold(AnswerCache.of(policy, keySchema))(LookupCaches.shared(_, policy, keySchema))
     case _ => AnswerCache.None
   }
 }

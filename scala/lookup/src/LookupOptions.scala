@@ -61,7 +61,15 @@ private[lookup] final case class LookupOptions(
     retry: Option[RetryOnMiss],
     shuffle: Boolean,
     cache: CachePolicy,
-    batchSize: Int)
+    batchSize: Int) {
+
+  /** The cache with its bounds: lookups that bound it differently do not share one. */
+  def cacheText: String = cache match {
+    case CachePolicy.Partial(rows, write, access, misses) =>
+      s"PARTIAL $rows $write $access $misses "
+    case other => s"$other "
+  }
+}
 
 /**
  * Reads options as Flink names them (hints page of Flink 2.3, FLIP-221), from a hint or from a

@@ -2,10 +2,9 @@ package io.firesteel.lookup
 
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeSet, Cast, EqualTo, Expression, GreaterThanOrEqual, If, IsNotNull, KnownFloatingPointNormalized, LessThanOrEqual, Literal, NamedExpression, PredicateHelper}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
-import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.{Cross, Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
-import org.apache.spark.sql.types.{ByteType, DataType, DoubleType, FloatType, IntegerType, LongType, ShortType}
+import org.apache.spark.sql.types.{ArrayType, ByteType, DataType, DoubleType, FloatType, IntegerType, LongType, ShortType, StructType}
 
 /**
  * A join whose right side is to be looked up.
@@ -51,40 +50,31 @@ private[lookup] object LookupQuery extends PredicateHelper {
 
   def unapply(plan: LogicalPlan): Option[LookupQuery] = plan match {
     case join: Join if Seq(Inner, LeftOuter, Cross).contains(join.joinType) =>
-      val marks = join.right.collect { case table: LookupTable => table }
-      val bare = join.right.transformDown { case table: LookupTable => table.child }
-      // An optimized plan; only projections and filters can stand between.
-      PhysicalOperation.unapply(bare).flatMap { case (projection, filters, dimension) =>
-        val isMarked = marks.nonEmpty && marksChain(join.right)
-        dimension match {
-          case relation: LookupRelation =>
-            val options = relation.options ++ marks.reverse.flatMap(_.options)
-            Some(LookupQuery(join, options, projection, filters, relation))
-          case other if isMarked =>
-            Some(
-              LookupQuery(join, marks.reverse.flatMap(_.options).toMap, projection, filters, other))
-          case _ => None
-        }
+      val chain = DimensionChain.of(join.right)
+      val marked = chain.marks.reverse.flatMap(_.options).toMap
+      chain.relation match {
+        case relation: LookupRelation =>
+          // Names as the table has them: a query may spell a column in its own way.
+          val own = relation.output.map(column => column.exprId -> column).toMap
+          val filters = chain.filters.map(_.transform { case a: Attribute =>
+            own.getOrElse(a.exprId, a)
+          })
+          Some(LookupQuery(join, relation.options ++ marked, chain.projection, filters, relation))
+        case other if chain.marks.nonEmpty =>
+          Some(LookupQuery(join, marked, chain.projection, chain.filters, other))
+        case _ => None
       }
     case _ => None
-  }
-
-  /** Whether the mark is about this join's right side as a whole, not about a join inside it. */
-  private def marksChain(plan: LogicalPlan): Boolean = plan match {
-    case _: LookupTable => true
-    case other if other.children.length == 1 => marksChain(other.children.head)
-    case _ => false
   }
 
   /** What the join gives a value for, in the order of the dimension's columns; one per column. */
   def candidates(query: LookupQuery): Seq[KeyCandidate] = {
     val left = query.left.outputSet
-    val columns = aliases(query.projection)
     val joined = query.join.condition.toSeq.flatMap(splitConjunctivePredicates).collect {
       case EqualTo(a, b) if isOf(a, left) && isOf(b, query.join.right.outputSet) =>
-        candidate(replace(b, columns), a)
+        candidate(DimensionChain.replace(b, query.projection), a)
       case EqualTo(b, a) if isOf(a, left) && isOf(b, query.join.right.outputSet) =>
-        candidate(replace(b, columns), a)
+        candidate(DimensionChain.replace(b, query.projection), a)
     }.flatten
     val constant = query.filters.flatMap(splitConjunctivePredicates).collect {
       case EqualTo(column, value) if value.foldable => candidate(column, value)
@@ -92,7 +82,7 @@ private[lookup] object LookupQuery extends PredicateHelper {
     }.flatten
     // A value of the row is worth more than a constant: it says more.
     query.dimension.output.flatMap { column =>
-      (joined ++ constant).find(_.column.exprId == column.exprId)
+      (joined ++ constant).find(_.column.exprId == column.exprId).map(_.copy(column = column))
     }
   }
 
@@ -110,14 +100,13 @@ private[lookup] object LookupQuery extends PredicateHelper {
   /** The part of the join's condition that the keys do not decide. */
   def residual(query: LookupQuery, keys: Seq[KeyCandidate]): Option[Expression] = {
     val decided = keys.filterNot(_.isConstant)
-    val columns = aliases(query.projection)
     query.join.condition.toSeq
       .flatMap(splitConjunctivePredicates)
       .filterNot {
         case EqualTo(a, b) =>
           Seq((a, b), (b, a)).exists { case (mine, theirs) =>
             isOf(mine, query.left.outputSet) && isOf(theirs, query.join.right.outputSet) &&
-            candidate(replace(theirs, columns), mine).exists(found =>
+            candidate(DimensionChain.replace(theirs, query.projection), mine).exists(found =>
               decided.exists(key =>
                 key.column.exprId == found.column.exprId && key.value.semanticEquals(found.value)))
           }
@@ -129,18 +118,14 @@ private[lookup] object LookupQuery extends PredicateHelper {
   private def isOf(expression: Expression, attributes: AttributeSet): Boolean =
     expression.references.nonEmpty && expression.references.subsetOf(attributes)
 
-  private def aliases(projection: Seq[NamedExpression]): Map[Long, Expression] =
-    projection.collect {
-      case alias: org.apache.spark.sql.catalyst.expressions.Alias => alias.exprId.id -> alias.child
-    }.toMap
-
-  private def replace(expression: Expression, columns: Map[Long, Expression]): Expression =
-    expression.transform { case a: Attribute => columns.getOrElse(a.exprId.id, a) }
-
   /** A comparison of `theirs`, the dimension's, with `mine`, if it can be asked by column. */
   private def candidate(theirs: Expression, mine: Expression): Option[KeyCandidate] = theirs match {
-    case column: Attribute if column.dataType == mine.dataType =>
-      Some(KeyCandidate(column, normalized(mine), normalized(column)))
+    // A join's floats are normalised by now, a filter's are not: -0.0 equals 0.0 there, too.
+    case column: Attribute if column.dataType == mine.dataType && isFloat(column.dataType) =>
+      Some(KeyCandidate(column, normalised(mine), normalised(column)))
+    case column: Attribute
+        if column.dataType == mine.dataType && !holdsFloat(column.dataType) =>
+      Some(KeyCandidate(column, mine, column))
     case KnownFloatingPointNormalized(NormalizeNaNAndZero(column: Attribute)) =>
       Some(KeyCandidate(column, mine, theirs))
     // Spark compares in the wider type. A value that the column's type cannot hold matches nothing.
@@ -150,11 +135,17 @@ private[lookup] object LookupQuery extends PredicateHelper {
     case _ => None
   }
 
-  /** Spark normalises the keys of a join, but not a constant that a filter compares with. */
-  private def normalized(float: Expression): Expression = float.dataType match {
-    case FloatType | DoubleType => KnownFloatingPointNormalized(NormalizeNaNAndZero(float))
-    case _ => float
+  private def isFloat(dataType: DataType): Boolean =
+    dataType == FloatType || dataType == DoubleType
+
+  private def holdsFloat(dataType: DataType): Boolean = dataType match {
+    case ArrayType(element, _) => isFloat(element) || holdsFloat(element)
+    case StructType(fields) => fields.exists(f => isFloat(f.dataType) || holdsFloat(f.dataType))
+    case _ => false
   }
+
+  private def normalised(value: Expression): Expression =
+    KnownFloatingPointNormalized(NormalizeNaNAndZero(value))
 
   private val integers = Set[DataType](ByteType, ShortType, IntegerType, LongType)
 

@@ -5,8 +5,12 @@ import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.connector.expressions.filter.{Predicate => PushedPredicate}
 import org.apache.spark.sql.firesteel.pushedPredicate
 
-/** A connector of the JVM under the name that the query knows it by. */
-private[lookup] final case class LookupSource(name: String, table: SupportsLookup) {
+/**
+ * A connector of the JVM under the name that the query knows it by.
+ *
+ * The table stays on the driver: operators above may ship the whole plan to their tasks.
+ */
+private[lookup] final case class LookupSource(name: String, @transient table: SupportsLookup) {
 
   /** What of the filters the connector may see; all of them are applied to its answers anyway. */
   def pushed(filters: Option[Expression]): Array[PushedPredicate] =

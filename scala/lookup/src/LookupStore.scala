@@ -54,7 +54,7 @@ private[lookup] final class LookupStore(
       cache.put(questions.get(i).asInstanceOf[UnsafeRow], grouped(i))
       i += 1
     }
-    counts.cached += grouped.length
+    if (cache ne AnswerCache.None) counts.cached += grouped.length
     grouped
   }
 

@@ -21,7 +21,7 @@ private[lookup] object PlanFullCache {
     // From below: what a mark stands for may be the relation itself.
     val right = query.join.right.transformUp {
       case table: LookupTable => table.child
-      case _: LookupRelation => dimension
+      case relation: LookupRelation if relation == query.dimension => dimension
     }
     query.join.copy(right = right) match {
       case ExtractEquiJoinKeys(joinType, leftKeys, rightKeys, condition, _, _, _, _) =>

@@ -100,7 +100,11 @@ private[firesteel] object PlanLookupJoin
   }
 
   private def chooseKeys(query: LookupQuery, relation: LookupRelation): Seq[KeyCandidate] = {
-    val candidates = LookupQuery.candidates(query)
+    // What a store cannot be asked by is compared afterwards, if there is something else to ask by.
+    val (stable, unstable) = LookupQuery
+      .candidates(query)
+      .partition(key => UnsafeRowUtils.isBinaryStable(key.column.dataType))
+    val candidates = if (stable.isEmpty) unstable else stable
     val names = candidates.map(_.column.name)
     val chosen = relation.connector match {
       case Connector.Jvm(table) => table.lookupKeys(names.toArray).toSeq
@@ -158,7 +162,13 @@ private[firesteel] object PlanLookupJoin
                 val name = partitioner.getClass.getSimpleName.stripSuffix("$")
                 (
                   ShuffleDecision.Custom(name, count),
-                  PlanShuffle.byNumber(query, source.name, keys, number, Nil, left))
+                  PlanShuffle.byNumber(
+                    query,
+                    source.name,
+                    keys,
+                    number,
+                    partitioner.isDeterministic(),
+                    left))
             }
           }
         case _ => (PlanShuffle.byHash(keys, "the connector has no partitioner"), left)
@@ -191,23 +201,24 @@ private[lookup] object PlanShuffle {
    * The exchange counts as a user's own repartition: adaptive execution would put small partitions
    * of any other together, and tasks would be asked keys of several shards.
    *
-   * @param kept columns of `child` that stay beside those of the left side
+   * @param repeatable whether the same row always gets the same number
    */
   def byNumber(
       query: LookupQuery,
       connector: String,
       keys: Seq[KeyCandidate],
       number: Expression,
-      kept: Seq[Attribute],
+      repeatable: Boolean,
       child: SparkPlan): SparkPlan = {
     val count = partitions
     val checked =
       CheckedPartition(number, anywhere(query, count), keys.map(_.value), connector, count)
     val partition = Alias(checked, "lookup_partition")()
-    val numbered = ProjectExec(query.left.output ++ kept :+ partition, child)
+    val numbered = ProjectExec(query.left.output :+ partition, child)
     val shuffle =
       ShufflePartitionIdPassThrough(DirectShufflePartitionID(partition.toAttribute), count)
-    ShuffleExchangeExec(shuffle, numbered, REPARTITION_BY_NUM)
+    val sent = if (repeatable) numbered else UnrepeatableExec(numbered)
+    ShuffleExchangeExec(shuffle, sent, REPARTITION_BY_NUM)
   }
 
   private val hashable: Set[DataType] =

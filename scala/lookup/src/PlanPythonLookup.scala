@@ -82,7 +82,8 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
         callOf(session, spec.partitionUdf.get, context(decision) +: keys.map(_.value))
       val number = AttributeReference("lookup_number", call.dataType)()
       val numbered = ArrowEvalPythonExec(Seq(call), Seq(number), left, call.evalType)
-      val shuffled = PlanShuffle.byNumber(query, spec.name, keys, number, Nil, numbered)
+      val shuffled =
+        PlanShuffle.byNumber(query, spec.name, keys, number, spec.deterministic, numbered)
       (decision, shuffled, PlanShuffle.partitionOf(shuffled))
     }
   }

@@ -3,7 +3,7 @@ package io.firesteel.lookup
 import io.firesteel.core.FiredOperator
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, NamedExpression, Predicate, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, Literal, NamedExpression, Predicate, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
@@ -127,7 +127,11 @@ private[lookup] final class PythonAnswers(
       }.orNull,
       isLeftOuter,
       columns.length,
-      UnsafeProjection.create(leftOutput ++ projection, input ++ columns)
+      UnsafeProjection.create(leftOutput ++ projection, input ++ columns),
+      // Not the projection of nulls, which need not be null: a constant, a coalesce.
+      UnsafeProjection.create(
+        leftOutput ++ projection.map(c => Literal(null, c.dataType)),
+        input ++ columns)
     )
     new PythonAnswerIterator(rows, place, columns.length, joiner, rowsOut, counts.toArray)
   }

@@ -1,15 +1,22 @@
 package io.firesteel.lookup
 
-import org.apache.spark.SparkContext
+import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.execution.SQLExecution
 
 /** What a cache belongs to: a stream, across its micro-batches, or one run of a batch query. */
 private[lookup] object QueryScope {
 
-  /** The id of the stream whose micro-batch this thread runs; Spark names it `QUERY_ID_KEY`. */
-  def stream(context: SparkContext): Option[String] =
-    Option(context.getLocalProperty("sql.streaming.queryId"))
+  /** The id of a stream; Spark names it `QUERY_ID_KEY`. */
+  private val streamId = "sql.streaming.queryId"
 
-  def of(context: SparkContext): Option[String] =
-    stream(context).orElse(Option(context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)))
+  /** The id of the stream whose micro-batch this thread runs. */
+  def stream(context: SparkContext): Option[String] = Option(context.getLocalProperty(streamId))
+
+  def of(context: SparkContext): Option[String] = of(context.getLocalProperty(_))
+
+  /** The same in a task, to which Spark hands the properties of the thread that runs the job. */
+  def of(task: TaskContext): Option[String] = of(task.getLocalProperty(_))
+
+  private def of(property: String => String): Option[String] =
+    Seq(streamId, SQLExecution.EXECUTION_ID_KEY).flatMap(key => Option(property(key))).headOption
 }

@@ -8,13 +8,15 @@ import org.apache.spark.sql.catalyst.expressions.{BasePredicate, GenericInternal
  *
  * @param condition what is left of the join's condition, over both sides; null if nothing is
  * @param keepsUnmatched whether a row without a match leaves with nulls beside it (LEFT JOIN)
+ * @param unmatched what leaves of a row without a match
  * @param rightWidth number of columns of the right side
  */
 private[lookup] final class RowJoiner(
     condition: BasePredicate,
     keepsUnmatched: Boolean,
     rightWidth: Int,
-    output: UnsafeProjection) {
+    output: UnsafeProjection,
+    unmatched: UnsafeProjection) {
 
   private[this] val joined = new JoinedRow
   private[this] val nulls = new GenericInternalRow(rightWidth)
@@ -44,7 +46,7 @@ private[lookup] final class RowJoiner(
     }
     if (found == null && keepsUnmatched && !matched) {
       matched = true
-      found = output(joined(left, nulls))
+      found = unmatched(joined(left, nulls))
     }
     found
   }

@@ -46,13 +46,14 @@ private[lookup] final class StoreClient(
 
   private def askOnce(keys: Keys): CompletableFuture[StoreAnswer] = {
     val start = System.nanoTime()
+    val asked = java.util.Collections.unmodifiableList[InternalRow](keys)
     def answer(rows: Array[UnsafeRow]) = new StoreAnswer(rows, System.nanoTime() - start)
     function match {
       case async: AsyncLookupFunction if isAsync =>
-        try async.lookupAsync(keys).thenApply[StoreAnswer](rows => answer(copied(rows.iterator)))
+        try async.lookupAsync(asked).thenApply[StoreAnswer](rows => answer(copied(rows.iterator)))
         catch { case NonFatal(thrown) => CompletableFuture.failedFuture(thrown) }
       case sync: SyncLookupFunction =>
-        CompletableFuture.supplyAsync(() => answer(copied(sync.lookup(keys))), thread())
+        CompletableFuture.supplyAsync(() => answer(copied(sync.lookup(asked))), thread())
       case other => throw new IllegalStateException(s"$other is neither kind of function")
     }
   }

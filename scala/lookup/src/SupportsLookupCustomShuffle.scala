@@ -45,8 +45,9 @@ trait InputDataPartitioner extends Serializable {
   /**
    * The partition of a key.
    *
-   * @param joinKeys the lookup keys alone, constants included, in the order of the table's columns;
-   *   a key may be null. Not to be kept: the row is reused.
+   * @param joinKeys the lookup keys alone, constants included, in the order of the table's columns.
+   *   None of them is null: rows with a null in a key are not looked up. Not to be kept: the row
+   *   is reused.
    * @param numPartitions number of partitions, which is the number of tasks
    * @return from 0 until `numPartitions`; anything else fails the query
    */

@@ -1,0 +1,58 @@
+package io.firesteel.lookup
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression, PredicateHelper}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+
+/**
+ * A relation under projections and filters, told as one projection and filters over the relation.
+ *
+ * Spark's own reader of such chains (`PhysicalOperation`) stops where a computed column is used
+ * twice, since it would be computed twice. Here nothing else could be done with the relation.
+ *
+ * @param marks of the query, outermost first
+ */
+private[lookup] final case class DimensionChain(
+    projection: Seq[NamedExpression],
+    filters: Seq[Expression],
+    marks: Seq[LookupTable],
+    relation: LogicalPlan)
+
+private[lookup] object DimensionChain extends PredicateHelper {
+
+  def of(plan: LogicalPlan): DimensionChain = read(plan, isTop = true)
+
+  /** `isTop`: nothing above computes with the columns, so that one of them may be random. */
+  private def read(plan: LogicalPlan, isTop: Boolean): DimensionChain = plan match {
+    case table: LookupTable =>
+      val below = read(table.child, isTop)
+      below.copy(marks = table +: below.marks)
+    case Project(columns, child) if isTop || columns.forall(_.deterministic) =>
+      val below = read(child, isTop = false)
+      below.copy(projection = columns.map(inline(_, below.projection)))
+    case Filter(condition, child) if condition.deterministic =>
+      val below = read(child, isTop = false)
+      val conditions = splitConjunctivePredicates(condition).map(replace(_, below.projection))
+      below.copy(filters = below.filters ++ conditions)
+    case relation => DimensionChain(relation.output, Nil, Nil, relation)
+  }
+
+  private def inline(column: NamedExpression, below: Seq[NamedExpression]): NamedExpression =
+    column match {
+      case attribute: Attribute =>
+        below.find(_.exprId == attribute.exprId) match {
+          case Some(alias: Alias) => alias
+          case _ => attribute
+        }
+      case alias: Alias => alias.withNewChildren(Seq(replace(alias.child, below))) match {
+          case inlined: NamedExpression => inlined
+          case other => throw new IllegalStateException(s"$other is no column")
+        }
+      case other => other
+    }
+
+  /** In terms of what `columns` are computed from. */
+  def replace(expression: Expression, columns: Seq[NamedExpression]): Expression = {
+    val computed = columns.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
+    expression.transform { case a: Attribute => computed.getOrElse(a.exprId, a) }
+  }
+}
