@@ -208,7 +208,7 @@ class SupportsLookupCustomShuffle(SupportsLookup, Protocol):
         """Give the partitioner; asked once, when the connector is registered, and never later.
 
         Returns:
-            The partitioner, which is pickled to the workers; None leaves the input distributed
-            as it is.
+            The partitioner, which is pickled to the workers; None when there is none after all:
+            then rows are distributed by hash of the keys.
         """
         ...
