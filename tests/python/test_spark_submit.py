@@ -48,7 +48,7 @@ def test_needs_no_python_package(
     run: Callable[..., str], spark_home: Path, tmp_path: Path, jar: Path
 ) -> None:
     settings = ("--jars", str(jar), "--conf", f"spark.sql.extensions={EXTENSION}")
-    assert "rooms: ['rank'" in submitted(run, spark_home, tmp_path, QUERY, *settings)
+    assert "rooms: ['lookup', 'rank'" in submitted(run, spark_home, tmp_path, QUERY, *settings)
 
 
 def test_configure_keeps_what_spark_submit_was_told(
