@@ -57,6 +57,6 @@ def test_configure_keeps_what_spark_submit_was_told(
     other = tmp_path / "other.jar"
     other.write_bytes(jar.read_bytes())
     printed = submitted(run, spark_home, tmp_path, KEEPING, "--jars", f"{jar},{other}")
-    assert "rooms: ('rank'" in printed
+    assert "rooms: ('lookup', 'rank'" in printed
     assert "other.jar" in printed.partition("jars:")[2].splitlines()[0]
     assert f"extensions: {EXTENSION}" in printed
