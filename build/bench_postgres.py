@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "python"))
 
-import postgres_server
+import postgres_server  # type: ignore[import-not-found] # by the path above
 
 
 def make(server: postgres_server.Postgres, rows: int) -> None:
