@@ -17,7 +17,8 @@ class LookupHardCasesSuite extends LookupSuite {
     "if(id % 2 = 0, 'x', 'y') AS type",
     "if(id % 5 = 0, null, concat('c', id)) AS country",
     "CAST(id AS INT) AS small",
-    "if(id % 2 = 0, 0.0D, -0.0D) AS d")
+    "if(id % 2 = 0, 0.0D, -0.0D) AS d"
+  )
   private val o = "SELECT {hint} o.id, c.* FROM orders o"
   private val partial =
     Map("lookup.cache" -> "PARTIAL", "lookup.partial-cache.max-rows" -> "1000")
@@ -30,12 +31,15 @@ class LookupHardCasesSuite extends LookupSuite {
 
   test("lookups that differ in a subquery have caches of their own") {
     store("customers", customers, options = partial)
-    spark.sql("SELECT 'x' AS t").union(spark.sql("SELECT 'x'")).repartition(2).createOrReplaceTempView("px")
-    spark.sql("SELECT 'y' AS t").union(spark.sql("SELECT 'y'")).repartition(2).createOrReplaceTempView("py")
+    spark.sql(
+      "SELECT 'x' AS t").union(spark.sql("SELECT 'x'")).repartition(2).createOrReplaceTempView("px")
+    spark.sql(
+      "SELECT 'y' AS t").union(spark.sql("SELECT 'y'")).repartition(2).createOrReplaceTempView("py")
     assertJoins(
       "SELECT o.id, c.country FROM orders o JOIN {c} c ON o.customer_id = c.id AND c.type = (SELECT max(t) FROM px) " +
         "UNION ALL SELECT o.id, c.country FROM orders o JOIN {c} c ON o.customer_id = c.id AND c.type = (SELECT max(t) FROM py)",
-      "customers")
+      "customers"
+    )
   }
 
   test("lookups that differ in a user's function have caches of their own") {
@@ -43,9 +47,10 @@ class LookupHardCasesSuite extends LookupSuite {
     val isX = udf((s: String) => s == "x")
     val isY = udf((s: String) => s == "y")
     def q(t: String) = {
-      def one(f: org.apache.spark.sql.expressions.UserDefinedFunction) = spark.table("orders").as("o")
-        .join(spark.table(t).where(f(col("type"))).as("c"), col("o.customer_id") === col("c.id"))
-        .select("o.id", "c.country")
+      def one(f: org.apache.spark.sql.expressions.UserDefinedFunction) =
+        spark.table("orders").as("o")
+          .join(spark.table(t).where(f(col("type"))).as("c"), col("o.customer_id") === col("c.id"))
+          .select("o.id", "c.country")
       one(isX).union(one(isY)).collect().toSeq
     }
     assertSameRows(q("mem.customers"), q("customers"), "udf")
@@ -59,7 +64,8 @@ class LookupHardCasesSuite extends LookupSuite {
       "SELECT {hint} o.id, d.country FROM orders o JOIN (SELECT p.k, c.country FROM plain p JOIN {c} c ON p.cid = c.id) d " +
         "ON o.customer_id = d.k",
       "customers",
-      "/*+ LOOKUP(('table'='d')) */")
+      "/*+ LOOKUP(('table'='d')) */"
+    )
   }
 
   test("a mark over an aggregate of a connector is an error that says why") {
@@ -74,19 +80,27 @@ class LookupHardCasesSuite extends LookupSuite {
     assertJoins(
       "SELECT o.id, d.a, d.b FROM orders o JOIN (SELECT id, concat(x, '1') a, concat(x, '2') b FROM " +
         "(SELECT id, upper(country) x FROM {c})) d ON o.customer_id = d.id",
-      "customers")
+      "customers"
+    )
   }
 
   test("a dimension's columns may be random") {
     store("customers", customers)
-    val n = spark.sql("SELECT o.id, d.r FROM orders o JOIN (SELECT id, rand() r FROM mem.customers) d ON o.customer_id = d.id").collect()
+    val n =
+      spark.sql("SELECT o.id, d.r FROM orders o JOIN (SELECT id, rand() r FROM mem.customers) d ON o.customer_id = d.id").collect()
     assert(n.length > 10)
   }
 
   test("an equality of collated text is compared after the lookup") {
-    store("coll", spark.range(0, 80).selectExpr("id", "if(id % 2 = 0, 'x', 'Y') COLLATE UTF8_LCASE AS t"))
-    assertJoins(s"SELECT o.id, c.id FROM orders o LEFT JOIN {c} c ON o.customer_id = c.id AND c.t = o.type COLLATE UTF8_LCASE", "coll")
-    assertJoins(s"SELECT o.id, c.id FROM orders o LEFT JOIN {c} c ON o.customer_id = c.id AND c.t = 'y'", "coll")
+    store(
+      "coll",
+      spark.range(0, 80).selectExpr("id", "if(id % 2 = 0, 'x', 'Y') COLLATE UTF8_LCASE AS t"))
+    assertJoins(
+      "SELECT o.id, c.id FROM orders o LEFT JOIN {c} c ON o.customer_id = c.id AND c.t = o.type COLLATE UTF8_LCASE",
+      "coll")
+    assertJoins(
+      "SELECT o.id, c.id FROM orders o LEFT JOIN {c} c ON o.customer_id = c.id AND c.t = 'y'",
+      "coll")
   }
 
   test("computed columns of a LEFT JOIN are null without a match") {
@@ -139,14 +153,16 @@ class LookupHardCasesSuite extends LookupSuite {
     }
     val client = new StoreClient(f, true, schema, None, () => proj, "t")
     val before = new java.util.ArrayList(keys)
-    try { client.ask(keys).get() } catch { case _: Throwable => () }
+    try { client.ask(keys).get() }
+    catch { case _: Throwable => () }
     client.close()
     assert(before == keys, "the connector changed the engine's own list")
   }
 
   test("the same DataFrame collected twice asks twice, also with a cache") {
     val asked = store("customers", customers, options = partial)
-    val df = spark.sql("SELECT o.id, c.country FROM orders o JOIN mem.customers c ON o.customer_id = c.id")
+    val df =
+      spark.sql("SELECT o.id, c.country FROM orders o JOIN mem.customers c ON o.customer_id = c.id")
     df.collect()
     val n = asked.requests
     df.collect()
@@ -156,23 +172,41 @@ class LookupHardCasesSuite extends LookupSuite {
   test("CHAR and VARCHAR") {
     spark.sql("CREATE TABLE ch (id BIGINT, k CHAR(5), v VARCHAR(5)) USING parquet")
     spark.sql("INSERT INTO ch SELECT id, concat('a', id % 3), concat('a', id % 3) FROM range(20)")
-    store("customers", customers.selectExpr("id", "rpad(concat('a', id % 4), 5, ' ') AS k", "concat('a', id % 4) AS v").limit(8))
+    store(
+      "customers",
+      customers.selectExpr(
+        "id",
+        "rpad(concat('a', id % 4), 5, ' ') AS k",
+        "concat('a', id % 4) AS v").limit(8))
     Seq(
       "SELECT a.id, c.id FROM ch a LEFT JOIN {c} c ON a.k = c.k",
       "SELECT a.id, c.id FROM ch a LEFT JOIN {c} c ON a.v = c.v",
-      "SELECT a.id, c.id FROM ch a LEFT JOIN {c} c ON a.k = c.v").foreach(assertJoins(_, "customers"))
+      "SELECT a.id, c.id FROM ch a LEFT JOIN {c} c ON a.k = c.v"
+    ).foreach(assertJoins(_, "customers"))
   }
 
   test("struct, array and decimal keys") {
-    spark.range(20).selectExpr("id", "named_struct('a', id % 5, 'b', if(id % 3 = 0, null, 'z')) AS s", "array(id % 4, null) AS r",
-      "named_struct('x', if(id % 2 = 0, 0.0D, -0.0D)) AS f", "CAST(id % 6 AS DECIMAL(10,2)) AS dec", "CAST(id % 6 AS DECIMAL(38,2)) AS big").createOrReplaceTempView("nest")
+    spark.range(20).selectExpr(
+      "id",
+      "named_struct('a', id % 5, 'b', if(id % 3 = 0, null, 'z')) AS s",
+      "array(id % 4, null) AS r",
+      "named_struct('x', if(id % 2 = 0, 0.0D, -0.0D)) AS f",
+      "CAST(id % 6 AS DECIMAL(10,2)) AS dec",
+      "CAST(id % 6 AS DECIMAL(38,2)) AS big"
+    ).createOrReplaceTempView("nest")
     store("nested", spark.table("nest").where("id > 3"))
     Seq("s", "r", "dec", "big").foreach { k =>
       assertJoins(s"SELECT a.id, c.id FROM nest a LEFT JOIN {c} c ON a.$k = c.$k", "nested")
     }
-    assertJoins(s"SELECT a.id, c.id FROM nest a LEFT JOIN {c} c ON a.id = c.id AND a.f = c.f", "nested")
-    assertJoins(s"SELECT a.id, c.id FROM nest a LEFT JOIN {c} c ON a.id = c.id AND c.f = named_struct('x', 0.0D)", "nested")
-    assertJoins(s"SELECT a.id, c.id FROM nest a LEFT JOIN {c} c ON a.id = c.id AND a.dec = c.big", "nested")
+    assertJoins(
+      "SELECT a.id, c.id FROM nest a LEFT JOIN {c} c ON a.id = c.id AND a.f = c.f",
+      "nested")
+    assertJoins(
+      "SELECT a.id, c.id FROM nest a LEFT JOIN {c} c ON a.id = c.id AND c.f = named_struct('x', 0.0D)",
+      "nested")
+    assertJoins(
+      "SELECT a.id, c.id FROM nest a LEFT JOIN {c} c ON a.id = c.id AND a.dec = c.big",
+      "nested")
   }
 
   test("two FULL dimensions of one shape in one stream are two") {
@@ -186,20 +220,35 @@ class LookupHardCasesSuite extends LookupSuite {
     spark.range(5).selectExpr("id AS k").write.mode("append").json(in)
     spark.readStream.schema("k LONG").json(in).createOrReplaceTempView("st")
     val out = scala.collection.mutable.ArrayBuffer.empty[Row]
-    val opt = "('lookup.full-cache.reload-strategy'='PERIODIC'), ('lookup.full-cache.periodic-reload.interval'='1h')"
-    val q = spark.sql(s"SELECT /*+ LOOKUP(('table'='a'), $opt), LOOKUP(('table'='b'), $opt) */ st.k, a.v AS v1, b.v AS v2 FROM st JOIN d1 a ON st.k = a.id JOIN d2 b ON st.k = b.id")
-      .writeStream.foreachBatch { (b: DataFrame, _: Long) => { val _ = out ++= b.collect() } }.start()
+    val opt =
+      "('lookup.full-cache.reload-strategy'='PERIODIC'), ('lookup.full-cache.periodic-reload.interval'='1h')"
+    val q =
+      spark.sql(s"SELECT /*+ LOOKUP(('table'='a'), $opt), LOOKUP(('table'='b'), $opt) */ st.k, a.v AS v1, b.v AS v2 FROM st JOIN d1 a ON st.k = a.id JOIN d2 b ON st.k = b.id")
+        .writeStream.foreachBatch { (b: DataFrame, _: Long) =>
+          { val _ = out ++= b.collect() }
+        }.start()
     q.processAllAvailable()
     q.stop()
-    assert(out.nonEmpty && out.forall(r => r.getString(1).startsWith("one") && r.getString(2).startsWith("two")), out.take(3).toString)
+    assert(
+      out.nonEmpty && out.forall(r =>
+        r.getString(1).startsWith("one") && r.getString(2).startsWith("two")),
+      out.take(3).toString)
   }
 
   test("FULL of a scannable connector with all its columns") {
     spark.sql("DROP TABLE IF EXISTS people20")
-    spark.range(0, 300).selectExpr("id", "concat('n', id) AS name").write.bucketBy(4, "id").saveAsTable("people20")
-    spark.read.format("firesteel-files").option("table", "people20").load().createOrReplaceTempView("people20_lookup")
-    val ours = spark.sql("SELECT /*+ LOOKUP('table'='c', 'lookup.cache'='FULL') */ o.id, c.* FROM orders o JOIN people20_lookup c ON o.id = c.id").collect().toSeq
-    assertSameRows(ours, spark.sql("SELECT o.id, c.* FROM orders o JOIN people20 c ON o.id = c.id").collect().toSeq, "full")
+    spark.range(0, 300).selectExpr(
+      "id",
+      "concat('n', id) AS name").write.bucketBy(4, "id").saveAsTable("people20")
+    spark.read.format("firesteel-files").option(
+      "table",
+      "people20").load().createOrReplaceTempView("people20_lookup")
+    val ours =
+      spark.sql("SELECT /*+ LOOKUP('table'='c', 'lookup.cache'='FULL') */ o.id, c.* FROM orders o JOIN people20_lookup c ON o.id = c.id").collect().toSeq
+    assertSameRows(
+      ours,
+      spark.sql("SELECT o.id, c.* FROM orders o JOIN people20 c ON o.id = c.id").collect().toSeq,
+      "full")
     ()
   }
 }
