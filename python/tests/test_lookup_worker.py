@@ -23,6 +23,7 @@ from pyspark.sql import Row
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from firesteel import LookupContext, TaskInfo, _lookup_shipping
+from firesteel._lookup_worker import process as worker_process
 from firesteel._lookup_worker.failures import LookupFailedError
 from firesteel._lookup_worker.partitions import PartitionerSpec
 from firesteel._lookup_worker.process import LookupProcess
@@ -76,7 +77,7 @@ def spec_of(
 def request(**said: object) -> str:
     plain = {
         "name": "names", "keys": ["id"], "columns": ["id", "name"], "filters": [],
-        "custom_shuffle": False, "num_partitions": 0, "scope": "s", "cache": "NONE",
+        "custom_shuffle": False, "num_partitions": 0, "cache": "NONE",
         "max_rows": None, "expire_after_write_ms": None, "expire_after_access_ms": None,
         "cache_missing_key": True, "batch_size": 1000, "timeout_ms": 10_000, "async": False,
         "capacity": 4, "output_mode": "ordered", "max_attempts": 0, "fixed_delay_ms": 0,
@@ -245,15 +246,20 @@ class TestCache:
             assert look_up(Names(), *[batch(text, ids(500))] * 2) == [[], []]
             assert calls() == asked
 
-    def test_belongs_to_scope_shard_and_registration(self) -> None:
+    def test_belongs_to_query_join_shard_and_registration(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         spec, process = spec_of(Names()), LookupProcess()
         bounded: dict[str, Any] = {"cache": "PARTIAL", "max_rows": 9}
-        for text in (request(**bounded), request(**bounded, scope="other")):
+        for text in (request(**bounded), request(**bounded, filters=["id > 0"])):
             look_up(spec, batch(text, ids(1)), process=process)
+        with monkeypatch.context() as other:
+            other.setattr(worker_process, "running_query", lambda: "another run")
+            look_up(spec, batch(request(**bounded), ids(1)), process=process)
         shuffled = request(**bounded, custom_shuffle=True, num_partitions=2)
         look_up(spec, batch(shuffled, ids(1, 1), shards=[0, 1]), process=process)
         look_up(spec_of(Names()), batch(request(**bounded), ids(1)), process=process)
-        assert calls() == [[1]] * 5
+        assert calls() == [[1]] * 6
 
     def test_may_be_private_to_a_task(self) -> None:
         spec, process = spec_of(Names()), LookupProcess()

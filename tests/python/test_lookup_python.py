@@ -182,6 +182,24 @@ def test_streams(session: SparkSession, tmp_path: Path) -> None:
     assert rows(session.read.parquet(str(tmp_path / "enriched"))) == rows(expected)
 
 
+def test_a_cache_belongs_to_one_run(classic_session: SparkSession, tmp_path: Path) -> None:
+    class Noted:
+        schema = "id BIGINT, name STRING"
+        keys = ("id",)
+        log = str(tmp_path / "asked")
+
+        def lookup(self, keys: pa.Table) -> pa.Table:
+            with open(self.log, "a") as log:  # noqa: PTH123 - pickled by value, imports nothing
+                log.write("asked\n")
+            return keys.append_column("name", keys["id"].cast("string"))
+
+    register_lookup(classic_session, "noted", Noted(), cache="PARTIAL", max_rows=100)
+    joined = lookup_join(classic_session.range(0, 10, 1, 1), "noted", on="id")
+    for runs in (1, 2):
+        assert joined.count() == len(joined.collect()) == 10
+        assert len(Path(Noted.log).read_text().splitlines()) == 2 * runs
+
+
 def test_explain_names_the_partitioner(session: SparkSession) -> None:
     register_lookup(session, "customers", customers())
     joined = lookup_join(orders(session), "customers", on="id", shuffle=True)

@@ -3,28 +3,22 @@ package io.firesteel.lookup
 import java.math.BigInteger
 import java.security.MessageDigest
 
-import io.firesteel.core.FiredOperator
 import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, NamedExpression, PlanExpression, Predicate, SortOrder, UnsafeProjection, UserDefinedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, NamedExpression, PlanExpression, Predicate, SortOrder, UnsafeProjection, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
-import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, Partitioning, UnknownPartitioning, UnspecifiedDistribution}
+import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, UnspecifiedDistribution}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types.StructType
 
 /**
  * Joins the rows of `child` with what a connector of the JVM answers for their keys.
  *
- * @param leftOutput the columns of `child` that leave; a custom shuffle adds its own to `child`
- * @param keys values to look up by, of the types of `keyColumns`
- * @param keyColumns the dimension's columns that they are compared with
- * @param compared the same as Spark's join compares them, over `columns`
- * @param columns what is asked of the store
+ * @param compared `keyColumns` as Spark's join compares them, over `columns`
  * @param filters which answers are wanted, over `columns`
- * @param projection what is joined, over `columns`
  * @param residual what is left of the join's condition, over both sides
  */
 private[lookup] final case class LookupJoinExec(
@@ -41,27 +35,17 @@ private[lookup] final case class LookupJoinExec(
     options: LookupOptions,
     shuffle: ShuffleDecision,
     child: SparkPlan)
-  extends UnaryExecNode
-  with FiredOperator {
+  extends LookupJoinNode {
 
   override def nodeName: String = "LookupJoin"
 
-  private def right: Seq[Attribute] = projection.map(_.toAttribute)
+  override def table: String = source.name
 
-  override def output: Seq[Attribute] =
-    leftOutput ++ (if (joinType == LeftOuter) right.map(_.withNullability(true)) else right)
-
-  override def producedAttributes: AttributeSet =
-    AttributeSet(columns) ++ AttributeSet(keyColumns) ++ AttributeSet(right)
+  override protected def tested: Option[Expression] = residual
 
   override def requiredChildDistribution: Seq[Distribution] = shuffle match {
     case ShuffleDecision.Hash(_) => Seq(ClusteredDistribution(keys.filterNot(_.foldable)))
     case _ => Seq(UnspecifiedDistribution)
-  }
-
-  override def outputPartitioning: Partitioning = shuffle match {
-    case _: ShuffleDecision.Custom => UnknownPartitioning(child.outputPartitioning.numPartitions)
-    case _ => child.outputPartitioning
   }
 
   override def outputOrdering: Seq[SortOrder] = if (options.ordered) child.outputOrdering else Nil
@@ -148,17 +132,8 @@ private[lookup] final case class LookupJoinExec(
     case _ => false
   }
 
-  override def firedRule: String = "PlanLookupJoin"
-
   override def firedMessage: String =
     s"rows of ${source.name} are looked up by key, not scanned"
-
-  override def firedValues: Map[String, String] =
-    LookupValues.of(source.name, joinType, keyColumns, keys, options, shuffle)
-
-  override def simpleString(maxFields: Int): String = s"$nodeName ${firedValues.toSeq.sorted
-      .map { case (name, value) => s"$name=[$value]" }
-      .mkString(", ")}${residual.fold("")(c => s", where=[${c.sql}]")}"
 
   override protected def withNewChildInternal(newChild: SparkPlan): LookupJoinExec =
     copy(child = newChild)

@@ -86,10 +86,6 @@ private[lookup] object LookupQuery extends PredicateHelper {
     }
   }
 
-  /** The equalities of a join in words, for an error. */
-  def equalities(query: LookupQuery): Seq[String] =
-    candidates(query).map(_.column.name)
-
   /** Conditions on the dimension that a key does not imply already. */
   def ownFilters(query: LookupQuery, keys: Seq[KeyCandidate]): Seq[Expression] =
     query.filters.filterNot {

@@ -2,7 +2,7 @@ package io.firesteel.lookup
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, Expression, Literal, PlanExpression, PredicateHelper, PythonUDF}
+import org.apache.spark.sql.catalyst.expressions.{And, AttributeReference, Expression, Literal, PlanExpression, PredicateHelper, PythonUDF}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.python.ArrowEvalPythonExec
 import org.apache.spark.sql.firesteel.callFunction
@@ -17,7 +17,7 @@ import org.apache.spark.sql.types.IntegerType
  *   PythonLookupJoin customers
  *   +- ArrowEvalPython [lookup(context, partition, keys)]
  *      +- Exchange, by number          (custom shuffle only)
- *         +- ArrowEvalPython [partition(n, keys)]
+ *         +- ArrowEvalPython [partition(context, keys)]
  *            +- left
  * }}}
  */
@@ -39,8 +39,7 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
     val call = callOf(session, spec.udf, Seq(context(shuffle), shard) ++ keys.map(_.value))
     val answer = AttributeReference("lookup_answer", call.dataType)()
     val answered = ArrowEvalPythonExec(Seq(call), Seq(answer), child, call.evalType)
-    val inline = query.projection.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
-    val joined = residual.map(_.transform { case a: Attribute => inline.getOrElse(a.exprId, a) })
+    val joined = residual.map(DimensionChain.replace(_, query.projection))
     PythonLookupJoinExec(
       spec.name,
       query.left.output,
@@ -126,7 +125,6 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
     names("filters", told(filters))
     json.put("custom_shuffle", shuffle.customPartitions.isDefined)
     json.put("num_partitions", shuffle.customPartitions.getOrElse(0))
-    json.put("scope", scope(query, keys, filters))
     json.put("cache_scope", SQLConf.get.getConf(LookupConf.CACHE_SCOPE))
     val partial = options.cache match {
       case policy: CachePolicy.Partial => Some(policy)
@@ -156,16 +154,4 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
       .flatMap(splitConjunctivePredicates)
       .filterNot(_.exists(_.isInstanceOf[PlanExpression[_]]))
       .map(_.sql)
-
-  /** Names a cache: lookups that might get other answers to the same key have another. */
-  private def scope(
-      query: LookupQuery,
-      keys: Seq[KeyCandidate],
-      filters: Option[Expression]): String = {
-    val run = QueryScope
-      .of(SparkSession.active.sparkContext)
-      .getOrElse(java.util.UUID.randomUUID().toString)
-    val asked = keys.map(_.column.name) ++ query.projection.map(_.sql) ++ told(filters)
-    asked.mkString(s"$run ", ",", "")
-  }
 }

@@ -1,11 +1,10 @@
 package io.firesteel.lookup
 
-import io.firesteel.core.FiredOperator
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, Literal, NamedExpression, Predicate, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal, NamedExpression, Predicate, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
-import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, Partitioning, UnknownPartitioning}
+import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, Partitioning}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
@@ -29,23 +28,13 @@ private[lookup] final case class PythonLookupJoinExec(
     options: LookupOptions,
     shuffle: ShuffleDecision,
     child: SparkPlan)
-  extends UnaryExecNode
-  with FiredOperator {
+  extends LookupJoinNode {
 
   override def nodeName: String = "PythonLookupJoin"
 
-  private def right: Seq[Attribute] = projection.map(_.toAttribute)
+  override def table: String = name
 
-  override def output: Seq[Attribute] =
-    leftOutput ++ (if (joinType == LeftOuter) right.map(_.withNullability(true)) else right)
-
-  override def producedAttributes: AttributeSet =
-    AttributeSet(columns) ++ AttributeSet(keyColumns) ++ AttributeSet(right)
-
-  override def outputPartitioning: Partitioning = shuffle match {
-    case _: ShuffleDecision.Custom => UnknownPartitioning(child.outputPartitioning.numPartitions)
-    case _ => child.outputPartitioning
-  }
+  override protected def tested: Option[Expression] = condition
 
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 
@@ -75,16 +64,7 @@ private[lookup] final case class PythonLookupJoinExec(
       preservesPartitioning = true)
   }
 
-  override def firedRule: String = "PlanLookupJoin"
-
   override def firedMessage: String = s"rows of $name are looked up by key, in Python workers"
-
-  override def firedValues: Map[String, String] =
-    LookupValues.of(name, joinType, keyColumns, keys, options, shuffle)
-
-  override def simpleString(maxFields: Int): String = s"$nodeName ${firedValues.toSeq.sorted
-      .map { case (key, value) => s"$key=[$value]" }
-      .mkString(", ")}${condition.fold("")(c => s", where=[${c.sql}]")}"
 
   override protected def withNewChildInternal(newChild: SparkPlan): PythonLookupJoinExec =
     copy(child = newChild)

@@ -12,11 +12,9 @@ private[lookup] object QueryScope {
   /** The id of the stream whose micro-batch this thread runs. */
   def stream(context: SparkContext): Option[String] = Option(context.getLocalProperty(streamId))
 
-  def of(context: SparkContext): Option[String] = of(context.getLocalProperty(_))
-
-  /** The same in a task, to which Spark hands the properties of the thread that runs the job. */
-  def of(task: TaskContext): Option[String] = of(task.getLocalProperty(_))
-
-  private def of(property: String => String): Option[String] =
-    Seq(streamId, SQLExecution.EXECUTION_ID_KEY).flatMap(key => Option(property(key))).headOption
+  /** The query of a task, to which Spark hands the properties of the thread that runs the job. */
+  def of(task: TaskContext): Option[String] =
+    Seq(streamId, SQLExecution.EXECUTION_ID_KEY)
+      .flatMap(key => Option(task.getLocalProperty(key)))
+      .headOption
 }

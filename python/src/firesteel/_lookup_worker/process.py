@@ -101,10 +101,10 @@ class LookupProcess:
             return None
         names = [*request.context.columns]
         row_type = pa.struct([spec.schema.field(name).with_nullable(True) for name in names])
-        if request.private:
+        query = running_query()
+        if request.private or query is None:
             return LookupCache(bounds_of(request), row_type)
-        # The scope says it all; the rest makes sure that an answer never has the wrong columns.
-        identity = (spec.registration, request.scope, request.context, bounds_of(request), shard)
+        identity = (query, spec.registration, request.context, bounds_of(request), shard)
         with self._lock:
             self._drop_expired()
             cache = self._caches.get(identity)
@@ -121,6 +121,18 @@ class LookupProcess:
                 cache.purge()
             if not len(cache):
                 del self._caches[identity]
+
+
+def running_query() -> str | None:
+    """Return what a cache belongs to: a stream, or one run of a batch query.
+
+    The plan cannot say it, since a plan may run more than once. None when Spark does not either.
+    """
+    running = TaskContext.get()
+    if running is None:
+        return "no task"  # outside Spark there is one query
+    ids = map(running.getLocalProperty, ("sql.streaming.queryId", "spark.sql.execution.id"))
+    return next((found for found in ids if found), None)
 
 
 class Results:

@@ -15,7 +15,6 @@ class LookupRequest:
 
     Attributes:
         context: The part that a connector is told.
-        scope: Joins of the same scope share a cache.
         private: Whether each task has a cache of its own after all.
         cached: Whether answers are kept.
         max_rows: Most keys in a cache.
@@ -30,7 +29,6 @@ class LookupRequest:
     """
 
     context: LookupContext
-    scope: str
     private: bool
     cached: bool
     max_rows: int | None
@@ -55,7 +53,6 @@ def request_of(text: str) -> LookupRequest:
             custom_shuffle=bool(said.get("custom_shuffle")),
             num_partitions=int(said.get("num_partitions") or 0),
         ),
-        scope=str(said.get("scope", "")),
         private=said.get("cache_scope") == "task",
         cached=str(said.get("cache", "NONE")).upper() == "PARTIAL",
         max_rows=said.get("max_rows"),

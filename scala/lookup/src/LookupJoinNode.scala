@@ -1,0 +1,60 @@
+package io.firesteel.lookup
+
+import io.firesteel.core.FiredOperator
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
+import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartitioning}
+import org.apache.spark.sql.execution.UnaryExecNode
+
+/** What the operators of a keyed lookup join have in common, whoever answers the keys. */
+private[lookup] trait LookupJoinNode extends UnaryExecNode with FiredOperator {
+
+  /** The dimension, as the query knows it. */
+  def table: String
+
+  /** The columns of `child` that leave; a custom shuffle adds its own to `child`. */
+  def leftOutput: Seq[Attribute]
+
+  /** Values to look up by, of the types of `keyColumns`. */
+  def keys: Seq[Expression]
+
+  /** The dimension's columns that they are compared with. */
+  def keyColumns: Seq[Attribute]
+
+  /** The columns of the store's answers. */
+  def columns: Seq[Attribute]
+
+  /** What is joined, over `columns`. */
+  def projection: Seq[NamedExpression]
+
+  def joinType: JoinType
+  def options: LookupOptions
+  def shuffle: ShuffleDecision
+
+  /** What is tested on joined rows. */
+  protected def tested: Option[Expression]
+
+  private def right: Seq[Attribute] = projection.map(_.toAttribute)
+
+  override def output: Seq[Attribute] =
+    leftOutput ++ (if (joinType == LeftOuter) right.map(_.withNullability(true)) else right)
+
+  override def producedAttributes: AttributeSet =
+    AttributeSet(columns) ++ AttributeSet(keyColumns) ++ AttributeSet(right)
+
+  override def outputPartitioning: Partitioning = shuffle match {
+    case _: ShuffleDecision.Custom => UnknownPartitioning(child.outputPartitioning.numPartitions)
+    case _ => child.outputPartitioning
+  }
+
+  override def firedRule: String = "PlanLookupJoin"
+
+  override def firedValues: Map[String, String] =
+    LookupValues.of(table, joinType, keyColumns, keys, options, shuffle)
+
+  override def simpleString(maxFields: Int): String = {
+    val values = firedValues.toSeq.sorted.map { case (name, value) => s"$name=[$value]" }
+    val where = tested.map(condition => s"where=[${condition.sql}]")
+    s"$nodeName ${(values ++ where).mkString(", ")}"
+  }
+}
