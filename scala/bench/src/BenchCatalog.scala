@@ -14,29 +14,29 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
  * The catalog `bench`: customers in stores that can only be looked up.
  *
  *  - `bench.memory`: in the task's own process
- *  - `bench.http`, `bench.http_one_by_one`: behind [[HttpStore]], asked through futures or not
- *  - `bench.http_unsharded`: the same without a partitioner, so that a shuffle is by hash
+ *  - `bench.slow`, `bench.slow_one_by_one`: behind [[SlowStore]], asked through futures or not
+ *  - `bench.slow_unsharded`: the same without a partitioner, so that a shuffle is by hash
  */
 final class BenchCatalog extends TableCatalog {
 
   private var catalogName = ""
-  private var url = ""
+  private var port = 0
 
   override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = {
     catalogName = name
-    url = options.get("url")
+    port = options.getInt("port", 0)
   }
 
   override def name(): String = catalogName
 
   override def loadTable(ident: Identifier): Table = ident.name match {
     case "memory" => new CustomersTable(ident.name, context => new MemoryLookup(context.columns))
-    case "http" =>
-      new ShardedCustomersTable(ident.name, context => new HttpLookup(url, context.columns))
-    case "http_unsharded" =>
-      new CustomersTable(ident.name, context => new HttpLookup(url, context.columns))
-    case "http_one_by_one" =>
-      new CustomersTable(ident.name, context => new HttpSyncLookup(url, context.columns))
+    case "slow" =>
+      new ShardedCustomersTable(ident.name, context => new SlowStoreAsync(port, context.columns))
+    case "slow_unsharded" =>
+      new CustomersTable(ident.name, context => new SlowStoreAsync(port, context.columns))
+    case "slow_one_by_one" =>
+      new CustomersTable(ident.name, context => new SlowStoreSync(port, context.columns))
     case _ => throw new NoSuchTableException(ident)
   }
 

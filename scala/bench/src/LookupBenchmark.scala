@@ -99,8 +99,8 @@ final class LookupBenchmark(sizes: LookupSizes, servers: LookupServers) {
       rows = sizes.oneByOne,
       place = Place.Local,
       contestants = Seq(
-        lookup("sync", stream, "bench.http_one_by_one", Nil),
-        lookup("async", stream, "bench.http", Nil)),
+        lookup("sync", stream, "bench.slow_one_by_one", Nil),
+        lookup("async", stream, "bench.slow", Nil)),
       targets = Seq(atLeast(Times("sync", "async"), 5)),
       versus = Some("sync" -> "async")
     )
@@ -128,9 +128,9 @@ final class LookupBenchmark(sizes: LookupSizes, servers: LookupServers) {
       rows = rows,
       place = Place.Cluster,
       contestants = Seq(
-        by("no shuffle", "bench.http", shuffle = false),
-        by("hash", "bench.http_unsharded", shuffle = true),
-        by("custom", "bench.http", shuffle = true)),
+        by("no shuffle", "bench.slow", shuffle = false),
+        by("hash", "bench.slow_unsharded", shuffle = true),
+        by("custom", "bench.slow", shuffle = true)),
       targets = if (isZipf) Seq(atLeast(fewer, 2)) else Nil,
       versus = Some("no shuffle" -> "custom")
     )

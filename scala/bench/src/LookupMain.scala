@@ -72,7 +72,7 @@ object LookupMain {
       body: SparkSession => A): A = {
     val settings = Map(
       "spark.sql.catalog.bench" -> classOf[BenchCatalog].getName,
-      "spark.sql.catalog.bench.url" -> servers.http.url,
+      "spark.sql.catalog.bench.port" -> servers.slow.port.toString,
       // All four executors, or the first queries would run on fewer.
       "spark.scheduler.minRegisteredResourcesRatio" -> "1.0",
       "spark.scheduler.maxRegisteredResourcesWaitingTime" -> "60s"

@@ -10,7 +10,7 @@ final class LookupServers(data: Path, sizes: LookupSizes, progress: Progress)
 
   private val started = mutable.Buffer.empty[AutoCloseable]
 
-  lazy val http: HttpStore = keep(new HttpStore(sizes.httpCustomers))
+  lazy val slow: SlowStore = keep(new SlowStore(sizes.slowCustomers))
 
   lazy val postgres: PostgresServer =
     keep(new PostgresServer(data.resolve("postgres"), Seq(sizes.customers, sizes.keys), progress))
@@ -41,7 +41,7 @@ final case class LookupSizes(rows: Long) {
   val uniformKeys: Long = atLeast(rows / 2000, 100)
   val uniformRows: Long = uniformKeys * 10
   val oneByOne: Long = atLeast(rows / 1250, 100)
-  val httpCustomers: Long = Seq(zipfKeys, uniformKeys, oneByOne).max
+  val slowCustomers: Long = Seq(zipfKeys, uniformKeys, oneByOne).max
 
   val bucketed: Long = atLeast(rows / 5, 1000)
   val distinct: Long = atLeast(rows / 5, 1000)
