@@ -89,7 +89,8 @@ lazy val rank = room("rank")
 lazy val lookup = room("lookup").settings(
   libraryDependencies ++= Seq(caffeine, hikari, h2 % Test, sqlite % Test, postgresql % Test))
 
-lazy val rooms: Seq[Project] = Seq(rank, lookup)
+lazy val skew = room("skew")
+lazy val rooms: Seq[Project] = Seq(rank, lookup, skew)
 
 lazy val extension = module("extension")
   .dependsOn(rooms.map(r => r: ClasspathDep[ProjectReference]): _*)

@@ -3,13 +3,15 @@ package io.firesteel.extension
 import io.firesteel.core.CoreConf
 import io.firesteel.lookup.LookupConf
 import io.firesteel.rank.RankConf
+import io.firesteel.skew.SkewConf
 import org.apache.spark.sql.firesteel.ConfigEntry
 
 /** Every setting of every room. */
 object Configs {
 
   /** Reading this registers them, so that `SET -v` lists them before the first query. */
-  val all: Seq[ConfigEntry[_]] = (CoreConf.all ++ LookupConf.all ++ RankConf.all).sortBy(_.key)
+  val all: Seq[ConfigEntry[_]] = 
+    (CoreConf.all ++ LookupConf.all ++ RankConf.all ++ SkewConf.all).sortBy(_.key)
 
   val prefix: String = "spark.firesteel."
 

@@ -1,5 +1,6 @@
 package io.firesteel.rank
 
+import io.firesteel.core.MemoryBudget
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**

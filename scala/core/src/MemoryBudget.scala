@@ -1,11 +1,11 @@
-package io.firesteel.rank
+package io.firesteel.core
 
 import org.apache.spark.TaskContext
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 import org.apache.spark.sql.firesteel.{pageSizeBytes, taskMemory}
 
-/** Where heaps get the permission to hold bytes. */
-private[rank] trait MemoryBudget {
+/** Where an operator gets the permission to hold bytes. */
+private[firesteel] trait MemoryBudget {
 
   /** Asks to hold `total` bytes in all; false when more than is held already is refused. */
   def hold(total: Long): Boolean
@@ -26,7 +26,7 @@ private[rank] trait MemoryBudget {
  *
  * @param cap bytes that are refused in any case
  */
-private[rank] final class TaskMemoryBudget(memory: TaskMemoryManager, cap: Long)
+private[firesteel] final class TaskMemoryBudget(memory: TaskMemoryManager, cap: Long)
   extends MemoryConsumer(memory, pageSizeBytes, MemoryMode.ON_HEAP)
   with MemoryBudget {
 
@@ -65,7 +65,7 @@ private[rank] final class TaskMemoryBudget(memory: TaskMemoryManager, cap: Long)
     (bytes + TaskMemoryBudget.step - 1) / TaskMemoryBudget.step * TaskMemoryBudget.step
 }
 
-private[rank] object TaskMemoryBudget {
+private[firesteel] object TaskMemoryBudget {
   val step: Long = 1L << 20
 
   /** The budget of the running task, given back when the task ends, however it ends. */

@@ -1,0 +1,141 @@
+package io.firesteel.core
+
+import java.util.Arrays
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/**
+ * Numbers the groups of an aggregate 0, 1, 2, … in the order in which their keys come, so that what
+ * belongs to a group can lie in arrays.
+ *
+ * Keys are compared by their bytes: the caller has normalised floating-point numbers and collated
+ * strings. An index is asked either by rows or, when the key is one whole number, by numbers.
+ *
+ * Memory: an open-addressing table of which at least a third is free, 4 bytes a slot, and for each
+ * group its hash and its key.
+ */
+private[firesteel] final class GroupIndex {
+  import GroupIndex._
+
+  private[this] var table = new Array[Int](initialSlots) // a group's number + 1, or 0
+  private[this] var hashes = new Array[Int](initialGroups)
+  private[this] var numbers: Array[Long] = Array.emptyLongArray
+  private[this] var rows: Array[UnsafeRow] = Array.empty[UnsafeRow]
+  private[this] var nullGroup = -1
+  private[this] var count = 0
+  private[this] var rowBytes = 0L
+
+  /** Groups so far. */
+  def size: Int = count
+
+  /** Bytes held, by estimate. */
+  def bytes: Long = table.length * 4L + hashes.length * 4L + numbers.length * 8L + rowBytes
+
+  /** The group of `key`, which is copied when it is new. */
+  def of(key: UnsafeRow): Int = {
+    val hash = key.hashCode()
+    val mask = table.length - 1
+    var at = hash & mask
+    var group = table(at) - 1
+    while (group >= 0 && !(hashes(group) == hash && rows(group).equals(key))) {
+      at = (at + 1) & mask
+      group = table(at) - 1
+    }
+    if (group >= 0) group
+    else {
+      val added = add(hash, at)
+      if (added >= rows.length)
+        rows = Arrays.copyOf(rows, math.max(initialGroups, rows.length * 2))
+      rows(added) = key.copy()
+      rowBytes += key.getSizeInBytes + rowOverhead
+      added
+    }
+  }
+
+  /** The group of a key that is one whole number. */
+  def of(number: Long): Int = {
+    val hash = hashOf(number)
+    val mask = table.length - 1
+    var at = hash & mask
+    var group = table(at) - 1
+    while (group >= 0 && numbers(group) != number) {
+      at = (at + 1) & mask
+      group = table(at) - 1
+    }
+    if (group >= 0) group
+    else {
+      val added = add(hash, at)
+      setNumber(added, number)
+      added
+    }
+  }
+
+  /** The group of a null among whole numbers. */
+  def ofNull(): Int = {
+    if (nullGroup < 0) {
+      nullGroup = count
+      count += 1
+      if (count > hashes.length) hashes = Arrays.copyOf(hashes, hashes.length * 2)
+      setNumber(nullGroup, 0L)
+    }
+    nullGroup
+  }
+
+  def row(group: Int): UnsafeRow = rows(group)
+
+  def number(group: Int): Long = numbers(group)
+
+  def isNull(group: Int): Boolean = group == nullGroup
+
+  def clear(): Unit = {
+    table = new Array[Int](initialSlots)
+    hashes = new Array[Int](initialGroups)
+    numbers = Array.emptyLongArray
+    rows = Array.empty[UnsafeRow]
+    nullGroup = -1
+    count = 0
+    rowBytes = 0L
+  }
+
+  private def setNumber(group: Int, number: Long): Unit = {
+    if (group >= numbers.length)
+      numbers = Arrays.copyOf(numbers, math.max(initialGroups, numbers.length * 2))
+    numbers(group) = number
+  }
+
+  private def add(hash: Int, at: Int): Int = {
+    val group = count
+    count += 1
+    table(at) = count
+    if (count > hashes.length) hashes = Arrays.copyOf(hashes, hashes.length * 2)
+    hashes(group) = hash
+    if (count * 3L > table.length * 2L) grow()
+    group
+  }
+
+  private def grow(): Unit = {
+    table = new Array[Int](table.length * 2)
+    val mask = table.length - 1
+    var group = 0
+    while (group < count) {
+      if (group != nullGroup) {
+        var at = hashes(group) & mask
+        while (table(at) != 0) at = (at + 1) & mask
+        table(at) = group + 1
+      }
+      group += 1
+    }
+  }
+}
+
+private[firesteel] object GroupIndex {
+  private val initialSlots = 256
+  private val initialGroups = 64
+  private val rowOverhead = 64L // two objects and a reference
+
+  /** Fibonacci hashing: the upper half of a product is mixed by every bit of the number. */
+  private def hashOf(number: Long): Int = {
+    val product = number * 0x9e3779b97f4a7c15L
+    ((product >>> 32) ^ (product >>> 15)).toInt
+  }
+}

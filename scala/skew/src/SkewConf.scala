@@ -1,0 +1,41 @@
+package io.firesteel.skew
+
+import org.apache.spark.network.util.ByteUnit
+import org.apache.spark.sql.firesteel.ConfigEntry
+import org.apache.spark.sql.internal.SQLConf
+
+/** Settings of the room. */
+object SkewConf {
+
+  val ENABLED: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.firesteel.skew.enabled")
+      .doc("Whether several `DISTINCT` aggregates over different columns are computed in one pass " +
+        "over the rows, instead of one copy of each row per column.")
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
+  val MAX_TASK_MEMORY: ConfigEntry[Option[Long]] =
+    SQLConf
+      .buildConf("spark.firesteel.skew.maxTaskMemory")
+      .doc("Bytes of groups and distinct values that one operator may hold in one task before " +
+        "they are sent on (below the exchange) or written to disk (above it), beside what Spark's " +
+        "memory manager grants.")
+      .version("0.1.0")
+      .bytesConf(ByteUnit.BYTE)
+      .checkValue(_ > 0, "must be positive")
+      .createOptional
+
+  val SAMPLE_ROWS: ConfigEntry[Int] =
+    SQLConf
+      .buildConf("spark.firesteel.skew.sampleRows")
+      .doc("Values after which a task judges whether finding duplicates below the exchange is " +
+        "worth while.")
+      .version("0.1.0")
+      .intConf
+      .checkValue(_ > 0, "must be positive")
+      .createWithDefault(100000)
+
+  val all: Seq[ConfigEntry[_]] = Seq(ENABLED, MAX_TASK_MEMORY, SAMPLE_ROWS)
+}
