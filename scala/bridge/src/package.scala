@@ -5,6 +5,7 @@ import org.apache.spark.internal.config
 import org.apache.spark.memory.TaskMemoryManager
 import org.apache.spark.sql.catalyst.QueryPlanningTracker
 import org.apache.spark.sql.catalyst.expressions.{CollationKey, Expression}
+import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.expressions.filter.{Predicate => PushedPredicate}
@@ -32,11 +33,18 @@ package object firesteel {
   def countPeakMemory(task: TaskContext, bytes: Long): Unit =
     task.taskMetrics().incPeakExecutionMemory(bytes)
 
+  /** Adds bytes that went from memory to disk to a task's own, `private[spark]`. */
+  def countSpilled(task: TaskContext, bytes: Long): Unit =
+    task.taskMetrics().incMemoryBytesSpilled(bytes)
+
   /** Bytes of one page of execution memory, the unit in which Spark's sorters ask for memory. */
   def pageSizeBytes: Long = SparkEnv.get.memoryManager.pageSizeBytes
 
   /** Replaces collated strings by keys that are equal in binary when the strings are equal. */
   def binaryKey(key: Expression): Expression = CollationKey.injectCollationKey(key)
+
+  /** Makes floating-point numbers that Spark holds for equal the same in binary. */
+  def normalizeFloats(value: Expression): Expression = NormalizeFloatingNumbers.normalize(value)
 
   /** Whether strings of this type are ordered by their bytes, as UTF8_BINARY is. */
   def comparesBytes(string: StringType): Boolean = string.supportsBinaryOrdering

@@ -81,6 +81,9 @@ private[firesteel] final class GroupIndex {
     nullGroup
   }
 
+  /** The hash of a group's key, the same wherever the key is met. */
+  def hash(group: Int): Int = hashes(group)
+
   def row(group: Int): UnsafeRow = rows(group)
 
   def number(group: Int): Long = numbers(group)

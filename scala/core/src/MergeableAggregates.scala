@@ -1,8 +1,8 @@
 package io.firesteel.core
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, BasePredicate, BindReferences, BoundReference, Expression, If, JoinedRow, MutableProjection, NoOp, Predicate, SpecificInternalRow, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, DeclarativeAggregate, ImperativeAggregate, TypedImperativeAggregate}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BasePredicate, BindReferences, BoundReference, Expression, If, JoinedRow, MutableProjection, Predicate, SpecificInternalRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, DeclarativeAggregate, ImperativeAggregate, NoOp, TypedImperativeAggregate}
 import org.apache.spark.sql.types.ObjectType
 
 /**
@@ -40,13 +40,13 @@ private[firesteel] final class MergeableAggregates(
     val offsets = functions.scanLeft(0)(_ + _.aggBufferAttributes.length)
     functions.indices.toArray.collect {
       case i if functions(i).isInstanceOf[ImperativeAggregate] =>
+        // Whoever only merges has no input, so that a column may be missing here.
         val function = BindReferences
-          .bindReference(functions(i): Expression, input)
+          .bindReference(functions(i): Expression, input, allowFailures = true)
           .asInstanceOf[ImperativeAggregate]
           .withNewMutableAggBufferOffset(offsets(i))
           .withNewInputAggBufferOffset(offsets(i))
-        val filter = expressions(i).filter.map(Predicate.create(_, input))
-        new Imperative(i, offsets(i), function, filter)
+        new Imperative(i, offsets(i), function, expressions(i).filter, input)
     }
   }
 
@@ -57,7 +57,7 @@ private[firesteel] final class MergeableAggregates(
     projection(values, Nil).target(_).apply(InternalRow.empty)
   }
 
-  private val updating: MutableProjection = {
+  private lazy val updating: MutableProjection = {
     val changes = expressions.flatMap { expression =>
       expression.aggregateFunction match {
         case function: DeclarativeAggregate =>
@@ -112,7 +112,7 @@ private[firesteel] final class MergeableAggregates(
     var i = 0
     while (i < imperative.length) {
       val one = imperative(i)
-      if (one.filter.forall(_.eval(row))) one.function.update(buffer, row)
+      if (one.accepts(row)) one.function.update(buffer, row)
       i += 1
     }
   }
@@ -192,7 +192,13 @@ private object MergeableAggregates {
       val index: Int,
       val offset: Int,
       val function: ImperativeAggregate,
-      val filter: Option[BasePredicate])
+      filter: Option[Expression],
+      input: Seq[Attribute]) {
+
+    private lazy val predicate: Option[BasePredicate] = filter.map(Predicate.create(_, input))
+
+    def accepts(row: InternalRow): Boolean = predicate.forall(_.eval(row))
+  }
 
   private val anyObject = ObjectType(classOf[AnyRef])
 }

@@ -3,6 +3,7 @@ package io.firesteel
 import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFunction}
 import io.firesteel.lookup.{CheckLookupJoin, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable}
 import io.firesteel.rank.{PlanTopN, RemoveRedundantPartialTopN}
+import io.firesteel.skew.{KeepDistinctAggregates, PlanDistinctAggregate}
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSessionExtensions
 
@@ -30,8 +31,12 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectTableFunction(ExplainFunction.description)
     extensions.injectTableFunction(VersionFunction.description)
 
+    // Optimizer, once, after its rules have simplified and before Spark rewrites DISTINCT.
+    extensions.injectPreCBORule(_ => KeepDistinctAggregates)
+
     // Planner: one strategy per room; they match disjoint nodes, so their order is free.
     extensions.injectPlannerStrategy(_ => PlanTopN)
+    extensions.injectPlannerStrategy(_ => PlanDistinctAggregate)
     extensions.injectPlannerStrategy(_ => PlanLookupJoin)
     extensions.injectPlannerStrategy(_ => RefuseBareLookup)
 

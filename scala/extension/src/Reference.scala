@@ -2,6 +2,7 @@ package io.firesteel.extension
 
 import io.firesteel.core.{DeclineDoc, FiresteelErrors}
 import io.firesteel.rank.RankDecline
+import io.firesteel.skew.SkewDecline
 import org.apache.spark.sql.firesteel.ConfigEntry
 
 /**
@@ -11,7 +12,7 @@ import org.apache.spark.sql.firesteel.ConfigEntry
  */
 object Reference {
 
-  private val declines: Seq[DeclineDoc] = RankDecline.docs
+  private val declines: Seq[DeclineDoc] = RankDecline.docs ++ SkewDecline.docs
 
   def text: String = Seq(
     "# Reference",

@@ -27,15 +27,25 @@ object SkewConf {
       .checkValue(_ > 0, "must be positive")
       .createOptional
 
-  val SAMPLE_ROWS: ConfigEntry[Int] =
+  val SAMPLE_VALUES: ConfigEntry[Int] =
     SQLConf
-      .buildConf("spark.firesteel.skew.sampleRows")
-      .doc("Values after which a task judges whether finding duplicates below the exchange is " +
-        "worth while.")
+      .buildConf("spark.firesteel.skew.sampleValues")
+      .doc("Values of a column after which a task judges whether looking for duplicates below the " +
+        "exchange is worth while.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")
       .createWithDefault(100000)
 
-  val all: Seq[ConfigEntry[_]] = Seq(ENABLED, MAX_TASK_MEMORY, SAMPLE_ROWS)
+  val MAX_NEW_VALUES: ConfigEntry[Double] =
+    SQLConf
+      .buildConf("spark.firesteel.skew.maxNewValues")
+      .doc("Share, from 0 to 1, of values that may be new in the latter half of the sample. Above " +
+        "it a task sends a column's further values on without looking for duplicates.")
+      .version("0.1.0")
+      .doubleConf
+      .checkValue(share => share >= 0 && share <= 1, "must be from 0 to 1")
+      .createWithDefault(0.8)
+
+  val all: Seq[ConfigEntry[_]] = Seq(ENABLED, MAX_TASK_MEMORY, SAMPLE_VALUES, MAX_NEW_VALUES)
 }

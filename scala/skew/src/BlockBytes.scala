@@ -1,0 +1,86 @@
+package io.firesteel.skew
+
+import java.util.Arrays
+
+import org.apache.spark.unsafe.Platform
+
+/** Bytes written one after the other; whole numbers take as few as they need. */
+private[skew] final class BlockBytes {
+
+  private[this] var bytes = new Array[Byte](1024)
+  private[this] var end = 0
+
+  def size: Int = end
+
+  def clear(): Unit = end = 0
+
+  def toArray: Array[Byte] = Arrays.copyOf(bytes, end)
+
+  /** Seven bits to a byte, the lowest first; a negative number takes ten bytes. */
+  def putNumber(number: Long): Unit = {
+    reserve(10)
+    var left = number
+    while ((left & ~0x7fL) != 0L) {
+      bytes(end) = (left | 0x80L).toByte
+      end += 1
+      left = left >>> 7
+    }
+    bytes(end) = left.toByte
+    end += 1
+  }
+
+  /** Small numbers of either sign are short. */
+  def putSigned(number: Long): Unit = putNumber((number << 1) ^ (number >> 63))
+
+  def putBytes(base: AnyRef, offset: Long, length: Int): Unit = {
+    reserve(length)
+    Platform.copyMemory(base, offset, bytes, Platform.BYTE_ARRAY_OFFSET + end.toLong, length.toLong)
+    end += length
+  }
+
+  /** Appends `length` of the bytes in `other` from `from` on. */
+  def putBytes(other: BlockBytes, from: Int, length: Int): Unit =
+    putBytes(other.array, Platform.BYTE_ARRAY_OFFSET + from.toLong, length)
+
+  private def array: Array[Byte] = bytes
+
+  private def reserve(more: Int): Unit =
+    if (end + more > bytes.length)
+      bytes = Arrays.copyOf(bytes, math.max(bytes.length * 2, end + more))
+}
+
+/** Reads what [[BlockBytes]] wrote. */
+private[skew] final class BlockReader(bytes: Array[Byte]) {
+
+  private[this] var at = 0
+
+  def number(): Long = {
+    var result = 0L
+    var shift = 0
+    var next = bytes(at)
+    at += 1
+    while (next < 0) {
+      result |= (next & 0x7fL) << shift
+      shift += 7
+      next = bytes(at)
+      at += 1
+    }
+    result | (next.toLong << shift)
+  }
+
+  def int(): Int = number().toInt
+
+  def signed(): Long = {
+    val number = this.number()
+    (number >>> 1) ^ -(number & 1L)
+  }
+
+  def base: Array[Byte] = bytes
+
+  /** Steps over `length` bytes; where they begin, as `Platform` wants it. */
+  def skip(length: Int): Long = {
+    val offset = Platform.BYTE_ARRAY_OFFSET + at.toLong
+    at += length
+    offset
+  }
+}

@@ -1,0 +1,177 @@
+package io.firesteel.skew
+
+import java.util.Arrays
+
+/**
+ * Distributes groups' states and distinct values to buckets, and writes a block whenever a bucket
+ * has enough of them.
+ *
+ * A block stands for itself, so that it can go through any shuffle:
+ *
+ *  1. the keys of the groups in it, which the rest names by number
+ *  1. of each column the values, each with its group
+ *  1. states of groups
+ *
+ * @param numbers for each column whether its values are numbers, else bytes
+ * @param bucketOf from the hash of a value in its group
+ * @param out takes a block of a bucket
+ */
+private[skew] final class BlockWriter(
+    groups: Groups,
+    numbers: Array[Boolean],
+    buckets: Int,
+    bucketOf: Long => Int,
+    out: (Int, Array[Byte]) => Unit) {
+  import BlockWriter._
+
+  private[this] val pending = Array.fill(buckets)(new Bucket(numbers))
+  private[this] val limit = math.min(math.max(allValues / buckets, leastValues), mostValues)
+  // The number of a group in the block being written, where `stamps` names that block.
+  private[this] var stamps = new Array[Int](64)
+  private[this] var places = new Array[Int](64)
+  private[this] var block = 0
+  private[this] val head = new BlockBytes
+  private[this] val body = new BlockBytes
+
+  def number(column: Int, group: Int, number: Long, hash: Long): Unit = {
+    val at = bucketOf(hash)
+    val bucket = pending(at)
+    bucket.columns(column).addNumber(group, number)
+    counted(at, bucket)
+  }
+
+  def bytes(
+      column: Int,
+      group: Int,
+      base: AnyRef,
+      offset: Long,
+      length: Int,
+      hash: Long): Unit = {
+    val at = bucketOf(hash)
+    val bucket = pending(at)
+    bucket.columns(column).addBytes(group, base, offset, length)
+    // A long value counts as several, so that a block stays small.
+    bucket.size += length / 64
+    counted(at, bucket)
+  }
+
+  def state(group: Int, hash: Long): Unit = {
+    val at = bucketOf(hash)
+    val bucket = pending(at)
+    bucket.addState(group)
+    counted(at, bucket)
+  }
+
+  /** Writes what is left. */
+  def flush(): Unit = pending.indices.foreach { at =>
+    if (pending(at).size > 0) write(at, pending(at))
+  }
+
+  private def counted(at: Int, bucket: Bucket): Unit = {
+    bucket.size += 1
+    if (bucket.size >= limit) write(at, bucket)
+  }
+
+  private def write(at: Int, bucket: Bucket): Unit = {
+    block += 1
+    if (stamps.length < groups.size) {
+      stamps = Arrays.copyOf(stamps, math.max(groups.size, stamps.length * 2))
+      places = Arrays.copyOf(places, stamps.length)
+    }
+    head.clear()
+    body.clear()
+    var named = 0
+    def place(group: Int): Long = {
+      if (stamps(group) != block) {
+        stamps(group) = block
+        places(group) = named
+        named += 1
+        groups.writeKey(group, head)
+      }
+      places(group).toLong
+    }
+    bucket.columns.foreach { column =>
+      body.putNumber(column.size.toLong)
+      var i = 0
+      while (i < column.size) {
+        body.putNumber(place(column.group(i)))
+        column.write(i, body)
+        i += 1
+      }
+      column.clear()
+    }
+    body.putNumber(bucket.states.toLong)
+    var i = 0
+    while (i < bucket.states) {
+      body.putNumber(place(bucket.state(i)))
+      groups.writeState(bucket.state(i), body)
+      i += 1
+    }
+    bucket.states = 0
+    bucket.size = 0
+    val count = new BlockBytes
+    count.putNumber(named.toLong)
+    out(at, count.toArray ++ head.toArray ++ body.toArray)
+  }
+}
+
+private[skew] object BlockWriter {
+
+  // Values that wait for their block, at most, in all buckets; in one bucket at least and at most.
+  private val allValues = 2 << 20
+  private val leastValues = 4 << 10
+  private val mostValues = 32 << 10
+
+  private final class Bucket(numbers: Array[Boolean]) {
+    val columns: Array[Column] = numbers.map(new Column(_))
+    private[this] var stateGroups = new Array[Int](16)
+    var states = 0
+    var size = 0
+
+    def state(i: Int): Int = stateGroups(i)
+
+    def addState(group: Int): Unit = {
+      if (states == stateGroups.length) stateGroups = Arrays.copyOf(stateGroups, states * 2)
+      stateGroups(states) = group
+      states += 1
+    }
+  }
+
+  private final class Column(isNumber: Boolean) {
+    private[this] var groups = new Array[Int](16)
+    private[this] var values = new Array[Long](16) // numbers, or where the bytes end
+    private[this] val bytes = if (isNumber) null else new BlockBytes
+    var size = 0
+
+    def group(i: Int): Int = groups(i)
+
+    def addNumber(group: Int, number: Long): Unit = {
+      if (size == groups.length) {
+        groups = Arrays.copyOf(groups, size * 2)
+        values = Arrays.copyOf(values, size * 2)
+      }
+      groups(size) = group
+      values(size) = number
+      size += 1
+    }
+
+    def addBytes(group: Int, base: AnyRef, offset: Long, length: Int): Unit = {
+      bytes.putBytes(base, offset, length)
+      addNumber(group, bytes.size.toLong)
+    }
+
+    def write(i: Int, out: BlockBytes): Unit =
+      if (isNumber) out.putSigned(values(i))
+      else {
+        val from = if (i == 0) 0 else values(i - 1).toInt
+        val length = values(i).toInt - from
+        out.putNumber(length.toLong)
+        out.putBytes(bytes, from, length)
+      }
+
+    def clear(): Unit = {
+      size = 0
+      if (!isNumber) bytes.clear()
+    }
+  }
+}

@@ -1,0 +1,115 @@
+package io.firesteel.skew
+
+import io.firesteel.core.Decline
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Average, CentralMomentAgg, Count, DeclarativeAggregate, ImperativeAggregate, Sum}
+import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.firesteel.{binaryKey, normalizeFloats}
+import org.apache.spark.sql.types.{ArrayType, BinaryType, DataType, StringType, StructType, UserDefinedType}
+
+/**
+ * An aggregate with `DISTINCT`s, taken apart.
+ *
+ * @param grouping keys, equal in their bytes when they are equal
+ * @param ordinary the aggregates without `DISTINCT`
+ * @param results what the query wants, over the keys and the aggregates' results
+ */
+private[skew] final case class DistinctQuery(
+    grouping: Seq[NamedExpression],
+    ordinary: Seq[AggregateExpression],
+    columns: Seq[DistinctColumn],
+    results: Seq[NamedExpression],
+    child: LogicalPlan) {
+
+  /** Why this room does not compute it. */
+  def refusal: Option[Decline] = {
+    val checks: Seq[() => Option[Decline]] = Seq(
+      () => if (child.isStreaming) Some(SkewDecline.Streaming) else None,
+      () => if (copiesOfRows <= 1) Some(SkewDecline.OneDistinct) else None,
+      () => unsupportedFunction,
+      () => notMergeable,
+      () => unsupportedType
+    )
+    checks.iterator.flatMap(_()).nextOption()
+  }
+
+  /** How many rows Spark's rewrite makes of one. */
+  private def copiesOfRows: Int = {
+    val isRewritten = columns.map(_.values.map(_.canonicalized).toSet).distinct.size > 1 ||
+      columns.exists(_.filter.isDefined)
+    if (isRewritten) columns.size + math.min(ordinary.size, 1) else 1
+  }
+
+  private def unsupportedFunction: Option[Decline] =
+    columns.flatMap(_.functions).map(_.aggregateFunction).collectFirst {
+      case function if !DistinctQuery.isSupported(function) =>
+        SkewDecline.UnsupportedFunction(function.prettyName)
+    }
+
+  private def notMergeable: Option[Decline] =
+    ordinary.map(_.aggregateFunction).collectFirst {
+      case function
+          if !function.isInstanceOf[DeclarativeAggregate] &&
+            !function.isInstanceOf[ImperativeAggregate] =>
+        SkewDecline.NotMergeable(function.prettyName)
+    }
+
+  private def unsupportedType: Option[Decline] = {
+    val keys = grouping.filterNot(key => DistinctQuery.isComparable(key.dataType))
+    val values = columns.flatMap { column =>
+      column.values.filterNot { value =>
+        val compared = if (column.isCount) binaryKey(value) else value
+        DistinctQuery.isComparable(compared.dataType)
+      }
+    }
+    (keys ++ values).headOption.map { e =>
+      SkewDecline.UnsupportedType(e.sql, e.dataType.simpleString)
+    }
+  }
+}
+
+private[skew] object DistinctQuery {
+
+  /** `None` for an aggregate without any `DISTINCT`. */
+  def of(aggregate: Aggregate): Option[DistinctQuery] = aggregate match {
+    case PhysicalAggregation(grouping, aggregates, results, child)
+        if aggregates.exists(_.isDistinct) =>
+      val (distinct, ordinary) = aggregates.partition(_.isDistinct)
+      val normalised = grouping.map { key =>
+        normalizeFloats(key) match {
+          case named: NamedExpression => named
+          case other => Alias(other, key.name)(exprId = key.exprId)
+        }
+      }
+      Some(DistinctQuery(normalised, ordinary, columnsOf(distinct), results, child))
+    case _ => None
+  }
+
+  private def columnsOf(distinct: Seq[AggregateExpression]): Seq[DistinctColumn] = {
+    val groups = distinct.groupBy { one =>
+      (one.aggregateFunction.children.map(_.canonicalized), one.filter.map(_.canonicalized))
+    }
+    // In the order of the query, so that plans are the same from run to run.
+    distinct
+      .map(one => groups.values.find(_.contains(one)).get)
+      .distinct
+      .map(group => DistinctColumn(group.head.aggregateFunction.children, group.head.filter, group))
+  }
+
+  /** Functions that a null adds nothing to, and that need not see values in any order. */
+  private def isSupported(function: Expression): Boolean = function match {
+    case _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
+    case _ => false
+  }
+
+  /** Whether values are equal exactly when their bytes are, after floats are normalised. */
+  private def isComparable(dataType: DataType): Boolean = dataType match {
+    case _: UserDefinedType[_] => false
+    case array: ArrayType => isComparable(array.elementType)
+    case struct: StructType => struct.forall(field => isComparable(field.dataType))
+    case _: StringType | _: BinaryType => UnsafeRowUtils.isBinaryStable(dataType)
+    case other => UnsafeRow.isMutable(other)
+  }
+}

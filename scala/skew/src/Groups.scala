@@ -1,0 +1,107 @@
+package io.firesteel.skew
+
+import java.util.Arrays
+
+import io.firesteel.core.{GroupIndex, MergeableAggregates}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/**
+ * The groups of a task: their numbers, keys, and the buffers of the aggregates without `DISTINCT`.
+ *
+ * @param isNumber whether the key is one field of eight bytes, which needs no row
+ * @param keyFields columns of the key
+ */
+private[skew] final class Groups(
+    isNumber: Boolean,
+    keyFields: Int,
+    val aggregates: MergeableAggregates) {
+
+  private[this] val index = new GroupIndex
+  private[this] var buffers = new Array[InternalRow](64)
+  private[this] val state = new UnsafeRow(aggregates.stateAttributes.size)
+  private[this] val numberRow = {
+    val row = new UnsafeRow(1)
+    row.pointTo(new Array[Byte](16), 16)
+    row
+  }
+  private[this] val keyRow = new UnsafeRow(keyFields)
+
+  // Of a function with an object, such as collect_list, nobody knows the size; Spark assumes none.
+  private[this] val bufferBytes: Long =
+    if (aggregates.isFixed) 48L + 8L * 2 * aggregates.stateAttributes.size else 1024L
+
+  def size: Int = index.size
+
+  /** Bytes held, by estimate. */
+  def bytes: Long = index.bytes + size * bufferBytes
+
+  /** The group of a key. */
+  def of(key: UnsafeRow): Int = {
+    val group =
+      if (!isNumber) index.of(key)
+      else if (key.isNullAt(0)) index.ofNull()
+      else index.of(key.getLong(0))
+    if (group >= buffers.length) buffers = Arrays.copyOf(buffers, buffers.length * 2)
+    if (buffers(group) == null) buffers(group) = aggregates.newBuffer()
+    group
+  }
+
+  /** The hash of a group's key, the same in every task. */
+  def hash(group: Int): Int = index.hash(group)
+
+  def buffer(group: Int): InternalRow = buffers(group)
+
+  /** The key of a group, in a row that the next call may use again. */
+  def key(group: Int): UnsafeRow =
+    if (!isNumber) index.row(group)
+    else {
+      if (index.isNull(group)) numberRow.setNullAt(0)
+      else {
+        numberRow.setNotNullAt(0)
+        numberRow.setLong(0, index.number(group))
+      }
+      numberRow
+    }
+
+  def writeKey(group: Int, out: BlockBytes): Unit =
+    if (!isNumber) writeRow(index.row(group), out)
+    else {
+      out.putNumber(if (index.isNull(group)) 1L else 0L)
+      out.putSigned(index.number(group))
+    }
+
+  /** The group of the key that `writeKey` wrote. */
+  def readKey(in: BlockReader): Int =
+    if (!isNumber) {
+      val length = in.int()
+      keyRow.pointTo(in.base, in.skip(length), length)
+      of(keyRow)
+    } else {
+      if (in.number() == 1L) numberRow.setNullAt(0) else numberRow.setNotNullAt(0)
+      val number = in.signed()
+      if (!numberRow.isNullAt(0)) numberRow.setLong(0, number)
+      of(numberRow)
+    }
+
+  /** Writes what the aggregates of a group have seen. */
+  def writeState(group: Int, out: BlockBytes): Unit =
+    writeRow(aggregates.state(buffers(group)), out)
+
+  /** Takes what `writeState` wrote into a group. */
+  def mergeState(group: Int, in: BlockReader): Unit = {
+    val length = in.int()
+    state.pointTo(in.base, in.skip(length), length)
+    aggregates.merge(buffers(group), state)
+  }
+
+  def clear(): Unit = {
+    index.clear()
+    buffers = new Array[InternalRow](64)
+  }
+
+  private def writeRow(row: UnsafeRow, out: BlockBytes): Unit = {
+    out.putNumber(row.getSizeInBytes.toLong)
+    out.putBytes(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes)
+  }
+}

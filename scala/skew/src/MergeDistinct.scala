@@ -1,0 +1,300 @@
+package io.firesteel.skew
+
+import java.util.Arrays
+
+import io.firesteel.core.{MemoryBudget, MergeableAggregates}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeRow}
+
+/**
+ * The half of a distinct aggregation that is above the exchange: it finds the distinct values of
+ * all blocks and lets each group's functions see each of them once.
+ *
+ * When memory is refused it goes on in files: what it holds and all blocks to come are divided
+ * among sixteen files by the values' hashes, and each file is read by a merge of its own, which may
+ * do the same again with other bits of the hash. A group then comes out of several of them, each
+ * time with what its values in that file make; the final aggregate above puts these together, as
+ * it does with the parts of a group that other tasks saw.
+ */
+private[skew] final class MergeDistinct(
+    start: MergeDistinctStart,
+    budget: MemoryBudget,
+    level: Int,
+    spilled: Long => Unit) {
+  import MergeDistinct._
+
+  private[this] val groups = start.newGroups()
+  private[this] val columns = start.columns.map(_.newMerge(groups)).toArray
+  private[this] var spill: SpilledBlocks = _
+  private[this] var writer: BlockWriter = _
+  private[this] var numbers = new Array[Int](64) // of a block's groups in `groups`
+
+  /** The rows of every group in `blocks`, in one reused row: key, then states. */
+  def rows(blocks: Iterator[Array[Byte]]): Iterator[InternalRow] = {
+    blocks.foreach { block =>
+      if (spill != null || !merged(block)) divide(block)
+    }
+    if (spill == null) emit()
+    else {
+      sendAll()
+      spill.finish()
+      // One file after the other; a file's merge is made when the one before it has been read.
+      Iterator.range(0, files).flatMap { file =>
+        val next = new MergeDistinct(start, budget, level + 1, spilled)
+        next.rows(spill.blocks(file))
+      }
+    }
+  }
+
+  /**
+   * Takes a block in. When memory is refused everything held goes to files and the answer is false:
+   * the block is to be divided, too. A value of it may then be written twice, which a set does not
+   * mind; states, which would, come last in a block and need no memory.
+   */
+  private def merged(block: Array[Byte]): Boolean = {
+    val in = new BlockReader(block)
+    readGroups(in)
+    var ok = budget.hold(held) || !maySpill
+    var column = 0
+    while (ok && column < columns.length) {
+      val merge = columns(column)
+      var left = in.int()
+      while (ok && left > 0) {
+        merge.add(numbers(in.int()), in)
+        ok = merge.values.growth == 0L || grown(merge.values)
+        left -= 1
+      }
+      column += 1
+    }
+    if (ok) readStates(in)
+    else startSpilling()
+    ok
+  }
+
+  private def grown(values: DistinctValues): Boolean = {
+    val may = budget.hold(held + values.growth) || !maySpill
+    if (may) values.grow()
+    may
+  }
+
+  private def readGroups(in: BlockReader): Unit = {
+    val count = in.int()
+    if (count > numbers.length) numbers = new Array[Int](math.max(count, numbers.length * 2))
+    var i = 0
+    while (i < count) {
+      numbers(i) = groups.readKey(in)
+      i += 1
+    }
+  }
+
+  private def readStates(in: BlockReader): Unit = {
+    var left = in.int()
+    while (left > 0) {
+      groups.mergeState(numbers(in.int()), in)
+      left -= 1
+    }
+  }
+
+  /** Sixteen files more are no help where there is hardly anything to divide, or no bits left. */
+  private def maySpill: Boolean =
+    level < levels && groups.size + columns.map(_.values.size).sum > leastPairs
+
+  private def startSpilling(): Unit = {
+    spill = new SpilledBlocks(files)
+    writer = new BlockWriter(
+      groups,
+      columns.map(_.isNumber),
+      files,
+      Hashes.lower(_, level),
+      (file, block) => spill.add(file, block))
+    spilled(held)
+    sendAll()
+  }
+
+  /** Divides a block among the files without a look at its values. */
+  private def divide(block: Array[Byte]): Unit = {
+    val in = new BlockReader(block)
+    readGroups(in)
+    columns.indices.foreach { column =>
+      var left = in.int()
+      while (left > 0) {
+        columns(column).pass(column, numbers(in.int()), in, writer)
+        left -= 1
+      }
+    }
+    readStates(in)
+    if (groups.size > dividedGroups) sendAll()
+  }
+
+  /** Hands all that is held to the files. */
+  private def sendAll(): Unit = {
+    columns.indices.foreach { column =>
+      columns(column).values.drain(column, writer)
+      columns(column).forget()
+    }
+    var group = 0
+    while (group < groups.size) {
+      writer.state(group, Hashes.ofGroup(groups.hash(group)))
+      group += 1
+    }
+    writer.flush()
+    groups.clear()
+    budget.releaseTo(0L)
+  }
+
+  private def held: Long = {
+    var bytes = groups.bytes
+    columns.foreach(bytes += _.bytes)
+    bytes
+  }
+
+  private def emit(): Iterator[InternalRow] = {
+    val row = new GenericInternalRow(start.outputTypes.length)
+    Iterator.range(0, groups.size).map { group =>
+      var at = copy(groups.key(group), 0, row, 0)
+      at = copy(groups.aggregates.state(groups.buffer(group)), at, row, at)
+      columns.foreach { column =>
+        at = copy(column.state(group), at, row, at)
+      }
+      row
+    } ++ { budget.releaseTo(0L); Iterator.empty }
+  }
+
+  /** Copies a row's fields to `to` from `at` on; the place after the last. */
+  private def copy(from: InternalRow, first: Int, to: GenericInternalRow, at: Int): Int = {
+    var i = 0
+    while (i < from.numFields) {
+      to.update(at + i, from.get(i, start.outputTypes(first + i)))
+      i += 1
+    }
+    at + from.numFields
+  }
+}
+
+private[skew] object MergeDistinct {
+  private val files = 16
+  private val levels = 7
+  private val leastPairs = 64
+  private val dividedGroups = 64 << 10
+}
+
+/** One column in the merge: its distinct values, and what its functions make of them. */
+private[skew] sealed abstract class MergeColumn(val isNumber: Boolean, groups: Groups) {
+
+  private[this] val asNumbers: DistinctNumbers =
+    if (isNumber) new DistinctNumbers(groups.hash) else null
+  private[this] val asBytes: DistinctBytes = if (isNumber) null else new DistinctBytes
+
+  val values: DistinctValues = if (isNumber) asNumbers else asBytes
+
+  /** Reads one value of `group`, and lets the functions see it when it is new. */
+  final def add(group: Int, in: BlockReader): Unit =
+    if (isNumber) {
+      val number = in.signed()
+      if (asNumbers.add(group, number, Hashes.ofNumber(groups.hash(group), number)))
+        newNumber(group, number)
+    } else {
+      val length = in.int()
+      val offset = in.skip(length)
+      val hash = Hashes.ofBytes(groups.hash(group), in.base, offset, length)
+      if (asBytes.add(group, in.base, offset, length, hash)) newBytes(group, in.base, offset, length)
+    }
+
+  /** Reads one value of `group` and hands it on. */
+  final def pass(column: Int, group: Int, in: BlockReader, writer: BlockWriter): Unit =
+    if (isNumber) {
+      val number = in.signed()
+      writer.number(column, group, number, Hashes.ofNumber(groups.hash(group), number))
+    } else {
+      val length = in.int()
+      val offset = in.skip(length)
+      val hash = Hashes.ofBytes(groups.hash(group), in.base, offset, length)
+      writer.bytes(column, group, in.base, offset, length, hash)
+    }
+
+  def bytes: Long
+
+  /** The functions' states for a group, in a row that the next call may use again. */
+  def state(group: Int): InternalRow
+
+  /** Forgets what the functions have seen. */
+  def forget(): Unit
+
+  protected def newNumber(group: Int, number: Long): Unit
+  protected def newBytes(group: Int, base: AnyRef, offset: Long, length: Int): Unit
+}
+
+/** Counts, which need no look at a value. */
+private[skew] final class CountedColumn(isNumber: Boolean, groups: Groups, functions: Int)
+  extends MergeColumn(isNumber, groups) {
+
+  private[this] var counts = new Array[Long](64)
+  private[this] val row = new GenericInternalRow(functions)
+
+  override def bytes: Long = values.bytes + counts.length * 8L
+
+  override def state(group: Int): InternalRow = {
+    val count: Any = if (group < counts.length) counts(group) else 0L
+    (0 until functions).foreach(row.update(_, count))
+    row
+  }
+
+  override def forget(): Unit = counts = new Array[Long](64)
+
+  override protected def newNumber(group: Int, number: Long): Unit = count(group)
+
+  override protected def newBytes(group: Int, base: AnyRef, offset: Long, length: Int): Unit =
+    count(group)
+
+  private def count(group: Int): Unit = {
+    if (group >= counts.length)
+      counts = Arrays.copyOf(counts, math.max(group + 1, counts.length * 2))
+    counts(group) += 1L
+  }
+}
+
+/** Functions that see each value. */
+private[skew] final class ComputedColumn(
+    isNumber: Boolean,
+    groups: Groups,
+    functions: MergeableAggregates,
+    fields: Int)
+  extends MergeColumn(isNumber, groups) {
+
+  private[this] var buffers = new Array[InternalRow](64)
+  private[this] lazy val empty = functions.newBuffer()
+  private[this] val value = new UnsafeRow(fields)
+  if (isNumber) value.pointTo(new Array[Byte](16), 16)
+  private[this] var known = 0
+
+  override def bytes: Long =
+    values.bytes + buffers.length * 8L + known * (48L + 16L * functions.stateAttributes.size)
+
+  override def state(group: Int): InternalRow =
+    functions.state(if (group < buffers.length && buffers(group) != null) buffers(group) else empty)
+
+  override def forget(): Unit = {
+    buffers = new Array[InternalRow](64)
+    known = 0
+  }
+
+  override protected def newNumber(group: Int, number: Long): Unit = {
+    value.setLong(0, number)
+    functions.update(buffer(group), value)
+  }
+
+  override protected def newBytes(group: Int, base: AnyRef, offset: Long, length: Int): Unit = {
+    value.pointTo(base, offset, length)
+    functions.update(buffer(group), value)
+  }
+
+  private def buffer(group: Int): InternalRow = {
+    if (group >= buffers.length)
+      buffers = Arrays.copyOf(buffers, math.max(group + 1, buffers.length * 2))
+    if (buffers(group) == null) {
+      buffers(group) = functions.newBuffer()
+      known += 1
+    }
+    buffers(group)
+  }
+}

@@ -1,0 +1,130 @@
+package io.firesteel.skew
+
+import io.firesteel.core.{FiredOperator, MergeableAggregates, TaskMemoryBudget}
+import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, Partitioning, SinglePartition, UnknownPartitioning}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.firesteel.{countPeakMemory, countSpilled}
+import org.apache.spark.sql.types.DataType
+
+/**
+ * Finds the distinct values of a bucket and makes of them what a partial aggregate would: a row for
+ * each group, key and states.
+ *
+ * Memory: what Spark's memory manager grants; when it refuses, the bucket goes to files.
+ *
+ * @param columns the functions of each distinct column, over `values`
+ * @param values the columns of a distinct value
+ * @param counted for each column whether all of its functions are counts
+ * @param numbers for each column whether a value is eight bytes
+ */
+case class MergeDistinctExec(
+    keys: Seq[Attribute],
+    ordinary: Seq[AggregateExpression],
+    columns: Seq[Seq[AggregateExpression]],
+    values: Seq[Seq[Attribute]],
+    counted: Seq[Boolean],
+    numbers: Seq[Boolean],
+    bucket: Attribute,
+    override val output: Seq[Attribute],
+    child: SparkPlan)
+  extends UnaryExecNode
+  with FiredOperator {
+
+  override def nodeName: String = "MergeDistinct"
+
+  override def producedAttributes: AttributeSet =
+    AttributeSet(output) ++ AttributeSet(values.flatten) ++ AttributeSet(keys) ++
+      AttributeSet.fromAttributeSets((ordinary ++ columns.flatten).map(_.references))
+
+  override def requiredChildDistribution: Seq[Distribution] =
+    Seq(ClusteredDistribution(Seq(bucket)))
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning match {
+    case SinglePartition => SinglePartition
+    case other => UnknownPartitioning(other.numPartitions)
+  }
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
+    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"),
+    "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory")
+  )
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val start = new MergeDistinctStart(
+      DistinctKeys.isNumber(keys),
+      keys.size,
+      ordinary,
+      columns.indices.map { i =>
+        MergeColumnStart(columns(i), values(i), counted(i), numbers(i))
+      },
+      output.map(_.dataType).toArray)
+    val types = DataTypeUtils.fromAttributes(output)
+    val cap = conf.getConf(SkewConf.MAX_TASK_MEMORY).getOrElse(Long.MaxValue)
+    val (out, spill, peak) =
+      (longMetric("numOutputRows"), longMetric("spillSize"), longMetric("peakMemory"))
+    child.execute().mapPartitions { rows =>
+      val budget = TaskMemoryBudget.ofThisTask(cap)
+      val task = TaskContext.get()
+      task.addTaskCompletionListener[Unit] { ended =>
+        peak += budget.peak
+        countPeakMemory(ended, budget.peak)
+      }
+      val spilled = (bytes: Long) => { spill += bytes; countSpilled(task, bytes) }
+      val merge = new MergeDistinct(start, budget, level = 0, spilled)
+      val toUnsafe = UnsafeProjection.create(types)
+      merge.rows(rows.map(_.getBinary(1))).map { row =>
+        out += 1
+        toUnsafe(row): InternalRow
+      }
+    }
+  }
+
+  override def firedRule: String = PlanDistinctAggregate.ruleName
+
+  override def firedMessage: String =
+    "every row is read once, not once for each column of distinct values"
+
+  override def firedValues: Map[String, String] =
+    Map("keys" -> keys.map(_.name).mkString(", "), "distinct" -> columns.size.toString)
+
+  override def simpleString(maxFields: Int): String =
+    s"$nodeName ${keys.mkString("[", ", ", "]")}, " +
+      s"distinct=${columns.map(_.map(_.aggregateFunction).mkString("(", ", ", ")")).mkString("[", ", ", "]")}"
+
+  override protected def withNewChildInternal(newChild: SparkPlan): MergeDistinctExec =
+    copy(child = newChild)
+}
+
+/** What a merge is made of, to be made anew in each task and for each file of a spill. */
+private[skew] final class MergeDistinctStart(
+    isNumber: Boolean,
+    keyFields: Int,
+    ordinary: Seq[AggregateExpression],
+    val columns: Seq[MergeColumnStart],
+    val outputTypes: Array[DataType])
+  extends Serializable {
+
+  def newGroups(): Groups = new Groups(isNumber, keyFields, new MergeableAggregates(ordinary, Nil))
+}
+
+private[skew] final case class MergeColumnStart(
+    functions: Seq[AggregateExpression],
+    values: Seq[Attribute],
+    isCount: Boolean,
+    isNumber: Boolean) {
+
+  def newMerge(groups: Groups): MergeColumn =
+    if (isCount) new CountedColumn(isNumber, groups, functions.size)
+    else {
+      val computed = new MergeableAggregates(functions, values)
+      new ComputedColumn(isNumber, groups, computed, values.size)
+    }
+}

@@ -1,0 +1,156 @@
+package io.firesteel.skew
+
+import scala.collection.mutable
+
+import io.firesteel.core.MemoryBudget
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+
+/**
+ * The half of a distinct aggregation that is below the exchange: rows in, blocks for buckets out.
+ *
+ * It finds duplicates among the rows of its task and may forget what it found at any time, since
+ * duplicates are found again above the exchange. So when memory is refused it sends on all that it
+ * holds; and a column whose values turn out new, one after the other, is sent on without a look.
+ *
+ * @param keyOf the group's key
+ * @param valuesOf a field for each column, null where the row adds nothing to it
+ * @param sampleValues values of a column after which it is judged
+ * @param maxNewShare the share of new ones among the latter half of them above which the column is
+ *   sent on as it comes
+ */
+private[skew] final class PartialDistinct(
+    rows: Iterator[InternalRow],
+    groups: Groups,
+    numbers: Array[Boolean],
+    keyOf: UnsafeProjection,
+    valuesOf: UnsafeProjection,
+    buckets: Int,
+    budget: MemoryBudget,
+    sampleValues: Int,
+    maxNewShare: Double)
+  extends Iterator[(Int, Array[Byte])] {
+
+  private[this] val ready = mutable.Queue.empty[(Int, Array[Byte])]
+  private[this] val writer = new BlockWriter(
+    groups,
+    numbers,
+    buckets,
+    Hashes.upper(_, buckets),
+    (bucket, block) => ready += (bucket -> block))
+
+  private[this] val columns = numbers.map { isNumber =>
+    if (isNumber) new DistinctNumbers(groups.hash) else new DistinctBytes
+  }
+  private[this] val samples = numbers.map(_ => new Sample)
+  private[this] var knownGroups = 0
+
+  /** Values that were sent on without a look for duplicates. */
+  var passedOn: Long = 0L
+
+  override def hasNext: Boolean = {
+    while (ready.isEmpty && rows.hasNext) take(rows.next())
+    if (ready.isEmpty && (groups.size > 0)) sendAll()
+    ready.nonEmpty
+  }
+
+  override def next(): (Int, Array[Byte]) =
+    if (hasNext) ready.dequeue() else Iterator.empty.next()
+
+  private def take(row: InternalRow): Unit = {
+    val group = groups.of(keyOf(row))
+    groups.aggregates.update(groups.buffer(group), row)
+    val values = valuesOf(row)
+    var column = 0
+    while (column < numbers.length) {
+      if (!values.isNullAt(column)) {
+        if (numbers(column)) addNumber(column, group, values.getLong(column))
+        else addBytes(column, group, values)
+      }
+      column += 1
+    }
+    // Growing is asked for a while before it is urgent: each row adds one value at most.
+    column = 0
+    while (column < columns.length) {
+      if (columns(column).growth > 0L) makeRoom(columns(column))
+      column += 1
+    }
+    if (groups.size > knownGroups + PartialDistinct.groupStep) {
+      knownGroups = groups.size
+      if (!budget.hold(held)) sendAll()
+    }
+  }
+
+  private def addNumber(column: Int, group: Int, number: Long): Unit = {
+    val hash = Hashes.ofNumber(groups.hash(group), number)
+    if (samples(column).passes) {
+      passedOn += 1
+      writer.number(column, group, number, hash)
+    } else {
+      val isNew =
+        columns(column).asInstanceOf[DistinctNumbers].add(group, number, hash)
+      judge(column, isNew)
+    }
+  }
+
+  private def addBytes(column: Int, group: Int, values: UnsafeRow): Unit = {
+    val place = values.getLong(column) // of a field with a variable length: offset and size
+    val offset = values.getBaseOffset + (place >>> 32)
+    val length = place.toInt
+    val base = values.getBaseObject
+    val hash = Hashes.ofBytes(groups.hash(group), base, offset, length)
+    if (samples(column).passes) {
+      passedOn += 1
+      writer.bytes(column, group, base, offset, length, hash)
+    } else {
+      val isNew =
+        columns(column).asInstanceOf[DistinctBytes].add(group, base, offset, length, hash)
+      judge(column, isNew)
+    }
+  }
+
+  private def judge(column: Int, isNew: Boolean): Unit = {
+    val sample = samples(column)
+    if (sample.seen < sampleValues) {
+      sample.seen += 1
+      if (isNew && sample.seen * 2 > sampleValues) sample.newOnes += 1
+      if (sample.seen == sampleValues && sample.newOnes > maxNewShare * (sampleValues / 2)) {
+        sample.passes = true
+        columns(column).drain(column, writer)
+      }
+    }
+  }
+
+  private def makeRoom(column: DistinctValues): Unit =
+    if (budget.hold(held + column.growth)) column.grow() else sendAll()
+
+  private def held: Long = {
+    var bytes = groups.bytes
+    columns.foreach(bytes += _.bytes)
+    bytes
+  }
+
+  /** Sends on everything, and begins anew. */
+  private def sendAll(): Unit = {
+    columns.indices.foreach(column => columns(column).drain(column, writer))
+    var group = 0
+    while (group < groups.size) {
+      writer.state(group, Hashes.ofGroup(groups.hash(group)))
+      group += 1
+    }
+    writer.flush()
+    groups.clear()
+    knownGroups = 0
+    budget.releaseTo(0L)
+  }
+
+  private final class Sample {
+    var seen = 0
+    var newOnes = 0
+    var passes = false
+  }
+}
+
+private[skew] object PartialDistinct {
+  private val groupStep = 64
+}

@@ -1,0 +1,54 @@
+package io.firesteel.skew
+
+import io.firesteel.core.{Decline, DeclineDoc}
+
+/** Why an aggregate with `DISTINCT` is left to Spark. */
+sealed abstract class SkewDecline(reason: String, override val message: String) extends Decline {
+  final override def code: String = s"SKEW.$reason"
+}
+
+object SkewDecline {
+
+  case object OneDistinct
+    extends SkewDecline(
+      "ONE_DISTINCT",
+      "all DISTINCT aggregates are of the same values; Spark makes no copies of the rows for them")
+
+  case object Streaming
+    extends SkewDecline("STREAMING", "the aggregate is on a stream")
+
+  final case class UnsupportedFunction(function: String)
+    extends SkewDecline(
+      "UNSUPPORTED_FUNCTION",
+      s"$function is not one of the DISTINCT aggregates that this room computes, which are " +
+        "COUNT, SUM, AVG and those of variance") {
+    override def values: Map[String, String] = Map("function" -> function)
+  }
+
+  final case class NotMergeable(function: String)
+    extends SkewDecline("NOT_MERGEABLE", s"$function cannot be computed in parts") {
+    override def values: Map[String, String] = Map("function" -> function)
+  }
+
+  final case class UnsupportedType(expression: String, dataType: String)
+    extends SkewDecline(
+      "UNSUPPORTED_TYPE",
+      s"equal values of $expression may differ in their bytes, being $dataType") {
+    override def values: Map[String, String] =
+      Map("expression" -> expression, "type" -> dataType)
+  }
+
+  val docs: Seq[DeclineDoc] = Seq(
+    DeclineDoc(OneDistinct.code, OneDistinct.message),
+    DeclineDoc(Streaming.code, Streaming.message),
+    DeclineDoc(
+      UnsupportedFunction("").code,
+      "A DISTINCT aggregate that is not COUNT, SUM, AVG or one of variance."),
+    DeclineDoc(NotMergeable("").code, "An aggregate function that cannot be computed in parts."),
+    DeclineDoc(
+      UnsupportedType("", "").code,
+      "A key or value whose equal values may differ in their bytes, such as a collated string " +
+        "as a key, or a map."),
+    DeclineDoc("SKEW.SWITCHED_OFF", "The room is switched off.", Some(SkewConf.ENABLED.key))
+  )
+}

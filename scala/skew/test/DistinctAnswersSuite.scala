@@ -1,0 +1,118 @@
+package io.firesteel.skew
+
+import io.firesteel.core.CoreConf
+import io.firesteel.testkit.AwkwardRows
+import org.apache.spark.sql.internal.SQLConf
+
+/** Named cases: Spark's answer, or a reason. */
+class DistinctAnswersSuite extends SkewSuite {
+
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    AwkwardRows.createView(spark, "awkward", 3000)
+    spark.sql("""SELECT id % 7 AS k, id % 1000 AS a, (id * 31) % 500 AS b, id AS v, id % 3 = 0 AS f,
+      CAST(id % 200 AS STRING) AS s, CAST(id % 90 AS DECIMAL(30, 2)) AS wide,
+      CAST(id % 70 AS DECIMAL(9, 2)) AS small, CAST(id % 60 AS DOUBLE) / 4 AS d
+      FROM range(0, 20000, 1, 4)""").createOrReplaceTempView("t")
+    spark.sql("SELECT * FROM t WHERE k > 100").createOrReplaceTempView("nothing")
+  }
+
+  private def assertFires(sql: String): Unit = {
+    assert(fired(sql) == Seq("PlanDistinctAggregate"), sql)
+    val theirs = stock(spark.sql(sql).collect().toSeq)
+    ways.zipWithIndex.foreach { case (way, i) =>
+      withConf(way :+ (SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> (i % 2 == 0)): _*) {
+        assertSameRows(spark.sql(sql).collect().toSeq, theirs, s"$sql\n$way")
+      }
+    }
+  }
+
+  private val queries = Seq(
+    "SELECT k, count(DISTINCT a), count(DISTINCT b) FROM t GROUP BY k",
+    "SELECT count(DISTINCT a), count(DISTINCT b) FROM t",
+    "SELECT count(DISTINCT a), count(DISTINCT b), sum(v), max(s) FROM nothing",
+    "SELECT k, count(DISTINCT a), count(DISTINCT b), sum(v) FROM nothing GROUP BY k",
+    "SELECT k, count(DISTINCT a), count(DISTINCT b), sum(v), avg(v), max(s) FROM t GROUP BY k",
+    "SELECT k, sum(DISTINCT a), avg(DISTINCT b), count(DISTINCT a) FROM t GROUP BY k",
+    "SELECT k, sum(DISTINCT wide), avg(DISTINCT small), avg(DISTINCT wide), count(*) FROM t GROUP BY k",
+    "SELECT k, sum(DISTINCT d), round(stddev(DISTINCT d), 9), count(DISTINCT s) FROM t GROUP BY k",
+    "SELECT k, count(DISTINCT a, b), count(DISTINCT s), count(1) FROM t GROUP BY k",
+    "SELECT k, count(DISTINCT a) FILTER (WHERE f), count(DISTINCT a) FROM t GROUP BY k",
+    "SELECT k, count(DISTINCT a) FILTER (WHERE f), count(v) FILTER (WHERE v > 9) FROM t GROUP BY k",
+    "SELECT k, f, count(DISTINCT a), count(DISTINCT s) FROM t GROUP BY k, f",
+    "SELECT s, count(DISTINCT a), count(DISTINCT b) FROM t GROUP BY s",
+    "SELECT k, f, count(DISTINCT a), count(DISTINCT b), sum(v) FROM t GROUP BY CUBE(k, f)",
+    "SELECT k, f, count(DISTINCT a), count(DISTINCT b) FROM t GROUP BY ROLLUP(k, f)",
+    "SELECT k + 1, count(DISTINCT a) * 2 + count(DISTINCT b) FROM t GROUP BY k + 1",
+    "SELECT k FROM t GROUP BY k HAVING count(DISTINCT a) > count(DISTINCT b)",
+    "SELECT k, count(DISTINCT a), count(DISTINCT b), sort_array(collect_set(s)) FROM t GROUP BY k",
+    "SELECT k, count(DISTINCT a), count(DISTINCT b), percentile(v, 0.5) FROM t GROUP BY k",
+    "SELECT k, count(DISTINCT a), count(DISTINCT 1), count(DISTINCT NULL) FROM t GROUP BY k",
+    "SELECT v, count(DISTINCT a), count(DISTINCT b), sum(k) FROM t GROUP BY v"
+  )
+
+  queries.foreach(sql => test(sql)(assertFires(sql)))
+
+  test("values of every type, by keys of every type") {
+    val plain = AwkwardRows.sortable.collect { case (c, t) if !t.contains("COLLATE") => c }
+    val counts = AwkwardRows.columns.map(c => s"count(DISTINCT $c)").mkString(", ")
+    assertFires(s"SELECT $counts FROM awkward")
+    assertFires(s"SELECT f, bo, $counts FROM awkward GROUP BY f, bo")
+    plain.foreach { key =>
+      assertSameAnswer(s"SELECT $key, count(DISTINCT l), count(DISTINCT uni, d), count(*) " +
+        s"FROM awkward GROUP BY $key")
+    }
+  }
+
+  test("sums and averages of awkward numbers") {
+    val columns = Seq("by", "sh", "i", "small", "wide", "ym", "dt")
+    val sums = columns.map(c => s"sum(DISTINCT $c), avg(DISTINCT $c)").mkString(", ")
+    withConf(SQLConf.ANSI_ENABLED.key -> false) {
+      assertFires(s"SELECT bo, $sums, count(DISTINCT s) FROM awkward GROUP BY bo")
+    }
+  }
+
+  test("an overflow is Spark's error or Spark's null") {
+    val sql = "SELECT sum(DISTINCT l), count(DISTINCT i) FROM " +
+      "VALUES (9223372036854775807L, 1), (1L, 2) AS t(l, i)"
+    withConf(SQLConf.ANSI_ENABLED.key -> true) {
+      val error = intercept[ArithmeticException](spark.sql(sql).collect())
+      assert(error.getMessage.contains("overflow"))
+    }
+    withConf(SQLConf.ANSI_ENABLED.key -> false) {
+      assertSameAnswer(sql)
+      assertSameAnswer("SELECT sum(DISTINCT x), count(DISTINCT y) FROM VALUES " +
+        "(CAST('9' || repeat('9', 37) AS DECIMAL(38, 0)), 1), (1, 2) AS t(x, y)")
+    }
+  }
+
+  test("inside a subquery, a join and a union") {
+    val one = "SELECT k, count(DISTINCT a) AS x, count(DISTINCT b) AS y FROM t GROUP BY k"
+    assertSameAnswer(s"SELECT * FROM ($one) l JOIN ($one) r ON l.x = r.x AND l.k <= r.k")
+    assertSameAnswer(s"SELECT * FROM ($one) UNION ALL SELECT k, 1, 2 FROM t WHERE v < 5")
+    assertSameAnswer(s"SELECT v FROM t WHERE v < (SELECT max(x) FROM ($one))")
+    assertSameAnswer("SELECT k, count(DISTINCT if(a > (SELECT avg(b) FROM t), a, 0)), " +
+      "count(DISTINCT b) FROM t GROUP BY k")
+  }
+
+  test("what it leaves to Spark, and why") {
+    assert(declines("SELECT k, count(DISTINCT a), sum(DISTINCT a), sum(v) FROM t GROUP BY k")
+      == Set("SKEW.ONE_DISTINCT"))
+    assert(declines("SELECT ci, count(DISTINCT i), count(DISTINCT l) FROM awkward GROUP BY ci")
+      == Set("SKEW.UNSUPPORTED_TYPE"))
+    assert(declines("SELECT count(DISTINCT i), collect_list(DISTINCT l) FROM awkward")
+      == Set("SKEW.UNSUPPORTED_FUNCTION"))
+    withConf(SkewConf.ENABLED.key -> false) {
+      assert(declines("SELECT count(DISTINCT a), count(DISTINCT b) FROM t")
+        == Set("SKEW.SWITCHED_OFF"))
+    }
+  }
+
+  test("switched off, the plan is Spark's own") {
+    val sql = "SELECT k, count(DISTINCT a), count(DISTINCT b) FROM t GROUP BY k"
+    withConf(CoreConf.ENABLED.key -> false) {
+      assert(fired(sql).isEmpty)
+      assert(executed(spark.sql(sql)).toString.contains("Expand"))
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package io.firesteel.skew
+
+import io.firesteel.core.CoreConf
+import io.firesteel.testkit.RoomSuite
+import org.apache.spark.sql.SparkSessionExtensions
+
+/** The room alone: its tests neither need nor see the others. */
+abstract class SkewSuite extends RoomSuite {
+
+  require((CoreConf.all ++ SkewConf.all).nonEmpty, "reading the settings registers them")
+
+  override protected def install(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectPreCBORule(_ => KeepDistinctAggregates)
+    extensions.injectPlannerStrategy(_ => PlanDistinctAggregate)
+  }
+
+  /** What sends a task down each of its ways: nothing held, early judgement, all in memory. */
+  protected val ways: Seq[Seq[(String, Any)]] = Seq(
+    Nil,
+    Seq(SkewConf.MAX_TASK_MEMORY.key -> 1),
+    Seq(SkewConf.SAMPLE_VALUES.key -> 10, SkewConf.MAX_NEW_VALUES.key -> 0.0),
+    Seq(SkewConf.SAMPLE_VALUES.key -> 10, SkewConf.MAX_TASK_MEMORY.key -> 1)
+  )
+}
