@@ -62,6 +62,15 @@ private[skew] final class BlockWriter(
     counted(at, bucket)
   }
 
+  /** The states of all groups. */
+  def states(): Unit = {
+    var group = 0
+    while (group < groups.size) {
+      state(group, Hashes.ofGroup(groups.hash(group)))
+      group += 1
+    }
+  }
+
   /** Writes what is left. */
   def flush(): Unit = pending.indices.foreach { at =>
     if (pending(at).size > 0) write(at, pending(at))

@@ -18,6 +18,11 @@ private[skew] final class Groups(
     val aggregates: MergeableAggregates) {
 
   private[this] val index = new GroupIndex
+
+  /** Whether a group is only its key, so that it need not be written where a value names it. */
+  val areKeysAlone: Boolean = aggregates.stateAttributes.isEmpty
+
+  private[this] val noBuffer = aggregates.newBuffer()
   private[this] var buffers = new Array[InternalRow](64)
   private[this] val state = new UnsafeRow(aggregates.stateAttributes.size)
   private[this] val numberRow = {
@@ -29,7 +34,8 @@ private[skew] final class Groups(
 
   // Of a function with an object, such as collect_list, nobody knows the size; Spark assumes none.
   private[this] val bufferBytes: Long =
-    if (aggregates.isFixed) 48L + 8L * 2 * aggregates.stateAttributes.size else 1024L
+    if (areKeysAlone) 0L
+    else if (aggregates.isFixed) 48L + 8L * 2 * aggregates.stateAttributes.size else 1024L
 
   def size: Int = index.size
 
@@ -42,15 +48,17 @@ private[skew] final class Groups(
       if (!isNumber) index.of(key)
       else if (key.isNullAt(0)) index.ofNull()
       else index.of(key.getLong(0))
-    if (group >= buffers.length) buffers = Arrays.copyOf(buffers, buffers.length * 2)
-    if (buffers(group) == null) buffers(group) = aggregates.newBuffer()
+    if (!areKeysAlone) {
+      if (group >= buffers.length) buffers = Arrays.copyOf(buffers, buffers.length * 2)
+      if (buffers(group) == null) buffers(group) = aggregates.newBuffer()
+    }
     group
   }
 
   /** The hash of a group's key, the same in every task. */
   def hash(group: Int): Int = index.hash(group)
 
-  def buffer(group: Int): InternalRow = buffers(group)
+  def buffer(group: Int): InternalRow = if (areKeysAlone) noBuffer else buffers(group)
 
   /** The key of a group, in a row that the next call may use again. */
   def key(group: Int): UnsafeRow =
@@ -86,13 +94,13 @@ private[skew] final class Groups(
 
   /** Writes what the aggregates of a group have seen. */
   def writeState(group: Int, out: BlockBytes): Unit =
-    writeRow(aggregates.state(buffers(group)), out)
+    writeRow(aggregates.state(buffer(group)), out)
 
   /** Takes what `writeState` wrote into a group. */
   def mergeState(group: Int, in: BlockReader): Unit = {
     val length = in.int()
     state.pointTo(in.base, in.skip(length), length)
-    aggregates.merge(buffers(group), state)
+    if (!areKeysAlone) aggregates.merge(buffers(group), state)
   }
 
   def clear(): Unit = {

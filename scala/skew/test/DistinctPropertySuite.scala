@@ -1,0 +1,93 @@
+package io.firesteel.skew
+
+import io.firesteel.testkit.{RandomTables, RowBag}
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.internal.SQLConf
+import org.scalacheck.{Gen, Prop, Test}
+import org.scalacheck.rng.Seed
+
+/** Random aggregates on random tables: Spark's answer, and always a decision. */
+class DistinctPropertySuite extends SkewSuite {
+
+  private val filter: Gen[String] = Gen.frequency(
+    3 -> Gen.const(""),
+    1 -> Gen.oneOf("v1 > 0", "k2 = 'a'", "v2 IS NULL", "id % 2 = 0", "false")
+      .map(f => s" FILTER (WHERE $f)"))
+
+  private val distinct: Gen[String] = for {
+    call <- Gen.oneOf(
+      Gen.oneOf("k1", "k2", "k3", "v1", "v2", "v3", "k1, v3", "k3, v1, v2", "v1 % 3", "upper(k2)")
+        .map(v => s"count(DISTINCT $v)"),
+      // No extremes: sums of doubles, as averages are, would depend on the order.
+      Gen.oneOf("k1", "v1 % 100", "CAST(k1 AS DECIMAL(25, 3))", "CAST(id % 4 AS DOUBLE)")
+        .flatMap(v => Gen.oneOf("sum", "avg").map(f => s"$f(DISTINCT $v)"))
+    )
+    filter <- filter
+  } yield call + filter
+
+  private val ordinary: Gen[String] = for {
+    call <- Gen.oneOf(
+      "count(*)",
+      "sum(k1)",
+      "max(v3)",
+      "min(k2)",
+      "avg(id)",
+      "size(collect_list(v1))",
+      "sort_array(collect_set(k1))",
+      "bit_xor(id)")
+    filter <- if (call.contains("(collect")) Gen.const("") else filter
+  } yield call + filter
+
+  private val grouping: Gen[(Seq[String], String)] = for {
+    keys <- Gen.choose(0, 2).flatMap(Gen.pick(_, "k1", "k2", "k3", "id % 2").map(_.toSeq))
+    form <- Gen.frequency(4 -> Gen.const(""), 1 -> Gen.oneOf("CUBE", "ROLLUP"))
+  } yield
+    if (keys.isEmpty) (keys, "")
+    else (keys, s"GROUP BY ${if (form.isEmpty) keys.mkString(", ") else keys.mkString(s"$form(", ", ", ")")}")
+
+  private case class Case(rows: Seq[Row], sql: String, settings: Seq[(String, Any)])
+
+  private val cases: Gen[Case] = for {
+    rows <- RandomTables.rows(80)
+    keyed <- grouping
+    distincts <- Gen.choose(1, 4).flatMap(Gen.listOfN(_, distinct))
+    others <- Gen.choose(0, 2).flatMap(Gen.listOfN(_, ordinary))
+    having <- Gen.frequency(4 -> Gen.const(""), 1 -> Gen.const(" HAVING count(DISTINCT v1) > 1"))
+    way <- Gen.oneOf(ways)
+    adaptive <- Gen.oneOf(true, false)
+    wholeStage <- Gen.oneOf(true, false)
+  } yield {
+    val columns = (keyed._1 ++ distincts ++ others).zipWithIndex.map { case (c, i) => s"$c AS c$i" }
+    Case(
+      rows,
+      s"SELECT ${columns.mkString(", ")} FROM random_rows ${keyed._2}$having",
+      way ++ Seq(
+        SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive,
+        SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> wholeStage,
+        // Extremes are among the values; their sums are tested by name.
+        SQLConf.ANSI_ENABLED.key -> false))
+  }
+
+  test("random aggregates on random tables have Spark's answer and a decision") {
+    var fires = 0
+    val property = Prop.forAllNoShrink(cases) { c =>
+      RandomTables.createView(spark, "random_rows", c.rows)
+      withConf(c.settings: _*) {
+        val decided = explain(c.sql)
+        if (decided.fired.nonEmpty) fires += 1
+        val ours = RowBag.of(spark.sql(c.sql).collect().toSeq)
+        val theirs = RowBag.of(stock(spark.sql(c.sql).collect().toSeq))
+        Prop(decided.fired.nonEmpty || decided.declined.nonEmpty || c.rows.isEmpty) :| s"undecided ${c.sql}" &&
+        Prop(ours == theirs) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
+      }
+    }
+    val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "50").toInt
+    val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(Seed(20261121L))(s => Seed(s.toLong))
+    val parameters = Test.Parameters.default
+      .withMinSuccessfulTests(queries)
+      .withInitialSeed(seed)
+    val result = Test.check(parameters, property)
+    assert(result.passed, result.status)
+    assert(fires > queries / 2, "most queries must fire")
+  }
+}
