@@ -43,8 +43,8 @@ private[skew] final case class DistinctColumn(
 
   /** The functions over a row of one distinct value, and that row's columns. */
   def overValues: (Seq[AggregateExpression], Seq[Attribute]) = {
-    val columns = values.zip(identities).zipWithIndex.map { case ((value, identity), i) =>
-      value.canonicalized -> AttributeReference(s"value_$i", identity.dataType)()
+    val columns = values.zip(identities).map { case (value, identity) =>
+      value.canonicalized -> AttributeReference(value.sql, identity.dataType)()
     }
     val places = columns.toMap
     val moved = functions.map { function =>

@@ -2,12 +2,12 @@ package io.firesteel.skew
 
 import io.firesteel.core.Decline
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, UnsafeRow}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Average, CentralMomentAgg, Count, DeclarativeAggregate, ImperativeAggregate, Sum}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Average, CentralMomentAgg, CollectList, CollectSet, Count, DeclarativeAggregate, ImperativeAggregate, Sum}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.firesteel.{binaryKey, normalizeFloats}
-import org.apache.spark.sql.types.{ArrayType, BinaryType, DataType, StringType, StructType, UserDefinedType}
+import org.apache.spark.sql.types.{ArrayType, BinaryType, DataType, DoubleType, FloatType, StringType, StructType, UserDefinedType}
 
 /**
  * An aggregate with `DISTINCT`s, taken apart.
@@ -21,18 +21,26 @@ private[skew] final case class DistinctQuery(
     ordinary: Seq[AggregateExpression],
     columns: Seq[DistinctColumn],
     results: Seq[NamedExpression],
-    child: LogicalPlan) {
+    child: LogicalPlan,
+    phases: Phases) {
 
   /** Why this room does not compute it. */
   def refusal: Option[Decline] = {
     val checks: Seq[() => Option[Decline]] = Seq(
       () => if (child.isStreaming) Some(SkewDecline.Streaming) else None,
-      () => if (copiesOfRows <= 1) Some(SkewDecline.OneDistinct) else None,
+      () => phases.refusal,
+      () => if (isWorthwhile) None else Some(SkewDecline.OneDistinct),
       () => unsupportedFunction,
       () => notMergeable,
       () => unsupportedType
     )
     checks.iterator.flatMap(_()).nextOption()
+  }
+
+  private def isWorthwhile: Boolean = {
+    // Of a set Spark keeps objects for each group, below the exchange and above.
+    val hasSet = columns.exists(_.functions.exists(one => DistinctQuery.isList(one)))
+    copiesOfRows > 1 || hasSet || phases.areForced
   }
 
   /** How many rows Spark's rewrite makes of one. */
@@ -72,20 +80,48 @@ private[skew] final case class DistinctQuery(
 
 private[skew] object DistinctQuery {
 
-  /** `None` for an aggregate without any `DISTINCT`. */
+  /** `None` for an aggregate with neither a `DISTINCT` nor a set. */
   def of(aggregate: Aggregate): Option[DistinctQuery] = aggregate match {
     case PhysicalAggregation(grouping, aggregates, results, child)
-        if aggregates.exists(_.isDistinct) =>
-      val (distinct, ordinary) = aggregates.partition(_.isDistinct)
+        if aggregates.exists(one => one.isDistinct || isSet(one)) =>
+      val distinct = aggregates.filter(_.isDistinct)
+      val phases = Phases.of(grouping, child, areSetsAlone = distinct.isEmpty)
+      val sets = if (phases.takeSets) aggregates.filter(one => !one.isDistinct && isSet(one)) else Nil
+      val ordinary = aggregates.filterNot(one => one.isDistinct || sets.contains(one))
       val normalised = grouping.map { key =>
         normalizeFloats(key) match {
           case named: NamedExpression => named
           case other => Alias(other, key.name)(exprId = key.exprId)
         }
       }
-      Some(DistinctQuery(normalised, ordinary, columnsOf(distinct), results, child))
+      Some(DistinctQuery(
+        normalised,
+        ordinary,
+        columnsOf(distinct ++ sets.map(listOfSet)),
+        results,
+        child,
+        phases))
     case _ => None
   }
+
+  /**
+   * Whether it is `collect_set` of values that are equal exactly when their bytes are: then it is
+   * a list of distinct values. Spark's set holds two NaN for different, so no floats.
+   */
+  private def isSet(one: AggregateExpression): Boolean = one.aggregateFunction match {
+    case set: CollectSet =>
+      set.ignoreNulls && isComparable(set.child.dataType, floats = false)
+    case _ => false
+  }
+
+  private def listOfSet(one: AggregateExpression): AggregateExpression =
+    one.aggregateFunction match {
+      case set: CollectSet => one.copy(aggregateFunction = CollectList(set.child))
+      case _ => one
+    }
+
+  private def isList(one: AggregateExpression): Boolean =
+    one.aggregateFunction.isInstanceOf[CollectList]
 
   private def columnsOf(distinct: Seq[AggregateExpression]): Seq[DistinctColumn] = {
     val groups = distinct.groupBy { one =>
@@ -101,15 +137,21 @@ private[skew] object DistinctQuery {
   /** Functions that a null adds nothing to, and that need not see values in any order. */
   private def isSupported(function: Expression): Boolean = function match {
     case _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
+    case list: CollectList => list.ignoreNulls
     case _ => false
   }
 
-  /** Whether values are equal exactly when their bytes are, after floats are normalised. */
-  private def isComparable(dataType: DataType): Boolean = dataType match {
+  /**
+   * Whether values are equal exactly when their bytes are.
+   *
+   * @param floats whether floating-point numbers are, which holds once they are normalised
+   */
+  private def isComparable(dataType: DataType, floats: Boolean = true): Boolean = dataType match {
     case _: UserDefinedType[_] => false
-    case array: ArrayType => isComparable(array.elementType)
-    case struct: StructType => struct.forall(field => isComparable(field.dataType))
+    case array: ArrayType => isComparable(array.elementType, floats)
+    case struct: StructType => struct.forall(field => isComparable(field.dataType, floats))
     case _: StringType | _: BinaryType => UnsafeRowUtils.isBinaryStable(dataType)
+    case DoubleType | FloatType => floats
     case other => UnsafeRow.isMutable(other)
   }
 }

@@ -263,8 +263,11 @@ private[skew] final class ComputedColumn(
   if (isNumber) value.pointTo(new Array[Byte](16), 16)
   private[this] var known = 0
 
-  override def bytes: Long =
-    values.bytes + buffers.length * 8L + known * (48L + 16L * functions.stateAttributes.size)
+  // A list grows by an object for each value; Spark's own aggregates do not count it at all.
+  private[this] val listBytes = if (functions.isFixed) 0L else 48L
+
+  override def bytes: Long = values.bytes + values.size * listBytes + buffers.length * 8L +
+    known * (48L + 16L * functions.stateAttributes.size)
 
   override def state(group: Int): InternalRow =
     functions.state(if (group < buffers.length && buffers(group) != null) buffers(group) else empty)

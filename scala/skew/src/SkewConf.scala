@@ -16,6 +16,27 @@ object SkewConf {
       .booleanConf
       .createWithDefault(true)
 
+  val PHASES: ConfigEntry[String] =
+    SQLConf
+      .buildConf("spark.firesteel.skew.aggPhaseStrategy")
+      .doc("`AUTO`: several `DISTINCT`s are computed in two phases, split by value; `collect_set` " +
+        "is, too, where groups are known to be few. `TWO_PHASE`: whatever can be, is, one " +
+        "`DISTINCT` and `collect_set` of any groups included. `ONE_PHASE`: nothing is.")
+      .version("0.1.0")
+      .stringConf
+      .transform(_.toUpperCase(java.util.Locale.ROOT))
+      .checkValues(Set("AUTO", "ONE_PHASE", "TWO_PHASE"))
+      .createWithDefault("AUTO")
+
+  val MAX_GROUPS: ConfigEntry[Int] =
+    SQLConf
+      .buildConf("spark.firesteel.skew.maxSetGroups")
+      .doc("Groups, by statistics of the keys, up to which `collect_set` is computed in two phases.")
+      .version("0.1.0")
+      .intConf
+      .checkValue(_ > 0, "must be positive")
+      .createWithDefault(100)
+
   val MAX_TASK_MEMORY: ConfigEntry[Option[Long]] =
     SQLConf
       .buildConf("spark.firesteel.skew.maxTaskMemory")
@@ -47,5 +68,6 @@ object SkewConf {
       .checkValue(share => share >= 0 && share <= 1, "must be from 0 to 1")
       .createWithDefault(0.8)
 
-  val all: Seq[ConfigEntry[_]] = Seq(ENABLED, MAX_TASK_MEMORY, SAMPLE_VALUES, MAX_NEW_VALUES)
+  val all: Seq[ConfigEntry[_]] = 
+    Seq(ENABLED, PHASES, MAX_GROUPS, MAX_TASK_MEMORY, SAMPLE_VALUES, MAX_NEW_VALUES)
 }

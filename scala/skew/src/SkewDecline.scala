@@ -14,6 +14,22 @@ object SkewDecline {
       "ONE_DISTINCT",
       "all DISTINCT aggregates are of the same values; Spark makes no copies of the rows for them")
 
+  case object OnePhase
+    extends SkewDecline("ONE_PHASE", s"${SkewConf.PHASES.key} is ONE_PHASE") {
+    override def setting: Option[String] = Some(SkewConf.PHASES.key)
+  }
+
+  final case class ManyGroups(groups: Option[BigInt], max: Int)
+    extends SkewDecline(
+      "MANY_GROUPS",
+      "a set of objects for each of many groups is what Spark does as well or better; of groups " +
+        "without statistics nobody knows") {
+    override def values: Map[String, String] = Map(
+      "groups" -> groups.fold("unknown")(_.toString),
+      SkewConf.MAX_GROUPS.key -> max.toString)
+    override def setting: Option[String] = Some(SkewConf.PHASES.key)
+  }
+
   case object Streaming
     extends SkewDecline("STREAMING", "the aggregate is on a stream")
 
@@ -40,6 +56,11 @@ object SkewDecline {
 
   val docs: Seq[DeclineDoc] = Seq(
     DeclineDoc(OneDistinct.code, OneDistinct.message),
+    DeclineDoc(OnePhase.code, OnePhase.message, OnePhase.setting),
+    DeclineDoc(
+      ManyGroups(None, 0).code,
+      "`collect_set` where groups are many, or not known to be few by the statistics of the keys.",
+      Some(SkewConf.PHASES.key)),
     DeclineDoc(Streaming.code, Streaming.message),
     DeclineDoc(
       UnsupportedFunction("").code,

@@ -19,7 +19,8 @@ class DistinctAnswersSuite extends SkewSuite {
 
   private var turn = 0
 
-  private def assertFires(sql: String): Unit = {
+  /** A query that fires, with sets in it whatever their groups. */
+  private def assertFires(sql: String): Unit = withConf(SkewConf.PHASES.key -> "two_phase") {
     assert(fired(sql) == Seq("PlanDistinctAggregate"), sql)
     val theirs = stock(spark.sql(sql).collect().toSeq)
     // Each of the ways in turn, so that every two queries try them all.
@@ -52,6 +53,11 @@ class DistinctAnswersSuite extends SkewSuite {
     "SELECT k, count(DISTINCT a), count(DISTINCT b), sort_array(collect_set(s)) FROM t GROUP BY k",
     "SELECT k, count(DISTINCT a), count(DISTINCT b), percentile(v, 0.5) FROM t GROUP BY k",
     "SELECT k, count(DISTINCT a), count(DISTINCT 1), count(DISTINCT NULL) FROM t GROUP BY k",
+    "SELECT k, sort_array(collect_set(s)), sum(v) FROM t GROUP BY k",
+    "SELECT sort_array(collect_set(a)), sort_array(collect_set(wide)) FROM t",
+    "SELECT sort_array(collect_set(a)), count(*) FROM nothing",
+    "SELECT k, count(DISTINCT a), sort_array(collect_set(a) FILTER (WHERE f)) FROM t GROUP BY k",
+    "SELECT k, sort_array(collect_list(DISTINCT d)), count(DISTINCT s) FROM t GROUP BY k",
     "SELECT v, count(DISTINCT a), count(DISTINCT b), sum(k) FROM t GROUP BY v"
   )
 
@@ -66,6 +72,18 @@ class DistinctAnswersSuite extends SkewSuite {
       assertSameAnswer(s"SELECT $key, count(DISTINCT l), count(DISTINCT uni, d), count(*) " +
         s"FROM awkward GROUP BY $key")
     }
+  }
+
+  test("sets of every type that has one") {
+    withConf(SkewConf.PHASES.key -> "TWO_PHASE")(setsOfEveryType())
+  }
+
+  private def setsOfEveryType(): Unit = {
+    val sets = AwkwardRows.sortable.collect {
+      case (c, t) if !t.contains("COLLATE") => s"sort_array(collect_set($c))"
+    }
+    assertSameAnswer(s"SELECT bo, ${sets.mkString(", ")} FROM awkward GROUP BY bo")
+    ()
   }
 
   test("sums and averages of awkward numbers") {
@@ -102,13 +120,34 @@ class DistinctAnswersSuite extends SkewSuite {
       "count(DISTINCT b) FROM t GROUP BY k")
   }
 
+  test("sets are taken where statistics say that groups are few, and where there is one group") {
+    withConf(SQLConf.CBO_ENABLED.key -> true) {
+      spark.sql("CREATE TABLE few AS SELECT id % 5 AS k, id % 50 AS a FROM range(1000)")
+      try {
+        val sql = "SELECT k, sort_array(collect_set(a)) FROM few GROUP BY k"
+        assert(fired(sql).isEmpty)
+        spark.sql("ANALYZE TABLE few COMPUTE STATISTICS FOR ALL COLUMNS")
+        assert(fired(sql) == Seq("PlanDistinctAggregate"))
+        val _ = assertSameAnswer(sql)
+      } finally {
+        val _ = spark.sql("DROP TABLE few")
+      }
+    }
+    assert(fired("SELECT sort_array(collect_set(a)) FROM t") == Seq("PlanDistinctAggregate"))
+  }
+
   test("what it leaves to Spark, and why") {
     assert(declines("SELECT k, count(DISTINCT a), sum(DISTINCT a), sum(v) FROM t GROUP BY k")
       == Set("SKEW.ONE_DISTINCT"))
     assert(declines("SELECT ci, count(DISTINCT i), count(DISTINCT l) FROM awkward GROUP BY ci")
       == Set("SKEW.UNSUPPORTED_TYPE"))
-    assert(declines("SELECT count(DISTINCT i), collect_list(DISTINCT l) FROM awkward")
+    assert(declines("SELECT count(DISTINCT i), percentile(DISTINCT l, 0.5) FROM awkward")
       == Set("SKEW.UNSUPPORTED_FUNCTION"))
+    assert(declines("SELECT k, collect_set(a) FROM t GROUP BY k") == Set("SKEW.MANY_GROUPS"))
+    withConf(SkewConf.PHASES.key -> "ONE_PHASE") {
+      assert(declines("SELECT count(DISTINCT a), count(DISTINCT b) FROM t")
+        == Set("SKEW.ONE_PHASE"))
+    }
     withConf(SkewConf.ENABLED.key -> false) {
       assert(declines("SELECT count(DISTINCT a), count(DISTINCT b) FROM t")
         == Set("SKEW.SWITCHED_OFF"))

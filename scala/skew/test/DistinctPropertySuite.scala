@@ -54,6 +54,7 @@ class DistinctPropertySuite extends SkewSuite {
     others <- Gen.choose(0, 2).flatMap(Gen.listOfN(_, ordinary))
     having <- Gen.frequency(4 -> Gen.const(""), 1 -> Gen.const(" HAVING count(DISTINCT v1) > 1"))
     way <- Gen.oneOf(ways)
+    phases <- Gen.oneOf("AUTO", "TWO_PHASE")
     adaptive <- Gen.oneOf(true, false)
     wholeStage <- Gen.oneOf(true, false)
   } yield {
@@ -62,6 +63,7 @@ class DistinctPropertySuite extends SkewSuite {
       rows,
       s"SELECT ${columns.mkString(", ")} FROM random_rows ${keyed._2}$having",
       way ++ Seq(
+        SkewConf.PHASES.key -> phases,
         SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive,
         SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> wholeStage,
         // Extremes are among the values; their sums are tested by name.

@@ -1,0 +1,52 @@
+package io.firesteel.skew
+
+import io.firesteel.core.Decline
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * What settings and statistics say of computing an aggregate in two phases.
+ *
+ * @param areForced whether also where Spark makes no copies of rows
+ * @param takeSets whether `collect_set` is taken for a list of distinct values
+ * @param refusal why nothing is computed so
+ */
+private[skew] final case class Phases(
+    areForced: Boolean,
+    takeSets: Boolean,
+    refusal: Option[Decline])
+
+private[skew] object Phases {
+
+  /** @param areSetsAlone whether the aggregate has no `DISTINCT` */
+  def of(grouping: Seq[Expression], child: LogicalPlan, areSetsAlone: Boolean): Phases =
+    SQLConf.get.getConf(SkewConf.PHASES) match {
+      case "ONE_PHASE" => Phases(areForced = false, takeSets = false, Some(SkewDecline.OnePhase))
+      case "TWO_PHASE" => Phases(areForced = true, takeSets = true, None)
+      case _ =>
+        val (groups, max) = (groupsOf(grouping, child), SQLConf.get.getConf(SkewConf.MAX_GROUPS))
+        val few = groups.exists(_ <= max)
+        val refusal =
+          if (areSetsAlone && !few) Some(SkewDecline.ManyGroups(groups, max)) else None
+        Phases(areForced = false, few, refusal)
+    }
+
+  /** At most so many groups there are, if the keys' statistics are known. */
+  private def groupsOf(grouping: Seq[Expression], child: LogicalPlan): Option[BigInt] = {
+    val statistics = child.stats.attributeStats
+    grouping.foldLeft(Option(BigInt(1))) { (groups, key) =>
+      val column = key match {
+        case attribute: Attribute => Some(attribute)
+        case Alias(attribute: Attribute, _) => Some(attribute)
+        case _ => None
+      }
+      for {
+        soFar <- groups
+        attribute <- column
+        known <- statistics.get(attribute)
+        distinct <- known.distinctCount
+      } yield soFar * (distinct + 1) // and the null
+    }
+  }
+}

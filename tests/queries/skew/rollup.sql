@@ -1,0 +1,3 @@
+-- room: skew
+-- expect: PlanDistinctAggregate
+SELECT k, g, count(DISTINCT v) AS vs, avg(DISTINCT d) AS mean FROM events GROUP BY ROLLUP(k, g)

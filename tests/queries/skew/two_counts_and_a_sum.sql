@@ -1,0 +1,3 @@
+-- room: skew
+-- expect: PlanDistinctAggregate
+SELECT k, count(DISTINCT g) AS gs, count(DISTINCT d) AS ds, sum(v) AS total FROM events GROUP BY k

@@ -1,0 +1,3 @@
+-- room: skew
+-- expect: PlanDistinctAggregate
+SELECT count(DISTINCT g), sum(DISTINCT v) FILTER (WHERE k < 5), count(DISTINCT k, g), max(d) FROM events
