@@ -10,8 +10,10 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.expressions.filter.{Predicate => PushedPredicate}
 import org.apache.spark.sql.execution.{CommandExecutionMode, QueryExecution}
+import org.apache.spark.sql.execution.datasources.DataSourceUtils
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Strategy
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
+import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.types.StringType
 
@@ -95,6 +97,10 @@ package object firesteel {
   /** Plans a logical plan of `session` anew, to be run beside the query that is running. */
   def executionOf(session: SparkSession, plan: LogicalPlan): QueryExecution =
     session.asInstanceOf[classic.SparkSession].sessionState.executePlan(plan)
+
+  /** Whether the rows that a relation gives depend on the columns it is asked for. */
+  def isProjectionSensitiveRead(relation: BaseRelation): Boolean =
+    DataSourceUtils.isProjectionSensitiveRead(relation)
 
   /** A filter as connectors see it, `protected[sql]`; `None` for one that they cannot be told. */
   def pushedPredicate(filter: Expression): Option[PushedPredicate] =

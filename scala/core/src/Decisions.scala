@@ -36,6 +36,8 @@ object Decisions {
 
   private val declined = TreeNodeTag[Map[String, Declined]]("firesteel.declined")
 
+  private val fired = TreeNodeTag[Rewrite]("firesteel.fired")
+
   /** Records that `rule` left `node` to Spark; the last word of a rule counts. */
   def decline(node: LogicalPlan, rule: String, why: Decline): Unit =
     node.setTagValue(declined, declinesOf(node) + (rule -> Declined(rule, why)))
@@ -44,10 +46,27 @@ object Decisions {
   def fire(node: LogicalPlan, rule: String): Unit =
     if (declinesOf(node).contains(rule)) node.setTagValue(declined, declinesOf(node) - rule)
 
+  /**
+   * Records that a rewrite in the optimizer made `nodes`, for which Spark then plans operators of its
+   * own: no [[FiredOperator]] would show it. Spark may replace some of them, so that it takes the
+   * one of them that is still there to tell.
+   */
+  def fire(nodes: Seq[LogicalPlan], what: Fired): Unit = {
+    val rewrite = new Rewrite(what)
+    nodes.foreach(_.setTagValue(fired, rewrite))
+  }
+
+  /** The rewrite that made the logical node from which `plan` was planned. */
+  private[core] def rewriteAt(plan: SparkPlan): Option[Rewrite] =
+    plan.getTagValue(SparkPlan.LOGICAL_PLAN_TAG).flatMap(_.getTagValue(fired))
+
   /** What was declined about the logical node from which `plan` itself was planned. */
   def declinesAt(plan: SparkPlan): Seq[Declined] =
     plan.getTagValue(SparkPlan.LOGICAL_PLAN_TAG).toSeq.flatMap(declinesOf(_).values)
 
   private def declinesOf(node: LogicalPlan): Map[String, Declined] =
     node.getTagValue(declined).getOrElse(Map.empty)
+
+  /** One firing of a rule; another with the same words is another. */
+  final private[core] class Rewrite(val what: Fired)
 }

@@ -20,9 +20,11 @@ object Explain {
       case node: FiredOperator if node.reportsDecision =>
         Fired(node.firedRule, node.firedMessage, node.firedValues)
     }
+    // A rewrite leaves its mark on several nodes.
+    val rewritten = nodes.flatMap(Decisions.rewriteAt(_)).distinct.map(_.what)
     // One logical node is linked to every physical node it became: report a reason once per rule.
     val declined = nodes.flatMap(Decisions.declinesAt).distinct
-    Explain(fired, declined, plan.treeString)
+    Explain(rewritten ++ fired, declined, plan.treeString)
   }
 
   private def everyNode(plan: SparkPlan): Seq[SparkPlan] = {
