@@ -3,7 +3,7 @@ package io.firesteel
 import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFunction}
 import io.firesteel.lookup.{CheckLookupJoin, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable}
 import io.firesteel.rank.{PlanTopN, RemoveRedundantPartialTopN}
-import io.firesteel.skew.{KeepDistinctAggregates, PlanDistinctAggregate}
+import io.firesteel.skew.{KeepDistinctAggregates, MergeGlobalAggregates, PlanDistinctAggregate}
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSessionExtensions
 
@@ -32,6 +32,7 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectTableFunction(VersionFunction.description)
 
     // Optimizer, once, after its rules have simplified and before Spark rewrites DISTINCT.
+    extensions.injectPreCBORule(_ => MergeGlobalAggregates)
     extensions.injectPreCBORule(_ => KeepDistinctAggregates)
 
     // Planner: one strategy per room; they match disjoint nodes, so their order is free.

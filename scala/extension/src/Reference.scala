@@ -2,7 +2,7 @@ package io.firesteel.extension
 
 import io.firesteel.core.{DeclineDoc, FiresteelErrors}
 import io.firesteel.rank.RankDecline
-import io.firesteel.skew.SkewDecline
+import io.firesteel.skew.{MergeDecline, SkewDecline}
 import org.apache.spark.sql.firesteel.ConfigEntry
 
 /**
@@ -12,7 +12,7 @@ import org.apache.spark.sql.firesteel.ConfigEntry
  */
 object Reference {
 
-  private val declines: Seq[DeclineDoc] = RankDecline.docs ++ SkewDecline.docs
+  private val declines: Seq[DeclineDoc] = RankDecline.docs ++ SkewDecline.docs ++ MergeDecline.docs
 
   def text: String = Seq(
     "# Reference",

@@ -10,8 +10,19 @@ object SkewConf {
   val ENABLED: ConfigEntry[Boolean] =
     SQLConf
       .buildConf("spark.firesteel.skew.enabled")
-      .doc("Whether several `DISTINCT` aggregates over different columns are computed in one pass " +
-        "over the rows, instead of one copy of each row per column.")
+      .doc(
+        "Whether several `DISTINCT` aggregates over different columns are computed in one pass " +
+          "over the rows, instead of one copy of each row per column.")
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
+  val MERGE_AGGREGATES: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.firesteel.skew.mergeAggregates")
+      .doc(
+        "Whether several aggregates without `GROUP BY` over one input, put side by side by joins " +
+          "without a condition, are computed in one pass over it with `FILTER`.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -51,8 +62,9 @@ object SkewConf {
   val SAMPLE_VALUES: ConfigEntry[Int] =
     SQLConf
       .buildConf("spark.firesteel.skew.sampleValues")
-      .doc("Values of a column after which a task judges whether looking for duplicates below the " +
-        "exchange is worth while.")
+      .doc(
+        "Values of a column after which a task judges whether looking for duplicates below the " +
+          "exchange is worth while.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")
@@ -61,13 +73,20 @@ object SkewConf {
   val MAX_NEW_VALUES: ConfigEntry[Double] =
     SQLConf
       .buildConf("spark.firesteel.skew.maxNewValues")
-      .doc("Share, from 0 to 1, of values that may be new in the latter half of the sample. Above " +
-        "it a task sends a column's further values on without looking for duplicates.")
+      .doc(
+        "Share, from 0 to 1, of values that may be new in the latter half of the sample. Above " +
+          "it a task sends a column's further values on without looking for duplicates.")
       .version("0.1.0")
       .doubleConf
       .checkValue(share => share >= 0 && share <= 1, "must be from 0 to 1")
       .createWithDefault(0.8)
 
-  val all: Seq[ConfigEntry[_]] = 
-    Seq(ENABLED, PHASES, MAX_GROUPS, MAX_TASK_MEMORY, SAMPLE_VALUES, MAX_NEW_VALUES)
+  val all: Seq[ConfigEntry[_]] = Seq(
+    ENABLED,
+    MERGE_AGGREGATES,
+    PHASES,
+    MAX_GROUPS,
+    MAX_TASK_MEMORY,
+    SAMPLE_VALUES,
+    MAX_NEW_VALUES)
 }

@@ -1,0 +1,142 @@
+package io.firesteel.skew
+
+import io.firesteel.core.{Decisions, Fired}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, ExpressionSet, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.InnerLike
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.{AGGREGATE, JOIN}
+
+/**
+ * Computes several aggregates without `GROUP BY` over one input in one pass over it, as in TPC-DS
+ * q28.
+ *
+ * {{{
+ *   Join Inner                               Project [a, n, b]
+ *   :- Join Inner                            +- Join Inner
+ *   :  :- Aggregate [avg(x) AS a]               :- Aggregate [avg(x) FILTER (f1) AS a,
+ *   :  :  +- Filter (q <= 5)                    :              max(x) FILTER (f2) AS b]
+ *   :  :     +- t                       =>      :  +- Project [x, (q <= 5) AS f1, (q > 90) AS f2]
+ *   :  +- names                                 :     +- Filter ((q <= 5) OR (q > 90))
+ *   +- Aggregate [max(x) AS b]                  :        +- t
+ *      +- Filter (q > 90)                       +- names
+ *         +- t
+ * }}}
+ *
+ * Sound because each of these aggregates has exactly one row, whatever its input, so that a join
+ * without a condition only puts their columns side by side; and because a function with `FILTER`
+ * sees the rows that it saw, in their order. No expression is evaluated on a row on which Spark
+ * would not have evaluated it, unless it cannot fail ([[CannotFail]]). Reasons to leave a query
+ * alone are the cases of [[MergeDecline]].
+ *
+ * It runs before [[KeepDistinctAggregates]], which sees the `DISTINCT`s together, and after predicates and projections have come down
+ * to the inputs. Spark's `MergeSubplans` does the like for equal filters, by subqueries; its form for
+ * filters that differ is off by default
+ * (`spark.sql.optimizer.mergeSubplans.filterPropagation.symmetricFilterPropagation.enabled`).
+ */
+object MergeGlobalAggregates extends Rule[LogicalPlan] {
+
+  private val name = "MergeGlobalAggregates"
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (plan.isStreaming || !plan.containsAllPatterns(JOIN, AGGREGATE)) plan else merge(plan)
+
+  private def merge(plan: LogicalPlan): LogicalPlan = plan match {
+    case join: Join if isCross(join) => mergeParts(join)
+    case other => other.mapChildren(merge)
+  }
+
+  private def isCross(join: Join): Boolean =
+    join.condition.isEmpty && join.joinType.isInstanceOf[InnerLike]
+
+  private def mergeParts(join: Join): LogicalPlan = {
+    val parts = partsOf(join).map(merge).toIndexedSeq
+    // The first place of a group takes what is merged; its other places stay empty.
+    val changed = groupsOf(parts).flatMap { group =>
+      val (places, branches) = group.unzip
+      (places.head -> Option(merged(branches))) +: places.tail.map(_ -> None)
+    }.toMap
+    val kept = parts.zipWithIndex.map { case (part, at) => changed.getOrElse(at, Some(part)) }
+    val rebuilt = rebuild(join, kept.iterator).getOrElse(join)
+    if (changed.isEmpty) rebuilt else inOrder(join.output, rebuilt)
+  }
+
+  /** Aggregates to merge, with their places among `parts`. */
+  private def groupsOf(parts: Seq[LogicalPlan]): Seq[Seq[(Int, GlobalBranch)]] = {
+    val branches = for {
+      (part, at) <- parts.zipWithIndex
+      branch <- GlobalBranch.of(part)
+    } yield at -> branch
+    branches
+      .groupBy { case (_, branch) => branch.input.canonicalized }
+      .values
+      .filter(_.size > 1)
+      .map(decide)
+      .filter(_.nonEmpty)
+      .toSeq
+  }
+
+  private def merged(branches: Seq[GlobalBranch]): LogicalPlan = {
+    val plan = withColumns(branches.flatMap(_.columns), MergedAggregate.of(branches))
+    reportFired(plan, branches)
+    plan
+  }
+
+  /** What is joined, from left to right. */
+  private def partsOf(plan: LogicalPlan): Seq[LogicalPlan] = plan match {
+    case join: Join if isCross(join) => partsOf(join.left) ++ partsOf(join.right)
+    case other => Seq(other)
+  }
+
+  /** The same joins of what is left of the parts. */
+  private def rebuild(
+      plan: LogicalPlan,
+      parts: Iterator[Option[LogicalPlan]]): Option[LogicalPlan] = plan match {
+    case join: Join if isCross(join) =>
+      val left = rebuild(join.left, parts)
+      val right = rebuild(join.right, parts)
+      (left, right) match {
+        case (Some(a), Some(b)) => Some(join.withNewChildren(Seq(a, b)))
+        case (one, other) => one.orElse(other)
+      }
+    case _ => parts.next()
+  }
+
+  private def inOrder(output: Seq[Attribute], plan: LogicalPlan): LogicalPlan = {
+    val found = plan.output.map(column => column.exprId -> column).toMap
+    withColumns(output.map(column => found(column.exprId)), plan)
+  }
+
+  private def withColumns(columns: Seq[NamedExpression], plan: LogicalPlan): LogicalPlan =
+    if (columns.map(_.exprId) == plan.output.map(_.exprId)) plan else Project(columns, plan)
+
+  /** The branches to merge, all over the first one's input; those left out have their reason. */
+  private def decide(group: Seq[(Int, GlobalBranch)]): Seq[(Int, GlobalBranch)] = {
+    val input = group.head._2.input
+    val branches = group.map { case (at, branch) => at -> branch.over(input) }
+    val (refused, fit) = branches.partitionMap { case (at, branch) =>
+      MergeObjection.to(branch).map(branch -> _).toLeft(at -> branch)
+    }
+    refused.foreach { case (branch, why) => Decisions.decline(branch.aggregate, name, why) }
+    if (fit.size < 2) Nil
+    else MergeObjection.toAll(fit.map(_._2)).fold(fit) { why =>
+      fit.foreach { case (_, branch) => Decisions.decline(branch.aggregate, name, why) }
+      Nil
+    }
+  }
+
+  private def reportFired(merged: LogicalPlan, branches: Seq[GlobalBranch]): Unit = {
+    val filters = branches.map(branch => ExpressionSet(branch.conditions)).distinct.size
+    // All that lies above the input.
+    val made = Iterator.iterate[LogicalPlan](merged)(_.children.head)
+      .takeWhile(_ ne branches.head.input)
+    Decisions.fire(
+      made.toSeq,
+      Fired(
+        name,
+        s"${branches.size} aggregates are computed in one pass over their common input",
+        Map("aggregates" -> branches.size.toString, "filters" -> filters.toString)
+      )
+    )
+  }
+}

@@ -1,0 +1,85 @@
+package io.firesteel.skew
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, AttributeSet, Expression, ExpressionSet, If, Literal, NamedExpression, Or, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project}
+
+/**
+ * Several branches over one input as one aggregate.
+ *
+ * {{{
+ *   Aggregate [avg(x) FILTER (f1) AS a, sum(If(f2, x * y, null)) FILTER (f2) AS s]
+ *   +- Project [x, y, (q <= 5) AS f1, (q > 90) AS f2]
+ *      +- Filter ((q <= 5) OR (q > 90))
+ *         +- input
+ * }}}
+ *
+ * Each condition is evaluated once a row, whatever the number of functions under it. Arguments that
+ * can fail are evaluated for rows of their own branch alone: `FILTER` by itself does not promise
+ * that, since Spark evaluates common subexpressions of all functions ahead of it.
+ */
+private[skew] object MergedAggregate {
+
+  /** @param branches all over the very same input */
+  def of(branches: Seq[GlobalBranch]): Aggregate = {
+    val input = branches.head.input
+    val conditions = branches.map(branch => ExpressionSet(branch.conditions))
+    if (conditions.distinct.size == 1) {
+      // One filter serves all.
+      val rows = branches.head.conditions.reduceOption(And).fold(input)(Filter(_, input))
+      aggregate(branches.flatMap(_.results), rows, AttributeSet(branches.flatMap(_.columnsRead)))
+    } else {
+      val marks = marksOf(branches)
+      val results = branches.flatMap { branch =>
+        marks.get(ExpressionSet(branch.conditions)).fold(branch.results) { mark =>
+          branch.results.map(onlyOf(mark.toAttribute, _))
+        }
+      }
+      val filters = branches.map(branch => new BranchFilter(branch.conditions))
+      val rows =
+        if (branches.exists(_.conditions.isEmpty)) input
+        else Filter(filters.map(_.coarse).distinct.reduce(Or), input)
+      aggregate(results, rows, AttributeSet(results.flatMap(_.references)), marks.values.toSeq)
+    }
+  }
+
+  private def aggregate(
+      results: Seq[NamedExpression],
+      rows: LogicalPlan,
+      read: AttributeSet,
+      marks: Seq[Alias] = Nil): Aggregate = {
+    val columns = rows.output.filter(read.contains) ++ marks.sortBy(_.name)
+    val projected = if (columns == rows.output) rows else Project(columns, rows)
+    Aggregate(Nil, results, projected)
+  }
+
+  /** A column for each filter that says whether a row passes it. */
+  private def marksOf(branches: Seq[GlobalBranch]): Map[ExpressionSet, Alias] =
+    branches
+      .filter(_.conditions.nonEmpty)
+      .distinctBy(branch => ExpressionSet(branch.conditions))
+      .zipWithIndex
+      .map { case (branch, at) =>
+        val mark = Alias(new BranchFilter(branch.conditions).exact, f"branch_${at + 1}%03d")()
+        ExpressionSet(branch.conditions) -> mark
+      }
+      .toMap
+
+  private def onlyOf(mark: Expression, result: NamedExpression): NamedExpression =
+    result
+      .transform { case call: AggregateExpression =>
+        call.copy(
+          aggregateFunction = guarded(mark, call.aggregateFunction),
+          filter = Some(call.filter.fold(mark)(own => If(mark, own, Literal.FalseLiteral))))
+      }
+      .asInstanceOf[NamedExpression]
+
+  private def guarded(mark: Expression, function: AggregateFunction): AggregateFunction =
+    function.mapChildren(guard(mark, _)).asInstanceOf[AggregateFunction]
+
+  private def guard(mark: Expression, argument: Expression): Expression = argument match {
+    case order: SortOrder => order.mapChildren(guard(mark, _))
+    case safe if safe.foldable || CannotFail(safe) => safe
+    case other => If(mark, other, Literal(null, other.dataType))
+  }
+}
