@@ -3,11 +3,15 @@
 One bar per case, as long as stock takes in multiples of firesteel, with the smallest and largest
 ratio as a whisker and the promised ratio as a mark. The scale is logarithmic, so that twice as
 fast and half as fast are equally far from 1.
+
+Cases that say how many slides a window spans get a second picture, of the time that a million rows
+take: ``panes-sizes.svg``.
 """
 
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,7 +27,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: 
 
 FASTER, SLOWER, MARK = "#2f6f9f", "#b5482a", "#222222"
 STOCK = "stock / firesteel"
-TICKS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64]
+TICKS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
 
 
 def draw(results: dict[str, Any], target: Path) -> None:
@@ -63,6 +67,37 @@ def draw(results: dict[str, Any], target: Path) -> None:
     figure.savefig(target, metadata={"Date": None})
 
 
+def draw_sizes(results: dict[str, Any], target: Path) -> None:
+    """Draw the time of a million rows by the number of slides in a window, both sides."""
+    cases = sorted(sized(results), key=lambda case: int(case["sizeOverSlide"]))
+    sizes = [case["sizeOverSlide"] for case in cases]
+    figure, axes = plt.subplots(figsize=(7, 4))
+    for side, color in [("stock", SLOWER), ("firesteel", FASTER)]:
+        medians = [statistics.median(case["seconds"][side]) * 1e6 / case["rows"] for case in cases]
+        axes.plot(sizes, medians, marker="o", color=color, label=side)
+        for size, median in zip(sizes, medians, strict=True):
+            axes.annotate(
+                f"{median:.2g}", (size, median), textcoords="offset points", xytext=(0, 6), size=8
+            )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.xaxis.set_major_locator(FixedLocator(sizes))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:,g}"))
+    axes.set_xlabel("window size / slide")
+    axes.set_ylabel("seconds for a million rows, median")
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.suptitle(title(results), x=0.01, ha="left", fontsize=10)
+    figure.tight_layout()
+    figure.savefig(target, metadata={"Date": None})
+
+
+def sized(results: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cases that differ in how many slides a window spans."""
+    return [case for case in results["cases"] if case.get("sizeOverSlide")]
+
+
 def promised(case: dict[str, Any]) -> list[float]:
     """The ratios to stock that the case must reach; its other promises have another scale."""
     return [target["value"] for target in case["targets"] if target["measure"] == ratio_of(case)]
@@ -89,7 +124,10 @@ def main() -> None:
     if len(sys.argv) != 2:
         sys.exit("usage: python build/plot_bench.py RESULTS.json")
     source = Path(sys.argv[1])
-    draw(json.loads(source.read_text(encoding="utf-8")), source.with_suffix(".svg"))
+    results = json.loads(source.read_text(encoding="utf-8"))
+    draw(results, source.with_suffix(".svg"))
+    if len(sized(results)) > 1:
+        draw_sizes(results, source.with_name(f"{source.stem}-sizes.svg"))
 
 
 if __name__ == "__main__":

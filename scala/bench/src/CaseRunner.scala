@@ -2,7 +2,7 @@ package io.firesteel.bench
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.firesteel.executionOf
-import org.apache.spark.sql.types.{NumericType, StringType}
+import org.apache.spark.sql.types.{NumericType, StringType, TimestampType}
 
 /** All that is known of a case when it is over; both answers were equal, or there is none. */
 final case class CaseResult(question: Case, stock: Side, firesteel: Side, rounds: Rounds) {
@@ -36,16 +36,21 @@ final class CaseRunner(
 
   def run(question: Case): CaseResult = {
     data.register(spark, question.table)
+    question.prepare(spark)
     val stock = Contestant.stockOf(question)
     val firesteel =
       Contestant.of(question, Contestant.firesteel, question.sql, enabled = firesteelOn)
     val references = question.references.map { reference =>
-      val contestant = Contestant.of(question, reference.name, reference.sql, enabled = false)
-      contestant -> reference.sameAnswer
+      Contestant.of(question, reference, enabled = reference.firesteel && firesteelOn) ->
+        reference.sameAnswer
     }
 
-    val (stockDid, firesteelDid) = check.agree(question, stock, firesteel)
-    references.foreach { case (other, on) => check.agreeWith(question, stock, other, on) }
+    def checked(side: Contestant): Contestant =
+      side.copy(sql = question.checked.getOrElse(side.sql))
+    val (stockDid, firesteelDid) = check.agree(question, checked(stock), checked(firesteel))
+    references.foreach { case (other, on) =>
+      if (on.nonEmpty) check.agreeWith(question, stock, other, on)
+    }
 
     val contestants = Seq(stock, firesteel) ++ references.map(_._1) ++ scans(question, stock)
     (0 until warmUps * question.repeat).foreach(round(question, contestants, "warm-up", _))
@@ -66,7 +71,7 @@ final class CaseRunner(
 
   /** What any plan must at least do: hand over the rows that are asked about, or add them up. */
   private def scans(question: Case, stock: Contestant): Seq[Contestant] = {
-    val (table, columns) = (question.table.name, columnsRead(stock))
+    val (table, columns) = (question.table.name, columnsRead(question, stock))
     def scan(name: String, select: Seq[String]): Contestant =
       Contestant.of(question, name, s"SELECT ${select.mkString(", ")} FROM $table", enabled = false)
 
@@ -75,15 +80,25 @@ final class CaseRunner(
       scan(Contestant.scanAndSum, columns.map(sumOf(table, _))))
   }
 
-  /** The columns that stock's scan really reads: Spark has pruned the rest. */
-  private def columnsRead(stock: Contestant): Seq[String] = stock.query(spark) { query =>
-    executionOf(query).sparkPlan.collectLeaves().flatMap(_.output.map(_.name)).distinct
+  /**
+   * The columns that stock's scan really reads: Spark has pruned the rest. When Spark reads its tables
+   * in subqueries alone, those that the query names.
+   */
+  private def columnsRead(question: Case, stock: Contestant): Seq[String] = {
+    val read = stock.query(spark) { query =>
+      executionOf(query).sparkPlan.collectLeaves().flatMap(_.output.map(_.name)).distinct
+    }
+    val named = question.table.columns.map(_._1).filter { column =>
+      s"\\b$column\\b".r.findFirstIn(question.sql).nonEmpty
+    }
+    if (read.isEmpty) named else read
   }
 
   private def sumOf(table: String, column: String): String =
     spark.table(table).schema(column).dataType match {
       case _: NumericType => s"sum(CAST($column AS DOUBLE))" // as doubles, which do not overflow
       case _: StringType => s"sum(length($column))"
+      case _: TimestampType => s"sum(CAST($column AS DOUBLE))"
       case other => sys.error(s"no way to add up column $column of type $other")
     }
 }

@@ -32,6 +32,12 @@ object Contestant {
   /** `question` as Spark answers it. */
   def stockOf(question: Case): Contestant = of(question, stock, question.sql, enabled = false)
 
+  /** A reference, whose own settings come first. */
+  def of(question: Case, reference: Reference, enabled: Boolean): Contestant = {
+    val asked = of(question, reference.name, reference.sql, enabled)
+    asked.copy(settings = asked.settings ++ reference.settings)
+  }
+
   def of(question: Case, name: String, sql: String, enabled: Boolean): Contestant =
     Contestant(name, sql, question.settings + ("spark.firesteel.enabled" -> enabled.toString))
 }

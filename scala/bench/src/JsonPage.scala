@@ -19,6 +19,8 @@ object JsonPage {
   private def one(result: CaseResult): JValue = JObject(
     "name" -> JString(result.question.name),
     "title" -> JString(result.question.title),
+    "rows" -> JLong(result.question.table.rows),
+    "sizeOverSlide" -> result.question.sizeOverSlide.fold[JValue](JNull)(n => JLong(n.toLong)),
     "speedUp" -> sample(result.speedUp),
     "targets" -> JArray(result.judged.toList.map { case (target, measured) =>
       JObject(
@@ -31,6 +33,9 @@ object JsonPage {
     }),
     "seconds" -> JObject(result.rounds.runs.toList.sortBy(_._1).map { case (name, runs) =>
       name -> JArray(runs.toList.map(run => JDouble(run.seconds)))
+    }),
+    "shuffledBytes" -> JObject(result.rounds.runs.toList.sortBy(_._1).map { case (name, runs) =>
+      name -> JArray(runs.toList.map(run => JLong(run.shuffledBytes)))
     }),
     "stock" -> side(result.stock),
     "firesteel" -> side(result.firesteel)

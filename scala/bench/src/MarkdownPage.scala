@@ -7,6 +7,7 @@ object MarkdownPage {
     val parts = Seq(
       Some(heading(results)),
       Some(targets(results)),
+      notes(results.cases),
       memory(results),
       Some(times(results.cases)),
       Some(work(results.cases)),
@@ -21,13 +22,25 @@ object MarkdownPage {
     val against =
       if (results.noise) "Stock Spark was timed against itself: every ratio below is noise."
       else "Stock Spark and firesteel were timed in turn in one JVM, after warm-up."
+    val sizes =
+      if (results.cases.flatMap(_.question.sizeOverSlide).distinct.size < 2) ""
+      else s"\n\n![cost by size over slide](${results.fileName}-sizes.svg)"
     s"""# Measured: ${results.room.name}
        |
        |Written by $command; do not edit. $against
        |A ratio is the median of the ratios of neighbouring runs, with the smallest and the largest;
        |seconds are medians. Both sides gave equal answers in every case, or there would be no page.
        |
-       |![ratios](${results.fileName}.svg)""".stripMargin
+       |![ratios](${results.fileName}.svg)$sizes""".stripMargin
+  }
+
+  private def notes(cases: Seq[CaseResult]): Option[String] = {
+    val noted = cases.map(_.question).filter(_.note.nonEmpty)
+    Option.when(noted.nonEmpty)(
+      noted.map(question => s"- ${question.title}: ${question.note}").mkString(
+        "## Notes\n\n",
+        "\n",
+        ""))
   }
 
   private def targets(results: Results): String = {
@@ -98,6 +111,8 @@ object MarkdownPage {
       val (stock, ours) = (result.stock.run, result.firesteel.run)
       Seq(result.question.title, f"${stock.answer.rows}%,d") ++
         Seq(stock, ours).map(run => f"${run.cost.rowsShuffled}%,d") ++
+        Seq(Contestant.stock, Contestant.firesteel)
+          .map(side => mebibytes(result.rounds.shuffledBytes(side).median.toLong)) ++
         Seq(stock, ours).map(_.cost.rowsSorted.fold("not counted")(rows => f"$rows%,d")) ++
         Seq(stock, ours).map(run => mebibytes(run.cost.spilledBytes)) :+
         orDash(result.firesteel.fired.map(rule => s"fired: $rule") ++
@@ -109,11 +124,14 @@ object MarkdownPage {
         "answer, rows",
         "shuffled, stock",
         "shuffled, firesteel",
+        "bytes shuffled, stock",
+        "bytes shuffled, firesteel",
         "sorted, stock",
         "sorted, firesteel",
         "spilled, stock",
         "spilled, firesteel",
-        "rules"),
+        "rules"
+      ),
       rows
     )
   }
@@ -155,7 +173,9 @@ object MarkdownPage {
     else f"${sample.median}%.3f (${sample.min}%.3f–${sample.max}%.3f)"
 
   private def mebibytes(bytes: Long): String =
-    if (bytes == 0) "–" else f"${bytes.toDouble / (1 << 20)}%,.0f MiB"
+    if (bytes == 0) "–"
+    else if (bytes < (10 << 20)) f"${bytes.toDouble / (1 << 20)}%,.2f MiB"
+    else f"${bytes.toDouble / (1 << 20)}%,.0f MiB"
 
   private def orDash(words: Seq[String]): String = if (words.isEmpty) "–" else words.mkString(", ")
 }

@@ -10,7 +10,8 @@ final case class TaskTime(
     seconds: Double,
     shuffledRowsRead: Long,
     counts: Map[String, Long] = Map.empty,
-    peakMemoryBytes: Long = 0)
+    peakMemoryBytes: Long = 0,
+    shuffledBytesWritten: Long = 0)
 
 /** One timed run of a contestant. */
 final case class Run(seconds: Double, tasks: Seq[TaskTime]) {
@@ -35,6 +36,9 @@ final case class Run(seconds: Double, tasks: Seq[TaskTime]) {
 
   def peakMemoryBytes: Long = tasks.map(_.peakMemoryBytes).maxOption.getOrElse(0L)
 
+  /** What all tasks wrote for exchanges, compressed as it is on disk. */
+  def shuffledBytes: Long = tasks.map(_.shuffledBytesWritten).sum
+
   /** The most rows that one task read from an exchange, and the mean; 0 without an exchange. */
   def shuffledRowsPerTask: (Long, Double) = {
     val rows = tasks.filter(_.shuffledRowsRead > 0).map(_.shuffledRowsRead)
@@ -48,6 +52,9 @@ final case class Rounds(runs: Map[String, Seq[Run]]) {
   def seconds(contestant: String): Sample = Sample(runs(contestant).map(_.seconds))
 
   def ratio(over: String, under: String): Sample = Sample.ofRatios(seconds(over), seconds(under))
+
+  def shuffledBytes(contestant: String): Sample =
+    Sample(runs(contestant).map(_.shuffledBytes.toDouble))
 
   def slowestTask(contestant: String): Sample = Sample(runs(contestant).map(_.slowestTask))
 }

@@ -20,6 +20,21 @@ object Measure {
     override def of(rounds: Rounds): Sample = rounds.ratio(Contestant.firesteel, reference)
   }
 
+  /** How many times faster than something that is not stock as the case tunes it. */
+  final case class FasterThan(reference: String) extends Measure {
+    override def label: String = s"$reference / firesteel"
+    override def of(rounds: Rounds): Sample = rounds.ratio(reference, Contestant.firesteel)
+  }
+
+  /** How many times fewer bytes than stock go through exchanges. */
+  case object FewerBytes extends Measure {
+    override def label: String = "shuffled bytes, stock / firesteel"
+
+    override def of(rounds: Rounds): Sample = Sample.ofRatios(
+      rounds.shuffledBytes(Contestant.stock),
+      Sample(rounds.shuffledBytes(Contestant.firesteel).values.map(math.max(_, 1.0))))
+  }
+
   /** The slowest task beside the mean of its stage, in the stages where the time goes. */
   case object SlowestTask extends Measure {
     override def label: String = "slowest task / mean"
@@ -69,6 +84,11 @@ object Target {
 
   def atMostTimes(times: Double, reference: String): Target =
     Target(Measure.TimesOf(reference), Bound.AtMost(times))
+
+  def timesFasterThan(times: Double, reference: String): Target =
+    Target(Measure.FasterThan(reference), Bound.AtLeast(times))
+
+  def fewerBytes(times: Double): Target = Target(Measure.FewerBytes, Bound.AtLeast(times))
 
   def slowestTaskAtMost(times: Double): Target = Target(Measure.SlowestTask, Bound.AtMost(times))
 }

@@ -61,7 +61,9 @@ final class TaskLog(context: SparkContext) extends SparkListener {
         metrics.executorRunTime / 1e3,
         metrics.shuffleReadMetrics.recordsRead,
         counts(end.taskInfo),
-        metrics.peakExecutionMemory)
+        metrics.peakExecutionMemory,
+        metrics.shuffleWriteMetrics.bytesWritten
+      )
     }
   }
 
