@@ -48,7 +48,7 @@ object SkewBenchmark extends Room {
   }
 
   private def manyDistincts(rows: Long): Seq[Case] = {
-    val wideRows = math.max(rows / 5, 1)
+    val wideRows = math.max(rows / 25, 1)
     val counts = SkewTables.countedColumns.map(c => s"count(DISTINCT $c) AS d_$c")
     val sums = SkewTables.summedColumns.map(c => s"sum($c) AS s_$c")
     Seq(Case(
@@ -106,8 +106,9 @@ object SkewBenchmark extends Room {
         compared = Seq("hot", "s"),
         checked = Some("SELECT hot, sort_array(collect_set(a)) AS s FROM values GROUP BY hot"),
         targets = Seq(timesFaster(1.5)),
-        settings = objects,
-        note = note
+        settings = objects + ("spark.firesteel.skew.aggPhaseStrategy" -> "TWO_PHASE"),
+        note = note + " Ours is forced by spark.firesteel.skew.aggPhaseStrategy: without statistics of " +
+          "the key it would leave this to Spark."
       )
     )
   }
@@ -134,7 +135,7 @@ object SkewBenchmark extends Room {
     val merging =
       "spark.sql.optimizer.mergeSubplans.filterPropagation.symmetricFilterPropagation.enabled"
     val byDefault = "stock by default"
-    val salesRows = rows * 10
+    val salesRows = rows * 4
     Case(
       name = "q28",
       title = "TPC-DS q28",

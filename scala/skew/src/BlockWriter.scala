@@ -12,19 +12,19 @@ import java.util.Arrays
  *  1. of each column the values, each with its group
  *  1. states of groups
  *
- * @param numbers for each column whether its values are numbers, else bytes
+ * @param areNumbers for each column whether its values are numbers, else bytes
  * @param bucketOf from the hash of a value in its group
  * @param out takes a block of a bucket
  */
 private[skew] final class BlockWriter(
     groups: Groups,
-    numbers: Array[Boolean],
+    areNumbers: Array[Boolean],
     buckets: Int,
     bucketOf: Long => Int,
     out: (Int, Array[Byte]) => Unit) {
   import BlockWriter._
 
-  private[this] val pending = Array.fill(buckets)(new Bucket(numbers))
+  private[this] val pending = Array.fill(buckets)(new Bucket(areNumbers))
   private[this] val limit = math.min(math.max(allValues / buckets, leastValues), mostValues)
   // The number of a group in the block being written, where `stamps` names that block.
   private[this] var stamps = new Array[Int](64)
@@ -33,10 +33,11 @@ private[skew] final class BlockWriter(
   private[this] val head = new BlockBytes
   private[this] val body = new BlockBytes
 
-  def number(column: Int, group: Int, number: Long, hash: Long): Unit = {
+  /** Numbers of one chunk, see [[DistinctNumbers]]. */
+  def numbers(column: Int, group: Int, chunk: Long, mask: Int, hash: Long): Unit = {
     val at = bucketOf(hash)
     val bucket = pending(at)
-    bucket.columns(column).addNumber(group, number)
+    bucket.columns(column).addNumbers(group, chunk, mask)
     counted(at, bucket)
   }
 
@@ -103,8 +104,7 @@ private[skew] final class BlockWriter(
       body.putNumber(column.size.toLong)
       var i = 0
       while (i < column.size) {
-        body.putNumber(place(column.group(i)))
-        column.write(i, body)
+        column.write(place(column.group(i)), i, body)
         i += 1
       }
       column.clear()
@@ -148,34 +148,50 @@ private[skew] object BlockWriter {
 
   private final class Column(isNumber: Boolean) {
     private[this] var groups = new Array[Int](16)
-    private[this] var values = new Array[Long](16) // numbers, or where the bytes end
+    private[this] var values = new Array[Long](16) // chunks, or where the bytes end
+    private[this] var masks = if (isNumber) new Array[Int](16) else null
     private[this] val bytes = if (isNumber) null else new BlockBytes
     var size = 0
 
     def group(i: Int): Int = groups(i)
 
-    def addNumber(group: Int, number: Long): Unit = {
-      if (size == groups.length) {
-        groups = Arrays.copyOf(groups, size * 2)
-        values = Arrays.copyOf(values, size * 2)
-      }
+    def addNumbers(group: Int, chunk: Long, mask: Int): Unit = {
+      reserve()
       groups(size) = group
-      values(size) = number
+      values(size) = chunk
+      masks(size) = mask
       size += 1
     }
 
     def addBytes(group: Int, base: AnyRef, offset: Long, length: Int): Unit = {
       bytes.putBytes(base, offset, length)
-      addNumber(group, bytes.size.toLong)
+      reserve()
+      groups(size) = group
+      values(size) = bytes.size.toLong
+      size += 1
     }
 
-    def write(i: Int, out: BlockBytes): Unit =
-      if (isNumber) out.putSigned(values(i))
-      else {
+    private def reserve(): Unit = if (size == groups.length) {
+      groups = Arrays.copyOf(groups, size * 2)
+      values = Arrays.copyOf(values, size * 2)
+      if (isNumber) masks = Arrays.copyOf(masks, size * 2)
+    }
+
+    /** One number is written as it is, of several the chunk and the mask. */
+    def write(place: Long, i: Int, out: BlockBytes): Unit =
+      if (!isNumber) {
         val from = if (i == 0) 0 else values(i - 1).toInt
         val length = values(i).toInt - from
+        out.putNumber(place)
         out.putNumber(length.toLong)
         out.putBytes(bytes, from, length)
+      } else if (Integer.bitCount(masks(i)) == 1) {
+        out.putNumber(place << 1)
+        out.putSigned(DistinctNumbers.numberOf(values(i), masks(i)))
+      } else {
+        out.putNumber(place << 1 | 1L)
+        out.putSigned(values(i))
+        out.putNumber(masks(i) & 0xffffffffL)
       }
 
     def clear(): Unit = {

@@ -3,53 +3,73 @@ package io.firesteel.skew
 /**
  * The distinct pairs of a group and a number.
  *
- * Memory: an open-addressing table of which at least two fifths are free, 16 bytes a slot: the
- * number, and the group + 1 with the upper half left for nothing, so that a probe touches one cache
- * line.
+ * Numbers next to each other, 32 of them that differ in their last five bits, are a *chunk* and share
+ * a slot, each with a bit of a mask. Numbers that are dense so take little more than a bit, and all of
+ * them stay in the processor's cache; those that are not take what they would by themselves.
+ *
+ * Memory: an open-addressing table of which at least two fifths are free, 16 bytes a slot: the chunk,
+ * the mask, and the group + 1, so that a probe touches one cache line.
  */
 private[skew] final class DistinctNumbers(groupHash: Int => Int) extends DistinctValues {
+  import DistinctNumbers._
 
-  private[this] var bits = DistinctNumbers.initialBits
+  private[this] var bits = initialBits
   private[this] var slots = new Array[Long](2 << bits)
+  private[this] var used = 0
   private[this] var count = 0
+  private[this] var touched = 0L
 
   override def size: Int = count
 
   override def bytes: Long = slots.length * 8L
 
-  override def growth: Long = if (count * 5L > slots.length / 2 * 3L) bytes * 2 else 0L
+  override def growth: Long = if (used * 5L > slots.length / 2 * 3L) bytes * 2 else 0L
 
-  /** True when the pair is new. */
-  def add(group: Int, number: Long, hash: Long): Boolean = {
-    val mask = slots.length / 2 - 1
+  def hash(group: Int, chunk: Long): Long = Hashes.ofNumber(groupHash(group), chunk)
+
+  /**
+   * Reads the slot where a chunk of this hash may be, for no other end than that it be in the cache
+   * when it is added. Several such reads overlap, where adds wait for each other.
+   */
+  def touch(hash: Long): Unit = touched += slots(2 * Hashes.slot(hash, bits) + 1)
+
+  /** Adds numbers of one chunk; those that are new, as a mask. */
+  def add(group: Int, chunk: Long, mask: Int, hash: Long): Int = {
+    val last = slots.length / 2 - 1
     val owner = group + 1L
     var at = Hashes.slot(hash, bits)
     var held = slots(2 * at + 1)
-    while (held != 0L && !(held == owner && slots(2 * at) == number)) {
-      at = (at + 1) & mask
+    while (held != 0L && !((held & ownerBits) == owner && slots(2 * at) == chunk)) {
+      at = (at + 1) & last
       held = slots(2 * at + 1)
     }
-    if (held != 0L) false
-    else {
-      slots(2 * at) = number
-      slots(2 * at + 1) = owner
-      count += 1
-      true
+    if (held == 0L) {
+      slots(2 * at) = chunk
+      held = owner
+      used += 1
     }
+    val fresh = mask & ~(held >>> 32).toInt
+    if (fresh != 0) {
+      slots(2 * at + 1) = held | (fresh.toLong << 32)
+      count += Integer.bitCount(fresh)
+    }
+    fresh
   }
 
   override def grow(): Unit = {
     val old = slots
     bits += 1
     slots = new Array[Long](2 << bits)
-    count = 0
-    var at = 0
-    while (at < old.length) {
-      if (old(at + 1) != 0L) {
-        val group = (old(at + 1) - 1L).toInt
-        val _ = add(group, old(at), Hashes.ofNumber(groupHash(group), old(at)))
+    val last = slots.length / 2 - 1
+    var from = 0
+    while (from < old.length) {
+      if (old(from + 1) != 0L) {
+        var at = Hashes.slot(hash(groupOf(old(from + 1)), old(from)), bits)
+        while (slots(2 * at + 1) != 0L) at = (at + 1) & last
+        slots(2 * at) = old(from)
+        slots(2 * at + 1) = old(from + 1)
       }
-      at += 2
+      from += 2
     }
   }
 
@@ -57,17 +77,30 @@ private[skew] final class DistinctNumbers(groupHash: Int => Int) extends Distinc
     var at = 0
     while (at < slots.length) {
       if (slots(at + 1) != 0L) {
-        val group = (slots(at + 1) - 1L).toInt
-        writer.number(column, group, slots(at), Hashes.ofNumber(groupHash(group), slots(at)))
+        val group = groupOf(slots(at + 1))
+        val mask = (slots(at + 1) >>> 32).toInt
+        writer.numbers(column, group, slots(at), mask, hash(group, slots(at)))
       }
       at += 2
     }
-    bits = DistinctNumbers.initialBits
+    bits = initialBits
     slots = new Array[Long](2 << bits)
+    used = 0
     count = 0
   }
 }
 
 private[skew] object DistinctNumbers {
   private val initialBits = 10
+  private val ownerBits = 0xffffffffL
+
+  def chunkOf(number: Long): Long = number >> 5
+
+  def bitOf(number: Long): Int = 1 << (number.toInt & 31)
+
+  /** The number of the lowest bit. */
+  def numberOf(chunk: Long, mask: Int): Long =
+    (chunk << 5) | Integer.numberOfTrailingZeros(mask).toLong
+
+  private def groupOf(held: Long): Int = (held & ownerBits).toInt - 1
 }

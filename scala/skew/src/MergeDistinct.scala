@@ -60,9 +60,10 @@ private[skew] final class MergeDistinct(
       val merge = columns(column)
       var left = in.int()
       while (ok && left > 0) {
-        merge.add(numbers(in.int()), in)
+        val some = math.min(left, NumberBatch.capacity)
+        merge.add(some, numbers, in)
         ok = merge.values.growth == 0L || grown(merge.values)
-        left -= 1
+        left -= some
       }
       column += 1
     }
@@ -118,7 +119,7 @@ private[skew] final class MergeDistinct(
     columns.indices.foreach { column =>
       var left = in.int()
       while (left > 0) {
-        columns(column).pass(column, numbers(in.int()), in, writer)
+        columns(column).pass(column, numbers, in, writer)
         left -= 1
       }
     }
@@ -175,33 +176,53 @@ private[skew] object MergeDistinct {
 }
 
 /** One column in the merge: its distinct values, and what its functions make of them. */
-private[skew] sealed abstract class MergeColumn(val isNumber: Boolean, groups: Groups) {
+private[skew] sealed abstract class MergeColumn(val isNumber: Boolean, groups: Groups)
+  extends NumberBatch.Fresh {
 
   private[this] val asNumbers: DistinctNumbers =
     if (isNumber) new DistinctNumbers(groups.hash) else null
   private[this] val asBytes: DistinctBytes = if (isNumber) null else new DistinctBytes
 
+  private[this] val batch = if (isNumber) new NumberBatch(asNumbers) else null
+
   val values: DistinctValues = if (isNumber) asNumbers else asBytes
 
-  /** Reads one value of `group`, and lets the functions see it when it is new. */
-  final def add(group: Int, in: BlockReader): Unit =
-    if (isNumber) {
-      val number = in.signed()
-      if (asNumbers.add(group, number, Hashes.ofNumber(groups.hash(group), number)))
-        newNumber(group, number)
-    } else {
-      val length = in.int()
-      val offset = in.skip(length)
-      val hash = Hashes.ofBytes(groups.hash(group), in.base, offset, length)
-      if (asBytes.add(group, in.base, offset, length, hash)) newBytes(group, in.base, offset, length)
+  /** Reads `count` entries, and lets the functions see each new value. */
+  final def add(count: Int, groupAt: Array[Int], in: BlockReader): Unit = {
+    var left = count
+    while (left > 0) {
+      if (isNumber) {
+        val place = in.int()
+        val number = in.signed()
+        val group = groupAt(place >>> 1)
+        if ((place & 1) == 0)
+          batch.put(group, DistinctNumbers.chunkOf(number), DistinctNumbers.bitOf(number))
+        else batch.put(group, number, in.int())
+      } else {
+        val group = groupAt(in.int())
+        val length = in.int()
+        val offset = in.skip(length)
+        val hash = Hashes.ofBytes(groups.hash(group), in.base, offset, length)
+        if (asBytes.add(group, in.base, offset, length, hash))
+          newBytes(group, in.base, offset, length)
+      }
+      left -= 1
     }
+    if (isNumber) batch.add(this)
+  }
 
-  /** Reads one value of `group` and hands it on. */
-  final def pass(column: Int, group: Int, in: BlockReader, writer: BlockWriter): Unit =
+  /** Reads one entry and hands it on. */
+  final def pass(column: Int, groupAt: Array[Int], in: BlockReader, writer: BlockWriter): Unit =
     if (isNumber) {
+      val place = in.int()
       val number = in.signed()
-      writer.number(column, group, number, Hashes.ofNumber(groups.hash(group), number))
+      val group = groupAt(place >>> 1)
+      val isOne = (place & 1) == 0
+      val chunk = if (isOne) DistinctNumbers.chunkOf(number) else number
+      val mask = if (isOne) DistinctNumbers.bitOf(number) else in.int()
+      writer.numbers(column, group, chunk, mask, Hashes.ofNumber(groups.hash(group), chunk))
     } else {
+      val group = groupAt(in.int())
       val length = in.int()
       val offset = in.skip(length)
       val hash = Hashes.ofBytes(groups.hash(group), in.base, offset, length)
@@ -216,7 +237,6 @@ private[skew] sealed abstract class MergeColumn(val isNumber: Boolean, groups: G
   /** Forgets what the functions have seen. */
   def forget(): Unit
 
-  protected def newNumber(group: Int, number: Long): Unit
   protected def newBytes(group: Int, base: AnyRef, offset: Long, length: Int): Unit
 }
 
@@ -237,15 +257,16 @@ private[skew] final class CountedColumn(isNumber: Boolean, groups: Groups, funct
 
   override def forget(): Unit = counts = new Array[Long](64)
 
-  override protected def newNumber(group: Int, number: Long): Unit = count(group)
+  override def numbers(group: Int, chunk: Long, mask: Int): Unit =
+    count(group, Integer.bitCount(mask))
 
   override protected def newBytes(group: Int, base: AnyRef, offset: Long, length: Int): Unit =
-    count(group)
+    count(group, 1)
 
-  private def count(group: Int): Unit = {
+  private def count(group: Int, more: Int): Unit = {
     if (group >= counts.length)
       counts = Arrays.copyOf(counts, math.max(group + 1, counts.length * 2))
-    counts(group) += 1L
+    counts(group) += more.toLong
   }
 }
 
@@ -277,9 +298,13 @@ private[skew] final class ComputedColumn(
     known = 0
   }
 
-  override protected def newNumber(group: Int, number: Long): Unit = {
-    value.setLong(0, number)
-    functions.update(buffer(group), value)
+  override def numbers(group: Int, chunk: Long, mask: Int): Unit = {
+    var left = mask
+    while (left != 0) {
+      value.setLong(0, DistinctNumbers.numberOf(chunk, left))
+      functions.update(buffer(group), value)
+      left &= left - 1
+    }
   }
 
   override protected def newBytes(group: Int, base: AnyRef, offset: Long, length: Int): Unit = {

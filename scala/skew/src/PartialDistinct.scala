@@ -42,6 +42,11 @@ private[skew] final class PartialDistinct(
   private[this] val columns = numbers.map { isNumber =>
     if (isNumber) new DistinctNumbers(groups.hash) else new DistinctBytes
   }
+  private[this] val batches = columns.map {
+    case table: DistinctNumbers => new NumberBatch(table)
+    case _ => null
+  }
+  private[this] var fresh = 0
   private[this] val samples = numbers.map(_ => new Sample)
   private[this] var knownGroups = 0
   private[this] var mostGroups = Int.MaxValue
@@ -77,7 +82,7 @@ private[skew] final class PartialDistinct(
     // Whether or not a value follows, a group that begins without one must be known above.
     if (groups.areKeysAlone && groups.size > before && !named)
       writer.state(group, Hashes.ofGroup(groups.hash(group)))
-    // Growing is asked for a while before it is urgent: each row adds one value at most.
+    // Growing is asked for before it is urgent: a batch at most is added meanwhile.
     column = 0
     while (column < columns.length) {
       if (columns(column).growth > 0L) makeRoom(columns(column))
@@ -96,15 +101,20 @@ private[skew] final class PartialDistinct(
   }
 
   private def addNumber(column: Int, group: Int, number: Long): Unit = {
-    val hash = Hashes.ofNumber(groups.hash(group), number)
+    val (chunk, mask) = (DistinctNumbers.chunkOf(number), DistinctNumbers.bitOf(number))
     if (samples(column).passes) {
       passedOn += 1
-      writer.number(column, group, number, hash)
+      writer.numbers(column, group, chunk, mask, Hashes.ofNumber(groups.hash(group), chunk))
     } else {
-      val isNew =
-        columns(column).asInstanceOf[DistinctNumbers].add(group, number, hash)
-      judge(column, isNew)
+      batches(column).put(group, chunk, mask)
+      if (batches(column).isFull) addBatch(column)
     }
+  }
+
+  private def addBatch(column: Int): Unit = {
+    fresh = 0
+    batches(column).add((_, _, _) => fresh += 1)
+    judge(column, NumberBatch.capacity, fresh)
   }
 
   private def addBytes(column: Int, group: Int, values: UnsafeRow): Unit = {
@@ -119,16 +129,20 @@ private[skew] final class PartialDistinct(
     } else {
       val isNew =
         columns(column).asInstanceOf[DistinctBytes].add(group, base, offset, length, hash)
-      judge(column, isNew)
+      judge(column, 1, if (isNew) 1 else 0)
     }
   }
 
-  private def judge(column: Int, isNew: Boolean): Unit = {
+  /** Counts some values, and how many of them were new. */
+  private def judge(column: Int, values: Int, newOnes: Int): Unit = {
     val sample = samples(column)
     if (sample.seen < sampleValues) {
-      sample.seen += 1
-      if (isNew && sample.seen * 2 > sampleValues) sample.newOnes += 1
-      if (sample.seen == sampleValues && sample.newOnes > maxNewShare * (sampleValues / 2)) {
+      sample.seen += values
+      if (sample.seen * 2 > sampleValues) {
+        sample.judged += values
+        sample.newOnes += newOnes
+      }
+      if (sample.seen >= sampleValues && sample.newOnes > maxNewShare * sample.judged) {
         sample.passes = true
         columns(column).drain(column, writer)
       }
@@ -146,6 +160,7 @@ private[skew] final class PartialDistinct(
 
   /** Sends on everything, and begins anew. */
   private def sendAll(): Unit = {
+    batches.foreach(batch => if (batch != null) batch.add((_, _, _) => ()))
     columns.indices.foreach(column => columns(column).drain(column, writer))
     if (!groups.areKeysAlone) writer.states()
     writer.flush()
@@ -156,6 +171,7 @@ private[skew] final class PartialDistinct(
 
   private final class Sample {
     var seen = 0
+    var judged = 0
     var newOnes = 0
     var passes = false
   }

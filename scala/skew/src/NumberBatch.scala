@@ -1,0 +1,52 @@
+package io.firesteel.skew
+
+/**
+ * Numbers on their way into a table. They are looked up some at a time: the table is larger than the
+ * processor's cache, and reads that do not wait for each other take a fraction of the time.
+ */
+private[skew] final class NumberBatch(table: DistinctNumbers) {
+  import NumberBatch._
+
+  private[this] val groups = new Array[Int](capacity)
+  private[this] val chunks = new Array[Long](capacity)
+  private[this] val masks = new Array[Int](capacity)
+  private[this] val hashes = new Array[Long](capacity)
+  private[this] var size = 0
+
+  def isFull: Boolean = size == capacity
+
+  def put(group: Int, chunk: Long, mask: Int): Unit = {
+    groups(size) = group
+    chunks(size) = chunk
+    masks(size) = mask
+    size += 1
+  }
+
+  /** Adds what was put, and tells `fresh` of each group, chunk and mask that is new. */
+  def add(fresh: Fresh): Unit = {
+    var i = 0
+    while (i < size) {
+      val hash = table.hash(groups(i), chunks(i))
+      hashes(i) = hash
+      table.touch(hash)
+      i += 1
+    }
+    i = 0
+    while (i < size) {
+      val mask = table.add(groups(i), chunks(i), masks(i), hashes(i))
+      if (mask != 0) fresh.numbers(groups(i), chunks(i), mask)
+      i += 1
+    }
+    size = 0
+  }
+}
+
+private[skew] object NumberBatch {
+
+  /** Numbers looked up together; a table has this much room when it asks to grow. */
+  val capacity: Int = 64
+
+  trait Fresh {
+    def numbers(group: Int, chunk: Long, mask: Int): Unit
+  }
+}
