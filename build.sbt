@@ -90,7 +90,8 @@ lazy val lookup = room("lookup").settings(
   libraryDependencies ++= Seq(caffeine, hikari, h2 % Test, sqlite % Test, postgresql % Test))
 
 lazy val skew = room("skew")
-lazy val rooms: Seq[Project] = Seq(rank, lookup, skew)
+lazy val panes = room("panes")
+lazy val rooms: Seq[Project] = Seq(rank, lookup, skew, panes)
 
 lazy val extension = module("extension")
   .dependsOn(rooms.map(r => r: ClasspathDep[ProjectReference]): _*)

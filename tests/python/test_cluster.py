@@ -60,6 +60,14 @@ for batch in range(3):
 stream.stop()
 assert sorted(spark.table("enriched").collect()) == sorted(expected)
 
+sliding = spark.sql("""SELECT k, window.start, collect_set(v % 7) IS NULL AS no, sum(v), avg(v)
+    FROM (SELECT id % 5 AS k, id AS v, timestamp_seconds(id) AS ts FROM range(0, 5000, 1, 4))
+    GROUP BY k, window(ts, '100 seconds', '30 seconds')""")
+assert [fired.rule for fired in firesteel.explain(sliding).fired] == ["PlanPanes"]
+found = sorted(sliding.collect())
+spark.conf.set("spark.firesteel.panes.enabled", False)
+assert found == sorted(sliding.select("*").collect())
+
 print("executors:", spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos().__len__() - 1)
 spark.stop()
 '''

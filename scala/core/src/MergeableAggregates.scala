@@ -53,8 +53,8 @@ private[firesteel] final class MergeableAggregates(
   private val joined = new JoinedRow
 
   private val initial: InternalRow => InternalRow = {
-    val values = each(_.initialValues)
-    projection(values, Nil).target(_).apply(InternalRow.empty)
+    val values = projection(each(_.initialValues), Nil)
+    values.target(_).apply(InternalRow.empty)
   }
 
   private lazy val updating: MutableProjection = {

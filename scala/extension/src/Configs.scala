@@ -2,6 +2,7 @@ package io.firesteel.extension
 
 import io.firesteel.core.CoreConf
 import io.firesteel.lookup.LookupConf
+import io.firesteel.panes.PanesConf
 import io.firesteel.rank.RankConf
 import io.firesteel.skew.SkewConf
 import org.apache.spark.sql.firesteel.ConfigEntry
@@ -10,8 +11,8 @@ import org.apache.spark.sql.firesteel.ConfigEntry
 object Configs {
 
   /** Reading this registers them, so that `SET -v` lists them before the first query. */
-  val all: Seq[ConfigEntry[_]] = 
-    (CoreConf.all ++ LookupConf.all ++ RankConf.all ++ SkewConf.all).sortBy(_.key)
+  val all: Seq[ConfigEntry[_]] =
+    (CoreConf.all ++ LookupConf.all ++ PanesConf.all ++ RankConf.all ++ SkewConf.all).sortBy(_.key)
 
   val prefix: String = "spark.firesteel."
 

@@ -2,6 +2,7 @@ package io.firesteel
 
 import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFunction}
 import io.firesteel.lookup.{CheckLookupJoin, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable}
+import io.firesteel.panes.{DeclineStreamingPanes, PlanPanes}
 import io.firesteel.rank.{PlanTopN, RemoveRedundantPartialTopN}
 import io.firesteel.skew.{KeepDistinctAggregates, MergeGlobalAggregates, PlanDistinctAggregate}
 import org.apache.spark.SparkEnv
@@ -34,10 +35,12 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     // Optimizer, once, after its rules have simplified and before Spark rewrites DISTINCT.
     extensions.injectPreCBORule(_ => MergeGlobalAggregates)
     extensions.injectPreCBORule(_ => KeepDistinctAggregates)
+    extensions.injectPreCBORule(_ => DeclineStreamingPanes)
 
     // Planner: one strategy per room; they match disjoint nodes, so their order is free.
     extensions.injectPlannerStrategy(_ => PlanTopN)
     extensions.injectPlannerStrategy(_ => PlanDistinctAggregate)
+    extensions.injectPlannerStrategy(_ => PlanPanes)
     extensions.injectPlannerStrategy(_ => PlanLookupJoin)
     extensions.injectPlannerStrategy(_ => RefuseBareLookup)
 

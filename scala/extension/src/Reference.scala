@@ -1,6 +1,7 @@
 package io.firesteel.extension
 
 import io.firesteel.core.{DeclineDoc, FiresteelErrors}
+import io.firesteel.panes.PanesDecline
 import io.firesteel.rank.RankDecline
 import io.firesteel.skew.{MergeDecline, SkewDecline}
 import org.apache.spark.sql.firesteel.ConfigEntry
@@ -12,7 +13,8 @@ import org.apache.spark.sql.firesteel.ConfigEntry
  */
 object Reference {
 
-  private val declines: Seq[DeclineDoc] = RankDecline.docs ++ SkewDecline.docs ++ MergeDecline.docs
+  private val declines: Seq[DeclineDoc] =
+    PanesDecline.docs ++ RankDecline.docs ++ SkewDecline.docs ++ MergeDecline.docs
 
   def text: String = Seq(
     "# Reference",

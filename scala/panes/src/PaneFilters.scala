@@ -1,0 +1,59 @@
+package io.firesteel.panes
+
+import io.firesteel.core.Decline
+import org.apache.spark.sql.catalyst.expressions.{Expression, GetStructField, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual}
+
+/**
+ * The conditions between copies and aggregate, by what they are about.
+ *
+ * @param ofRows conditions on rows, whatever their windows
+ * @param ofWindows conditions on windows, whatever their rows
+ */
+private[panes] final case class PaneFilters(ofRows: Seq[Expression], ofWindows: Seq[Expression])
+
+private[panes] object PaneFilters {
+
+  /**
+   * Sorts out the conditions. Where the slide does not divide the size, Spark makes one copy too
+   * many of some rows and filters it by `time >= window.start AND time < window.end`; panes make
+   * sure of that, so those conditions are left out. One that compares rows and windows in any other
+   * way is a reason to decline.
+   */
+  def of(query: PaneQuery, grid: PaneGrid, time: Expression): Either[Decline, PaneFilters] = {
+    val (within, others) = query.filters.partition(c => begun(query, time)(c) || open(query, time)(c))
+    val (mixed, clear) =
+      others.partition(c => query.readsWindow(c) && !query.readsWindowOnly(c))
+    val complete = within.exists(begun(query, time)) && within.exists(open(query, time))
+    if (grid.rest != 0 && !complete)
+      Left(PanesDecline.UnknownWindow(query.copied.copies.head.sql))
+    else if (mixed.nonEmpty) Left(PanesDecline.FilterBetween(mixed.head.sql))
+    else {
+      val (ofWindows, ofRows) = clear.partition(query.readsWindow)
+      Right(PaneFilters(ofRows, ofWindows))
+    }
+  }
+
+  /** `time >= window.start` */
+  private def begun(query: PaneQuery, time: Expression)(condition: Expression): Boolean =
+    condition match {
+      case c: GreaterThanOrEqual => isTime(c.left, time) && isBound(query, c.right, 0)
+      case c: LessThanOrEqual => isTime(c.right, time) && isBound(query, c.left, 0)
+      case _ => false
+    }
+
+  /** `time < window.end` */
+  private def open(query: PaneQuery, time: Expression)(condition: Expression): Boolean =
+    condition match {
+      case c: LessThan => isTime(c.left, time) && isBound(query, c.right, 1)
+      case c: GreaterThan => isTime(c.right, time) && isBound(query, c.left, 1)
+      case _ => false
+    }
+
+  private def isTime(side: Expression, time: Expression): Boolean = side.semanticEquals(time)
+
+  private def isBound(query: PaneQuery, side: Expression, ordinal: Int): Boolean = side match {
+    case field: GetStructField =>
+      field.ordinal == ordinal && field.child.semanticEquals(query.copied.attribute)
+    case _ => false
+  }
+}

@@ -1,0 +1,97 @@
+package io.firesteel.panes
+
+import io.firesteel.core.Decline
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, GetStructField, NamedExpression, RowOrdering, SessionWindow}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, ImperativeAggregate}
+import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
+import org.apache.spark.sql.firesteel.Files
+
+/**
+ * The parts of the aggregate, in terms of the rows that are copied.
+ *
+ * @param keys what it is grouped by, but for the window
+ * @param functions its aggregate functions
+ * @param results its output, in terms of keys, the window column and results of functions
+ */
+private[panes] final case class PaneParts(
+    keys: Seq[NamedExpression],
+    functions: Seq[AggregateExpression],
+    results: Seq[NamedExpression])
+
+private[panes] object PaneParts {
+
+  def of(query: PaneQuery): Either[Decline, PaneParts] = query.aggregate match {
+    case PhysicalAggregation(groups, functions, results, _) =>
+      val inRows = groups.map(group => group -> query.inRows(group))
+      val (ofWindow, ofRows) = inRows.partition { case (_, e) => query.readsWindow(e) }
+      for {
+        _ <- refuse(functions.flatMap(function(query, _)).headOption)
+        _ <- refuse(partOfWindow(query, ofWindow.map(_._2)))
+        _ <- refuse(ofRows.flatMap { case (_, key) => unsupported(query, key) }.headOption)
+      } yield PaneParts(
+        ofRows.map { case (group, key) => named(group, Files.normalizedFloats(key)) },
+        functions.map(query.inRows(_).asInstanceOf[AggregateExpression]),
+        results.map(withWindow(_, ofWindow.map { case (g, e) => g.toAttribute -> e }.toMap))
+      )
+    case other => Left(PanesDecline.NotMergeable(other.simpleString(1)))
+  }
+
+  private def refuse(why: Option[Decline]): Either[Decline, Unit] = why.toLeft(())
+
+  private def function(query: PaneQuery, function: AggregateExpression): Option[Decline] = {
+    val read = query.inRows(function)
+    val inputs = function.aggregateFunction.children ++ function.filter
+    function.aggregateFunction match {
+      case _ if function.isDistinct => Some(PanesDecline.DistinctAggregate(function.sql))
+      case _: DeclarativeAggregate | _: ImperativeAggregate =>
+        // Functions such as first() call themselves non-deterministic; what they read must not be.
+        if (query.readsWindow(read)) Some(PanesDecline.ReadsWindow(function.sql))
+        else if (inputs.exists(!_.deterministic)) Some(PanesDecline.NonDeterministic(function.sql))
+        else unknownColumn(query, read)
+      case _ => Some(PanesDecline.NotMergeable(function.sql))
+    }
+  }
+
+  /** Something must tell windows apart: their start or their end will do, since all are as long. */
+  private def partOfWindow(query: PaneQuery, groups: Seq[Expression]): Option[Decline] = {
+    def tellsApart(group: Expression): Boolean = group match {
+      case window: Attribute => window == query.copied.attribute
+      case field: GetStructField => field.child == query.copied.attribute
+      case _ => false
+    }
+    groups
+      .find(!query.readsWindowOnly(_))
+      .orElse(if (groups.exists(tellsApart)) None else Some(query.copied.attribute))
+      .map(e => PanesDecline.PartOfWindow(e.sql))
+  }
+
+  private def unsupported(query: PaneQuery, key: Expression): Option[Decline] = {
+    // Sessions are merged by operators of Spark's own.
+    val isSession = key.references.exists(_.metadata.contains(SessionWindow.marker))
+    if (!key.deterministic) Some(PanesDecline.NonDeterministic(key.sql))
+    else if (isSession || !RowOrdering.isOrderable(key.dataType))
+      Some(PanesDecline.UnsupportedKey(key.sql, key.dataType.simpleString))
+    else unknownColumn(query, key)
+  }
+
+  private def unknownColumn(query: PaneQuery, expression: Expression): Option[Decline] =
+    query.unknownColumns(expression).headOption.map(c => PanesDecline.UnknownWindow(c.sql))
+
+  /** `key` under the name and the id by which the results know `group`. */
+  private def named(group: NamedExpression, key: Expression): NamedExpression = key match {
+    case same: Attribute if same.exprId == group.exprId => same
+    case other => Alias(other, group.name)(exprId = group.exprId)
+  }
+
+  /** A result in which what the aggregate was grouped by is computed from the window. */
+  private def withWindow(
+      result: NamedExpression,
+      groups: Map[Attribute, Expression]): NamedExpression = result match {
+    case group: Attribute =>
+      groups.get(group).fold[NamedExpression](group)(named(group, _))
+    case other =>
+      other
+        .transform { case group: Attribute => groups.getOrElse(group, group) }
+        .asInstanceOf[NamedExpression]
+  }
+}

@@ -1,0 +1,54 @@
+package io.firesteel.panes
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BaseOrdering, RowOrdering, UnsafeProjection, UnsafeRow}
+
+/**
+ * Rows of keys, pane and states, sorted by keys and pane, as the panes of one key after another.
+ *
+ * @param input rows that may all be the same object
+ * @param columns their columns: `numKeys` keys, the pane, and the states
+ */
+private[panes] final class PaneRows(
+    input: Iterator[InternalRow],
+    columns: Seq[Attribute],
+    numKeys: Int)
+  extends PaneCursor {
+
+  private[this] val (keys, states) = (columns.take(numKeys), columns.drop(numKeys + 1))
+  private[this] val keyOf = UnsafeProjection.create(keys, columns)
+  private[this] val stateOf = UnsafeProjection.create(states, columns)
+
+  // Equal in bytes is equal; collated strings may be equal in other ways.
+  private[this] val order: BaseOrdering =
+    RowOrdering.createNaturalAscendingOrdering(keys.map(_.dataType))
+
+  private[this] var row: InternalRow = if (input.hasNext) input.next() else null
+  private[this] var ofThisKey = false
+
+  /** The key whose panes are read. */
+  var key: UnsafeRow = _
+
+  /** Goes on to the next key, when the panes of this one have been read; false if there is none. */
+  def nextKey(): Boolean =
+    if (row == null) false
+    else {
+      key = keyOf(row).copy()
+      ofThisKey = true
+      true
+    }
+
+  override def hasPane: Boolean = ofThisKey
+
+  override def pane: Long = row.getLong(numKeys)
+
+  override def state: InternalRow = stateOf(row)
+
+  override def advance(): Unit = {
+    row = if (input.hasNext) input.next() else null
+    ofThisKey = row != null && {
+      val next = keyOf(row)
+      next.equals(key) || order.compare(next, key) == 0
+    }
+  }
+}

@@ -1,0 +1,125 @@
+package io.firesteel.panes
+
+import io.firesteel.core.{FiredOperator, MergeableAggregates, TaskMemoryBudget}
+import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, Expression, NamedExpression, Predicate, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, ClusteredDistribution, Distribution}
+import org.apache.spark.sql.execution.{OrderPreservingUnaryExecNode, PartitioningPreservingUnaryExecNode, SparkPlan}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.firesteel.countPeakMemory
+
+/**
+ * Builds windows from panes.
+ *
+ * It asks its input, rows of keys, pane and states, to be clustered by key and sorted by key and
+ * pane; sorting, which can spill, is Spark's. A task then holds the panes of one window of one key.
+ *
+ * @param functions the aggregates, in mode `Final`; their states follow the pane in the input
+ * @param window the window column
+ * @param wanted a condition on the window column
+ * @param resultExpressions the output, in terms of keys, window and results of functions
+ */
+case class PaneWindowsExec(
+    keys: Seq[Attribute],
+    pane: Attribute,
+    functions: Seq[AggregateExpression],
+    window: Attribute,
+    grid: PaneGrid,
+    wanted: Option[Expression],
+    resultExpressions: Seq[NamedExpression],
+    child: SparkPlan)
+  extends PartitioningPreservingUnaryExecNode
+  with OrderPreservingUnaryExecNode
+  with FiredOperator {
+
+  override def nodeName: String = "PaneWindows"
+
+  override def output: Seq[Attribute] = resultExpressions.map(_.toAttribute)
+
+  // Buffers are Spark's names for states; what they are read from is the input's columns, by place.
+  override def producedAttributes: AttributeSet =
+    AttributeSet(window +: functions.map(_.resultAttribute)) ++
+      AttributeSet(functions.flatMap(_.aggregateFunction.aggBufferAttributes)) ++
+      AttributeSet(resultExpressions.map(_.toAttribute).filterNot(child.outputSet.contains))
+
+  override def requiredChildDistribution: Seq[Distribution] =
+    Seq(if (keys.isEmpty) AllTuples else ClusteredDistribution(keys))
+
+  override def requiredChildOrdering: Seq[Seq[SortOrder]] =
+    Seq((keys :+ pane).map(SortOrder(_, Ascending)))
+
+  override protected def outputExpressions: Seq[NamedExpression] = resultExpressions
+
+  // The panes themselves are gone.
+  override protected def orderingExpressions: Seq[SortOrder] =
+    keys.map(SortOrder(_, Ascending))
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "numInputRows" -> SQLMetrics.createMetric(sparkContext, "number of panes"),
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
+    "numTasksAnew" ->
+      SQLMetrics.createMetric(sparkContext, "tasks that merged windows anew from panes"),
+    "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory")
+  )
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    // Locals, so that the closure carries these values and not the whole plan.
+    val (in, grid, numKeys, functions) = (child.output, this.grid, keys.length, this.functions)
+    val (window, wanted, results) = (this.window, this.wanted, resultExpressions)
+    val rowColumns = keys ++ (window +: functions.map(_.resultAttribute))
+    val (panes, windows) = (longMetric("numInputRows"), longMetric("numOutputRows"))
+    val (anew, peak) = (longMetric("numTasksAnew"), longMetric("peakMemory"))
+    val cap = conf.getConf(PanesConf.MAX_TASK_MEMORY).getOrElse(Long.MaxValue)
+    child.execute().mapPartitions { rows =>
+      val counted = rows.map { row => panes += 1; row }
+      val budget = TaskMemoryBudget.ofThisTask(cap)
+      val merge = new SlidingMerge(PaneWindowsExec.aggregates(functions), budget)
+      val task = TaskContext.get()
+      task.addTaskCompletionListener[Unit] { _ =>
+        if (merge.mergesAnew) anew += 1
+        peak += budget.peak
+        countPeakMemory(task, budget.peak)
+      }
+      new PaneWindowsIterator(
+        new PaneRows(counted, in, numKeys),
+        merge,
+        grid,
+        wanted.map(Predicate.create(_, Seq(window))),
+        UnsafeProjection.create(results, rowColumns)
+      ).map { row => windows += 1; row }
+    }
+  }
+
+  override def firedRule: String = PlanPanes.ruleName
+
+  override def firedMessage: String =
+    s"windows of $grid built from panes: each row is read once, not once for each of its windows"
+
+  override def firedValues: Map[String, String] = Map(
+    "window" -> grid.toString,
+    "windowsPerRow" -> grid.overlap.toString,
+    "panesPerWindow" -> grid.panesPerWindow.toString,
+    "keys" -> keys.map(_.sql).mkString(", ")
+  )
+
+  override def simpleString(maxFields: Int): String = {
+    val calls = functions.map(_.aggregateFunction.toString)
+    val only = wanted.fold("")(condition => s", only $condition")
+    s"$nodeName ${keys.mkString("[", ", ", "]")}, $grid, ${calls.mkString("[", ", ", "]")}$only"
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): PaneWindowsExec =
+    copy(child = newChild)
+}
+
+private object PaneWindowsExec {
+
+  /** Only merges and evaluates: the columns that the functions once read are named, and not there. */
+  private def aggregates(functions: Seq[AggregateExpression]): MergeableAggregates =
+    new MergeableAggregates(
+      functions,
+      AttributeSet(functions.flatMap(_.aggregateFunction.references)).toSeq)
+}

@@ -1,0 +1,72 @@
+package io.firesteel.panes
+
+import io.firesteel.core.{Decline, OptionalStrategy}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Plans an aggregate over sliding windows so that each row is read once, into its pane, and windows
+ * are merged from panes.
+ *
+ * {{{
+ *   Aggregate [k, window], [sum(v)]                       PaneWindows [k], 1 day by 1 hour, [sum(v)]
+ *   +- Expand [window 1 of 24, ..., window 24 of 24]  =>  +- Sort [k, pane]
+ *      +- child                                              +- HashAggregate [k, pane], [merge_sum(v)]
+ *                                                               +- Exchange hashpartitioning(k)
+ *                                                                  +- HashAggregate [k, pane], [partial_sum(v)]
+ *                                                                     +- child
+ * }}}
+ *
+ * Sound because panes do not overlap and every window is a run of whole panes, see [[PaneGrid]]; and
+ * because Spark's aggregates are themselves merged from partial states.
+ *
+ * It is a strategy and not an optimizer rule: so every rule of Spark still sees its own `Expand`, and
+ * what it has moved, pruned or folded is read off the plan here. Reasons to leave a query alone are
+ * the cases of [[PanesDecline]]. Flink counterpart: `SliceAssigners.HoppingSliceAssigner`.
+ */
+object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED) {
+
+  override protected def recognise(plan: LogicalPlan): Option[PaneQuery] = PaneQuery.unapply(plan)
+
+  override protected def subject(query: PaneQuery): LogicalPlan = query.aggregate
+
+  override protected def decide(query: PaneQuery): Either[Decline, SparkPlan] =
+    for {
+      _ <- refuse(streaming(query))
+      _ <- refuse(obstacle(query))
+      time <- query.copied.time.toRight(unknown(query))
+      grid <- query.copied.grid.toRight(unknown(query))
+      _ <- refuse(overlapTooSmall(grid))
+      _ <- refuse(startMayWrap(query, grid))
+      _ <- refuse(nonDeterministicBetween(query))
+      filters <- PaneFilters.of(query, grid, time)
+      parts <- PaneParts.of(query)
+    } yield PanePlan(query, grid, time, filters, parts).physical(planLater)
+
+  private def refuse(why: Option[Decline]): Either[Decline, Unit] = why.toLeft(())
+
+  private def streaming(query: PaneQuery): Option[Decline] =
+    if (query.aggregate.isStreaming) Some(PanesDecline.Streaming) else None
+
+  private def obstacle(query: PaneQuery): Option[Decline] =
+    query.obstacle.map(node => PanesDecline.OtherNode(node.nodeName))
+
+  private def unknown(query: PaneQuery): Decline =
+    PanesDecline.UnknownWindow(query.copied.copies.head.sql)
+
+  private def overlapTooSmall(grid: PaneGrid): Option[Decline] = {
+    val min = SQLConf.get.getConf(PanesConf.MIN_OVERLAP)
+    if (grid.overlap < min) Some(PanesDecline.OverlapTooSmall(grid.overlap, min)) else None
+  }
+
+  /** With ANSI, a time whose windows would wrap around is an error, see [[PanePlan]]. */
+  private def startMayWrap(query: PaneQuery, grid: PaneGrid): Option[Decline] =
+    if (grid.start == 0 || query.copied.isAnsi) None
+    else Some(PanesDecline.StartMayWrap(PaneGrid.text(grid.start)))
+
+  private def nonDeterministicBetween(query: PaneQuery): Option[Decline] =
+    query.expressionsBetween
+      .find(!_.deterministic)
+      .map(e => PanesDecline.NonDeterministic(e.sql))
+}

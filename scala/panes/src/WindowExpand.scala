@@ -1,0 +1,127 @@
+package io.firesteel.panes
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BinaryArithmetic, BoundReference, CreateNamedStruct, EvalMode, Expression, GetStructField, PreciseTimestampConversion, TimeWindow}
+import org.apache.spark.sql.catalyst.plans.logical.{Expand, LogicalPlan}
+import org.apache.spark.sql.types.{LongType, TimestampNTZType, TimestampType}
+
+/**
+ * The copies that Spark makes of each row for `window(time, size, slide, start)`, one for each
+ * window that the row may belong to.
+ *
+ * @param attribute the window column
+ * @param copies the window column's value in each copy
+ * @param columns the other columns, each with what it is in terms of the rows that are copied;
+ *   without those that differ from copy to copy
+ */
+private[panes] final case class WindowExpand(
+    expand: Expand,
+    attribute: Attribute,
+    copies: Seq[Expression],
+    columns: Map[Attribute, Expression]) {
+
+  def child: LogicalPlan = expand.child
+
+  private val conversions = copies.flatMap(_.collect { case c: PreciseTimestampConversion
+        if c.toType == LongType =>
+      c.child
+  })
+
+  /** The time column, if there is just one of a type known to us. */
+  val time: Option[Expression] = conversions.headOption.filter { first =>
+    conversions.forall(_.semanticEquals(first)) &&
+    (first.dataType == TimestampType || first.dataType == TimestampNTZType)
+  }
+
+  /** Whether arithmetic that leaves the range of a LONG is an error; else it wraps around. */
+  val isAnsi: Boolean = copies.forall(!_.exists {
+    case sum: BinaryArithmetic => sum.evalMode != EvalMode.ANSI
+    case _ => false
+  })
+
+  /** The earliest start and the latest end of a row's windows, as Spark computes them. */
+  def extremes: Seq[Expression] =
+    Seq(GetStructField(copies.last, 0), GetStructField(copies.head, 1))
+
+  /**
+   * Size, slide and start, if the copies are the windows that these say. They are found by computing
+   * a row's windows and not by the shape of the expressions, which the optimizer may change; and
+   * they are tried on many times.
+   */
+  def grid: Option[PaneGrid] =
+    for {
+      _ <- time
+      if windowsOfTime.forall(_.references.isEmpty)
+      (start, end) = boundsAt(windowsOfTime.head, 0L)
+      size = end - start
+      slide = start - boundsAt(windowsOfTime(1), 0L)._1
+      if slide > 0 && size > slide && size <= WindowExpand.longest
+      found = PaneGrid(size, slide, Math.floorMod(start, slide))
+      if copies.length == (size - 1) / slide + 1
+      if WindowExpand.someTimes(found).forall(agrees(found, windowsOfTime.zipWithIndex, _))
+      (first, last) = (windowsOfTime.head -> 0, windowsOfTime.last -> (copies.length - 1))
+      if WindowExpand.manyTimes(found).forall(agrees(found, Seq(first, last), _))
+    } yield found
+
+  // Each copy's window as a function of the time's microseconds.
+  private lazy val windowsOfTime: Seq[Expression] = copies.map(_.transform {
+    case c: PreciseTimestampConversion if c.toType == LongType =>
+      BoundReference(0, LongType, nullable = false)
+  })
+
+  private def boundsAt(window: Expression, time: Long): (Long, Long) = {
+    val bounds = window.eval(InternalRow(time)).asInstanceOf[InternalRow]
+    (bounds.getLong(0), bounds.getLong(1))
+  }
+
+  /** Whether each of these copies, given with its place, has the bounds it should have. */
+  private def agrees(grid: PaneGrid, windows: Seq[(Expression, Int)], time: Long): Boolean = {
+    val newest = time - Math.floorMod(time - grid.start, grid.slide)
+    windows.forall { case (window, i) =>
+      val start = newest - i * grid.slide
+      boundsAt(window, time) == ((start, start + grid.size))
+    }
+  }
+}
+
+private[panes] object WindowExpand {
+
+  // With longer windows, trying times would leave the range of a LONG; 36,000 years.
+  private val longest = 1L << 60
+
+  def unapply(plan: LogicalPlan): Option[WindowExpand] = plan match {
+    case expand: Expand =>
+      val columns = expand.output.zip(expand.projections.transpose)
+      columns.find((isWindow _).tupled).map { case (window, copies) =>
+        val others = columns.collect {
+          case (column, values) if column != window && areEqual(values) => column -> values.head
+        }
+        WindowExpand(expand, window, copies, others.toMap)
+      }
+    case _ => None
+  }
+
+  /**
+   * Whether copies differ in this window column. Grouping sets copy rows, too, but with the window
+   * as it is, or null; and the column may be of an earlier window.
+   */
+  private def isWindow(column: Attribute, copies: Seq[Expression]): Boolean =
+    column.metadata.contains(TimeWindow.marker) && copies.length > 1 &&
+      copies.forall(_.isInstanceOf[CreateNamedStruct]) && !areEqual(copies.take(2))
+
+  private def areEqual(values: Seq[Expression]): Boolean =
+    values.forall(value => (value eq values.head) || value.semanticEquals(values.head))
+
+  private def someTimes(grid: PaneGrid): Seq[Long] =
+    Seq(0L, grid.startOf(1) - 1, -1234567890123L)
+
+  /** Times at and beside the bounds of windows, and some others, before and after 1970. */
+  private def manyTimes(grid: PaneGrid): Seq[Long] = {
+    val random = new scala.util.Random(grid.size ^ grid.slide)
+    val bounds = for {
+      window <- Seq(-2L, -1L, 0L, 1L)
+      beside <- Seq(-1L, 0L, 1L)
+    } yield grid.startOf(window) + beside
+    bounds ++ Seq.fill(20)(random.nextLong() >> 8) ++ Seq.fill(20)(random.nextLong() >> 16)
+  }
+}

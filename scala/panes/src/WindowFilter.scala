@@ -1,0 +1,67 @@
+package io.firesteel.panes
+
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BinaryComparison, EqualTo, Expression, GetStructField, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual, Literal}
+
+/**
+ * What conditions on `window.start` and `window.end` say of the rows: those of no wanted window need
+ * not be read. Rows of wanted windows all stay, so the windows that remain are whole.
+ */
+private[panes] object WindowFilter {
+
+  /** When wanted windows begin: `from` and `to` are both included. */
+  private final case class Starts(from: Long, to: Long) {
+    def and(other: Starts): Starts = Starts(math.max(from, other.from), math.min(to, other.to))
+  }
+
+  // Beyond, sums might leave the range of a LONG; there is nothing to leave out either.
+  private val never = Long.MaxValue / 4
+  private val always = Starts(-never, never)
+
+  /** A condition on `time` that just the rows of wanted windows satisfy, if one can be told. */
+  def ofTime(
+      conditions: Seq[Expression],
+      window: Attribute,
+      grid: PaneGrid,
+      time: Expression): Option[Expression] = {
+    val wanted = conditions.flatMap(starts(_, window, grid)).foldLeft(always)(_ and _)
+    def at(micros: Long) = Literal(micros, time.dataType)
+    val (first, last) = (
+      grid.startOf(-Math.floorDiv(grid.start - wanted.from, grid.slide)),
+      grid.startOf(Math.floorDiv(wanted.to - grid.start, grid.slide)))
+    val lower = if (wanted.from > -never) Some(GreaterThanOrEqual(time, at(first))) else None
+    val upper = if (wanted.to < never) Some(LessThan(time, at(last + grid.size))) else None
+    (lower ++ upper).reduceOption(And)
+  }
+
+  private def starts(
+      condition: Expression,
+      window: Attribute,
+      grid: PaneGrid): Option[Starts] = {
+    /** The start of the window that a constant says, as its start or as its end. */
+    def constant(side: Expression, value: Expression): Option[Long] = (side, value) match {
+      case (field: GetStructField, literal: Literal)
+          if field.child == window && literal.value != null &&
+            literal.dataType == field.dataType =>
+        val micros = literal.value.asInstanceOf[Long]
+        if (micros.abs >= never) None
+        else Some(if (field.ordinal == 0) micros else micros - grid.size)
+      case _ => None
+    }
+    def compared(comparison: BinaryComparison)(
+        forward: Long => Starts,
+        backward: Long => Starts): Option[Starts] =
+      constant(comparison.left, comparison.right)
+        .map(forward)
+        .orElse(constant(comparison.right, comparison.left).map(backward))
+    val from: Long => Starts = Starts(_, never)
+    val to: Long => Starts = Starts(-never, _)
+    condition match {
+      case c: GreaterThanOrEqual => compared(c)(from, to)
+      case c: GreaterThan => compared(c)(s => from(s + 1), s => to(s - 1))
+      case c: LessThanOrEqual => compared(c)(to, from)
+      case c: LessThan => compared(c)(s => to(s - 1), s => from(s + 1))
+      case c: EqualTo => compared(c)(s => Starts(s, s), s => Starts(s, s))
+      case _ => None
+    }
+  }
+}

@@ -1,0 +1,246 @@
+package io.firesteel.panes
+
+import java.nio.file.Files
+
+import io.firesteel.core.{Explain, PlanMetrics}
+import io.firesteel.testkit.AwkwardRows
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.firesteel.lastBatchOf
+import org.apache.spark.sql.functions.{col, window}
+import org.apache.spark.sql.internal.SQLConf
+import org.scalatest.Assertion
+
+/** Errors, overflows, the ends of time, every type as key, little memory, streams. */
+class PanesHardCasesSuite extends PanesSuite {
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    AwkwardRows.createView(spark, "awkward", rows = 300)
+  }
+
+  private val ansi = SQLConf.ANSI_ENABLED.key
+
+  private def condition(body: => Any): String = {
+    def root(e: Throwable): Throwable = if (e.getCause == null) e else root(e.getCause)
+    root(intercept[Exception](body)) match {
+      case known: SparkThrowable => known.getCondition
+      case other => fail(other)
+    }
+  }
+
+  private def assertSameError(expected: String, sql: String): Assertion = {
+    assert(fired(sql).nonEmpty, sql)
+    assert(condition(spark.sql(sql).collect()) == expected)
+    assert(stock(condition(spark.sql(sql).collect())) == expected)
+  }
+
+  private def assertFiresWithSameAnswer(sql: String): Assertion = {
+    assert(fired(sql).nonEmpty, explain(sql))
+    assertSameAnswer(sql)
+  }
+
+  test("every type as key") {
+    AwkwardRows.columns.foreach { column =>
+      val sql =
+        s"""SELECT count(DISTINCT n), sum(n), count(*) FROM (
+           |SELECT window, count(*) AS n FROM (SELECT *, timestamp_seconds(id % 50) AS t FROM awkward)
+           |GROUP BY $column, window(t, '10 seconds', '2 seconds'))""".stripMargin
+      assertFiresWithSameAnswer(sql)
+    }
+  }
+
+  test("a map as key is declined, for it cannot be sorted, or answered right") {
+    val sql =
+      """SELECT window, count(*) FROM (SELECT *, timestamp_seconds(id % 50) AS t FROM awkward)
+        |GROUP BY m, window(t, '10 seconds', '2 seconds')""".stripMargin
+    assert(declines(sql) == Set("PANES.UNSUPPORTED_KEY"))
+    assertSameAnswer(sql)
+  }
+
+  test("every type as the input of functions") {
+    // Of texts that are equal by their collation, and of both zeros, any may be the least.
+    val free = Set("ci", "uni", "f", "d", "arr", "st")
+    AwkwardRows.columns.filterNot(free).foreach { c =>
+      assertFiresWithSameAnswer(
+        s"""SELECT window, min($c), max($c), count($c), mode($c) IS NULL, size(collect_list($c))
+           |FROM (SELECT *, timestamp_seconds(id % 50) AS t FROM awkward)
+           |GROUP BY window(t, '10 seconds', '2 seconds')""".stripMargin)
+    }
+  }
+
+  private val overflowing =
+    """SELECT window, sum(v) FROM VALUES (1, 9223372036854775807), (2, 1), (20, 5) AS t(at, v)
+      |GROUP BY window(timestamp_seconds(at), '4 seconds', '1 second')""".stripMargin
+
+  test("a sum that overflows is an error with ANSI, and wraps around without") {
+    withConf(ansi -> true)(assertSameError("ARITHMETIC_OVERFLOW", overflowing))
+    withConf(ansi -> false)(assertFiresWithSameAnswer(overflowing))
+  }
+
+  test("a sum of decimals that overflows is an error with ANSI, and null without") {
+    val sql =
+      s"""SELECT window, sum(v) FROM VALUES (1, ${"9" * 38}BD), (2, 1BD), (9, 5BD) AS t(at, v)
+         |GROUP BY window(timestamp_seconds(at), '4 seconds', '1 second')""".stripMargin
+    withConf(ansi -> true)(
+      assertSameError("ARITHMETIC_OVERFLOW", sql))
+    withConf(ansi -> false)(assertFiresWithSameAnswer(sql))
+  }
+
+  private def atTheEnds(window: String, times: String*): String =
+    s"""SELECT unix_micros(window.start), unix_micros(window.end), n FROM (
+       |SELECT window, count(*) AS n FROM VALUES ${times.map(t => s"($t)").mkString(", ")} AS t(at)
+       |GROUP BY window(timestamp_micros(at), $window))""".stripMargin
+
+  private val ends = Seq("9223372036854775807L", "-9223372036854775807L - 1L")
+
+  test("times at the ends of the range are the same error with ANSI") {
+    withConf(ansi -> true) {
+      for {
+        at <- ends
+        window <- Seq(
+          "'3 hours', '1 hour'",
+          "'5 hours', '2 hours'",
+          "'3 hours', '1 hour', '7 minutes'",
+          "'3 hours', '1 hour', '-7 minutes'")
+      } assertSameError("ARITHMETIC_OVERFLOW", atTheEnds(window, at))
+      // An hour on, windows fit again.
+      assertFiresWithSameAnswer(atTheEnds(
+        "'3 hours', '1 hour'",
+        "9223372036854775807L - 14400000000L",
+        "-9223372036854775807L + 14400000000L"))
+    }
+  }
+
+  test("times at the ends of the range wrap around without ANSI") {
+    withConf(ansi -> false) {
+      for {
+        window <- Seq("'3 hours', '1 hour'", "'5 hours', '2 hours'")
+        near <- Seq(0L, 1L, 3600000000L, 7777777777L, 14400000000L, 99999999999L)
+      } assertFiresWithSameAnswer(
+        atTheEnds(
+          window,
+          s"9223372036854775807L - ${near}L",
+          s"-9223372036854775807L + ${near}L",
+          "5L"))
+      assert(declines(atTheEnds("'3 hours', '1 hour', '7 minutes'", ends: _*)) ==
+        Set("PANES.START_MAY_WRAP"))
+      assertSameAnswer(atTheEnds("'3 hours', '1 hour', '7 minutes'", ends: _*))
+    }
+  }
+
+  test("bad windows are Spark's errors") {
+    Seq(
+      "'1 hour', '2 hours'",
+      "'0 seconds', '0 seconds'",
+      "'-1 hours', '-2 hours'",
+      "'1 hour', '-1 minutes'",
+      "'2 months', '1 month'",
+      "'2 hours', '1 hour', '3 hours'").foreach { window =>
+      val sql = s"SELECT count(*) FROM range(3) GROUP BY window(timestamp_seconds(id), $window)"
+      assert(condition(spark.sql(sql)) == stock(condition(spark.sql(sql))), window)
+    }
+  }
+
+  test("sums of doubles agree within 1e-12, and infinities and NaN are kept apart") {
+    val sql =
+      """SELECT window.start AS at, sum(d) AS s, avg(d) AS a, stddev(d) AS dev FROM (
+        |SELECT timestamp_seconds(id % 500) AS t, CASE WHEN id % 499 = 7 THEN double('NaN')
+        |  WHEN id % 997 = 5 THEN double('Infinity') ELSE 0.1D + id / 7 END AS d FROM range(5000))
+        |GROUP BY window(t, '60 seconds', '1 second') ORDER BY at""".stripMargin
+    def answer: Seq[Row] = spark.sql(sql).collect().toSeq
+    assert(fired(sql).nonEmpty)
+    val (ours, theirs) = (answer, stock(answer))
+    assert(ours.length == theirs.length)
+    ours.zip(theirs).foreach { case (mine, his) =>
+      assert(mine.get(0) == his.get(0))
+      (1 to 3).foreach { i =>
+        val (x, y) = (mine.getDouble(i), his.getDouble(i))
+        assert(x.equals(y) || math.abs(x - y) <= 1e-12 * math.abs(y), s"$mine $his")
+      }
+    }
+  }
+
+  test("refused memory, windows are merged anew, and the plan counts such tasks") {
+    val sql =
+      """SELECT k, window, sum(v), max(v) FROM (SELECT id % 3 AS k, id AS v,
+        |timestamp_seconds(id % 1000) AS t FROM range(3000))
+        |GROUP BY k, window(t, '100 seconds', '1 second')""".stripMargin
+    withConf(PanesConf.MAX_TASK_MEMORY.key -> 1) {
+      val data = spark.sql(sql)
+      assertSameRows(data.collect().toSeq, stock(spark.sql(sql).collect().toSeq), sql)
+      assert(metrics(data)("numTasksAnew") > 0)
+    }
+    val data = spark.sql(sql)
+    data.collect()
+    val counts = metrics(data)
+    assert(counts("numTasksAnew") == 0)
+    assert(counts("numInputRows") == 3000 && counts("numOutputRows") == 3 * 1099)
+  }
+
+  private def metrics(data: org.apache.spark.sql.DataFrame): Map[String, Long] =
+    PlanMetrics.ofFired(executed(data)).head._2
+
+  test("shuffles one row for each key and pane of a task, not one for each window") {
+    val data = spark.sql(
+      """SELECT window, sum(v) FROM (SELECT id AS v, timestamp_seconds(id % 1000) AS t
+        |FROM range(0, 100000, 1, 2)) GROUP BY window(t, '100 seconds', '10 seconds')""".stripMargin)
+    assert(PlanMetrics.run(data, Nil).cost.rowsShuffled == 200)
+  }
+
+  test("reads no rows but those of windows that a filter wants") {
+    val folder = Files.createTempDirectory("panes").resolve("t").toString
+    spark.range(10000).selectExpr("timestamp_seconds(id) AS t").write.parquet(folder)
+    val data = spark.read.parquet(folder)
+    data.createOrReplaceTempView("stored")
+    val sql =
+      """SELECT * FROM (SELECT window, count(*) FROM stored GROUP BY window(t, '1 minute', '20 seconds'))
+        |WHERE window.start > TIMESTAMP'1970-01-01 01:00:00Z' AND window.end <= TIMESTAMP'1970-01-01 01:30:00Z'
+        |""".stripMargin
+    withConf(SQLConf.SESSION_LOCAL_TIMEZONE.key -> "UTC", SQLConf.MAX_TO_STRING_FIELDS.key -> 99) {
+      assertFiresWithSameAnswer(sql)
+      val scan = explain(sql).plan.replaceAll("#\\d+", "")
+      assert(scan.contains("DataFilters: [isnotnull(t), (t >= 1970-01-01 01:00:20), (t < 1970-"), scan)
+    }
+  }
+
+  test("a stream keeps Spark's plan and has a reason") {
+    val counted = spark.readStream
+      .format("rate")
+      .load()
+      .groupBy(window(col("timestamp"), "1 minute", "10 seconds"))
+      .count()
+    val folder = Files.createTempDirectory("panes").toString
+    val query = counted.writeStream
+      .format("memory")
+      .queryName("counted")
+      .option("checkpointLocation", folder)
+      .outputMode("complete")
+      .start()
+    try {
+      query.processAllAvailable()
+      val explained = Explain.of(lastBatchOf(query).get.executedPlan)
+      assert(explained.fired.isEmpty)
+      assert(explained.declined.map(_.why.code) == Seq("PANES.STREAMING"))
+    } finally query.stop()
+  }
+
+  test("other time zones have the same windows") {
+    withConf(SQLConf.SESSION_LOCAL_TIMEZONE.key -> "Asia/Kathmandu") {
+      assertFiresWithSameAnswer(
+        """SELECT window, count(*) FROM (SELECT timestamp_seconds(id * 1000) AS t FROM range(500))
+          |GROUP BY window(t, '1 day', '6 hours', '15 minutes')""".stripMargin)
+    }
+  }
+
+  test("cached, unioned and nested in subqueries") {
+    val hop =
+      """SELECT window, count(*) AS n FROM (SELECT timestamp_seconds(id * 100) AS t FROM range(500))
+        |GROUP BY window(t, '1 hour', '20 minutes')""".stripMargin
+    assertFiresWithSameAnswer(s"$hop UNION ALL $hop")
+    assertFiresWithSameAnswer(s"SELECT (SELECT max(n) FROM ($hop)) + id FROM range(3)")
+    val cached = spark.sql(hop).cache()
+    assertSameRows(cached.collect().toSeq, stock(spark.sql(hop).collect().toSeq), hop)
+    val _ = cached.unpersist()
+  }
+}
