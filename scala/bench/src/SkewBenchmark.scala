@@ -107,8 +107,9 @@ object SkewBenchmark extends Room {
         checked = Some("SELECT hot, sort_array(collect_set(a)) AS s FROM values GROUP BY hot"),
         targets = Seq(timesFaster(1.5)),
         settings = objects + ("spark.firesteel.skew.aggPhaseStrategy" -> "TWO_PHASE"),
-        note = note + " Ours is forced by spark.firesteel.skew.aggPhaseStrategy: without statistics of " +
-          "the key it would leave this to Spark."
+        note =
+          note + " Ours is forced by spark.firesteel.skew.aggPhaseStrategy: without statistics of " +
+            "the key it would leave this to Spark."
       )
     )
   }

@@ -73,10 +73,13 @@ private final class SlowStoreConnection(port: Int) extends AutoCloseable {
         val question = waiting.take()
         val _ = question.complete(
           if (region < 0) Collections.emptyList[InternalRow]
-          else Collections.singletonList(Customers.row(question.columns, question.id, name, region)))
+          else
+            Collections.singletonList(Customers.row(question.columns, question.id, name, region)))
       }
     catch {
-      case closed: IOException => waiting.forEach { q => val _ = q.completeExceptionally(closed) }
+      case closed: IOException => waiting.forEach { q =>
+          val _ = q.completeExceptionally(closed)
+        }
     }
   }
 

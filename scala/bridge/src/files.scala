@@ -8,8 +8,6 @@ import org.apache.spark.memory.{MemoryManager, MemoryMode}
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.{FileSourceOptions, InternalRow}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.execution.datasources.{DataSource, DataSourceUtils, FileFormat, PartitionedFile}
@@ -98,9 +96,6 @@ object Files {
 
   /** A schema all of whose columns, fields and items may be null. */
   def asNullable(schema: StructType): StructType = schema.asNullable
-
-  /** Makes 0.0 equal to -0.0, and all NaNs equal, also within structs and arrays. */
-  def normalizedFloats(value: Expression): Expression = NormalizeFloatingNumbers.normalize(value)
 
   def isAtomic(dataType: DataType): Boolean = dataType.isInstanceOf[AtomicType]
 

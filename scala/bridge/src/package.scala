@@ -45,7 +45,7 @@ package object firesteel {
   /** Replaces collated strings by keys that are equal in binary when the strings are equal. */
   def binaryKey(key: Expression): Expression = CollationKey.injectCollationKey(key)
 
-  /** Makes floating-point numbers that Spark holds for equal the same in binary. */
+  /** Makes 0.0 equal to -0.0, and all NaNs equal, also within structs and arrays. */
   def normalizeFloats(value: Expression): Expression = NormalizeFloatingNumbers.normalize(value)
 
   /** Whether strings of this type are ordered by their bytes, as UTF8_BINARY is. */

@@ -20,7 +20,8 @@ private[panes] object PaneFilters {
    * way is a reason to decline.
    */
   def of(query: PaneQuery, grid: PaneGrid, time: Expression): Either[Decline, PaneFilters] = {
-    val (within, others) = query.filters.partition(c => begun(query, time)(c) || open(query, time)(c))
+    val (within, others) =
+      query.filters.partition(c => begun(query, time)(c) || open(query, time)(c))
     val (mixed, clear) =
       others.partition(c => query.readsWindow(c) && !query.readsWindowOnly(c))
     val complete = within.exists(begun(query, time)) && within.exists(open(query, time))

@@ -56,7 +56,8 @@ case class PaneNumber(time: Expression, grid: PaneGrid, bounds: Seq[Expression])
       else s"$slides * 2L + ($since - $slides * ${grid.slide}L < ${grid.rest}L ? 0L : 1L)"
     val check =
       if (bounds.isEmpty) ""
-      else s"if (${micros.value} < ${low}L || ${micros.value} > ${high}L) { ${computed.mkString("\n")} }"
+      else
+        s"if (${micros.value} < ${low}L || ${micros.value} > ${high}L) { ${computed.mkString("\n")} }"
     ev.copy(code = code"""
       ${micros.code}
       boolean ${ev.isNull} = ${micros.isNull};

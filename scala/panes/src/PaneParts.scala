@@ -4,7 +4,7 @@ import io.firesteel.core.Decline
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, GetStructField, NamedExpression, RowOrdering, SessionWindow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, ImperativeAggregate}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
-import org.apache.spark.sql.firesteel.Files
+import org.apache.spark.sql.firesteel.normalizeFloats
 
 /**
  * The parts of the aggregate, in terms of the rows that are copied.
@@ -29,7 +29,7 @@ private[panes] object PaneParts {
         _ <- refuse(partOfWindow(query, ofWindow.map(_._2)))
         _ <- refuse(ofRows.flatMap { case (_, key) => unsupported(query, key) }.headOption)
       } yield PaneParts(
-        ofRows.map { case (group, key) => named(group, Files.normalizedFloats(key)) },
+        ofRows.map { case (group, key) => named(group, normalizeFloats(key)) },
         functions.map(query.inRows(_).asInstanceOf[AggregateExpression]),
         results.map(withWindow(_, ofWindow.map { case (g, e) => g.toAttribute -> e }.toMap))
       )

@@ -16,7 +16,8 @@ object PanesDecline {
     extends PanesDecline(
       "OTHER_NODE",
       s"$node stands between the aggregate and the window and reads rows that are copied already: " +
-        "grouping sets, several DISTINCTs, a join or a Python function") {
+        "grouping sets, several DISTINCTs, a join or a Python function"
+    ) {
     override def values: Map[String, String] = Map("node" -> node)
   }
 

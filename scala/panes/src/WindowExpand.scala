@@ -22,7 +22,8 @@ private[panes] final case class WindowExpand(
 
   def child: LogicalPlan = expand.child
 
-  private val conversions = copies.flatMap(_.collect { case c: PreciseTimestampConversion
+  private val conversions = copies.flatMap(_.collect {
+    case c: PreciseTimestampConversion
         if c.toType == LongType =>
       c.child
   })

@@ -37,6 +37,7 @@ private[panes] object WindowFilter {
       condition: Expression,
       window: Attribute,
       grid: PaneGrid): Option[Starts] = {
+
     /** The start of the window that a constant says, as its start or as its end. */
     def constant(side: Expression, value: Expression): Option[Long] = (side, value) match {
       case (field: GetStructField, literal: Literal)

@@ -136,7 +136,8 @@ class PanesHardCasesSuite extends PanesSuite {
       "'-1 hours', '-2 hours'",
       "'1 hour', '-1 minutes'",
       "'2 months', '1 month'",
-      "'2 hours', '1 hour', '3 hours'").foreach { window =>
+      "'2 hours', '1 hour', '3 hours'"
+    ).foreach { window =>
       val sql = s"SELECT count(*) FROM range(3) GROUP BY window(timestamp_seconds(id), $window)"
       assert(condition(spark.sql(sql)) == stock(condition(spark.sql(sql))), window)
     }
@@ -200,7 +201,9 @@ class PanesHardCasesSuite extends PanesSuite {
     withConf(SQLConf.SESSION_LOCAL_TIMEZONE.key -> "UTC", SQLConf.MAX_TO_STRING_FIELDS.key -> 99) {
       assertFiresWithSameAnswer(sql)
       val scan = explain(sql).plan.replaceAll("#\\d+", "")
-      assert(scan.contains("DataFilters: [isnotnull(t), (t >= 1970-01-01 01:00:20), (t < 1970-"), scan)
+      assert(
+        scan.contains("DataFilters: [isnotnull(t), (t >= 1970-01-01 01:00:20), (t < 1970-"),
+        scan)
     }
   }
 

@@ -104,7 +104,8 @@ class PanesPropertySuite extends PanesSuite {
       1 -> Gen.const(s"WHERE window.start >= timestamp_seconds($from)"),
       1 -> Gen.const(s"WHERE timestamp_seconds($from) > window.end"),
       1 -> Gen.const(s"WHERE window.start = timestamp_seconds($from)"),
-      1 -> Gen.const("WHERE minute(window.end) % 2 = 0"))
+      1 -> Gen.const("WHERE minute(window.end) % 2 = 0")
+    )
     settings <- paths
   } yield {
     val shown = keys.zipWithIndex.map { case ((_, shown), i) => s"$shown AS c$i" }

@@ -84,7 +84,7 @@ class PlanPanesSuite extends PanesSuite {
          |JOIN (SELECT window, sum(v) AS s FROM events GROUP BY window(ts, '3 hours', '3 hours')) b
          |ON a.window = b.window""".stripMargin,
     "a window of windows" ->
-      s"SELECT window(window, '6 hours', '3 hours') AS w, sum(c) FROM (SELECT window, count(*) c FROM events GROUP BY window(ts, '1 hour')) GROUP BY window(window, '6 hours', '3 hours')",
+      "SELECT window(window, '6 hours', '3 hours') AS w, sum(c) FROM (SELECT window, count(*) c FROM events GROUP BY window(ts, '1 hour')) GROUP BY window(window, '6 hours', '3 hours')",
     "a ranking above" ->
       s"SELECT *, rank() OVER (PARTITION BY k ORDER BY n DESC) FROM (SELECT k, window, count(*) AS n FROM events GROUP BY k, $hop)",
     "collated keys" -> s"SELECT lower(ci), window, count(*) FROM events GROUP BY ci, $hop",
@@ -187,7 +187,8 @@ private object PlanPanesSuite {
         """IF(id % 23 = 0, NULL, TIMESTAMP'2026-03-01 00:00:00'
           | + make_dt_interval(CAST(id % 3 * 9 AS INT), 0, CAST((id * 131) % 1440 AS INT),
           |   IF(id % 5 = 0, 0, 0.000001 * (id % 1000))))""".stripMargin + " AS ts",
-        "id")
+        "id"
+      )
       .selectExpr("*", "CAST(ts AS TIMESTAMP_NTZ) AS ntz")
       .createOrReplaceTempView("events")
 

@@ -126,7 +126,12 @@ private object SlidingWindowsSuite {
   val column: AttributeReference = AttributeReference("v", LongType)()
 
   private val functions: Seq[AggregateFunction] =
-    Seq(Count(column), Sum(column), Max(column), First(column, ignoreNulls = false), CollectList(column))
+    Seq(
+      Count(column),
+      Sum(column),
+      Max(column),
+      First(column, ignoreNulls = false),
+      CollectList(column))
 
   private val types = functions.map(_.dataType)
 

@@ -86,7 +86,8 @@ private[skew] object DistinctQuery {
         if aggregates.exists(one => one.isDistinct || isSet(one)) =>
       val distinct = aggregates.filter(_.isDistinct)
       val phases = Phases.of(grouping, child, areSetsAlone = distinct.isEmpty)
-      val sets = if (phases.takeSets) aggregates.filter(one => !one.isDistinct && isSet(one)) else Nil
+      val sets =
+        if (phases.takeSets) aggregates.filter(one => !one.isDistinct && isSet(one)) else Nil
       val ordinary = aggregates.filterNot(one => one.isDistinct || sets.contains(one))
       val normalised = grouping.map { key =>
         normalizeFloats(key) match {

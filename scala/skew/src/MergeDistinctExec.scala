@@ -65,7 +65,8 @@ case class MergeDistinctExec(
       columns.indices.map { i =>
         MergeColumnStart(columns(i), values(i), counted(i), numbers(i))
       },
-      output.map(_.dataType).toArray)
+      output.map(_.dataType).toArray
+    )
     val types = DataTypeUtils.fromAttributes(output)
     val cap = conf.getConf(SkewConf.MAX_TASK_MEMORY).getOrElse(Long.MaxValue)
     val (out, spill, peak) =

@@ -17,7 +17,8 @@ private[skew] object MergeObjection {
       .orElse(evaluated.find(!_.deterministic).map(e => MergeDecline.NonDeterministic(e.sql)))
       .orElse(Option.when(!isRepeatable(branch.input))(MergeDecline.NonDeterministic("the input")))
       .orElse(
-        evaluated.find(has(_.isInstanceOf[PlanExpression[_]])).map(e => MergeDecline.Subquery(e.sql)))
+        evaluated.find(has(_.isInstanceOf[PlanExpression[_]])).map(e =>
+          MergeDecline.Subquery(e.sql)))
       .orElse(
         (evaluated ++ branch.results)
           .find(has(_.isInstanceOf[PythonFuncExpression]))

@@ -74,7 +74,8 @@ case class PartialDistinctExec(
         names.length,
         budget,
         sample,
-        share)
+        share
+      )
       TaskContext.get().addTaskCompletionListener[Unit] { task =>
         passed += partial.passedOn
         peak += budget.peak

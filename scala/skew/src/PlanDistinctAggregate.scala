@@ -58,7 +58,8 @@ object PlanDistinctAggregate extends SparkStrategy {
       query.columns.map(_.isNumber),
       bucket,
       keys ++ functions.flatMap(_.aggregateFunction.inputAggBufferAttributes),
-      partial)
+      partial
+    )
     finished(keys, functions, query.results, merge)
   }
 

@@ -30,9 +30,10 @@ object SkewConf {
   val PHASES: ConfigEntry[String] =
     SQLConf
       .buildConf("spark.firesteel.skew.aggPhaseStrategy")
-      .doc("`AUTO`: several `DISTINCT`s are computed in two phases, split by value; `collect_set` " +
-        "is, too, where groups are known to be few. `TWO_PHASE`: whatever can be, is, one " +
-        "`DISTINCT` and `collect_set` of any groups included. `ONE_PHASE`: nothing is.")
+      .doc(
+        "`AUTO`: several `DISTINCT`s are computed in two phases, split by value; `collect_set` " +
+          "is, too, where groups are known to be few. `TWO_PHASE`: whatever can be, is, one " +
+          "`DISTINCT` and `collect_set` of any groups included. `ONE_PHASE`: nothing is.")
       .version("0.1.0")
       .stringConf
       .transform(_.toUpperCase(java.util.Locale.ROOT))
@@ -42,7 +43,8 @@ object SkewConf {
   val MAX_GROUPS: ConfigEntry[Int] =
     SQLConf
       .buildConf("spark.firesteel.skew.maxSetGroups")
-      .doc("Groups, by statistics of the keys, up to which `collect_set` is computed in two phases.")
+      .doc(
+        "Groups, by statistics of the keys, up to which `collect_set` is computed in two phases.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")

@@ -37,7 +37,8 @@ object SkewDecline {
     extends SkewDecline(
       "UNSUPPORTED_FUNCTION",
       s"$function is not one of the DISTINCT aggregates that this room computes, which are " +
-        "COUNT, SUM, AVG and those of variance") {
+        "COUNT, SUM, AVG and those of variance"
+    ) {
     override def values: Map[String, String] = Map("function" -> function)
   }
 

@@ -43,7 +43,9 @@ class DistinctPropertySuite extends SkewSuite {
     form <- Gen.frequency(4 -> Gen.const(""), 1 -> Gen.oneOf("CUBE", "ROLLUP"))
   } yield
     if (keys.isEmpty) (keys, "")
-    else (keys, s"GROUP BY ${if (form.isEmpty) keys.mkString(", ") else keys.mkString(s"$form(", ", ", ")")}")
+    else (
+      keys,
+      s"GROUP BY ${if (form.isEmpty) keys.mkString(", ") else keys.mkString(s"$form(", ", ", ")")}")
 
   private case class Case(rows: Seq[Row], sql: String, settings: Seq[(String, Any)])
 
@@ -67,7 +69,9 @@ class DistinctPropertySuite extends SkewSuite {
         SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive,
         SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> wholeStage,
         // Extremes are among the values; their sums are tested by name.
-        SQLConf.ANSI_ENABLED.key -> false))
+        SQLConf.ANSI_ENABLED.key -> false
+      )
+    )
   }
 
   test("random aggregates on random tables have Spark's answer and a decision") {
@@ -79,7 +83,8 @@ class DistinctPropertySuite extends SkewSuite {
         if (decided.fired.nonEmpty) fires += 1
         val ours = RowBag.of(spark.sql(c.sql).collect().toSeq)
         val theirs = RowBag.of(stock(spark.sql(c.sql).collect().toSeq))
-        Prop(decided.fired.nonEmpty || decided.declined.nonEmpty || c.rows.isEmpty) :| s"undecided ${c.sql}" &&
+        Prop(
+          decided.fired.nonEmpty || decided.declined.nonEmpty || c.rows.isEmpty) :| s"undecided ${c.sql}" &&
         Prop(ours == theirs) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
       }
     }

@@ -1,7 +1,7 @@
 package io.firesteel.lookup.files
 
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection}
-import org.apache.spark.sql.firesteel.{binaryKey, Files}
+import org.apache.spark.sql.firesteel.{binaryKey, normalizeFloats}
 import org.apache.spark.sql.types.StructType
 
 /** Brings keys into the one form in which equal keys have equal bytes. */
@@ -12,6 +12,6 @@ private[files] object LookupKey {
     UnsafeProjection.create(keys.map { key =>
       val place = schema.fieldIndex(key.name)
       val column = BoundReference(place, schema(place).dataType, nullable = true)
-      Files.normalizedFloats(binaryKey(column))
+      normalizeFloats(binaryKey(column))
     })
 }
