@@ -48,7 +48,9 @@ def test_needs_no_python_package(
     run: Callable[..., str], spark_home: Path, tmp_path: Path, jar: Path
 ) -> None:
     settings = ("--jars", str(jar), "--conf", f"spark.sql.extensions={EXTENSION}")
-    assert "rooms: ['lookup', 'panes', 'rank', 'skew'" in submitted(run, spark_home, tmp_path, QUERY, *settings)
+    assert "rooms: ['lookup', 'panes', 'rank', 'skew'" in submitted(
+        run, spark_home, tmp_path, QUERY, *settings
+    )
 
 
 def test_configure_keeps_what_spark_submit_was_told(
