@@ -24,8 +24,10 @@ expected = sorted((9995 + k - 5 * (r - 1), k, r) for k in range(5) for r in (1, 
 assert sorted((row.v, row.k, row.r) for row in top.collect()) == expected
 assert firesteel.explain(top).fired
 
-counted = """SELECT id % 3 AS k, count(DISTINCT id % 700) AS a, count(DISTINCT CAST(id % 50 AS STRING)) AS b,
-    sum(DISTINCT id % 9) AS c FROM range(0, 20000, 1, 4) GROUP BY 1"""
+counted = """
+  SELECT id % 3 AS k, count(DISTINCT id % 700) AS a,
+    count(DISTINCT CAST(id % 50 AS STRING)) AS b, sum(DISTINCT id % 9) AS c
+  FROM range(0, 20000, 1, 4) GROUP BY 1"""
 expected = [(k, 700, 50, 9 + 3 * k) for k in range(3)]
 for memory in ("1g", "1b"):
     spark.conf.set("spark.firesteel.skew.maxTaskMemory", memory)
