@@ -92,6 +92,33 @@ def test_explains_the_final_plan_of_a_query_that_has_run(session: SparkSession) 
     assert len(explanation.fired) == 1
 
 
+@pytest.mark.parametrize(
+    ("columns", "key", "declined"),
+    [
+        ("k, count(DISTINCT third(v)) AS x", "k", True),
+        ("k, third(count(DISTINCT v % 40)) AS x", "k", True),
+        ("k, count(DISTINCT v % 9) FILTER (WHERE third(v) = 1) AS x", "k", True),
+        ("k, third(k) AS x, count(DISTINCT v % 9) AS z", "k", True),
+        # Spark itself puts a key below the aggregate.
+        ("third(k) AS x, count(DISTINCT k) AS z", "third(k)", False),
+    ],
+)
+def test_python_functions_beside_distinct_values(
+    session: SparkSession, columns: str, key: str, declined: bool
+) -> None:
+    session.udf.register("third", lambda n: None if n is None else n % 3, "bigint")
+    sql = f"SELECT {columns}, count(DISTINCT v % 50) AS y, sum(v) AS s FROM events GROUP BY {key}"
+    ours = session.sql(sql)
+    rows = sorted(map(tuple, ours.collect()))
+    codes = [decision.code for decision in firesteel.explain(ours).declined]
+    assert codes == (["SKEW.PYTHON_FUNCTION"] if declined else [])
+    session.conf.set("spark.firesteel.enabled", False)
+    try:
+        assert sorted(map(tuple, session.sql(sql).collect())) == rows
+    finally:
+        session.conf.unset("spark.firesteel.enabled")
+
+
 def test_explains_inside_a_subquery(session: SparkSession) -> None:
     assert firesteel.explain(session.sql(f"SELECT (SELECT sum(v) FROM ({TOP_TWO}))")).fired
 

@@ -100,9 +100,9 @@ case class PaneWindowsExec(
 
   override def firedValues: Map[String, String] = Map(
     "window" -> grid.toString,
-    "windowsPerRow" -> grid.overlap.toString,
+    "windowsPerRow" -> (math.rint(grid.overlap * 100) / 100).toString,
     "panesPerWindow" -> grid.panesPerWindow.toString,
-    "keys" -> keys.map(_.sql).mkString(", ")
+    "keys" -> keys.map(_.name).mkString(", ")
   )
 
   override def simpleString(maxFields: Int): String = {

@@ -1,7 +1,7 @@
 package io.firesteel.skew
 
 import io.firesteel.core.Decline
-import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, PythonUDF, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Average, CentralMomentAgg, CollectList, CollectSet, Count, DeclarativeAggregate, ImperativeAggregate, Sum}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
@@ -30,6 +30,7 @@ private[skew] final case class DistinctQuery(
       () => if (child.isStreaming) Some(SkewDecline.Streaming) else None,
       () => phases.refusal,
       () => if (isWorthwhile) None else Some(SkewDecline.OneDistinct),
+      () => pythonFunction,
       () => unsupportedFunction,
       () => notMergeable,
       () => unsupportedType
@@ -49,6 +50,13 @@ private[skew] final case class DistinctQuery(
       columns.exists(_.filter.isDefined)
     if (isRewritten) columns.size + math.min(ordinary.size, 1) else 1
   }
+
+  /** Spark takes these out of `Aggregate` nodes, later than this room has made them its own. */
+  private def pythonFunction: Option[Decline] =
+    (grouping ++ ordinary ++ columns.flatMap(c => c.values ++ c.filter) ++ results)
+      .flatMap(_.collectFirst { case function: PythonUDF => function.name })
+      .headOption
+      .map(SkewDecline.PythonFunction(_))
 
   private def unsupportedFunction: Option[Decline] =
     columns.flatMap(_.functions).map(_.aggregateFunction).collectFirst {
@@ -85,9 +93,9 @@ private[skew] object DistinctQuery {
     case PhysicalAggregation(grouping, aggregates, results, child)
         if aggregates.exists(one => one.isDistinct || isSet(one)) =>
       val distinct = aggregates.filter(_.isDistinct)
-      val phases = Phases.of(grouping, child, areSetsAlone = distinct.isEmpty)
-      val sets =
-        if (phases.takeSets) aggregates.filter(one => !one.isDistinct && isSet(one)) else Nil
+      val possible = aggregates.filter(one => !one.isDistinct && isSet(one))
+      val phases = Phases.of(grouping, child, distinct.nonEmpty, possible.nonEmpty)
+      val sets = if (phases.takeSets) possible else Nil
       val ordinary = aggregates.filterNot(one => one.isDistinct || sets.contains(one))
       val normalised = grouping.map { key =>
         normalizeFloats(key) match {

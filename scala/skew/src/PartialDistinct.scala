@@ -47,6 +47,7 @@ private[skew] final class PartialDistinct(
     case _ => null
   }
   private[this] var fresh = 0
+  private[this] var hasAdded = false // to a table, which may have to grow
   private[this] val samples = numbers.map(_ => new Sample)
   private[this] var knownGroups = 0
   private[this] var mostGroups = Int.MaxValue
@@ -82,11 +83,10 @@ private[skew] final class PartialDistinct(
     // Whether or not a value follows, a group that begins without one must be known above.
     if (groups.areKeysAlone && groups.size > before && !named)
       writer.state(group, Hashes.ofGroup(groups.hash(group)))
-    // Growing is asked for before it is urgent: a batch at most is added meanwhile.
-    column = 0
-    while (column < columns.length) {
-      if (columns(column).growth > 0L) makeRoom(columns(column))
-      column += 1
+    if (hasAdded) {
+      // Not before the row is done, since making room may end its group's number.
+      hasAdded = false
+      columns.foreach(values => if (values.growth > 0L) makeRoom(values))
     }
     if (groups.size > knownGroups + PartialDistinct.groupStep) {
       knownGroups = groups.size
@@ -114,6 +114,7 @@ private[skew] final class PartialDistinct(
   private def addBatch(column: Int): Unit = {
     fresh = 0
     batches(column).add((_, _, _) => fresh += 1)
+    hasAdded = true
     judge(column, NumberBatch.capacity, fresh)
   }
 
@@ -129,6 +130,7 @@ private[skew] final class PartialDistinct(
     } else {
       val isNew =
         columns(column).asInstanceOf[DistinctBytes].add(group, base, offset, length, hash)
+      hasAdded = true
       judge(column, 1, if (isNew) 1 else 0)
     }
   }

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{FiredOperator, MergeableAggregates, TaskMemoryBudget}
+import io.firesteel.core.{MergeableAggregates, TaskMemoryBudget}
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -30,8 +30,7 @@ case class PartialDistinctExec(
     bucket: Attribute,
     block: Attribute,
     child: SparkPlan)
-  extends UnaryExecNode
-  with FiredOperator {
+  extends UnaryExecNode {
 
   override def nodeName: String = "PartialDistinct"
 
@@ -91,11 +90,6 @@ case class PartialDistinctExec(
       }
     }
   }
-
-  override def firedRule: String = PlanDistinctAggregate.ruleName
-  override def firedMessage: String = "finds distinct values below the exchange"
-  override def firedValues: Map[String, String] = Map.empty
-  override def reportsDecision: Boolean = false
 
   override def simpleString(maxFields: Int): String =
     s"$nodeName ${grouping.mkString("[", ", ", "]")}, " +

@@ -19,16 +19,24 @@ private[skew] final case class Phases(
 
 private[skew] object Phases {
 
-  /** @param areSetsAlone whether the aggregate has no `DISTINCT` */
-  def of(grouping: Seq[Expression], child: LogicalPlan, areSetsAlone: Boolean): Phases =
+  /**
+   * @param hasDistincts whether the aggregate has a `DISTINCT`
+   * @param hasSets whether it has a set; only then statistics are asked for
+   */
+  def of(
+      grouping: Seq[Expression],
+      child: LogicalPlan,
+      hasDistincts: Boolean,
+      hasSets: Boolean): Phases =
     SQLConf.get.getConf(SkewConf.PHASES) match {
       case "ONE_PHASE" => Phases(areForced = false, takeSets = false, Some(SkewDecline.OnePhase))
       case "TWO_PHASE" => Phases(areForced = true, takeSets = true, None)
+      case _ if !hasSets => Phases(areForced = false, takeSets = false, None)
       case _ =>
         val (groups, max) = (groupsOf(grouping, child), SQLConf.get.getConf(SkewConf.MAX_GROUPS))
         val few = groups.exists(_ <= max)
         val refusal =
-          if (areSetsAlone && !few) Some(SkewDecline.ManyGroups(groups, max)) else None
+          if (!hasDistincts && !few) Some(SkewDecline.ManyGroups(groups, max)) else None
         Phases(areForced = false, few, refusal)
     }
 

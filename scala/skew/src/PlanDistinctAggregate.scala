@@ -1,10 +1,10 @@
 package io.firesteel.skew
 
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, NamedExpression}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Final}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
-import org.apache.spark.sql.execution.aggregate.{HashAggregateExec, ObjectHashAggregateExec, SortAggregateExec}
+import org.apache.spark.sql.execution.aggregate.AggUtils
 import org.apache.spark.sql.types.{BinaryType, IntegerType}
 
 /**
@@ -63,48 +63,16 @@ object PlanDistinctAggregate extends SparkStrategy {
     finished(keys, functions, query.results, merge)
   }
 
-  /** The operator that Spark would use for the last step. */
+  /** The last of the operators that Spark would plan, over ours in place of its partial one. */
   private def finished(
       keys: Seq[NamedExpression],
       functions: Seq[AggregateExpression],
       results: Seq[NamedExpression],
-      child: SparkPlan): SparkPlan = {
-    val last = functions.map(_.copy(mode = Final, isDistinct = false, filter = None))
-    val attributes = last.map(_.resultAttribute)
-    val buffers = last.flatMap(_.aggregateFunction.aggBufferAttributes)
-    val required = Some(keys)
-    if (Aggregate.supportsHashAggregate(buffers, keys))
-      HashAggregateExec(
-        required,
-        isStreaming = false,
-        None,
-        keys,
-        last,
-        attributes,
-        keys.size,
-        results,
-        child)
-    else if (Aggregate.supportsObjectHashAggregate(last, keys))
-      ObjectHashAggregateExec(
-        required,
-        isStreaming = false,
-        None,
-        keys,
-        last,
-        attributes,
-        keys.size,
-        results,
-        child)
-    else
-      SortAggregateExec(
-        required,
-        isStreaming = false,
-        None,
-        keys,
-        last,
-        attributes,
-        keys.size,
-        results,
-        child)
+      merge: SparkPlan): SparkPlan = {
+    val parts = functions.map(_.copy(isDistinct = false, filter = None))
+    AggUtils
+      .planAggregateWithoutDistinct(keys, parts, results, merge)
+      .head
+      .withNewChildren(Seq(merge))
   }
 }

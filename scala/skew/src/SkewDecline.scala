@@ -47,6 +47,13 @@ object SkewDecline {
     override def values: Map[String, String] = Map("function" -> function)
   }
 
+  final case class PythonFunction(function: String)
+    extends SkewDecline(
+      "PYTHON_FUNCTION",
+      s"$function is a Python function, which Spark takes out of its own aggregates only") {
+    override def values: Map[String, String] = Map("function" -> function)
+  }
+
   final case class UnsupportedType(expression: String, dataType: String)
     extends SkewDecline(
       "UNSUPPORTED_TYPE",
@@ -66,6 +73,7 @@ object SkewDecline {
     DeclineDoc(
       UnsupportedFunction("").code,
       "A DISTINCT aggregate that is not COUNT, SUM, AVG or one of variance."),
+    DeclineDoc(PythonFunction("").code, "A Python function in an argument, filter or result."),
     DeclineDoc(NotMergeable("").code, "An aggregate function that cannot be computed in parts."),
     DeclineDoc(
       UnsupportedType("", "").code,
