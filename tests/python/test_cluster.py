@@ -80,3 +80,95 @@ def test_executors_run_the_operators(
 ) -> None:
     printed = run_python(PROGRAM, SPARK_HOME=str(writable_spark_home))
     assert "executors: 2" in printed
+
+
+LOSS = '''
+import os
+import subprocess
+import tempfile
+
+import firesteel
+from pyspark.sql import SparkSession
+
+builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", False)
+builder = builder.config("spark.shuffle.io.retryWait", "100ms")  # else 15 s until it gives up
+spark = firesteel.configure(builder.config("spark.sql.shuffle.partitions", 4)).getOrCreate()
+folder = tempfile.mkdtemp()
+
+
+class Named:
+    schema = "id BIGINT, name STRING"
+    keys = ("id",)
+
+    def lookup(self, keys):
+        import pyarrow
+
+        ids = [i for i in keys["id"].to_pylist() if i < 500]
+        return pyarrow.table({"id": ids, "name": ["n%d" % i for i in ids]})
+
+
+def strike(row: int, marker: str) -> int:
+    """Kills the executor that this row is in, once per marker."""
+    if row % 100 == 37:
+        try:
+            os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return row
+        parent = os.getpid()
+        for _ in range(2):  # the daemon of Spark's Python workers, then the executor
+            parent = int(subprocess.check_output(["ps", "-o", "ppid=", "-p", str(parent)]))
+        os.kill(parent, 9)
+    return row
+
+
+spark.udf.register("strike", strike, "bigint")
+people = spark.range(500).selectExpr("id", "concat('n', id) AS name")
+people.write.bucketBy(8, "id").option("path", folder + "/people").saveAsTable("people")
+spark.read.format("firesteel-files").option("table", "people").load().createOrReplaceTempView("p")
+firesteel.register_lookup(spark, "named", Named(), cache="PARTIAL", max_rows=100)
+spark.range(0, 2000, 1, 4).selectExpr("id AS no", "id % 600 AS id").createTempView("orders")
+
+lookup = """SELECT /*+ LOOKUP('table'='c'%s) */ no, name
+            FROM orders o LEFT JOIN %s c ON o.id = c.id"""
+queries = {
+    "files": lookup % ("", "p"),
+    "files by shard": lookup % (", 'shuffle'='true'", "p"),
+    "python": lookup % (", 'shuffle'='true'", "named"),
+    "rank": """SELECT no, id FROM (
+        SELECT *, row_number() OVER (PARTITION BY id ORDER BY no) AS n FROM orders) WHERE n <= 2""",
+    "distinct": """SELECT id AS no, count(DISTINCT no % 3) AS a, count(DISTINCT no % 7) AS b
+        FROM orders GROUP BY id""",
+    "panes": """SELECT unix_seconds(window.start) AS no, count(*) AS n
+        FROM (SELECT *, timestamp_seconds(no) AS ts FROM orders)
+        GROUP BY window(ts, '60 seconds', '1 second')""",
+}
+rows = [(no, no % 600) for no in range(2000)]
+joined = [(no, "n%d" % i if i < 500 else None) for no, i in rows]
+values = {i: [no for no, other in rows if other == i] for i in range(600)}
+expected = {
+    "files": joined,
+    "files by shard": joined,
+    "python": joined,
+    "rank": [(no, i) for no, i in rows if no < 1200],
+    "distinct": [
+        (i, len({no % 3 for no in of}), len({no % 7 for no in of})) for i, of in values.items()
+    ],
+    "panes": [(at, sum(at <= no < at + 60 for no, _ in rows)) for at in range(-59, 2000)],
+}
+for number, (name, query) in enumerate(queries.items()):
+    marker = f"{folder}/struck-{number}"
+    struck = spark.sql(query).selectExpr("*", f"strike(no, '{marker}') AS struck")
+    found = [row[:-1] for row in struck.collect()]
+    assert os.path.exists(marker), name
+    assert firesteel.explain(struck).fired, name
+    assert sorted(found, key=repr) == sorted(expected[name], key=repr), (name, len(found))
+print("struck:", len(queries))
+spark.stop()
+'''
+
+
+def test_an_executor_lost_in_the_middle_loses_no_row(
+    run_python: Callable[..., str], writable_spark_home: Path
+) -> None:
+    printed = run_python(LOSS, SPARK_HOME=str(writable_spark_home))
+    assert "struck: 6" in printed

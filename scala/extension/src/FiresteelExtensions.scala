@@ -1,7 +1,7 @@
 package io.firesteel
 
 import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFunction}
-import io.firesteel.lookup.{CheckLookupJoin, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable}
+import io.firesteel.lookup.{CheckLookupJoin, LiftOffDimension, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable}
 import io.firesteel.panes.{DeclineStreamingPanes, PlanPanes}
 import io.firesteel.rank.{PlanTopN, RemoveRedundantPartialTopN}
 import io.firesteel.skew.{KeepDistinctAggregates, MergeGlobalAggregates, PlanDistinctAggregate}
@@ -33,6 +33,7 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectTableFunction(VersionFunction.description)
 
     // Optimizer, once, after its rules have simplified and before Spark rewrites DISTINCT.
+    extensions.injectPreCBORule(_ => LiftOffDimension)
     extensions.injectPreCBORule(_ => MergeGlobalAggregates)
     extensions.injectPreCBORule(_ => KeepDistinctAggregates)
     extensions.injectPreCBORule(_ => DeclineStreamingPanes)

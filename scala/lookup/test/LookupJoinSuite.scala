@@ -198,6 +198,55 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
     }
   }
 
+  test("subqueries about the dimension's columns") {
+    store("customers", customers)
+    table("country STRING, rank INT", Row("c1", 1), Row("c2", 2), Row("c40", 3), Row(null, 4))
+      .createOrReplaceTempView("lands")
+    val known = "SELECT country FROM lands WHERE country IS NOT NULL"
+    val conditions = Seq(
+      s"c.country IN ($known)",
+      s"c.country NOT IN ($known)",
+      s"c.country NOT IN (SELECT country FROM lands)",
+      s"upper(c.country) IN (SELECT upper(country) FROM lands) AND c.id < 50",
+      "EXISTS (SELECT 1 FROM lands s WHERE s.country = c.country)",
+      "NOT EXISTS (SELECT 1 FROM lands s WHERE s.country = c.country AND s.rank > 1)",
+      s"(c.country IN ($known) OR c.type = 'x')",
+      "c.id > (SELECT sum(rank) FROM lands s WHERE s.country = c.country)",
+      s"c.country IN ($known) AND EXISTS (SELECT 1 FROM lands s WHERE s.rank = c.small)",
+      "c.small > (SELECT min(rank) FROM lands)",
+      "EXISTS (SELECT 1 FROM lands s WHERE s.country = c.country AND s.rank < o.id)"
+    )
+    conditions.foreach(condition => assertJoins(s"$inner WHERE $condition", "customers"))
+    assertJoins(s"$left WHERE c.country IN ($known)", "customers")
+    assertJoins(s"$left WHERE c.country IS NULL OR c.country NOT IN ($known)", "customers")
+    assertJoins(s"$inner LEFT SEMI JOIN lands s ON s.country = c.country", "customers")
+    assertJoins(s"$inner LEFT ANTI JOIN lands s ON s.country = c.country", "customers")
+    val below =
+      "(SELECT c.id, concat(c.type, '!') AS type, c.country, c.nested, s.rank FROM {c} c " +
+        "JOIN lands s ON s.country = c.country WHERE c.id < 70)"
+    Seq("", " AND d.type > o.type", " AND d.rank < o.id", " AND d.rank + c.id > o.id").foreach {
+      more =>
+        assertJoins(
+          s"SELECT o.id, d.* FROM orders o JOIN $below d ON o.customer_id = d.id" +
+            more.replace("c.id", "d.id"),
+          "customers")
+    }
+  }
+
+  test("a plan with a subquery above the lookup is one that adaptive execution can go on with") {
+    store("customers", customers)
+    Seq("true", "false").foreach { adaptive =>
+      withConf(
+        "spark.sql.adaptive.enabled" -> adaptive,
+        "spark.sql.autoBroadcastJoinThreshold" -> "-1") {
+        assertJoins(
+          s"$inner WHERE c.country IN (SELECT country FROM customers WHERE id < 9)",
+          "customers",
+          "/*+ LOOKUP(('table'='c'), ('shuffle'='true')) */")
+      }
+    }
+  }
+
   test("FULL loads a table whole, once, whatever Spark can read") {
     customers.createOrReplaceTempView("plain")
     val joined = spark.sql(

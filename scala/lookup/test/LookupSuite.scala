@@ -20,6 +20,7 @@ abstract class LookupSuite extends RoomSuite {
     extensions.injectHintResolutionRule(session => new ResolveLookupHint(session))
     extensions.injectResolutionRule(_ => ResolveLookupTable)
     extensions.injectCheckRule(session => plan => CheckLookupJoin(session)(plan))
+    extensions.injectPreCBORule(_ => LiftOffDimension)
     extensions.injectPlannerStrategy(_ => PlanLookupJoin)
     extensions.injectPlannerStrategy(_ => RefuseBareLookup)
   }

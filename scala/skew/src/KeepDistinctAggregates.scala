@@ -18,12 +18,13 @@ object KeepDistinctAggregates extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.transformUpWithPruning(_.containsPattern(TreePattern.AGGREGATE)) {
       case aggregate: Aggregate =>
-        DistinctQuery.of(aggregate).fold[LogicalPlan](aggregate) { query =>
+        val (own, withResults) = PythonResults.off(aggregate)
+        DistinctQuery.of(own).fold[LogicalPlan](aggregate) { query =>
           switchedOff.orElse(query.refusal) match {
             case Some(why) =>
               Decisions.decline(aggregate, PlanDistinctAggregate.ruleName, why)
               aggregate
-            case None => DistinctAggregate.of(aggregate)
+            case None => withResults(DistinctAggregate.of(own))
           }
         }
     }

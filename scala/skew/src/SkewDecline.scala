@@ -73,7 +73,7 @@ object SkewDecline {
     DeclineDoc(
       UnsupportedFunction("").code,
       "A DISTINCT aggregate that is not COUNT, SUM, AVG or one of variance."),
-    DeclineDoc(PythonFunction("").code, "A Python function in an argument, filter or result."),
+    DeclineDoc(PythonFunction("").code, "A Python function in an argument or filter."),
     DeclineDoc(NotMergeable("").code, "An aggregate function that cannot be computed in parts."),
     DeclineDoc(
       UnsupportedType("", "").code,
