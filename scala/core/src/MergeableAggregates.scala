@@ -157,10 +157,20 @@ private[firesteel] final class MergeableAggregates(
   }
 
   /** A buffer that holds what `state` does and shares nothing with it. */
-  def bufferOf(state: InternalRow): InternalRow = {
-    val buffer = newBuffer()
-    merge(buffer, state)
-    buffer
+  def bufferOf(state: InternalRow): InternalRow = state match {
+    case row: UnsafeRow if isFixed => row.copy() // nothing merged with something is that
+    case _ =>
+      val buffer = newBuffer()
+      merge(buffer, state)
+      buffer
+  }
+
+  /** The same in a buffer that is not needed any more, or a new one. */
+  def bufferOf(state: InternalRow, spare: InternalRow): InternalRow = (spare, state) match {
+    case (buffer: UnsafeRow, row: UnsafeRow) if isFixed =>
+      buffer.copyFrom(row)
+      buffer
+    case _ => bufferOf(state)
   }
 
   /** The results, one for each expression, in a row that the next call uses again. */

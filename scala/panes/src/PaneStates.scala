@@ -6,20 +6,20 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.aggregate.{AggUtils, HashAggregateExec, ObjectHashAggregateExec, SortAggregateExec}
 
 /**
- * Spark's own aggregates by key and pane, up to the states that panes are merged from.
+ * Aggregates by key and pane, up to the states that panes are merged from.
  *
  * {{{
- *   HashAggregate [k, pane], [merge_sum(v)]
+ *   MergePanes [k], pane, [sum(v)]
  *   +- Exchange hashpartitioning(k)             EnsureRequirements adds it
- *      +- HashAggregate [k, pane], [partial_sum(v)]
+ *      +- PartialPanes [k], pane, [sum(v)]
  * }}}
  *
- * Rows are clustered by key alone, since the panes of a key make up its windows together. Generated
- * code, the choice of hash, object-hash or sort aggregate and spilling are all Spark's.
+ * Rows are clustered by key alone, since the panes of a key make up its windows together. Where
+ * states are not of one size, the aggregates are Spark's own, with their ways to spill.
  */
 private[panes] object PaneStates {
 
-  /** A plan that gives keys, pane and states, with one row for each key and pane. */
+  /** A plan that gives keys, pane and states. */
   def plan(
       keys: Seq[NamedExpression],
       pane: NamedExpression,
@@ -31,11 +31,10 @@ private[panes] object PaneStates {
     // A filter is for rows: what is merged has passed it.
     val merging = functions.map(_.copy(mode = PartialMerge, filter = None))
     AggUtils.planAggregateWithoutDistinct(keys :+ pane, functions, Nil, child).head match {
-      case hash: HashAggregateExec =>
-        hash.copy(
-          requiredChildDistributionExpressions = clusteredBy,
-          aggregateExpressions = merging,
-          resultExpressions = states)
+      // Spark hashes where every state is of one size.
+      case _: HashAggregateExec =>
+        val partial = PaneStatesExec(keys, pane, functions, merges = false, child)
+        PaneStatesExec(keys.map(_.toAttribute), pane.toAttribute, merging, merges = true, partial)
       case objectHash: ObjectHashAggregateExec =>
         objectHash.copy(
           requiredChildDistributionExpressions = clusteredBy,

@@ -115,10 +115,10 @@ case class PaneWindowsExec(
     copy(child = newChild)
 }
 
-private object PaneWindowsExec {
+private[panes] object PaneWindowsExec {
 
   /** Only merges and evaluates: the columns that the functions once read are named, and not there. */
-  private def aggregates(functions: Seq[AggregateExpression]): MergeableAggregates =
+  def aggregates(functions: Seq[AggregateExpression]): MergeableAggregates =
     new MergeableAggregates(
       functions,
       AttributeSet(functions.flatMap(_.aggregateFunction.references)).toSeq)

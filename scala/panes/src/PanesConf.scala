@@ -28,8 +28,9 @@ object PanesConf {
   val MAX_TASK_MEMORY: ConfigEntry[Option[Long]] =
     SQLConf
       .buildConf("spark.firesteel.panes.maxTaskMemory")
-      .doc("Bytes that merged panes may hold in one task, beside what Spark's memory manager " +
-        "grants. Refused, a window is merged anew from its panes, whose number then counts.")
+      .doc("Bytes that panes may hold in each operator of a task, beside what Spark's memory " +
+        "manager grants. Refused, panes are sent on in parts, and a window is merged anew from " +
+        "its panes, whose number then counts.")
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
       .checkValue(_ > 0, "must be positive")

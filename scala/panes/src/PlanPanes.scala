@@ -12,9 +12,9 @@ import org.apache.spark.sql.internal.SQLConf
  * {{{
  *   Aggregate [k, window], [sum(v)]                       PaneWindows [k], 1 day by 1 hour, [sum(v)]
  *   +- Expand [window 1 of 24, ..., window 24 of 24]  =>  +- Sort [k, pane]
- *      +- child                                              +- HashAggregate [k, pane], [merge_sum(v)]
+ *      +- child                                              +- MergePanes [k], pane, [sum(v)]
  *                                                               +- Exchange hashpartitioning(k)
- *                                                                  +- HashAggregate [k, pane], [partial_sum(v)]
+ *                                                                  +- PartialPanes [k], pane, [sum(v)]
  *                                                                     +- child
  * }}}
  *

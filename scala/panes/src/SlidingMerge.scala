@@ -31,6 +31,7 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
   private[this] val newer = new ArrayDeque[Pane]
   private[this] var newerMerged: InternalRow = _
   private[this] var bytes = 0L
+  private[this] var ofWindow: InternalRow = _
   private[this] var answer: InternalRow = _
 
   /** Whether every window is merged from its panes, without kept steps. */
@@ -89,9 +90,10 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
       all
     } else if (older.isEmpty) newerMerged
     else {
-      val all = bufferOf(older.peekFirst().state)
-      if (newerMerged != null) merge(all, aggregates.state(newerMerged))
-      all
+      merges += 1
+      ofWindow = aggregates.bufferOf(older.peekFirst().state, ofWindow)
+      if (newerMerged != null) merge(ofWindow, aggregates.state(newerMerged))
+      ofWindow
     }
 
   private def bufferOf(state: UnsafeRow): InternalRow = {
@@ -102,6 +104,12 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
   private def merge(buffer: InternalRow, state: UnsafeRow): Unit = {
     merges += 1
     aggregates.merge(buffer, state)
+  }
+
+  /** The state of a buffer that is not needed any more. */
+  private def ownStateOf(buffer: InternalRow): UnsafeRow = {
+    val state = aggregates.state(buffer)
+    if (state eq buffer) state else state.copy()
   }
 
   private def dropFrom(panes: ArrayDeque[Pane], number: Long): Unit =
@@ -122,7 +130,7 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
         else {
           val step = bufferOf(pane.state)
           merge(step, older.peekFirst().state)
-          aggregates.state(step).copy()
+          ownStateOf(step)
         }
       older.addFirst(new Pane(pane.number, state))
       after += older.peekFirst().bytes

@@ -1,9 +1,9 @@
 package io.firesteel.skew
 
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeReference, CreateStruct, Expression, If, IsNotNull, Literal, UnsafeRow}
+import io.firesteel.core.KeyIndex
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeReference, CreateStruct, Expression, If, IsNotNull, Literal}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Count}
 import org.apache.spark.sql.firesteel.{binaryKey, normalizeFloats}
-import org.apache.spark.sql.types.{DataType, Decimal, DecimalType}
 
 /**
  * What some `DISTINCT` aggregates of one query have in common: the same values of the same rows,
@@ -29,7 +29,7 @@ private[skew] final case class DistinctColumn(
    * Whether a value fits the eight bytes of a fixed field of an `UnsafeRow`. Then those are the
    * value: Spark zeroes what a shorter type leaves of them.
    */
-  val isNumber: Boolean = identities.size == 1 && DistinctColumn.fitsWord(identities.head.dataType)
+  val isNumber: Boolean = identities.size == 1 && KeyIndex.fitsWord(identities.head.dataType)
 
   /** The value that a row adds, null when it adds none. */
   val added: Expression = {
@@ -56,13 +56,5 @@ private[skew] final case class DistinctColumn(
         isDistinct = false)
     }
     (moved, columns.map(_._2))
-  }
-}
-
-private[skew] object DistinctColumn {
-
-  def fitsWord(dataType: DataType): Boolean = dataType match {
-    case decimal: DecimalType => decimal.precision <= Decimal.MAX_LONG_DIGITS
-    case other => UnsafeRow.isFixedLength(other)
   }
 }

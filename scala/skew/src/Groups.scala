@@ -2,7 +2,7 @@ package io.firesteel.skew
 
 import java.util.Arrays
 
-import io.firesteel.core.{GroupIndex, MergeableAggregates}
+import io.firesteel.core.{KeyIndex, MergeableAggregates}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
@@ -17,7 +17,7 @@ private[skew] final class Groups(
     keyFields: Int,
     val aggregates: MergeableAggregates) {
 
-  private[this] val index = new GroupIndex
+  private[this] val index = new KeyIndex(isNumber, keyFields)
 
   /** Whether a group is only its key, so that it need not be written where a value names it. */
   val areKeysAlone: Boolean = aggregates.stateAttributes.isEmpty
@@ -25,11 +25,7 @@ private[skew] final class Groups(
   private[this] val noBuffer = aggregates.newBuffer()
   private[this] var buffers = new Array[InternalRow](64)
   private[this] val state = new UnsafeRow(aggregates.stateAttributes.size)
-  private[this] val numberRow = {
-    val row = new UnsafeRow(1)
-    row.pointTo(new Array[Byte](16), 16)
-    row
-  }
+  private[this] val numberRow = KeyIndex.numberRow()
   private[this] val keyRow = new UnsafeRow(keyFields)
 
   // Of a function with an object, such as collect_list, nobody knows the size; Spark assumes none.
@@ -44,10 +40,7 @@ private[skew] final class Groups(
 
   /** The group of a key. */
   def of(key: UnsafeRow): Int = {
-    val group =
-      if (!isNumber) index.of(key)
-      else if (key.isNullAt(0)) index.ofNull()
-      else index.of(key.getLong(0))
+    val group = index.of(key)
     if (!areKeysAlone) {
       if (group >= buffers.length) buffers = Arrays.copyOf(buffers, buffers.length * 2)
       if (buffers(group) == null) buffers(group) = aggregates.newBuffer()
@@ -61,23 +54,16 @@ private[skew] final class Groups(
   def buffer(group: Int): InternalRow = if (areKeysAlone) noBuffer else buffers(group)
 
   /** The key of a group, in a row that the next call may use again. */
-  def key(group: Int): UnsafeRow =
-    if (!isNumber) index.row(group)
-    else {
-      if (index.isNull(group)) numberRow.setNullAt(0)
-      else {
-        numberRow.setNotNullAt(0)
-        numberRow.setLong(0, index.number(group))
-      }
-      numberRow
-    }
+  def key(group: Int): UnsafeRow = index.key(group)
 
-  def writeKey(group: Int, out: BlockBytes): Unit =
-    if (!isNumber) writeRow(index.row(group), out)
+  def writeKey(group: Int, out: BlockBytes): Unit = {
+    val key = index.key(group)
+    if (!isNumber) writeRow(key, out)
     else {
-      out.putNumber(if (index.isNull(group)) 1L else 0L)
-      out.putSigned(index.number(group))
+      out.putNumber(if (key.isNullAt(0)) 1L else 0L)
+      out.putSigned(key.getLong(0))
     }
+  }
 
   /** The group of the key that `writeKey` wrote. */
   def readKey(in: BlockReader): Int =

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{FiredOperator, MergeableAggregates, TaskMemoryBudget}
+import io.firesteel.core.{FiredOperator, KeyIndex, MergeableAggregates, TaskMemoryBudget}
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -59,7 +59,7 @@ case class MergeDistinctExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     val start = new MergeDistinctStart(
-      DistinctKeys.isNumber(keys),
+      KeyIndex.isNumber(keys),
       keys.size,
       ordinary,
       columns.indices.map { i =>

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{MergeableAggregates, TaskMemoryBudget}
+import io.firesteel.core.{KeyIndex, MergeableAggregates, TaskMemoryBudget}
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -54,7 +54,7 @@ case class PartialDistinctExec(
     // Locals, so that the closure carries these values and not the whole plan.
     val (grouping, ordinary, added) = (this.grouping, this.ordinary, this.added)
     val (numbers, input) = (this.numbers.toArray, child.output)
-    val isNumber = DistinctKeys.isNumber(grouping)
+    val isNumber = KeyIndex.isNumber(grouping)
     val names = Buckets.names(conf.numShufflePartitions)
     val cap = conf.getConf(SkewConf.MAX_TASK_MEMORY).getOrElse(Long.MaxValue)
     val (sample, share) =
@@ -97,11 +97,4 @@ case class PartialDistinctExec(
 
   override protected def withNewChildInternal(newChild: SparkPlan): PartialDistinctExec =
     copy(child = newChild)
-}
-
-private[skew] object DistinctKeys {
-
-  /** Whether a key is one field of eight bytes. */
-  def isNumber(keys: Seq[Expression]): Boolean =
-    keys.size == 1 && DistinctColumn.fitsWord(keys.head.dataType)
 }

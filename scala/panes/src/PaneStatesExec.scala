@@ -1,0 +1,109 @@
+package io.firesteel.panes
+
+import io.firesteel.core.{KeyIndex, MergeableAggregates, TaskMemoryBudget}
+import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, NamedExpression, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.codegen.GenerateUnsafeRowJoiner
+import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, ClusteredDistribution, Distribution, UnspecifiedDistribution}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.{PartitioningPreservingUnaryExecNode, SparkPlan}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.firesteel.countPeakMemory
+
+/**
+ * Aggregates by keys and pane in a table made for panes: rows below the exchange, and states above
+ * it. The output is that of Spark's aggregates, keys, pane and the states of the functions, except
+ * that a key and pane may come more than once.
+ *
+ * Memory: what Spark's memory manager grants, up to `spark.firesteel.panes.maxTaskMemory`; when it is
+ * refused, everything held is sent on.
+ *
+ * @param functions whose states are of one size
+ * @param merges whether the input is this operator's output
+ */
+case class PaneStatesExec(
+    keys: Seq[NamedExpression],
+    pane: NamedExpression,
+    functions: Seq[AggregateExpression],
+    merges: Boolean,
+    child: SparkPlan)
+  extends PartitioningPreservingUnaryExecNode {
+
+  override def nodeName: String = if (merges) "MergePanes" else "PartialPanes"
+
+  private def states: Seq[Attribute] =
+    functions.flatMap(_.aggregateFunction.inputAggBufferAttributes)
+
+  override def output: Seq[Attribute] = (keys :+ pane).map(_.toAttribute) ++ states
+
+  override def producedAttributes: AttributeSet =
+    AttributeSet(states) ++ AttributeSet(functions.flatMap(_.aggregateFunction.aggBufferAttributes))
+
+  override protected def outputExpressions: Seq[NamedExpression] = keys :+ pane
+
+  // Panes of a key make up its windows together.
+  override def requiredChildDistribution: Seq[Distribution] = Seq(
+    if (!merges) UnspecifiedDistribution
+    else if (keys.isEmpty) AllTuples
+    else ClusteredDistribution(keys.map(_.toAttribute)))
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "numInputRows" -> SQLMetrics.createMetric(sparkContext, "number of input rows"),
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of panes"),
+    "refusals" -> SQLMetrics.createMetric(sparkContext, "times that memory was refused"),
+    "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory")
+  )
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    // Locals, so that the closure carries these values and not the whole plan.
+    val (keys, pane, input) = (this.keys, this.pane, child.output)
+    val (functions, merges) = (this.functions, this.merges)
+    val group = (keys :+ pane).map(_.toAttribute)
+    val stateSchema = DataTypeUtils.fromAttributes(states)
+    val cap = conf.getConf(PanesConf.MAX_TASK_MEMORY).getOrElse(Long.MaxValue)
+    val (in, out) = (longMetric("numInputRows"), longMetric("numOutputRows"))
+    val (refused, peak) = (longMetric("refusals"), longMetric("peakMemory"))
+    child.execute().mapPartitions { rows =>
+      val budget = TaskMemoryBudget.ofThisTask(cap)
+      val isNumber = KeyIndex.isNumber(keys)
+      val aggregates =
+        if (merges) PaneWindowsExec.aggregates(functions)
+        else new MergeableAggregates(functions, input)
+      val taken = if (merges) stateSchema.size else input.size
+      val toTaken = UnsafeProjection.create(input.takeRight(taken), input)
+      val panes = new PaneStatesIterator(
+        rows.map { row => in += 1; row },
+        taken,
+        {
+          case row: UnsafeRow if !merges => row
+          case row => toTaken(row)
+        },
+        if (merges) aggregates.merge else aggregates.update,
+        new KeyIndex(isNumber, keys.size),
+        UnsafeProjection.create(if (isNumber) keys :+ pane else keys, input),
+        UnsafeProjection.create(Seq(pane), input),
+        aggregates.newBuffer().asInstanceOf[UnsafeRow],
+        UnsafeProjection.create(group, group),
+        GenerateUnsafeRowJoiner.create(DataTypeUtils.fromAttributes(group), stateSchema),
+        budget
+      )
+      TaskContext.get().addTaskCompletionListener[Unit] { task =>
+        refused += panes.refusals
+        peak += budget.peak
+        countPeakMemory(task, budget.peak)
+      }
+      panes.map { row => out += 1; row }
+    }
+  }
+
+  override def simpleString(maxFields: Int): String = {
+    val calls = functions.map(_.aggregateFunction.toString)
+    s"$nodeName ${keys.mkString("[", ", ", "]")}, $pane, ${calls.mkString("[", ", ", "]")}"
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): PaneStatesExec =
+    copy(child = newChild)
+}

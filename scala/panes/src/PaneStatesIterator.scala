@@ -1,0 +1,137 @@
+package io.firesteel.panes
+
+import io.firesteel.core.{KeyIndex, MemoryBudget}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowJoiner
+
+/**
+ * The states of a task's rows by key and pane, as rows of keys, pane and state.
+ *
+ * When memory is refused, everything held is sent on and forgotten. So the same key and pane may
+ * come again, which [[SlidingMerge]] takes as more rows of one pane.
+ *
+ * @param columns how many columns has what is taken of a row
+ * @param takenOf what is taken of a row;
+ * @param add puts what was taken into a state
+ * @param keyOf the key of a row; where it is one number, the pane follows it
+ * @param paneOf its pane, in a row of one column; only asked where `keyOf` does not give it
+ * @param keyAndPane makes a row of keys and pane out of both
+ * @param output puts keys and pane before a state
+ */
+private[panes] final class PaneStatesIterator(
+    input: Iterator[InternalRow],
+    columns: Int,
+    takenOf: InternalRow => UnsafeRow,
+    add: (UnsafeRow, UnsafeRow) => Unit,
+    keys: KeyIndex,
+    keyOf: UnsafeProjection,
+    paneOf: UnsafeProjection,
+    empty: UnsafeRow,
+    keyAndPane: UnsafeProjection,
+    output: UnsafeRowJoiner,
+    budget: MemoryBudget)
+  extends Iterator[UnsafeRow] {
+  import PaneStatesIterator._
+
+  private[this] val table = new PaneTable(empty)
+  private[this] val rows = Array.fill(PaneTable.batch)(ownRow(columns))
+  private[this] val groups = new Array[Int](PaneTable.batch)
+  private[this] val panes = new Array[Long](PaneTable.batch)
+  private[this] val found = new Array[Int](PaneTable.batch)
+
+  private[this] val noPane = KeyIndex.numberRow()
+  private[this] val joined = new JoinedRow
+  private[this] var cursor: table.Cursor = _
+  private[this] var groupOfPrefix = -1
+  private[this] var prefix: UnsafeRow = _
+  private[this] var knownGroups = 0
+  private[this] var isRefused = false
+  private[this] var isFound = false
+
+  /** How often memory was refused. */
+  var refusals: Long = 0L
+
+  override def hasNext: Boolean = {
+    if (!isFound) isFound = advance()
+    isFound
+  }
+
+  override def next(): UnsafeRow = {
+    if (!hasNext) throw new NoSuchElementException
+    isFound = false
+    val group = cursor.group
+    if (group != groupOfPrefix) {
+      groupOfPrefix = group
+      prefix = keyAndPane(joined(keys.key(group), noPane))
+    }
+    prefix.setLong(prefix.numFields - 1, cursor.pane)
+    output.join(prefix, cursor.state)
+  }
+
+  private def advance(): Boolean = {
+    var more = cursor != null && cursor.next()
+    while (!more && (cursor == null || input.hasNext)) {
+      if (cursor != null) forget()
+      take()
+      cursor = table.cursor
+      more = cursor.next()
+    }
+    more
+  }
+
+  private def forget(): Unit = {
+    table.clear()
+    keys.clear()
+    knownGroups = 0
+    groupOfPrefix = -1
+    budget.releaseTo(0L)
+  }
+
+  /** Reads rows, to the last or until memory is refused. */
+  private def take(): Unit = {
+    isRefused = false
+    while (!isRefused && input.hasNext) {
+      val number = fill()
+      table.find(number, groups, panes, found)
+      var i = 0
+      while (i < number) {
+        add(table.stateOf(found(i)), rows(i))
+        i += 1
+      }
+      val growth = table.growth
+      if (growth > 0L || keys.size > knownGroups) makeRoom(growth)
+    }
+    if (isRefused) refusals += 1
+  }
+
+  /** Copies the next rows, which may all be one object. */
+  private def fill(): Int = {
+    var number = 0
+    while (number < PaneTable.batch && input.hasNext) {
+      val row = input.next()
+      val key = keyOf(row)
+      groups(number) = keys.of(key)
+      panes(number) = if (keys.isNumber) key.getLong(1) else paneOf(row).getLong(0)
+      rows(number).copyFrom(takenOf(row))
+      number += 1
+    }
+    number
+  }
+
+  private def makeRoom(growth: Long): Unit = {
+    knownGroups = keys.size + groupStep
+    isRefused = !budget.hold(table.bytes + keys.bytes + growth)
+  }
+}
+
+private object PaneStatesIterator {
+  private val groupStep = 1024
+
+  /** A row that others can be copied to. */
+  private def ownRow(columns: Int): UnsafeRow = {
+    val row = new UnsafeRow(columns)
+    row.pointTo(Array.emptyByteArray, 0)
+    row
+  }
+}
