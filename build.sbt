@@ -2,6 +2,9 @@ import Dependencies._
 
 Global / onChangedBuildSource := ReloadOnSourceChanges
 
+// Two rooms' tests at a time: a test mostly waits for its driver's one thread.
+Global / concurrentRestrictions := Seq(Tags.limitAll(2), Tags.limit(Tags.ForkedTestGroup, 2))
+
 ThisBuild / organization := "io.firesteel"
 ThisBuild / version := """(?m)^__version__ = "(.+)"""".r
   .findFirstMatchIn(IO.read(file("python/src/firesteel/_version.py"))).get.group(1)

@@ -206,8 +206,8 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
     val conditions = Seq(
       s"c.country IN ($known)",
       s"c.country NOT IN ($known)",
-      s"c.country NOT IN (SELECT country FROM lands)",
-      s"upper(c.country) IN (SELECT upper(country) FROM lands) AND c.id < 50",
+      "c.country NOT IN (SELECT country FROM lands)",
+      "upper(c.country) IN (SELECT upper(country) FROM lands) AND c.id < 50",
       "EXISTS (SELECT 1 FROM lands s WHERE s.country = c.country)",
       "NOT EXISTS (SELECT 1 FROM lands s WHERE s.country = c.country AND s.rank > 1)",
       s"(c.country IN ($known) OR c.type = 'x')",
