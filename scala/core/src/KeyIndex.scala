@@ -25,8 +25,14 @@ private[firesteel] final class KeyIndex(val isNumber: Boolean, fields: Int) {
   def of(key: UnsafeRow): Int =
     if (fields == 0 && size > 0) 0
     else if (!isNumber) index.of(key)
-    else if (key.isNullAt(0)) index.ofNull()
-    else index.of(key.getLong(0))
+    else if (key.isNullAt(0)) ofNull()
+    else of(key.getLong(0))
+
+  /** The group of a key that is a number. */
+  def of(number: Long): Int = index.of(number)
+
+  /** The group of null, among keys that are numbers. */
+  def ofNull(): Int = index.ofNull()
 
   /** The hash of a group's key, the same wherever the key is met. */
   def hash(group: Int): Int = index.hash(group)

@@ -1,5 +1,6 @@
 package io.firesteel.panes
 
+import io.firesteel.core.KeyReader
 import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, PartialMerge}
 import org.apache.spark.sql.execution.SparkPlan
@@ -33,8 +34,11 @@ private[panes] object PaneStates {
     AggUtils.planAggregateWithoutDistinct(keys :+ pane, functions, Nil, child).head match {
       // Spark hashes where every state is of one size.
       case _: HashAggregateExec =>
-        val partial = PaneStatesExec(keys, pane, functions, merges = false, child)
-        PaneStatesExec(keys.map(_.toAttribute), pane.toAttribute, merging, merges = true, partial)
+        val read = functions.flatMap(_.references).distinct
+        val rows = KeyReader.project((keys :+ pane) ++ read, child)
+        val (keyColumns, number) = (keys.map(_.toAttribute), pane.toAttribute)
+        val partial = PaneStatesExec(keyColumns, number, functions, merges = false, rows)
+        PaneStatesExec(keyColumns, number, merging, merges = true, partial)
       case objectHash: ObjectHashAggregateExec =>
         objectHash.copy(
           requiredChildDistributionExpressions = clusteredBy,

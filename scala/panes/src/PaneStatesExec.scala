@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.{KeyIndex, MergeableAggregates, TaskMemoryBudget}
+import io.firesteel.core.{KeyIndex, KeyReader, MergeableAggregates, TaskMemoryBudget}
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -21,12 +21,13 @@ import org.apache.spark.sql.firesteel.countPeakMemory
  * Memory: what Spark's memory manager grants, up to `spark.firesteel.panes.maxTaskMemory`; when it is
  * refused, everything held is sent on.
  *
+ * @param pane a column of the input, as the keys are
  * @param functions whose states are of one size
  * @param merges whether the input is this operator's output
  */
 case class PaneStatesExec(
-    keys: Seq[NamedExpression],
-    pane: NamedExpression,
+    keys: Seq[Attribute],
+    pane: Attribute,
     functions: Seq[AggregateExpression],
     merges: Boolean,
     child: SparkPlan)
@@ -37,7 +38,7 @@ case class PaneStatesExec(
   private def states: Seq[Attribute] =
     functions.flatMap(_.aggregateFunction.inputAggBufferAttributes)
 
-  override def output: Seq[Attribute] = (keys :+ pane).map(_.toAttribute) ++ states
+  override def output: Seq[Attribute] = (keys :+ pane) ++ states
 
   override def producedAttributes: AttributeSet =
     AttributeSet(states) ++ AttributeSet(functions.flatMap(_.aggregateFunction.aggBufferAttributes))
@@ -48,7 +49,7 @@ case class PaneStatesExec(
   override def requiredChildDistribution: Seq[Distribution] = Seq(
     if (!merges) UnspecifiedDistribution
     else if (keys.isEmpty) AllTuples
-    else ClusteredDistribution(keys.map(_.toAttribute)))
+    else ClusteredDistribution(keys))
 
   override lazy val metrics: Map[String, SQLMetric] = Map(
     "numInputRows" -> SQLMetrics.createMetric(sparkContext, "number of input rows"),
@@ -61,30 +62,26 @@ case class PaneStatesExec(
     // Locals, so that the closure carries these values and not the whole plan.
     val (keys, pane, input) = (this.keys, this.pane, child.output)
     val (functions, merges) = (this.functions, this.merges)
-    val group = (keys :+ pane).map(_.toAttribute)
+    val group = keys :+ pane
     val stateSchema = DataTypeUtils.fromAttributes(states)
     val cap = conf.getConf(PanesConf.MAX_TASK_MEMORY).getOrElse(Long.MaxValue)
     val (in, out) = (longMetric("numInputRows"), longMetric("numOutputRows"))
     val (refused, peak) = (longMetric("refusals"), longMetric("peakMemory"))
     child.execute().mapPartitions { rows =>
       val budget = TaskMemoryBudget.ofThisTask(cap)
-      val isNumber = KeyIndex.isNumber(keys)
       val aggregates =
         if (merges) PaneWindowsExec.aggregates(functions)
         else new MergeableAggregates(functions, input)
       val taken = if (merges) stateSchema.size else input.size
       val toTaken = UnsafeProjection.create(input.takeRight(taken), input)
       val panes = new PaneStatesIterator(
-        rows.map { row => in += 1; row },
+        KeyReader.unsafe(rows, input).map { row => in += 1; row },
         taken,
-        {
-          case row: UnsafeRow if !merges => row
-          case row => toTaken(row)
-        },
+        row => if (merges) toTaken(row) else row,
         if (merges) aggregates.merge else aggregates.update,
-        new KeyIndex(isNumber, keys.size),
-        UnsafeProjection.create(if (isNumber) keys :+ pane else keys, input),
-        UnsafeProjection.create(Seq(pane), input),
+        new KeyIndex(KeyIndex.isNumber(keys), keys.size),
+        new KeyReader(keys, input),
+        KeyReader.placeOf(pane, input),
         aggregates.newBuffer().asInstanceOf[UnsafeRow],
         UnsafeProjection.create(group, group),
         GenerateUnsafeRowJoiner.create(DataTypeUtils.fromAttributes(group), stateSchema),

@@ -1,7 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.{KeyIndex, MemoryBudget}
-import org.apache.spark.sql.catalyst.InternalRow
+import io.firesteel.core.{KeyIndex, KeyReader, MemoryBudget}
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowJoiner
 
@@ -14,19 +13,18 @@ import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowJoiner
  * @param columns how many columns has what is taken of a row
  * @param takenOf what is taken of a row;
  * @param add puts what was taken into a state
- * @param keyOf the key of a row; where it is one number, the pane follows it
- * @param paneOf its pane, in a row of one column; only asked where `keyOf` does not give it
+ * @param paneAt the place of the pane in a row
  * @param keyAndPane makes a row of keys and pane out of both
  * @param output puts keys and pane before a state
  */
 private[panes] final class PaneStatesIterator(
-    input: Iterator[InternalRow],
+    input: Iterator[UnsafeRow],
     columns: Int,
-    takenOf: InternalRow => UnsafeRow,
+    takenOf: UnsafeRow => UnsafeRow,
     add: (UnsafeRow, UnsafeRow) => Unit,
     keys: KeyIndex,
-    keyOf: UnsafeProjection,
-    paneOf: UnsafeProjection,
+    keyReader: KeyReader,
+    paneAt: Int,
     empty: UnsafeRow,
     keyAndPane: UnsafeProjection,
     output: UnsafeRowJoiner,
@@ -71,11 +69,16 @@ private[panes] final class PaneStatesIterator(
 
   private def advance(): Boolean = {
     var more = cursor != null && cursor.next()
-    while (!more && (cursor == null || input.hasNext)) {
+    while (!more && input.hasNext) {
       if (cursor != null) forget()
       take()
       cursor = table.cursor
       more = cursor.next()
+    }
+    if (!more && cursor != null) {
+      // Operators above go on, and may need the memory.
+      forget()
+      cursor = null
     }
     more
   }
@@ -110,9 +113,8 @@ private[panes] final class PaneStatesIterator(
     var number = 0
     while (number < PaneTable.batch && input.hasNext) {
       val row = input.next()
-      val key = keyOf(row)
-      groups(number) = keys.of(key)
-      panes(number) = if (keys.isNumber) key.getLong(1) else paneOf(row).getLong(0)
+      groups(number) = keyReader.groupOf(row, keys)
+      panes(number) = row.getLong(paneAt)
       rows(number).copyFrom(takenOf(row))
       number += 1
     }

@@ -46,10 +46,14 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
   def bytes: Long =
     slots.length * 8L + runAt.length * runBytes + pagesHeld * (stride.toLong << pageBits)
 
-  /** How many bytes more the next `batch` panes take, if all are new. */
-  def growth: Long =
-    (if (runs + batch > runAt.length) runAt.length * (2 * runBytes + 64L) else 0L) +
-      pagesFor(count + batch) * (stride.toLong << pageBits)
+  /** How many bytes more the next `batch` panes take, if all are new; too many for a full table. */
+  def growth: Long = {
+    val ofRuns =
+      if (runs + batch <= runAt.length) 0L
+      else if (runAt.length >= mostRuns) Long.MaxValue >> 2
+      else runAt.length * (2 * runBytes + 64L)
+    ofRuns + pagesFor(count + batch) * (stride.toLong << pageBits)
+  }
 
   /**
    * Finds the states of panes, new ones for those that have none.
@@ -217,6 +221,7 @@ private[panes] object PaneTable {
   private val width = 1 << widthBits
   private val initialRuns = 2 * batch
   private val runBytes = 4L + 4L * width
+  private val mostRuns = 1 << 26 // of which each has `width` numbers in an array
   private val pageBytes = 1 << 18
 
   /** Fibonacci hashing: the upper half of a product is mixed by every bit of its factors. */

@@ -70,6 +70,15 @@ object PanesDecline {
     override def values: Map[String, String] = Map("condition" -> condition)
   }
 
+  final case class MayFailElsewhere(expression: String, condition: String)
+    extends PanesDecline(
+      "MAY_FAIL_ELSEWHERE",
+      "an expression may fail on rows of windows that a filter takes away, unless these are a range"
+    ) {
+    override def values: Map[String, String] =
+      Map("expression" -> expression, "condition" -> condition)
+  }
+
   final case class PartOfWindow(expression: String)
     extends PanesDecline(
       "PART_OF_WINDOW",
@@ -101,6 +110,7 @@ object PanesDecline {
     NotMergeable("an aggregate function"),
     ReadsWindow(""),
     FilterBetween(""),
+    MayFailElsewhere("", ""),
     PartOfWindow(""),
     NonDeterministic(""),
     UnsupportedKey("", "such"),

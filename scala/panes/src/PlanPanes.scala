@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.{Decline, OptionalStrategy}
+import io.firesteel.core.{CannotFail, Decline, OptionalStrategy}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.internal.SQLConf
@@ -42,6 +42,7 @@ object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED)
       _ <- refuse(nonDeterministicBetween(query))
       filters <- PaneFilters.of(query, grid, time)
       parts <- PaneParts.of(query)
+      _ <- refuse(mayFailElsewhere(query, grid, filters, parts))
     } yield PanePlan(query, grid, time, filters, parts).physical(planLater)
 
   private def refuse(why: Option[Decline]): Either[Decline, Unit] = why.toLeft(())
@@ -64,6 +65,21 @@ object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED)
   private def startMayWrap(query: PaneQuery, grid: PaneGrid): Option[Decline] =
     if (grid.start == 0 || query.copied.isAnsi) None
     else Some(PanesDecline.StartMayWrap(PaneGrid.text(grid.start)))
+
+  /** Rows of unwanted windows, which Spark filters, are aggregated unless they lie out of a range. */
+  private def mayFailElsewhere(
+      query: PaneQuery,
+      grid: PaneGrid,
+      filters: PaneFilters,
+      parts: PaneParts): Option[Decline] =
+    filters.ofWindows
+      .find(!WindowFilter.isRange(_, query.copied.attribute, grid))
+      .flatMap { condition =>
+        val computed = parts.functions.flatMap(f => f.aggregateFunction.children ++ f.filter)
+        (computed ++ parts.keys.flatMap(_.children))
+          .find(!CannotFail(_))
+          .map(failing => PanesDecline.MayFailElsewhere(failing.sql, condition.sql))
+      }
 
   private def nonDeterministicBetween(query: PaneQuery): Option[Decline] =
     query.expressionsBetween

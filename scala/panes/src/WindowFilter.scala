@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BinaryComparison, EqualTo, Expression, GetStructField, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual, Literal}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BinaryComparison, EqualTo, Expression, GetStructField, GreaterThan, GreaterThanOrEqual, IsNotNull, LessThan, LessThanOrEqual, Literal}
 
 /**
  * What conditions on `window.start` and `window.end` say of the rows: those of no wanted window need
@@ -31,6 +31,12 @@ private[panes] object WindowFilter {
     val lower = if (wanted.from > -never) Some(GreaterThanOrEqual(time, at(first))) else None
     val upper = if (wanted.to < never) Some(LessThan(time, at(last + grid.size))) else None
     (lower ++ upper).reduceOption(And)
+  }
+
+  /** Whether `ofTime` tells all that a condition says. Bounds are never null. */
+  def isRange(condition: Expression, window: Attribute, grid: PaneGrid): Boolean = condition match {
+    case IsNotNull(field: GetStructField) => field.child == window
+    case other => starts(other, window, grid).nonEmpty
   }
 
   private def starts(

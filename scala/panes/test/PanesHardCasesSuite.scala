@@ -179,6 +179,25 @@ class PanesHardCasesSuite extends PanesSuite {
     assert(counts("numInputRows") == 3000 && counts("numOutputRows") == 3 * 1099)
   }
 
+  test("what fails on rows of unwanted windows only, fails nowhere") {
+    val sql =
+      """SELECT * FROM (SELECT window, sum(60 div v) FROM (
+        |  SELECT timestamp_seconds(id * 600) AS t, hour(timestamp_seconds(id * 600)) AS v
+        |  FROM range(300)) GROUP BY window(t, '1 hour', '10 minutes'))
+        |WHERE """.stripMargin
+    withConf("spark.sql.ansi.enabled" -> true, "spark.sql.session.timeZone" -> "UTC") {
+      Seq(
+        "hour(window.start) BETWEEN 1 AND 22",
+        "window.start >= TIMESTAMP'1970-01-01 01:00:00' AND window.end <= TIMESTAMP'1970-01-02 00:00:00'"
+      ).foreach { condition =>
+        val found = spark.sql(sql + condition).collect().toSeq
+        assertSameRows(found, stock(spark.sql(sql + condition).collect().toSeq), condition)
+        assert(found.nonEmpty)
+      }
+      assert(fired(sql + "window.start >= TIMESTAMP'1970-01-01 01:00:00'").nonEmpty)
+    }
+  }
+
   private def metrics(data: org.apache.spark.sql.DataFrame): Map[String, Long] =
     PlanMetrics.ofFired(executed(data)).head._2
 

@@ -128,6 +128,8 @@ class PlanPanesSuite extends PanesSuite {
       s"SELECT w, count(*) FILTER (WHERE w.start > ts - INTERVAL 1 HOUR) FROM (SELECT ts, $hop AS w FROM events) GROUP BY w",
     "PANES.FILTER_BETWEEN" ->
       s"SELECT w, count(*) FROM (SELECT ts, $hop AS w FROM events) WHERE ts > w.start + INTERVAL 1 HOUR GROUP BY w",
+    "PANES.MAY_FAIL_ELSEWHERE" ->
+      s"SELECT * FROM (SELECT window, sum(10 / (v * v + 1)) FROM events GROUP BY $hop) WHERE hour(window.start) % 2 = 0",
     "PANES.PART_OF_WINDOW" ->
       s"SELECT h, count(*) FROM (SELECT hour(w.start) AS h FROM (SELECT $hop AS w FROM events)) GROUP BY h",
     "PANES.PART_OF_WINDOW" ->

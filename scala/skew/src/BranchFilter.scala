@@ -1,5 +1,6 @@
 package io.firesteel.skew
 
+import io.firesteel.core.CannotFail
 import org.apache.spark.sql.catalyst.expressions.{And, Expression, If, Literal}
 
 /**

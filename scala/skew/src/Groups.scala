@@ -2,7 +2,7 @@ package io.firesteel.skew
 
 import java.util.Arrays
 
-import io.firesteel.core.{KeyIndex, MergeableAggregates}
+import io.firesteel.core.{KeyIndex, KeyReader, MergeableAggregates}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
@@ -39,8 +39,12 @@ private[skew] final class Groups(
   def bytes: Long = index.bytes + size * bufferBytes
 
   /** The group of a key. */
-  def of(key: UnsafeRow): Int = {
-    val group = index.of(key)
+  def of(key: UnsafeRow): Int = withBuffer(index.of(key))
+
+  /** The group of a row. */
+  def of(row: UnsafeRow, reader: KeyReader): Int = withBuffer(reader.groupOf(row, index))
+
+  private def withBuffer(group: Int): Int = {
     if (!areKeysAlone) {
       if (group >= buffers.length) buffers = Arrays.copyOf(buffers, buffers.length * 2)
       if (buffers(group) == null) buffers(group) = aggregates.newBuffer()

@@ -17,7 +17,7 @@ object KeepDistinctAggregates extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.transformUpWithPruning(_.containsPattern(TreePattern.AGGREGATE)) {
-      case aggregate: Aggregate =>
+      case aggregate: Aggregate if aggregate.hint.isEmpty =>
         val (own, withResults) = PythonResults.off(aggregate)
         DistinctQuery.of(own).fold[LogicalPlan](aggregate) { query =>
           switchedOff.orElse(query.refusal) match {

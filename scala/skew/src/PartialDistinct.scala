@@ -2,9 +2,8 @@ package io.firesteel.skew
 
 import scala.collection.mutable
 
-import io.firesteel.core.MemoryBudget
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import io.firesteel.core.{KeyReader, MemoryBudget}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
  * The half of a distinct aggregation that is below the exchange: rows in, blocks for buckets out.
@@ -13,18 +12,19 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
  * duplicates are found again above the exchange. So when memory is refused it sends on all that it
  * holds; and a column whose values turn out new, one after the other, is sent on without a look.
  *
- * @param keyOf the group's key
- * @param valuesOf a field for each column, null where the row adds nothing to it
+ * @param rows with the key, a field for each column, which is null where the row adds nothing to
+ *   it, and what the other aggregates read
+ * @param valueAt for each column the place of its field
  * @param sampleValues values of a column after which it is judged
  * @param maxNewShare the share of new ones among the latter half of them above which the column is
  *   sent on as it comes
  */
 private[skew] final class PartialDistinct(
-    rows: Iterator[InternalRow],
+    rows: Iterator[UnsafeRow],
     groups: Groups,
     numbers: Array[Boolean],
-    keyOf: UnsafeProjection,
-    valuesOf: UnsafeProjection,
+    keys: KeyReader,
+    valueAt: Array[Int],
     buckets: Int,
     budget: MemoryBudget,
     sampleValues: Int,
@@ -65,18 +65,18 @@ private[skew] final class PartialDistinct(
   override def next(): (Int, Array[Byte]) =
     if (hasNext) ready.dequeue() else Iterator.empty.next()
 
-  private def take(row: InternalRow): Unit = {
+  private def take(row: UnsafeRow): Unit = {
     val before = groups.size
-    val group = groups.of(keyOf(row))
+    val group = groups.of(row, keys)
     if (!groups.areKeysAlone) groups.aggregates.update(groups.buffer(group), row)
-    val values = valuesOf(row)
     var named = false
     var column = 0
     while (column < numbers.length) {
-      if (!values.isNullAt(column)) {
+      val at = valueAt(column)
+      if (!row.isNullAt(at)) {
         named = true
-        if (numbers(column)) addNumber(column, group, values.getLong(column))
-        else addBytes(column, group, values)
+        if (numbers(column)) addNumber(column, group, row.getLong(at))
+        else addBytes(column, group, row, at)
       }
       column += 1
     }
@@ -118,11 +118,11 @@ private[skew] final class PartialDistinct(
     judge(column, NumberBatch.capacity, fresh)
   }
 
-  private def addBytes(column: Int, group: Int, values: UnsafeRow): Unit = {
-    val place = values.getLong(column) // of a field with a variable length: offset and size
-    val offset = values.getBaseOffset + (place >>> 32)
+  private def addBytes(column: Int, group: Int, row: UnsafeRow, at: Int): Unit = {
+    val place = row.getLong(at) // of a field with a variable length: offset and size
+    val offset = row.getBaseOffset + (place >>> 32)
     val length = place.toInt
-    val base = values.getBaseObject
+    val base = row.getBaseObject
     val hash = Hashes.ofBytes(groups.hash(group), base, offset, length)
     if (samples(column).passes) {
       passedOn += 1

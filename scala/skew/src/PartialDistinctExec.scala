@@ -1,10 +1,10 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{KeyIndex, MergeableAggregates, TaskMemoryBudget}
+import io.firesteel.core.{KeyIndex, KeyReader, MergeableAggregates, TaskMemoryBudget}
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, NamedExpression, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, SinglePartition, UnknownPartitioning}
@@ -23,9 +23,9 @@ import org.apache.spark.sql.firesteel.countPeakMemory
  * @param bucket says where a block goes, so that equal values meet
  */
 case class PartialDistinctExec(
-    grouping: Seq[NamedExpression],
+    grouping: Seq[Attribute],
     ordinary: Seq[AggregateExpression],
-    added: Seq[Expression],
+    added: Seq[Attribute],
     numbers: Seq[Boolean],
     bucket: Attribute,
     block: Attribute,
@@ -65,11 +65,11 @@ case class PartialDistinctExec(
       val budget = TaskMemoryBudget.ofThisTask(cap)
       val aggregates = new MergeableAggregates(ordinary, input)
       val partial = new PartialDistinct(
-        rows.map { row => in += 1; row },
+        KeyReader.unsafe(rows, input).map { row => in += 1; row },
         new Groups(isNumber, grouping.size, aggregates),
         numbers,
-        UnsafeProjection.create(grouping, input),
-        UnsafeProjection.create(added, input),
+        new KeyReader(grouping, input),
+        added.map(KeyReader.placeOf(_, input)).toArray,
         names.length,
         budget,
         sample,

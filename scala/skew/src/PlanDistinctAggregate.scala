@@ -1,6 +1,7 @@
 package io.firesteel.skew
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, NamedExpression}
+import io.firesteel.core.KeyReader
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, NamedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
@@ -40,14 +41,20 @@ object PlanDistinctAggregate extends SparkStrategy {
     val bucket = AttributeReference("bucket", IntegerType, nullable = false)()
     val block = AttributeReference("block", BinaryType, nullable = false)()
     val functions = query.ordinary ++ query.columns.flatMap(_.functions)
+    val added = query.columns.map(_.added).map {
+      case column: Attribute => column
+      case computed => Alias(computed, "added")()
+    }
+    val read = query.ordinary.flatMap(_.references).distinct
     val partial = PartialDistinctExec(
-      query.grouping,
+      keys,
       query.ordinary,
-      query.columns.map(_.added),
+      added.map(_.toAttribute),
       query.columns.map(_.isNumber),
       bucket,
       block,
-      planLater(query.child))
+      KeyReader.project(query.grouping ++ added ++ read, planLater(query.child))
+    )
     val (moved, values) = query.columns.map(_.overValues).unzip
     val merge = MergeDistinctExec(
       keys,

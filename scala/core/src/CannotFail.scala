@@ -1,6 +1,7 @@
-package io.firesteel.skew
+package io.firesteel.core
 
-import org.apache.spark.sql.catalyst.expressions.{Add, And, Attribute, BinaryComparison, CaseWhen, Cast, Coalesce, DivModLike, EvalMode, Expression, If, In, InSet, IsNaN, IsNotNull, IsNull, Literal, Multiply, Not, Or, Remainder, StringPredicate, Subtract}
+import org.apache.spark.sql.catalyst.expressions.{Add, And, Attribute, BinaryComparison, CaseWhen, Cast, Coalesce, DivModLike, EvalMode, Expression, If, In, InSet, IsNaN, IsNotNull, IsNull, KnownFloatingPointNormalized, Literal, Multiply, Not, Or, Remainder, StringPredicate, Subtract}
+import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 import org.apache.spark.sql.types.{DoubleType, FloatType, NumericType, StringType}
 
 /**
@@ -10,7 +11,7 @@ import org.apache.spark.sql.types.{DoubleType, FloatType, NumericType, StringTyp
  * as able to. `1/a` on a row that the query's own filter had taken away would be an error that
  * Spark's plan does not have.
  */
-private[skew] object CannotFail {
+private[firesteel] object CannotFail {
 
   def apply(expression: Expression): Boolean =
     itself(expression) && expression.children.forall(apply)
@@ -45,6 +46,7 @@ private[skew] object CannotFail {
     case _: BinaryComparison | _: In | _: InSet | _: StringPredicate => true
     case _: And | _: Or | _: Not | _: IsNull | _: IsNotNull | _: IsNaN => true
     case _: If | _: CaseWhen | _: Coalesce => true
+    case _: KnownFloatingPointNormalized | _: NormalizeNaNAndZero => true
     case _: Add | _: Subtract | _: Multiply => isFractional(expression)
     case remainder: Remainder => isNonZero(remainder.right)
     case cast: Cast => cast.evalMode == EvalMode.TRY || isWidening(cast)
