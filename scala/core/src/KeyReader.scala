@@ -13,7 +13,8 @@ private[firesteel] final class KeyReader(keys: Seq[Attribute], input: Seq[Attrib
 
   private[this] val at: Int =
     if (KeyIndex.isNumber(keys)) KeyReader.placeOf(keys.head, input) else -1
-  private[this] val keyOf: UnsafeProjection = if (at < 0) UnsafeProjection.create(keys, input) else null
+  private[this] val keyOf: UnsafeProjection =
+    if (at < 0) UnsafeProjection.create(keys, input) else null
 
   /** The group of a row's key. */
   def groupOf(row: UnsafeRow, index: KeyIndex): Int =
