@@ -2,7 +2,7 @@ import Dependencies._
 
 Global / onChangedBuildSource := ReloadOnSourceChanges
 
-// Two rooms' tests at a time: a test mostly waits for its driver's one thread.
+// Two rooms' tests at a time, for two cores; sbt would run one after the other.
 Global / concurrentRestrictions := Seq(Tags.limitAll(2), Tags.limit(Tags.ForkedTestGroup, 2))
 
 ThisBuild / organization := "io.firesteel"

@@ -1,9 +1,10 @@
 package io.firesteel.lookup
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Expression, PredicateHelper, SubqueryExpression}
-import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, Inner, InnerLike, JoinType, LeftAnti, LeftOuter, LeftSemi}
+import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, InnerLike, JoinType, LeftAnti, LeftOuter, LeftSemi}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern
 
 /**
  * Puts back above a lookup join what Spark has pushed below it onto the dimension and a store
@@ -23,11 +24,10 @@ import org.apache.spark.sql.catalyst.rules.Rule
  */
 private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with PredicateHelper {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.transformUp {
-    case join: Join if isInner(join.joinType) && isBurdened(join.right) => lifted(join)
-  }
-
-  private def isInner(joinType: JoinType): Boolean = joinType == Inner || joinType == Cross
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    plan.transformUpWithPruning(_.containsPattern(TreePattern.JOIN)) {
+      case join @ Join(_, right, _: InnerLike, _, _) if isBurdened(right) => lifted(join)
+    }
 
   /** Whether `plan` is a dimension with something upon it that no store can be asked for. */
   private def isBurdened(plan: LogicalPlan): Boolean =
@@ -71,8 +71,7 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
       columns.collect { case alias: Alias => alias.exprId -> alias }
     }.flatten.filterNot { case (_, alias) => keep.outputSet.contains(alias.toAttribute) }.toMap
     def inlined(expression: Expression): Expression = expression.transformUp {
-      case attribute: Attribute
-          if computed.contains(attribute.exprId) =>
+      case attribute: Attribute if computed.contains(attribute.exprId) =>
         inlined(computed(attribute.exprId).child)
     }
     val known = join.left.outputSet ++ keep.outputSet

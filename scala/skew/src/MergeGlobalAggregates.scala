@@ -26,8 +26,8 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{AGGREGATE, JOIN}
  * Sound because each of these aggregates has exactly one row, whatever its input, so that a join
  * without a condition only puts their columns side by side; and because a function with `FILTER`
  * sees the rows that it saw, in their order. No expression is evaluated on a row on which Spark
- * would not have evaluated it, unless it cannot fail ([[io.firesteel.core.CannotFail]]). Reasons to leave a query
- * alone are the cases of [[MergeDecline]].
+ * would not have evaluated it, unless it cannot fail ([[io.firesteel.core.CannotFail]]). Reasons to
+ * leave a query alone are the cases of [[MergeDecline]].
  *
  * It runs before [[KeepDistinctAggregates]], which sees the `DISTINCT`s together, and after predicates and projections have come down
  * to the inputs. Spark's `MergeSubplans` does the like for equal filters, by subqueries; its form for
