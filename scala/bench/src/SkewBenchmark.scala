@@ -65,10 +65,14 @@ object SkewBenchmark extends Room {
     ))
   }
 
-  private def hotKeys(rows: Long): Seq[Case] = {
-    val objects = Map("spark.sql.objectHashAggregate.sortBased.fallbackThreshold" -> "1000000")
-    val note = "Stock hashes objects for up to 1,000,000 groups in a task, where it would by " +
-      "default begin to sort after 128."
+  private val manyObjects =
+    Map("spark.sql.objectHashAggregate.sortBased.fallbackThreshold" -> "1000000")
+
+  private val manyObjectsNote =
+    "Both hash objects for up to 1,000,000 groups in a task, where Spark would by default begin " +
+      "to sort after 128."
+
+  private def hotKeys(rows: Long): Seq[Case] =
     Seq(
       Case(
         name = "hot-distinct",
@@ -95,8 +99,8 @@ object SkewBenchmark extends Room {
         sql = "SELECT hot, percentile(a, 0.5) AS p FROM values GROUP BY hot",
         compared = Seq("hot", "p"),
         targets = Seq(timesFaster(1.5)),
-        settings = objects,
-        note = note
+        settings = manyObjects,
+        note = manyObjectsNote
       ),
       Case(
         name = "hot-collect-set",
@@ -106,13 +110,12 @@ object SkewBenchmark extends Room {
         compared = Seq("hot", "s"),
         checked = Some("SELECT hot, sort_array(collect_set(a)) AS s FROM values GROUP BY hot"),
         targets = Seq(timesFaster(1.5)),
-        settings = objects + ("spark.firesteel.skew.aggPhaseStrategy" -> "TWO_PHASE"),
+        settings = manyObjects + ("spark.firesteel.skew.aggPhaseStrategy" -> "TWO_PHASE"),
         note =
-          note + " Ours is forced by spark.firesteel.skew.aggPhaseStrategy: without statistics of " +
+          manyObjectsNote + " Ours is forced by spark.firesteel.skew.aggPhaseStrategy: without statistics of " +
             "the key it would leave this to Spark."
       )
     )
-  }
 
   /** With the query's own parameters, of Spark's copy of TPC-DS. */
   private def q28(rows: Long): Case = {
@@ -169,6 +172,26 @@ object SkewBenchmark extends Room {
       sql = "SELECT k, count(DISTINCT a50) AS d, sum(v) AS s FROM values GROUP BY k",
       compared = Seq("k", "d", "s"),
       targets = Seq(neverSlower)
+    ),
+    Case(
+      name = "percentile-groups",
+      title = "percentile, five rows to a group",
+      table = SkewTables.values(rows / 5),
+      sql = "SELECT many, percentile(a, 0.5) AS p FROM values GROUP BY many",
+      compared = Seq("many", "p"),
+      targets = Seq(neverSlower),
+      settings = manyObjects,
+      note = f"${rows / 5}%,d rows. " + manyObjectsNote
+    ),
+    Case(
+      name = "percentile-repeated",
+      title = "percentile, each value 50 times",
+      table = SkewTables.values(rows),
+      sql = "SELECT k, percentile(a50, 0.5) AS p FROM values GROUP BY k",
+      compared = Seq("k", "p"),
+      targets = Seq(neverSlower),
+      settings = manyObjects,
+      note = manyObjectsNote
     ),
     Case(
       name = "many-groups",

@@ -4,7 +4,7 @@ import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFu
 import io.firesteel.lookup.{CheckLookupJoin, LiftOffDimension, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable}
 import io.firesteel.panes.{DeclineStreamingPanes, PlanPanes}
 import io.firesteel.rank.{PlanTopN, RemoveRedundantPartialTopN}
-import io.firesteel.skew.{KeepDistinctAggregates, MergeGlobalAggregates, PlanDistinctAggregate}
+import io.firesteel.skew.{KeepDistinctAggregates, MergeGlobalAggregates, PlanDistinctAggregate, SortPercentiles}
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSessionExtensions
 
@@ -35,6 +35,7 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     // Optimizer, once, after its rules have simplified and before Spark rewrites DISTINCT.
     extensions.injectPreCBORule(_ => LiftOffDimension)
     extensions.injectPreCBORule(_ => MergeGlobalAggregates)
+    extensions.injectPreCBORule(_ => SortPercentiles)
     extensions.injectPreCBORule(_ => KeepDistinctAggregates)
     extensions.injectPreCBORule(_ => DeclineStreamingPanes)
 

@@ -83,9 +83,18 @@ object SkewConf {
       .checkValue(share => share >= 0 && share <= 1, "must be from 0 to 1")
       .createWithDefault(0.8)
 
+  val SORT_PERCENTILES: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.firesteel.skew.sortPercentiles")
+      .doc("Whether exact percentiles are computed from sorted numbers instead of a hash map.")
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
   val all: Seq[ConfigEntry[_]] = Seq(
     ENABLED,
     MERGE_AGGREGATES,
+    SORT_PERCENTILES,
     PHASES,
     MAX_GROUPS,
     MAX_TASK_MEMORY,

@@ -1,0 +1,56 @@
+package io.firesteel.skew
+
+import io.firesteel.core.{CoreConf, Decisions, Decline, Fired}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Percentile}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Computes exact percentiles (`percentile`, `median`, `percentile_cont`) from sorted numbers,
+ * [[SortedPercentile]], instead of Spark's hash map of boxed ones.
+ *
+ * A hot key gains most, because the last step of its group is one task's: two phases could not
+ * spread that, since in the end all different values must meet. Frequencies and `DISTINCT` remain
+ * Spark's; so does a stream, whose state is Spark's to read.
+ */
+object SortPercentiles extends Rule[LogicalPlan] {
+
+  private val name = "SortPercentiles"
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (plan.isStreaming) plan
+    else plan.transformUpWithPruning(_.containsPattern(TreePattern.AGGREGATE)) {
+      case aggregate: Aggregate if aggregate.aggregateExpressions.exists(_.exists(isPercentile)) =>
+        switchedOff match {
+          case Some(why) =>
+            Decisions.decline(aggregate, name, why)
+            aggregate
+          case None =>
+            val sorted = aggregate.transformExpressions { case call if isPercentile(call) => of(call) }
+            Decisions.fire(Seq(sorted), Fired(name, "exact percentiles from sorted numbers", Map()))
+            sorted
+        }
+    }
+
+  private def isPercentile(expression: Expression): Boolean = expression match {
+    case AggregateExpression(function: Percentile, _, false, _, _) =>
+      function.frequencyExpression == Literal(1L) && NumberCode.of(function.child.dataType).nonEmpty
+    case _ => false
+  }
+
+  private def of(expression: Expression): Expression = expression match {
+    case call @ AggregateExpression(function: Percentile, _, _, _, _) =>
+      val sorted =
+        SortedPercentile(function.child, function.percentageExpression, function.reverse)
+      call.copy(aggregateFunction = sorted)
+    case other => other
+  }
+
+  private def switchedOff: Option[Decline] =
+    Seq(CoreConf.ENABLED, SkewConf.ENABLED, SkewConf.SORT_PERCENTILES).collectFirst {
+      case entry if !SQLConf.get.getConf(entry) => Decline.SwitchedOff("skew", entry.key)
+    }
+}
