@@ -48,7 +48,7 @@ object SkewBenchmark extends Room {
   }
 
   private def manyDistincts(rows: Long): Seq[Case] = {
-    val wideRows = math.max(rows / 25, 1)
+    val wideRows = math.max(rows / 5, 1)
     val counts = SkewTables.countedColumns.map(c => s"count(DISTINCT $c) AS d_$c")
     val sums = SkewTables.summedColumns.map(c => s"sum($c) AS s_$c")
     Seq(Case(
