@@ -94,7 +94,8 @@ lazy val lookup = room("lookup").settings(
 
 lazy val skew = room("skew")
 lazy val panes = room("panes")
-lazy val rooms: Seq[Project] = Seq(rank, lookup, skew, panes)
+lazy val shuffle = room("shuffle").settings(libraryDependencies += caffeine)
+lazy val rooms: Seq[Project] = Seq(rank, lookup, skew, panes, shuffle)
 
 lazy val extension = module("extension")
   .dependsOn(rooms.map(r => r: ClasspathDep[ProjectReference]): _*)

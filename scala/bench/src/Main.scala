@@ -7,7 +7,7 @@ import org.apache.spark.sql.SparkSession
 /** Times a room's cases with and without firesteel and writes the page. Called by `build/bench`. */
 object Main {
 
-  private val rooms: Seq[Room] = Seq(RankBenchmark, SkewBenchmark, PanesBenchmark)
+  private val rooms: Seq[Room] = Seq(RankBenchmark, SkewBenchmark, PanesBenchmark, ShuffleBenchmark)
 
   def main(arguments: Array[String]): Unit = Arguments.parse(arguments.toSeq) match {
     // Its queries are not the same text on both sides, and need servers and a cluster.

@@ -36,7 +36,7 @@ object Decisions {
 
   private val declined = TreeNodeTag[Map[String, Declined]]("firesteel.declined")
 
-  private val fired = TreeNodeTag[Rewrite]("firesteel.fired")
+  private val fired = TreeNodeTag[Map[String, Rewrite]]("firesteel.fired")
 
   /** Records that `rule` left `node` to Spark; the last word of a rule counts. */
   def decline(node: LogicalPlan, rule: String, why: Decline): Unit =
@@ -53,12 +53,15 @@ object Decisions {
    */
   def fire(nodes: Seq[LogicalPlan], what: Fired): Unit = {
     val rewrite = new Rewrite(what)
-    nodes.foreach(_.setTagValue(fired, rewrite))
+    nodes.foreach(node => node.setTagValue(fired, rewritesOf(node) + (what.rule -> rewrite)))
   }
 
-  /** The rewrite that made the logical node from which `plan` was planned. */
-  private[core] def rewriteAt(plan: SparkPlan): Option[Rewrite] =
-    plan.getTagValue(SparkPlan.LOGICAL_PLAN_TAG).flatMap(_.getTagValue(fired))
+  /** The rewrites that made the logical node from which `plan` was planned. */
+  private[core] def rewritesAt(plan: SparkPlan): Seq[Rewrite] =
+    plan.getTagValue(SparkPlan.LOGICAL_PLAN_TAG).toSeq.flatMap(rewritesOf(_).values)
+
+  private def rewritesOf(node: LogicalPlan): Map[String, Rewrite] =
+    node.getTagValue(fired).getOrElse(Map.empty)
 
   /** What was declined about the logical node from which `plan` itself was planned. */
   def declinesAt(plan: SparkPlan): Seq[Declined] =

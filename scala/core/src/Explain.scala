@@ -21,7 +21,7 @@ object Explain {
         Fired(node.firedRule, node.firedMessage, node.firedValues)
     }
     // A rewrite leaves its mark on several nodes.
-    val rewritten = nodes.flatMap(Decisions.rewriteAt(_)).distinct.map(_.what)
+    val rewritten = nodes.flatMap(Decisions.rewritesAt).distinct.map(_.what)
     // One logical node is linked to every physical node it became: report a reason once per rule.
     val declined = nodes.flatMap(Decisions.declinesAt).distinct
     Explain(rewritten ++ fired, declined, plan.treeString)

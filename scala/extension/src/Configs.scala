@@ -4,6 +4,7 @@ import io.firesteel.core.CoreConf
 import io.firesteel.lookup.LookupConf
 import io.firesteel.panes.PanesConf
 import io.firesteel.rank.RankConf
+import io.firesteel.shuffle.ShuffleConf
 import io.firesteel.skew.SkewConf
 import org.apache.spark.sql.firesteel.ConfigEntry
 
@@ -12,7 +13,8 @@ object Configs {
 
   /** Reading this registers them, so that `SET -v` lists them before the first query. */
   val all: Seq[ConfigEntry[_]] =
-    (CoreConf.all ++ LookupConf.all ++ PanesConf.all ++ RankConf.all ++ SkewConf.all).sortBy(_.key)
+    (CoreConf.all ++ LookupConf.all ++ PanesConf.all ++ RankConf.all ++ ShuffleConf.all ++
+      SkewConf.all).sortBy(_.key)
 
   val prefix: String = "spark.firesteel."
 

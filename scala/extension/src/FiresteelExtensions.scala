@@ -4,7 +4,8 @@ import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFu
 import io.firesteel.lookup.{CheckLookupJoin, LiftOffDimension, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable}
 import io.firesteel.panes.{DeclineStreamingPanes, PlanPanes}
 import io.firesteel.rank.{PlanTopN, RemoveRedundantPartialTopN}
-import io.firesteel.skew.{KeepDistinctAggregates, MergeGlobalAggregates, PlanDistinctAggregate, SortPercentiles}
+import io.firesteel.shuffle.RemoveRedundantShuffle
+import io.firesteel.skew.{ApplyPhasesHint, CheckPhasesHint, KeepDistinctAggregates, MergeGlobalAggregates, PlanDistinctAggregate, ResolvePhasesHint, SortPercentiles}
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSessionExtensions
 
@@ -25,8 +26,11 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
 
     // Analysis. Hints come before relations are resolved, which Spark does only afterwards.
     extensions.injectHintResolutionRule(session => new ResolveLookupHint(session))
+    extensions.injectHintResolutionRule(_ => ResolvePhasesHint)
     extensions.injectResolutionRule(_ => ResolveLookupTable)
+    extensions.injectPostHocResolutionRule(_ => ApplyPhasesHint)
     extensions.injectCheckRule(SettingNames.checkAtAnalysis)
+    extensions.injectCheckRule(_ => CheckPhasesHint)
     extensions.injectCheckRule(session => plan => CheckLookupJoin(session)(plan))
     extensions.injectTableFunction(PythonLookupFunction.description)
     extensions.injectTableFunction(ExplainFunction.description)
@@ -46,7 +50,10 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPlannerStrategy(_ => PlanLookupJoin)
     extensions.injectPlannerStrategy(_ => RefuseBareLookup)
 
-    // Physical, of the rules that run with adaptive execution on and off alike.
+    // Physical. Rules about columns run with adaptive execution on and off alike; those that prepare
+    // stages only with it, each time that it plans what is left to run.
+    extensions.injectQueryStagePrepRule(session => new RemoveRedundantShuffle(session))
+    extensions.injectColumnar(session => new RemoveRedundantShuffle.WithoutAdaptive(session))
     extensions.injectColumnar(_ => RemoveRedundantPartialTopN)
   }
 }

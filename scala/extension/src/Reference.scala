@@ -3,6 +3,7 @@ package io.firesteel.extension
 import io.firesteel.core.{DeclineDoc, FiresteelErrors}
 import io.firesteel.panes.PanesDecline
 import io.firesteel.rank.RankDecline
+import io.firesteel.shuffle.ShuffleDecline
 import io.firesteel.skew.{MergeDecline, SkewDecline}
 import org.apache.spark.sql.firesteel.ConfigEntry
 
@@ -14,7 +15,7 @@ import org.apache.spark.sql.firesteel.ConfigEntry
 object Reference {
 
   private val declines: Seq[DeclineDoc] =
-    PanesDecline.docs ++ RankDecline.docs ++ SkewDecline.docs ++ MergeDecline.docs
+    PanesDecline.docs ++ RankDecline.docs ++ ShuffleDecline.docs ++ SkewDecline.docs ++ MergeDecline.docs
 
   def text: String = Seq(
     "# Reference",

@@ -1,7 +1,7 @@
 package io.firesteel.skew
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, NamedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Statistics, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AggregateHint, LogicalPlan, Statistics, UnaryNode}
 
 /**
  * An aggregate whose `DISTINCT`s are computed together by [[PlanDistinctAggregate]].
@@ -12,7 +12,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Stat
 private[skew] final case class DistinctAggregate(
     groupingExpressions: Seq[Expression],
     aggregateExpressions: Seq[NamedExpression],
-    child: LogicalPlan)
+    child: LogicalPlan,
+    hint: Option[AggregateHint])
   extends UnaryNode {
 
   override def output: Seq[Attribute] = aggregateExpressions.map(_.toAttribute)
@@ -22,7 +23,7 @@ private[skew] final case class DistinctAggregate(
   // Joins above must see the size that they would see without this room.
   override def stats: Statistics = asAggregate.stats
 
-  def asAggregate: Aggregate = Aggregate(groupingExpressions, aggregateExpressions, child)
+  def asAggregate: Aggregate = Aggregate(groupingExpressions, aggregateExpressions, child, hint)
 
   override protected def withNewChildInternal(newChild: LogicalPlan): DistinctAggregate =
     copy(child = newChild)
@@ -33,5 +34,6 @@ private[skew] object DistinctAggregate {
     DistinctAggregate(
       aggregate.groupingExpressions,
       aggregate.aggregateExpressions,
-      aggregate.child)
+      aggregate.child,
+      PhasesHint.of(aggregate))
 }

@@ -94,7 +94,8 @@ private[skew] object DistinctQuery {
         if aggregates.exists(one => one.isDistinct || isSet(one)) =>
       val distinct = aggregates.filter(_.isDistinct)
       val possible = aggregates.filter(one => !one.isDistinct && isSet(one))
-      val phases = Phases.of(grouping, child, distinct.nonEmpty, possible.nonEmpty)
+      val phases =
+        Phases.of(grouping, child, PhasesHint.of(aggregate), distinct.nonEmpty, possible.nonEmpty)
       val sets = if (phases.takeSets) possible else Nil
       val ordinary = aggregates.filterNot(one => one.isDistinct || sets.contains(one))
       val normalised = grouping.map { key =>

@@ -17,17 +17,30 @@ object KeepDistinctAggregates extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.transformUpWithPruning(_.containsPattern(TreePattern.AGGREGATE)) {
-      case aggregate: Aggregate if aggregate.hint.isEmpty =>
+      case aggregate: Aggregate if aggregate.hint.forall(_.isInstanceOf[PhasesHint]) =>
         val (own, withResults) = PythonResults.off(aggregate)
-        DistinctQuery.of(own).fold[LogicalPlan](aggregate) { query =>
-          switchedOff.orElse(query.refusal) match {
-            case Some(why) =>
-              Decisions.decline(aggregate, PlanDistinctAggregate.ruleName, why)
-              aggregate
-            case None => withResults(DistinctAggregate.of(own))
-          }
+        DistinctQuery.of(own) match {
+          case None =>
+            // Of ordinary aggregates nothing is said, unless the query asked.
+            PhasesHint.of(aggregate).foreach(hint => decline(aggregate, onlyHinted(hint)))
+            aggregate
+          case Some(query) =>
+            switchedOff.orElse(query.refusal) match {
+              case Some(why) =>
+                decline(aggregate, why)
+                aggregate
+              case None => withResults(DistinctAggregate.of(own))
+            }
         }
     }
+
+  private def decline(aggregate: Aggregate, why: Decline): Unit =
+    Decisions.decline(aggregate, PlanDistinctAggregate.ruleName, why)
+
+  private def onlyHinted(hint: PhasesHint): Decline = hint match {
+    case PhasesHint.OnePhase => SkewDecline.OnePhase("the hint ONE_PHASE")
+    case PhasesHint.TwoPhase(_) => SkewDecline.NothingToSplit
+  }
 
   private def switchedOff: Option[Decline] =
     Seq(CoreConf.ENABLED, SkewConf.ENABLED).collectFirst {

@@ -23,6 +23,7 @@ import org.apache.spark.sql.types.DataType
  * @param values the columns of a distinct value
  * @param counted for each column whether all of its functions are counts
  * @param numbers for each column whether a value is eight bytes
+ * @param buckets how many there are, if the query says so
  */
 case class MergeDistinctExec(
     keys: Seq[Attribute],
@@ -32,6 +33,7 @@ case class MergeDistinctExec(
     counted: Seq[Boolean],
     numbers: Seq[Boolean],
     bucket: Attribute,
+    buckets: Option[Int],
     override val output: Seq[Attribute],
     child: SparkPlan)
   extends UnaryExecNode
@@ -44,7 +46,7 @@ case class MergeDistinctExec(
       AttributeSet.fromAttributeSets((ordinary ++ columns.flatten).map(_.references))
 
   override def requiredChildDistribution: Seq[Distribution] =
-    Seq(ClusteredDistribution(Seq(bucket)))
+    Seq(ClusteredDistribution(Seq(bucket), requiredNumPartitions = buckets))
 
   override def outputPartitioning: Partitioning = child.outputPartitioning match {
     case SinglePartition => SinglePartition

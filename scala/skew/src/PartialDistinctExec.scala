@@ -21,6 +21,7 @@ import org.apache.spark.sql.firesteel.countPeakMemory
  * @param added for each distinct column the value that a row adds, null for none
  * @param numbers for each distinct column whether a value is eight bytes
  * @param bucket says where a block goes, so that equal values meet
+ * @param buckets how many there are, if the query says so
  */
 case class PartialDistinctExec(
     grouping: Seq[Attribute],
@@ -29,6 +30,7 @@ case class PartialDistinctExec(
     numbers: Seq[Boolean],
     bucket: Attribute,
     block: Attribute,
+    buckets: Option[Int],
     child: SparkPlan)
   extends UnaryExecNode {
 
@@ -55,7 +57,7 @@ case class PartialDistinctExec(
     val (grouping, ordinary, added) = (this.grouping, this.ordinary, this.added)
     val (numbers, input) = (this.numbers.toArray, child.output)
     val isNumber = KeyIndex.isNumber(grouping)
-    val names = Buckets.names(conf.numShufflePartitions)
+    val names = Buckets.names(buckets.getOrElse(conf.numShufflePartitions))
     val cap = conf.getConf(SkewConf.MAX_TASK_MEMORY).getOrElse(Long.MaxValue)
     val (sample, share) =
       (conf.getConf(SkewConf.SAMPLE_VALUES), conf.getConf(SkewConf.MAX_NEW_VALUES))

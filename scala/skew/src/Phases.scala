@@ -11,26 +11,39 @@ import org.apache.spark.sql.internal.SQLConf
  * @param areForced whether also where Spark makes no copies of rows
  * @param takeSets whether `collect_set` is taken for a list of distinct values
  * @param refusal why nothing is computed so
+ * @param buckets into which the values of a group are split, where a hint says how many
  */
 private[skew] final case class Phases(
     areForced: Boolean,
     takeSets: Boolean,
-    refusal: Option[Decline])
+    refusal: Option[Decline],
+    buckets: Option[Int] = None)
 
 private[skew] object Phases {
 
   /**
+   * @param hint of the query, which goes before the setting
    * @param hasDistincts whether the aggregate has a `DISTINCT`
    * @param hasSets whether it has a set; only then statistics are asked for
    */
   def of(
       grouping: Seq[Expression],
       child: LogicalPlan,
+      hint: Option[PhasesHint],
       hasDistincts: Boolean,
       hasSets: Boolean): Phases =
-    SQLConf.get.getConf(SkewConf.PHASES) match {
-      case "ONE_PHASE" => Phases(areForced = false, takeSets = false, Some(SkewDecline.OnePhase))
-      case "TWO_PHASE" => Phases(areForced = true, takeSets = true, None)
+    (hint, SQLConf.get.getConf(SkewConf.PHASES)) match {
+      case (Some(PhasesHint.TwoPhase(buckets)), _) =>
+        Phases(areForced = true, takeSets = true, None, buckets)
+      case (Some(PhasesHint.OnePhase), _) =>
+        Phases(
+          areForced = false,
+          takeSets = false,
+          Some(SkewDecline.OnePhase("the hint ONE_PHASE")))
+      case (None, "ONE_PHASE") =>
+        val why = SkewDecline.OnePhase(s"${SkewConf.PHASES.key}=ONE_PHASE")
+        Phases(areForced = false, takeSets = false, Some(why))
+      case (None, "TWO_PHASE") => Phases(areForced = true, takeSets = true, None)
       case _ if !hasSets => Phases(areForced = false, takeSets = false, None)
       case _ =>
         val (groups, max) = (groupsOf(grouping, child), SQLConf.get.getConf(SkewConf.MAX_GROUPS))

@@ -53,6 +53,7 @@ object PlanDistinctAggregate extends SparkStrategy {
       query.columns.map(_.isNumber),
       bucket,
       block,
+      query.phases.buckets,
       KeyReader.project(query.grouping ++ added ++ read, planLater(query.child))
     )
     val (moved, values) = query.columns.map(_.overValues).unzip
@@ -64,6 +65,7 @@ object PlanDistinctAggregate extends SparkStrategy {
       query.columns.map(_.isCount),
       query.columns.map(_.isNumber),
       bucket,
+      query.phases.buckets,
       keys ++ functions.flatMap(_.aggregateFunction.inputAggBufferAttributes),
       partial
     )

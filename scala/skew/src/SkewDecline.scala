@@ -14,10 +14,18 @@ object SkewDecline {
       "ONE_DISTINCT",
       "all DISTINCT aggregates are of the same values; Spark makes no copies of the rows for them")
 
-  case object OnePhase
-    extends SkewDecline("ONE_PHASE", s"${SkewConf.PHASES.key} is ONE_PHASE") {
+  /** @param by the hint or the setting */
+  final case class OnePhase(by: String)
+    extends SkewDecline("ONE_PHASE", s"$by says so") {
     override def setting: Option[String] = Some(SkewConf.PHASES.key)
   }
+
+  case object NothingToSplit
+    extends SkewDecline(
+      "NOTHING_TO_SPLIT",
+      "the hint TWO_PHASE stands over aggregates without DISTINCT values or sets, of which Spark " +
+        "computes partial results before it shuffles already"
+    )
 
   final case class ManyGroups(groups: Option[BigInt], max: Int)
     extends SkewDecline(
@@ -64,7 +72,11 @@ object SkewDecline {
 
   val docs: Seq[DeclineDoc] = Seq(
     DeclineDoc(OneDistinct.code, OneDistinct.message),
-    DeclineDoc(OnePhase.code, OnePhase.message, OnePhase.setting),
+    DeclineDoc(
+      OnePhase("").code,
+      "The hint `ONE_PHASE` or the setting says so.",
+      Some(SkewConf.PHASES.key)),
+    DeclineDoc(NothingToSplit.code, NothingToSplit.message),
     DeclineDoc(
       ManyGroups(None, 0).code,
       "`collect_set` where groups are many, or not known to be few by the statistics of the keys.",

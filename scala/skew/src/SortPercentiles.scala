@@ -29,7 +29,8 @@ object SortPercentiles extends Rule[LogicalPlan] {
             Decisions.decline(aggregate, name, why)
             aggregate
           case None =>
-            val sorted = aggregate.transformExpressions { case call if isPercentile(call) => of(call) }
+            val sorted =
+              aggregate.transformExpressions { case call if isPercentile(call) => of(call) }
             Decisions.fire(Seq(sorted), Fired(name, "exact percentiles from sorted numbers", Map()))
             sorted
         }

@@ -10,6 +10,9 @@ abstract class SkewSuite extends RoomSuite {
   require((CoreConf.all ++ SkewConf.all).nonEmpty, "reading the settings registers them")
 
   override protected def install(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectHintResolutionRule(_ => ResolvePhasesHint)
+    extensions.injectPostHocResolutionRule(_ => ApplyPhasesHint)
+    extensions.injectCheckRule(_ => CheckPhasesHint)
     extensions.injectPreCBORule(_ => KeepDistinctAggregates)
     extensions.injectPlannerStrategy(_ => PlanDistinctAggregate)
   }

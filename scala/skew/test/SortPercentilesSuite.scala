@@ -53,7 +53,8 @@ class SortPercentilesSuite extends SkewSuite {
       val (rows, tasks) = (math.pow(10, random.nextDouble() * 4).toInt - 1, random.nextInt(4) + 1)
       val (groups, range) = (random.nextInt(20) + 1, random.nextInt(2000) + 1)
       val (p, q) = (random.nextDouble(), random.nextDouble())
-      val sql = s"""SELECT g, percentile(v, $p), percentile(w, array($p, $q, 0.5)), median(x), count(*)
+      val sql =
+        s"""SELECT g, percentile(v, $p), percentile(w, array($p, $q, 0.5)), median(x), count(*)
         FROM (SELECT id % $groups AS g, pmod(xxhash64(id, $round), $range) AS v,
           CAST(xxhash64(id, 1, $round) AS DOUBLE) / 3 AS w,
           IF(id % 7 = 0, NULL, CAST(xxhash64(id, 2, $round) % 1000 AS DECIMAL(10, 3))) AS x

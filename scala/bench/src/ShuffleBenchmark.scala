@@ -1,0 +1,79 @@
+package io.firesteel.bench
+
+import io.firesteel.bench.Target.{fewerBytes, neverSlower, timesFaster}
+
+/** The cases of the shuffle room: keys worth spreading by, and keys that are not. */
+object ShuffleBenchmark extends Room {
+
+  override def name: String = "shuffle"
+
+  override def memory: Option[MemoryCase] = None
+
+  /** `a`: a twentieth of the rows; `few`: ten; `hot`: half of the rows have one value; `b`: ten. */
+  private def pairs(name: String, rows: Long): Table = Table(
+    name,
+    rows,
+    Seq(
+      "a" -> s"pmod(xxhash64(id, 1), ${math.max(rows / 20, 1)})",
+      "few" -> "pmod(xxhash64(id, 2), 10)",
+      "hot" -> s"IF(pmod(xxhash64(id, 3), 2) = 0, 0L, pmod(xxhash64(id, 4), ${math.max(rows / 20, 1)}))",
+      "b" -> "pmod(xxhash64(id, 5), 10)",
+      "v" -> "pmod(xxhash64(id, 6), 1000)"
+    )
+  )
+
+  override def cases(rows: Long): Seq[Case] = {
+    val table = pairs("pairs", rows * 4)
+    def ranked(key: String, from: String = "pairs", other: String = "b") =
+      s"SELECT $key, $other, s, rank() OVER (PARTITION BY $key ORDER BY s DESC, $other) AS r " +
+        s"FROM (SELECT $key, $other, sum(v) AS s FROM $from GROUP BY $key, $other)"
+    Seq(
+      Case(
+        name = "window",
+        title = "aggregate by (a, b), window by a, 1 million values of a",
+        table = table,
+        sql = ranked("a"),
+        compared = Seq("a", "b", "s", "r"),
+        targets = Seq(timesFaster(1.5), fewerBytes(1.43)),
+        note = f"${rows * 4}%,d rows without statistics: the keys are counted in a sample."
+      ),
+      Case(
+        name = "aggregate",
+        title = "aggregate by (a, b), then by a",
+        table = table,
+        sql = "SELECT a, count(*) AS n, max(s) AS m FROM (SELECT a, b, sum(v) AS s FROM pairs " +
+          "GROUP BY a, b) GROUP BY a",
+        compared = Seq("a", "n", "m"),
+        targets = Seq(neverSlower)
+      ),
+      Case(
+        name = "few",
+        title = "the same window by ten values",
+        table = table,
+        sql = ranked("few", other = "a"),
+        compared = Seq("few", "a", "s", "r"),
+        targets = Seq(neverSlower),
+        note = "Declined: ten values."
+      ),
+      Case(
+        name = "hot",
+        title = "the same window by a key with half of the rows on one value",
+        table = table,
+        sql = ranked("hot"),
+        compared = Seq("hot", "b", "s", "r"),
+        targets = Seq(neverSlower),
+        note = "By its distinct (hot, b) the key is no larger than others; it is many values for a " +
+          "few rows that count."
+      ),
+      Case(
+        name = "tiny",
+        title = "the same window of 1,000 rows",
+        table = pairs("tiny_pairs", 1000),
+        sql = ranked("a", "tiny_pairs"),
+        compared = Seq("a", "b", "s", "r"),
+        targets = Seq(neverSlower),
+        repeat = 5
+      )
+    )
+  }
+}

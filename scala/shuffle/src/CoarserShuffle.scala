@@ -1,0 +1,156 @@
+package io.firesteel.shuffle
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, ExprId, NamedExpression}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
+import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, InnerLike, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
+import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, HashPartitioning, Partitioning, UnspecifiedDistribution}
+import org.apache.spark.sql.execution.{BinaryExecNode, ProjectExec, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.exchange.{ENSURE_REQUIREMENTS, ShuffleExchangeExec}
+import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, BroadcastNestedLoopJoinExec, ShuffledJoin}
+
+/** A shuffle of Spark's, and the fewer keys by which it is to spread its rows. */
+private[shuffle] final case class Coarsened(shuffle: ShuffleExchangeExec, keys: Seq[Expression])
+
+/**
+ * A plan whose rows are spread by the wanted keys, and the shuffles that were changed to that end.
+ */
+private[shuffle] final case class Spread(plan: SparkPlan, changed: Seq[Coarsened])
+
+/**
+ * Asks a plan to spread its rows by fewer keys than it would of itself, without a shuffle more.
+ *
+ * Each operator hands the wish down to where its rows come from, in terms of its input's columns, and
+ * agrees only if its own requirement still holds: rows that are equal in (a, b) are together also when
+ * they are spread by a alone. In the end shuffles of Spark's own agree, which take any keys, and
+ * inputs that are spread so already. A shuffle that the user wrote takes no other keys.
+ */
+private[shuffle] object CoarserShuffle {
+
+  def of(plan: SparkPlan, keys: Seq[Expression], partitions: Int): Option[Spread] =
+    if (isSpread(plan.outputPartitioning, keys, partitions)) Some(Spread(plan, Nil))
+    else plan match {
+      case shuffle: ShuffleExchangeExec => ofShuffle(shuffle, keys, partitions)
+      case join: ShuffledJoin if !join.isSkewJoin => ofJoin(join, keys, partitions)
+      case join: BroadcastHashJoinExec =>
+        ofStreamed(join, if (join.buildSide == BuildLeft) 1 else 0, keys, partitions)
+      case join: BroadcastNestedLoopJoinExec =>
+        ofStreamed(join, if (join.buildSide == BuildRight) 0 else 1, keys, partitions)
+      case unary: UnaryExecNode => ofUnary(unary, keys, partitions)
+      case _ => None
+    }
+
+  /** Whether rows are spread by exactly these keys. */
+  def isSpread(partitioning: Partitioning, keys: Seq[Expression], partitions: Int): Boolean =
+    partitioning match {
+      case HashPartitioning(by, `partitions`) => sameKeys(by, keys)
+      case _ => false
+    }
+
+  def sameKeys(one: Seq[Expression], other: Seq[Expression]): Boolean =
+    one.size == other.size && one.zip(other).forall { case (a, b) => a.semanticEquals(b) }
+
+  private def ofShuffle(
+      shuffle: ShuffleExchangeExec,
+      keys: Seq[Expression],
+      partitions: Int): Option[Spread] = shuffle.outputPartitioning match {
+    case HashPartitioning(_, `partitions`)
+        if shuffle.shuffleOrigin == ENSURE_REQUIREMENTS && keys.forall(isOf(_, shuffle.child)) =>
+      val coarser = shuffle.copy(outputPartitioning = HashPartitioning(keys, partitions))
+      coarser.copyTagsFrom(shuffle)
+      Some(Spread(coarser, Seq(Coarsened(shuffle, keys))))
+    case _ => None
+  }
+
+  private def ofUnary(
+      unary: UnaryExecNode,
+      keys: Seq[Expression],
+      partitions: Int): Option[Spread] =
+    for {
+      below <- inTermsOfInput(unary, keys)
+      spread <- of(unary.child, below, partitions)
+      // Without a shuffle changed it is what it was, and Spark has judged it.
+      if spread.plan.outputPartitioning.satisfies(unary.requiredChildDistribution.head)
+      result = unary.withNewChildren(Seq(spread.plan))
+      if result.outputPartitioning.satisfies(clusteredBy(keys))
+    } yield Spread(result, spread.changed)
+
+  /** Keys as columns of the input; `None` if one of them is computed here. */
+  private def inTermsOfInput(
+      unary: UnaryExecNode,
+      keys: Seq[Expression]): Option[Seq[Expression]] = {
+    val outputs: Seq[NamedExpression] = unary match {
+      case project: ProjectExec => project.projectList
+      case aggregate: BaseAggregateExec => aggregate.resultExpressions
+      case other => other.output
+    }
+    val columns: Map[ExprId, Attribute] = outputs.collect {
+      case attribute: Attribute => attribute.exprId -> attribute
+      case alias @ Alias(attribute: Attribute, _) => alias.exprId -> attribute
+    }.toMap
+    val below = keys.map {
+      case attribute: Attribute => columns.get(attribute.exprId)
+      case _ => None
+    }
+    if (below.forall(_.exists(isOf(_, unary.child)))) Some(below.flatten) else None
+  }
+
+  /** Both sides by the keys at the same places, so that rows that join still meet. */
+  private def ofJoin(
+      join: SparkPlan with ShuffledJoin,
+      keys: Seq[Expression],
+      partitions: Int): Option[Spread] = {
+    val places = keys.map { key =>
+      def at(side: Seq[Expression]): Option[Int] =
+        Some(side.indexWhere(_.semanticEquals(key))).filter(_ >= 0)
+      // Of the side that is padded with nulls the keys are not those that rows were spread by.
+      join.joinType match {
+        case _: InnerLike => at(join.leftKeys).orElse(at(join.rightKeys))
+        case joinType if keepsLeft(joinType) => at(join.leftKeys)
+        case RightOuter => at(join.rightKeys)
+        case _ => None
+      }
+    }
+    if (places.exists(_.isEmpty)) None else ofSides(join, places.flatten, keys, partitions)
+  }
+
+  private def ofSides(
+      join: SparkPlan with ShuffledJoin,
+      places: Seq[Int],
+      keys: Seq[Expression],
+      partitions: Int): Option[Spread] =
+    for {
+      left <- of(join.left, places.map(join.leftKeys), partitions)
+      right <- of(join.right, places.map(join.rightKeys), partitions)
+      result = join.withNewChildren(Seq(left.plan, right.plan))
+      if areTogether(join, left.plan, right.plan)
+      if result.outputPartitioning.satisfies(clusteredBy(keys))
+    } yield Spread(result, left.changed ++ right.changed)
+
+  private def areTogether(join: SparkPlan, left: SparkPlan, right: SparkPlan): Boolean =
+    join.requiredChildDistribution.zip(Seq(left, right)).forall { case (required, side) =>
+      required != UnspecifiedDistribution && side.outputPartitioning.satisfies(required)
+    }
+
+  private def keepsLeft(joinType: JoinType): Boolean = joinType match {
+    case LeftOuter | LeftSemi | LeftAnti | _: ExistenceJoin => true
+    case _ => false
+  }
+
+  private def ofStreamed(
+      join: BinaryExecNode,
+      streamed: Int,
+      keys: Seq[Expression],
+      partitions: Int): Option[Spread] =
+    for {
+      spread <- of(join.children(streamed), keys, partitions)
+      result = join.withNewChildren(join.children.updated(streamed, spread.plan))
+      if result.outputPartitioning.satisfies(clusteredBy(keys))
+    } yield Spread(result, spread.changed)
+
+  private def clusteredBy(keys: Seq[Expression]): ClusteredDistribution =
+    ClusteredDistribution(keys, requireAllClusterKeys = false)
+
+  private def isOf(key: Expression, plan: SparkPlan): Boolean =
+    key.deterministic && key.references.nonEmpty && key.references.subsetOf(plan.outputSet)
+}

@@ -1,0 +1,60 @@
+package io.firesteel.shuffle
+
+import scala.math.BigDecimal.RoundingMode
+
+import io.firesteel.core.Decline
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Whether rows may be spread by fewer keys: only where these have many values for each partition, and
+ * none with too many rows. What is not known is not hoped for.
+ */
+private[shuffle] final class KeyGate(session: SparkSession) {
+
+  private val sample = new KeySample(session)
+
+  /** Why a shuffle had better keep its keys. */
+  def objection(change: Coarsened): Option[Decline] =
+    if (SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION) == 0.0) None
+    else factsOf(change) match {
+      case Left(why) => Some(ShuffleDecline.UnknownKeys(namesOf(change), why))
+      case Right(facts) =>
+        val partitions = change.shuffle.outputPartitioning.numPartitions
+        val bound = (BigDecimal(SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION)) * partitions)
+          .setScale(0, RoundingMode.CEILING)
+          .toBigInt
+        val largest = SQLConf.get.getConf(ShuffleConf.MAX_KEY_SHARE) / partitions
+        if (facts.distinct < bound)
+          Some(ShuffleDecline.FewKeys(namesOf(change), facts, partitions, bound))
+        else if (facts.largestShare.exists(_ > largest))
+          Some(ShuffleDecline.LargeKey(namesOf(change), facts, largest))
+        else None
+    }
+
+  /** What let the changes pass, for the author of the query. */
+  def evidence(changes: Seq[Coarsened]): Map[String, String] =
+    if (SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION) == 0.0)
+      Map("source" -> s"${ShuffleConf.MIN_KEYS_PER_PARTITION.key} is 0")
+    else changes.flatMap(factsOf(_).toOption).minByOption(_.distinct).fold(Map.empty[String, String]) {
+      facts =>
+        Map("distinct" -> facts.distinct.toString, "source" -> facts.source) ++
+          facts.largestShare.map(share => "largest share" -> f"$share%.4f")
+    }
+
+  private def factsOf(change: Coarsened): Either[String, KeyFacts] = {
+    val input = change.shuffle.child
+    val known = input.logicalLink.flatMap(KeyStatistics.of(_, change.keys))
+    known.map(Right(_)).getOrElse(sample.of(input, keysOf(change), change.keys))
+  }
+
+  private def keysOf(change: Coarsened): Seq[Expression] =
+    change.shuffle.outputPartitioning match {
+      case HashPartitioning(keys, _) => keys
+      case _ => change.keys
+    }
+
+  private def namesOf(change: Coarsened): String = change.keys.map(_.sql).mkString(", ")
+}

@@ -1,0 +1,108 @@
+package io.firesteel.shuffle
+
+import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, XxHash64}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LeafNode, LocalLimit, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.firesteel.executionOf
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Counts keys in a sample of the source that a plan reads: the first rows of a few partitions.
+ *
+ * Only a source behind filters and projections is sampled, and no more of it is read than the sample,
+ * whatever the filters leave of it. Files that are sorted by the keys look poorer in keys than they are,
+ * which errs on the safe side.
+ */
+private[shuffle] final class KeySample(session: SparkSession) {
+  import KeySample._
+
+  // A plan is planned again whenever adaptive execution knows more; the source is the same.
+  private val found: Cache[(LogicalPlan, Seq[Expression]), Either[String, KeyFacts]] =
+    Caffeine.newBuilder().maximumSize(100).expireAfterWrite(java.time.Duration.ofMinutes(10)).build()
+
+  /** What the sample shows, or why there is none. */
+  def of(shuffled: SparkPlan, by: Seq[Expression], keys: Seq[Expression]): Either[String, KeyFacts] =
+    for {
+      _ <- if (SQLConf.get.getConf(ShuffleConf.SAMPLE)) Right(())
+      else Left(s"${ShuffleConf.SAMPLE.key} is false")
+      source <- sourceOf(shuffled)
+      leaf <- leafOf(source)
+      size = leaf.stats.sizeInBytes
+      least = SQLConf.get.getConf(ShuffleConf.SAMPLE_MIN_SIZE)
+      _ <- if (size >= least) Right(())
+      else Left(s"the source of $size bytes is too small for a sample to pay")
+      all <- computed(shuffled, by)
+      some <- computed(shuffled, keys)
+      facts <- found.get(
+        (source.canonicalized, (some ++ all).map(_.canonicalized)),
+        _ => counted(source, some, all))
+    } yield facts
+
+  private def counted(
+      source: LogicalPlan,
+      keys: Seq[Expression],
+      all: Seq[Expression]): Either[String, KeyFacts] = {
+    val rows = SQLConf.get.getConf(ShuffleConf.SAMPLE_ROWS) / places
+    val limited = source.transformUp { case leaf: LeafNode => LocalLimit(Literal(rows), leaf) }
+    val hashes = Seq(Alias(new XxHash64(keys), "keys")(), Alias(new XxHash64(all), "all")())
+    val rdd = executionOf(session, Project(hashes, limited)).toRdd
+    val partitions = rdd.getNumPartitions
+    val read = (0 until places).map(_ * partitions / places).distinct.filter(_ < partitions)
+    val take = (row: Iterator[InternalRow]) => row.map(r => (r.getLong(0), r.getLong(1))).toArray
+    val pairs = session.sparkContext.runJob(rdd, take, read).toSeq.flatten.distinct
+    if (pairs.size < fewest) Left(s"a sample found ${pairs.size} different rows")
+    else {
+      val ofOne = pairs.groupBy(_._1).values.map(_.size)
+      Right(KeyFacts(
+        ofOne.size,
+        Some(ofOne.max.toDouble / pairs.size),
+        s"a sample with ${pairs.size} different rows"))
+    }
+  }
+}
+
+private[shuffle] object KeySample {
+
+  /** Partitions of the source from which rows are taken. */
+  private val places = 4
+
+  /** Different rows that a sample must have to say anything. */
+  private val fewest = 1000
+
+  /** What is below the partial aggregate that a shuffle's input may be. */
+  private def sourceOf(shuffled: SparkPlan): Either[String, LogicalPlan] =
+    shuffled.logicalLink match {
+      case Some(aggregate: Aggregate) => Right(aggregate.child)
+      case Some(other) if !shuffled.isInstanceOf[BaseAggregateExec] => Right(other)
+      case _ => Left("it is computed")
+    }
+
+  private def leafOf(source: LogicalPlan): Either[String, LogicalPlan] = source match {
+    case Project(list, child) if list.forall(_.deterministic) => leafOf(child)
+    case Filter(condition, child) if condition.deterministic => leafOf(child)
+    case leaf: LeafNode => Right(leaf)
+    case other => Left(s"it comes out of a ${other.nodeName}")
+  }
+
+  /** Keys of the shuffle's input in terms of what is below its partial aggregate. */
+  private def computed(
+      shuffled: SparkPlan,
+      keys: Seq[Expression]): Either[String, Seq[Expression]] = {
+    val grouping: Seq[NamedExpression] = shuffled match {
+      case aggregate: BaseAggregateExec => aggregate.groupingExpressions
+      case _ => Nil
+    }
+    val meaning = grouping.collect { case alias: Alias => alias.toAttribute -> alias.child }
+    val all = keys.map(_.transform {
+      case attribute =>
+        meaning.collectFirst { case (name, child) if name.semanticEquals(attribute) => child }
+          .getOrElse(attribute)
+    })
+    if (all.forall(_.deterministic)) Right(all) else Left("a key is not deterministic")
+  }
+}

@@ -1,0 +1,106 @@
+package io.firesteel.shuffle
+
+import scala.annotation.tailrec
+
+import io.firesteel.core.{CoreConf, Decisions, Decline, Fired}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.{ColumnarRule, RemoveRedundantSorts, SparkPlan}
+import org.apache.spark.sql.execution.exchange.{ShuffleExchangeExec, ValidateRequirements}
+
+/**
+ * Leaves out a shuffle whose keys are some of those of a shuffle below it, by spreading the rows there
+ * by these keys alone.
+ *
+ * {{{
+ *   Window [a]                                  Window [a]
+ *   +- Sort                                     +- Sort
+ *      +- Exchange hashpartitioning(a)     =>      +- HashAggregate [a, b]
+ *         +- HashAggregate [a, b]                     +- Exchange hashpartitioning(a)
+ *            +- Exchange hashpartitioning(a, b)          +- HashAggregate [a, b], partial
+ *               +- HashAggregate [a, b], partial
+ * }}}
+ *
+ * Rows of one (a, b) are still together, since rows of one a are. But a may have too few values to
+ * occupy all tasks, or one value with most of the rows: [[KeyGate]] decides by what is known of them.
+ *
+ * Every result is validated against the requirements of all its operators, and dropped if it is not
+ * valid, or has not fewer shuffles. Flink counterpart: `FlinkPhysicalRel.satisfyTraits`.
+ */
+private[firesteel] final class RemoveRedundantShuffle(session: SparkSession)
+  extends Rule[SparkPlan] {
+  import RemoveRedundantShuffle._
+
+  private val gate = new KeyGate(session)
+
+  override def apply(plan: SparkPlan): SparkPlan =
+    if (isStream(plan) || !plan.exists(Candidate.isOfSpark(_))) plan
+    else {
+      val coarser = removed(plan, Nil)
+      // A sort below a shuffle that went may be all that was wanted above it.
+      if (coarser eq plan) plan else RemoveRedundantSorts(coarser)
+    }
+
+  private def isStream(plan: SparkPlan): Boolean = plan.logicalLink.exists(_.isStreaming)
+
+  /** From the top down: the shuffle above a chain may make the whole chain needless. */
+  @tailrec
+  private def removed(plan: SparkPlan, refused: Seq[SparkPlan]): SparkPlan =
+    Candidate.of(plan).find(candidate => !refused.exists(_ eq candidate.place)) match {
+      case None => plan
+      case Some(candidate) =>
+        attempt(plan, candidate) match {
+          case Right(better) => removed(better, refused)
+          case Left(why) =>
+            for (subject <- candidate.subject; reason <- why)
+              Decisions.decline(subject, name, reason)
+            removed(plan, candidate.place +: refused)
+        }
+    }
+
+  /** The better plan, or why not; without a reason where it turned out not to be one. */
+  private def attempt(
+      plan: SparkPlan,
+      candidate: Candidate): Either[Option[Decline], SparkPlan] = {
+    val better = plan.transformDown { case node if node eq candidate.place => candidate.better }
+    val keys = candidate.keys.map(_.sql).mkString(", ")
+    if (!ValidateRequirements.validate(better)) Left(None)
+    else if (shuffles(better) >= shuffles(plan)) Left(Some(ShuffleDecline.ReusedShuffle(keys)))
+    else
+      switchedOff.orElse(candidate.changed.iterator.flatMap(gate.objection(_)).nextOption()) match {
+        case Some(why) => Left(Some(why))
+        case None =>
+          val what = Fired(
+            name,
+            "rows are shuffled once, by the keys that both operators share",
+            Map("keys" -> keys) ++ gate.evidence(candidate.changed))
+          candidate.subject.foreach(subject => Decisions.fire(Seq(subject), what))
+          Right(better)
+      }
+  }
+
+  /** Shuffles that run; of equal ones Spark runs one. */
+  private def shuffles(plan: SparkPlan): Int =
+    plan.collect { case shuffle: ShuffleExchangeExec => shuffle.canonicalized }.toSet.size
+
+  private def switchedOff: Option[Decline] =
+    Seq(CoreConf.ENABLED, ShuffleConf.ENABLED).collectFirst {
+      case entry if !conf.getConf(entry) => Decline.SwitchedOff("shuffle", entry.key)
+    }
+}
+
+private[firesteel] object RemoveRedundantShuffle {
+
+  /** In `firesteel.explain`; Spark's own name of a rule has its package. */
+  val name: String = "RemoveRedundantShuffle"
+
+  /** With adaptive execution off only rules about columns run behind those that plan shuffles. */
+  final class WithoutAdaptive(session: SparkSession) extends ColumnarRule {
+    private val rule = new RemoveRedundantShuffle(session)
+    override def preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
+      override def apply(plan: SparkPlan): SparkPlan =
+        // Adaptive execution hands single stages to such rules, whose uppermost shuffle must stay.
+        if (conf.adaptiveExecutionEnabled) plan else rule(plan)
+    }
+  }
+}

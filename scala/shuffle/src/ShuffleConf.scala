@@ -1,0 +1,71 @@
+package io.firesteel.shuffle
+
+import org.apache.spark.network.util.ByteUnit
+import org.apache.spark.sql.firesteel.ConfigEntry
+import org.apache.spark.sql.internal.SQLConf
+
+/** Settings of the room. */
+object ShuffleConf {
+
+  val ENABLED: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.firesteel.shuffle.enabled")
+      .doc("Whether shuffles are removed that a coarser one below them makes needless.")
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
+  val MIN_KEYS_PER_PARTITION: ConfigEntry[Double] =
+    SQLConf
+      .buildConf("spark.firesteel.shuffle.minKeysPerPartition")
+      .doc(
+        "Different values that the remaining keys must have for each partition of the shuffle, by " +
+          "statistics or a sample. With fewer, some partitions get much more than others. 0: the " +
+          "values are not looked at.")
+      .version("0.1.0")
+      .doubleConf
+      .checkValue(_ >= 0, "must not be negative")
+      .createWithDefault(10.0)
+
+  val MAX_KEY_SHARE: ConfigEntry[Double] =
+    SQLConf
+      .buildConf("spark.firesteel.shuffle.maxKeyShare")
+      .doc(
+        "Rows that one value of the remaining keys may have, as a multiple of a partition's mean, " +
+          "where statistics or a sample tell.")
+      .version("0.1.0")
+      .doubleConf
+      .checkValue(_ >= 0, "must not be negative")
+      .createWithDefault(0.5)
+
+  val SAMPLE: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.firesteel.shuffle.sample")
+      .doc(
+        "Whether keys without statistics are counted in a sample of the source, read by a small " +
+          "job while the query is planned.")
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
+  val SAMPLE_MIN_SIZE: ConfigEntry[Long] =
+    SQLConf
+      .buildConf("spark.firesteel.shuffle.sampleMinSize")
+      .doc("Size of a source, by Spark's estimate, from which a sample of it is worth its time.")
+      .version("0.1.0")
+      .bytesConf(ByteUnit.BYTE)
+      .checkValue(_ >= 0, "must not be negative")
+      .createWithDefault(64L << 20)
+
+  val SAMPLE_ROWS: ConfigEntry[Int] =
+    SQLConf
+      .buildConf("spark.firesteel.shuffle.sampleRows")
+      .doc("Rows of a sample, taken from the beginnings of four of the source's partitions.")
+      .version("0.1.0")
+      .intConf
+      .checkValue(_ > 0, "must be positive")
+      .createWithDefault(40000)
+
+  val all: Seq[ConfigEntry[_]] =
+    Seq(ENABLED, MIN_KEYS_PER_PARTITION, MAX_KEY_SHARE, SAMPLE, SAMPLE_MIN_SIZE, SAMPLE_ROWS)
+}

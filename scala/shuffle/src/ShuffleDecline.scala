@@ -1,0 +1,68 @@
+package io.firesteel.shuffle
+
+import io.firesteel.core.{Decline, DeclineDoc}
+
+/** Why a shuffle that a coarser one could replace is left in a plan. */
+sealed abstract class ShuffleDecline(reason: String, override val message: String)
+  extends Decline {
+  final override def code: String = s"SHUFFLE.$reason"
+}
+
+object ShuffleDecline {
+
+  final case class FewKeys(keys: String, facts: KeyFacts, partitions: Int, bound: BigInt)
+    extends ShuffleDecline(
+      "FEW_KEYS",
+      s"$keys has too few values to spread the rows over the partitions by it alone"
+    ) {
+    override def values: Map[String, String] = Map(
+      "keys" -> keys,
+      "distinct" -> facts.distinct.toString,
+      "bound" -> bound.toString,
+      "partitions" -> partitions.toString,
+      "source" -> facts.source)
+    override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+  }
+
+  final case class LargeKey(keys: String, facts: KeyFacts, bound: Double)
+    extends ShuffleDecline("LARGE_KEY", s"one value of $keys has too many of the rows") {
+    override def values: Map[String, String] = Map(
+      "keys" -> keys,
+      "share" -> facts.largestShare.fold("")(share => f"$share%.4f"),
+      "bound" -> f"$bound%.4f",
+      "source" -> facts.source)
+    override def setting: Option[String] = Some(ShuffleConf.MAX_KEY_SHARE.key)
+  }
+
+  final case class UnknownKeys(keys: String, why: String)
+    extends ShuffleDecline("UNKNOWN_KEYS", s"nothing is known of the values of $keys: $why") {
+    override def values: Map[String, String] = Map("keys" -> keys, "why" -> why)
+    override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+  }
+
+  final case class ReusedShuffle(keys: String)
+    extends ShuffleDecline(
+      "REUSED",
+      "the shuffle below is used twice in the plan; changed for one use, it would have to run twice") {
+    override def values: Map[String, String] = Map("keys" -> keys)
+  }
+
+  val docs: Seq[DeclineDoc] = Seq(
+    DeclineDoc(
+      "SHUFFLE.FEW_KEYS",
+      "The keys that remain have too few values to spread the rows by them alone.",
+      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)),
+    DeclineDoc(
+      "SHUFFLE.LARGE_KEY",
+      "One value of the keys that remain has too many of the rows.",
+      Some(ShuffleConf.MAX_KEY_SHARE.key)),
+    DeclineDoc(
+      "SHUFFLE.UNKNOWN_KEYS",
+      "Nothing is known of the values of the keys that remain: there are no statistics " +
+        "(`ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS`), and no sample was worth its time.",
+      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+    ),
+    DeclineDoc(ReusedShuffle("").code, ReusedShuffle("").message),
+    DeclineDoc("SHUFFLE.SWITCHED_OFF", "The room is switched off.", Some(ShuffleConf.ENABLED.key))
+  )
+}

@@ -1,0 +1,98 @@
+package io.firesteel.shuffle
+
+import io.firesteel.core.Declined
+
+/** When the keys that remain are good enough: by statistics, by a sample, and not at all. */
+class KeyGateSuite extends ShuffleSuite {
+
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    spark
+      .sql("""SELECT id % 20 AS few, id % 4000 AS many, IF(id % 3 = 0, 0, id % 4000) AS hot,
+        IF(id % 3 = 0, NULL, id % 4000) AS nulls, id % 77 AS b, id AS v
+        FROM range(0, 40000, 1, 4)""")
+      .write
+      .saveAsTable("plain")
+    spark.table("plain").write.saveAsTable("analysed")
+    spark.sql("ANALYZE TABLE analysed COMPUTE STATISTICS FOR ALL COLUMNS")
+    withConf("spark.sql.statistics.histogram.enabled" -> true) {
+      spark.table("plain").write.saveAsTable("histograms")
+      val _ = spark.sql("ANALYZE TABLE histograms COMPUTE STATISTICS FOR ALL COLUMNS")
+    }
+  }
+
+  private def query(
+      table: String,
+      key: String,
+      where: String = "true",
+      other: String = "b"): String =
+    s"SELECT $key, max(n) FROM (SELECT $key, $other, count(*) AS n FROM $table WHERE $where " +
+      s"GROUP BY $key, $other) GROUP BY $key"
+
+  private def decline(sql: String): Declined = explain(sql).declined match {
+    case Seq(one) => one
+    case other => fail(s"$other of $sql")
+  }
+
+  private def fires(sql: String, source: String): Unit = {
+    val found = explain(sql).fired
+    assert(found.map(_.rule) == Seq("RemoveRedundantShuffle"), sql)
+    assert(found.head.values("source").contains(source), sql)
+    val _ = assertSameAnswer(sql)
+  }
+
+  test("by the statistics of columns") {
+    fires(query("analysed", "many"), "table statistics")
+    val few = decline(query("analysed", "few")).why
+    assert(few.code == "SHUFFLE.FEW_KEYS")
+    assert(few.values("distinct") == "20" && few.values("bound") == "30", few)
+    assert(few.setting.contains(ShuffleConf.MIN_KEYS_PER_PARTITION.key))
+    withConf(ShuffleConf.MIN_KEYS_PER_PARTITION.key -> 5) {
+      fires(query("analysed", "few"), "table statistics")
+    }
+    assert(decline(query("analysed", "nulls")).why.code == "SHUFFLE.LARGE_KEY")
+  }
+
+  test("through filters and joins, whatever spark.sql.cbo.enabled is") {
+    Seq(true, false).foreach { cbo =>
+      withConf("spark.sql.cbo.enabled" -> cbo) {
+        assert(decline(query("analysed", "many", "many < 15")).why.code == "SHUFFLE.FEW_KEYS")
+        fires(query("analysed", "many", "many < 2000"), "table statistics")
+        fires(
+          query("(SELECT l.many, l.b FROM analysed AS l JOIN analysed AS r ON l.v = r.v)", "many"),
+          "table statistics")
+      }
+    }
+  }
+
+  test("by histograms") {
+    fires(query("histograms", "many"), "table statistics")
+    assert(decline(query("histograms", "hot")).why.code == "SHUFFLE.LARGE_KEY")
+  }
+
+  test("by a sample, where there are no statistics and the source is large") {
+    assert(decline(query("plain", "many")).why.code == "SHUFFLE.UNKNOWN_KEYS")
+    withConf(ShuffleConf.SAMPLE_MIN_SIZE.key -> 1) {
+      fires(query("plain", "many"), "sample")
+      assert(decline(query("plain", "few")).why.code == "SHUFFLE.FEW_KEYS")
+      assert(decline(query("plain", "hot", other = "v")).why.code == "SHUFFLE.LARGE_KEY")
+      // What is shuffled are groups, and of the hot key there are few.
+      fires(query("plain", "hot"), "sample")
+      // A computed key, and a filter that leaves too little to judge by.
+      fires(query("(SELECT many * 2 AS m, b FROM plain)", "m"), "sample")
+      assert(decline(query("plain", "many", "v < 100")).why.code == "SHUFFLE.UNKNOWN_KEYS")
+      withConf(ShuffleConf.SAMPLE.key -> false) {
+        assert(decline(query("plain", "many")).why.code == "SHUFFLE.UNKNOWN_KEYS")
+      }
+    }
+  }
+
+  test("a sample reads no more than it must") {
+    withConf(ShuffleConf.SAMPLE_MIN_SIZE.key -> 1, ShuffleConf.SAMPLE_ROWS.key -> 8000) {
+      spark.range(0, 1000000, 1, 10).createOrReplaceTempView("numbers")
+      val sql = query("(SELECT id % 50000 AS k, id % 3 AS b FROM numbers WHERE id >= 0)", "k")
+      val sampled = explain(sql).fired.head.values("distinct").toInt
+      assert(sampled > 1000 && sampled <= 8000)
+    }
+  }
+}

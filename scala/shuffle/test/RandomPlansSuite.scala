@@ -1,0 +1,117 @@
+package io.firesteel.shuffle
+
+import scala.util.Random
+
+/**
+ * Random plans of joins, aggregates, windows, unions and filters over keys with nulls, NaN, both zeros
+ * and collated strings: Spark's answer, with the shuffles removed wherever that can be.
+ */
+class RandomPlansSuite extends ShuffleSuite {
+
+  private val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "120").toInt
+  private val seed = sys.env.getOrElse("FIRESTEEL_TEST_SEED", "20261121").toLong
+
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    (1 to 3).foreach { t =>
+      spark
+        .sql(s"""SELECT IF(id % 9 = 0, NULL, CAST(pmod(xxhash64(id, $t, 1), 6) AS INT)) AS a,
+          IF(id % 7 = 0, NULL, CAST(pmod(xxhash64(id, $t, 2), 4) AS INT)) AS b,
+          elt(CAST(pmod(xxhash64(id, $t, 3), 5) AS INT) + 1, 'x', 'X', '', 'yy', NULL) AS c,
+          elt(CAST(pmod(xxhash64(id, $t, 4), 5) AS INT) + 1, 0.0D, -0.0D, double('NaN'), 1.5D, NULL) AS d,
+          elt(CAST(pmod(xxhash64(id, $t, 5), 4) AS INT) + 1, 'p', 'P', 'q', NULL)
+            COLLATE UTF8_LCASE AS e,
+          pmod(xxhash64(id, $t, 6), 50) AS v FROM range(0, ${30 + 10 * t}, 1, 2)""")
+        .createOrReplaceTempView(s"t$t")
+    }
+  }
+
+  private val keys = Seq("a", "b", "c", "d", "e")
+
+  /** A query with the columns a, b, c, d, e, v of the same types as the tables'. */
+  private final class Plans(random: Random) {
+    private def one[T](of: Seq[T]): T = of(random.nextInt(of.size))
+    private def some(of: Seq[String]): Seq[String] =
+      random.shuffle(of).take(1 + random.nextInt(math.min(3, of.size)))
+
+    def relation(depth: Int): String =
+      if (depth == 0) s"SELECT * FROM ${one(Seq("t1", "t2", "t3"))}"
+      else random.nextInt(10) match {
+        case 0 | 1 | 2 => aggregate(depth)
+        case 3 | 4 => window(depth)
+        case 5 | 6 | 7 => join(depth)
+        case 8 => swapped(depth)
+        case _ => if (random.nextBoolean()) union(depth) else filtered(depth)
+      }
+
+    private def aggregate(depth: Int): String = {
+      val by = some(keys)
+      val columns = keys.map(k => if (by.contains(k)) k else s"${one(Seq("max", "min"))}($k) AS $k")
+      val call = one(Seq("sum(v)", "count(*)", "count(DISTINCT b)", "max(v)"))
+      s"SELECT ${columns.mkString(", ")}, pmod($call, 50) AS v FROM (${relation(depth - 1)}) " +
+        s"GROUP BY ${by.mkString(", ")}"
+    }
+
+    private def window(depth: Int): String = {
+      val call = one(Seq("sum(v)", "count(*)", "max(v)"))
+      s"SELECT ${keys.mkString(", ")}, pmod($call OVER (PARTITION BY ${some(keys).mkString(", ")}), " +
+        s"50) AS v FROM (${relation(depth - 1)})"
+    }
+
+    private def join(depth: Int): String = {
+      val on = some(keys).map { key =>
+        // Numbers may be compared with the other number, and after a cast.
+        val other = if (key == "a" || key == "b") one(Seq("a", "b")) else key
+        if (key == "a" && random.nextInt(4) == 0) s"CAST(l.a AS BIGINT) = r.$other"
+        else if (random.nextInt(8) == 0) s"l.$key <=> r.$other"
+        else s"l.$key = r.$other"
+      }
+      val kind = one(Seq("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI", "ANTI"))
+      val (left, right) = (relation(depth - 1), relation(random.nextInt(depth)))
+      val condition = on.mkString(" AND ")
+      if (kind == "SEMI" || kind == "ANTI")
+        s"SELECT l.* FROM ($left) AS l LEFT $kind JOIN ($right) AS r ON $condition"
+      else {
+        val columns = keys.map(k => s"${one(Seq("l", "r"))}.$k AS $k").mkString(", ")
+        s"SELECT $columns, pmod(coalesce(l.v, 0) + coalesce(r.v, 0), 50) AS v FROM " +
+          s"(SELECT DISTINCT * FROM ($left)) AS l $kind (SELECT DISTINCT * FROM ($right)) AS r ON $condition"
+      }
+    }
+
+    private def swapped(depth: Int): String =
+      s"SELECT b AS a, a AS b, c, d, e, v FROM (${relation(depth - 1)})"
+
+    private def union(depth: Int): String =
+      s"(${relation(depth - 1)}) UNION ALL (${relation(random.nextInt(depth))})"
+
+    private def filtered(depth: Int): String =
+      s"SELECT * FROM (${relation(depth - 1)}) WHERE ${one(Seq("a = b", "a > 1", "b = 2", "c <> 'x'"))}"
+  }
+
+  test("random plans") {
+    var removed = 0
+    (0 until queries).foreach { i =>
+      val random = new Random(seed + i)
+      // Equal strings and zeros that look different may each stand for their group.
+      val sql = "SELECT a, b, c, d + 0.0D AS d, lower(e) COLLATE UTF8_BINARY AS e, v " +
+        s"FROM (${new Plans(random).relation(2 + random.nextInt(3))})"
+      withConf(
+        ungated,
+        "spark.sql.adaptive.enabled" -> random.nextBoolean(),
+        "spark.sql.autoBroadcastJoinThreshold" -> (if (random.nextInt(4) == 0) "10m" else "-1"),
+        "spark.sql.join.preferSortMergeJoin" -> random.nextBoolean(),
+        "spark.sql.shuffle.partitions" -> (2 + random.nextInt(4))
+      ) {
+        val clue = s"seed ${seed + i}: $sql"
+        try {
+          val data = spark.sql(sql)
+          val rows = data.collect().toSeq
+          removed += fired(sql).size
+          assertSameRows(rows, stock(spark.sql(sql).collect().toSeq), clue)
+        } catch { case e: org.apache.spark.SparkThrowable => fail(clue, e.asInstanceOf[Throwable]) }
+      }
+    }
+    info(s"$removed shuffles removed from $queries plans")
+    assert(removed > queries / 3, "too few of the plans have a shuffle to remove")
+  }
+}

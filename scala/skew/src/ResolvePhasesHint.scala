@@ -1,0 +1,87 @@
+package io.firesteel.skew
+
+import java.util.Locale
+
+import io.firesteel.core.CoreConf
+import org.apache.spark.sql.catalyst.analysis.UnresolvedHaving
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, LogicalPlan, Project, SubqueryAlias, UnresolvedHint}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.IntegerType
+
+/**
+ * Brings the hints `TWO_PHASE`, `TWO_PHASE(buckets)` and `ONE_PHASE` to their aggregate.
+ *
+ * The hint stands over the whole `SELECT`, before Spark knows whether it aggregates: without `GROUP
+ * BY` that shows only when functions are resolved. So the input is marked at first, by this rule among
+ * Spark's hint rules, and [[ApplyPhasesHint]] finds the aggregate over the mark afterwards.
+ */
+object ResolvePhasesHint extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+    case UnresolvedHint(name, parameters, child) if isOurs(name) =>
+      if (isEnabled) marked(hintOf(name, parameters), name, child) else child
+  }
+
+  private def isEnabled: Boolean =
+    SQLConf.get.getConf(CoreConf.ENABLED) && SQLConf.get.getConf(SkewConf.ENABLED)
+
+  private def isOurs(name: String): Boolean =
+    Set("TWO_PHASE", "ONE_PHASE").contains(name.toUpperCase(Locale.ROOT))
+
+  private def hintOf(name: String, parameters: Seq[Any]): PhasesHint =
+    (name.toUpperCase(Locale.ROOT), parameters) match {
+      case ("ONE_PHASE", Nil) => PhasesHint.OnePhase
+      case ("TWO_PHASE", Nil) => PhasesHint.TwoPhase(None)
+      case ("TWO_PHASE", Seq(Literal(buckets: Int, IntegerType))) if buckets > 0 =>
+        PhasesHint.TwoPhase(Some(buckets))
+      case ("TWO_PHASE", Seq(buckets: Int)) if buckets > 0 => PhasesHint.TwoPhase(Some(buckets))
+      case _ => throw SkewErrors.malformedHint(name, parameters.map(textOf))
+    }
+
+  private def textOf(parameter: Any): String = parameter match {
+    case e: Expression => e.sql
+    case other => other.toString
+  }
+
+  private def marked(hint: PhasesHint, name: String, block: LogicalPlan): LogicalPlan = {
+    def mark(plan: LogicalPlan): LogicalPlan = plan match {
+      case aggregate: Aggregate => aggregate.copy(child = HintedInput(hint, aggregate.child))
+      // Over a DataFrame the aggregate is there already; in SQL a list of columns may yet become one.
+      case project: Project if !project.resolved =>
+        project.copy(child = HintedInput(hint, project.child))
+      case node @ (_: Project | _: Filter | _: UnresolvedHaving | _: Distinct | _: SubqueryAlias) =>
+        node.mapChildren(mark)
+      case _ => throw SkewErrors.nothingToHint(name)
+    }
+    mark(block)
+  }
+}
+
+/** Gives each hint to the aggregate over its [[HintedInput]]. */
+object ApplyPhasesHint extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+    case aggregate: Aggregate =>
+      val (child, hint) = take(aggregate.child)
+      hint.fold[LogicalPlan](aggregate)(PhasesHint.give(aggregate.copy(child = child), _))
+  }
+
+  /** Below what Spark puts between the two: the copies of grouping sets, and computed columns. */
+  private def take(plan: LogicalPlan): (LogicalPlan, Option[PhasesHint]) = plan match {
+    case HintedInput(hint, child) => (child, Some(hint))
+    case between @ (_: Expand | _: Project) =>
+      val (child, hint) = take(between.children.head)
+      (if (hint.isEmpty) between else between.withNewChildren(Seq(child)), hint)
+    case other => (other, None)
+  }
+}
+
+/** Refuses a hint whose `SELECT` has turned out not to aggregate. */
+object CheckPhasesHint extends (LogicalPlan => Unit) {
+  override def apply(plan: LogicalPlan): Unit = plan.foreachWithSubqueries {
+    case HintedInput(hint, _) => throw SkewErrors.nothingToHint(hint.name)
+    case _ => ()
+  }
+}

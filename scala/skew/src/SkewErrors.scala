@@ -1,0 +1,15 @@
+package io.firesteel.skew
+
+import io.firesteel.core.FiresteelAnalysisException
+
+/** What the room raises. */
+private[skew] object SkewErrors {
+
+  def malformedHint(name: String, parameters: Seq[String]): Throwable =
+    new FiresteelAnalysisException(
+      "FIRESTEEL_SKEW_MALFORMED_HINT",
+      Map("written" -> s"$name${parameters.mkString("(", ", ", ")")}"))
+
+  def nothingToHint(name: String): Throwable =
+    new FiresteelAnalysisException("FIRESTEEL_SKEW_NOTHING_TO_HINT", Map("hint" -> name))
+}
