@@ -62,8 +62,9 @@ object ShuffleBenchmark extends Room {
         sql = ranked("hot"),
         compared = Seq("hot", "b", "s", "r"),
         targets = Seq(neverSlower),
-        note = "By its distinct (hot, b) the key is no larger than others; it is many values for a " +
-          "few rows that count."
+        note =
+          "By its distinct (hot, b) the key is no larger than others; it is many values for a " +
+            "few rows that count."
       ),
       Case(
         name = "tiny",

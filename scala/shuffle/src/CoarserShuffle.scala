@@ -58,6 +58,7 @@ private[shuffle] object CoarserShuffle {
         if shuffle.shuffleOrigin == ENSURE_REQUIREMENTS && keys.forall(isOf(_, shuffle.child)) =>
       val coarser = shuffle.copy(outputPartitioning = HashPartitioning(keys, partitions))
       coarser.copyTagsFrom(shuffle)
+      OutputWatch.mark(coarser, keys.map(_.sql).mkString(", "))
       Some(Spread(coarser, Seq(Coarsened(shuffle, keys))))
     case _ => None
   }

@@ -23,9 +23,10 @@ private[shuffle] final class KeyGate(session: SparkSession) {
       case Left(why) => Some(ShuffleDecline.UnknownKeys(namesOf(change), why))
       case Right(facts) =>
         val partitions = change.shuffle.outputPartitioning.numPartitions
-        val bound = (BigDecimal(SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION)) * partitions)
-          .setScale(0, RoundingMode.CEILING)
-          .toBigInt
+        val bound =
+          (BigDecimal(SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION)) * partitions)
+            .setScale(0, RoundingMode.CEILING)
+            .toBigInt
         val largest = SQLConf.get.getConf(ShuffleConf.MAX_KEY_SHARE) / partitions
         if (facts.distinct < bound)
           Some(ShuffleDecline.FewKeys(namesOf(change), facts, partitions, bound))
@@ -38,11 +39,12 @@ private[shuffle] final class KeyGate(session: SparkSession) {
   def evidence(changes: Seq[Coarsened]): Map[String, String] =
     if (SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION) == 0.0)
       Map("source" -> s"${ShuffleConf.MIN_KEYS_PER_PARTITION.key} is 0")
-    else changes.flatMap(factsOf(_).toOption).minByOption(_.distinct).fold(Map.empty[String, String]) {
-      facts =>
-        Map("distinct" -> facts.distinct.toString, "source" -> facts.source) ++
-          facts.largestShare.map(share => "largest share" -> f"$share%.4f")
-    }
+    else
+      changes.flatMap(factsOf(_).toOption).minByOption(_.distinct).fold(Map.empty[String, String]) {
+        facts =>
+          Map("distinct" -> facts.distinct.toString, "source" -> facts.source) ++
+            facts.largestShare.map(share => "largest share" -> f"$share%.4f")
+      }
 
   private def factsOf(change: Coarsened): Either[String, KeyFacts] = {
     val input = change.shuffle.child

@@ -23,10 +23,14 @@ private[shuffle] final class KeySample(session: SparkSession) {
 
   // A plan is planned again whenever adaptive execution knows more; the source is the same.
   private val found: Cache[(LogicalPlan, Seq[Expression]), Either[String, KeyFacts]] =
-    Caffeine.newBuilder().maximumSize(100).expireAfterWrite(java.time.Duration.ofMinutes(10)).build()
+    Caffeine.newBuilder().maximumSize(
+      100).expireAfterWrite(java.time.Duration.ofMinutes(10)).build()
 
   /** What the sample shows, or why there is none. */
-  def of(shuffled: SparkPlan, by: Seq[Expression], keys: Seq[Expression]): Either[String, KeyFacts] =
+  def of(
+      shuffled: SparkPlan,
+      by: Seq[Expression],
+      keys: Seq[Expression]): Either[String, KeyFacts] =
     for {
       _ <- if (SQLConf.get.getConf(ShuffleConf.SAMPLE)) Right(())
       else Left(s"${ShuffleConf.SAMPLE.key} is false")

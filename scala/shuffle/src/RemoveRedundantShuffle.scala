@@ -33,13 +33,15 @@ private[firesteel] final class RemoveRedundantShuffle(session: SparkSession)
 
   private val gate = new KeyGate(session)
 
-  override def apply(plan: SparkPlan): SparkPlan =
+  override def apply(plan: SparkPlan): SparkPlan = {
+    OutputWatch.look(plan)
     if (isStream(plan) || !plan.exists(Candidate.isOfSpark(_))) plan
     else {
       val coarser = removed(plan, Nil)
       // A sort below a shuffle that went may be all that was wanted above it.
       if (coarser eq plan) plan else RemoveRedundantSorts(coarser)
     }
+  }
 
   private def isStream(plan: SparkPlan): Boolean = plan.logicalLink.exists(_.isStreaming)
 

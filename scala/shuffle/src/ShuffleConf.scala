@@ -66,6 +66,23 @@ object ShuffleConf {
       .checkValue(_ > 0, "must be positive")
       .createWithDefault(40000)
 
-  val all: Seq[ConfigEntry[_]] =
-    Seq(ENABLED, MIN_KEYS_PER_PARTITION, MAX_KEY_SHARE, SAMPLE, SAMPLE_MIN_SIZE, SAMPLE_ROWS)
+  val UNEVEN_SIZE: ConfigEntry[Long] =
+    SQLConf
+      .buildConf("spark.firesteel.shuffle.unevenSize")
+      .doc(
+        "Size of a partition of a shuffle by fewer keys from which a warning is given, if it is also " +
+          "more than five times the mean. Only with adaptive execution.")
+      .version("0.1.0")
+      .bytesConf(ByteUnit.BYTE)
+      .checkValue(_ >= 0, "must not be negative")
+      .createWithDefault(64L << 20)
+
+  val all: Seq[ConfigEntry[_]] = Seq(
+    ENABLED,
+    MIN_KEYS_PER_PARTITION,
+    MAX_KEY_SHARE,
+    SAMPLE,
+    SAMPLE_MIN_SIZE,
+    SAMPLE_ROWS,
+    UNEVEN_SIZE)
 }

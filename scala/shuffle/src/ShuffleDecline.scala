@@ -47,6 +47,16 @@ object ShuffleDecline {
     override def values: Map[String, String] = Map("keys" -> keys)
   }
 
+  /** Not a decline, but what came of firing. */
+  final case class Uneven(keys: String, largest: Long, mean: Long)
+    extends ShuffleDecline(
+      "UNEVEN",
+      s"a shuffle by $keys alone has left one partition much larger than the others") {
+    override def values: Map[String, String] =
+      Map("keys" -> keys, "largest" -> largest.toString, "mean" -> mean.toString)
+    override def setting: Option[String] = Some(ShuffleConf.MAX_KEY_SHARE.key)
+  }
+
   val docs: Seq[DeclineDoc] = Seq(
     DeclineDoc(
       "SHUFFLE.FEW_KEYS",
@@ -63,6 +73,11 @@ object ShuffleDecline {
       Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
     ),
     DeclineDoc(ReusedShuffle("").code, ReusedShuffle("").message),
+    DeclineDoc(
+      Uneven("", 0, 0).code,
+      "Said after the query has run: it was done, and one partition got much larger than the others.",
+      Some(ShuffleConf.MAX_KEY_SHARE.key)
+    ),
     DeclineDoc("SHUFFLE.SWITCHED_OFF", "The room is switched off.", Some(ShuffleConf.ENABLED.key))
   )
 }

@@ -1,6 +1,6 @@
 package io.firesteel.shuffle
 
-import io.firesteel.core.Declined
+import io.firesteel.core.{Declined, Explain}
 
 /** When the keys that remain are good enough: by statistics, by a sample, and not at all. */
 class KeyGateSuite extends ShuffleSuite {
@@ -84,6 +84,20 @@ class KeyGateSuite extends ShuffleSuite {
       withConf(ShuffleConf.SAMPLE.key -> false) {
         assert(decline(query("plain", "many")).why.code == "SHUFFLE.UNKNOWN_KEYS")
       }
+    }
+  }
+
+  test("an uneven shuffle is told of, once it has run") {
+    // One key with all rows but a few, in a plan that is planned again behind that shuffle.
+    val sql =
+      "SELECT * FROM (SELECT k, count(*) AS n FROM (SELECT IF(few = 1, v % 50, 0) AS k, v, " +
+        "max(few) AS m FROM plain GROUP BY 1, 2) GROUP BY k) ORDER BY n"
+    withConf(ungated, ShuffleConf.UNEVEN_SIZE.key -> 1, "spark.sql.shuffle.partitions" -> 12) {
+      val data = spark.sql(sql)
+      data.collect()
+      val told = Explain.of(executed(data))
+      assert(told.fired.map(_.rule) == Seq("RemoveRedundantShuffle"))
+      assert(told.declined.map(_.why.code) == Seq("SHUFFLE.UNEVEN"))
     }
   }
 

@@ -12,7 +12,8 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
     super.beforeAll()
     Seq("t" -> 4000, "u" -> 1500).foreach { case (name, rows) =>
       spark
-        .sql(s"""SELECT IF(id % 11 = 0, NULL, id * 7 % 101) AS a, IF(id % 13 = 0, NULL, id % 7) AS b,
+        .sql(
+          s"""SELECT IF(id % 11 = 0, NULL, id * 7 % 101) AS a, IF(id % 13 = 0, NULL, id % 7) AS b,
           concat('s', id % 5) AS c, CAST(id % 9 AS DOUBLE) / 2 AS d, id AS v
           FROM range(0, $rows, 1, 3)""")
         .createOrReplaceTempView(name)
@@ -61,7 +62,10 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
       4,
       3),
     (s"SELECT a, max(e) FROM (SELECT *, explode(array(s, 1)) AS e FROM ($agg)) GROUP BY a", 2, 1),
-    (s"SELECT /*+ BROADCAST(u) */ l.a, sum(u.v) FROM ($agg) AS l JOIN u ON l.b = u.b GROUP BY l.a", 2, 1),
+    (
+      s"SELECT /*+ BROADCAST(u) */ l.a, sum(u.v) FROM ($agg) AS l JOIN u ON l.b = u.b GROUP BY l.a",
+      2,
+      1),
     ("SELECT count(DISTINCT b) FROM t GROUP BY a", 2, 1),
     ("SELECT a, count(DISTINCT b), sum(v) FROM t GROUP BY a", 2, 1)
   )

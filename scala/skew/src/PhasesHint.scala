@@ -5,7 +5,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AggregateHint, Lo
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
 /** What a query asks of its aggregate. Spark keeps a place for such a hint, and has none itself. */
-private[skew] sealed abstract class PhasesHint extends AggregateHint with Product with Serializable {
+private[skew] sealed abstract class PhasesHint extends AggregateHint with Product
+  with Serializable {
   def name: String
 }
 

@@ -59,7 +59,8 @@ class PhasesHintSuite extends SkewSuite {
     val t = spark.table("t")
     Seq[DataFrame](
       t.groupBy("k").agg(count_distinct(col("a"))).hint("two_phase", 4),
-      t.groupBy("k").agg(sort_array(collect_set("a")).as("s")).where("size(s) > 1").hint("TWO_PHASE")
+      t.groupBy(
+        "k").agg(sort_array(collect_set("a")).as("s")).where("size(s) > 1").hint("TWO_PHASE")
     ).foreach { data =>
       assert(data.queryExecution.executedPlan.toString.contains("PartialDistinct"))
     }
@@ -88,7 +89,12 @@ class PhasesHintSuite extends SkewSuite {
   }
 
   test("hints that are written wrongly") {
-    Seq("TWO_PHASE(0)", "TWO_PHASE(-1)", "TWO_PHASE('4')", "TWO_PHASE(2, 3)", "ONE_PHASE(1)").foreach {
+    Seq(
+      "TWO_PHASE(0)",
+      "TWO_PHASE(-1)",
+      "TWO_PHASE('4')",
+      "TWO_PHASE(2, 3)",
+      "ONE_PHASE(1)").foreach {
       hint =>
         refused("FIRESTEEL_SKEW_MALFORMED_HINT")(
           spark.sql(s"SELECT /*+ $hint */ count(DISTINCT a) FROM t"))

@@ -1,0 +1,54 @@
+package io.firesteel.shuffle
+
+import io.firesteel.core.Decisions
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.ShuffleQueryStageExec
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Says when a shuffle by fewer keys has turned out uneven, once, with figures: it is too late to undo
+ * it, but not for the next run.
+ */
+private[shuffle] object OutputWatch extends Logging {
+
+  private val coarsened = TreeNodeTag[String]("firesteel.shuffle.coarsened")
+  private val seen = TreeNodeTag[Unit]("firesteel.shuffle.seen")
+
+  /** As `spark.sql.adaptive.skewJoin.skewedPartitionFactor` by default. */
+  private val factor = 5.0
+
+  /** Marks a shuffle that spreads its rows by these keys in place of more. */
+  def mark(shuffle: ShuffleExchangeExec, keys: String): Unit =
+    shuffle.setTagValue(coarsened, keys)
+
+  /** Looks at the shuffles of a plan that have run. */
+  def look(plan: SparkPlan): Unit = plan.foreach {
+    case stage: ShuffleQueryStageExec =>
+      for {
+        shuffle <- Some(stage.shuffle).collect { case shuffle: ShuffleExchangeExec => shuffle }
+        keys <- shuffle.getTagValue(coarsened)
+        sizes <- stage.mapStats.map(_.bytesByPartitionId) if sizes.nonEmpty
+        if shuffle.getTagValue(seen).isEmpty
+      } {
+        shuffle.setTagValue(seen, ())
+        judge(shuffle, keys, sizes)
+      }
+    case _ => ()
+  }
+
+  private def judge(shuffle: ShuffleExchangeExec, keys: String, sizes: Array[Long]): Unit = {
+    val (largest, mean) = (sizes.max, sizes.sum / sizes.length)
+    val threshold = SQLConf.get.getConf(ShuffleConf.UNEVEN_SIZE)
+    if (largest >= threshold && largest > factor * mean) {
+      val why = ShuffleDecline.Uneven(keys, largest, mean)
+      logWarning(s"${why.message}: $largest bytes, $mean in the mean of ${sizes.length} " +
+        s"partitions. ${ShuffleConf.MAX_KEY_SHARE.key} and ${ShuffleConf.ENABLED.key} decide.")
+      shuffle.child
+        .collectFirst(Function.unlift(_.getTagValue(SparkPlan.LOGICAL_PLAN_TAG)))
+        .foreach(Decisions.decline(_, RemoveRedundantShuffle.name, why))
+    }
+  }
+}
