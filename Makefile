@@ -60,8 +60,8 @@ check: require $(VENV) ## format, lint, types, generated pages current
 	@echo "==> scalafmt, scalafix, warnings, REFERENCE.md"
 	@build/sbt check
 
-bench: setup ## time rooms against stock Spark: make bench [ROOM=rank]
-	@build/bench $(ROOM) $(ARGS)
+bench: setup ## time rooms against stock Spark: make bench [ROOM=rank], or TPC-DS: SUITE=tpcds
+	@build/bench $(or $(SUITE),$(ROOM)) $(ARGS)
 
 wheel: $(WHEEL) ## dist/: one wheel with one jar
 	@echo "==> $(WHEEL)"

@@ -133,8 +133,27 @@ lazy val queries = Project("queries", file("tests/scala"))
   .dependsOn(extension, testkit % Test)
   .settings(common, Test / scalaSource := baseDirectory.value)
 
-lazy val bench =
-  module("bench").dependsOn(extension).settings(libraryDependencies += postgresql)
+/** Jars that are read and never on a class path: the classes of one are those of an older Spark. */
+lazy val Queries = config("queries").hide
+
+lazy val bench = module("bench")
+  .dependsOn(extension)
+  .settings(
+    ivyConfigurations += Queries,
+    libraryDependencies ++= Seq(postgresql, tpcdsData, tpcdsQueries % Queries),
+    Compile / resourceGenerators += Def.task {
+      val folder = (Compile / resourceManaged).value
+      val jar = update.value.select(configurationFilter(Queries.name)).head
+      // Once per version, not at each compilation: the jar has thousands of entries.
+      val unpacked = folder / s"${jar.getName}.unpacked"
+      if (!unpacked.exists) {
+        IO.delete(folder)
+        IO.unzip(jar, folder, (entry: String) => entry.matches("tpcds/[^/]+\\.sql"))
+        IO.touch(unpacked)
+      }
+      (folder / "tpcds" * "*.sql").get
+    }.taskValue
+  )
 
 lazy val stageJar = taskKey[File]("builds the jar and puts it into the Python package")
 

@@ -32,4 +32,11 @@ object Dependencies {
 
   /** The driver of the real server that tests start; `tests/python` fetches the same. */
   val postgresql: ModuleID = "org.postgresql" % "postgresql" % "42.7.5"
+
+  /** Makes the data of TPC-DS, the same as the TPC's own tool; its Guava is PySpark's. */
+  val tpcdsData: ModuleID = ("io.trino.tpcds" % "tpcds" % "1.4").intransitive()
+
+  /** The 103 queries of TPC-DS in Spark's SQL: the newest of Spark's test jars with Maven. */
+  val tpcdsQueries: ModuleID =
+    ("org.apache.spark" %% "spark-sql" % "4.2.0").classifier("tests").intransitive()
 }

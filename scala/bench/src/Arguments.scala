@@ -2,8 +2,6 @@ package io.firesteel.bench
 
 import java.nio.file.{Path, Paths}
 
-import scala.annotation.tailrec
-
 /**
  * What the command line asks for.
  *
@@ -50,58 +48,28 @@ object Arguments {
       "--python-result")
   private val flags = Set("--noise", "--memory-case")
 
+  /** What a page does not repeat: where files are kept is the reader's own business. */
+  private val unseen =
+    Set("--room", "--data", "--out", "--memory-result", "--python-result", "--memory-case")
+
   /** The arguments, or what is wrong with them. */
   def parse(arguments: Seq[String]): Either[String, Arguments] =
     for {
-      read <- pairUp(arguments.toList, Nil)
-      one = (name: String) => read.collect { case (`name`, value) => value }.lastOption
-      room <- one("--room").toRight("name a room, such as: build/bench rank")
-      pairs <- positive("--pairs", one("--pairs"), 5L)
-      rows <- positive("--rows", one("--rows"), 5000000L)
-      cases = read.collect { case ("--case", name) => name }
+      read <- Options.parse(arguments, values, flags)
+      room <- read.one("--room").toRight("name a room, such as: build/bench rank")
+      pairs <- read.positive("--pairs", 5L)
+      rows <- read.positive("--rows", 5000000L)
     } yield Arguments(
       room,
-      cases,
+      read.all("--case"),
       pairs.toInt,
       rows,
-      Paths.get(one("--data").getOrElse(".data")),
-      Paths.get(one("--out").getOrElse("target/bench")),
-      noise = one("--noise").nonEmpty,
-      memoryCase = one("--memory-case").nonEmpty,
-      one("--memory-result").map(Paths.get(_)),
-      one("--python-result").map(Paths.get(_)),
-      command(room, read)
+      Paths.get(read.one("--data").getOrElse(".data")),
+      Paths.get(read.one("--out").getOrElse("target/bench")),
+      noise = read.has("--noise"),
+      memoryCase = read.has("--memory-case"),
+      read.one("--memory-result").map(Paths.get(_)),
+      read.one("--python-result").map(Paths.get(_)),
+      read.command(s"build/bench $room", unseen)
     )
-
-  @tailrec
-  private def pairUp(
-      rest: List[String],
-      done: Seq[(String, String)]): Either[String, Seq[(String, String)]] = rest match {
-    case Nil => Right(done)
-    case flag :: more if flags(flag) => pairUp(more, done :+ (flag -> "true"))
-    case name :: value :: more if values(name) => pairUp(more, done :+ (name -> value))
-    case name :: Nil if values(name) => Left(s"$name needs a value")
-    case unknown :: _ =>
-      Left(s"unknown option $unknown; there are ${(values ++ flags).toSeq.sorted.mkString(", ")}")
-  }
-
-  private def positive(
-      name: String,
-      value: Option[String],
-      default: Long): Either[String, Long] = value match {
-    case None => Right(default)
-    case Some(text) =>
-      text.toLongOption.filter(_ > 0).toRight(s"$name must be a positive number, not $text")
-  }
-
-  /** What a reader types to get the same page; where files are kept is their own business. */
-  private def command(room: String, read: Seq[(String, String)]): String = {
-    val unseen =
-      Set("--room", "--data", "--out", "--memory-result", "--python-result", "--memory-case")
-    val options = read.filterNot { case (name, _) => unseen(name) }.map {
-      case (flag, _) if flags(flag) => flag
-      case (name, value) => s"$name $value"
-    }
-    (s"build/bench $room" +: options).mkString(" ")
-  }
 }

@@ -1,7 +1,6 @@
 package io.firesteel.bench
 
-import java.nio.file.{Files, Path, StandardCopyOption}
-import java.util.Comparator
+import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 import scala.util.Using
@@ -32,7 +31,7 @@ final class DataFolder(folder: Path, progress: Progress) {
     val folder = root.resolve(folderName(table))
     if (!Files.isDirectory(folder)) {
       progress.step(f"making table ${table.name}, ${table.rows}%,d rows") {
-        make(spark, table, folder)
+        WholeFolder.make(folder)(make(spark, table, _))
       }
     }
     table.buckets match {
@@ -46,10 +45,7 @@ final class DataFolder(folder: Path, progress: Progress) {
     f"${table.name}-${table.rows}-$hash%08x"
   }
 
-  private def make(spark: SparkSession, table: Table, folder: Path): Unit = {
-    val part = root.resolve(s".${folder.getFileName}.part")
-    delete(part)
-    Files.createDirectories(root)
+  private def make(spark: SparkSession, table: Table, part: Path): Unit = {
     val rows = spark
       .range(0, table.rows, 1, table.files)
       .selectExpr(table.columns.map { case (name, sql) => s"$sql AS $name" }: _*)
@@ -67,8 +63,6 @@ final class DataFolder(folder: Path, progress: Progress) {
         spark.sql(s"DROP TABLE $making") // external: its files stay
         checkFiles(part, buckets.number)
     }
-    Files.move(part, folder, StandardCopyOption.ATOMIC_MOVE)
-    ()
   }
 
   /** Spark trusts the order inside a bucket only when it is one file; an empty one has none. */
@@ -93,11 +87,4 @@ final class DataFolder(folder: Path, progress: Progress) {
          |LOCATION '$folder'""".stripMargin)
     ()
   }
-
-  private def delete(folder: Path): Unit =
-    if (Files.exists(folder)) {
-      Using.resource(Files.walk(folder)) { paths =>
-        paths.sorted(Comparator.reverseOrder[Path]()).forEach(path => Files.delete(path))
-      }
-    }
 }

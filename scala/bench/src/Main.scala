@@ -9,11 +9,13 @@ object Main {
 
   private val rooms: Seq[Room] = Seq(RankBenchmark, SkewBenchmark, PanesBenchmark, ShuffleBenchmark)
 
-  def main(arguments: Array[String]): Unit = Arguments.parse(arguments.toSeq) match {
-    // Its queries are not the same text on both sides, and need servers and a cluster.
-    case Right(read) if read.room == LookupMain.room => LookupMain.run(read)
-    case parsed => againstStock(parsed)
-  }
+  def main(arguments: Array[String]): Unit =
+    if (arguments.containsSlice(Seq("--room", TpcdsMain.suite))) TpcdsMain.run(arguments.toSeq)
+    else Arguments.parse(arguments.toSeq) match {
+      // Its queries are not the same text on both sides, and need servers and a cluster.
+      case Right(read) if read.room == LookupMain.room => LookupMain.run(read)
+      case parsed => againstStock(parsed)
+    }
 
   private def againstStock(parsed: Either[String, Arguments]): Unit = {
     val asked = for {
@@ -38,7 +40,8 @@ object Main {
     rooms
       .find(_.name == arguments.room)
       .toRight(
-        s"no room ${arguments.room}; there are ${(rooms.map(_.name) :+ LookupMain.room).mkString(", ")}")
+        s"no room ${arguments.room}; there are " +
+          (rooms.map(_.name) ++ Seq(LookupMain.room, TpcdsMain.suite)).mkString(", "))
 
   private def casesOf(arguments: Arguments, room: Room): Either[String, Seq[Case]] = {
     val all = room.cases(arguments.rows)

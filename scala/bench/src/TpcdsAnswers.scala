@@ -1,0 +1,69 @@
+package io.firesteel.bench
+
+import scala.util.control.NonFatal
+
+import io.firesteel.core.{Explain, PlanMetrics}
+
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.apache.spark.sql.firesteel.executionOf
+import org.apache.spark.sql.types.StructType
+
+private final case class Answered(schema: StructType, rows: Seq[Row], outcome: SideOutcome)
+
+/**
+ * Compares what both sides answer, query by query.
+ *
+ * Unlike a case of a room a query may have an empty answer, since the text is not ours to choose;
+ * and one wrong answer does not end the run, since the other hundred are worth knowing, too.
+ */
+final class TpcdsAnswers(spark: SparkSession) {
+
+  def compare(query: String, stock: Contestant, firesteel: Contestant): QueryAnswer = {
+    val both = for {
+      theirs <- answered(stock)
+      ours <- answered(firesteel)
+    } yield {
+      val (verdict, detail) = judge(theirs, ours, stock)
+      QueryAnswer(query, verdict, detail, Some(theirs.outcome), Some(ours.outcome))
+    }
+    both.fold(error => QueryAnswer(query, Verdict.Failed, error, None, None), identity)
+  }
+
+  /** The answer, or the error; not to go on as if nothing were: it is on the page as it is. */
+  private def answered(contestant: Contestant): Either[String, Answered] =
+    try Right(contestant.query(spark)(answer))
+    catch {
+      case NonFatal(error) =>
+        val message = s"${error.getClass.getSimpleName}: ${error.getMessage}"
+        Left(s"${contestant.name}: ${message.linesIterator.take(3).mkString(" ")}")
+    }
+
+  private def answer(query: DataFrame): Answered = {
+    val rows = query.collect().toSeq
+    val plan = executionOf(query).executedPlan
+    val explained = Explain.of(plan)
+    Answered(
+      query.schema,
+      rows,
+      SideOutcome(
+        rows.size.toLong,
+        FinalPlan.shuffles(plan),
+        PlanMetrics.of(plan).rowsShuffled,
+        explained.fired.map(_.rule),
+        explained.declined.map(_.why.code)))
+  }
+
+  private def judge(theirs: Answered, ours: Answered, stock: Contestant): (Verdict, String) = {
+    val difference = RowBags.difference(theirs.rows, ours.rows)
+    if (theirs.schema != ours.schema) {
+      (Verdict.Different, s"the schema: ${theirs.schema.toDDL} and ${ours.schema.toDDL}")
+    } else if (difference.isEmpty) (Verdict.Equal, "")
+    else {
+      val detail = difference.describe(Contestant.stock, Contestant.firesteel)
+      val open = stock.query(spark)(TiedLimit.of(spark, _))
+      if (open.exists(limit => limit.allows(theirs.rows) && limit.allows(ours.rows)) &&
+        theirs.rows.size == ours.rows.size) (Verdict.EqualButForTies, detail)
+      else (Verdict.Different, detail)
+    }
+  }
+}

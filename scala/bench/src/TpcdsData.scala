@@ -1,0 +1,77 @@
+package io.firesteel.bench
+
+import java.nio.file.{Files, Path}
+
+import org.apache.spark.sql.SparkSession
+
+/**
+ * The tables of TPC-DS as Parquet with their statistics, made once per scale and kept.
+ *
+ * Not partitioned by date, as the specification leaves open: at a scale that two cores finish in
+ * minutes there would be 1,800 files of some kilobytes for each fact table.
+ */
+final class TpcdsData(folder: Path, scale: Double, progress: Progress) {
+
+  /** Raised when the way of writing changes. */
+  private val generatorVersion = 1
+
+  private val root =
+    folder.toAbsolutePath.resolve(s"tpcds-${TpcdsData.text(scale)}-v$generatorVersion")
+
+  /** Small, so that tasks can share a table of few files. */
+  private val rowGroupBytes = 16L << 20
+
+  private val database = "tpcds"
+
+  /** Makes what is missing, and lets queries read the tables by their names, with statistics. */
+  def register(spark: SparkSession, tables: Seq[TpcdsTable] = TpcdsTable.all): Unit = {
+    spark.sql(s"CREATE DATABASE IF NOT EXISTS $database")
+    spark.sql(s"USE $database")
+    tables.foreach { table =>
+      val files = root.resolve(table.name)
+      if (!Files.isDirectory(files)) {
+        progress.step(s"making ${table.name} at scale ${TpcdsData.text(scale)}") {
+          WholeFolder.make(files)(write(spark, table, _))
+        }
+      }
+      spark.sql(s"DROP TABLE IF EXISTS ${table.name}")
+      spark.sql(
+        s"CREATE TABLE ${table.name} (${table.schema.toDDL}) USING parquet LOCATION '$files'")
+      // Beside the files and not among them, or it would count as one.
+      val kept = root.resolve(s"${table.name}.statistics.json")
+      if (!Files.exists(kept)) {
+        progress.step(s"analysing ${table.name}")(TableStatistics.analyze(spark, table.name, kept))
+      }
+      TableStatistics.load(spark, table.name, kept)
+    }
+  }
+
+  private def write(spark: SparkSession, table: TpcdsTable, part: Path): Unit = {
+    val units = table.units(scale)
+    val files = math.max(1L, math.min(8L, units / 20000)).toInt
+    val (named, scaled) = (table.name, scale) // a closure takes these along, and not a session
+    val rows = spark.sparkContext.parallelize(TpcdsData.pieces(units, files), files).flatMap {
+      case (first, last) => TpcdsTable(named).rows(scaled, first, last)
+    }
+    spark
+      .createDataFrame(rows, table.schema)
+      .write
+      .option("parquet.block.size", rowGroupBytes)
+      .parquet(part.toString)
+  }
+}
+
+object TpcdsData {
+
+  /**
+   * Units 1 to `units` in consecutive ranges. Items, stores and the like come in up to three
+   * versions of one thing, a pattern of 6 rows; a range that began inside would make them differ.
+   */
+  def pieces(units: Long, files: Int): Seq[(Long, Long)] = {
+    val ends = (1 until files).map(file => units * file / files / 6 * 6) :+ units
+    (0L +: ends).zip(ends).collect { case (before, last) if before < last => (before + 1, last) }
+  }
+
+  /** `1` rather than `1.0`. */
+  def text(scale: Double): String = BigDecimal(scale).bigDecimal.stripTrailingZeros.toPlainString
+}
