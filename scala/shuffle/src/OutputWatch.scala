@@ -26,7 +26,7 @@ private[shuffle] object OutputWatch extends Logging {
 
   /** Looks at the shuffles of a plan that have run. */
   def look(plan: SparkPlan): Unit = plan.foreach {
-    case stage: ShuffleQueryStageExec =>
+    case stage: ShuffleQueryStageExec if stage.isMaterialized =>
       for {
         shuffle <- Some(stage.shuffle).collect { case shuffle: ShuffleExchangeExec => shuffle }
         keys <- shuffle.getTagValue(coarsened)

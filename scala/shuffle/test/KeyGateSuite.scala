@@ -1,6 +1,8 @@
 package io.firesteel.shuffle
 
 import io.firesteel.core.{Declined, Explain}
+import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, ShuffleQueryStageExec}
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 
 /** When the keys that remain are good enough: by statistics, by a sample, and not at all. */
 class KeyGateSuite extends ShuffleSuite {
@@ -98,6 +100,18 @@ class KeyGateSuite extends ShuffleSuite {
       val told = Explain.of(executed(data))
       assert(told.fired.map(_.rule) == Seq("RemoveRedundantShuffle"))
       assert(told.declined.map(_.why.code) == Seq("SHUFFLE.UNEVEN"))
+    }
+  }
+
+  test("a shuffle that has not run yet is not looked at") {
+    withConf(ungated) {
+      val planned = spark.sql(query("plain", "few")).queryExecution.executedPlan
+      val shuffle = planned match {
+        case adaptive: AdaptiveSparkPlanExec =>
+          adaptive.initialPlan.collectFirst { case shuffle: ShuffleExchangeExec => shuffle }.get
+        case other => fail(s"not adaptive: $other")
+      }
+      OutputWatch.look(ShuffleQueryStageExec(0, shuffle, shuffle.canonicalized))
     }
   }
 
