@@ -7,6 +7,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, RemoveRedundantSorts, SparkPlan}
 import org.apache.spark.sql.execution.exchange.{ShuffleExchangeExec, ValidateRequirements}
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperator
 
 /**
  * Leaves out a shuffle whose keys are some of those of a shuffle below it, by spreading the rows there
@@ -43,7 +44,9 @@ private[firesteel] final class RemoveRedundantShuffle(session: SparkSession)
     }
   }
 
-  private def isStream(plan: SparkPlan): Boolean = plan.logicalLink.exists(_.isStreaming)
+  /** Operators of a changelog hide their link: adaptive execution may not plan them anew. */
+  private def isStream(plan: SparkPlan): Boolean =
+    plan.logicalLink.exists(_.isStreaming) || plan.exists(_.isInstanceOf[StatefulOperator])
 
   /** From the top down: the shuffle above a chain may make the whole chain needless. */
   @tailrec
