@@ -15,7 +15,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Strategy
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
 import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.streaming.StreamingQuery
-import org.apache.spark.sql.types.StringType
+import org.apache.spark.sql.types.{DataType, StringType}
 
 /**
  * The one door to what Spark keeps to itself: aliases and forwards, no logic.
@@ -50,6 +50,9 @@ package object firesteel {
 
   /** Whether strings of this type are ordered by their bytes, as UTF8_BINARY is. */
   def comparesBytes(string: StringType): Boolean = string.supportsBinaryOrdering
+
+  /** The type with everything in it nullable, `private[spark]`. */
+  def asNullable(dataType: DataType): DataType = dataType.asNullable
 
   /** The execution of a classic Dataset. */
   def executionOf(dataset: Dataset[_]): QueryExecution =
