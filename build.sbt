@@ -95,7 +95,8 @@ lazy val lookup = room("lookup").settings(
 lazy val skew = room("skew")
 lazy val panes = room("panes")
 lazy val shuffle = room("shuffle").settings(libraryDependencies += caffeine)
-lazy val rooms: Seq[Project] = Seq(rank, lookup, skew, panes, shuffle)
+lazy val changelog = room("changelog")
+lazy val rooms: Seq[Project] = Seq(rank, lookup, skew, panes, shuffle, changelog)
 
 lazy val extension = module("extension")
   .dependsOn(rooms.map(r => r: ClasspathDep[ProjectReference]): _*)

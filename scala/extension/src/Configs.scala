@@ -1,5 +1,6 @@
 package io.firesteel.extension
 
+import io.firesteel.changelog.ChangelogConf
 import io.firesteel.core.CoreConf
 import io.firesteel.lookup.LookupConf
 import io.firesteel.panes.PanesConf
@@ -13,7 +14,8 @@ object Configs {
 
   /** Reading this registers them, so that `SET -v` lists them before the first query. */
   val all: Seq[ConfigEntry[_]] =
-    (CoreConf.all ++ LookupConf.all ++ PanesConf.all ++ RankConf.all ++ ShuffleConf.all ++
+    (CoreConf.all ++ ChangelogConf.all ++ LookupConf.all ++ PanesConf.all ++ RankConf.all ++
+      ShuffleConf.all ++
       SkewConf.all).sortBy(_.key)
 
   val prefix: String = "spark.firesteel."

@@ -1,5 +1,6 @@
 package io.firesteel
 
+import io.firesteel.changelog.{PlanChangelog, RewriteStreamingWrite, RowKindFunction}
 import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFunction}
 import io.firesteel.lookup.{CheckLookupJoin, LiftOffDimension, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable}
 import io.firesteel.panes.{DeclineStreamingPanes, PlanPanes}
@@ -27,6 +28,9 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     // Analysis. Hints come before relations are resolved, which Spark does only afterwards.
     extensions.injectHintResolutionRule(session => new ResolveLookupHint(session))
     extensions.injectHintResolutionRule(_ => ResolvePhasesHint)
+    // Likewise before Spark checks a streaming query.
+    extensions.injectHintResolutionRule(_ => RewriteStreamingWrite)
+    extensions.injectFunction(RowKindFunction.description)
     extensions.injectResolutionRule(_ => ResolveLookupTable)
     extensions.injectPostHocResolutionRule(_ => ApplyPhasesHint)
     extensions.injectCheckRule(SettingNames.checkAtAnalysis)
@@ -47,6 +51,7 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPlannerStrategy(_ => PlanTopN)
     extensions.injectPlannerStrategy(_ => PlanDistinctAggregate)
     extensions.injectPlannerStrategy(_ => PlanPanes)
+    extensions.injectPlannerStrategy(_ => PlanChangelog)
     extensions.injectPlannerStrategy(_ => PlanLookupJoin)
     extensions.injectPlannerStrategy(_ => RefuseBareLookup)
 

@@ -13,5 +13,5 @@ object Version {
   /** The Spark line that this jar was built and tested for. */
   val supportedSpark: String = "4.3"
 
-  val rooms: Seq[String] = Seq("lookup", "panes", "rank", "shuffle", "skew")
+  val rooms: Seq[String] = Seq("changelog", "lookup", "panes", "rank", "shuffle", "skew")
 }

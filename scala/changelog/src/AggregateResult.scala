@@ -1,0 +1,113 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.EvalMode
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, DeclarativeAggregate, Sum}
+import org.apache.spark.sql.catalyst.util.MathUtils
+import org.apache.spark.sql.types.{DataType, Decimal, DecimalType, DoubleType}
+
+/**
+ * Says to Spark's own aggregate function what its buffer would hold, so that Spark's expression
+ * makes the result of it: types, rounding, ANSI errors are all Spark's.
+ */
+sealed abstract private[changelog] class AggregateResult extends Serializable {
+
+  /** Columns of the function's buffer. */
+  def width: Int
+
+  /** Fills the columns from `at` on. */
+  def fill(state: GroupState, buffer: InternalRow, at: Int): Unit
+}
+
+final private[changelog] case class CountResult(slot: CountSlot) extends AggregateResult {
+  override def width: Int = 1
+  override def fill(state: GroupState, buffer: InternalRow, at: Int): Unit =
+    buffer.setLong(at, slot.count(state))
+}
+
+final private[changelog] case class ExtremeResult(slot: ExtremeSlot) extends AggregateResult {
+  override def width: Int = 1
+  override def fill(state: GroupState, buffer: InternalRow, at: Int): Unit =
+    buffer.update(at, slot.value(state))
+}
+
+/**
+ * @param second what the buffer has beside the sum: the count of `avg`, or whether no row has come,
+ *   which tells Spark that a missing sum is an overflow
+ */
+final private[changelog] case class FloatSumResult(slot: FloatSumSlot, second: Option[BufferPart])
+  extends AggregateResult {
+  override def width: Int = 1 + second.size
+  override def fill(state: GroupState, buffer: InternalRow, at: Int): Unit = {
+    val count = slot.count(state)
+    // Spark's avg begins with 0.0, its sum with null.
+    if (count == 0 && !second.contains(BufferPart.Count)) buffer.setNullAt(at)
+    else buffer.setDouble(at, slot.sum(state))
+    second.foreach(_.fill(count, buffer, at + 1))
+  }
+}
+
+/**
+ * @param sumType the type of the sum in the buffer
+ * @param input the type that is summed
+ * @param evalMode what becomes of a sum of 64 bits that overflows
+ */
+final private[changelog] case class WholeSumResult(
+    slot: WholeSumSlot,
+    input: DataType,
+    sumType: DataType,
+    evalMode: EvalMode.Value,
+    second: Option[BufferPart])
+  extends AggregateResult {
+
+  override def width: Int = 1 + second.size
+
+  override def fill(state: GroupState, buffer: InternalRow, at: Int): Unit = {
+    val count = slot.count(state)
+    if (count == 0 && !second.contains(BufferPart.Count)) buffer.setNullAt(at)
+    else sumType match {
+      case decimal: DecimalType => fillDecimal(state, buffer, at, decimal)
+      case DoubleType => buffer.setDouble(at, slot.toDouble(state))
+      case _ => fillLong(state, buffer, at)
+    }
+    second.foreach(_.fill(count, buffer, at + 1))
+  }
+
+  private def fillDecimal(
+      state: GroupState,
+      buffer: InternalRow,
+      at: Int,
+      to: DecimalType): Unit = {
+    val scale = input.asInstanceOf[DecimalType].scale
+    val value = new java.math.BigDecimal(slot.sum(state), scale)
+    if (value.precision - value.scale > to.precision - to.scale) buffer.setNullAt(at)
+    else buffer.update(at, Decimal(value, to.precision, to.scale))
+  }
+
+  private def fillLong(state: GroupState, buffer: InternalRow, at: Int): Unit =
+    if (slot.fits(state) || evalMode == EvalMode.LEGACY) buffer.setLong(at, slot.lowBits(state))
+    else if (evalMode == EvalMode.TRY) buffer.setNullAt(at)
+    // Spark's own error of an overflow.
+    else buffer.setLong(at, MathUtils.addExact(Long.MaxValue, 1L))
+}
+
+sealed abstract private[changelog] class BufferPart extends Product with Serializable {
+  def fill(count: Long, buffer: InternalRow, at: Int): Unit
+}
+
+private[changelog] object BufferPart {
+  case object Count extends BufferPart {
+    override def fill(count: Long, buffer: InternalRow, at: Int): Unit = buffer.setLong(at, count)
+  }
+  case object IsEmpty extends BufferPart {
+    override def fill(count: Long, buffer: InternalRow, at: Int): Unit =
+      buffer.setBoolean(at, count == 0)
+  }
+
+  /** What the buffer of a function has beside its sum. */
+  def of(function: DeclarativeAggregate): Option[BufferPart] = function match {
+    case _: Average => Some(Count)
+    case sum: Sum if sum.aggBufferAttributes.size == 2 => Some(IsEmpty)
+    case _ => None
+  }
+}

@@ -1,0 +1,59 @@
+package io.firesteel.changelog
+
+import io.firesteel.core.FiresteelAnalysisException
+import org.apache.spark.sql.types.DataType
+
+/** What the room refuses. Each names the operator or column, the reason and what works instead. */
+private[changelog] object ChangelogErrors {
+
+  def unsupportedOperator(operator: String, reason: String, instead: String): Throwable =
+    analysis(
+      "UNSUPPORTED_OPERATOR",
+      "operator" -> operator,
+      "reason" -> reason,
+      "instead" -> instead)
+
+  def unsupportedFunction(function: String, reason: String): Throwable =
+    analysis(
+      "UNSUPPORTED_FUNCTION",
+      "function" -> function,
+      "reason" -> reason,
+      "supported" -> "count, sum, avg, min, max, bool_and, bool_or, count_if")
+
+  def unsupportedType(operator: String, column: String, dataType: DataType): Throwable =
+    analysis(
+      "UNSUPPORTED_TYPE",
+      "operator" -> operator,
+      "column" -> column,
+      "type" -> dataType.sql)
+
+  def notRepeatable(operator: String, expression: String): Throwable =
+    analysis("NOT_REPEATABLE", "operator" -> operator, "expression" -> expression)
+
+  def noUpperBound(function: String, condition: String): Throwable =
+    analysis("NO_UPPER_BOUND", "function" -> function, "condition" -> condition)
+
+  def misplacedRowKind(operator: String): Throwable =
+    analysis("MISPLACED_ROW_KIND", "operator" -> operator)
+
+  def notInsertOnly(changes: String): Throwable =
+    analysis("NOT_INSERT_ONLY", "changes" -> changes)
+
+  def notAnUpsert(reason: String): Throwable = analysis("NOT_AN_UPSERT", "reason" -> reason)
+
+  def noEventsInComplete(): Throwable = analysis("COMPLETE_WITH_ROW_KIND")
+
+  def unsupportedTrigger(trigger: String): Throwable =
+    analysis("UNSUPPORTED_TRIGGER", "trigger" -> trigger)
+
+  def switchedOff(setting: String): Throwable = analysis("SWITCHED_OFF", "setting" -> setting)
+
+  def stateMismatch(operator: String, differences: Seq[String]): Throwable =
+    analysis(
+      "STATE_MISMATCH",
+      "operator" -> operator,
+      "differences" -> differences.mkString("; "))
+
+  private def analysis(reason: String, parameters: (String, String)*): Throwable =
+    new FiresteelAnalysisException(s"FIRESTEEL_CHANGELOG_$reason", parameters.toMap)
+}

@@ -1,0 +1,188 @@
+package io.firesteel.changelog
+
+import io.firesteel.changelog.ChangelogOperator.mapKeys
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, NamedExpression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+/**
+ * One operator of a query as changelog inference sees it (Flink: `ChangelogTraitInferencer`).
+ *
+ * Three questions are asked of each, and nothing of its execution: how does its result change when
+ * its inputs change so, what identifies a row of it, and must its inputs tell the row that an update
+ * replaces. Inputs are a list throughout, so that an operator may have two.
+ */
+sealed trait ChangelogOperator {
+
+  /** As errors and `explain` call it. */
+  def name: String
+
+  def inputs: Seq[ChangelogOperator]
+
+  def output: Seq[Attribute]
+
+  /** How the result changes. */
+  def changes(inputs: Seq[Facts]): Changes
+
+  /** What identifies a row of the result. */
+  def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]]
+
+  /** Whether each input must give update-before rows, when those above want them or do not. */
+  def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean]
+
+  /** Whether the result has update-before rows, when `wanted`, and those of its inputs have or not. */
+  def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean
+}
+
+/** Passes on the kinds of its only input, whatever they are. */
+private[changelog] trait Forwarding { self: ChangelogOperator =>
+  def input: ChangelogOperator
+  override def inputs: Seq[ChangelogOperator] = Seq(input)
+  override def changes(inputs: Seq[Facts]): Changes = inputs.head.changes
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(wanted)
+  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = fromInputs.head
+}
+
+/** Keeps state, from which it makes the kinds that are wanted; needs to know every row that goes. */
+private[changelog] trait Stateful { self: ChangelogOperator =>
+  def input: ChangelogOperator
+  override def inputs: Seq[ChangelogOperator] = Seq(input)
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] =
+    inputs.map(_.changes.updates)
+  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = wanted
+}
+
+/** What Spark plans by itself: rows come and stay. */
+final case class Source(plan: LogicalPlan) extends ChangelogOperator {
+  override def name: String = "Source"
+  override def inputs: Seq[ChangelogOperator] = Nil
+  override def output: Seq[Attribute] = plan.output
+  override def changes(inputs: Seq[Facts]): Changes = Changes.InsertOnly
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Nil
+  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
+}
+
+final case class Projection(columns: Seq[NamedExpression], input: ChangelogOperator)
+  extends ChangelogOperator
+  with Forwarding {
+  override def name: String = "Project"
+  override def output: Seq[Attribute] = columns.map(_.toAttribute)
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = mapKeys(columns, inputs.head)
+}
+
+/**
+ * A filter. When what it asks lies within an upsert key, a row and its replacement pass or fail
+ * together; else an update may pass on one side alone, and is then an insertion or a deletion, for
+ * which both sides must be known.
+ */
+final case class Selection(condition: Expression, input: ChangelogOperator)
+  extends ChangelogOperator
+  with Forwarding {
+  override def name: String = "Filter"
+  override def output: Seq[Attribute] = input.output
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = inputs.head.upsertKeys
+
+  /** Whether updates may pass on one side alone. */
+  def splitsUpdates(input: Facts): Boolean = input.changes.updates && {
+    val asked = condition.references.map(_.exprId).toSet
+    !input.upsertKeys.exists(asked.subsetOf)
+  }
+
+  override def changes(inputs: Seq[Facts]): Changes =
+    if (splitsUpdates(inputs.head)) Changes.All else inputs.head.changes
+
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] =
+    Seq(wanted || splitsUpdates(inputs.head))
+}
+
+final case class UnionAll(inputs: Seq[ChangelogOperator], output: Seq[Attribute])
+  extends ChangelogOperator {
+  override def name: String = "Union"
+  override def changes(inputs: Seq[Facts]): Changes = inputs.map(_.changes).reduce(_ | _)
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = inputs.map(_ => wanted)
+  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = fromInputs.contains(true)
+}
+
+/**
+ * Groups and their aggregates; without keys one row that is there from the first micro-batch on.
+ *
+ * @param functions over columns of the input; `distinct` has one value for each of them
+ */
+final case class GroupAggregate(
+    keys: Seq[Attribute],
+    functions: Seq[DeclarativeAggregate],
+    distinct: Seq[Boolean],
+    results: Seq[Attribute],
+    input: ChangelogOperator)
+  extends ChangelogOperator
+  with Stateful {
+  override def name: String = "Aggregate"
+  override def output: Seq[Attribute] = keys ++ results
+  // SELECT DISTINCT has no result that could change.
+  override def changes(inputs: Seq[Facts]): Changes =
+    Changes(
+      updates = results.nonEmpty,
+      deletes = keys.nonEmpty && !inputs.head.changes.insertOnly)
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set(keys.map(_.exprId).toSet)
+}
+
+/**
+ * The rows of each partition whose place in an order is from `from` to `to`.
+ *
+ * @param rank the column with the place, if something above reads it
+ */
+final case class TopN(
+    partition: Seq[Attribute],
+    order: Seq[SortOrder],
+    function: PlaceFunction,
+    from: Long,
+    to: Long,
+    rank: Option[Attribute],
+    input: ChangelogOperator)
+  extends ChangelogOperator
+  with Stateful {
+  override def name: String = "TopN"
+  override def output: Seq[Attribute] = input.output ++ rank
+
+  def places: Places = Places(function, from, to, shown = rank.nonEmpty)
+
+  override def changes(inputs: Seq[Facts]): Changes =
+    Changes(updates = places.byPlace, deletes = !places.byPlace || !inputs.head.changes.insertOnly)
+
+  // Changes of one row come from one task only while it stays in its partition.
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
+    val of = partition.map(_.exprId).toSet
+    if (!places.byPlace) inputs.head.upsertKeys.map(_ ++ of)
+    else if (from == to) Set(of)
+    else Set(of ++ rank.map(_.exprId))
+  }
+}
+
+/** `row_kind()`: from here on, each change is a row that stays. */
+final case class ChangeEvents(
+    columns: Seq[NamedExpression],
+    updateBefore: Boolean,
+    input: ChangelogOperator)
+  extends ChangelogOperator {
+  override def name: String = "row_kind()"
+  override def inputs: Seq[ChangelogOperator] = Seq(input)
+  override def output: Seq[Attribute] = columns.map(_.toAttribute)
+  override def changes(inputs: Seq[Facts]): Changes = Changes.InsertOnly
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(updateBefore)
+  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
+}
+
+private[changelog] object ChangelogOperator {
+
+  /** The upsert keys of a projection: those all of whose columns it passes on. */
+  def mapKeys(columns: Seq[NamedExpression], input: Facts): Set[Set[ExprId]] = {
+    val renamed = columns.collect {
+      case column: Attribute => column.exprId -> column.exprId
+      case alias @ Alias(column: Attribute, _) => column.exprId -> alias.exprId
+    }.reverse.toMap
+    input.upsertKeys.filter(_.forall(renamed.contains)).map(_.map(renamed))
+  }
+}

@@ -1,0 +1,14 @@
+package io.firesteel.changelog
+
+/**
+ * The places in an order that a query asks for, from 1.
+ *
+ * @param shown whether the result tells the place of each row
+ */
+final case class Places(function: PlaceFunction, from: Long, to: Long, shown: Boolean) {
+
+  /** Whether a place has one row at most and shows, so that its row is replaced, not added. */
+  def byPlace: Boolean = function == PlaceFunction.RowNumber && (shown || from == to)
+
+  override def toString: String = s"${function.name} from $from to $to"
+}

@@ -1,0 +1,75 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+
+/**
+ * Plans the nodes of a changelog. Each keeps to itself what it reads: below it stands a projection to
+ * exactly its columns, for which Spark generates code together with the scan.
+ */
+object PlanChangelog extends SparkStrategy {
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case node: ChangelogAggregate => aggregate(node) :: Nil
+    case node: ChangelogTopN => topN(node) :: Nil
+    case node: ChangelogTable =>
+      val child = planLater(project(node.columns ++ node.kindIn, node.child))
+      ChangelogTableExec(node.columns, node.kindIn, None, StateProbe(child)) :: Nil
+    case node: ChangelogFilter =>
+      ChangelogFilterExec(node.passes, node.kind, node.kindOut, planLater(node.child)) :: Nil
+    case _ => Nil
+  }
+
+  private def aggregate(node: ChangelogAggregate): SparkPlan = {
+    val layout =
+      AggregateExecs.layout(node.keys, node.functions, node.distinct, node.kindIn, node.isGlobal)
+    val read = project(node.keys ++ node.arguments ++ node.kindIn, node.child)
+    val partial = PartialAggregateExec(
+      node.keys,
+      node.arguments,
+      node.functions,
+      node.distinct,
+      node.kindIn,
+      AggregateExecs.delta(node.keys, layout),
+      planLater(read))
+    ChangelogAggregateExec(
+      node.keys,
+      node.functions,
+      node.distinct,
+      node.results,
+      node.kindIn,
+      node.kindOut,
+      node.updateBefore,
+      node.isGlobal,
+      node.mode,
+      None,
+      StateProbe(partial)
+    )
+  }
+
+  private def topN(node: ChangelogTopN): SparkPlan = {
+    val read = planLater(project(node.partition ++ node.columns ++ node.kindIn, node.child))
+    val input =
+      if (node.kindIn.nonEmpty) read
+      else PartialTopNExec(node.partition, node.order, node.places, read)
+    ChangelogTopNExec(
+      node.partition,
+      node.columns,
+      node.order,
+      node.places,
+      node.rank,
+      node.kindIn,
+      node.kindOut,
+      node.updateBefore,
+      node.mode,
+      None,
+      StateProbe(input)
+    )
+  }
+
+  private def project(columns: Seq[NamedExpression], child: LogicalPlan): LogicalPlan = {
+    val wanted: Seq[Attribute] = columns.map(_.toAttribute)
+    if (child.output.map(_.exprId) == wanted.map(_.exprId)) child else Project(columns, child)
+  }
+}

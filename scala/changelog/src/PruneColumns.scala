@@ -1,0 +1,58 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
+
+/**
+ * Takes away columns that nothing above reads, so that a change of them changes nothing: Spark's own
+ * pruning stops at operators that it does not know.
+ *
+ * Aggregates that are not read are not computed, and a rank number that is not read is not told: a
+ * shift of places then emits nothing.
+ */
+private[changelog] object PruneColumns {
+
+  def apply(root: ChangelogOperator): ChangelogOperator = prune(root, AttributeSet(root.output))
+
+  private def prune(operator: ChangelogOperator, read: AttributeSet): ChangelogOperator =
+    operator match {
+      case source: Source => source
+      case Projection(columns, input) =>
+        val kept = columns.filter(c => read.contains(c.toAttribute))
+        Projection(kept, prune(input, references(kept)))
+      case events @ ChangeEvents(columns, _, input) =>
+        val kept = columns.filter(c => read.contains(c.toAttribute))
+        events.copy(columns = kept, input = prune(input, references(kept)))
+      case Selection(condition, input) =>
+        Selection(condition, only(input, read ++ condition.references))
+      case UnionAll(inputs, output) =>
+        // By place: what is kept of one input is kept of all.
+        val places = output.indices.filter(i => read.contains(output(i)))
+        val kept = inputs.map(input => project(input, places.map(input.output(_))))
+        UnionAll(kept, places.map(output(_)))
+      case aggregate: GroupAggregate =>
+        val kept = aggregate.results.indices.filter(i => read.contains(aggregate.results(i)))
+        val functions = kept.map(aggregate.functions(_))
+        aggregate.copy(
+          functions = functions,
+          distinct = kept.map(aggregate.distinct(_)),
+          results = kept.map(aggregate.results(_)),
+          input = only(aggregate.input, AttributeSet(aggregate.keys) ++ references(functions))
+        )
+      case topN: TopN =>
+        val rank = topN.rank.filter(read.contains(_))
+        val needed = read -- topN.rank ++ references(topN.partition ++ topN.order)
+        topN.copy(rank = rank, input = only(topN.input, needed))
+    }
+
+  /** The input with these columns alone, where it has more. */
+  private def only(input: ChangelogOperator, needed: AttributeSet): ChangelogOperator =
+    project(input, input.output.filter(needed.contains))
+
+  private def project(input: ChangelogOperator, columns: Seq[Attribute]): ChangelogOperator = {
+    val pruned = prune(input, AttributeSet(columns))
+    if (pruned.output == columns) pruned else Projection(columns, pruned)
+  }
+
+  private def references(expressions: Seq[Expression]): AttributeSet =
+    AttributeSet.fromAttributeSets(expressions.map(_.references))
+}

@@ -1,0 +1,84 @@
+package io.firesteel.changelog
+
+import java.util.{Arrays, Comparator}
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{SortOrder, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
+
+/** A row and how often it is there: before a micro-batch and after it. */
+final private[changelog] class RankedRow(val row: UnsafeRow, var before: Long, var after: Long)
+
+/** A row at a place in the order. */
+final private[changelog] case class PlacedRow(row: UnsafeRow, place: Int)
+
+/**
+ * Orders the rows of a partition and finds those at the places that are asked for.
+ *
+ * Rows that tie are ordered by their bytes: which of them come first is then a matter of what is in
+ * the state alone, the same before and after a restart.
+ */
+final private[changelog] class RankedRows(order: Seq[SortOrder], places: Places) {
+
+  private[this] val ordering = new LazilyGeneratedOrdering(order)
+
+  /** The whole order: equal rows, and no others, are equal in it. */
+  val comparator: Comparator[RankedRow] = (a, b) => compare(a.row, b.row)
+
+  def compare(a: UnsafeRow, b: UnsafeRow): Int = {
+    val byOrder = ordering.compare(a, b)
+    if (byOrder != 0) byOrder else Arrays.compareUnsigned(a.getBytes, b.getBytes)
+  }
+
+  /** Whether a row is beyond the last place, when `last` is the last row that is not. */
+  def isBeyond(row: UnsafeRow, last: UnsafeRow): Boolean =
+    if (places.function == PlaceFunction.RowNumber) compare(row, last) >= 0
+    else ordering.compare(row, last) > 0
+
+  /** The rows at the places asked for, in order, of `sorted` rows that are there `count` times. */
+  def placed(sorted: Array[RankedRow], count: RankedRow => Long): Array[PlacedRow] = {
+    val found = Array.newBuilder[PlacedRow]
+    walk(sorted, count) { (row, place) =>
+      if (place >= places.from) found += PlacedRow(row.row, place.toInt)
+    }
+    found.result()
+  }
+
+  /** How many of each row of `sorted` have a place that is not beyond the last. */
+  def keptAfter(sorted: Array[RankedRow]): java.util.IdentityHashMap[RankedRow, Tally] = {
+    val kept = new java.util.IdentityHashMap[RankedRow, Tally]()
+    walk(sorted, _.after) { (row, _) =>
+      kept.computeIfAbsent(row, _ => new Tally(0L)).count += 1
+    }
+    kept
+  }
+
+  /** Visits each copy of each row up to the last place that is asked for. */
+  private def walk(sorted: Array[RankedRow], count: RankedRow => Long)(
+      visit: (RankedRow, Long) => Unit): Unit = {
+    var (i, numbered, rank, dense) = (0, 0L, 0L, 0L)
+    var last: InternalRow = null
+    var beyond = false
+    while (i < sorted.length && !beyond) {
+      val row = sorted(i)
+      var copies = count(row)
+      if (copies > 0 && (last == null || ordering.compare(last, row.row) != 0)) {
+        rank = numbered + 1
+        dense += 1
+        last = row.row
+      }
+      while (copies > 0 && !beyond) {
+        numbered += 1
+        val place = places.function match {
+          case PlaceFunction.RowNumber => numbered
+          case PlaceFunction.Rank => rank
+          case PlaceFunction.DenseRank => dense
+        }
+        beyond = place > places.to
+        if (!beyond) visit(row, place)
+        copies -= 1
+      }
+      i += 1
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Expression, If, Literal, NamedExpression, RuntimeReplaceableAggregate}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Average, Count, DeclarativeAggregate, Max, Min, Sum}
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate
+import org.apache.spark.sql.firesteel.normalizeFloats
+import org.apache.spark.sql.types.{DataType, NumericType}
+
+/** An aggregate as an operator, and the columns of the query over its results. */
+final private[changelog] case class ReadAggregate(
+    operator: ChangelogOperator,
+    columns: Seq[NamedExpression])
+
+private[changelog] object ReadAggregate {
+
+  def apply(aggregate: Aggregate, input: ChangelogOperator): ReadAggregate = {
+    val below = new ComputedColumns("_column")
+    val keys = aggregate.groupingExpressions.map(g => g -> below.of(normalizeFloats(g)))
+    StateTypes.require("GROUP BY", keys.map(_._2))
+    val calls = aggregate.aggregateExpressions
+      .flatMap(_.collect { case call: AggregateExpression => call })
+      .distinctBy(_.canonicalized)
+      .map(call => call -> Call(call, below))
+    val operator = GroupAggregate(
+      keys.map(_._2).distinctBy(_.exprId),
+      calls.map(_._2.function),
+      calls.map(_._2.distinct),
+      calls.map(_._2.result),
+      below.over(input))
+    val columns = aggregate.aggregateExpressions.map { column =>
+      named(
+        column,
+        column.transformDown {
+          case call: AggregateExpression =>
+            calls.collectFirst { case (c, read) if c.semanticEquals(call) => read.result }.get
+          case part if keys.exists(_._1.semanticEquals(part)) =>
+            keys.find(_._1.semanticEquals(part)).get._2
+        }
+      )
+    }
+    ReadAggregate(operator, columns)
+  }
+
+  /** `SELECT DISTINCT`: groups of all columns, with no aggregates. */
+  def distinct(input: ChangelogOperator): ChangelogOperator = {
+    val below = new ComputedColumns("_column")
+    val keys = input.output.map(column => below.of(normalizeFloats(column)))
+    StateTypes.require("DISTINCT", keys)
+    val operator = GroupAggregate(keys.distinctBy(_.exprId), Nil, Nil, Nil, below.over(input))
+    Projection(input.output.zip(keys).map { case (column, key) => named(column, key) }, operator)
+  }
+
+  private def named(column: NamedExpression, value: Expression): NamedExpression = value match {
+    case same: NamedExpression if same.exprId == column.exprId => same
+    case other => Alias(other, column.name)(column.exprId)
+  }
+
+  /** One call, whose arguments are columns; null where its `FILTER` does not hold. */
+  final private case class Call(
+      function: DeclarativeAggregate,
+      distinct: Boolean,
+      result: Attribute)
+
+  private object Call {
+    def apply(call: AggregateExpression, below: ComputedColumns): Call = {
+      val function = replaced(call.aggregateFunction)
+      val distinct = call.isDistinct && !function.isInstanceOf[Min] && !function.isInstanceOf[Max]
+      def argument(value: Expression): Attribute = {
+        val filtered =
+          call.filter.fold(value)(f => If(f, value, Literal(null, value.dataType)))
+        below.of(if (distinct) normalizeFloats(filtered) else filtered)
+      }
+      val read: DeclarativeAggregate = function match {
+        case Count(Seq(Literal(value, _))) if value != null && call.filter.isEmpty && !distinct =>
+          Count(Seq(Literal(1)))
+        case Count(values) => Count(values.map(argument))
+        case sum: Sum if isNumber(sum.child) => sum.copy(child = argument(sum.child))
+        case average: Average if isNumber(average.child) =>
+          average.copy(child = argument(average.child))
+        case min: Min => min.copy(child = argument(min.child))
+        case max: Max => max.copy(child = argument(max.child))
+        case other =>
+          val types = other.children.map(_.dataType.sql).mkString(", ")
+          throw ChangelogErrors.unsupportedFunction(
+            other.prettyName,
+            s"there is no way yet to take a row of ($types) back from it")
+      }
+      read match {
+        case _: Count if !distinct => ()
+        case other =>
+          StateTypes.require(
+            function.prettyName,
+            other.children.map(_.asInstanceOf[Attribute]))
+      }
+      val result =
+        AttributeReference(function.prettyName, function.dataType, function.nullable)()
+      Call(read, distinct, result)
+    }
+  }
+
+  /** `count_if`, `bool_and` and their like are written with others. */
+  private def replaced(function: AggregateFunction): AggregateFunction = function match {
+    case replaceable: RuntimeReplaceableAggregate =>
+      replaceable.replacement.asInstanceOf[AggregateFunction]
+    case other => other
+  }
+
+  private def isNumber(value: Expression): Boolean = (value.dataType: DataType) match {
+    case _: NumericType => true
+    case _ => false
+  }
+}

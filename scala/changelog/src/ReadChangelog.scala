@@ -1,0 +1,100 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, SubqueryExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter, GlobalLimit, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View}
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+
+/**
+ * Reads an analysed query as operators of a changelog, or refuses it with the operator's name, the
+ * reason and what works instead.
+ *
+ * @param updateBefore whether `row_kind()` shows update-before rows
+ * @param refused what Spark says against the query, if it does
+ */
+final private[changelog] class ReadChangelog(updateBefore: Boolean, refused: Option[String]) {
+
+  def read(plan: LogicalPlan): ChangelogOperator = plan match {
+    case source if StatelessSource.unapply(source).nonEmpty => Source(source)
+    case alias: SubqueryAlias => read(alias.child)
+    case view: View => read(view.child)
+    case project: Project => this.project(project.projectList, read(project.child))
+    case aggregate: Aggregate =>
+      val grouped = ReadAggregate(aggregate, noEvents("Aggregate", read(aggregate.child)))
+      project(grouped.columns, grouped.operator)
+    case distinct: Distinct =>
+      ReadAggregate.distinct(noEvents("DISTINCT", read(distinct.child)))
+    case union: Union =>
+      UnionAll(union.children.map(c => noEvents("UNION", read(c))), union.output)
+    case filter: Filter => this.filter(filter)
+    case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)
+    case other => throw Unsupported(other, refused)
+  }
+
+  /** A projection; with `row_kind()` in it, the place where changes become rows. */
+  private def project(
+      columns: Seq[NamedExpression],
+      input: ChangelogOperator): ChangelogOperator =
+    if (columns.exists(ReadChangelog.asksRowKind)) {
+      ChangeEvents(
+        columns,
+        updateBefore,
+        noEvents("row_kind()", repeatable("Project", columns, input)))
+    } else Projection(columns, repeatable("Project", columns, input))
+
+  private def filter(filter: Filter): ChangelogOperator = filter match {
+    case asking if ReadChangelog.asksRowKind(asking.condition) =>
+      throw ChangelogErrors.misplacedRowKind("a filter")
+    case RankedWindow(ranked) =>
+      val input = noEvents("TopN", read(ranked.window.child))
+      val topN = ranked.operator(repeatable("TopN", ranked.expressions, input))
+      val projected = ranked.projections.reverse.foldLeft(topN)((op, list) => project(list, op))
+      ranked.rest.foldLeft(projected) { (op, condition) =>
+        Selection(condition, repeatable("Filter", Seq(condition), op))
+      }
+    case plain =>
+      Selection(plain.condition, repeatable("Filter", Seq(plain.condition), read(plain.child)))
+  }
+
+  private def limit(plan: LogicalPlan): ChangelogOperator = plan match {
+    case SortedLimit(sorted) =>
+      val input = noEvents("LIMIT", read(sorted.sort.child))
+      val topN = sorted.operator(repeatable("LIMIT", sorted.sort.order, input))
+      sorted.projections.reverse.foldLeft(topN)((op, list) => project(list, op))
+    case _ => throw Unsupported(plan, refused)
+  }
+
+  /**
+   * A row must be taken back as it was given: over an input that changes, expressions may not have
+   * another value the next time.
+   */
+  private def repeatable(
+      operator: String,
+      expressions: Seq[Expression],
+      input: ChangelogOperator): ChangelogOperator = {
+    if (!InferChangelog.facts(input).changes.insertOnly) {
+      expressions.find(ReadChangelog.varies).foreach { e =>
+        throw ChangelogErrors.notRepeatable(operator, e.sql)
+      }
+    }
+    input
+  }
+
+  /** Above `row_kind()` rows are changes: counting or ranking them answers another question. */
+  private def noEvents(operator: String, input: ChangelogOperator): ChangelogOperator = {
+    def has(op: ChangelogOperator): Boolean =
+      op.isInstanceOf[ChangeEvents] || op.inputs.exists(has)
+    if (has(input)) throw ChangelogErrors.misplacedRowKind(operator)
+    input
+  }
+}
+
+private[changelog] object ReadChangelog {
+
+  def asksRowKind(expression: Expression): Boolean =
+    expression.exists(_.isInstanceOf[RowKindFunction])
+
+  /** Whether the expression may have another value when it is evaluated again. */
+  private def varies(expression: Expression): Boolean =
+    !expression.deterministic || expression.containsPattern(CURRENT_LIKE) ||
+      SubqueryExpression.hasSubquery(expression)
+}

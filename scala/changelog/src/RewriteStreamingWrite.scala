@@ -1,0 +1,161 @@
+package io.firesteel.changelog
+
+import io.firesteel.core.CoreConf
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression, SortOrder}
+import org.apache.spark.sql.catalyst.optimizer.InlineCTE
+import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Project, Repartition, Sort, SubqueryAlias, WithCTE}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
+import org.apache.spark.sql.execution.streaming.{ContinuousTrigger, RealTimeTrigger}
+import org.apache.spark.sql.execution.streaming.runtime.ResolveWriteToStream
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.OutputMode
+
+/**
+ * Makes a changelog of a streaming query that Spark refuses, or that selects `row_kind()`. Every
+ * other query stays Spark's, to the node.
+ *
+ * It runs before Spark's own check of streaming plans, and once: what it writes passes that check.
+ */
+object RewriteStreamingWrite extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case write: WriteToStreamStatement
+        if write.inputQuery.resolved && write.inputQuery.isStreaming =>
+      val query = write.inputQuery match {
+        case cte: WithCTE => InlineCTE(alwaysInline = true).apply(cte)
+        case other => other
+      }
+      if (query.exists(_.isInstanceOf[ChangelogNode])) write
+      else if (asksRowKind(query)) rewrite(write, query, None)
+      else refusal(query, write.outputMode).fold[LogicalPlan](write) { refused =>
+        rewrite(write, query, Some(refused))
+      }
+    case other => other
+  }
+
+  private def rewrite(
+      write: WriteToStreamStatement,
+      query: LogicalPlan,
+      refused: Option[String]): LogicalPlan =
+    switchedOff match {
+      case Some(setting) if refused.isEmpty => throw ChangelogErrors.switchedOff(setting)
+      case Some(_) => write
+      case None =>
+        requireMicroBatches(write)
+        if (write.outputMode == OutputMode.Complete()) complete(write, query, refused)
+        else write.copy(inputQuery = changes(query, write.outputMode, refused))
+    }
+
+  private def switchedOff: Option[String] =
+    Seq(CoreConf.ENABLED, ChangelogConf.ENABLED).collectFirst {
+      case entry if !conf.getConf(entry) => entry.key
+    }
+
+  private def requireMicroBatches(write: WriteToStreamStatement): Unit = write.trigger match {
+    case _: ContinuousTrigger => throw ChangelogErrors.unsupportedTrigger("a continuous trigger")
+    case _: RealTimeTrigger => throw ChangelogErrors.unsupportedTrigger("a real-time trigger")
+    case _ => ()
+  }
+
+  /** Append and update mode. */
+  private def changes(
+      query: LogicalPlan,
+      mode: OutputMode,
+      refused: Option[String]): LogicalPlan = {
+    val upsert = mode == OutputMode.Update()
+    val read = PruneColumns(new ReadChangelog(updateBefore = !upsert, refused).read(query))
+    val inferred = InferChangelog(read, updateBefore = false)
+    if (upsert) requireUpsertKey(inferred)
+    if (!upsert && !inferred.changes.insertOnly) {
+      throw ChangelogErrors.notInsertOnly(read.name + " " + InferChangelog(read, true).mode)
+    }
+    val written = WriteChangelog(inferred)
+    val shown = written.kind match {
+      case Some(kind) if inferred.updateBefore => WriteChangelog.withoutBefore(written.plan, kind)
+      case _ => written.plan
+    }
+    Project(outputOf(query, shown), shown)
+  }
+
+  /** An upsert stream says of a row that it is new or changed, and by which key. */
+  private def requireUpsertKey(inferred: Inferred): Unit =
+    inferred.where(_.isInstanceOf[ChangeEvents]) match {
+      case Some(events) =>
+        val columns = events.operator.asInstanceOf[ChangeEvents].columns
+        val from = events.inputs.head.facts
+        if (!from.changes.insertOnly && ChangelogOperator.mapKeys(columns, from).isEmpty) {
+          throw ChangelogErrors.notAnUpsert("no columns of the result identify its rows")
+        }
+      case None if inferred.changes.insertOnly => ()
+      case None if inferred.changes.deletes =>
+        throw ChangelogErrors.notAnUpsert("rows of the result may be deleted")
+      case None if inferred.facts.upsertKeys.isEmpty =>
+        throw ChangelogErrors.notAnUpsert("no columns of the result identify its rows")
+      case None => ()
+    }
+
+  /**
+   * Complete mode: the whole result at every micro-batch. Spark takes the mode only with one of its
+   * own aggregates in the plan, so the statement is resolved as one that appends.
+   */
+  private def complete(
+      write: WriteToStreamStatement,
+      query: LogicalPlan,
+      refused: Option[String]): LogicalPlan = {
+    if (asksRowKind(query)) throw ChangelogErrors.noEventsInComplete()
+    val (order, unordered) = lastOrder(query)
+    val read = PruneColumns(new ReadChangelog(updateBefore = true, refused).read(unordered))
+    val inferred = InferChangelog(read, updateBefore = true)
+    val written = WriteChangelog(inferred)
+    val columns = outputOf(unordered, written.plan)
+    val rows = Project(columns ++ written.kind, written.plan)
+    val attributes = columns.map(_.toAttribute)
+    StateTypes.require("complete mode", attributes)
+    val table = ChangelogTable(attributes, written.kind, rows)
+    ResolveWriteToStream(write.copy(inputQuery = table, outputMode = OutputMode.Append())) match {
+      case resolved: WriteToStream =>
+        val sorted = order.fold[LogicalPlan](table)(sortBy => sort(sortBy, table))
+        resolved.copy(outputMode = OutputMode.Complete(), inputQuery = sorted)
+      case other => other
+    }
+  }
+
+  /** In one task: a sort by ranges would run the stateful plan twice, once to sample it. */
+  private def sort(order: Seq[SortOrder], table: LogicalPlan): LogicalPlan =
+    Sort(order, global = false, Repartition(1, shuffle = true, table))
+
+  /** The order that the query asks for last, and the query without it where it is all there is. */
+  private def lastOrder(query: LogicalPlan): (Option[Seq[SortOrder]], LogicalPlan) = query match {
+    case alias: SubqueryAlias => lastOrder(alias.child)
+    case sort: Sort if sort.global => (Some(sort.order), sort.child)
+    case limit @ GlobalLimit(_, LocalLimit(_, sort: Sort)) => (Some(sort.order), limit)
+    case other => (None, other)
+  }
+
+  private def outputOf(query: LogicalPlan, written: LogicalPlan): Seq[NamedExpression] =
+    query.output.map((a: Attribute) => written.output.find(_.exprId == a.exprId).get)
+
+  private def asksRowKind(query: LogicalPlan): Boolean =
+    query.exists(_.expressions.exists(ReadChangelog.asksRowKind))
+
+  /**
+   * What Spark says against the query; nothing when it runs it by itself, and rightly: without its
+   * check of correctness it would answer aggregates over aggregates wrongly.
+   */
+  private def refusal(query: LogicalPlan, mode: OutputMode): Option[String] = {
+    val strict = conf.clone()
+    strict.setConf(SQLConf.STATEFUL_OPERATOR_CHECK_CORRECTNESS_ENABLED, true)
+    SQLConf.withExistingConf(strict) {
+      try {
+        UnsupportedOperationChecker.checkForStreaming(query, mode)
+        None
+      } catch {
+        case refused: AnalysisException =>
+          Some(refused.getMessage.linesIterator.next().stripSuffix(";"))
+      }
+    }
+  }
+}

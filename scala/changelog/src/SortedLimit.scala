@@ -1,0 +1,36 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{IntegerLiteral, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort}
+
+/** `ORDER BY ... LIMIT n [OFFSET m]`: a Top-N of the whole. */
+final private[changelog] case class SortedLimit(
+    sort: Sort,
+    projections: List[Seq[NamedExpression]],
+    from: Long,
+    to: Long) {
+
+  def operator(input: ChangelogOperator): ChangelogOperator = {
+    val below = new ComputedColumns("_order")
+    val order = sort.order.map(o => o.copy(child = below.of(o.child)))
+    TopN(Nil, order, PlaceFunction.RowNumber, from, to, None, below.over(input))
+  }
+}
+
+private[changelog] object SortedLimit {
+
+  def unapply(plan: LogicalPlan): Option[SortedLimit] = plan match {
+    case GlobalLimit(IntegerLiteral(n), LocalLimit(_, child)) => below(child, n.toLong, 0L)
+    case _ => None
+  }
+
+  private def below(plan: LogicalPlan, n: Long, skipped: Long): Option[SortedLimit] = plan match {
+    case Offset(IntegerLiteral(m), child) if skipped == 0 => below(child, n, m.toLong)
+    case other =>
+      Projected(other) match {
+        case (projections, sort: Sort) if sort.global =>
+          Some(SortedLimit(sort, projections, skipped + 1, skipped + n))
+        case _ => None
+      }
+  }
+}

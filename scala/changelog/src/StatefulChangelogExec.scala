@@ -1,0 +1,136 @@
+package io.firesteel.changelog
+
+import java.util.concurrent.TimeUnit.NANOSECONDS
+
+import io.firesteel.core.FiredOperator
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.physical.Distribution
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.streaming.operators.stateful.{StatefulOperatorPartitioning, StatefulOperatorStateInfo, StateStoreWriter}
+import org.apache.spark.sql.execution.streaming.state.{StateSchemaCompatibilityChecker, StateSchemaValidationResult, StateStore, StateStoreColFamilySchema, StateStoreId, StateStoreOps, StateStoreProviderId}
+
+/**
+ * An operator of a changelog with a state store.
+ *
+ * Its rows of a micro-batch are folded, its net changes emitted and its store committed once per
+ * partition, when its last row has been read. Exactly once, as Spark's own: a micro-batch that is
+ * repeated starts from the version of the store that it started from before.
+ */
+private[changelog] trait StatefulChangelogExec
+  extends UnaryExecNode
+  with StateStoreWriter
+  with FiredOperator {
+
+  /** Columns by which rows are spread over the partitions of the state. */
+  def clusteredBy: Seq[Attribute]
+
+  def layout: StateLayout
+
+  def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan
+
+  /** Turns a partition's input into its output, given its store. */
+  protected def folded(): (StateStore, Iterator[InternalRow]) => Iterator[InternalRow]
+
+  override def firedRule: String = "RewriteStreamingWrite"
+
+  /** Adaptive execution may not plan a stateful query anew, and takes none without its link. */
+  override def logicalLink: Option[LogicalPlan] = None
+
+  override protected def withNewChildInternal(newChild: SparkPlan): SparkPlan = newChild match {
+    case StateProbe(info, child) => withState(Some(info), child)
+    case other => withState(stateInfo, other)
+  }
+
+  override def requiredChildDistribution: Seq[Distribution] = stateInfo match {
+    case Some(info) =>
+      StatefulOperatorPartitioning.getCompatibleDistribution(clusteredBy, info, conf) :: Nil
+    case None => super.requiredChildDistribution
+  }
+
+  override def validateAndMaybeEvolveStateSchema(
+      hadoopConf: Configuration,
+      batchId: Long,
+      stateSchemaVersion: Int): List[StateSchemaValidationResult] = {
+    requireSameLayout(hadoopConf)
+    val schema = StateStoreColFamilySchema(
+      StateStore.DEFAULT_COL_FAMILY_NAME,
+      0,
+      layout.key,
+      0,
+      layout.value,
+      Some(layout.encoder))
+    List(
+      StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
+        getStateInfo,
+        hadoopConf,
+        List(schema),
+        session.sessionState,
+        stateSchemaVersion))
+  }
+
+  /** Spark compares types alone; a sum of the same type is another sum all the same. */
+  private def requireSameLayout(hadoopConf: Configuration): Unit = {
+    val store = StateStoreId(
+      getStateInfo.checkpointLocation,
+      getStateInfo.operatorId,
+      0,
+      StateStoreId.DEFAULT_STORE_NAME)
+    val file = StateSchemaCompatibilityChecker.schemaFile(store.storeCheckpointLocation())
+    if (exists(file, hadoopConf)) {
+      val before = new StateSchemaCompatibilityChecker(
+        StateStoreProviderId(store, getStateInfo.queryRunId),
+        hadoopConf).readSchemaFile()
+      val differences = before.flatMap(b => layout.differences(b.keySchema, b.valueSchema))
+      if (differences.nonEmpty) throw ChangelogErrors.stateMismatch(nodeName, differences)
+    }
+  }
+
+  private def exists(file: Path, hadoopConf: Configuration): Boolean =
+    file.getFileSystem(hadoopConf).exists(file)
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    metrics // made here: tasks must not make them
+    val (layout, run) = (this.layout, folded())
+    child.execute().mapPartitionsWithStateStore(
+      session.sqlContext,
+      getStateInfo,
+      layout.key,
+      layout.value,
+      layout.encoder) { (store, rows) => commitAtEnd(store, run(store, rows)) }
+  }
+
+  private def commitAtEnd(
+      store: StateStore,
+      rows: Iterator[InternalRow]): Iterator[InternalRow] = {
+    val numOutputRows = longMetric("numOutputRows")
+    val (updating, committing) = (longMetric("allUpdatesTimeMs"), longMetric("commitTimeMs"))
+    new Iterator[InternalRow] {
+      private[this] var committed = false
+      private[this] var nanos = 0L
+
+      override def hasNext: Boolean = {
+        val start = System.nanoTime()
+        val more = rows.hasNext
+        nanos += System.nanoTime() - start
+        if (!more && !committed) {
+          committed = true
+          updating += NANOSECONDS.toMillis(nanos)
+          committing += timeTakenMs { val _ = store.commit() }
+          setStoreMetrics(store)
+          setOperatorMetrics()
+        }
+        more
+      }
+
+      override def next(): InternalRow = {
+        numOutputRows += 1
+        rows.next()
+      }
+    }
+  }
+}

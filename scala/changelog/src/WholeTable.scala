@@ -1,0 +1,54 @@
+package io.firesteel.changelog
+
+import io.firesteel.core.RowKind
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.types.{DataType, LongType}
+
+/** Brings a table of rows and how often they are there up to date, and gives all of its rows. */
+final private[changelog] class WholeTable(
+    rows: Iterator[InternalRow],
+    limit: Int,
+    toRow: UnsafeProjection,
+    kindAt: Int,
+    store: StateStore,
+    counts: StateCounts)
+  extends FoldIterator(rows, limit) {
+
+  private[this] val tallies = new Tally.Map()
+  private[this] val toCount = UnsafeProjection.create(Array(LongType: DataType))
+
+  override protected def held: Int = tallies.size
+
+  override protected def fold(input: InternalRow): Unit = {
+    val sign = if (kindAt >= 0 && RowKind.isRetraction(input.getByte(kindAt))) -1L else 1L
+    Tally.add(tallies, toRow(input), sign)
+  }
+
+  override protected def drain(): Iterator[InternalRow] = {
+    tallies.forEach((row, tally) => if (tally.count != 0L) add(row, tally.count))
+    tallies.clear()
+    Iterator.empty
+  }
+
+  private def add(row: UnsafeRow, count: Long): Unit = {
+    val stored = store.get(row)
+    val now = count + (if (stored == null) 0L else stored.getLong(0))
+    if (now == 0L) {
+      store.remove(row)
+      counts.removed += 1
+    } else {
+      store.put(row, toCount(InternalRow(now)))
+      counts.updated += 1
+    }
+  }
+
+  override protected def atEnd(): Iterator[InternalRow] = {
+    val all = store.iterator()
+    all.flatMap { entry =>
+      val copies = entry.value.getLong(0)
+      Iterator.range(0, math.max(copies, 0L).toInt).map(_ => entry.key: InternalRow)
+    }
+  }
+}

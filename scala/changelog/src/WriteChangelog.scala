@@ -1,0 +1,127 @@
+package io.firesteel.changelog
+
+import io.firesteel.core.RowKind
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, BoundReference, EqualTo, Expression, IsNotNull, Literal, NamedExpression, Not}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, Union}
+
+/** A logical plan for an operator, and its column of kinds; none where rows only come. */
+final private[changelog] case class Written(plan: LogicalPlan, kind: Option[Attribute])
+
+/** Writes operators as a logical plan, of Spark's own nodes wherever these do. */
+private[changelog] object WriteChangelog {
+
+  def apply(inferred: Inferred): Written = {
+    val inputs = inferred.inputs.map(apply)
+    inferred.operator match {
+      case Source(plan) => Written(plan, None)
+      case Projection(columns, _) => project(columns, inputs.head)
+      case selection: Selection =>
+        filter(
+          selection.condition,
+          inputs.head,
+          selection.splitsUpdates(inferred.inputs.head.facts))
+      case union: UnionAll => this.union(union, inputs)
+      case events: ChangeEvents => this.events(events, inferred.inputs.head, inputs.head)
+      case aggregate: GroupAggregate => this.aggregate(aggregate, inferred, inputs.head)
+      case topN: TopN => this.topN(topN, inferred, inputs.head)
+    }
+  }
+
+  private def aggregate(
+      aggregate: GroupAggregate,
+      inferred: Inferred,
+      input: Written): Written = {
+    val kind = ChangelogNode.newKind()
+    val (keys, plan) = WholeKey.orWhole(aggregate.keys, input.plan)
+    val arguments = aggregate.functions.flatMap(_.references.toSeq).distinctBy(_.exprId)
+    val node = ChangelogAggregate(
+      keys,
+      arguments,
+      aggregate.functions.map(_.transform { case column: Attribute =>
+        val place = arguments.indexWhere(_.exprId == column.exprId)
+        BoundReference(place, column.dataType, nullable = true)
+      }),
+      aggregate.distinct,
+      aggregate.results,
+      input.kind,
+      kind,
+      inferred.updateBefore,
+      isGlobal = aggregate.keys.isEmpty,
+      inferred.mode,
+      plan
+    )
+    if (inferred.changes.insertOnly) Written(Project(aggregate.output, node), None)
+    else Written(Project(aggregate.output :+ kind, node), Some(kind))
+  }
+
+  private def topN(topN: TopN, inferred: Inferred, input: Written): Written = {
+    val kind = ChangelogNode.newKind()
+    val columns = topN.input.output.filterNot(c => topN.partition.exists(_.exprId == c.exprId))
+    StateTypes.require("TopN", topN.partition ++ columns)
+    val (partition, plan) = WholeKey.orWhole(topN.partition, input.plan)
+    val node = ChangelogTopN(
+      partition,
+      columns,
+      topN.order,
+      topN.places,
+      topN.rank,
+      input.kind,
+      kind,
+      inferred.updateBefore,
+      inferred.mode,
+      plan)
+    Written(Project(topN.output :+ kind, node), Some(kind))
+  }
+
+  private def project(columns: Seq[NamedExpression], input: Written): Written =
+    Written(Project(columns ++ input.kind, input.plan), input.kind)
+
+  private def filter(condition: Expression, input: Written, splitsUpdates: Boolean): Written =
+    input.kind match {
+      case Some(kind) if splitsUpdates =>
+        val passes = Alias(condition, "passes")()
+        val judged = Project(input.plan.output :+ passes, input.plan)
+        val newKind = ChangelogNode.newKind()
+        val kept = ChangelogFilter(passes.toAttribute, kind, newKind, judged)
+        val columns = input.plan.output.map(c => if (c.exprId == kind.exprId) newKind else c)
+        Written(Project(columns, kept), Some(newKind))
+      case _ => Written(Filter(condition, input.plan), input.kind)
+    }
+
+  private def union(union: UnionAll, inputs: Seq[Written]): Written =
+    if (inputs.forall(_.kind.isEmpty)) Written(Union(inputs.map(_.plan)), None)
+    else {
+      val inserted = Literal(RowKind.Insert)
+      val alike = inputs.zip(union.inputs).map { case (input, operator) =>
+        val kind = input.kind.getOrElse(Alias(inserted, "row_kind")())
+        Project(operator.output :+ kind, input.plan)
+      }
+      val whole = Union(alike)
+      Written(named(whole, union.output), Some(whole.output.last))
+    }
+
+  /** A union's columns are those of its first input; the query reads them by other ids. */
+  private def named(union: Union, columns: Seq[Attribute]): LogicalPlan = {
+    val has = union.output
+    val renamed = columns.zip(has).map { case (wanted, column) =>
+      if (wanted.exprId == column.exprId) column else Alias(column, wanted.name)(wanted.exprId)
+    }
+    Project(renamed :+ has.last, union)
+  }
+
+  private def events(events: ChangeEvents, from: Inferred, input: Written): Written = {
+    val shown = input.kind match {
+      case Some(kind) if from.updateBefore && !events.updateBefore =>
+        withoutBefore(input.plan, kind)
+      case _ => input.plan
+    }
+    val columns = events.columns.map(_.transform { case _: RowKindFunction =>
+      RowKindFunction.nameOf(input.kind)
+    }.asInstanceOf[NamedExpression])
+    Written(Project(columns, shown), None)
+  }
+
+  /** The changelog without update-before rows: each key's newest row, and deletions. */
+  def withoutBefore(plan: LogicalPlan, kind: Attribute): LogicalPlan =
+    Filter(And(IsNotNull(kind), Not(EqualTo(kind, Literal(RowKind.UpdateBefore)))), plan)
+}

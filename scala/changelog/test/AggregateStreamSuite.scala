@@ -1,0 +1,147 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.Row
+
+/** Aggregates, over rows that come and over rows that change. */
+class AggregateStreamSuite extends ChangelogSuite {
+
+  private val words = "word STRING, n INT"
+
+  private def some(texts: String*): Seq[Row] =
+    texts.zipWithIndex.map { case (t, i) => Row(t, i) }
+
+  private val cascade =
+    "SELECT c, count(*) AS words, sum(s) AS total FROM " +
+      "(SELECT word, count(*) AS c, sum(n) AS s FROM {t} GROUP BY word) GROUP BY c"
+
+  providers.foreach { provider =>
+    test(s"an aggregate over an aggregate follows the batch query, ${provider.split('.').last}") {
+      withProvider(provider) {
+        assertFollows(
+          words,
+          cascade,
+          Seq(some("a", "b", "a"), some("b", "c", "c", "c"), Nil, some("d"), some("a", null, null)),
+          restarts = Set(2, 4))
+      }
+    }
+  }
+
+  test("a count emits what Flink emits: insertions, then updates with both sides") {
+    val fed = stream(words, "SELECT word, count(*) AS c FROM {t} GROUP BY word")
+    try {
+      fed.start()
+      fed.feed(some("a", "b", "a"))
+      assert(fed.last.map(_.toString).sorted == Seq("[a,2,+I]", "[b,1,+I]"))
+      fed.feed(some("a"))
+      assert(fed.last.map(_.toString) == Seq("[a,2,-U]", "[a,3,+U]"))
+    } finally fed.stop()
+  }
+
+  test("a group whose last row is taken back is deleted") {
+    val fed = stream(words, cascade)
+    try {
+      fed.start()
+      fed.feed(Seq(Row("a", 5)))
+      assert(fed.last.map(_.toString) == Seq("[1,1,5,+I]"))
+      fed.feed(Seq(Row("a", 6)))
+      assert(fed.last.map(_.toString).sorted == Seq("[1,1,5,-D]", "[2,1,11,+I]"))
+    } finally fed.stop()
+  }
+
+  test("an aggregate without keys has a row although no row passes its filter") {
+    val fed = stream(words, "SELECT count(DISTINCT word) AS c, max(n) AS m FROM {t} WHERE n > 5")
+    try {
+      fed.start()
+      fed.feed(Seq(Row("a", 1)))
+      assert(fed.last.map(_.toString) == Seq("[0,null,+I]"))
+      fed.feed(Seq(Row("b", 2)))
+      assert(fed.last.isEmpty && fed.difference.isEmpty)
+      fed.feed(Seq(Row("b", 7), Row("b", 8)))
+      assert(fed.last.map(_.toString) == Seq("[0,null,-U]", "[1,8,+U]"))
+    } finally fed.stop()
+  }
+
+  test("a micro-batch that leaves every result as it was emits nothing") {
+    val fed =
+      stream(words, "SELECT word, max(n) AS m, count(DISTINCT n) AS c FROM {t} GROUP BY word")
+    try {
+      fed.start()
+      fed.feed(Seq(Row("a", 5), Row("b", 1)))
+      fed.feed(Seq(Row("a", 5), Row("b", null)))
+      assert(fed.last.isEmpty && fed.difference.isEmpty)
+    } finally fed.stop()
+  }
+
+  test("a sum that overflows is Spark's error, also when a try_sum of it is not") {
+    val fed = stream("k INT, v BIGINT", "SELECT k, try_sum(v) AS s FROM {t} GROUP BY k")
+    val failing = stream("k INT, v BIGINT", "SELECT k, sum(DISTINCT v) AS s FROM {t} GROUP BY k")
+    try {
+      fed.start()
+      fed.feed(Seq(Row(1, Long.MaxValue), Row(1, 1L), Row(2, 5L)))
+      assert(fed.difference.isEmpty)
+      failing.start()
+      val error = intercept[Exception](failing.feed(Seq(Row(1, Long.MaxValue), Row(1, 1L))))
+      assert(error.getMessage.contains("ARITHMETIC_OVERFLOW"))
+    } finally {
+      fed.stop()
+      failing.stop()
+    }
+  }
+
+  test("without ANSI a sum wraps around as Spark's does") {
+    withConf("spark.sql.ansi.enabled" -> false) {
+      assertFollows(
+        "k INT, v BIGINT, w DECIMAL(38,2)",
+        "SELECT k, sum(DISTINCT v) AS s, sum(DISTINCT w) AS w FROM {t} GROUP BY k",
+        Seq(
+          Seq(Row(1, Long.MaxValue, null), Row(1, 1L, null)),
+          Seq(
+            Row(2, 1L, new java.math.BigDecimal("9" * 36 + ".00")),
+            Row(2, 1L, new java.math.BigDecimal("9" * 35 + ".01"))))
+      )
+    }
+  }
+
+  test("the smallest and largest of rows that go are looked for among those that stay") {
+    // The largest count of a word grows and goes with each row.
+    assertFollows(
+      words,
+      "SELECT n, max(c) AS most, min(c) AS least, count(DISTINCT c) AS d, sum(DISTINCT c) AS s " +
+        "FROM (SELECT word, max(n) AS n, count(*) AS c FROM {t} GROUP BY word) GROUP BY n",
+      Seq(
+        Seq(Row("a", 1), Row("a", 1), Row("b", 1), Row("c", 1)),
+        Seq(Row("b", 1), Row("b", 1), Row("c", 0)),
+        Seq(Row("b", 2)),
+        Seq(Row("a", 2), Row("c", 2))
+      ),
+      restarts = Set(2)
+    )
+  }
+
+  test("count_if, bool_and, any number of arguments and FILTER are counted and taken back") {
+    assertFollows(
+      words,
+      """SELECT c, count_if(s > 3) AS i, bool_and(s > 3) AS b, count(c, m) AS two,
+        |  count(DISTINCT m, s) AS pairs, avg(s) FILTER (WHERE m > 0) AS a
+        |FROM (SELECT word, count(*) AS c, sum(n) AS s, max(n) AS m FROM {t} GROUP BY word)
+        |GROUP BY c""".stripMargin,
+      Seq(some("a", "b", "a", "c"), some("b", "b"), some("c", "c", "a")),
+      restarts = Set(1)
+    )
+  }
+
+  test("ROLLUP, expressions as keys and a window of time are groups like others") {
+    assertFollows(
+      "ts TIMESTAMP, word STRING, n INT",
+      """SELECT c, count(*) AS n FROM (
+        |  SELECT window(ts, '1 hour').start AS hour, upper(word) AS w, count(DISTINCT n) AS c
+        |  FROM {t} GROUP BY ROLLUP (window(ts, '1 hour'), upper(word)))
+        |GROUP BY c""".stripMargin,
+      Seq(0, 30, 70).map { minute =>
+        val time = java.sql.Timestamp.valueOf("2026-01-01 00:00:00")
+        time.setTime(time.getTime + minute * 60000L)
+        Seq(Row(time, "a", minute), Row(time, "B", 1), Row(time, null, null))
+      }
+    )
+  }
+}

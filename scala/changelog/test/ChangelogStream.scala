@@ -1,0 +1,162 @@
+package io.firesteel.changelog
+
+import java.nio.file.Files
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.{DataFrame, Encoders, Row, SparkSession}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.firesteel.executionOf
+import org.apache.spark.sql.streaming.StreamingQuery
+import org.apache.spark.sql.types.StructType
+
+/**
+ * A query over a stream `{t}` that is fed by hand, its changelog, and the table that a consumer makes
+ * of it.
+ */
+final class ChangelogStream(spark: SparkSession, schema: StructType, sql: String) {
+
+  private val input = MemoryStream[Row](spark)(Encoders.row(schema))
+  val checkpoint: String = Files.createTempDirectory("firesteel-changelog").toString
+  private val name = s"t${ChangelogStream.next()}"
+  private val fed = mutable.ArrayBuffer.empty[Row]
+
+  input.toDF().createOrReplaceTempView(name)
+
+  private var query: StreamingQuery = _
+
+  /** Every row that was emitted, in order; its kind is the last column. */
+  val emitted: mutable.ArrayBuffer[Row] = mutable.ArrayBuffer.empty
+
+  /** The rows of the last micro-batch, in order. */
+  var last: Seq[Row] = Nil
+
+  /** Whether the sink fails at the next micro-batch, when it has read all of it. */
+  var failsNext: Boolean = false
+
+  /** What a consumer has: each row and how often. */
+  private val table = mutable.Map.empty[String, Int].withDefaultValue(0)
+  private var wrong: Option[String] = None
+
+  /** What a consumer of upserts has, by key. */
+  private val upserted = mutable.Map.empty[String, String]
+  private var keyAt: Seq[Int] = _
+
+  def start(): Unit = startAs("append", s"SELECT *, row_kind() AS op FROM ($sql)")
+
+  /** An upsert stream: what comes replaces what has the same values in the `key` columns. */
+  def startUpserts(key: Seq[Int]): Unit = {
+    keyAt = key
+    startAs("update", s"SELECT *, row_kind() AS op FROM ($sql)")
+  }
+
+  /** Starts any query over `{t}` in any mode. */
+  def startAs(mode: String, text: String): Unit =
+    query = spark.sql(text.replace("{t}", name)).writeStream
+      .outputMode(mode)
+      .option("checkpointLocation", checkpoint)
+      .foreachBatch { (batch: DataFrame, _: Long) =>
+        last = batch.collect().toSeq
+        if (failsNext) {
+          failsNext = false
+          throw new IllegalStateException("the sink fails")
+        }
+        emitted ++= last
+        if (mode == "append") last.foreach(apply)
+        else if (keyAt != null) last.foreach(upsert)
+      }
+      .start()
+
+  def feed(rows: Seq[Row]): Unit = {
+    last = Nil
+    fed ++= rows
+    input.addData(rows)
+    query.processAllAvailable()
+  }
+
+  def stop(): Unit = if (query != null) query.stop()
+
+  def restart(): Unit = {
+    stop()
+    start()
+  }
+
+  def running: StreamingQuery = query
+
+  /** The batch query over all that was fed. */
+  def answer(text: String = sql): Seq[Row] = {
+    import scala.jdk.CollectionConverters._
+    spark.createDataFrame(fed.toSeq.asJava, schema).createOrReplaceTempView(s"${name}_batch")
+    spark.sql(text.replace("{t}", s"${name}_batch")).collect().toSeq
+  }
+
+  /** How the consumer's table differs from the batch query's answer; none when it does not. */
+  def difference: Option[String] = wrong.orElse {
+    val wanted = ChangelogStream.bag(answer())
+    val has =
+      if (keyAt == null) table.toMap.filter(_._2 != 0)
+      else upserted.values.groupBy(identity).map { case (row, same) => row -> same.size }
+    if (wanted == has) None
+    else Some(
+      s"""
+         |only the changelog's: ${(has.toSet -- wanted.toSet).take(8).mkString("; ")}
+         |only the batch's:     ${(wanted.toSet -- has.toSet).take(8).mkString("; ")}
+         |last emitted: ${last.take(20).mkString("; ")}
+         |fed: ${fed.mkString("; ")}""".stripMargin)
+  }
+
+  private def upsert(change: Row): Unit = if (wrong.isEmpty) {
+    val row = Row.fromSeq(change.toSeq.init)
+    val key = ChangelogStream.text(Row.fromSeq(keyAt.map(row.get)))
+    change.getString(change.length - 1) match {
+      case "-D" if upserted.get(key).contains(ChangelogStream.text(row)) =>
+        val _ = upserted.remove(key)
+      case "-D" => wrong = Some(s"-D $row is of no row; the key has ${upserted.get(key)}")
+      case "+I" if upserted.contains(key) => wrong = Some(s"+I $row is there: ${upserted(key)}")
+      case "+I" | "+U" => upserted(key) = ChangelogStream.text(row)
+      case other => wrong = Some(s"$other in update mode")
+    }
+  }
+
+  /** Columns by which inference says that rows of the result are told apart. */
+  def upsertKey: Option[Seq[Int]] = {
+    val plan = executionOf(spark.sql(sql.replace("{t}", name))).analyzed
+    val read = PruneColumns(new ReadChangelog(updateBefore = false, None).read(plan))
+    InferChangelog.facts(read).upsertKeys.headOption.map { key =>
+      key.toSeq.map(id => plan.output.indexWhere(_.exprId == id))
+    }
+  }
+
+  private def apply(change: Row): Unit = if (wrong.isEmpty) {
+    val kind = change.getString(change.length - 1)
+    val row = ChangelogStream.text(Row.fromSeq(change.toSeq.init))
+    if (kind == "+I" || kind == "+U") table(row) += 1
+    else if (table(row) > 0) table(row) -= 1
+    else wrong = Some(s"$kind $row takes back a row that is not there; emitted $last")
+  }
+}
+
+object ChangelogStream {
+
+  private var made = 0
+
+  private def next(): Int = synchronized {
+    made += 1
+    made
+  }
+
+  def bag(rows: Seq[Row]): Map[String, Int] =
+    rows.groupBy(text).map { case (row, same) => row -> same.length }
+
+  /** A row's text; which of both zeros a group or an extreme shows is nobody's promise. */
+  def text(value: Any): String = value match {
+    case null => "NULL"
+    case row: Row => row.toSeq.map(text).mkString("[", ", ", "]")
+    case d: Double if d == 0.0 => "0.0"
+    case d: Double => f"$d%.10g"
+    case bytes: Array[Byte] => bytes.mkString("0x", ",", "")
+    case items: Iterable[_] => items.map(text).mkString("(", ", ", ")")
+    case decimal: java.math.BigDecimal => decimal.toPlainString
+    case other => other.toString
+  }
+}

@@ -1,0 +1,84 @@
+package io.firesteel.changelog
+
+import io.firesteel.core.CoreConf
+import io.firesteel.testkit.RoomSuite
+import org.apache.spark.sql.{Row, SparkSessionExtensions}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
+import org.scalatest.Assertion
+
+/** The room alone, and streams that are fed micro-batch by micro-batch. */
+abstract class ChangelogSuite extends RoomSuite {
+
+  require((CoreConf.all ++ ChangelogConf.all).nonEmpty, "reading the settings registers them")
+
+  protected val hdfs: String =
+    "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+  protected val rocksDb: String =
+    "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+  protected val providers: Seq[String] = Seq(hdfs, rocksDb)
+
+  override protected def settings: Map[String, String] =
+    Map(
+      "spark.sql.shuffle.partitions" -> "2",
+      "spark.hadoop.fs.file.impl" -> classOf[QuickFileSystem].getName,
+      SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key ->
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
+      // A test has its own checkpoint, which nobody reads after it.
+      "spark.sql.streaming.minBatchesToRetain" -> "2",
+      "spark.sql.streaming.numRecentProgressUpdates" -> "2"
+    )
+
+  override protected def install(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectFunction(RowKindFunction.description)
+    extensions.injectHintResolutionRule(_ => RewriteStreamingWrite)
+    extensions.injectPlannerStrategy(_ => PlanChangelog)
+  }
+
+  protected def withProvider[T](provider: String)(body: => T): T =
+    withConf(SQLConf.STATE_STORE_PROVIDER_CLASS.key -> provider)(body)
+
+  protected def stream(schema: String, sql: String): ChangelogStream =
+    new ChangelogStream(spark, StructType.fromDDL(schema), sql)
+
+  /**
+   * Feeds micro-batches and checks after each that the changelog, applied row by row, is the batch
+   * query's answer over what has come so far.
+   *
+   * @param restarts micro-batches before which the query is stopped and started again
+   */
+  protected def assertFollows(
+      schema: String,
+      sql: String,
+      batches: Seq[Seq[Row]],
+      restarts: Set[Int] = Set.empty): Assertion =
+    follow(stream(schema, sql), _.start(), batches, restarts)
+
+  /** The same of the upsert stream, if columns of the result identify its rows. */
+  protected def assertUpserts(schema: String, sql: String, batches: Seq[Seq[Row]]): Boolean = {
+    val fed = stream(schema, sql)
+    fed.upsertKey.map(key => follow(fed, _.startUpserts(key), batches, Set.empty)).nonEmpty
+  }
+
+  private def follow(
+      fed: ChangelogStream,
+      start: ChangelogStream => Unit,
+      batches: Seq[Seq[Row]],
+      restarts: Set[Int]): Assertion =
+    try {
+      start(fed)
+      batches.zipWithIndex.foreach { case (rows, i) =>
+        if (restarts.contains(i)) fed.restart()
+        fed.feed(rows)
+        fed.difference.foreach(d => fail(s"micro-batch $i: $d"))
+      }
+      succeed
+    } finally fed.stop()
+
+  /** The message of the error with which a query is refused. */
+  protected def refusal(schema: String, sql: String, mode: String = "append"): String = {
+    val fed = stream(schema, sql)
+    val error = intercept[org.apache.spark.sql.AnalysisException](fed.startAs(mode, sql))
+    error.getMessage
+  }
+}

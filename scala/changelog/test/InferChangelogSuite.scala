@@ -1,0 +1,104 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, Expression, GreaterThan, Literal, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Sum}
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
+import org.apache.spark.sql.types.{IntegerType, LongType}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Inference on plans alone: no session. */
+class InferChangelogSuite extends AnyFunSuite {
+
+  private val k = column("k")
+  private val v = column("v")
+  private val source = Source(LocalRelation(k, v))
+  private val total = AttributeReference("total", LongType)()
+  private val counted = GroupAggregate(Seq(k), Seq(Sum(v)), Seq(false), Seq(total), source)
+
+  private def column(name: String): AttributeReference = AttributeReference(name, IntegerType)()
+
+  private def countBy(key: Attribute, input: ChangelogOperator): GroupAggregate =
+    GroupAggregate(Seq(key), Seq(Count(Nil)), Seq(false), Seq(column("n")), input)
+
+  private def above(e: Expression): Expression = GreaterThan(e, Literal(1))
+
+  private def mode(op: ChangelogOperator, updateBefore: Boolean = true): String =
+    InferChangelog(op, updateBefore).mode
+
+  private def first(n: Int, rank: Option[Attribute], input: ChangelogOperator): TopN =
+    TopN(Seq(k), Seq(SortOrder(v, Ascending)), PlaceFunction.RowNumber, 1, n.toLong, rank, input)
+
+  test("a source only grows") {
+    assert(mode(source) == "[I]")
+  }
+
+  test("an aggregate of rows that come updates, and never deletes") {
+    assert(mode(counted) == "[I,UB,UA]")
+    assert(mode(counted, updateBefore = false) == "[I,UA]")
+    assert(InferChangelog.facts(counted).upsertKeys == Set(Set(k.exprId)))
+  }
+
+  test("an aggregate of an aggregate deletes, and needs to know what is replaced") {
+    val inferred = InferChangelog(countBy(total, counted), updateBefore = false)
+    assert(inferred.mode == "[I,UA,D]")
+    assert(inferred.inputs.head.mode == "[I,UB,UA]")
+  }
+
+  test("an aggregate without keys has one row, which is never deleted") {
+    val all = GroupAggregate(Nil, Seq(Count(Nil)), Seq(false), Seq(column("n")), counted)
+    assert(mode(all) == "[I,UB,UA]")
+    assert(InferChangelog.facts(all).upsertKeys == Set(Set.empty))
+  }
+
+  test("SELECT DISTINCT of rows that come is rows that come") {
+    assert(mode(GroupAggregate(Seq(k, v), Nil, Nil, Nil, source)) == "[I]")
+  }
+
+  test("a filter on the key lets updates through without their first side") {
+    assert(mode(Selection(above(k), counted), updateBefore = false) == "[I,UA]")
+  }
+
+  test("a filter on a result needs both sides of an update, and makes deletions") {
+    val inferred = InferChangelog(Selection(above(total), counted), updateBefore = false)
+    assert(inferred.changes == Changes.All && inferred.inputs.head.updateBefore)
+  }
+
+  test("a projection keeps an upsert key under its new names, or loses it") {
+    import org.apache.spark.sql.catalyst.expressions.Alias
+    val renamed = Alias(k, "key")()
+    assert(InferChangelog.facts(Projection(Seq(renamed, total), counted)).upsertKeys ==
+      Set(Set(renamed.exprId)))
+    assert(InferChangelog.facts(Projection(Seq(total), counted)).upsertKeys.isEmpty)
+  }
+
+  test("a Top-N with its numbers replaces rows, one without them adds and deletes") {
+    val rank = column("rn")
+    assert(mode(first(3, Some(rank), source)) == "[I,UB,UA]")
+    assert(InferChangelog.facts(first(3, Some(rank), source)).upsertKeys ==
+      Set(Set(k.exprId, rank.exprId)))
+    assert(mode(first(3, None, source)) == "[I,D]")
+  }
+
+  test("the first row of a partition is replaced, whatever the order: it may yet be displaced") {
+    assert(mode(first(1, None, source)) == "[I,UB,UA]")
+    assert(InferChangelog.facts(first(1, None, source)).upsertKeys == Set(Set(k.exprId)))
+  }
+
+  test("a Top-N of a changelog deletes") {
+    assert(mode(first(1, None, counted.copy(keys = Seq(k, v)))) == "[I,UB,UA,D]")
+  }
+
+  test("a union changes as its inputs do, and nothing identifies its rows") {
+    val union = UnionAll(Seq(counted, Projection(counted.output, source)), counted.output)
+    assert(mode(union) == "[I,UB,UA]")
+    assert(InferChangelog.facts(union).upsertKeys.isEmpty)
+    assert(mode(union, updateBefore = false) == "[I,UA]")
+  }
+
+  test("columns that nothing reads are not computed") {
+    val pruned = PruneColumns(Projection(Seq(k), counted))
+    assert(pruned.inputs.head.asInstanceOf[GroupAggregate].functions.isEmpty)
+    val unranked = PruneColumns(Projection(Seq(k, v), first(3, Some(column("rn")), source)))
+    assert(unranked.inputs.head.asInstanceOf[TopN].rank.isEmpty)
+  }
+}

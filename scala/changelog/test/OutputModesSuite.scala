@@ -1,0 +1,171 @@
+package io.firesteel.changelog
+
+import io.firesteel.core.Explain
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.firesteel.lastBatchOf
+
+/** What each output mode gives, and what it refuses with the way on. */
+class OutputModesSuite extends ChangelogSuite {
+
+  private val words = "word STRING, n INT"
+  private val distinct = "SELECT word, count(DISTINCT n) AS c FROM {t} GROUP BY word"
+  private val cascade =
+    "SELECT c, count(*) AS n FROM (SELECT word, count(*) AS c FROM {t} GROUP BY word) GROUP BY c"
+
+  private def run[T](sql: String, mode: String)(body: ChangelogStream => T): T = {
+    val fed = stream(words, sql)
+    try {
+      fed.startAs(mode, sql)
+      body(fed)
+    } finally fed.stop()
+  }
+
+  test("update mode gives each key's newest row") {
+    run(distinct, "update") { fed =>
+      fed.feed(Seq(Row("a", 1), Row("a", 2), Row("b", 1)))
+      assert(fed.last.map(_.toString).sorted == Seq("[a,2]", "[b,1]"))
+      fed.feed(Seq(Row("a", 2), Row("b", 5)))
+      assert(fed.last.map(_.toString) == Seq("[b,2]"))
+    }
+  }
+
+  test("update mode with row_kind() tells deletions too, and no row before an update") {
+    val sql = cascade.replace("count(*) AS n", "count(*) AS n, row_kind() AS op")
+    run(sql, "update") { fed =>
+      fed.feed(Seq(Row("a", 1), Row("b", 1)))
+      assert(fed.last.map(_.toString) == Seq("[1,2,+I]"))
+      fed.feed(Seq(Row("a", 1), Row("b", 1), Row("c", 1), Row("d", 1), Row("d", 1)))
+      assert(fed.last.map(_.toString).sorted == Seq("[1,1,+U]", "[2,3,+I]"))
+      fed.feed(Seq(Row("c", 1)))
+      assert(fed.last.map(_.toString).sorted == Seq("[1,1,-D]", "[2,4,+U]"))
+    }
+  }
+
+  test("update mode refuses a query whose rows may be deleted, and says what works") {
+    val text = refusal(words, cascade, "update")
+    assert(text.contains("FIRESTEEL_CHANGELOG_NOT_AN_UPSERT") && text.contains("may be deleted"))
+    assert(text.contains("row_kind()") && text.contains("complete mode"))
+  }
+
+  test("update mode refuses a query that leaves its key out") {
+    val text = refusal(words, s"SELECT c FROM ($distinct)", "update")
+    assert(text.contains("no columns of the result identify its rows"))
+  }
+
+  test("append mode without row_kind() refuses a result that changes, and gives one that grows") {
+    assert(refusal(words, distinct).contains("FIRESTEEL_CHANGELOG_NOT_INSERT_ONLY"))
+    val changes = "SELECT row_kind() AS op, word FROM {t} WHERE n > 1"
+    run(changes, "append") { fed =>
+      fed.feed(Seq(Row("a", 1), Row("b", 2)))
+      assert(fed.last.map(_.toString) == Seq("[+I,b]"))
+    }
+  }
+
+  test("complete mode gives the whole result, in the order asked for") {
+    run(s"$cascade ORDER BY n DESC, c", "complete") { fed =>
+      fed.feed(Seq(Row("a", 1), Row("b", 1), Row("c", 1), Row("c", 1)))
+      assert(fed.last.map(_.toString) == Seq("[1,2]", "[2,1]"))
+      fed.feed(Seq(Row("a", 1)))
+      assert(fed.last.map(_.toString) == Seq("[2,2]", "[1,1]"))
+      fed.feed(Seq(Row("b", 1)))
+      assert(fed.last.map(_.toString) == Seq("[2,3]"))
+    }
+  }
+
+  test("complete mode on RocksDB") {
+    withProvider(rocksDb) {
+      run(cascade, "complete") { fed =>
+        fed.feed(Seq(Row("a", 1), Row("b", 1), Row("c", 1), Row("c", 1)))
+        fed.feed(Seq(Row("a", 1)))
+        assert(fed.last.map(_.toString).sorted == Seq("[1,1]", "[2,2]"))
+      }
+    }
+  }
+
+  test("complete mode of a Top-N keeps rows that are there twice") {
+    val sql = "SELECT word FROM {t} ORDER BY word LIMIT 3"
+    run(sql, "complete") { fed =>
+      fed.feed(Seq(Row("b", 1), Row("c", 1), Row("d", 1)))
+      fed.feed(Seq(Row("b", 2)))
+      assert(fed.last.map(_.getString(0)) == Seq("b", "b", "c"))
+    }
+  }
+
+  test("what Spark runs by itself stays Spark's own, to the node") {
+    val sql = "SELECT word, count(*) AS c FROM {t} GROUP BY word"
+    Seq("update", "complete").foreach { mode =>
+      run(sql, mode) { fed =>
+        fed.feed(Seq(Row("a", 1)))
+        val plan = lastBatchOf(fed.running).get.executedPlan
+        assert(!plan.treeString.contains("Changelog") && plan.treeString.contains("StateStoreSave"))
+      }
+    }
+  }
+
+  test("explain tells each operator's changelog mode and state, from above down") {
+    val fed = stream(words, cascade)
+    try {
+      fed.start()
+      fed.feed(Seq(Row("a", 1)))
+      val fired = Explain.of(lastBatchOf(fed.running).get.executedPlan).fired
+      assert(fired.map(_.values("changelogMode")) == Seq("[I,UB,UA,D]", "[I,UB,UA]"))
+      assert(fired.forall(_.values("state").contains("aggregate_rows_count")))
+    } finally fed.stop()
+  }
+
+  test("Spark's check of correctness may be off: its wrong answer is not given") {
+    withConf("spark.sql.streaming.statefulOperator.checkCorrectness.enabled" -> false) {
+      run(cascade, "complete") { fed =>
+        fed.feed(Seq(Row("a", 1), Row("b", 1)))
+        fed.feed(Seq(Row("a", 1)))
+        assert(fed.last.map(_.toString).sorted == Seq("[1,1]", "[2,1]"))
+      }
+    }
+  }
+
+  test("row_kind() in a batch query is +I") {
+    assert(spark.sql("SELECT row_kind(), count(*) FROM range(3)").collect().toSeq == Seq(Row(
+      "+I",
+      3)))
+    assert(spark.range(2).selectExpr("row_kind() AS op").collect().toSeq == Seq(
+      Row("+I"),
+      Row("+I")))
+  }
+
+  test("switched off, Spark refuses the query, and row_kind() is refused") {
+    withConf(ChangelogConf.ENABLED.key -> false) {
+      assert(!refusal(words, distinct, "update").contains("FIRESTEEL"))
+      val text = refusal(words, "SELECT word, row_kind() AS op FROM {t}")
+      assert(text.contains("FIRESTEEL_CHANGELOG_SWITCHED_OFF"))
+      assert(text.contains(ChangelogConf.ENABLED.key))
+    }
+  }
+
+  Seq(
+    "SELECT op, count(*) AS n FROM (SELECT row_kind() AS op FROM {t}) GROUP BY op" ->
+      "FIRESTEEL_CHANGELOG_MISPLACED_ROW_KIND",
+    "SELECT word FROM {t} WHERE row_kind() = '+I'" -> "FIRESTEEL_CHANGELOG_MISPLACED_ROW_KIND",
+    "SELECT c, rand() AS r, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t})" ->
+      "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
+    "SELECT c, current_timestamp() AS r, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t})" ->
+      "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
+    "SELECT word, collect_list(DISTINCT n) AS l, row_kind() FROM {t} GROUP BY word" ->
+      "FIRESTEEL_CHANGELOG_UNSUPPORTED_FUNCTION",
+    "SELECT ci, count(DISTINCT n), row_kind() FROM (SELECT word COLLATE UTF8_LCASE AS ci, n FROM {t}) " +
+      "GROUP BY ci" -> "FIRESTEEL_CHANGELOG_UNSUPPORTED_TYPE",
+    "SELECT a.c, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t}) a JOIN {t} b ON a.c = b.n" ->
+      "FIRESTEEL_CHANGELOG_UNSUPPORTED_OPERATOR",
+    "SELECT *, sum(n) OVER (PARTITION BY word) AS s, row_kind() FROM {t}" ->
+      "FIRESTEEL_CHANGELOG_UNSUPPORTED_OPERATOR",
+    "SELECT * FROM (SELECT *, row_number() OVER (ORDER BY n) AS rn FROM {t}) WHERE rn >= 2" ->
+      "FIRESTEEL_CHANGELOG_NO_UPPER_BOUND",
+    "SELECT count(DISTINCT n) AS c, row_kind() FROM {t} ORDER BY c" ->
+      "FIRESTEEL_CHANGELOG_UNSUPPORTED_OPERATOR",
+    "SELECT count(DISTINCT n) AS c, row_kind() FROM {t} LIMIT 3" ->
+      "FIRESTEEL_CHANGELOG_UNSUPPORTED_OPERATOR"
+  ).foreach { case (sql, condition) =>
+    test(s"$condition: $sql") {
+      assert(refusal(words, sql).contains(condition))
+    }
+  }
+}

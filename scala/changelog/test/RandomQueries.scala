@@ -1,0 +1,171 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.Row
+import org.scalacheck.Gen
+
+/**
+ * Random queries of all operators of the room over a random table `{t}`, three levels deep at most,
+ * and random rows that break careless operators.
+ *
+ * Only queries whose answer is one answer: places in an order are told apart by all columns, unless
+ * the function gives ties the same place.
+ */
+object RandomQueries {
+
+  val schema: String = "k INT, g STRING, v BIGINT, d DOUBLE, w DECIMAL(30,2), id BIGINT"
+
+  /** A column and what may be done with it; sums of ratios depend on the order of adding. */
+  final case class Column(name: String, kind: String)
+
+  final case class Query(sql: String, columns: Seq[Column])
+
+  private def orNull[T](values: Gen[T]): Gen[Any] =
+    Gen.frequency[Any](1 -> Gen.const(null), 7 -> values)
+
+  private val doubles = Gen.oneOf(
+    Gen.oneOf(0.0, -0.0, 1.5, -2.5),
+    Gen.oneOf(Double.NaN, Double.PositiveInfinity, Double.NegativeInfinity, 1024.25))
+
+  private val row: Gen[Seq[Any]] = for {
+    k <- orNull(Gen.choose(0, 3))
+    g <- orNull(Gen.oneOf("", "a", "A", "longer than eight bytes"))
+    v <- orNull(Gen.choose(-4L, 4L))
+    d <- orNull(doubles)
+    w <- orNull(Gen.oneOf("0.01", "-7.25", "9999999999999999999999.99", "3").map(
+      new java.math.BigDecimal(_).setScale(2)))
+  } yield Seq(k, g, v, d, w)
+
+  /** Micro-batches, some of them empty; rows may be equal but for their id, and the id too. */
+  val batches: Gen[Seq[Seq[Row]]] = for {
+    count <- Gen.choose(2, 5)
+    batches <- Gen.listOfN(count, Gen.choose(0, 9).flatMap(Gen.listOfN(_, row)))
+    repeats <- Gen.choose(1, 4)
+  } yield {
+    var id = 0
+    batches.map(_.map { values =>
+      id += 1
+      Row.fromSeq(values :+ (id / repeats).toLong)
+    })
+  }
+
+  private val base: Gen[Query] = {
+    val columns = Seq("k" -> "int", "g" -> "text", "v" -> "int", "d" -> "float", "w" -> "decimal")
+      .map { case (name, kind) => Column(name, kind) } :+ Column("id", "int")
+    Gen.oneOf(
+      "SELECT * FROM {t}",
+      "SELECT * FROM {t} WHERE v IS NULL OR v > -2",
+      "SELECT * FROM {t} UNION ALL SELECT k + 1, g, v, d, w, id FROM {t} WHERE k < 2"
+    ).map(Query(_, columns))
+  }
+
+  val query: Gen[Query] = for {
+    depth <- Gen.choose(1, 3)
+    query <- (1 to depth).foldLeft(base)((below, _) => below.flatMap(above))
+  } yield query
+
+  private def above(below: Query): Gen[Query] = Gen.frequency(
+    5 -> aggregate(below),
+    3 -> topN(below),
+    1 -> distinct(below),
+    1 -> limit(below),
+    2 -> filter(below),
+    1 -> union(below))
+
+  private def aggregate(below: Query): Gen[Query] = for {
+    keyCount <- Gen.frequency(1 -> 0, 3 -> 1, 2 -> 2)
+    keys <- Gen.pick(math.min(keyCount, below.columns.size), below.columns)
+    callCount <- Gen.choose(1, 3)
+    calls <- Gen.listOfN(callCount, call(below))
+    having <- Gen.oneOf("", "", "", "HAVING count(*) > 1", "HAVING max(1) IS NOT NULL")
+  } yield {
+    val named = keys.toSeq.zipWithIndex.map { case (key, i) => key -> s"key$i" }
+    val results = calls.zipWithIndex.map { case ((sql, kind), i) => (sql, Column(s"f$i", kind)) }
+    val select = named.map { case (key, name) => s"${key.name} AS $name" } ++
+      results.map { case (sql, column) => s"$sql AS ${column.name}" }
+    val by = if (keys.isEmpty) "" else keys.map(_.name).mkString("GROUP BY ", ", ", "")
+    Query(
+      s"SELECT ${select.mkString(", ")} FROM (${below.sql}) $by $having",
+      named.map { case (key, name) => Column(name, key.kind) } ++ results.map(_._2))
+  }
+
+  private def call(below: Query): Gen[(String, String)] = for {
+    column <- Gen.oneOf(below.columns)
+    function <- Gen.oneOf(functions(column.kind))
+    where <- Gen.oneOf("", "", "", s"FILTER (WHERE ${column.name} IS NOT NULL)", condition(below))
+  } yield (s"${function._1.replace("c", column.name).replace("#", "c")} $where", function._2)
+
+  private def condition(below: Query): String =
+    below.columns.find(_.kind == "int").fold("")(c => s"FILTER (WHERE ${c.name} % 2 = 0)")
+
+  /** Calls on a column `c`, in which `#` stands for the letter c, and the kinds of their results. */
+  private def functions(kind: String): Seq[(String, String)] = {
+    val any = Seq(
+      "#ount(*)" -> "int",
+      "#ount(c)" -> "int",
+      "min(c)" -> kind,
+      "max(c)" -> kind,
+      "#ount(DISTINCT c)" -> "int")
+    val sums = kind match {
+      case "int" => Seq("sum(c)" -> "int", "avg(c)" -> "ratio", "sum(DISTINCT c)" -> "int")
+      case "float" => Seq("sum(c)" -> "float", "avg(c)" -> "ratio")
+      // A sum of sums would have more digits than there are.
+      case "decimal" => Seq("sum(c)" -> "wide", "avg(c)" -> "wide")
+      case _ => Nil
+    }
+    any ++ sums
+  }
+
+  private def topN(below: Query): Gen[Query] = for {
+    partition <- Gen.option(Gen.oneOf(below.columns))
+    order <- Gen.oneOf(below.columns)
+    direction <- Gen.oneOf("", "DESC", "DESC NULLS FIRST", "NULLS LAST")
+    function <- Gen.frequency(4 -> "row_number", 1 -> "rank", 1 -> "dense_rank")
+    bound <- Gen.oneOf("rn <= 3", "rn = 1", "2 >= rn", "rn BETWEEN 2 AND 3", "rn < 2", "rn = 2")
+    shown <- Gen.oneOf(true, false)
+  } yield {
+    val all = below.columns.map(_.name)
+    val by =
+      if (function == "row_number") order.name +: all.filter(_ != order.name) else Seq(order.name)
+    val sorted = (s"${by.head} $direction" +: by.tail).mkString(", ")
+    val of = partition.fold("")(p => s"PARTITION BY ${p.name}")
+    val place = s"place${all.size}"
+    val select = if (shown) all :+ s"rn AS $place" else all
+    Query(
+      s"SELECT ${select.mkString(", ")} FROM (SELECT *, $function() OVER ($of ORDER BY $sorted) AS rn " +
+        s"FROM (${below.sql})) WHERE $bound",
+      if (shown) below.columns :+ Column(place, "int") else below.columns
+    )
+  }
+
+  private def distinct(below: Query): Gen[Query] = for {
+    count <- Gen.choose(1, 2)
+    columns <- Gen.pick(math.min(count, below.columns.size), below.columns)
+  } yield Query(
+    s"SELECT DISTINCT ${columns.map(_.name).mkString(", ")} FROM (${below.sql})",
+    columns.toSeq)
+
+  private def limit(below: Query): Gen[Query] = for {
+    order <- Gen.oneOf(below.columns)
+    n <- Gen.choose(1, 4)
+    offset <- Gen.oneOf("", "OFFSET 1")
+  } yield {
+    val by = order.name +: below.columns.map(_.name).filter(_ != order.name)
+    Query(
+      s"SELECT * FROM (${below.sql}) ORDER BY ${by.mkString(", ")} LIMIT $n $offset",
+      below.columns)
+  }
+
+  private def filter(below: Query): Gen[Query] =
+    Gen.oneOf(below.columns).map { column =>
+      val condition = column.kind match {
+        case "int" => s"${column.name} % 2 = 0"
+        case "text" => s"${column.name} > 'A'"
+        case _ => s"${column.name} > 0"
+      }
+      Query(s"SELECT * FROM (${below.sql}) WHERE $condition", below.columns)
+    }
+
+  private def union(below: Query): Gen[Query] =
+    Gen.const(
+      Query(s"SELECT * FROM (${below.sql}) UNION ALL SELECT * FROM (${below.sql})", below.columns))
+}

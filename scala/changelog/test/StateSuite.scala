@@ -1,0 +1,142 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.{DataFrame, Encoders, Row}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.StreamingQueryException
+import org.apache.spark.sql.types.StructType
+
+/** The state that a checkpoint has: who may go on with it, and who reads it. */
+class StateSuite extends ChangelogSuite {
+
+  private val schema = "k STRING, v INT"
+  private val rows = Seq(Row("a", 1), Row("a", 2), Row("b", 3))
+
+  /** Starts one query, feeds it, and starts another on its checkpoint; the error that tells. */
+  private def changed(before: String, after: String): String = {
+    val fed = stream(schema, before)
+    try {
+      fed.startAs("append", s"SELECT *, row_kind() AS op FROM ($before)")
+      fed.feed(rows)
+      fed.stop()
+      fed.startAs("append", s"SELECT *, row_kind() AS op FROM ($after)")
+      intercept[Exception](fed.feed(rows)).getMessage
+    } finally fed.stop()
+  }
+
+  test("a changed query is refused, naming operator, column and types") {
+    val text = changed(
+      "SELECT k, sum(DISTINCT v) AS s FROM {t} GROUP BY k",
+      "SELECT k, sum(DISTINCT CAST(v AS BIGINT)) AS s FROM {t} GROUP BY k")
+    assert(text.contains("FIRESTEEL_CHANGELOG_STATE_MISMATCH"))
+    assert(
+      text.contains("ChangelogAggregate") && text.contains("INT is now") && text.contains("BIGINT"))
+  }
+
+  test("another aggregate of the same type is refused too") {
+    val text = changed(
+      "SELECT k, count(DISTINCT v) AS s FROM {t} GROUP BY k",
+      "SELECT k, count(v) AS s FROM {t} GROUP BY k")
+    assert(text.contains("FIRESTEEL_CHANGELOG_STATE_MISMATCH"))
+  }
+
+  test("a Top-N with a larger n is refused: the rows that it needs were dropped") {
+    def top(n: Int) =
+      s"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v) AS rn FROM {t}) WHERE rn <= $n"
+    val text = changed(top(2), top(3))
+    assert(text.contains("FIRESTEEL_CHANGELOG_STATE_MISMATCH") && text.contains("topn_count_to_3"))
+  }
+
+  test("a restart with other shuffle partitions goes on with those of the checkpoint") {
+    providers.foreach { provider =>
+      withProvider(provider) {
+        val fed =
+          stream(
+            schema,
+            "SELECT c, count(*) AS n FROM (SELECT k, count(*) AS c FROM {t} GROUP BY k) GROUP BY c")
+        try {
+          fed.start()
+          fed.feed(rows)
+          withConf(SQLConf.SHUFFLE_PARTITIONS.key -> 5) {
+            fed.restart()
+            fed.feed(rows :+ Row("c", 1))
+            assert(fed.difference.isEmpty)
+          }
+        } finally fed.stop()
+      }
+    }
+  }
+
+  test("a micro-batch whose sink failed is told again, the same") {
+    providers.foreach { provider =>
+      withProvider(provider) {
+        val sql =
+          "SELECT c, max(k) AS m FROM (SELECT k, count(*) AS c FROM {t} GROUP BY k) GROUP BY c"
+        val fed = stream(schema, sql)
+        try {
+          fed.start()
+          fed.feed(rows)
+          fed.failsNext = true
+          val _ = intercept[StreamingQueryException](fed.feed(Seq(Row("b", 1), Row("c", 1))))
+          val lost = fed.last
+          fed.restart()
+          fed.feed(Seq(Row("c", 1)))
+          assert(lost.nonEmpty && fed.emitted.map(_.toString).containsSlice(lost.map(_.toString)))
+          assert(fed.difference.isEmpty)
+        } finally fed.stop()
+      }
+    }
+  }
+
+  test("a stream of a union that has nothing new changes nothing in the state of the other") {
+    val (one, other) = (new Fed("idle_one"), new Fed("idle_other"))
+    val emitted = scala.collection.mutable.ArrayBuffer.empty[Row]
+    // The optimizer sees that v and w are one column only where there are rows to read.
+    val query = spark.sql(
+      """SELECT k, sum(v) AS s, sum(w) AS t, min(w) AS m, row_kind() AS op FROM (
+        |  SELECT k, v, v AS w FROM (SELECT * FROM idle_one UNION ALL SELECT * FROM idle_other))
+        |GROUP BY k""".stripMargin).writeStream.outputMode("append")
+      .foreachBatch { (batch: DataFrame, _: Long) =>
+        val _ = emitted ++= batch.collect()
+      }
+      .start()
+    try {
+      Seq(one -> 1, other -> 2, one -> 3).foreach { case (stream, v) =>
+        stream.input.addData(Row("a", v))
+        query.processAllAvailable()
+      }
+      assert(emitted.last == Row("a", 6L, 6L, 1, "+U"))
+    } finally query.stop()
+  }
+
+  final private class Fed(name: String) {
+    val input: MemoryStream[Row] =
+      MemoryStream[Row](spark)(Encoders.row(StructType.fromDDL(schema)))
+    input.toDF().createOrReplaceTempView(name)
+  }
+
+  test("Spark's own reader of state shows groups, with names that begin with the operator's") {
+    val fed = stream(schema, "SELECT k, sum(DISTINCT v) AS s FROM {t} GROUP BY k")
+    try {
+      fed.start()
+      fed.feed(rows)
+      val state = spark.read.format("statestore").load(fed.checkpoint)
+      val groups =
+        state.selectExpr("key.aggregate_key_0 AS k", "key.aggregate_set AS set", "value.*")
+          .where("set = -1").select("k", "aggregate_rows_count").collect().toSeq
+      assertSameRows(groups, Seq(Row("a", 2L), Row("b", 1L)), "groups in state")
+    } finally fed.stop()
+  }
+
+  test("checkpoints of version 2 are kept and read again") {
+    withConf(
+      SQLConf.STATE_STORE_PROVIDER_CLASS.key -> rocksDb,
+      SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key -> 2) {
+      assertFollows(
+        schema,
+        "SELECT c, max(k) AS m FROM (SELECT k, count(*) AS c FROM {t} GROUP BY k) GROUP BY c",
+        Seq(rows, rows, Seq(Row("c", 1))),
+        restarts = Set(1, 2))
+    }
+  }
+}

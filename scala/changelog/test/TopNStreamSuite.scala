@@ -1,0 +1,109 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.Row
+
+/** The first rows of a partition, over rows that come and over rows that change. */
+class TopNStreamSuite extends ChangelogSuite {
+
+  private val schema = "k STRING, v INT, id INT"
+
+  private def top(bound: String, columns: String = "k, v, id", function: String = "row_number") =
+    s"SELECT $columns FROM (SELECT *, $function() OVER (PARTITION BY k ORDER BY v DESC, id) AS rn " +
+      s"FROM {t}) WHERE $bound"
+
+  private val batches = Seq(
+    Seq(Row("a", 5, 1), Row("a", 3, 2), Row("b", null, 3)),
+    Seq(Row("a", 4, 4), Row("a", 9, 5), Row(null, 1, 6), Row(null, 1, 7)),
+    Nil,
+    Seq(Row("b", 2, 8), Row("b", 2, 8), Row("a", 9, 0))
+  )
+
+  providers.foreach { provider =>
+    test(s"a Top-N follows the batch query, ${provider.split('.').last}") {
+      withProvider(provider) {
+        assertFollows(schema, top("rn <= 2"), batches, restarts = Set(1, 3))
+        assertFollows(schema, top("rn <= 2", "k, v, id, rn"), batches, restarts = Set(2))
+      }
+    }
+  }
+
+  test("ties share a place under RANK and DENSE_RANK") {
+    Seq("rank", "dense_rank").foreach { function =>
+      Seq("k, v, id", "k, v, id, rn").foreach { columns =>
+        val sql = s"SELECT $columns FROM (SELECT *, $function() OVER (PARTITION BY k ORDER BY v) " +
+          "AS rn FROM {t}) WHERE rn BETWEEN 1 AND 2"
+        assertFollows(schema, sql, batches, restarts = Set(2))
+      }
+    }
+  }
+
+  test("without its number a row that is displaced is one deletion and one insertion") {
+    val fed = stream(schema, top("rn <= 2"))
+    try {
+      fed.start()
+      fed.feed(Seq(Row("a", 5, 1), Row("a", 3, 2)))
+      fed.feed(Seq(Row("a", 7, 3)))
+      assert(fed.last.map(_.toString) == Seq("[a,3,2,-D]", "[a,7,3,+I]"))
+    } finally fed.stop()
+  }
+
+  test("with its number every place that shifts is an update") {
+    val fed = stream(schema, top("rn <= 2", "id, rn"))
+    try {
+      fed.start()
+      fed.feed(Seq(Row("a", 5, 1), Row("a", 3, 2)))
+      fed.feed(Seq(Row("a", 7, 3)))
+      assert(fed.last.map(_.toString) == Seq("[1,1,-U]", "[3,1,+U]", "[2,2,-U]", "[1,2,+U]"))
+    } finally fed.stop()
+  }
+
+  test("deduplication keeps the first or the last row of a key") {
+    Seq("ASC", "DESC").foreach { direction =>
+      val sql = "SELECT k, v FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY id " +
+        s"$direction, v) AS rn FROM {t}) WHERE rn = 1"
+      assertFollows(schema, sql, batches, restarts = Set(1))
+    }
+  }
+
+  test("ORDER BY ... LIMIT is a Top-N of the whole, with OFFSET too") {
+    Seq("LIMIT 3", "LIMIT 2 OFFSET 1").foreach { limit =>
+      assertFollows(
+        schema,
+        s"SELECT id, v FROM {t} ORDER BY v DESC NULLS LAST, id $limit",
+        batches,
+        restarts = Set(3))
+    }
+  }
+
+  test("a Top-N over an aggregate over an aggregate takes rows back") {
+    assertFollows(
+      schema,
+      """SELECT * FROM (
+        |  SELECT c, n, row_number() OVER (ORDER BY n DESC, c) AS place FROM (
+        |    SELECT c, count(*) AS n FROM (SELECT k, v, count(*) AS c FROM {t} GROUP BY k, v)
+        |    GROUP BY c))
+        |WHERE place <= 2""".stripMargin,
+      batches,
+      restarts = Set(1, 2, 3)
+    )
+  }
+
+  test("partitions of 0.0 and -0.0 are one, and rows keep their own zero") {
+    assertFollows(
+      "d DOUBLE, id INT",
+      "SELECT d, id FROM (SELECT *, row_number() OVER (PARTITION BY d ORDER BY id) AS rn FROM {t}) " +
+        "WHERE rn = 1",
+      Seq(Seq(Row(0.0, 2), Row(Double.NaN, 3)), Seq(Row(-0.0, 1), Row(Double.NaN, 4)))
+    )
+  }
+
+  test("a filter on the place beside its bound, through projections that rename it") {
+    assertFollows(
+      schema,
+      "SELECT place + 1 AS p, k FROM (SELECT r AS place, k, v FROM (SELECT *, row_number() " +
+        "OVER (PARTITION BY k ORDER BY id, v) AS r FROM {t})) WHERE place <= 3 AND place <> 2 " +
+        "AND (v > 1 OR v IS NULL)",
+      batches
+    )
+  }
+}
