@@ -97,7 +97,7 @@ print("rooms:", firesteel.check(spark).rooms)
 """,
         SPARK_TESTING="1",
     )
-    assert "rooms: ('lookup', 'panes', 'rank', 'shuffle', 'skew'" in printed
+    assert "rooms: ('changelog', 'lookup', 'panes', 'rank', 'shuffle', 'skew'" in printed
 
 
 def test_a_server_without_the_extension_is_told_what_it_needs(

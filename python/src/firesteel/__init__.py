@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from firesteel._version import __version__
+from firesteel.changelog import row_kind
 from firesteel.errors import (
     ExtensionNotLoadedError,
     FiresteelError,
@@ -46,5 +47,6 @@ __all__ = [
     "explain",
     "lookup_join",
     "register_lookup",
+    "row_kind",
     "unregister_lookup",
 ]

@@ -1,0 +1,31 @@
+"""Changelogs: streaming queries whose results change, and what their rows say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+
+def row_kind() -> Column:
+    """Tell what each row of a streaming query's result says: that a row came, changed or went.
+
+    Select it last, in append mode, to get every change in an order in which a consumer can apply
+    them row by row; in update mode, to get each key's newest row and deletions. SQL has the same
+    function, ``row_kind()``.
+
+    Returns:
+        A string column: ``+I`` for a new row, ``-U`` and ``+U`` for a row before and after an
+        update, ``-D`` for a deleted one. In a batch query always ``+I``.
+
+    Example:
+        >>> counts = words.groupBy("word").count().groupBy("count").agg(F.count("*"))
+        >>> counts.select("*", firesteel.row_kind().alias("op")).writeStream  # doctest: +SKIP
+
+    Source:
+        Flink's ``RowKind``.
+    """
+    return functions.call_function("row_kind")

@@ -1,0 +1,85 @@
+"""A streaming query with retractions, from Python: SQL, DataFrames, and a restart."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F
+
+import firesteel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def _write(folder: Path, name: str, words: list[str]) -> None:
+    folder.mkdir(exist_ok=True)
+    lines = "\n".join(json.dumps({"word": word}) for word in words)
+    (folder / f"{name}.json").write_text(lines)
+
+
+def _words(session: SparkSession, folder: Path) -> DataFrame:
+    return session.readStream.schema("word STRING").json(str(folder))
+
+
+def _cascade(words: DataFrame) -> DataFrame:
+    counts = words.groupBy("word").agg(F.count("*").alias("c"))
+    return counts.groupBy("c").agg(F.count("*").alias("words"))
+
+
+def _run(changes: DataFrame, checkpoint: Path) -> list[tuple[object, ...]]:
+    """Run until all input is read; return the rows in the order in which they were emitted."""
+    rows: list[tuple[object, ...]] = []
+
+    def collect(batch: DataFrame, _: int) -> None:
+        rows.extend(tuple(row) for row in batch.collect())
+
+    query = (
+        changes.writeStream.foreachBatch(collect)
+        .option("checkpointLocation", str(checkpoint))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    return rows
+
+
+def _applied(changes: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    table: list[tuple[object, ...]] = []
+    for *row, kind in changes:
+        if kind in ("+I", "+U"):
+            table.append(tuple(row))
+        else:
+            table.remove(tuple(row))
+    return sorted(table, key=str)
+
+
+def test_changes_of_an_aggregate_over_an_aggregate(session: SparkSession, tmp_path: Path) -> None:
+    source, checkpoint = tmp_path / "in", tmp_path / "checkpoint"
+    _write(source, "1", ["a", "b", "a"])
+    changes = _cascade(_words(session, source)).select("*", firesteel.row_kind().alias("op"))
+    rows = _run(changes, checkpoint)
+    assert sorted(rows) == [(1, 1, "+I"), (2, 1, "+I")]
+
+    _write(source, "2", ["b"])
+    rows += _run(changes, checkpoint)
+    assert _applied(rows) == [(2, 2)]
+
+
+def test_row_kind_of_a_batch_query_is_an_insertion(session: SparkSession) -> None:
+    df = session.range(2).select(firesteel.row_kind())
+    assert [row[0] for row in df.collect()] == ["+I", "+I"]
+
+
+def test_a_result_with_deletions_is_refused_in_update_mode(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    (tmp_path / "in").mkdir()
+    writer = _cascade(_words(session, tmp_path / "in")).writeStream.outputMode("update")
+    with pytest.raises(AnalysisException, match="FIRESTEEL_CHANGELOG_NOT_AN_UPSERT"):
+        writer.option("checkpointLocation", str(tmp_path / "checkpoint")).format("console").start()
