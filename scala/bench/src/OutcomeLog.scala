@@ -57,8 +57,9 @@ object OutcomeLog {
   private object VerdictAsName
     extends CustomSerializer[Verdict](_ =>
       (
-        { case JString(name) if Verdict.all.exists(_.name == name) =>
-          Verdict.all.find(_.name == name).get
+        {
+          case JString(name) if Verdict.all.exists(_.name == name) =>
+            Verdict.all.find(_.name == name).get
         },
         { case verdict: Verdict => JString(verdict.name) }))
 }

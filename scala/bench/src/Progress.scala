@@ -20,7 +20,7 @@ final class Progress(out: PrintStream) {
     val beat = new TimerTask {
       override def run(): Unit = line(f"$name: ${seconds(from)}%.0f s so far")
     }
-    timer.scheduleAtFixedRate(beat, Progress.beatMillis, Progress.beatMillis)
+    timer.schedule(beat, Progress.beatMillis, Progress.beatMillis)
     try {
       val result = body
       line(f"$name: ${seconds(from)}%.1f s  ${outcome(result)}")

@@ -34,8 +34,11 @@ final class TpcdsAnswers(spark: SparkSession) {
     try Right(contestant.query(spark)(answer))
     catch {
       case NonFatal(error) =>
-        val message = s"${error.getClass.getSimpleName}: ${error.getMessage}"
-        Left(s"${contestant.name}: ${message.linesIterator.take(3).mkString(" ")}")
+        // Spark wraps what an operator threw; the last cause says what it was, and where.
+        val chain = Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null).toSeq
+        val causes = chain.map(cause => s"${cause.getClass.getSimpleName}: ${cause.getMessage}")
+        val where = chain.last.getStackTrace.take(3).mkString(" < ")
+        Left(s"${contestant.name}: ${causes.distinct.mkString("; ").linesIterator.mkString(" ")}; $where")
     }
 
   private def answer(query: DataFrame): Answered = {
@@ -50,7 +53,8 @@ final class TpcdsAnswers(spark: SparkSession) {
         FinalPlan.shuffles(plan),
         PlanMetrics.of(plan).rowsShuffled,
         explained.fired.map(_.rule),
-        explained.declined.map(_.why.code)))
+        explained.declined.map(_.why.code))
+    )
   }
 
   private def judge(theirs: Answered, ours: Answered, stock: Contestant): (Verdict, String) = {

@@ -23,7 +23,8 @@ object TpcdsPage {
     val command = results.environment.facts.toMap.getOrElse("command", "")
     val against =
       if (results.noise) "Stock Spark was timed against itself: every ratio below is noise."
-      else "Stock Spark and firesteel, with all of its rules, ran in turn in one JVM, after warm-up."
+      else
+        "Stock Spark and firesteel, with all of its rules, ran in turn in one JVM, after warm-up."
     val settings = results.settings.toSeq.sorted.map { case (key, value) => s"`$key=$value`" }
     val set = if (settings.isEmpty) "" else s"\nBoth sides had ${settings.mkString(", ")}."
     s"""# Measured: TPC-DS
@@ -46,7 +47,8 @@ object TpcdsPage {
       Seq(Seq(
         s"same answers on all of ${answers.size}",
         s"$right; of these $ties but for rows that tie for the last place, $empty empty",
-        if (right == answers.size) "met" else "missed")) ++
+        if (right == answers.size) "met" else "missed"
+      )) ++
         Option.when(timed > 0)(Seq(
           s"stock / firesteel ≥ ${TpcdsResults.bound.value} on each",
           s"${timed - results.slower.size} of $timed timed",

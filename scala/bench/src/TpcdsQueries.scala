@@ -18,8 +18,9 @@ object TpcdsQueries {
    * Those that shuffle by some keys and later by a subset of them. In q67 the subset has some ten
    * values, so that one shuffle for both would leave most of a cluster idle.
    */
-  val subsetKeys: Seq[String] = Seq("q12", "q20", "q24a", "q24b", "q47", "q51", "q53", "q57", "q63") ++
-    Seq("q65", "q67", "q75", "q89", "q98")
+  val subsetKeys: Seq[String] =
+    Seq("q12", "q20", "q24a", "q24b", "q47", "q51", "q53", "q57", "q63") ++
+      Seq("q65", "q67", "q75", "q89", "q98")
 
   def sql(name: String): String =
     Using.resource(getClass.getResourceAsStream(file(name))) { in =>

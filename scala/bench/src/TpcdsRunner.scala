@@ -36,7 +36,9 @@ final class TpcdsRunner(
       val fired = answer.firesteel.fold(Seq.empty[String])(_.fired)
       (answer.verdict.name +: fired).mkString(", ")
     }
-    log.add(answer)
+    // What failed is asked again in the next run: it may have been the machine, or its end.
+    if (answer.verdict != Verdict.Failed) log.add(answer)
+    if (spark.sparkContext.isStopped) sys.error(s"Spark was stopped: ${answer.detail}")
     answer
   }
 

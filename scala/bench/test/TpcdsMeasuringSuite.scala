@@ -69,7 +69,8 @@ class TpcdsMeasuringSuite extends AnyFunSuite {
         TpcdsResult(answer("q1"), Some(times("q1", 2.0))),
         TpcdsResult(answer("q2"), Some(times("q2", 0.5))),
         TpcdsResult(answer("q3"), None)),
-      Nil)
+      Nil
+    )
     assert(results.geometricMean(Seq("q1", "q2", "q3")).contains(1.0))
     assert(results.geometricMean(Seq("q3")).isEmpty)
     assert(results.shareOfBytes(Seq("q1", "q2")).contains(0.6))

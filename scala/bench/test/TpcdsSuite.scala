@@ -70,7 +70,8 @@ class TpcdsSuite extends AnyFunSuite with BeforeAndAfterAll {
     expected.foreach { case (table, rows) => assert(spark.table(table).count() == rows, table) }
     assert(TpcdsTable("customer_demographics").units(0.01) == 1920800)
     assert(Seq(0.01, 1.0).map(TpcdsTable("store_sales").units(_)) == Seq(10000L, 240000L))
-    val sales = spark.sql("SELECT count(*), count(DISTINCT ss_ticket_number) FROM store_sales").head()
+    val sales =
+      spark.sql("SELECT count(*), count(DISTINCT ss_ticket_number) FROM store_sales").head()
     assert(sales.getLong(1) == 10000 && sales.getLong(0) > 80000)
   }
 
