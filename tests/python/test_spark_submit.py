@@ -48,7 +48,7 @@ def test_needs_no_python_package(
     run: Callable[..., str], spark_home: Path, tmp_path: Path, jar: Path
 ) -> None:
     settings = ("--jars", str(jar), "--conf", f"spark.sql.extensions={EXTENSION}")
-    assert "rooms: ['lookup', 'panes', 'rank', 'shuffle', 'skew'" in submitted(
+    assert "rooms: ['changelog', 'lookup', 'panes', 'rank', 'shuffle', 'skew'" in submitted(
         run, spark_home, tmp_path, QUERY, *settings
     )
 
@@ -59,6 +59,6 @@ def test_configure_keeps_what_spark_submit_was_told(
     other = tmp_path / "other.jar"
     other.write_bytes(jar.read_bytes())
     printed = submitted(run, spark_home, tmp_path, KEEPING, "--jars", f"{jar},{other}")
-    assert "rooms: ('lookup', 'panes', 'rank', 'shuffle', 'skew'" in printed
+    assert "rooms: ('changelog', 'lookup', 'panes', 'rank', 'shuffle', 'skew'" in printed
     assert "other.jar" in printed.partition("jars:")[2].splitlines()[0]
     assert f"extensions: {EXTENSION}" in printed

@@ -15,8 +15,7 @@ object Configs {
   /** Reading this registers them, so that `SET -v` lists them before the first query. */
   val all: Seq[ConfigEntry[_]] =
     (CoreConf.all ++ ChangelogConf.all ++ LookupConf.all ++ PanesConf.all ++ RankConf.all ++
-      ShuffleConf.all ++
-      SkewConf.all).sortBy(_.key)
+      ShuffleConf.all ++ SkewConf.all).sortBy(_.key)
 
   val prefix: String = "spark.firesteel."
 
