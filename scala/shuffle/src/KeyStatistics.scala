@@ -1,7 +1,7 @@
 package io.firesteel.shuffle
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, ColumnStat, Histogram, LogicalPlan, Statistics}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, ColumnStat, Expand, Histogram, LogicalPlan, Statistics}
 import org.apache.spark.sql.internal.SQLConf
 
 /** What a user's statistics say (`ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS`). */
@@ -18,6 +18,29 @@ private[shuffle] object KeyStatistics {
       case aggregate: Aggregate => aggregate.child // whose keys are among its columns
       case other => other
     }
+    input match {
+      case sets: Expand => ofSets(sets, keys)
+      case other => ofColumns(other, keys)
+    }
+  }
+
+  /** Grouping sets: a key is a column of the input in some copies of a row, and null in the others. */
+  private def ofSets(sets: Expand, keys: Seq[Expression]): Option[KeyFacts] = {
+    val copies = keys.map { key =>
+      val place = sets.output.indexWhere(_.semanticEquals(key))
+      if (place < 0) Nil else sets.projections.map(_(place))
+    }
+    val columns = copies.flatMap(_.collectFirst { case column: Attribute => column })
+    ofColumns(sets.child, columns).map { facts =>
+      // No combination is null in more copies than any of its parts is.
+      val nulls =
+        if (columns.size < keys.size) 0.0
+        else copies.map(of => of.count(!_.isInstanceOf[Attribute]).toDouble / of.size).min
+      facts.copy(largestShare = (facts.largestShare.toSeq :+ nulls).maxOption.filter(_ > 0))
+    }
+  }
+
+  private def ofColumns(input: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = {
     val stats = estimated(input)
     val known = keys.collect { case key: Attribute => stats.attributeStats.get(key) }.flatten
     val counts = known.flatMap(_.distinctCount)

@@ -67,6 +67,16 @@ class KeyGateSuite extends ShuffleSuite {
     }
   }
 
+  test("through grouping sets") {
+    def rolledUp(key: String) =
+      s"SELECT $key, max(n) FROM (SELECT $key, b, count(*) AS n FROM analysed GROUP BY ROLLUP ($key, b)) " +
+        s"GROUP BY $key"
+    val few = decline(rolledUp("few")).why
+    assert(few.code == "SHUFFLE.FEW_KEYS" && few.values("distinct") == "20", few)
+    // A third of the copies have a null for it, which is too much for one of three partitions.
+    assert(decline(rolledUp("many")).why.code == "SHUFFLE.LARGE_KEY")
+  }
+
   test("by histograms") {
     fires(query("histograms", "many"), "table statistics")
     assert(decline(query("histograms", "hot")).why.code == "SHUFFLE.LARGE_KEY")
