@@ -1,10 +1,15 @@
 package io.firesteel.shuffle
 
+import java.time.Duration
+
 import scala.math.BigDecimal.RoundingMode
 
+import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
 import io.firesteel.core.Decline
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.QueryPlan
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.internal.SQLConf
 
@@ -15,6 +20,10 @@ import org.apache.spark.sql.internal.SQLConf
 private[shuffle] final class KeyGate(session: SparkSession) {
 
   private val sample = new KeySample(session)
+
+  // Adaptive execution asks again whenever it plans anew.
+  private val estimated: Cache[(LogicalPlan, Seq[Expression]), Option[KeyFacts]] =
+    Caffeine.newBuilder().maximumSize(100).expireAfterWrite(Duration.ofMinutes(10)).build()
 
   /** Why a shuffle had better keep its keys. */
   def objection(change: Coarsened): Option[Decline] =
@@ -48,9 +57,16 @@ private[shuffle] final class KeyGate(session: SparkSession) {
 
   private def factsOf(change: Coarsened): Either[String, KeyFacts] = {
     val input = change.shuffle.child
-    val known = input.logicalLink.flatMap(KeyStatistics.of(_, change.keys))
+    val known = input.logicalLink.flatMap { plan =>
+      val asked = (plan.canonicalized, change.keys.map(placeIn(plan, _)))
+      estimated.get(asked, _ => KeyStatistics.of(plan, change.keys))
+    }
     known.map(Right(_)).getOrElse(sample.of(input, keysOf(change), change.keys))
   }
+
+  /** A key by its place among the columns below, since canonical plans have no names. */
+  private def placeIn(plan: LogicalPlan, key: Expression): Expression =
+    QueryPlan.normalizeExpressions(key, plan.children.flatMap(_.output))
 
   private def keysOf(change: Coarsened): Seq[Expression] =
     change.shuffle.outputPartitioning match {

@@ -1,7 +1,7 @@
 package io.firesteel.shuffle
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, ColumnStat, Expand, Histogram, LogicalPlan, Statistics}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeMap, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, ColumnStat, Expand, LeafNode, LogicalPlan, Statistics}
 import org.apache.spark.sql.internal.SQLConf
 
 /** What a user's statistics say (`ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS`). */
@@ -40,38 +40,60 @@ private[shuffle] object KeyStatistics {
     }
   }
 
-  private def ofColumns(input: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = {
-    val stats = estimated(input)
-    val known = keys.collect { case key: Attribute => stats.attributeStats.get(key) }.flatten
-    val counts = known.flatMap(_.distinctCount)
+  private def ofColumns(input: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = withColumns {
+    val stats = input.clone().transformUp { case leaf: LeafNode => withoutHistograms(leaf) }.stats
+    val known = for {
+      key <- keys.collect { case key: Attribute => key }
+      column <- stats.attributeStats.get(key)
+    } yield key -> column
+    val counts = known.flatMap(_._2.distinctCount)
     if (counts.isEmpty) None
     else {
       // No combination is more frequent than the rarest of its parts.
-      val shares = if (known.size < keys.size) Nil else known.map(largestShare(_, stats.rowCount))
-      Some(KeyFacts(counts.max, shares.minOption.filter(_ > 0), "table statistics"))
+      val shares = known.map { case (key, column) =>
+        math.max(shareOfNulls(column, stats.rowCount), shareInHistogram(input, key))
+      }
+      val share = if (known.size < keys.size) None else shares.minOption.filter(_ > 0)
+      Some(KeyFacts(counts.max, share, "table statistics"))
     }
   }
 
-  /**
-   * Spark carries statistics of columns through filters and joins only if `spark.sql.cbo.enabled` is
-   * set; so they are computed on a copy of the plan, for which it is.
-   */
-  private def estimated(plan: LogicalPlan): Statistics = {
-    val withColumns = SQLConf.get.clone()
-    withColumns.setConf(SQLConf.CBO_ENABLED, true)
-    SQLConf.withExistingConf(withColumns)(plan.clone().stats)
+  /** Spark carries statistics of columns through filters and joins only with this setting. */
+  private def withColumns[T](body: => T): T = {
+    val conf = SQLConf.get.clone()
+    conf.setConf(SQLConf.CBO_ENABLED, true)
+    SQLConf.withExistingConf(conf)(body)
   }
 
-  /** At least so large is the share of some value: that of nulls, or by the histogram. */
-  private def largestShare(column: ColumnStat, rows: Option[BigInt]): Double = {
-    val ofNulls = for (nulls <- column.nullCount; all <- rows if all > 0)
+  /** Of two histograms Spark takes some tenths of a second to estimate a join, without them none. */
+  private def withoutHistograms(leaf: LeafNode): LeafNode = {
+    val columns = leaf.stats.attributeStats.map { case (column, of) =>
+      column -> of.copy(histogram = None)
+    }
+    Estimated(leaf.output, leaf.stats.copy(attributeStats = AttributeMap(columns.toSeq)))
+  }
+
+  private def shareOfNulls(column: ColumnStat, rows: Option[BigInt]): Double = {
+    val share = for (nulls <- column.nullCount; all <- rows if all > 0)
       yield nulls.toDouble / all.toDouble
-    math.max(ofNulls.getOrElse(0.0), column.histogram.fold(0.0)(largestShare(_)))
+    share.getOrElse(0.0)
   }
 
   /** Bins have equal numbers of rows: a value that fills several of them has that many shares. */
-  private def largestShare(histogram: Histogram): Double = {
-    val filled = histogram.bins.toSeq.filter(bin => bin.lo == bin.hi).groupBy(_.lo).values
-    filled.map(_.size).maxOption.fold(0.0)(_.toDouble / histogram.bins.length)
+  private def shareInHistogram(plan: LogicalPlan, key: Attribute): Double = {
+    val shares = for {
+      leaf <- plan.collectLeaves()
+      column <- leaf.stats.attributeStats.get(key)
+      histogram <- column.histogram
+      filled = histogram.bins.toSeq.filter(bin => bin.lo == bin.hi).groupBy(_.lo).values
+      most <- filled.map(_.size).maxOption
+    } yield most.toDouble / histogram.bins.length
+    shares.maxOption.getOrElse(0.0)
   }
+}
+
+/** A source of which only its statistics matter. */
+private[shuffle] final case class Estimated(output: Seq[Attribute], statistics: Statistics)
+  extends LeafNode {
+  override def computeStats(): Statistics = statistics
 }
