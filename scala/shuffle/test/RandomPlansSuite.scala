@@ -8,7 +8,7 @@ import scala.util.Random
  */
 class RandomPlansSuite extends ShuffleSuite {
 
-  private val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "80").toInt
+  private val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "40").toInt
   private val seed = sys.env.getOrElse("FIRESTEEL_TEST_SEED", "20261121").toLong
 
   override def beforeAll(): Unit = {
