@@ -110,8 +110,10 @@ def test_python_functions_beside_distinct_values(
     sql = f"SELECT {columns}, count(DISTINCT v % 50) AS y, sum(v) AS s FROM events GROUP BY {key}"
     ours = session.sql(sql)
     rows = sorted(map(tuple, ours.collect()))
-    codes = [decision.code for decision in firesteel.explain(ours).declined]
-    assert codes == (["SKEW.PYTHON_FUNCTION"] if declined else [])
+    codes = {decision.code for decision in firesteel.explain(ours).declined}
+    assert {code for code in codes if code.startswith("SKEW.")} == (
+        {"SKEW.PYTHON_FUNCTION"} if declined else set()
+    )
     session.conf.set("spark.firesteel.enabled", False)
     try:
         assert sorted(map(tuple, session.sql(sql).collect())) == rows

@@ -22,8 +22,8 @@ def row_kind() -> Column:
         update, ``-D`` for a deleted one. In a batch query always ``+I``.
 
     Example:
-        >>> counts = words.groupBy("word").count().groupBy("count").agg(F.count("*"))
-        >>> counts.select("*", firesteel.row_kind().alias("op")).writeStream  # doctest: +SKIP
+        >>> spark.range(2).select("id", row_kind().alias("op")).collect()
+        [Row(id=0, op='+I'), Row(id=1, op='+I')]
 
     Source:
         Flink's ``RowKind``.

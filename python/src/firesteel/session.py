@@ -109,7 +109,7 @@ def check(spark: SparkSession) -> CheckResult:
 
     Example:
         >>> check(spark).rooms
-        ('lookup', 'panes', 'rank', 'skew')
+        ('changelog', 'lookup', 'panes', 'rank', 'shuffle', 'skew')
     """
     require_extension(spark)
     row = spark.sql("SELECT * FROM firesteel_version()").collect()[0]
