@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import io.firesteel.core.CoreConf
+import io.firesteel.core.Decline
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
 import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression, SortOrder}
@@ -40,18 +40,13 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       write: WriteToStreamStatement,
       query: LogicalPlan,
       refused: Option[String]): LogicalPlan =
-    switchedOff match {
-      case Some(setting) if refused.isEmpty => throw ChangelogErrors.switchedOff(setting)
+    Decline.switchedOff("changelog", ChangelogConf.ENABLED) match {
+      case Some(off) if refused.isEmpty => throw ChangelogErrors.switchedOff(off.switch)
       case Some(_) => write
       case None =>
         requireMicroBatches(write)
         if (write.outputMode == OutputMode.Complete()) complete(write, query, refused)
         else write.copy(inputQuery = changes(query, write.outputMode, refused))
-    }
-
-  private def switchedOff: Option[String] =
-    Seq(CoreConf.ENABLED, ChangelogConf.ENABLED).collectFirst {
-      case entry if !conf.getConf(entry) => entry.key
     }
 
   private def requireMicroBatches(write: WriteToStreamStatement): Unit = write.trigger match {

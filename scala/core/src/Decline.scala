@@ -1,5 +1,8 @@
 package io.firesteel.core
 
+import org.apache.spark.sql.firesteel.ConfigEntry
+import org.apache.spark.sql.internal.SQLConf
+
 /**
  * Why a recognised query was left as Spark plans it.
  *
@@ -21,6 +24,12 @@ trait Decline extends Product with Serializable {
 }
 
 object Decline {
+
+  /** What switches a room off, if anything does: firesteel's switch, the room's, a rule's own. */
+  def switchedOff(room: String, switches: ConfigEntry[Boolean]*): Option[SwitchedOff] =
+    (CoreConf.ENABLED +: switches).collectFirst {
+      case switch if !SQLConf.get.getConf(switch) => SwitchedOff(room, switch.key)
+    }
 
   /** Settings leave the room out: the one reason that every room shares. */
   final case class SwitchedOff(room: String, switch: String) extends Decline {

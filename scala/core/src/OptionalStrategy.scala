@@ -3,7 +3,6 @@ package io.firesteel.core
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.firesteel.ConfigEntry
-import org.apache.spark.sql.internal.SQLConf
 
 /**
  * A planner strategy that a user can switch off.
@@ -33,7 +32,7 @@ abstract class OptionalStrategy[Q](room: String, switch: ConfigEntry[Boolean])
     recognise(plan) match {
       case None => Nil
       case Some(query) =>
-        switchedOff.toLeft(()).flatMap(_ => decide(query)) match {
+        Decline.switchedOff(room, switch).toLeft(()).flatMap(_ => decide(query)) match {
           case Left(why) =>
             Decisions.decline(subject(query), ruleName, why)
             Nil
@@ -41,10 +40,5 @@ abstract class OptionalStrategy[Q](room: String, switch: ConfigEntry[Boolean])
             Decisions.fire(subject(query), ruleName)
             planned :: Nil
         }
-    }
-
-  private def switchedOff: Option[Decline] =
-    Seq(CoreConf.ENABLED, switch).collectFirst {
-      case entry if !SQLConf.get.getConf(entry) => Decline.SwitchedOff(room, entry.key)
     }
 }

@@ -1,9 +1,8 @@
 package io.firesteel.panes
 
-import io.firesteel.core.{CoreConf, Decisions, Decline}
+import io.firesteel.core.{Decisions, Decline}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.internal.SQLConf
 
 /**
  * Says why sliding windows of a stream keep Spark's plan. It changes nothing.
@@ -23,9 +22,5 @@ object DeclineStreamingPanes extends Rule[LogicalPlan] {
   }
 
   private def why: Decline =
-    Seq(CoreConf.ENABLED, PanesConf.ENABLED)
-      .collectFirst {
-        case entry if !SQLConf.get.getConf(entry) => Decline.SwitchedOff("panes", entry.key)
-      }
-      .getOrElse(PanesDecline.Streaming)
+    Decline.switchedOff("panes", PanesConf.ENABLED).getOrElse(PanesDecline.Streaming)
 }

@@ -8,7 +8,6 @@ import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
 import io.firesteel.core.Decline
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.internal.SQLConf
@@ -21,7 +20,8 @@ private[shuffle] final class KeyGate(session: SparkSession) {
 
   private val sample = new KeySample(session)
 
-  // Adaptive execution asks again whenever it plans anew.
+  // Adaptive execution asks again whenever it plans anew. Keys have the ids of one query, so that another
+  // one sees statistics that were analysed since.
   private val estimated: Cache[(LogicalPlan, Seq[Expression]), Option[KeyFacts]] =
     Caffeine.newBuilder().maximumSize(100).expireAfterWrite(Duration.ofMinutes(10)).build()
 
@@ -58,15 +58,10 @@ private[shuffle] final class KeyGate(session: SparkSession) {
   private def factsOf(change: Coarsened): Either[String, KeyFacts] = {
     val input = change.shuffle.child
     val known = input.logicalLink.flatMap { plan =>
-      val asked = (plan.canonicalized, change.keys.map(placeIn(plan, _)))
-      estimated.get(asked, _ => KeyStatistics.of(plan, change.keys))
+      estimated.get((plan.canonicalized, change.keys), _ => KeyStatistics.of(plan, change.keys))
     }
     known.map(Right(_)).getOrElse(sample.of(input, keysOf(change), change.keys))
   }
-
-  /** A key by its place among the columns below, since canonical plans have no names. */
-  private def placeIn(plan: LogicalPlan, key: Expression): Expression =
-    QueryPlan.normalizeExpressions(key, plan.children.flatMap(_.output))
 
   private def keysOf(change: Coarsened): Seq[Expression] =
     change.shuffle.outputPartitioning match {

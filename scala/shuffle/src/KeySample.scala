@@ -1,13 +1,17 @@
 package io.firesteel.shuffle
 
+import java.time.Duration
+
 import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, XxHash64}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LeafNode, LocalLimit, LogicalPlan, Project}
-import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, Literal, NamedExpression, XxHash64}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LeafNode, LocalLimit, LocalRelation, LogicalPlan, Project, Range}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.columnar.InMemoryRelation
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2ScanRelation, FileScan}
 import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.internal.SQLConf
 
@@ -22,9 +26,8 @@ private[shuffle] final class KeySample(session: SparkSession) {
   import KeySample._
 
   // A plan is planned again whenever adaptive execution knows more; the source is the same.
-  private val found: Cache[(LogicalPlan, Seq[Expression]), Either[String, KeyFacts]] =
-    Caffeine.newBuilder().maximumSize(
-      100).expireAfterWrite(java.time.Duration.ofMinutes(10)).build()
+  private val found: Cache[(LogicalPlan, Seq[Expression], Int), Either[String, KeyFacts]] =
+    Caffeine.newBuilder().maximumSize(100).expireAfterWrite(Duration.ofMinutes(10)).build()
 
   /** What the sample shows, or why there is none. */
   def of(
@@ -42,16 +45,17 @@ private[shuffle] final class KeySample(session: SparkSession) {
       else Left(s"the source of $size bytes is too small for a sample to pay")
       all <- computed(shuffled, by)
       some <- computed(shuffled, keys)
+      rows = math.max(SQLConf.get.getConf(ShuffleConf.SAMPLE_ROWS) / places, 1)
       facts <- found.get(
-        (source.canonicalized, (some ++ all).map(_.canonicalized)),
-        _ => counted(source, some, all))
+        (source.canonicalized, some ++ all, rows),
+        _ => counted(source, some, all, rows))
     } yield facts
 
   private def counted(
       source: LogicalPlan,
       keys: Seq[Expression],
-      all: Seq[Expression]): Either[String, KeyFacts] = {
-    val rows = SQLConf.get.getConf(ShuffleConf.SAMPLE_ROWS) / places
+      all: Seq[Expression],
+      rows: Int): Either[String, KeyFacts] = {
     val limited = source.transformUp { case leaf: LeafNode => LocalLimit(Literal(rows), leaf) }
     val hashes = Seq(Alias(new XxHash64(keys), "keys")(), Alias(new XxHash64(all), "all")())
     val rdd = executionOf(session, Project(hashes, limited)).toRdd
@@ -89,8 +93,20 @@ private[shuffle] object KeySample {
   private def leafOf(source: LogicalPlan): Either[String, LogicalPlan] = source match {
     case Project(list, child) if list.forall(_.deterministic) => leafOf(child)
     case Filter(condition, child) if condition.deterministic => leafOf(child)
-    case leaf: LeafNode => Right(leaf)
+    case leaf: LeafNode if isCheap(leaf) => Right(leaf)
     case other => Left(s"it comes out of a ${other.nodeName}")
+  }
+
+  /**
+   * Whether its first rows cost no more than their reading. Not so an RDD, which may be any computation;
+   * a database, which would answer in full; and what adaptive execution has yet to run.
+   */
+  private def isCheap(leaf: LeafNode): Boolean = leaf match {
+    case relation: LogicalRelation => relation.relation.isInstanceOf[HadoopFsRelation]
+    case relation: DataSourceV2ScanRelation => relation.scan.isInstanceOf[FileScan]
+    case cached: InMemoryRelation => cached.cacheBuilder.isCachedColumnBuffersLoaded
+    case _: Range | _: LocalRelation => true
+    case _ => false
   }
 
   /** Keys of the shuffle's input in terms of what is below its partial aggregate. */

@@ -2,7 +2,7 @@ package io.firesteel.shuffle
 
 import scala.annotation.tailrec
 
-import io.firesteel.core.{CoreConf, Decisions, Decline, Fired}
+import io.firesteel.core.{Decisions, Decline, Fired}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, RemoveRedundantSorts, SparkPlan}
@@ -71,8 +71,10 @@ private[firesteel] final class RemoveRedundantShuffle(session: SparkSession)
     val keys = candidate.keys.map(_.sql).mkString(", ")
     if (!ValidateRequirements.validate(better)) Left(None)
     else if (shuffles(better) >= shuffles(plan)) Left(Some(ShuffleDecline.ReusedShuffle(keys)))
-    else
-      switchedOff.orElse(candidate.changed.iterator.flatMap(gate.objection(_)).nextOption()) match {
+    else {
+      val off = Decline.switchedOff("shuffle", ShuffleConf.ENABLED)
+      off.orElse[Decline](
+        candidate.changed.iterator.flatMap(gate.objection(_)).nextOption()) match {
         case Some(why) => Left(Some(why))
         case None =>
           val what = Fired(
@@ -82,16 +84,12 @@ private[firesteel] final class RemoveRedundantShuffle(session: SparkSession)
           candidate.subject.foreach(subject => Decisions.fire(Seq(subject), what))
           Right(better)
       }
+    }
   }
 
   /** Shuffles that run; of equal ones Spark runs one. */
   private def shuffles(plan: SparkPlan): Int =
     plan.collect { case shuffle: ShuffleExchangeExec => shuffle.canonicalized }.toSet.size
-
-  private def switchedOff: Option[Decline] =
-    Seq(CoreConf.ENABLED, ShuffleConf.ENABLED).collectFirst {
-      case entry if !conf.getConf(entry) => Decline.SwitchedOff("shuffle", entry.key)
-    }
 }
 
 private[firesteel] object RemoveRedundantShuffle {

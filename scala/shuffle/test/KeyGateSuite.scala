@@ -1,8 +1,10 @@
 package io.firesteel.shuffle
 
 import io.firesteel.core.{Declined, Explain}
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, ShuffleQueryStageExec}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.types.StructType
 
 /** When the keys that remain are good enough: by statistics, by a sample, and not at all. */
 class KeyGateSuite extends ShuffleSuite {
@@ -65,6 +67,27 @@ class KeyGateSuite extends ShuffleSuite {
           "table statistics")
       }
     }
+  }
+
+  test("statistics that were analysed since are seen at once") {
+    spark.table("plain").write.saveAsTable("later")
+    assert(decline(query("later", "many")).why.code == "SHUFFLE.UNKNOWN_KEYS")
+    spark.sql("ANALYZE TABLE later COMPUTE STATISTICS FOR ALL COLUMNS")
+    fires(query("later", "many"), "table statistics")
+  }
+
+  test("an RDD is not run for a sample") {
+    val read = spark.sparkContext.longAccumulator
+    val rows = spark.sparkContext.parallelize(0 until 20000, 4).map { i =>
+      read.add(1)
+      Row(i % 4000, i % 77)
+    }
+    val schema = StructType.fromDDL("many INT, b INT")
+    spark.createDataFrame(rows, schema).createOrReplaceTempView("computed")
+    withConf(ShuffleConf.SAMPLE_MIN_SIZE.key -> 1) {
+      assert(decline(query("computed", "many")).why.code == "SHUFFLE.UNKNOWN_KEYS")
+    }
+    assert(read.value == 0)
   }
 
   test("through grouping sets") {

@@ -1,10 +1,9 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{CoreConf, Decisions, Decline}
+import io.firesteel.core.{Decisions, Decline}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
-import org.apache.spark.sql.internal.SQLConf
 
 /**
  * Takes aggregates with several `DISTINCT`s out of the hands of Spark's `RewriteDistinctAggregates`,
@@ -25,7 +24,7 @@ object KeepDistinctAggregates extends Rule[LogicalPlan] {
             PhasesHint.of(aggregate).foreach(hint => decline(aggregate, onlyHinted(hint)))
             aggregate
           case Some(query) =>
-            switchedOff.orElse(query.refusal) match {
+            Decline.switchedOff("skew", SkewConf.ENABLED).orElse(query.refusal) match {
               case Some(why) =>
                 decline(aggregate, why)
                 aggregate
@@ -41,9 +40,4 @@ object KeepDistinctAggregates extends Rule[LogicalPlan] {
     case PhasesHint.OnePhase => SkewDecline.OnePhase("the hint ONE_PHASE")
     case PhasesHint.TwoPhase(_) => SkewDecline.NothingToSplit
   }
-
-  private def switchedOff: Option[Decline] =
-    Seq(CoreConf.ENABLED, SkewConf.ENABLED).collectFirst {
-      case entry if !SQLConf.get.getConf(entry) => Decline.SwitchedOff("skew", entry.key)
-    }
 }

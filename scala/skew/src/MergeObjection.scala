@@ -1,10 +1,9 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{CoreConf, Decline}
+import io.firesteel.core.Decline
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionSet, PlanExpression, PythonFuncExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Sample}
-import org.apache.spark.sql.internal.SQLConf
 
 /** What speaks against computing an aggregate together with others of its input. */
 private[skew] object MergeObjection {
@@ -13,7 +12,7 @@ private[skew] object MergeObjection {
   def to(branch: GlobalBranch): Option[Decline] = {
     // Not the functions themselves: `first` is allowed to depend on the order of rows.
     val evaluated = branch.onRows
-    switchedOff
+    Decline.switchedOff("skew", SkewConf.ENABLED, SkewConf.MERGE_AGGREGATES)
       .orElse(evaluated.find(!_.deterministic).map(e => MergeDecline.NonDeterministic(e.sql)))
       .orElse(Option.when(!isRepeatable(branch.input))(MergeDecline.NonDeterministic("the input")))
       .orElse(
@@ -36,11 +35,6 @@ private[skew] object MergeObjection {
       if (columns > 1 && columns > alone && !isInOnePass(merged)) {
         Some(MergeDecline.DistinctColumns(columns))
       } else None
-    }
-
-  private def switchedOff: Option[Decline] =
-    Seq(CoreConf.ENABLED, SkewConf.ENABLED, SkewConf.MERGE_AGGREGATES).collectFirst {
-      case switch if !SQLConf.get.getConf(switch) => Decline.SwitchedOff("skew", switch.key)
     }
 
   private def has(what: Expression => Boolean)(expression: Expression): Boolean =

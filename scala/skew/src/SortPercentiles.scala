@@ -1,12 +1,11 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{CoreConf, Decisions, Decline, Fired}
+import io.firesteel.core.{Decisions, Decline, Fired}
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Percentile}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
-import org.apache.spark.sql.internal.SQLConf
 
 /**
  * Computes exact percentiles (`percentile`, `median`, `percentile_cont`) from sorted numbers,
@@ -24,7 +23,7 @@ object SortPercentiles extends Rule[LogicalPlan] {
     if (plan.isStreaming) plan
     else plan.transformUpWithPruning(_.containsPattern(TreePattern.AGGREGATE)) {
       case aggregate: Aggregate if aggregate.aggregateExpressions.exists(_.exists(isPercentile)) =>
-        switchedOff match {
+        Decline.switchedOff("skew", SkewConf.ENABLED, SkewConf.SORT_PERCENTILES) match {
           case Some(why) =>
             Decisions.decline(aggregate, name, why)
             aggregate
@@ -49,9 +48,4 @@ object SortPercentiles extends Rule[LogicalPlan] {
       call.copy(aggregateFunction = sorted)
     case other => other
   }
-
-  private def switchedOff: Option[Decline] =
-    Seq(CoreConf.ENABLED, SkewConf.ENABLED, SkewConf.SORT_PERCENTILES).collectFirst {
-      case entry if !SQLConf.get.getConf(entry) => Decline.SwitchedOff("skew", entry.key)
-    }
 }
