@@ -50,9 +50,9 @@ final class TpcdsClock(clock: Clock, pairs: Int) {
 object TpcdsClock {
 
   /** Fresh rounds for a query that looks slower: enough for an interval around their median. */
-  val secondLook: Int = 11
+  val secondLook: Int = 7
 
-  val mostRounds: Int = 31
+  val mostRounds: Int = 11
 
   def looksSlower(times: QueryTimes): Boolean =
     TpcdsResults.bound.missedBy(times.speedUp.median).nonEmpty

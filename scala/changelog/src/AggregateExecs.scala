@@ -39,7 +39,9 @@ final private[changelog] case class PartialAggregateExec(
     val kindAt = if (kindIn.isEmpty) -1 else keys.size + arguments.size
     val (limit, out) = (conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS), longMetric("numOutputRows"))
     child.execute().mapPartitions { rows =>
-      new PartialAggregate(rows, limit, layout, kindAt).map { row => out += 1; row }
+      new PartialAggregate(rows, FoldLimits.ofThisTask(limit), layout, kindAt).map { row =>
+        out += 1; row
+      }
     }
   }
 
@@ -97,16 +99,30 @@ final private[changelog] case class ChangelogAggregateExec(
     (store, rows) => {
       val results = UnsafeProjection.create(expressions, inputs)
       val whole = home.filter(_ == store.id.partitionId).map(_ => WholeKey.row())
-      new FinalAggregate(rows, limit, layout, results, before, whole, store, counts)
+      new FinalAggregate(
+        rows,
+        FoldLimits.ofThisTask(limit),
+        layout,
+        results,
+        before,
+        whole,
+        store,
+        counts)
     }
   }
 
   /** The result row in terms of keys and buffers; the kind, last, is set in place. */
   private def resultColumns: (Seq[Expression], Seq[Attribute]) = {
-    val aggregates = functions.map(_.asInstanceOf[DeclarativeAggregate])
-    val inputs = keys ++ aggregates.flatMap(_.aggBufferAttributes)
+    val results = functions.map {
+      case function: DeclarativeAggregate =>
+        (function.aggBufferAttributes, function.evaluateExpression)
+      case any =>
+        val made = AttributeReference(any.prettyName, any.dataType, any.nullable)()
+        (Seq(made), made)
+    }
+    val inputs = keys ++ results.flatMap(_._1)
     val kind = Literal(0.toByte, ByteType)
-    val columns = keys ++ aggregates.map(_.evaluateExpression) :+ kind
+    val columns = keys ++ results.map(_._2) :+ kind
     (BindReferences.bindReferences(columns, inputs), inputs)
   }
 }
@@ -121,7 +137,7 @@ private[changelog] object AggregateExecs {
       isGlobal: Boolean): AggregateLayout =
     new AggregateLayout(
       keys,
-      functions.map(_.asInstanceOf[DeclarativeAggregate]),
+      functions,
       distinct,
       kindIn.nonEmpty,
       isGlobal)

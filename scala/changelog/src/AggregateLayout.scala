@@ -2,25 +2,42 @@ package io.firesteel.changelog
 
 import scala.collection.mutable.ArrayBuffer
 
+import io.firesteel.core.KeyIndex
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, EvalMode, Expression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Count, DeclarativeAggregate, Max, Min, Sum}
-import org.apache.spark.sql.types.{DataType, Decimal, DecimalType, DoubleType, FloatType, IntegerType, StructType}
+import org.apache.spark.sql.types.{BinaryType, DataType, Decimal, DecimalType, DoubleType, FloatType, IntegerType, StructType}
 
 /**
  * Distinct values of some columns, each with the number of its rows: what `DISTINCT` needs, and
  * `min` and `max` of an input that takes rows back. Calls on the same columns share one.
  *
  * @param columns places of the columns in the input
- * @param at where in the state's key its columns begin
+ * @param filter the place of a column that says which rows count
+ * @param keepsNulls whether a value may have nulls; else a row with one has no value
+ * @param size how large it is in the store
  */
-final private[changelog] case class ValueSet(columns: Seq[Int], types: Seq[DataType], at: Int) {
+final private[changelog] case class ValueSet(
+    columns: Seq[Int],
+    types: Seq[DataType],
+    filter: Option[Int],
+    keepsNulls: Boolean,
+    size: SetSlot) {
 
-  /** Slots that count a value once, however many rows it has. */
+  /** Whether a value is one field of eight bytes. */
+  val isNumber: Boolean = !keepsNulls && types.size == 1 && KeyIndex.fitsWord(types.head)
+
+  /** How many values an entry of the store has, on average: some two kilobytes of numbers. */
+  def perBucket: Int = if (isNumber) 256 else 64
+
+  /** Slots that count a value once, however many rows it has. They read a row of the value alone. */
   val fed: ArrayBuffer[Slot] = ArrayBuffer.empty
 
   /** Slots that look for the smallest or largest value. */
   val extremes: ArrayBuffer[ExtremeSlot] = ArrayBuffer.empty
+
+  /** Slots that are computed anew when the set has changed. */
+  val retained: ArrayBuffer[RetainedSlot] = ArrayBuffer.empty
 }
 
 /**
@@ -29,18 +46,18 @@ final private[changelog] case class ValueSet(columns: Seq[Int], types: Seq[DataT
  * partition of as many as any other state has: Spark waits for all of them to commit.
  *
  * The store has one entry for each group: the number of its rows and the slots of its aggregates.
- * Beside it, for each set of values, one entry for each value. Rows between the two halves of the
- * operator have the same columns, key and value, and mean what is to be added.
+ * Beside it, for each set of values, as many entries as [[ValueBuckets]] needs. Rows between the two
+ * halves of the operator have the same columns, key and value, and mean what is to be added.
  *
  * {{{
- *   keys | set | values of sets | rows | slots
- *   k=1  | -1  | null           |  5   | sum 12
- *   k=1  |  0  | 'a'            |  3   | null
+ *   keys | set | bucket | rows | slots  | values
+ *   k=1  | -1  |  0     |  5   | sum 12 | null
+ *   k=1  |  0  |  0     | null | null   | 'a' 3 times, 'b' twice
  * }}}
  */
 final private[changelog] class AggregateLayout(
     keys: Seq[Attribute],
-    functions: Seq[DeclarativeAggregate],
+    functions: Seq[Expression],
     distinct: Seq[Boolean],
     retracting: Boolean,
     val isGlobal: Boolean)
@@ -55,7 +72,9 @@ final private[changelog] class AggregateLayout(
   val rows: CountSlot = slot("rows", new CountSlot(Array.empty))
 
   val results: Seq[AggregateResult] =
-    functions.zip(distinct).map { case (function, isDistinct) => resultOf(function, isDistinct) }
+    functions.zip(distinct).zipWithIndex.map { case ((function, isDistinct), i) =>
+      resultOf(function, isDistinct, i)
+    }
 
   val slots: Array[Slot] = slotBuffer.map(_._2).toArray
   val sets: Array[ValueSet] = setBuffer.toArray
@@ -74,18 +93,26 @@ final private[changelog] class AggregateLayout(
 
   /** Columns of the store's key, and of the rows between the halves. */
   val keyTypes: Seq[DataType] =
-    keys.map(_.dataType) ++ (if (hasSet) IntegerType +: sets.toSeq.flatMap(_.types) else Nil)
+    keys.map(_.dataType) ++ (if (hasSet) Seq(IntegerType, IntegerType) else Nil)
 
-  val valueTypes: Seq[DataType] = slots.toSeq.flatMap(_.fields.map(_._2))
+  private val slotTypes: Seq[DataType] = slots.toSeq.flatMap(_.fields.map(_._2))
+
+  val valueTypes: Seq[DataType] = if (hasSet) slotTypes :+ BinaryType else slotTypes
+
+  /** Where the store's value has values of a set. */
+  val valuesAt: Int = slotTypes.size
 
   /** Where in the value each slot begins. */
   val slotAt: Array[Int] = slots.map(_.fields.size).scanLeft(0)(_ + _).init
 
   /** Slots that are added to row by row; the others are fed by sets. */
   val direct: Array[Slot] = {
-    val bySets = sets.flatMap(s => s.fed ++ s.extremes).toSet
+    val bySets = sets.flatMap(s => s.fed ++ s.extremes ++ s.retained :+ s.size).toSet
     slots.filterNot(bySets.contains)
   }
+
+  /** Bytes of a group's state, by estimate. */
+  val stateBytes: Long = FoldLimits.overhead + (numLongs + 6L * numRefs) * 8L
 
   def newState(): GroupState = new GroupState(new Array[Long](numLongs), new Array[Any](numRefs))
 
@@ -110,18 +137,19 @@ final private[changelog] class AggregateLayout(
   /** The store's schema. */
   def state: StateLayout = {
     val keyNames = keys.indices.map(i => s"key_$i") ++
-      (if (hasSet) "set" +: sets.indices.flatMap(setNames) else Nil)
+      (if (hasSet) Seq("set", "bucket") else Nil)
     val slotNames = slots.indices.flatMap(i => slots(i).fields.map(f => s"${names(i)}_${f._1}"))
+    val valueNames =
+      if (hasSet) slotNames :+ sets.map(typesOf).mkString("values_", "_", "") else slotNames
     StateLayout(
       AggregateLayout.name,
       schema(keyNames, keyTypes),
-      schema(slotNames, valueTypes),
-      // Only who looks for another smallest or largest value reads a set as a whole.
-      if (sets.forall(_.extremes.isEmpty)) 0 else numKeys + 1
-    )
+      schema(valueNames, valueTypes),
+      prefix = 0)
   }
 
-  private def setNames(set: Int): Seq[String] = sets(set).columns.indices.map(i => s"set_${set}_$i")
+  /** The types of packed values are in no schema, so that a name must tell them. */
+  private def typesOf(set: ValueSet): String = set.types.map(_.catalogString).mkString("_")
 
   private def schema(names: Seq[String], types: Seq[DataType]): StructType =
     StructType(names.zip(types).map { case (n, t) =>
@@ -140,12 +168,12 @@ final private[changelog] class AggregateLayout(
       made
     }
 
-  private def resultOf(function: DeclarativeAggregate, isDistinct: Boolean): AggregateResult =
+  private def resultOf(function: Expression, isDistinct: Boolean, i: Int): AggregateResult =
     function match {
       case count: Count if count.children.forall(_.foldable) => CountResult(rows)
       case count: Count if isDistinct =>
         val set = setOf(count.children)
-        CountResult(fed(set, "count", new CountSlot(set.types.indices.map(set.at + _).toArray)))
+        CountResult(fed(set, "count", new CountSlot(set.types.indices.toArray)))
       case count: Count =>
         val places = count.children.map(placeOf)
         CountResult(slot(places.mkString("count_", "_", ""), new CountSlot(places.toArray)))
@@ -153,6 +181,7 @@ final private[changelog] class AggregateLayout(
       case average: Average => sumOf(average, average.child, isDistinct, EvalMode.LEGACY)
       case min: Min => ExtremeResult(extreme(min.child, largest = false))
       case max: Max => ExtremeResult(extreme(max.child, largest = true))
+      case any: AnyAggregate => anyOf(any, isDistinct, i)
       case other => throw new IllegalStateException(s"no state for $other")
     }
 
@@ -170,7 +199,7 @@ final private[changelog] class AggregateLayout(
     val made =
       if (isDistinct) {
         val set = setOf(Seq(child))
-        fed(set, "sum", make(set.at))
+        fed(set, "sum", make(0))
       } else slot(s"sum_${placeOf(child)}", make(placeOf(child)))
     val second = BufferPart.of(function)
     made match {
@@ -191,9 +220,30 @@ final private[changelog] class AggregateLayout(
       val set = setOf(Seq(child))
       val made = slot(
         s"${name}_of_set_${setBuffer.indexOf(set)}",
-        new ExtremeSlot(set.at, child.dataType, largest))
+        new ExtremeSlot(0, child.dataType, largest))
       if (!set.extremes.contains(made)) set.extremes += made
       made
+    }
+  }
+
+  private def anyOf(call: AnyAggregate, isDistinct: Boolean, i: Int): AggregateResult = {
+    // Constants, such as a percentage, are part of what the state means.
+    val constants = call.arguments.filter(_.foldable).map(_.sql)
+    val name = (s"call_$i" +: call.prettyName +: constants).mkString("_")
+    val read = call.arguments.flatMap(_.collect { case p: BoundReference => p })
+    val places = read.distinctBy(_.ordinal)
+    if (!retracting && !isDistinct) {
+      val all = (places ++ call.filter.map(_.asInstanceOf[BoundReference])).distinctBy(_.ordinal)
+      val own = new OwnAggregate(call, all.map(_.ordinal), all.map(_.dataType))
+      val columns = new InputColumns(all.map(placeOf).toArray, all.map(_.dataType).toArray)
+      MergedResult(slot(name, new MergedSlot(own, columns)))
+    } else {
+      val set = setOf(places, call.filter, keepsNulls = true)
+      val unfiltered = call.copy(filter = None)
+      val own = new OwnAggregate(unfiltered, places.map(_.ordinal), places.map(_.dataType))
+      val made = slot(name, new RetainedSlot(own, call.dataType, isDistinct))
+      set.retained += made
+      RetainedResult(made, set.size)
     }
   }
 
@@ -203,11 +253,16 @@ final private[changelog] class AggregateLayout(
     made
   }
 
-  private def setOf(children: Seq[Expression]): ValueSet = {
-    val columns = children.map(placeOf)
-    setBuffer.find(_.columns == columns).getOrElse {
-      val at = numKeys + 1 + setBuffer.map(_.columns.size).sum
-      val made = ValueSet(columns, children.map(_.dataType), at)
+  private def setOf(
+      children: Seq[Expression],
+      filter: Option[Expression] = None,
+      keepsNulls: Boolean = false): ValueSet = {
+    val (columns, by) = (children.map(placeOf), filter.map(placeOf))
+    setBuffer.find { set =>
+      set.columns == columns && set.filter == by && set.keepsNulls == keepsNulls
+    }.getOrElse {
+      val size = slot(s"set_${setBuffer.size}", new SetSlot)
+      val made = ValueSet(columns, children.map(_.dataType), by, keepsNulls, size)
       setBuffer += made
       made
     }

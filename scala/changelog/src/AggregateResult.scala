@@ -31,6 +31,21 @@ final private[changelog] case class ExtremeResult(slot: ExtremeSlot) extends Agg
     buffer.update(at, slot.value(state))
 }
 
+/** The result of a function that keeps what is its own, in the place of its buffer. */
+final private[changelog] case class MergedResult(slot: MergedSlot) extends AggregateResult {
+  override def width: Int = 1
+  override def fill(state: GroupState, buffer: InternalRow, at: Int): Unit =
+    buffer.update(at, slot.result(state))
+}
+
+/** The result of a function over a set of values, in the place of its buffer. */
+final private[changelog] case class RetainedResult(slot: RetainedSlot, size: SetSlot)
+  extends AggregateResult {
+  override def width: Int = 1
+  override def fill(state: GroupState, buffer: InternalRow, at: Int): Unit =
+    buffer.update(at, slot.result(state, isEmpty = size.values(state) == 0L))
+}
+
 /**
  * @param second what the buffer has beside the sum: the count of `avg`, or whether no row has come,
  *   which tells Spark that a missing sum is an overflow

@@ -10,55 +10,60 @@ final private[changelog] class AggregateRows(layout: AggregateLayout) {
   private[this] val groupKeyTypes = layout.keyTypes.take(layout.numKeys)
   private[this] val value = new GenericInternalRow(layout.valueTypes.size)
   private[this] val joined = new JoinedRow
+  private[this] val joinedDelta = new JoinedRow
   private[this] val toValue = UnsafeProjection.create(layout.valueTypes.toArray)
   private[this] val toDelta =
     UnsafeProjection.create((layout.keyTypes ++ layout.valueTypes).toArray)
   private[this] val toEntryKey = UnsafeProjection.create(ofGroup(AggregateLayout.ofGroup))
   private[this] val toKeyOfGroup = UnsafeProjection.create(bound(groupKeyTypes.size))
-  private[this] val toKeyOfEntry = UnsafeProjection.create(bound(layout.keyTypes.size))
-  private[this] val toPrefix = layout.sets.indices.map { set =>
-    UnsafeProjection.create(bound(groupKeyTypes.size) :+ Literal(set, IntegerType))
-  }
+  private[this] val toBucketKey = UnsafeProjection.create(layout.keyTypes.toArray)
+  private[this] val bucket = new GenericInternalRow(2)
 
   /** The key of the group that a row between the halves is about. */
   def groupKeyOf(delta: InternalRow): UnsafeRow = toKeyOfGroup(delta)
 
-  /** The key of the store's entry that a row between the halves is about. */
-  def entryKeyOf(delta: InternalRow): UnsafeRow = toKeyOfEntry(delta)
-
   /** The key of a group's own entry. */
   def entryOf(groupKey: UnsafeRow): UnsafeRow = toEntryKey(groupKey)
 
-  /** What all values of a set in a group share. */
-  def prefixOf(groupKey: UnsafeRow, set: Int): UnsafeRow = toPrefix(set)(groupKey)
+  /** The key of an entry with values of a set. */
+  def bucketKeyOf(groupKey: UnsafeRow, set: Int, at: Int): UnsafeRow = {
+    bucket.setInt(0, set)
+    bucket.setInt(1, at)
+    toBucketKey(joined(groupKey, bucket))
+  }
 
   /** The value of a group's own entry. */
   def valueOf(state: GroupState): UnsafeRow = {
-    layout.write(state, value)
+    write(state)
     toValue(value)
   }
 
-  /** The value of the entry of a value of a set. */
-  def valueOf(count: Long): UnsafeRow = {
-    fill(count)
+  /** The value of an entry with values of a set. */
+  def valueOf(values: Array[Byte]): UnsafeRow = {
+    fill(values)
     toValue(value)
   }
 
   /** What is to be added to a group's own entry. */
   def delta(groupKey: UnsafeRow, state: GroupState): UnsafeRow = {
+    write(state)
+    toDelta(joinedDelta(toEntryKey(groupKey), value))
+  }
+
+  /** What is to be added to a set of values. */
+  def delta(groupKey: UnsafeRow, set: Int, values: Array[Byte]): UnsafeRow = {
+    fill(values)
+    toDelta(joinedDelta(bucketKeyOf(groupKey, set, 0), value))
+  }
+
+  private[this] def write(state: GroupState): Unit = {
     layout.write(state, value)
-    toDelta(joined(toEntryKey(groupKey), value))
+    if (layout.hasSet) value.setNullAt(layout.valuesAt)
   }
 
-  /** What is to be added to the entry of a value of a set. */
-  def delta(entryKey: UnsafeRow, count: Long): UnsafeRow = {
-    fill(count)
-    toDelta(joined(entryKey, value))
-  }
-
-  private[this] def fill(count: Long): Unit = {
-    (0 until value.numFields).foreach(value.setNullAt)
-    value.setLong(0, count)
+  private[this] def fill(values: Array[Byte]): Unit = {
+    (0 until layout.valuesAt).foreach(value.setNullAt)
+    value.update(layout.valuesAt, values)
   }
 
   private[this] def bound(columns: Int): Seq[Expression] =
@@ -68,8 +73,5 @@ final private[changelog] class AggregateRows(layout: AggregateLayout) {
 
   private[this] def ofGroup(set: Int): Seq[Expression] =
     if (!layout.hasSet) bound(groupKeyTypes.size)
-    else {
-      (bound(groupKeyTypes.size) :+ Literal(set, IntegerType)) ++
-        layout.sets.toSeq.flatMap(_.types).map(Literal(null, _))
-    }
+    else bound(groupKeyTypes.size) ++ Seq(Literal(set, IntegerType), Literal(0, IntegerType))
 }

@@ -20,12 +20,12 @@ object ChangelogConf {
     SQLConf
       .buildConf("spark.firesteel.changelog.maxBufferedRows")
       .doc("Most keys, distinct values and rows that an operator folds in a task before it hands " +
-        "its net changes on. More of them: the same answer, with more than one change of a key in " +
-        "a micro-batch.")
+        "its net changes on; it also does when Spark's memory manager refuses more. The answer is " +
+        "the same, with more than one change of a key in a micro-batch.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")
-      .createWithDefault(200000)
+      .createWithDefault(4000000)
 
   val all: Seq[ConfigEntry[_]] = Seq(ENABLED, MAX_BUFFERED_ROWS)
 }

@@ -1,8 +1,8 @@
 package io.firesteel.changelog
 
-import io.firesteel.changelog.ChangelogOperator.mapKeys
+import io.firesteel.changelog.ChangelogOperator.{mapKeys, renamed}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, NamedExpression, SortOrder}
-import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
@@ -26,6 +26,9 @@ sealed trait ChangelogOperator {
 
   /** What identifies a row of the result. */
   def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]]
+
+  /** Columns of the result that change in one direction only. */
+  def trends(inputs: Seq[Facts]): Map[ExprId, Trend]
 
   /** Whether each input must give update-before rows, when those above want them or do not. */
   def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean]
@@ -59,6 +62,7 @@ final case class Source(plan: LogicalPlan) extends ChangelogOperator {
   override def output: Seq[Attribute] = plan.output
   override def changes(inputs: Seq[Facts]): Changes = Changes.InsertOnly
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Nil
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
 }
@@ -69,6 +73,9 @@ final case class Projection(columns: Seq[NamedExpression], input: ChangelogOpera
   override def name: String = "Project"
   override def output: Seq[Attribute] = columns.map(_.toAttribute)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = mapKeys(columns, inputs.head)
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = renamed(columns).flatMap {
+    case (from, to) => inputs.head.trends.get(from).map(to -> _)
+  }.toMap
 }
 
 /**
@@ -82,6 +89,7 @@ final case class Selection(condition: Expression, input: ChangelogOperator)
   override def name: String = "Filter"
   override def output: Seq[Attribute] = input.output
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = inputs.head.upsertKeys
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = inputs.head.trends
 
   /** Whether updates may pass on one side alone. */
   def splitsUpdates(input: Facts): Boolean = input.changes.updates && {
@@ -101,6 +109,7 @@ final case class UnionAll(inputs: Seq[ChangelogOperator], output: Seq[Attribute]
   override def name: String = "Union"
   override def changes(inputs: Seq[Facts]): Changes = inputs.map(_.changes).reduce(_ | _)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = inputs.map(_ => wanted)
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = fromInputs.contains(true)
 }
@@ -112,7 +121,7 @@ final case class UnionAll(inputs: Seq[ChangelogOperator], output: Seq[Attribute]
  */
 final case class GroupAggregate(
     keys: Seq[Attribute],
-    functions: Seq[DeclarativeAggregate],
+    functions: Seq[Expression],
     distinct: Seq[Boolean],
     results: Seq[Attribute],
     input: ChangelogOperator)
@@ -126,6 +135,12 @@ final case class GroupAggregate(
       updates = results.nonEmpty,
       deletes = keys.nonEmpty && !inputs.head.changes.insertOnly)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set(keys.map(_.exprId).toSet)
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] =
+    if (!inputs.head.changes.insertOnly) Map.empty
+    else results.zip(functions).collect {
+      case (result, _: Count | _: Max) => result.exprId -> Trend.Rising
+      case (result, _: Min) => result.exprId -> Trend.Falling
+    }.toMap
 }
 
 /**
@@ -148,8 +163,14 @@ final case class TopN(
 
   def places: Places = Places(function, from, to, shown = rank.nonEmpty)
 
-  override def changes(inputs: Seq[Facts]): Changes =
-    Changes(updates = places.byPlace, deletes = !places.byPlace || !inputs.head.changes.insertOnly)
+  def strategy(input: Facts): TopNStrategy = TopNStrategy.of(partition, order, input)
+
+  override def changes(inputs: Seq[Facts]): Changes = Changes(
+    updates = places.byPlace,
+    deletes = !places.byPlace || strategy(inputs.head) == TopNStrategy.Retract)
+
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] =
+    Seq(strategy(inputs.head) == TopNStrategy.Retract && inputs.head.changes.updates)
 
   // Changes of one row come from one task only while it stays in its partition.
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
@@ -158,6 +179,8 @@ final case class TopN(
     else if (from == to) Set(of)
     else Set(of ++ rank.map(_.exprId))
   }
+
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
 }
 
 /** `row_kind()`: from here on, each change is a row that stays. */
@@ -171,6 +194,7 @@ final case class ChangeEvents(
   override def output: Seq[Attribute] = columns.map(_.toAttribute)
   override def changes(inputs: Seq[Facts]): Changes = Changes.InsertOnly
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(updateBefore)
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
 }
@@ -179,10 +203,13 @@ private[changelog] object ChangelogOperator {
 
   /** The upsert keys of a projection: those all of whose columns it passes on. */
   def mapKeys(columns: Seq[NamedExpression], input: Facts): Set[Set[ExprId]] = {
-    val renamed = columns.collect {
-      case column: Attribute => column.exprId -> column.exprId
-      case alias @ Alias(column: Attribute, _) => column.exprId -> alias.exprId
-    }.reverse.toMap
-    input.upsertKeys.filter(_.forall(renamed.contains)).map(_.map(renamed))
+    val names = renamed(columns).reverse.toMap
+    input.upsertKeys.filter(_.forall(names.contains)).map(_.map(names))
+  }
+
+  /** Columns that a projection passes on, and what it calls them. */
+  def renamed(columns: Seq[NamedExpression]): Seq[(ExprId, ExprId)] = columns.collect {
+    case column: Attribute => column.exprId -> column.exprId
+    case alias @ Alias(column: Attribute, _) => column.exprId -> alias.exprId
   }
 }

@@ -41,6 +41,12 @@ final private[changelog] case class ChangelogTableExec(
     val (row, kindAt) = (columns, if (kindIn.isEmpty) -1 else width)
     val counts = StateCounts(longMetric("numUpdatedStateRows"), longMetric("numRemovedStateRows"))
     (store, rows) =>
-      new WholeTable(rows, limit, UnsafeProjection.create(row, in), kindAt, store, counts)
+      new WholeTable(
+        rows,
+        FoldLimits.ofThisTask(limit),
+        UnsafeProjection.create(row, in),
+        kindAt,
+        store,
+        counts)
   }
 }

@@ -29,5 +29,21 @@ object Changes {
  * @param upsertKeys sets of columns: of the rows that are there at any time no two agree on all
  *   columns of a set, and changes of rows that do come from one task, in order. The empty set says
  *   that there is never more than one row.
+ * @param trends columns that can change in one direction only, when a row is replaced
  */
-final case class Facts(changes: Changes, upsertKeys: Set[Set[ExprId]])
+final case class Facts(
+    changes: Changes,
+    upsertKeys: Set[Set[ExprId]],
+    trends: Map[ExprId, Trend] = Map.empty)
+
+/** The one direction in which a column changes. A null has no value yet, and may get one. */
+sealed trait Trend
+
+object Trend {
+
+  /** As a count of rows that only come. */
+  case object Rising extends Trend
+
+  /** As their smallest value. */
+  case object Falling extends Trend
+}

@@ -1,8 +1,10 @@
 package io.firesteel.changelog
 
-import io.firesteel.core.RowKind
+import scala.collection.mutable.ArrayBuffer
+
+import io.firesteel.core.{KeyIndex, RowKind}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
@@ -19,57 +21,72 @@ final private[changelog] case class StateCounts(updated: SQLMetric, removed: SQL
  */
 final private[changelog] class FinalAggregate(
     rows: Iterator[InternalRow],
-    limit: Int,
+    limits: FoldLimits,
     layout: AggregateLayout,
     results: UnsafeProjection,
     updateBefore: Boolean,
     whole: Option[UnsafeRow],
     store: StateStore,
     counts: StateCounts)
-  extends FoldIterator(rows, limit) {
+  extends FoldIterator(rows, limits) {
 
-  final private class Group(val key: UnsafeRow, val state: GroupState, val before: UnsafeRow) {
-    val values = new Tally.Map()
-  }
-
-  private[this] val groups = new java.util.LinkedHashMap[UnsafeRow, Group]()
-  private[this] val made = new AggregateRows(layout)
   private[this] val keyWidth = layout.keyTypes.size
+  private[this] val keys = layout.keyTypes.take(layout.numKeys).zipWithIndex.map { case (t, i) =>
+    BoundReference(i, t, nullable = true)
+  }
+  private[this] val groups = new KeyIndex(KeyIndex.isNumber(keys), keys.size)
+  private[this] val states = ArrayBuffer.empty[GroupState]
+  private[this] val before = ArrayBuffer.empty[UnsafeRow]
+  private[this] val values = layout.sets.map(set => new ValueTallies(set.isNumber))
+  private[this] val made = new AggregateRows(layout)
+  private[this] val sets = new SetUpdate(layout, new ValueBuckets(layout, made, store, counts))
   private[this] val buffer = new GenericInternalRow(layout.results.map(_.width).sum)
   private[this] val joined = new JoinedRow
-  private[this] var values = 0
 
   // The one row of an aggregate without keys is there before any row of its input.
   whole.foreach(groupOf)
 
-  override protected def held: Int = groups.size + values
+  override protected def held: Int = {
+    var (entries, set) = (states.size, 0)
+    while (set < values.length) {
+      entries += values(set).size
+      set += 1
+    }
+    entries
+  }
+
+  override protected def bytes: Long = {
+    var (sum, set) = (groups.bytes + states.size * layout.stateBytes * 2, 0)
+    while (set < values.length) {
+      sum += values(set).bytes
+      set += 1
+    }
+    sum
+  }
 
   override protected def fold(delta: InternalRow): Unit = {
     val group = groupOf(made.groupKeyOf(delta))
     if (layout.hasSet && delta.getInt(layout.setAt) != AggregateLayout.ofGroup) {
-      val before = group.values.size
-      Tally.add(group.values, made.entryKeyOf(delta), delta.getLong(keyWidth))
-      values += group.values.size - before
-    } else layout.merge(group.state, delta, keyWidth)
+      val set = delta.getInt(layout.setAt)
+      val packed = delta.getBinary(keyWidth + layout.valuesAt)
+      PackedValues.unpack(packed, layout.sets(set).types.size, group, values(set))
+    } else layout.merge(states(group), delta, keyWidth)
   }
 
-  private def groupOf(key: UnsafeRow): Group = {
-    val known = groups.get(key)
-    if (known != null) known
-    else {
-      val own = key.copy()
-      val group = load(own)
-      groups.put(own, group)
-      group
-    }
+  private def groupOf(key: UnsafeRow): Int = {
+    val group = groups.of(key)
+    if (group == states.size) load(key)
+    group
   }
 
-  private def load(key: UnsafeRow): Group = {
+  /** The state of a group as it was, and the result as it was told. */
+  private def load(key: UnsafeRow): Unit = {
     val state = layout.newState()
     val stored = store.get(made.entryOf(key))
     if (stored != null) layout.merge(state, stored, 0)
     val exists = if (layout.isGlobal) stored != null else layout.rows.count(state) > 0
-    new Group(key, state, if (exists) result(key, state) else null)
+    states += state
+    before += (if (exists) result(key, state) else null)
   }
 
   /** The result row of a group, its kind left open. */
@@ -83,45 +100,35 @@ final private[changelog] class FinalAggregate(
   }
 
   override protected def drain(): Iterator[InternalRow] = {
-    val all = groups.values.iterator
-    new Iterator[InternalRow] {
-      private[this] var pending: List[InternalRow] = Nil
-
-      override def hasNext: Boolean = {
-        while (pending.isEmpty && all.hasNext) pending = settle(all.next())
-        pending.nonEmpty || {
-          groups.clear()
-          values = 0
-          false
-        }
-      }
-
-      override def next(): InternalRow = {
-        val row = pending.head
-        pending = pending.tail
-        row
-      }
-    }
+    val changed = values.map(_.byGroup(states.size))
+    val all = states.indices.iterator
+    val told = all.flatMap { group => settle(group, changed) }
+    told.concat(emptied())
   }
 
   /** Brings a group's entries up to date, and says what became of its result. */
-  private def settle(group: Group): List[InternalRow] = {
-    if (!group.values.isEmpty) {
-      new SetUpdate(layout, made, store, counts).apply(group.key, group.state, group.values)
+  private def settle(group: Int, changed: Array[(Array[Int], Array[Int])]): List[InternalRow] = {
+    val (key, state) = (groups.key(group), states(group))
+    var set = 0
+    while (set < changed.length) {
+      val (order, starts) = changed(set)
+      if (starts(group) < starts(group + 1)) {
+        sets(key, state, set, values(set), order, starts(group), starts(group + 1))
+      }
+      set += 1
     }
-    val exists = layout.isGlobal || layout.rows.count(group.state) > 0
-    put(group)
-    val after = if (exists) result(group.key, group.state) else null
-    changes(group.before, after)
+    val exists = layout.isGlobal || layout.rows.count(state) > 0
+    put(key, state)
+    changes(before(group), if (exists) result(key, state) else null)
   }
 
-  private def put(group: Group): Unit = {
-    val key = made.entryOf(group.key)
-    if (!layout.isGlobal && layout.isZero(group.state)) {
-      store.remove(key)
+  private def put(key: UnsafeRow, state: GroupState): Unit = {
+    val entry = made.entryOf(key)
+    if (!layout.isGlobal && layout.isZero(state)) {
+      store.remove(entry)
       counts.removed += 1
     } else {
-      store.put(key, made.valueOf(group.state))
+      store.put(entry, made.valueOf(state))
       counts.updated += 1
     }
   }
@@ -138,5 +145,13 @@ final private[changelog] class FinalAggregate(
   private def kind(row: UnsafeRow, kind: Byte): UnsafeRow = {
     row.setByte(row.numFields - 1, kind)
     row
+  }
+
+  private def emptied(): Iterator[InternalRow] = {
+    groups.clear()
+    states.clear()
+    before.clear()
+    values.foreach(_.clear())
+    Iterator.empty
   }
 }

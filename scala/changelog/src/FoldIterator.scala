@@ -1,14 +1,16 @@
 package io.firesteel.changelog
 
+import io.firesteel.core.{MemoryBudget, TaskMemoryBudget}
 import org.apache.spark.sql.catalyst.InternalRow
 
 /**
  * Folds rows by key and hands on what is left of them: after all rows, or after as many as may be
  * held at once, and then again for the rows that follow.
  *
- * Memory: `limit` entries, each a key or a row with its net change.
+ * Memory: as much as the budget grants, and no more than `limits.entries` entries, each a key, a value
+ * or a row with its net change.
  */
-abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limit: Int)
+abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limits: FoldLimits)
   extends Iterator[InternalRow] {
 
   private[this] var out: Iterator[InternalRow] = Iterator.empty
@@ -20,6 +22,9 @@ abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limi
   /** Entries that are held. */
   protected def held: Int
 
+  /** Bytes that are held, by estimate. */
+  protected def bytes: Long
+
   /** Hands on what is held, and holds nothing once that has been read. */
   protected def drain(): Iterator[InternalRow]
 
@@ -28,7 +33,8 @@ abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limi
 
   override def hasNext: Boolean = {
     while (!out.hasNext && !ended) {
-      while (rows.hasNext && held < limit) fold(rows.next())
+      limits.budget.releaseTo(bytes)
+      while (rows.hasNext && mayGrow) fold(rows.next())
       if (held > 0) out = drain()
       else {
         ended = true
@@ -38,6 +44,23 @@ abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limi
     out.hasNext
   }
 
+  /** One entry is always taken, or there would be no end. */
+  private def mayGrow: Boolean =
+    held == 0 || (held < limits.entries && limits.budget.hold(bytes))
+
   override def next(): InternalRow =
     if (hasNext) out.next() else throw new NoSuchElementException("no more changes")
+}
+
+/** How much may be folded at once. One per operator and task. */
+final private[changelog] case class FoldLimits(entries: Int, budget: MemoryBudget)
+
+private[changelog] object FoldLimits {
+
+  /** Those of the running task. */
+  def ofThisTask(entries: Int): FoldLimits =
+    FoldLimits(entries, TaskMemoryBudget.ofThisTask(Long.MaxValue))
+
+  /** Bytes of an object that refers to another, of its place in a map and of the entry there. */
+  val overhead: Long = 80L
 }

@@ -47,7 +47,10 @@ object InferChangelog {
       operator: ChangelogOperator,
       known: java.util.IdentityHashMap[ChangelogOperator, Facts]): Facts = {
     val inputs = operator.inputs.map(describe(_, known))
-    val facts = Facts(operator.changes(inputs), operator.upsertKeys(inputs))
+    val facts = Facts(
+      operator.changes(inputs),
+      operator.upsertKeys(inputs),
+      operator.trends(inputs))
     known.put(operator, facts)
     facts
   }

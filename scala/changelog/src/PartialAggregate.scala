@@ -1,8 +1,10 @@
 package io.firesteel.changelog
 
-import io.firesteel.core.RowKind
+import scala.collection.mutable.ArrayBuffer
+
+import io.firesteel.core.{KeyIndex, RowKind}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection}
 
 /**
  * Sums up the rows of a task, group by group, below the exchange: what each adds to the state.
@@ -11,63 +13,87 @@ import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjecti
  */
 final private[changelog] class PartialAggregate(
     rows: Iterator[InternalRow],
-    limit: Int,
+    limits: FoldLimits,
     layout: AggregateLayout,
     kindAt: Int)
-  extends FoldIterator(rows, limit) {
+  extends FoldIterator(rows, limits) {
 
-  private[this] val groups = new java.util.LinkedHashMap[UnsafeRow, GroupState]()
-  private[this] val values = new Tally.Map()
+  private[this] val keys = layout.keyTypes.take(layout.numKeys).zipWithIndex.map { case (t, i) =>
+    BoundReference(i, t, nullable = true)
+  }
+  private[this] val groups = new KeyIndex(KeyIndex.isNumber(keys), keys.size)
+  private[this] val states = ArrayBuffer.empty[GroupState]
+  private[this] val values = layout.sets.map(set => new ValueTallies(set.isNumber))
   private[this] val made = new AggregateRows(layout)
-  private[this] val valueKeys = new ValueKeys(layout)
-  private[this] val toKey = UnsafeProjection.create(
-    layout.keyTypes.take(layout.numKeys).zipWithIndex.map { case (t, i) =>
-      BoundReference(i, t, nullable = true)
-    })
+  private[this] val valueRows = new ValueRows(layout)
+  private[this] val toKey = UnsafeProjection.create(keys)
 
-  override protected def held: Int = groups.size + values.size
+  override protected def held: Int = {
+    var (entries, set) = (states.size, 0)
+    while (set < values.length) {
+      entries += values(set).size
+      set += 1
+    }
+    entries
+  }
+
+  override protected def bytes: Long = {
+    var (sum, set) = (groups.bytes + states.size * layout.stateBytes, 0)
+    while (set < values.length) {
+      sum += values(set).bytes
+      set += 1
+    }
+    sum
+  }
 
   override protected def fold(row: InternalRow): Unit = {
     val sign = if (kindAt >= 0 && RowKind.isRetraction(row.getByte(kindAt))) -1 else 1
-    val state = groupOf(toKey(row))
+    val group = groups.of(toKey(row))
+    if (group == states.size) states += layout.newState()
+    val state = states(group)
     var i = 0
     while (i < layout.direct.length) {
       layout.direct(i).add(state, row, sign)
       i += 1
     }
-    var set = 0
-    while (set < layout.sets.length) {
-      valueKeys.of(row, set).foreach(Tally.add(values, _, sign.toLong))
-      set += 1
-    }
-  }
-
-  private def groupOf(key: UnsafeRow): GroupState = {
-    val known = groups.get(key)
-    if (known != null) known
-    else {
-      val state = layout.newState()
-      groups.put(key.copy(), state)
-      state
+    i = 0
+    while (i < values.length) {
+      val value = valueRows.of(row, i)
+      if (value != null) values(i).add(group, value, sign.toLong)
+      i += 1
     }
   }
 
   override protected def drain(): Iterator[InternalRow] = {
-    val (ofGroups, ofValues) = (groups.entrySet.iterator, values.entrySet.iterator)
-    new Iterator[InternalRow] {
-      override def hasNext: Boolean = ofGroups.hasNext || ofValues.hasNext || {
-        groups.clear()
-        values.clear()
-        false
+    val ofGroups = states.indices.iterator.map(g => made.delta(groups.key(g), states(g)))
+    val ofSets = layout.sets.indices.iterator.flatMap(ofSet)
+    (ofGroups ++ ofSets).concat(emptied())
+  }
+
+  /** The values of a set, packed group by group. */
+  private def ofSet(set: Int): Iterator[InternalRow] = {
+    val of = values(set)
+    val (order, starts) = of.byGroup(states.size)
+    val perRow = layout.sets(set).perBucket * PartialAggregate.bucketsPerRow
+    states.indices.iterator.flatMap { group =>
+      val (from, until) = (starts(group), of.dropZeros(order, starts(group), starts(group + 1)))
+      (from until until by perRow).iterator.map { at =>
+        val packed = PackedValues.pack(of, order, at, math.min(at + perRow, until))
+        made.delta(groups.key(group), set, packed)
       }
-      override def next(): InternalRow =
-        if (ofGroups.hasNext) {
-          val group = ofGroups.next()
-          made.delta(group.getKey, group.getValue)
-        } else {
-          val value = ofValues.next()
-          made.delta(value.getKey, value.getValue.count)
-        }
     }
   }
+
+  private def emptied(): Iterator[InternalRow] = {
+    groups.clear()
+    states.clear()
+    values.foreach(_.clear())
+    Iterator.empty
+  }
+}
+
+private[changelog] object PartialAggregate {
+
+  /** A row between the halves has values of at most so many entries of the store. */
+  val bucketsPerRow: Int = 16
 }

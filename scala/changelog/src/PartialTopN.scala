@@ -4,16 +4,17 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
 /**
- * Keeps, of rows that only come, each partition's own first ones: no other can be among the first
- * of all. A row that is no better than the worst of enough is dropped as it comes.
+ * Keeps, of rows that are never taken back, each partition's own first ones: no other can be among
+ * the first of all. A row that is no better than the worst of enough is dropped as it comes.
  */
 final private[changelog] class PartialTopN(
     rows: Iterator[InternalRow],
-    limit: Int,
+    limits: FoldLimits,
     toKey: UnsafeProjection,
     ranked: RankedRows,
-    places: Places)
-  extends FoldIterator(rows, limit) {
+    places: Places,
+    identity: RowIdentity)
+  extends FoldIterator(rows, limits) {
 
   final private class Kept {
     var rows: Array[RankedRow] = Array.empty
@@ -24,34 +25,63 @@ final private[changelog] class PartialTopN(
   private[this] val groups = new java.util.LinkedHashMap[UnsafeRow, Kept]()
   private[this] val slack = math.min(places.to, 1000L).toInt + 16
   private[this] var entries = 0
+  private[this] var come = 0L
+  private[this] var groupBytes = 0L
+  private[this] var rowBytes = 0L // of all rows that were ever kept, as is their number
 
   override protected def held: Int = entries
+
+  override protected def bytes: Long =
+    groupBytes + (if (come == 0) 0L else rowBytes / come * entries)
 
   override protected def fold(row: InternalRow): Unit = {
     val own = row.asInstanceOf[UnsafeRow]
     val key = toKey(own)
     val known = groups.get(key)
-    val kept = if (known != null) known else { val k = new Kept; groups.put(key.copy(), k); k }
-    if (kept.worst == null || !ranked.isBeyond(own, kept.worst)) {
+    val kept =
+      if (known != null) known
+      else {
+        val fresh = new Kept
+        groups.put(key.copy(), fresh)
+        groupBytes += key.getSizeInBytes + 2 * FoldLimits.overhead
+        fresh
+      }
+    if (kept.worst == null || !isBeyond(own, kept.worst)) {
       kept.fresh.add(new RankedRow(own.copy(), 0L, 1L))
       entries += 1
+      come += 1
+      rowBytes += own.getSizeInBytes + FoldLimits.overhead
       if (kept.fresh.size >= slack) shrink(kept)
     }
   }
 
+  private def isBeyond(row: UnsafeRow, worst: UnsafeRow): Boolean =
+    // A newer version of a row that is kept may come no earlier than it, but never later.
+    if (identity.hasVersions) ranked.comesAfter(row, worst) else ranked.isBeyond(row, worst)
+
   /** Sorts what has come among what is kept, and drops what is beyond the last place. */
   private def shrink(kept: Kept): Unit = {
-    val all = kept.rows ++ kept.fresh.toArray(Array.empty[RankedRow])
+    val had = kept.rows.length + kept.fresh.size
+    val all = newest(kept.rows ++ kept.fresh.toArray(Array.empty[RankedRow]))
     java.util.Arrays.sort(all, ranked.comparator)
     val within = ranked.keptAfter(all)
     kept.rows = all.filter(within.containsKey)
+    entries += kept.rows.length - had
     kept.fresh.clear()
-    entries += kept.rows.length - all.length
     // Only when something had to go is the last that stayed a bound for what comes.
     if (kept.rows.length < all.length) {
       kept.worst = if (kept.rows.isEmpty) all.head.row else kept.rows.last.row
     }
   }
+
+  /** Of several versions of a row the one that came last. */
+  private def newest(rows: Array[RankedRow]): Array[RankedRow] =
+    if (!identity.hasVersions) rows
+    else {
+      val versions = new java.util.LinkedHashMap[UnsafeRow, RankedRow]()
+      rows.foreach(row => versions.put(identity.keyOf(row.row).copy(), row))
+      versions.values.toArray(Array.empty[RankedRow])
+    }
 
   override protected def drain(): Iterator[InternalRow] = {
     val all = groups.values.iterator
@@ -69,6 +99,7 @@ final private[changelog] class PartialTopN(
         at < of.length || {
           groups.clear()
           entries = 0
+          groupBytes = 0L
           false
         }
       }

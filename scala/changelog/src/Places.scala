@@ -10,5 +10,8 @@ final case class Places(function: PlaceFunction, from: Long, to: Long, shown: Bo
   /** Whether a place has one row at most and shows, so that its row is replaced, not added. */
   def byPlace: Boolean = function == PlaceFunction.RowNumber && (shown || from == to)
 
+  /** Whether a partition has one row at most in the result, and needs no other to know it. */
+  def isFirst: Boolean = function == PlaceFunction.RowNumber && to == 1
+
   override def toString: String = s"${function.name} from $from to $to"
 }

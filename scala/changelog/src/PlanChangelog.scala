@@ -52,13 +52,15 @@ object PlanChangelog extends SparkStrategy {
     val read = planLater(project(node.partition ++ node.columns ++ node.kindIn, node.child))
     val input =
       if (node.kindIn.nonEmpty) read
-      else PartialTopNExec(node.partition, node.order, node.places, read)
+      else PartialTopNExec(node.partition, node.order, node.places, node.rowKey, read)
     ChangelogTopNExec(
       node.partition,
       node.columns,
       node.order,
       node.places,
       node.rank,
+      node.strategy,
+      node.rowKey,
       node.kindIn,
       node.kindOut,
       node.updateBefore,

@@ -30,15 +30,18 @@ final private[changelog] class RankedRows(order: Seq[SortOrder], places: Places)
     if (byOrder != 0) byOrder else Arrays.compareUnsigned(a.getBytes, b.getBytes)
   }
 
+  /** Whether a row comes after another by what the query orders by. */
+  def comesAfter(row: UnsafeRow, other: UnsafeRow): Boolean = ordering.compare(row, other) > 0
+
   /** Whether a row is beyond the last place, when `last` is the last row that is not. */
   def isBeyond(row: UnsafeRow, last: UnsafeRow): Boolean =
     if (places.function == PlaceFunction.RowNumber) compare(row, last) >= 0
-    else ordering.compare(row, last) > 0
+    else comesAfter(row, last)
 
   /** The rows at the places asked for, in order, of `sorted` rows that are there `count` times. */
   def placed(sorted: Array[RankedRow], count: RankedRow => Long): Array[PlacedRow] = {
     val found = Array.newBuilder[PlacedRow]
-    walk(sorted, count) { (row, place) =>
+    val _ = walk(sorted, count) { (row, place) =>
       if (place >= places.from) found += PlacedRow(row.row, place.toInt)
     }
     found.result()
@@ -47,15 +50,21 @@ final private[changelog] class RankedRows(order: Seq[SortOrder], places: Places)
   /** How many of each row of `sorted` have a place that is not beyond the last. */
   def keptAfter(sorted: Array[RankedRow]): java.util.IdentityHashMap[RankedRow, Tally] = {
     val kept = new java.util.IdentityHashMap[RankedRow, Tally]()
-    walk(sorted, _.after) { (row, _) =>
+    val _ = walk(sorted, _.after) { (row, _) =>
       kept.computeIfAbsent(row, _ => new Tally(0L)).count += 1
     }
     kept
   }
 
-  /** Visits each copy of each row up to the last place that is asked for. */
+  /**
+   * How many of `sorted` rows tell the rows at all places: those up to the first row that is beyond
+   * the last place, and this one; -1 when none is.
+   */
+  def needed(sorted: Array[RankedRow]): Int = walk(sorted, _.after)((_, _) => ())
+
+  /** Visits each copy of each row up to the last place that is asked for; see [[needed]]. */
   private def walk(sorted: Array[RankedRow], count: RankedRow => Long)(
-      visit: (RankedRow, Long) => Unit): Unit = {
+      visit: (RankedRow, Long) => Unit): Int = {
     var (i, numbered, rank, dense) = (0, 0L, 0L, 0L)
     var last: InternalRow = null
     var beyond = false
@@ -80,5 +89,6 @@ final private[changelog] class RankedRows(order: Seq[SortOrder], places: Places)
       }
       i += 1
     }
+    if (beyond) i else -1
   }
 }

@@ -1,7 +1,7 @@
 package io.firesteel.changelog
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Expression, If, Literal, NamedExpression, RuntimeReplaceableAggregate}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Average, Count, DeclarativeAggregate, Max, Min, Sum}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Average, Count, DeclarativeAggregate, ImperativeAggregate, Max, Min, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.firesteel.normalizeFloats
 import org.apache.spark.sql.types.{DataType, NumericType}
@@ -14,13 +14,14 @@ final private[changelog] case class ReadAggregate(
 private[changelog] object ReadAggregate {
 
   def apply(aggregate: Aggregate, input: ChangelogOperator): ReadAggregate = {
+    val retracting = !InferChangelog.facts(input).changes.insertOnly
     val below = new ComputedColumns("_column")
     val keys = aggregate.groupingExpressions.map(g => g -> below.of(normalizeFloats(g)))
     StateTypes.require("GROUP BY", keys.map(_._2))
     val calls = aggregate.aggregateExpressions
       .flatMap(_.collect { case call: AggregateExpression => call })
       .distinctBy(_.canonicalized)
-      .map(call => call -> Call(call, below))
+      .map(call => call -> Call(call, below, retracting))
     val operator = GroupAggregate(
       keys.map(_._2).distinctBy(_.exprId),
       calls.map(_._2.function),
@@ -57,12 +58,12 @@ private[changelog] object ReadAggregate {
 
   /** One call, whose arguments are columns; null where its `FILTER` does not hold. */
   final private case class Call(
-      function: DeclarativeAggregate,
+      function: Expression,
       distinct: Boolean,
       result: Attribute)
 
   private object Call {
-    def apply(call: AggregateExpression, below: ComputedColumns): Call = {
+    def apply(call: AggregateExpression, below: ComputedColumns, retracting: Boolean): Call = {
       val function = replaced(call.aggregateFunction)
       val distinct = call.isDistinct && !function.isInstanceOf[Min] && !function.isInstanceOf[Max]
       def argument(value: Expression): Attribute = {
@@ -70,7 +71,7 @@ private[changelog] object ReadAggregate {
           call.filter.fold(value)(f => If(f, value, Literal(null, value.dataType)))
         below.of(if (distinct) normalizeFloats(filtered) else filtered)
       }
-      val read: DeclarativeAggregate = function match {
+      val read: Expression = function match {
         case Count(Seq(Literal(value, _))) if value != null && call.filter.isEmpty && !distinct =>
           Count(Seq(Literal(1)))
         case Count(values) => Count(values.map(argument))
@@ -79,14 +80,13 @@ private[changelog] object ReadAggregate {
           average.copy(child = argument(average.child))
         case min: Min => min.copy(child = argument(min.child))
         case max: Max => max.copy(child = argument(max.child))
-        case other =>
-          val types = other.children.map(_.dataType.sql).mkString(", ")
-          throw ChangelogErrors.unsupportedFunction(
-            other.prettyName,
-            s"there is no way yet to take a row of ($types) back from it")
+        case other => any(other, call.filter, distinct, below)
       }
       read match {
         case _: Count if !distinct => ()
+        case _: AnyAggregate if !retracting && !distinct => ()
+        case any: AnyAggregate =>
+          StateTypes.require(function.prettyName, any.function.references.toSeq)
         case other =>
           StateTypes.require(
             function.prettyName,
@@ -96,6 +96,24 @@ private[changelog] object ReadAggregate {
         AttributeReference(function.prettyName, function.dataType, function.nullable)()
       Call(read, distinct, result)
     }
+  }
+
+  /** Any other call: its arguments are columns and constants. */
+  private def any(
+      function: AggregateFunction,
+      filter: Option[Expression],
+      distinct: Boolean,
+      below: ComputedColumns): AnyAggregate = function match {
+    case _: DeclarativeAggregate | _: ImperativeAggregate =>
+      val columns = function.mapChildren {
+        case constant if constant.foldable => constant
+        case value => below.of(if (distinct) normalizeFloats(value) else value)
+      }
+      AnyAggregate(columns.asInstanceOf[AggregateFunction], filter.map(below.of))
+    case other =>
+      throw ChangelogErrors.unsupportedFunction(
+        other.prettyName,
+        "it does not run inside Spark's own aggregates")
   }
 
   /** `count_if`, `bool_and` and their like are written with others. */

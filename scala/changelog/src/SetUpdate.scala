@@ -1,73 +1,63 @@
 package io.firesteel.changelog
 
+import io.firesteel.core.KeyIndex
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.StateStore
 
 /**
- * Brings the sets of values of one group up to date, and the slots that are fed by them.
+ * Brings the sets of values of one group up to date, and the slots that are fed by them. One per
+ * task.
  *
  * A value is there while it has more rows than none. Within a micro-batch a retraction may arrive
  * before the row that it takes back: the count is then negative for a while, and the value absent.
  */
-final private[changelog] class SetUpdate(
-    layout: AggregateLayout,
-    made: AggregateRows,
-    store: StateStore,
-    counts: StateCounts) {
+final private[changelog] class SetUpdate(layout: AggregateLayout, buckets: ValueBuckets) {
 
-  def apply(groupKey: UnsafeRow, state: GroupState, values: Tally.Map): Unit = {
-    // Whether a slot's smallest or largest value went away.
-    val lost = new java.util.IdentityHashMap[ExtremeSlot, AnyRef]()
-    values.forEach { (key, tally) =>
-      if (tally.count != 0L) {
-        val set = layout.sets(key.getInt(layout.setAt))
-        val before = countOf(key)
-        val after = before + tally.count
-        write(key, after)
-        if (before <= 0 && after > 0) appear(set, state, key, lost)
-        else if (before > 0 && after <= 0) vanish(set, state, key, lost)
-      }
-    }
-    lost.keySet.forEach(slot => search(groupKey, state, slot))
-  }
+  // Slots whose smallest or largest value went away.
+  private[this] val lost = new java.util.IdentityHashMap[ExtremeSlot, AnyRef]()
+  private[this] val number = KeyIndex.numberRow()
 
-  private def countOf(key: UnsafeRow): Long = {
-    val stored = store.get(key)
-    if (stored == null) 0L else stored.getLong(0)
-  }
-
-  private def write(key: UnsafeRow, count: Long): Unit =
-    if (count == 0L) {
-      store.remove(key)
-      counts.removed += 1
-    } else {
-      store.put(key, made.valueOf(count))
-      counts.updated += 1
-    }
-
-  private def appear(
-      set: ValueSet,
+  /** Adds the tallies `changed(from until until)` of a set. */
+  def apply(
+      group: UnsafeRow,
       state: GroupState,
-      key: UnsafeRow,
-      lost: java.util.IdentityHashMap[ExtremeSlot, AnyRef]): Unit = {
-    set.fed.foreach(_.add(state, key, 1))
+      set: Int,
+      changes: ValueTallies,
+      changed: Array[Int],
+      from: Int,
+      until: Int): Unit = {
+    val of = layout.sets(set)
+    lost.clear()
+    buckets.add(group, state, set, changes, changed, from, until) {
+      (values, entry, before, after) =>
+        if (before <= 0 && after > 0) appear(of, state, valueOf(values, entry))
+        else if (before > 0 && after <= 0) vanish(of, state, valueOf(values, entry))
+    }
+    lost.keySet.forEach(slot => search(group, state, set, slot))
+    of.retained.foreach { slot =>
+      slot.compute(
+        state,
+        visit =>
+          buckets.foreach(group, state, set) { (values, entry) =>
+            visit(valueOf(values, entry), values.count(entry))
+          })
+    }
+  }
+
+  private def appear(set: ValueSet, state: GroupState, value: InternalRow): Unit = {
+    set.fed.foreach(_.add(state, value, 1))
     set.extremes.foreach { slot =>
       val best = slot.value(state)
-      slot.add(state, key, 1)
+      slot.add(state, value, 1)
       // Better than what went: nothing that stayed can be better still.
       if (slot.value(state) != best) { val _ = lost.remove(slot) }
     }
   }
 
-  private def vanish(
-      set: ValueSet,
-      state: GroupState,
-      key: UnsafeRow,
-      lost: java.util.IdentityHashMap[ExtremeSlot, AnyRef]): Unit = {
-    set.fed.foreach(_.add(state, key, -1))
+  private def vanish(set: ValueSet, state: GroupState, value: InternalRow): Unit = {
+    set.fed.foreach(_.add(state, value, -1))
     set.extremes.foreach { slot =>
-      val gone = key.get(set.at, set.types.head)
+      val gone = value.get(0, set.types.head)
       if (slot.value(state) != null && !slot.isBetter(slot.value(state), gone)) {
         val _ = lost.put(slot, slot)
       }
@@ -75,15 +65,16 @@ final private[changelog] class SetUpdate(
   }
 
   /** Looks through all values of the group: O(their number), only when the best one went. */
-  private def search(groupKey: UnsafeRow, state: GroupState, slot: ExtremeSlot): Unit = {
-    val set = layout.sets.indexWhere(_.extremes.exists(_ eq slot))
+  private def search(group: UnsafeRow, state: GroupState, set: Int, slot: ExtremeSlot): Unit = {
     slot.clear(state)
-    val entries = store.prefixScan(made.prefixOf(groupKey, set))
-    try {
-      while (entries.hasNext) {
-        val entry = entries.next()
-        if (entry.value.getLong(0) > 0) slot.add(state, entry.key: InternalRow, 1)
-      }
-    } finally entries.close()
+    buckets.foreach(group, state, set) { (values, entry) =>
+      slot.add(state, valueOf(values, entry), 1)
+    }
   }
+
+  private def valueOf(values: ValueTallies, entry: Int): InternalRow =
+    if (values.isNumber) {
+      number.setLong(0, values.number(entry))
+      number
+    } else values.row(entry)
 }

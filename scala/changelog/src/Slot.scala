@@ -29,7 +29,7 @@ private[changelog] trait Slot extends Serializable {
 
   /** How many numbers and how many other values it has. */
   def longs: Int = fields.count(_._2 == LongType)
-  final def refs: Int = fields.size - longs
+  def refs: Int = fields.size - longs
 
   /** Adds a row (`sign` 1) or takes one back (-1). */
   def add(state: GroupState, row: InternalRow, sign: Int): Unit

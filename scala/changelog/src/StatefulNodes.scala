@@ -53,13 +53,19 @@ final private[changelog] case class ChangelogAggregate(
     copy(child = newChild)
 }
 
-/** See [[TopN]]. `partition ++ columns ++ kindIn` are all columns of the child. */
+/**
+ * See [[TopN]]. `partition ++ columns ++ kindIn` are all columns that are read of the child.
+ *
+ * @param rowKey what tells rows apart, where a row that comes replaces the one with the same
+ */
 final private[changelog] case class ChangelogTopN(
     partition: Seq[Attribute],
     columns: Seq[Attribute],
     order: Seq[SortOrder],
     places: Places,
     rank: Option[Attribute],
+    strategy: String,
+    rowKey: Seq[Attribute],
     kindIn: Option[Attribute],
     kindOut: Attribute,
     updateBefore: Boolean,

@@ -3,18 +3,19 @@ package io.firesteel.changelog
 import io.firesteel.core.KeyReader
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, BindReferences, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, BindReferences, Expression, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.types.IntegerType
 
-/** The half of a Top-N below the exchange, where rows only come: see [[PartialTopN]]. */
+/** The half of a Top-N below the exchange, where none is taken back: see [[PartialTopN]]. */
 final private[changelog] case class PartialTopNExec(
     partition: Seq[Attribute],
     order: Seq[SortOrder],
     places: Places,
+    rowKey: Seq[Attribute],
     child: SparkPlan)
   extends UnaryExecNode {
 
@@ -26,17 +27,22 @@ final private[changelog] case class PartialTopNExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (limit, out) = (conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS), longMetric("numOutputRows"))
-    val (keys, in, sortBy, at) =
-      (partition, child.output, TopNExecs.bind(order, child.output), places)
-    child.execute().mapPartitions { rows =>
-      val ranked = new RankedRows(sortBy, at)
-      new PartialTopN(
-        KeyReader.unsafe(rows, in),
-        limit,
-        UnsafeProjection.create(keys, in),
-        ranked,
-        at)
-        .map { row => out += 1; row }
+    val (in, sortBy, at) = (child.output, TopNExecs.bind(order, child.output), places)
+    val (of, key) = (TopNExecs.bindAll(partition, in), TopNExecs.bindAll(rowKey, in))
+    child.execute().mapPartitions { unread =>
+      val (ranked, rows) = (new RankedRows(sortBy, at), KeyReader.unsafe(unread, in))
+      val identity = RowIdentity.of(key)
+      val kept =
+        if (at.isFirst)
+          new PartialFirst(rows, FoldLimits.ofThisTask(limit), new FirstRows(of, ranked, identity))
+        else new PartialTopN(
+          rows,
+          FoldLimits.ofThisTask(limit),
+          UnsafeProjection.create(of),
+          ranked,
+          at,
+          identity)
+      kept.map { row => out += 1; row }
     }
   }
 
@@ -51,6 +57,8 @@ final private[changelog] case class ChangelogTopNExec(
     order: Seq[SortOrder],
     places: Places,
     rank: Option[Attribute],
+    strategy: String,
+    rowKey: Seq[Attribute],
     kindIn: Option[Attribute],
     kindOut: Attribute,
     updateBefore: Boolean,
@@ -68,8 +76,6 @@ final private[changelog] case class ChangelogTopNExec(
   private def topNLayout = TopNLayout(partition, columns, places, kindIn.nonEmpty)
   override def layout: StateLayout = topNLayout.state
 
-  private def strategy: String = if (kindIn.isEmpty) "AppendFast" else "Retract"
-
   override def firedMessage: String =
     "the first rows of each partition are kept in state, and each micro-batch tells which changed"
 
@@ -77,6 +83,7 @@ final private[changelog] case class ChangelogTopNExec(
     "operator" -> "TopN",
     "changelogMode" -> mode,
     "strategy" -> strategy,
+    "rowKey" -> rowKey.map(_.name).mkString(", "),
     "places" -> places.toString,
     "partition" -> partition.map(_.name).mkString(", "),
     "order" -> order.map(_.sql).mkString(", "),
@@ -89,16 +96,51 @@ final private[changelog] case class ChangelogTopNExec(
   override protected def folded(): (StateStore, Iterator[InternalRow]) => Iterator[InternalRow] = {
     val (layout, at, before) = (topNLayout, places, updateBefore)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
-    val sortBy = TopNExecs.bind(order, partition ++ columns)
-    val kindAt = if (kindIn.isEmpty) -1 else partition.size + columns.size
+    val row = partition ++ columns
+    val (sortBy, key) = (TopNExecs.bind(order, row), TopNExecs.bindAll(rowKey, row))
+    val of = TopNExecs.bindAll(partition, row)
+    val kindAt = if (kindIn.isEmpty) -1 else row.size
     val counts = StateCounts(longMetric("numUpdatedStateRows"), longMetric("numRemovedStateRows"))
     val placeColumn = rank.getOrElse(AttributeReference("place", IntegerType)())
-    val (shown, made) = (output, partition ++ columns :+ placeColumn :+ kindOut)
+    val (shown, made) = (output, row :+ placeColumn :+ kindOut)
     (store, rows) => {
-      val ranked = new RankedRows(sortBy, at)
-      val changes = new PlaceChanges(at, before, ranked)
-      val toOutput = UnsafeProjection.create(shown, made)
-      new FinalTopN(rows, limit, layout, kindAt, ranked, changes, toOutput, store, counts)
+      val (ranked, identity) = (new RankedRows(sortBy, at), RowIdentity.of(key))
+      val out = new PlacedOutput(UnsafeProjection.create(shown, made))
+      if (layout.isFirst) {
+        val first = new FirstRows(of, ranked, identity)
+        new FinalFirst(
+          rows,
+          FoldLimits.ofThisTask(limit),
+          layout,
+          first,
+          before,
+          out,
+          store,
+          counts)
+      } else {
+        val changes = new PlaceChanges(at, before, ranked)
+        if (layout.retracting)
+          new FinalRetract(
+            rows,
+            FoldLimits.ofThisTask(limit),
+            layout,
+            kindAt,
+            ranked,
+            changes,
+            out,
+            store,
+            counts)
+        else new FinalTopN(
+          rows,
+          FoldLimits.ofThisTask(limit),
+          layout,
+          ranked,
+          identity,
+          changes,
+          out,
+          store,
+          counts)
+      }
     }
   }
 }
@@ -108,4 +150,8 @@ private[changelog] object TopNExecs {
   /** The order in terms of places in a row. */
   def bind(order: Seq[SortOrder], columns: Seq[Attribute]): Seq[SortOrder] =
     order.map(o => BindReferences.bindReference(o, columns))
+
+  /** Columns in terms of places in a row. */
+  def bindAll(columns: Seq[Attribute], row: Seq[Attribute]): Seq[Expression] =
+    columns.map(c => BindReferences.bindReference(c: Expression, row))
 }

@@ -1,15 +1,19 @@
 package io.firesteel.changelog
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.types.{DataType, LongType, StructType}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, JoinedRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.types.{BinaryType, DataType, IntegerType, LongType, StructType}
 
 /**
- * The state of a Top-N: each row of a partition is a key of its own, and how often it is there the
- * value, so that a change of a row touches no other.
+ * The state of a Top-N, by its strategy. Where rows are not taken back, each is a key of its own, and
+ * how often it is there the value; the only row of a partition is its value. Where they are, see
+ * [[FinalRetract]].
  *
  * {{{
- *   partition | columns of the row | count
+ *   partition | columns of the row        | count
+ *   partition |                           | columns of the first row
+ *   partition | head 1 |                  | whether it has all | first rows
+ *   partition | tail 0 | columns of a row | count              |
  * }}}
  */
 final private[changelog] case class TopNLayout(
@@ -20,22 +24,40 @@ final private[changelog] case class TopNLayout(
 
   private val name = "topn"
 
+  /** Whether a partition has one row in state. */
+  val isFirst: Boolean = places.isFirst && !retracting && columns.nonEmpty
+
   /** Rows in state are rows of the input: its columns without the kind. */
-  def state: StateLayout = {
-    val of = partition.zipWithIndex.map { case (c, i) => s"partition_$i" -> c.dataType }
-    val row = columns.zipWithIndex.map { case (c, i) => s"column_$i" -> c.dataType }
-    val key = of ++ row
-    // A smaller n may have dropped what a larger one needs.
-    val kept =
-      if (retracting) "count_of_all"
-      else s"count_to_${places.to}_by_${places.function.name.toLowerCase(java.util.Locale.ROOT)}"
-    StateLayout(
-      name,
-      StructType(key.map { case (n, t) => StateLayout.field(name, n, t) }),
-      StructType(Seq(StateLayout.field(name, kept, LongType))),
-      if (columns.isEmpty) 0 else partition.size
-    )
-  }
+  def state: StateLayout =
+    if (isFirst) StateLayout(name, schema(of), schema(named("first", columns)), prefix = 0)
+    else if (retracting) {
+      StateLayout(
+        name,
+        schema((of :+ ("part" -> IntegerType)) ++ row),
+        schema(Seq("count" -> LongType, s"head_$upTo" -> BinaryType)),
+        // Rows without columns are all the same row: there is no tail.
+        if (columns.isEmpty) 0 else partition.size + 1
+      )
+    } else {
+      StateLayout(
+        name,
+        schema(of ++ row),
+        schema(Seq(s"count_$upTo" -> LongType)),
+        if (columns.isEmpty) 0 else partition.size)
+    }
+
+  private def of = named("partition", partition)
+  private def row = named("column", columns)
+
+  // A larger n needs rows that a smaller one may have dropped, or may not have in the head.
+  private def upTo =
+    s"to_${places.to}_by_${places.function.name.toLowerCase(java.util.Locale.ROOT)}"
+
+  private def named(what: String, columns: Seq[Attribute]): Seq[(String, DataType)] =
+    columns.zipWithIndex.map { case (c, i) => s"${what}_$i" -> c.dataType }
+
+  private def schema(fields: Seq[(String, DataType)]): StructType =
+    StructType(fields.map { case (n, t) => StateLayout.field(name, n, t) })
 }
 
 /** Makes keys and values of the store. One per task. */
@@ -45,12 +67,20 @@ final private[changelog] class TopNRows(layout: TopNLayout) {
   private[this] val row = layout.columns.map(_.dataType)
   private[this] val toPartition = UnsafeProjection.create(refs(of, 0))
   private[this] val toOwn = UnsafeProjection.create(refs(of ++ row, 0))
+  private[this] val toColumns = UnsafeProjection.create(refs(row, of.size))
+  private[this] val joined = new JoinedRow
   private[this] val count = UnsafeProjection.create(Array(LongType: DataType))
 
   def partitionOf(input: InternalRow): UnsafeRow = toPartition(input)
 
   /** An input row without its kind: the key of its entry in the store. */
   def rowOf(input: InternalRow): UnsafeRow = toOwn(input)
+
+  /** The columns of a row beside its partition's: the value of a first row. */
+  def columnsOf(own: UnsafeRow): UnsafeRow = toColumns(own)
+
+  /** The row of a partition and the columns beside it. */
+  def joinedRow(of: UnsafeRow, columns: UnsafeRow): UnsafeRow = toOwn(joined(of, columns))
 
   def valueOf(copies: Long): UnsafeRow = count(InternalRow(copies))
 

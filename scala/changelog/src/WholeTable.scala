@@ -9,26 +9,32 @@ import org.apache.spark.sql.types.{DataType, LongType}
 /** Brings a table of rows and how often they are there up to date, and gives all of its rows. */
 final private[changelog] class WholeTable(
     rows: Iterator[InternalRow],
-    limit: Int,
+    limits: FoldLimits,
     toRow: UnsafeProjection,
     kindAt: Int,
     store: StateStore,
     counts: StateCounts)
-  extends FoldIterator(rows, limit) {
+  extends FoldIterator(rows, limits) {
 
   private[this] val tallies = new Tally.Map()
+  private[this] var rowBytes = 0L
   private[this] val toCount = UnsafeProjection.create(Array(LongType: DataType))
 
   override protected def held: Int = tallies.size
 
+  override protected def bytes: Long = rowBytes
+
   override protected def fold(input: InternalRow): Unit = {
     val sign = if (kindAt >= 0 && RowKind.isRetraction(input.getByte(kindAt))) -1L else 1L
-    Tally.add(tallies, toRow(input), sign)
+    val (before, row) = (tallies.size, toRow(input))
+    Tally.add(tallies, row, sign)
+    if (tallies.size > before) rowBytes += row.getSizeInBytes + FoldLimits.overhead
   }
 
   override protected def drain(): Iterator[InternalRow] = {
     tallies.forEach((row, tally) => if (tally.count != 0L) add(row, tally.count))
     tallies.clear()
+    rowBytes = 0L
     Iterator.empty
   }
 

@@ -58,18 +58,33 @@ private[changelog] object WriteChangelog {
     val kind = ChangelogNode.newKind()
     val columns = topN.input.output.filterNot(c => topN.partition.exists(_.exprId == c.exprId))
     StateTypes.require("TopN", topN.partition ++ columns)
-    val (partition, plan) = WholeKey.orWhole(topN.partition, input.plan)
+    val below = inferred.inputs.head
+    val strategy = topN.strategy(below.facts)
+    // Rows that are replaced are found by their key; none is taken back.
+    val upserts = (strategy, input.kind) match {
+      case (TopNStrategy.UpdateFast(_), Some(its)) if below.updateBefore =>
+        withoutBefore(input.plan, its)
+      case _ => input.plan
+    }
+    val (partition, plan) = WholeKey.orWhole(topN.partition, upserts)
+    val rowKey = strategy match {
+      case TopNStrategy.UpdateFast(key) => topN.input.output.filter(c => key.contains(c.exprId))
+      case _ => Nil
+    }
     val node = ChangelogTopN(
       partition,
       columns,
       topN.order,
       topN.places,
       topN.rank,
-      input.kind,
+      strategy.name,
+      rowKey,
+      if (strategy == TopNStrategy.Retract) input.kind else None,
       kind,
       inferred.updateBefore,
       inferred.mode,
-      plan)
+      plan
+    )
     Written(Project(topN.output :+ kind, node), Some(kind))
   }
 

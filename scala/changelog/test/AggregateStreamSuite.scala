@@ -144,4 +144,71 @@ class AggregateStreamSuite extends ChangelogSuite {
       }
     )
   }
+
+  providers.foreach { provider =>
+    test(s"many values of one group come and go, ${provider.split('.').last}") {
+      withProvider(provider) {
+        val calls = "count(DISTINCT s), sum(DISTINCT s), min(s), max(s), count(DISTINCT s, text)"
+        def rows(ids: Range, v: Int) = ids.map(id => Row(id, v + id % 1500))
+        assertFollows(
+          "id INT, v INT",
+          s"SELECT g, $calls FROM (SELECT id % 7 = 0 AS g, id, sum(v) AS s, concat('number ', sum(v)) AS text " +
+            "FROM {t} GROUP BY id) GROUP BY g",
+          Seq(
+            rows(0 until 50, 0),
+            rows(0 until 2000, 0),
+            rows(1000 until 4000, 3),
+            rows(4000 until 4001, 1),
+            // All sums become the same one, but for what came last.
+            (0 until 4001).map(id => Row(id, -2 * (id % 1500)))
+          ),
+          restarts = Set(2, 4)
+        )
+      }
+    }
+  }
+
+  private val others =
+    """stddev(v) AS sd, var_pop(v) AS vp, round(kurtosis(v), 9) AS ku, round(corr(v, id), 9) AS co, round(skewness(v), 9) AS sk,
+      |  percentile(v, 0.5) AS half, percentile_approx(v, array(0.1, 0.9)) AS ends, median(v) AS m,
+      |  sort_array(collect_list(v)) AS list, sort_array(collect_set(v % 3)) AS values,
+      |  sort_array(collect_list(DISTINCT v % 3) FILTER (WHERE v > 0)) AS some,
+      |  max_by(id, v * 1000 + id) AS top, min_by(struct(id, v), v * 1000 + id) AS low,
+      |  approx_count_distinct(v) AS near, bit_xor(v) AS bits, any_value(g) AS any, first(g) AS one,
+      |  round(regr_slope(v, id), 9) AS slope, sum(make_dt_interval(0, v)) AS hours, hll_sketch_estimate(hll_sketch_agg(v)) AS hll,
+      |  max_by(id, v * 1000 + id) FILTER (WHERE id % 2 = 0) AS even""".stripMargin
+
+  private val points = Seq(
+    (0 until 12).map(i => Row(i, i * 7 % 5)),
+    Seq(Row(3, 4), Row(3, -9), Row(20, null), Row(21, 0)),
+    Nil,
+    (0 until 12).map(i => Row(i, 2))
+  )
+
+  providers.foreach { provider =>
+    test(
+      s"any aggregate of Spark's, over rows that come and that go, ${provider.split('.').last}") {
+      withProvider(provider) {
+        assertFollows(
+          "id INT, v INT",
+          s"SELECT g, $others FROM (SELECT id % 2 AS g, id, v FROM {t}) GROUP BY g",
+          points,
+          restarts = Set(1))
+        assertFollows(
+          "id INT, v INT",
+          s"SELECT g, $others FROM (SELECT id % 2 AS g, id, sum(v) AS v FROM {t} GROUP BY id) GROUP BY g",
+          points,
+          restarts = Set(1, 3))
+      }
+    }
+  }
+
+  test("any aggregate of Spark's over nothing is what Spark says of nothing") {
+    assertFollows(
+      "id INT, v INT",
+      "SELECT collect_list(v) AS l, stddev(v) AS s, first(v) AS f, count_min_sketch(v, 0.5d, 0.5d, 1) AS c " +
+        "FROM (SELECT id, sum(v) AS v FROM {t} GROUP BY id) WHERE v > 100",
+      Seq(Seq(Row(1, 1)), Seq(Row(1, 100)), Seq(Row(1, -100)))
+    )
+  }
 }

@@ -1,7 +1,7 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, Expression, GreaterThan, Literal, SortOrder}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Sum}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, Descending, Expression, GreaterThan, Literal, NullsFirst, NullsLast, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, DeclarativeAggregate, Max, Min, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.types.{IntegerType, LongType}
 import org.scalatest.funsuite.AnyFunSuite
@@ -84,8 +84,49 @@ class InferChangelogSuite extends AnyFunSuite {
     assert(InferChangelog.facts(first(1, None, source)).upsertKeys == Set(Set(k.exprId)))
   }
 
-  test("a Top-N of a changelog deletes") {
-    assert(mode(first(1, None, counted.copy(keys = Seq(k, v)))) == "[I,UB,UA,D]")
+  test("a Top-N of a changelog deletes, since any row may come after a row that goes") {
+    val byTotal = TopN(
+      Seq(k),
+      Seq(SortOrder(total, Ascending)),
+      PlaceFunction.RowNumber,
+      1,
+      1,
+      None,
+      counted.copy(keys = Seq(k, v)))
+    assert(mode(byTotal) == "[I,UB,UA,D]")
+    assert(InferChangelog(byTotal, updateBefore = false).inputs.head.mode == "[I,UB,UA]")
+  }
+
+  private def topOf(function: DeclarativeAggregate, order: Attribute => SortOrder): TopN = {
+    val result = AttributeReference("result", LongType, function.nullable)()
+    val grouped = GroupAggregate(Seq(k, v), Seq(function), Seq(false), Seq(result), source)
+    TopN(Seq(k), Seq(order(result)), PlaceFunction.RowNumber, 1, 3, Some(column("rn")), grouped)
+  }
+
+  private def strategy(topN: TopN): String =
+    topN.strategy(InferChangelog.facts(topN.input)).name
+
+  test("rows that only get better need neither what they replace nor what is beyond") {
+    val most = topOf(Count(Nil), SortOrder(_, Descending))
+    assert(strategy(most) == "UpdateFast")
+    assert(InferChangelog(most, updateBefore = true).mode == "[I,UB,UA]")
+    assert(InferChangelog(most, updateBefore = true).inputs.head.mode == "[I,UA]")
+    assert(strategy(topOf(Max(v), SortOrder(_, Descending))) == "UpdateFast")
+    assert(strategy(topOf(Min(v), SortOrder(_, Ascending, NullsLast, Nil))) == "UpdateFast")
+    assert(strategy(topOf(Count(Nil), _ => SortOrder(v, Descending))) == "UpdateFast")
+  }
+
+  test("rows that may get worse are taken back") {
+    assert(strategy(topOf(Count(Nil), SortOrder(_, Ascending))) == "Retract")
+    assert(strategy(topOf(Sum(v), SortOrder(_, Descending))) == "Retract")
+    // A group without a value comes first, until it has one.
+    assert(strategy(topOf(Min(v), SortOrder(_, Ascending))) == "Retract")
+    assert(strategy(topOf(Max(v), SortOrder(_, Descending, NullsFirst, Nil))) == "Retract")
+    val most = topOf(Count(Nil), SortOrder(_, Descending))
+    // Without the partition in its key a row may move from one to another.
+    assert(strategy(most.copy(partition = Seq(column("other")))) == "Retract")
+    val emptied = Selection(above(most.input.output.last), most.input)
+    assert(strategy(most.copy(input = emptied)) == "Retract")
   }
 
   test("a union changes as its inputs do, and nothing identifies its rows") {

@@ -149,8 +149,6 @@ class OutputModesSuite extends ChangelogSuite {
       "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
     "SELECT c, current_timestamp() AS r, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t})" ->
       "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
-    "SELECT word, collect_list(DISTINCT n) AS l, row_kind() FROM {t} GROUP BY word" ->
-      "FIRESTEEL_CHANGELOG_UNSUPPORTED_FUNCTION",
     "SELECT ci, count(DISTINCT n), row_kind() FROM (SELECT word COLLATE UTF8_LCASE AS ci, n FROM {t}) " +
       "GROUP BY ci" -> "FIRESTEEL_CHANGELOG_UNSUPPORTED_TYPE",
     "SELECT a.c, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t}) a JOIN {t} b ON a.c = b.n" ->

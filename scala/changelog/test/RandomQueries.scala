@@ -66,6 +66,7 @@ object RandomQueries {
   private def above(below: Query): Gen[Query] = Gen.frequency(
     5 -> aggregate(below),
     3 -> topN(below),
+    2 -> trending(below),
     1 -> distinct(below),
     1 -> limit(below),
     2 -> filter(below),
@@ -104,9 +105,19 @@ object RandomQueries {
       "#ount(c)" -> "int",
       "min(c)" -> kind,
       "max(c)" -> kind,
-      "#ount(DISTINCT c)" -> "int")
+      "#ount(DISTINCT c)" -> "int",
+      "max_by(c, c)" -> kind,
+      "#ardinality(#olle#t_list(c))" -> "int",
+      "#ardinality(#olle#t_set(c))" -> "int",
+      "approx_#ount_distin#t(DISTINCT c)" -> "int"
+    )
     val sums = kind match {
-      case "int" => Seq("sum(c)" -> "int", "avg(c)" -> "ratio", "sum(DISTINCT c)" -> "int")
+      case "int" => Seq(
+          "sum(c)" -> "int",
+          "avg(c)" -> "ratio",
+          "sum(DISTINCT c)" -> "int",
+          "per#entile(c, 0.5)" -> "ratio",
+          "bit_or(c)" -> "int")
       case "float" => Seq("sum(c)" -> "float", "avg(c)" -> "ratio")
       // A sum of sums would have more digits than there are.
       case "decimal" => Seq("sum(c)" -> "wide", "avg(c)" -> "wide")
@@ -134,6 +145,29 @@ object RandomQueries {
       s"SELECT ${select.mkString(", ")} FROM (SELECT *, $function() OVER ($of ORDER BY $sorted) AS rn " +
         s"FROM (${below.sql})) WHERE $bound",
       if (shown) below.columns :+ Column(place, "int") else below.columns
+    )
+  }
+
+  /** The groups with the most rows, or the largest value: over rows that come, these only improve. */
+  private def trending(below: Query): Gen[Query] = for {
+    keys <- Gen.pick(math.min(2, below.columns.size), below.columns)
+    column <- Gen.oneOf(below.columns)
+    by <- Gen.oneOf(s"count(${column.name})" -> "int", s"max(${column.name})" -> column.kind)
+    function <- Gen.oneOf("row_number", "rank", "dense_rank")
+    of <- Gen.oneOf("", "PARTITION BY key0")
+    n <- Gen.choose(1, 3)
+    shown <- Gen.oneOf(Seq(Column("rn", "int")), Nil)
+  } yield {
+    val named = keys.toSeq.zipWithIndex.map { case (key, i) => key -> s"key$i" }
+    val select = named.map { case (key, name) => s"${key.name} AS $name" }.mkString(", ")
+    val columns = named.map { case (key, name) => Column(name, key.kind) } ++
+      Seq(Column("best", by._2), Column("rows", "int")) ++ shown
+    val order = ("best DESC" +: named.map(_._2)).mkString(", ")
+    Query(
+      s"SELECT ${columns.map(_.name).mkString(", ")} FROM (SELECT *, $function() OVER ($of " +
+        s"ORDER BY $order) AS rn FROM (SELECT $select, ${by._1} AS best, count(*) AS rows " +
+        s"FROM (${below.sql}) GROUP BY ${keys.map(_.name).mkString(", ")})) WHERE rn <= $n",
+      columns
     )
   }
 

@@ -1,0 +1,61 @@
+package io.firesteel.changelog
+
+import io.firesteel.core.RowKind
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.StateStore
+
+/**
+ * The first row of each partition (Flink: FastTop1, Deduplicate): one access to a partition's only
+ * entry in a micro-batch.
+ */
+final private[changelog] class FinalFirst(
+    rows: Iterator[InternalRow],
+    limits: FoldLimits,
+    layout: TopNLayout,
+    first: FirstRows,
+    updateBefore: Boolean,
+    output: PlacedOutput,
+    store: StateStore,
+    counts: StateCounts)
+  extends FoldIterator(rows, limits) {
+
+  private[this] val made = new TopNRows(layout)
+
+  override protected def held: Int = first.size
+
+  override protected def bytes: Long = first.bytes
+
+  override protected def fold(row: InternalRow): Unit = first.offer(made.rowOf(row))
+
+  override protected def drain(): Iterator[InternalRow] =
+    (0 until first.size).iterator.flatMap(settle).concat {
+      first.clear()
+      Iterator.empty
+    }
+
+  private def settle(at: Int): Iterator[InternalRow] = {
+    val (partition, row) = (first.key(at), first.row(at))
+    val stored = store.get(partition)
+    if (stored == null) {
+      put(partition, row)
+      Iterator.single(output(row, 1, RowKind.Insert))
+    } else {
+      val before = made.joinedRow(partition, stored)
+      if (row == before || !first.replaces(row, before)) Iterator.empty
+      else {
+        put(partition, row)
+        val after = Iterator.single((row, RowKind.UpdateAfter))
+        val told =
+          if (updateBefore) Iterator.single((before.copy(), RowKind.UpdateBefore)) ++ after
+          else after
+        told.map { case (of, kind) => output(of, 1, kind) }
+      }
+    }
+  }
+
+  private def put(partition: UnsafeRow, row: UnsafeRow): Unit = {
+    store.put(partition, made.columnsOf(row))
+    counts.updated += 1
+  }
+}

@@ -1,0 +1,128 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.StateStore
+
+/**
+ * A Top-N of rows that are taken back (Flink: Retract).
+ *
+ * All rows of a partition are in the state: the first ones, somewhat more than have a place, in one
+ * entry, its head, and each of the others in one of its own, its tail. A change costs the head and at
+ * most one entry of the tail. The tail is read only when so many of the head's rows went that those
+ * left may not have all places; it then takes as many as it can hold from there.
+ *
+ * Memory: a head, and while the tail is read as many rows as a head takes.
+ */
+final private[changelog] class FinalRetract(
+    rows: Iterator[InternalRow],
+    limits: FoldLimits,
+    layout: TopNLayout,
+    kindAt: Int,
+    ranked: RankedRows,
+    changes: PlaceChanges,
+    output: PlacedOutput,
+    store: StateStore,
+    counts: StateCounts)
+  extends PartitionedFold(rows, limits, layout, kindAt, RowIdentity.of(Nil), output) {
+
+  private[this] val entries = new RetractRows(layout)
+
+  override protected def settle(partition: UnsafeRow, pending: PendingRows): Seq[PlaceChange] = {
+    val head = entries.read(store.get(entries.headKeyOf(partition)))
+    val bound = if (head.isAll || head.rows.isEmpty) null else head.rows.last
+    val stored = head.rows.map(row => pending.of(row.row, row.before))
+    val (within, beyond) = pending.others.partition { row =>
+      bound == null || ranked.comparator.compare(row, bound) <= 0
+    }
+    beyond.foreach(addToTail)
+    val sorted = stored ++ within
+    java.util.Arrays.sort(sorted, ranked.comparator)
+    val before = ranked.placed(sorted, _.before)
+    val now = filled(partition, sorted.filter(_.after != 0L), head.isAll)
+    val after = ranked.placed(now.rows, _.after)
+    save(partition, now)
+    changes.of(before, after)
+  }
+
+  /** The head with as many rows as it needs, and no more than it may have. */
+  private def filled(partition: UnsafeRow, rows: Array[RankedRow], isAll: Boolean): Head = {
+    val needed = ranked.needed(rows)
+    if (needed < 0 && !isAll) fromTail(partition, rows)
+    else if (needed >= 0 && rows.length > needed + 2 * spare) cut(rows, needed + spare)
+    else Head(rows, isAll)
+  }
+
+  private def spare: Int = FinalRetract.spare
+
+  /** Gives the tail what is beyond so many rows. */
+  private def cut(rows: Array[RankedRow], kept: Int): Head = {
+    rows.drop(kept).foreach(row => putInTail(row.row, row.after))
+    Head(rows.take(kept), isAll = false)
+  }
+
+  /** Takes the tail's first rows, all of which come after those of the head. */
+  private def fromTail(partition: UnsafeRow, rows: Array[RankedRow]): Head = {
+    val tail = Array.newBuilder[RankedRow]
+    val scan = store.prefixScan(entries.tailOf(partition))
+    try {
+      while (scan.hasNext) {
+        val entry = scan.next()
+        val count = entries.countOf(entry.value)
+        tail += new RankedRow(entries.rowOf(entry.key).copy(), count, count)
+      }
+    } finally scan.close()
+    val sorted = tail.result()
+    java.util.Arrays.sort(sorted, ranked.comparator)
+    val needed = ranked.needed(rows ++ sorted)
+    val taken =
+      if (needed < 0) sorted.length
+      else math.min(sorted.length, needed + spare - rows.length)
+    sorted.take(taken).foreach(row => removeFromTail(row.row))
+    Head(rows ++ sorted.take(taken), isAll = taken == sorted.length)
+  }
+
+  private def addToTail(row: RankedRow): Unit =
+    if (row.after != 0L) {
+      val stored = store.get(entries.tailKeyOf(row.row))
+      val count = row.after + (if (stored == null) 0L else entries.countOf(stored))
+      if (count == 0L) removeFromTail(row.row) else putInTail(row.row, count)
+    }
+
+  private def putInTail(row: UnsafeRow, count: Long): Unit = {
+    store.put(entries.tailKeyOf(row), entries.valueOf(count))
+    counts.updated += 1
+  }
+
+  private def removeFromTail(row: UnsafeRow): Unit = {
+    store.remove(entries.tailKeyOf(row))
+    counts.removed += 1
+  }
+
+  private def save(partition: UnsafeRow, head: Head): Unit = {
+    val key = entries.headKeyOf(partition)
+    if (head.rows.isEmpty && head.isAll) {
+      store.remove(key)
+      counts.removed += 1
+    } else {
+      store.put(key, entries.valueOf(head))
+      counts.updated += 1
+    }
+  }
+}
+
+private[changelog] object FinalRetract {
+
+  /**
+   * Rows that a head has beside those with a place. The tail is read after so many more of the head's
+   * rows went than came; a head of any partition that changes is read and written.
+   */
+  val spare: Int = 32
+}
+
+/**
+ * The first rows of a partition, in order.
+ *
+ * @param isAll whether the partition has no others
+ */
+final private[changelog] case class Head(rows: Array[RankedRow], isAll: Boolean)

@@ -1,0 +1,46 @@
+package io.firesteel.changelog
+
+import io.firesteel.core.MergeableAggregates
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, BoundReference, Expression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Complete}
+import org.apache.spark.sql.types.{DataType, StructField}
+
+/**
+ * Spark's own code of one aggregate function, over rows of the columns that it reads.
+ *
+ * @param call reads columns by places
+ * @param columns those places
+ */
+final private[changelog] class OwnAggregate(
+    call: AnyAggregate,
+    columns: Seq[Int],
+    types: Seq[DataType])
+  extends Serializable {
+
+  @transient private[this] lazy val aggregates: MergeableAggregates = {
+    val input: Seq[Attribute] = types.map(AttributeReference("column", _)())
+    def bound(e: Expression) = e.transform { case place: BoundReference =>
+      input(columns.indexOf(place.ordinal))
+    }
+    val function = bound(call.function).asInstanceOf[AggregateFunction]
+    val expression = AggregateExpression(function, Complete, isDistinct = false, call.filter.map(bound))
+    new MergeableAggregates(Seq(expression), input)
+  }
+
+  /** Columns of what the function keeps. */
+  def state: Seq[StructField] =
+    call.function.aggBufferAttributes.map(a => StructField(a.name, a.dataType))
+
+  def newBuffer(): InternalRow = aggregates.newBuffer()
+
+  def update(buffer: InternalRow, row: InternalRow): Unit = aggregates.update(buffer, row)
+
+  def merge(buffer: InternalRow, state: InternalRow): Unit = aggregates.merge(buffer, state)
+
+  /** What a buffer keeps, in a row that the next call uses again. */
+  def stateOf(buffer: InternalRow): InternalRow = aggregates.state(buffer)
+
+  def result(buffer: InternalRow): Any =
+    InternalRow.copyValue(aggregates.results(buffer).get(0, call.dataType))
+}
