@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
-import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.types.ByteType
 
 /**
@@ -90,15 +89,14 @@ final private[changelog] case class ChangelogAggregateExec(
   override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =
     copy(stateInfo = info, child = child)
 
-  override protected def folded(): (StateStore, Iterator[InternalRow]) => Iterator[InternalRow] = {
+  override protected def folded(): (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
     val (layout, before) = (aggregateLayout, updateBefore)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
-    val counts = StateCounts(longMetric("numUpdatedStateRows"), longMetric("numRemovedStateRows"))
     val (expressions, inputs) = resultColumns
     val home = if (isGlobal) Some(WholeKey.homeOf(getStateInfo.numPartitions)) else None
-    (store, rows) => {
+    (entries, place, rows) => {
       val results = UnsafeProjection.create(expressions, inputs)
-      val whole = home.filter(_ == store.id.partitionId).map(_ => WholeKey.row())
+      val whole = home.filter(_ == place).map(_ => WholeKey.row())
       new FinalAggregate(
         rows,
         FoldLimits.ofThisTask(limit),
@@ -106,8 +104,7 @@ final private[changelog] case class ChangelogAggregateExec(
         results,
         before,
         whole,
-        store,
-        counts)
+        entries)
     }
   }
 

@@ -1,5 +1,7 @@
 package io.firesteel.changelog
 
+import java.util.concurrent.TimeUnit
+
 import org.apache.spark.sql.firesteel.ConfigEntry
 import org.apache.spark.sql.internal.SQLConf
 
@@ -27,5 +29,17 @@ object ChangelogConf {
       .checkValue(_ > 0, "must be positive")
       .createWithDefault(4000000)
 
-  val all: Seq[ConfigEntry[_]] = Seq(ENABLED, MAX_BUFFERED_ROWS)
+  val STATE_TTL: ConfigEntry[Long] =
+    SQLConf
+      .buildConf("spark.firesteel.changelog.stateTtl")
+      .doc("How long an entry of state is kept after it was last written, such as 1d; 0, forever. " +
+        "What expires is as if it had never been: nothing is told of it, its key begins anew, and that " +
+        "it goes, said later, is counted, logged once and ignored. A query started with it needs " +
+        "some at every restart, and one started without it none.")
+      .version("0.1.0")
+      .timeConf(TimeUnit.MILLISECONDS)
+      .checkValue(_ >= 0, "must not be negative")
+      .createWithDefault(0L)
+
+  val all: Seq[ConfigEntry[_]] = Seq(ENABLED, MAX_BUFFERED_ROWS, STATE_TTL)
 }

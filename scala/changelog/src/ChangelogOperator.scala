@@ -1,7 +1,7 @@
 package io.firesteel.changelog
 
 import io.firesteel.changelog.ChangelogOperator.{mapKeys, renamed}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, NamedExpression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, Generator, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
@@ -102,6 +102,28 @@ final case class Selection(condition: Expression, input: ChangelogOperator)
 
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] =
     Seq(wanted || splitsUpdates(inputs.head))
+}
+
+/**
+ * `explode` and its like: as many rows as a row's value asks for. How many it was may be another
+ * number after an update, so that old rows go and new ones come.
+ */
+final case class Generation(
+    generator: Generator,
+    outer: Boolean,
+    made: Seq[Attribute],
+    input: ChangelogOperator)
+  extends ChangelogOperator {
+  override def name: String = "Generate"
+  override def inputs: Seq[ChangelogOperator] = Seq(input)
+  override def output: Seq[Attribute] = input.output ++ made
+  override def changes(inputs: Seq[Facts]): Changes =
+    Changes(updates = false, deletes = !inputs.head.changes.insertOnly)
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] =
+    inputs.map(_.changes.updates)
+  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
 }
 
 final case class UnionAll(inputs: Seq[ChangelogOperator], output: Seq[Attribute])

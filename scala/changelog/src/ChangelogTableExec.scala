@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, UnsafeProjection}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
-import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
 
 /** Executes [[ChangelogTable]]: the state is the whole result, and all of it is given each time. */
@@ -35,18 +34,16 @@ final private[changelog] case class ChangelogTableExec(
   override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =
     copy(stateInfo = info, child = child)
 
-  override protected def folded(): (StateStore, Iterator[InternalRow]) => Iterator[InternalRow] = {
+  override protected def folded(): (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val (width, in) = (columns.size, child.output)
     val (row, kindAt) = (columns, if (kindIn.isEmpty) -1 else width)
-    val counts = StateCounts(longMetric("numUpdatedStateRows"), longMetric("numRemovedStateRows"))
-    (store, rows) =>
+    (entries, _, rows) =>
       new WholeTable(
         rows,
         FoldLimits.ofThisTask(limit),
         UnsafeProjection.create(row, in),
         kindAt,
-        store,
-        counts)
+        entries)
   }
 }

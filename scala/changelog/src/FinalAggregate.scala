@@ -5,11 +5,6 @@ import scala.collection.mutable.ArrayBuffer
 import io.firesteel.core.{KeyIndex, RowKind}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.execution.streaming.state.StateStore
-
-/** Counts of what happened to a store. */
-final private[changelog] case class StateCounts(updated: SQLMetric, removed: SQLMetric)
 
 /**
  * Adds what the tasks below summed up to the groups' state, and tells how each group's result
@@ -26,8 +21,7 @@ final private[changelog] class FinalAggregate(
     results: UnsafeProjection,
     updateBefore: Boolean,
     whole: Option[UnsafeRow],
-    store: StateStore,
-    counts: StateCounts)
+    entries: StateEntries)
   extends FoldIterator(rows, limits) {
 
   private[this] val keyWidth = layout.keyTypes.size
@@ -39,7 +33,7 @@ final private[changelog] class FinalAggregate(
   private[this] val before = ArrayBuffer.empty[UnsafeRow]
   private[this] val values = layout.sets.map(set => new ValueTallies(set.isNumber))
   private[this] val made = new AggregateRows(layout)
-  private[this] val sets = new SetUpdate(layout, new ValueBuckets(layout, made, store, counts))
+  private[this] val sets = new SetUpdate(layout, new ValueBuckets(layout, made, entries))
   private[this] val buffer = new GenericInternalRow(layout.results.map(_.width).sum)
   private[this] val joined = new JoinedRow
 
@@ -47,12 +41,12 @@ final private[changelog] class FinalAggregate(
   whole.foreach(groupOf)
 
   override protected def held: Int = {
-    var (entries, set) = (states.size, 0)
+    var (sum, set) = (states.size, 0)
     while (set < values.length) {
-      entries += values(set).size
+      sum += values(set).size
       set += 1
     }
-    entries
+    sum
   }
 
   override protected def bytes: Long = {
@@ -82,7 +76,7 @@ final private[changelog] class FinalAggregate(
   /** The state of a group as it was, and the result as it was told. */
   private def load(key: UnsafeRow): Unit = {
     val state = layout.newState()
-    val stored = store.get(made.entryOf(key))
+    val stored = entries.get(made.entryOf(key))
     if (stored != null) layout.merge(state, stored, 0)
     val exists = if (layout.isGlobal) stored != null else layout.rows.count(state) > 0
     states += state
@@ -117,20 +111,17 @@ final private[changelog] class FinalAggregate(
       }
       set += 1
     }
-    val exists = layout.isGlobal || layout.rows.count(state) > 0
-    put(key, state)
+    val rows = layout.rows.count(state)
+    if (entries.present(rows) == rows) put(key, state)
+    else entries.remove(made.entryOf(key))
+    val exists = layout.isGlobal || rows > 0
     changes(before(group), if (exists) result(key, state) else null)
   }
 
   private def put(key: UnsafeRow, state: GroupState): Unit = {
     val entry = made.entryOf(key)
-    if (!layout.isGlobal && layout.isZero(state)) {
-      store.remove(entry)
-      counts.removed += 1
-    } else {
-      store.put(entry, made.valueOf(state))
-      counts.updated += 1
-    }
+    if (!layout.isGlobal && layout.isZero(state)) entries.remove(entry)
+    else entries.put(entry, made.valueOf(state))
   }
 
   private def changes(before: UnsafeRow, after: UnsafeRow): List[InternalRow] =

@@ -3,7 +3,6 @@ package io.firesteel.changelog
 import io.firesteel.core.RowKind
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.StateStore
 
 /**
  * The first row of each partition (Flink: FastTop1, Deduplicate): one access to a partition's only
@@ -16,8 +15,7 @@ final private[changelog] class FinalFirst(
     first: FirstRows,
     updateBefore: Boolean,
     output: PlacedOutput,
-    store: StateStore,
-    counts: StateCounts)
+    entries: StateEntries)
   extends FoldIterator(rows, limits) {
 
   private[this] val made = new TopNRows(layout)
@@ -36,7 +34,7 @@ final private[changelog] class FinalFirst(
 
   private def settle(at: Int): Iterator[InternalRow] = {
     val (partition, row) = (first.key(at), first.row(at))
-    val stored = store.get(partition)
+    val stored = entries.get(partition)
     if (stored == null) {
       put(partition, row)
       Iterator.single(output(row, 1, RowKind.Insert))
@@ -54,8 +52,6 @@ final private[changelog] class FinalFirst(
     }
   }
 
-  private def put(partition: UnsafeRow, row: UnsafeRow): Unit = {
-    store.put(partition, made.columnsOf(row))
-    counts.updated += 1
-  }
+  private def put(partition: UnsafeRow, row: UnsafeRow): Unit =
+    entries.put(partition, made.columnsOf(row))
 }

@@ -2,7 +2,6 @@ package io.firesteel.changelog
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.StateStore
 
 /**
  * A Top-N of rows that are taken back (Flink: Retract).
@@ -22,14 +21,13 @@ final private[changelog] class FinalRetract(
     ranked: RankedRows,
     changes: PlaceChanges,
     output: PlacedOutput,
-    store: StateStore,
-    counts: StateCounts)
+    entries: StateEntries)
   extends PartitionedFold(rows, limits, layout, kindAt, RowIdentity.of(Nil), output) {
 
-  private[this] val entries = new RetractRows(layout)
+  private[this] val rowsOf = new RetractRows(layout)
 
   override protected def settle(partition: UnsafeRow, pending: PendingRows): Seq[PlaceChange] = {
-    val head = entries.read(store.get(entries.headKeyOf(partition)))
+    val head = rowsOf.read(entries.get(rowsOf.headKeyOf(partition)))
     val bound = if (head.isAll || head.rows.isEmpty) null else head.rows.last
     val stored = head.rows.map(row => pending.of(row.row, row.before))
     val (within, beyond) = pending.others.partition { row =>
@@ -37,6 +35,7 @@ final private[changelog] class FinalRetract(
     }
     beyond.foreach(addToTail)
     val sorted = stored ++ within
+    sorted.foreach(row => row.after = entries.present(row.after))
     java.util.Arrays.sort(sorted, ranked.comparator)
     val before = ranked.placed(sorted, _.before)
     val now = filled(partition, sorted.filter(_.after != 0L), head.isAll)
@@ -64,14 +63,10 @@ final private[changelog] class FinalRetract(
   /** Takes the tail's first rows, all of which come after those of the head. */
   private def fromTail(partition: UnsafeRow, rows: Array[RankedRow]): Head = {
     val tail = Array.newBuilder[RankedRow]
-    val scan = store.prefixScan(entries.tailOf(partition))
-    try {
-      while (scan.hasNext) {
-        val entry = scan.next()
-        val count = entries.countOf(entry.value)
-        tail += new RankedRow(entries.rowOf(entry.key).copy(), count, count)
-      }
-    } finally scan.close()
+    entries.scan(rowsOf.tailOf(partition)) { (key, value) =>
+      val count = rowsOf.countOf(value)
+      tail += new RankedRow(rowsOf.rowOf(key).copy(), count, count)
+    }
     val sorted = tail.result()
     java.util.Arrays.sort(sorted, ranked.comparator)
     val needed = ranked.needed(rows ++ sorted)
@@ -84,30 +79,21 @@ final private[changelog] class FinalRetract(
 
   private def addToTail(row: RankedRow): Unit =
     if (row.after != 0L) {
-      val stored = store.get(entries.tailKeyOf(row.row))
-      val count = row.after + (if (stored == null) 0L else entries.countOf(stored))
+      val stored = entries.get(rowsOf.tailKeyOf(row.row))
+      val before = if (stored == null) 0L else rowsOf.countOf(stored)
+      val count = entries.present(before + row.after)
       if (count == 0L) removeFromTail(row.row) else putInTail(row.row, count)
     }
 
-  private def putInTail(row: UnsafeRow, count: Long): Unit = {
-    store.put(entries.tailKeyOf(row), entries.valueOf(count))
-    counts.updated += 1
-  }
+  private def putInTail(row: UnsafeRow, count: Long): Unit =
+    entries.put(rowsOf.tailKeyOf(row), rowsOf.valueOf(count))
 
-  private def removeFromTail(row: UnsafeRow): Unit = {
-    store.remove(entries.tailKeyOf(row))
-    counts.removed += 1
-  }
+  private def removeFromTail(row: UnsafeRow): Unit = entries.remove(rowsOf.tailKeyOf(row))
 
   private def save(partition: UnsafeRow, head: Head): Unit = {
-    val key = entries.headKeyOf(partition)
-    if (head.rows.isEmpty && head.isAll) {
-      store.remove(key)
-      counts.removed += 1
-    } else {
-      store.put(key, entries.valueOf(head))
-      counts.updated += 1
-    }
+    val key = rowsOf.headKeyOf(partition)
+    if (head.rows.isEmpty && head.isAll) entries.remove(key)
+    else entries.put(key, rowsOf.valueOf(head))
   }
 }
 

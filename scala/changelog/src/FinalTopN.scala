@@ -2,7 +2,6 @@ package io.firesteel.changelog
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.StateStore
 
 /**
  * A Top-N of rows that only come (Flink: AppendFast), or are replaced by better ones (UpdateFast):
@@ -16,8 +15,7 @@ final private[changelog] class FinalTopN(
     identity: RowIdentity,
     changes: PlaceChanges,
     output: PlacedOutput,
-    store: StateStore,
-    counts: StateCounts)
+    entries: StateEntries)
   extends PartitionedFold(rows, limits, layout, kindAt = -1, identity, output) {
 
   override protected def settle(partition: UnsafeRow, pending: PendingRows): Seq[PlaceChange] = {
@@ -34,16 +32,12 @@ final private[changelog] class FinalTopN(
   private def load(partition: UnsafeRow, pending: PendingRows): Array[RankedRow] = {
     val found = Array.newBuilder[RankedRow]
     if (layout.columns.isEmpty) {
-      val stored = store.get(partition)
+      val stored = entries.get(partition)
       if (stored != null) found += pending.of(partition, stored.getLong(0))
     } else {
-      val scan = store.prefixScan(partition)
-      try {
-        while (scan.hasNext) {
-          val entry = scan.next()
-          found += pending.of(entry.key.copy(), entry.value.getLong(0))
-        }
-      } finally scan.close()
+      entries.scan(partition) { (key, value) =>
+        found += pending.of(key.copy(), value.getLong(0))
+      }
     }
     found ++= pending.others
     found.result()
@@ -59,12 +53,7 @@ final private[changelog] class FinalTopN(
 
   private def save(row: RankedRow): Unit =
     if (row.before != row.after) {
-      if (row.after == 0L) {
-        store.remove(row.row)
-        counts.removed += 1
-      } else {
-        store.put(row.row, made.valueOf(row.after))
-        counts.updated += 1
-      }
+      if (row.after == 0L) entries.remove(row.row)
+      else entries.put(row.row, made.valueOf(row.after))
     }
 }

@@ -24,6 +24,9 @@ private[changelog] object PruneColumns {
         events.copy(columns = kept, input = prune(input, references(kept)))
       case Selection(condition, input) =>
         Selection(condition, only(input, read ++ condition.references))
+      case generation: Generation =>
+        val needed = read -- generation.made ++ generation.generator.references
+        generation.copy(input = only(generation.input, needed))
       case UnionAll(inputs, output) =>
         // By place: what is kept of one input is kept of all.
         val places = output.indices.filter(i => read.contains(output(i)))

@@ -1,7 +1,7 @@
 package io.firesteel.changelog
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, SubqueryExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter, GlobalLimit, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter, Generate, GlobalLimit, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 
 /**
@@ -26,6 +26,13 @@ final private[changelog] class ReadChangelog(updateBefore: Boolean, refused: Opt
     case union: Union =>
       UnionAll(union.children.map(c => noEvents("UNION", read(c))), union.output)
     case filter: Filter => this.filter(filter)
+    case generate: Generate =>
+      val input = noEvents("Generate", read(generate.child))
+      Generation(
+        generate.generator,
+        generate.outer,
+        generate.generatorOutput,
+        repeatable("Generate", Seq(generate.generator), input))
     case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)
     case other => throw Unsupported(other, refused)
   }

@@ -2,7 +2,7 @@ package io.firesteel.changelog
 
 import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, NoPrefixKeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec}
 import org.apache.spark.sql.firesteel.asNullable
-import org.apache.spark.sql.types.{DataType, StructField, StructType}
+import org.apache.spark.sql.types.{DataType, LongType, StructField, StructType}
 
 /**
  * What one state store of an operator holds.
@@ -18,6 +18,10 @@ final private[changelog] case class StateLayout(
     key: StructType,
     value: StructType,
     prefix: Int) {
+
+  /** The same with the time at which an entry was written, by which it expires. */
+  def expiring: StateLayout =
+    copy(value = StructType(value :+ StateLayout.field(operator, "written_at", LongType)))
 
   def encoder: KeyStateEncoderSpec =
     if (prefix == 0) NoPrefixKeyStateEncoderSpec(key)

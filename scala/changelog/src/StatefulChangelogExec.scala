@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.Distribution
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.execution.streaming.operators.stateful.{StatefulOperatorPartitioning, StatefulOperatorStateInfo, StateStoreWriter}
+import org.apache.spark.sql.execution.streaming.operators.stateful.{StatefulOperatorCustomMetric, StatefulOperatorCustomSumMetric, StatefulOperatorPartitioning, StatefulOperatorStateInfo, StateStoreWriter}
 import org.apache.spark.sql.execution.streaming.state.{StateSchemaCompatibilityChecker, StateSchemaValidationResult, StateStore, StateStoreColFamilySchema, StateStoreId, StateStoreOps, StateStoreProviderId}
 
 /**
@@ -33,8 +33,19 @@ private[changelog] trait StatefulChangelogExec
 
   def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan
 
-  /** Turns a partition's input into its output, given its store. */
-  protected def folded(): (StateStore, Iterator[InternalRow]) => Iterator[InternalRow]
+  /** Turns a partition's input into its output, given its entries and its number. */
+  protected def folded(): (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow]
+
+  private def ttlMs: Long = conf.getConf(ChangelogConf.STATE_TTL)
+
+  private def stored: StateLayout = if (ttlMs > 0) layout.expiring else layout
+
+  override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] = Seq(
+    StatefulOperatorCustomSumMetric(expiredMetric, "number of expired state rows"),
+    StatefulOperatorCustomSumMetric(lateMetric, "number of ignored late retractions"))
+
+  private def expiredMetric = "numExpiredStateRows"
+  private def lateMetric = "numLateRetractions"
 
   override def firedRule: String = "RewriteStreamingWrite"
 
@@ -60,10 +71,10 @@ private[changelog] trait StatefulChangelogExec
     val schema = StateStoreColFamilySchema(
       StateStore.DEFAULT_COL_FAMILY_NAME,
       0,
-      layout.key,
+      stored.key,
       0,
-      layout.value,
-      Some(layout.encoder))
+      stored.value,
+      Some(stored.encoder))
     List(
       StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
         getStateInfo,
@@ -85,7 +96,7 @@ private[changelog] trait StatefulChangelogExec
       val before = new StateSchemaCompatibilityChecker(
         StateStoreProviderId(store, getStateInfo.queryRunId),
         hadoopConf).readSchemaFile()
-      val differences = before.flatMap(b => layout.differences(b.keySchema, b.valueSchema))
+      val differences = before.flatMap(b => stored.differences(b.keySchema, b.valueSchema))
       if (differences.nonEmpty) throw ChangelogErrors.stateMismatch(nodeName, differences)
     }
   }
@@ -95,17 +106,29 @@ private[changelog] trait StatefulChangelogExec
 
   override protected def doExecute(): RDD[InternalRow] = {
     metrics // made here: tasks must not make them
-    val (layout, run) = (this.layout, folded())
+    val (layout, stored, run) = (this.layout, this.stored, folded())
+    val (ttl, name) = (ttlMs, nodeName)
+    val counts = StateCounts(
+      longMetric("numUpdatedStateRows"),
+      longMetric("numRemovedStateRows"),
+      longMetric(expiredMetric),
+      longMetric(lateMetric))
     child.execute().mapPartitionsWithStateStore(
       session.sqlContext,
       getStateInfo,
-      layout.key,
-      layout.value,
-      layout.encoder) { (store, rows) => commitAtEnd(store, run(store, rows)) }
+      stored.key,
+      stored.value,
+      stored.encoder) { (store, rows) =>
+      val entries =
+        if (ttl > 0) new ExpiringEntries(store, counts, layout.value, ttl, name)
+        else new StateEntries(store, counts)
+      commitAtEnd(store, entries, run(entries, store.id.partitionId, rows))
+    }
   }
 
   private def commitAtEnd(
       store: StateStore,
+      entries: StateEntries,
       rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val numOutputRows = longMetric("numOutputRows")
     val (updating, committing) = (longMetric("allUpdatesTimeMs"), longMetric("commitTimeMs"))
@@ -119,6 +142,7 @@ private[changelog] trait StatefulChangelogExec
         nanos += System.nanoTime() - start
         if (!more && !committed) {
           committed = true
+          entries.evict()
           updating += NANOSECONDS.toMillis(nanos)
           committing += timeTakenMs { val _ = store.commit() }
           setStoreMetrics(store)

@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference,
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
-import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.types.IntegerType
 
 /** The half of a Top-N below the exchange, where none is taken back: see [[PartialTopN]]. */
@@ -93,17 +92,16 @@ final private[changelog] case class ChangelogTopNExec(
   override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =
     copy(stateInfo = info, child = child)
 
-  override protected def folded(): (StateStore, Iterator[InternalRow]) => Iterator[InternalRow] = {
+  override protected def folded(): (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
     val (layout, at, before) = (topNLayout, places, updateBefore)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val row = partition ++ columns
     val (sortBy, key) = (TopNExecs.bind(order, row), TopNExecs.bindAll(rowKey, row))
     val of = TopNExecs.bindAll(partition, row)
     val kindAt = if (kindIn.isEmpty) -1 else row.size
-    val counts = StateCounts(longMetric("numUpdatedStateRows"), longMetric("numRemovedStateRows"))
     val placeColumn = rank.getOrElse(AttributeReference("place", IntegerType)())
     val (shown, made) = (output, row :+ placeColumn :+ kindOut)
-    (store, rows) => {
+    (entries, _, rows) => {
       val (ranked, identity) = (new RankedRows(sortBy, at), RowIdentity.of(key))
       val out = new PlacedOutput(UnsafeProjection.create(shown, made))
       if (layout.isFirst) {
@@ -115,8 +113,7 @@ final private[changelog] case class ChangelogTopNExec(
           first,
           before,
           out,
-          store,
-          counts)
+          entries)
       } else {
         val changes = new PlaceChanges(at, before, ranked)
         if (layout.retracting)
@@ -128,8 +125,7 @@ final private[changelog] case class ChangelogTopNExec(
             ranked,
             changes,
             out,
-            store,
-            counts)
+            entries)
         else new FinalTopN(
           rows,
           FoldLimits.ofThisTask(limit),
@@ -138,8 +134,7 @@ final private[changelog] case class ChangelogTopNExec(
           identity,
           changes,
           out,
-          store,
-          counts)
+          entries)
       }
     }
   }

@@ -1,7 +1,6 @@
 package io.firesteel.changelog
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.StateStore
 
 /** Told how many rows a value had and has. */
 private[changelog] trait ValueChange {
@@ -18,8 +17,7 @@ private[changelog] trait ValueChange {
 final private[changelog] class ValueBuckets(
     layout: AggregateLayout,
     made: AggregateRows,
-    store: StateStore,
-    counts: StateCounts) {
+    entries: StateEntries) {
 
   private[this] val loaded = layout.sets.map(set => new ValueTallies(set.isNumber))
 
@@ -77,8 +75,9 @@ final private[changelog] class ValueBuckets(
         if (values.isNumber) values.ofNumber(0, changes.number(changed))
         else values.ofRow(0, changes.row(changed))
       val before = values.count(entry)
-      values.addTo(entry, changes.count(changed))
-      tell(values, entry, before, values.count(entry))
+      val after = entries.present(before + changes.count(changed))
+      values.addTo(entry, after - before)
+      tell(values, entry, before, after)
     }
 
   /** Makes as many entries as so many values need. */
@@ -108,7 +107,7 @@ final private[changelog] class ValueBuckets(
   private def load(group: UnsafeRow, set: Int, bucket: Int): ValueTallies = {
     val values = loaded(set)
     values.clear()
-    val stored = store.get(made.bucketKeyOf(group, set, bucket))
+    val stored = entries.get(made.bucketKeyOf(group, set, bucket))
     if (stored != null) {
       PackedValues.unpack(
         stored.getBinary(layout.valuesAt),
@@ -126,13 +125,8 @@ final private[changelog] class ValueBuckets(
       values: ValueTallies,
       kept: Array[Int]): Unit = {
     val key = made.bucketKeyOf(group, set, bucket)
-    if (kept.isEmpty) {
-      store.remove(key)
-      counts.removed += 1
-    } else {
-      store.put(key, made.valueOf(PackedValues.pack(values, kept, 0, kept.length)))
-      counts.updated += 1
-    }
+    if (kept.isEmpty) entries.remove(key)
+    else entries.put(key, made.valueOf(PackedValues.pack(values, kept, 0, kept.length)))
   }
 
   private def entriesOf(values: ValueTallies): Array[Int] = {

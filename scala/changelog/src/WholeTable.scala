@@ -3,7 +3,6 @@ package io.firesteel.changelog
 import io.firesteel.core.RowKind
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.types.{DataType, LongType}
 
 /** Brings a table of rows and how often they are there up to date, and gives all of its rows. */
@@ -12,8 +11,7 @@ final private[changelog] class WholeTable(
     limits: FoldLimits,
     toRow: UnsafeProjection,
     kindAt: Int,
-    store: StateStore,
-    counts: StateCounts)
+    entries: StateEntries)
   extends FoldIterator(rows, limits) {
 
   private[this] val tallies = new Tally.Map()
@@ -39,20 +37,14 @@ final private[changelog] class WholeTable(
   }
 
   private def add(row: UnsafeRow, count: Long): Unit = {
-    val stored = store.get(row)
-    val now = count + (if (stored == null) 0L else stored.getLong(0))
-    if (now == 0L) {
-      store.remove(row)
-      counts.removed += 1
-    } else {
-      store.put(row, toCount(InternalRow(now)))
-      counts.updated += 1
-    }
+    val stored = entries.get(row)
+    val now = entries.present(count + (if (stored == null) 0L else stored.getLong(0)))
+    if (now == 0L) entries.remove(row)
+    else entries.put(row, toCount(InternalRow(now)))
   }
 
   override protected def atEnd(): Iterator[InternalRow] = {
-    val all = store.iterator()
-    all.flatMap { entry =>
+    entries.all.flatMap { entry =>
       val copies = entry.value.getLong(0)
       Iterator.range(0, math.max(copies, 0L).toInt).map(_ => entry.key: InternalRow)
     }

@@ -1,8 +1,8 @@
 package io.firesteel.changelog
 
 import io.firesteel.core.RowKind
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, BoundReference, EqualTo, Expression, IsNotNull, Literal, NamedExpression, Not}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, Union}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Generate, LogicalPlan, Project, Union}
 
 /** A logical plan for an operator, and its column of kinds; none where rows only come. */
 final private[changelog] case class Written(plan: LogicalPlan, kind: Option[Attribute])
@@ -20,6 +20,7 @@ private[changelog] object WriteChangelog {
           selection.condition,
           inputs.head,
           selection.splitsUpdates(inferred.inputs.head.facts))
+      case generation: Generation => generate(generation, inputs.head)
       case union: UnionAll => this.union(union, inputs)
       case events: ChangeEvents => this.events(events, inferred.inputs.head, inputs.head)
       case aggregate: GroupAggregate => this.aggregate(aggregate, inferred, inputs.head)
@@ -102,6 +103,30 @@ private[changelog] object WriteChangelog {
         Written(Project(columns, kept), Some(newKind))
       case _ => Written(Filter(condition, input.plan), input.kind)
     }
+
+  /** Rows of an update come and go by themselves: there may be more of the one than of the other. */
+  private def generate(generation: Generation, input: Written): Written = {
+    def generate(child: LogicalPlan) = Generate(
+      generation.generator,
+      unrequiredChildIndex = Nil,
+      generation.outer,
+      qualifier = None,
+      generation.made,
+      child)
+    input.kind match {
+      case None => Written(generate(input.plan), None)
+      case Some(kind) =>
+        val goes = Literal(RowKind.Delete)
+        val alone = If(
+          Or(EqualTo(kind, goes), EqualTo(kind, Literal(RowKind.UpdateBefore))),
+          goes,
+          Literal(RowKind.Insert))
+        val newKind = Alias(alone, "row_kind")()
+        val columns = input.plan.output.filterNot(_.exprId == kind.exprId)
+        val plan = generate(Project(columns :+ newKind, input.plan))
+        Written(plan, Some(newKind.toAttribute))
+    }
+  }
 
   private def union(union: UnionAll, inputs: Seq[Written]): Written =
     if (inputs.forall(_.kind.isEmpty)) Written(Union(inputs.map(_.plan)), None)

@@ -211,4 +211,18 @@ class AggregateStreamSuite extends ChangelogSuite {
       Seq(Seq(Row(1, 1)), Seq(Row(1, 100)), Seq(Row(1, -100)))
     )
   }
+
+  test("explode above an aggregate gives as many rows as there are now") {
+    Seq("explode", "explode_outer", "posexplode").foreach { function =>
+      val sql = s"SELECT word, e.* FROM (SELECT word, collect_set(n) AS all FROM {t} GROUP BY word) " +
+        s"LATERAL VIEW $function(filter(all, x -> x > 1)) e"
+      val batches = Seq(
+        Seq(Row("a", 1), Row("b", 5)),
+        Seq(Row("a", 2), Row("a", 3), Row("c", null)),
+        Seq(Row("a", 2), Row("b", 6), Row("b", 7)))
+      assertFollows(words, sql, batches, restarts = Set(2))
+      val counted = s"SELECT count(*) AS n, count(DISTINCT word) AS w FROM ($sql)"
+      assertFollows(words, counted, batches)
+    }
+  }
 }

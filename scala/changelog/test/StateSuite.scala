@@ -139,4 +139,82 @@ class StateSuite extends ChangelogSuite {
         restarts = Set(1, 2))
     }
   }
+
+  private def withTtl[T](milliseconds: Long)(body: => T): T =
+    withConf(ChangelogConf.STATE_TTL.key -> s"${milliseconds}ms")(body)
+
+  providers.foreach { provider =>
+    test(s"state that nobody has written for its time is as if it had never been, ${provider.split('.').last}") {
+      withProvider(provider)(withTtl(4000) {
+        val fed = stream(schema, "SELECT k, count(*) AS c, count(DISTINCT v) AS d FROM {t} GROUP BY k")
+        try {
+          fed.start()
+          fed.feed(Seq(Row("a", 1), Row("b", 1)))
+          fed.feed(Seq(Row("b", 2)))
+          assert(fed.last.map(_.toString) == Seq("[b,1,1,-U]", "[b,2,2,+U]"))
+          Thread.sleep(4500)
+          fed.feed(Seq(Row("a", 1)))
+          assert(fed.last.map(_.toString) == Seq("[a,1,1,+I]"))
+        } finally fed.stop()
+      })
+    }
+  }
+
+  test("what has expired leaves the store, and is counted") {
+    withTtl(1) {
+      val fed = stream(schema, "SELECT k, count(DISTINCT v) AS c FROM {t} GROUP BY k")
+      try {
+        fed.start()
+        (0 to 2 * ExpiringEntries.evictEvery).foreach { i =>
+          Thread.sleep(2)
+          fed.feed(Seq(Row(s"k$i", 1)))
+        }
+        val progress = fed.running.lastProgress.stateOperators.head
+        assert(progress.numRowsTotal < ExpiringEntries.evictEvery * 4)
+        val left = spark.read.format("statestore").load(fed.checkpoint).count()
+        assert(left < ExpiringEntries.evictEvery * 4)
+      } finally fed.stop()
+    }
+  }
+
+  test("that a row of expired state goes is counted and ignored, in every operator") {
+    // The lower state is written again at every micro-batch, the upper one's groups are not.
+    val counts = "SELECT k, count(*) AS c, max(v) AS v FROM {t} GROUP BY k"
+    Seq(
+      s"SELECT v, count(*) AS n, max(c) AS m, count(DISTINCT c) AS d FROM ($counts) GROUP BY v",
+      s"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY v ORDER BY c) AS rn FROM ($counts)) WHERE rn <= 2"
+    ).foreach { sql =>
+      withTtl(3000) {
+        val fed = stream(schema, sql)
+        try {
+          fed.start()
+          fed.feed(Seq(Row("a", 1), Row("b", 2)))
+          (0 until 4).foreach { _ =>
+            Thread.sleep(1000)
+            // Neither changes: their groups are written below, and nothing is told above.
+            fed.feed(Seq(Row("a", 1)))
+          }
+          fed.feed(Seq(Row("b", 3)))
+          val emitted = fed.emitted.map(_.toString)
+          assert(!emitted.exists(_.contains("null")), emitted)
+          fed.feed(Seq(Row("c", 2)))
+          assert(fed.last.nonEmpty && fed.last.forall(_.getString(fed.last.head.length - 1) == "+I"))
+        } finally fed.stop()
+      }
+    }
+  }
+
+  test("state with a time to live and state without are not each other's") {
+    val fed = stream(schema, "SELECT k, count(DISTINCT v) AS c FROM {t} GROUP BY k")
+    try {
+      fed.start()
+      fed.feed(rows)
+      fed.stop()
+      withTtl(60000) {
+        fed.start()
+        val text = intercept[Exception](fed.feed(rows)).getMessage
+        assert(text.contains("FIRESTEEL_CHANGELOG_STATE_MISMATCH") && text.contains("written_at"))
+      }
+    } finally fed.stop()
+  }
 }

@@ -1,0 +1,56 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreIterator, UnsafeRowPair}
+
+/** Counts of what happened to an operator's state. */
+final private[changelog] case class StateCounts(
+    updated: SQLMetric,
+    removed: SQLMetric,
+    expired: SQLMetric,
+    late: SQLMetric)
+
+/** The entries of an operator's store, as its tasks see them. */
+private[changelog] class StateEntries(store: StateStore, protected val counts: StateCounts) {
+
+  /** The value of a key, which the next call may overwrite; null when there is none. */
+  def get(key: UnsafeRow): UnsafeRow = store.get(key)
+
+  def put(key: UnsafeRow, value: UnsafeRow): Unit = {
+    store.put(key, value)
+    counts.updated += 1
+  }
+
+  def remove(key: UnsafeRow): Unit = {
+    store.remove(key)
+    counts.removed += 1
+  }
+
+  /** Visits the entries whose keys begin so; both rows may be overwritten by the next. */
+  final def scan(prefix: UnsafeRow)(visit: (UnsafeRow, UnsafeRow) => Unit): Unit = {
+    val entries = store.prefixScan(prefix)
+    try {
+      while (entries.hasNext) {
+        val entry = entries.next()
+        if (isThere(entry)) visit(entry.key, entry.value)
+      }
+    } finally entries.close()
+  }
+
+  final def all: Iterator[UnsafeRowPair] = {
+    val entries: StateStoreIterator[UnsafeRowPair] = store.iterator()
+    entries.filter(isThere)
+  }
+
+  /**
+   * The number of rows that there are, when so many came more than went: where entries expire, rows
+   * may go of which nothing is known any more, and are ignored.
+   */
+  def present(rows: Long): Long = rows
+
+  /** Takes away what nobody sees any more. */
+  def evict(): Unit = ()
+
+  protected def isThere(entry: UnsafeRowPair): Boolean = true
+}
