@@ -89,7 +89,8 @@ final private[changelog] case class ChangelogAggregateExec(
   override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =
     copy(stateInfo = info, child = child)
 
-  override protected def folded(): (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
+  override protected def folded()
+      : (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
     val (layout, before) = (aggregateLayout, updateBefore)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val (expressions, inputs) = resultColumns

@@ -44,7 +44,10 @@ final private[changelog] class MergedSlot(own: OwnAggregate, toRow: InputColumns
  *
  * @param distinct whether a value counts once, however many rows have it
  */
-final private[changelog] class RetainedSlot(own: OwnAggregate, dataType: DataType, distinct: Boolean)
+final private[changelog] class RetainedSlot(
+    own: OwnAggregate,
+    dataType: DataType,
+    distinct: Boolean)
   extends Slot {
 
   override val fields: Seq[(String, DataType)] = Seq("result" -> dataType)

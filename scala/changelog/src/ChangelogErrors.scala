@@ -14,11 +14,7 @@ private[changelog] object ChangelogErrors {
       "instead" -> instead)
 
   def unsupportedFunction(function: String, reason: String): Throwable =
-    analysis(
-      "UNSUPPORTED_FUNCTION",
-      "function" -> function,
-      "reason" -> reason,
-      "supported" -> "count, sum, avg, min, max, bool_and, bool_or, count_if")
+    analysis("UNSUPPORTED_FUNCTION", "function" -> function, "reason" -> reason)
 
   def unsupportedType(operator: String, column: String, dataType: DataType): Throwable =
     analysis(

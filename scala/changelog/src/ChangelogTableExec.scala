@@ -34,7 +34,8 @@ final private[changelog] case class ChangelogTableExec(
   override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =
     copy(stateInfo = info, child = child)
 
-  override protected def folded(): (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
+  override protected def folded()
+      : (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val (width, in) = (columns.size, child.output)
     val (row, kindAt) = (columns, if (kindIn.isEmpty) -1 else width)

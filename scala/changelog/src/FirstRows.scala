@@ -61,7 +61,14 @@ final private[changelog] class PartialFirst(
 
   override protected def bytes: Long = first.bytes
 
-  override protected def fold(row: InternalRow): Unit = first.offer(row.asInstanceOf[UnsafeRow])
+  private[this] var come = 0L
+
+  override protected def gainsLittle: Boolean = FoldIterator.gainsLittle(come, first.size)
+
+  override protected def fold(row: InternalRow): Unit = {
+    first.offer(row.asInstanceOf[UnsafeRow])
+    come += 1
+  }
 
   override protected def drain(): Iterator[InternalRow] =
     (0 until first.size).iterator.map(first.row).concat {

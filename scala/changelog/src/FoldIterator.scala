@@ -25,6 +25,9 @@ abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limi
   /** Bytes that are held, by estimate. */
   protected def bytes: Long
 
+  /** Whether folding is not worth its time: what has not been folded yet is then handed on as it is. */
+  protected def gainsLittle: Boolean = false
+
   /** Hands on what is held, and holds nothing once that has been read. */
   protected def drain(): Iterator[InternalRow]
 
@@ -34,8 +37,8 @@ abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limi
   override def hasNext: Boolean = {
     while (!out.hasNext && !ended) {
       limits.budget.releaseTo(bytes)
-      while (rows.hasNext && mayGrow) fold(rows.next())
-      if (held > 0) out = drain()
+      while (rows.hasNext && mayGrow && !gainsLittle) fold(rows.next())
+      if (held > 0) out = if (gainsLittle) drain() ++ rows else drain()
       else {
         ended = true
         out = atEnd()
@@ -50,6 +53,18 @@ abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limi
 
   override def next(): InternalRow =
     if (hasNext) out.next() else throw new NoSuchElementException("no more changes")
+}
+
+private[changelog] object FoldIterator {
+
+  /**
+   * Whether so many rows tell that folding gains little, when that many entries are left of them
+   * (Flink: `table.exec.local-hash-agg.adaptive`, of which these are the defaults but for the number of
+   * rows: micro-batches are small).
+   */
+  def gainsLittle(rows: Long, left: Int): Boolean = rows == sampleRows && left > sampleRows / 2
+
+  private val sampleRows = 100000L
 }
 
 /** How much may be folded at once. One per operator and task. */

@@ -24,7 +24,8 @@ final private[changelog] class OwnAggregate(
       input(columns.indexOf(place.ordinal))
     }
     val function = bound(call.function).asInstanceOf[AggregateFunction]
-    val expression = AggregateExpression(function, Complete, isDistinct = false, call.filter.map(bound))
+    val expression =
+      AggregateExpression(function, Complete, isDistinct = false, call.filter.map(bound))
     new MergeableAggregates(Seq(expression), input)
   }
 

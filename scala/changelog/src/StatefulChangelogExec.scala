@@ -42,7 +42,8 @@ private[changelog] trait StatefulChangelogExec
 
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] = Seq(
     StatefulOperatorCustomSumMetric(expiredMetric, "number of expired state rows"),
-    StatefulOperatorCustomSumMetric(lateMetric, "number of ignored late retractions"))
+    StatefulOperatorCustomSumMetric(lateMetric, "number of ignored late retractions")
+  )
 
   private def expiredMetric = "numExpiredStateRows"
   private def lateMetric = "numLateRetractions"

@@ -92,7 +92,8 @@ final private[changelog] case class ChangelogTopNExec(
   override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =
     copy(stateInfo = info, child = child)
 
-  override protected def folded(): (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
+  override protected def folded()
+      : (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
     val (layout, at, before) = (topNLayout, places, updateBefore)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val row = partition ++ columns

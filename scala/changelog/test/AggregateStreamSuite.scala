@@ -214,8 +214,9 @@ class AggregateStreamSuite extends ChangelogSuite {
 
   test("explode above an aggregate gives as many rows as there are now") {
     Seq("explode", "explode_outer", "posexplode").foreach { function =>
-      val sql = s"SELECT word, e.* FROM (SELECT word, collect_set(n) AS all FROM {t} GROUP BY word) " +
-        s"LATERAL VIEW $function(filter(all, x -> x > 1)) e"
+      val sql =
+        "SELECT word, e.* FROM (SELECT word, collect_set(n) AS all FROM {t} GROUP BY word) " +
+          s"LATERAL VIEW $function(filter(all, x -> x > 1)) e"
       val batches = Seq(
         Seq(Row("a", 1), Row("b", 5)),
         Seq(Row("a", 2), Row("a", 3), Row("c", null)),

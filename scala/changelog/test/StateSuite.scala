@@ -144,9 +144,11 @@ class StateSuite extends ChangelogSuite {
     withConf(ChangelogConf.STATE_TTL.key -> s"${milliseconds}ms")(body)
 
   providers.foreach { provider =>
-    test(s"state that nobody has written for its time is as if it had never been, ${provider.split('.').last}") {
+    test(
+      s"state that nobody has written for its time is as if it had never been, ${provider.split('.').last}") {
       withProvider(provider)(withTtl(4000) {
-        val fed = stream(schema, "SELECT k, count(*) AS c, count(DISTINCT v) AS d FROM {t} GROUP BY k")
+        val fed =
+          stream(schema, "SELECT k, count(*) AS c, count(DISTINCT v) AS d FROM {t} GROUP BY k")
         try {
           fed.start()
           fed.feed(Seq(Row("a", 1), Row("b", 1)))
@@ -198,7 +200,8 @@ class StateSuite extends ChangelogSuite {
           val emitted = fed.emitted.map(_.toString)
           assert(!emitted.exists(_.contains("null")), emitted)
           fed.feed(Seq(Row("c", 2)))
-          assert(fed.last.nonEmpty && fed.last.forall(_.getString(fed.last.head.length - 1) == "+I"))
+          assert(
+            fed.last.nonEmpty && fed.last.forall(_.getString(fed.last.head.length - 1) == "+I"))
         } finally fed.stop()
       }
     }

@@ -34,7 +34,8 @@ class ValueTalliesSuite extends AnyFunSuite {
         group <- Gen.choose(0, 3)
         value <- Gen.oneOf(Gen.choose(-40L, 40L), Gen.choose(Long.MinValue, Long.MaxValue))
         count <- Gen.oneOf(1L, 1L, -1L, 1L << 40)
-      } yield (group, value, count))
+      } yield (group, value, count)
+    )
   }
 
   private def check(property: Prop): Unit = {
