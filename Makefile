@@ -60,7 +60,7 @@ check: require $(VENV) ## format, lint, types, generated pages current
 	@echo "==> scalafmt, scalafix, warnings, REFERENCE.md"
 	@build/sbt check
 
-bench: setup ## time rooms against stock Spark: make bench [ROOM=rank], or TPC-DS: SUITE=tpcds
+bench: setup ## time rooms against stock Spark: make bench [ROOM=rank], or SUITE=tpcds, SUITE=streaming
 	@build/bench $(or $(SUITE),$(ROOM)) $(ARGS)
 
 wheel: $(WHEEL) ## dist/: one wheel with one jar

@@ -125,7 +125,8 @@ def main() -> None:
         sys.exit("usage: python build/plot_bench.py RESULTS.json")
     source = Path(sys.argv[1])
     results = json.loads(source.read_text(encoding="utf-8"))
-    draw(results, source.with_suffix(".svg"))
+    if results["cases"]:
+        draw(results, source.with_suffix(".svg"))
     if len(sized(results)) > 1:
         draw_sizes(results, source.with_name(f"{source.stem}-sizes.svg"))
 

@@ -9,6 +9,7 @@ import java.nio.file.{Path, Paths}
  * @param pairs rounds that count, in each of which stock and firesteel run once
  * @param noise time stock against stock, to see how far from 1 the machine alone can lead
  * @param pythonResult where a script has left what it measured
+ * @param flink the Python that has Flink
  * @param memoryResult in memory mode where the outcome goes, otherwise where it comes from
  */
 final case class Arguments(
@@ -22,6 +23,7 @@ final case class Arguments(
     memoryCase: Boolean,
     memoryResult: Option[Path],
     pythonResult: Option[Path],
+    flink: Option[Path],
     command: String)
 
 object Arguments {
@@ -45,12 +47,20 @@ object Arguments {
       "--data",
       "--out",
       "--memory-result",
-      "--python-result")
+      "--python-result",
+      "--flink")
   private val flags = Set("--noise", "--memory-case")
 
   /** What a page does not repeat: where files are kept is the reader's own business. */
   private val unseen =
-    Set("--room", "--data", "--out", "--memory-result", "--python-result", "--memory-case")
+    Set(
+      "--room",
+      "--data",
+      "--out",
+      "--memory-result",
+      "--python-result",
+      "--flink",
+      "--memory-case")
 
   /** The arguments, or what is wrong with them. */
   def parse(arguments: Seq[String]): Either[String, Arguments] =
@@ -70,6 +80,7 @@ object Arguments {
       memoryCase = read.has("--memory-case"),
       read.one("--memory-result").map(Paths.get(_)),
       read.one("--python-result").map(Paths.get(_)),
+      read.one("--flink").map(Paths.get(_)),
       read.command(s"build/bench $room", unseen)
     )
 }

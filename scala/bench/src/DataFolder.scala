@@ -26,14 +26,20 @@ final class DataFolder(folder: Path, progress: Progress) {
   /** Small, so that two tasks can share a table of one file. */
   private val rowGroupBytes = 16L << 20
 
-  /** Makes `table` if it is not there yet, and lets queries read it by its name. */
-  def register(spark: SparkSession, table: Table): Unit = {
+  /** Makes `table` if it is not there yet, and says where it is. */
+  def make(spark: SparkSession, table: Table): Path = {
     val folder = root.resolve(folderName(table))
     if (!Files.isDirectory(folder)) {
       progress.step(f"making table ${table.name}, ${table.rows}%,d rows") {
-        WholeFolder.make(folder)(make(spark, table, _))
+        WholeFolder.make(folder)(write(spark, table, _))
       }
     }
+    folder
+  }
+
+  /** Makes `table` if it is not there yet, and lets queries read it by its name. */
+  def register(spark: SparkSession, table: Table): Unit = {
+    val folder = make(spark, table)
     table.buckets match {
       case None => spark.read.parquet(folder.toString).createOrReplaceTempView(table.name)
       case Some(buckets) => registerBucketed(spark, table.name, buckets, folder)
@@ -45,7 +51,7 @@ final class DataFolder(folder: Path, progress: Progress) {
     f"${table.name}-${table.rows}-$hash%08x"
   }
 
-  private def make(spark: SparkSession, table: Table, part: Path): Unit = {
+  private def write(spark: SparkSession, table: Table, part: Path): Unit = {
     val rows = spark
       .range(0, table.rows, 1, table.files)
       .selectExpr(table.columns.map { case (name, sql) => s"$sql AS $name" }: _*)

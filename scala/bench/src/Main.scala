@@ -14,6 +14,8 @@ object Main {
     else Arguments.parse(arguments.toSeq) match {
       // Its queries are not the same text on both sides, and need servers and a cluster.
       case Right(read) if read.room == LookupMain.room => LookupMain.run(read)
+      // Flink is asked the same questions.
+      case Right(read) if read.room == StreamingMain.suite => StreamingMain.run(read)
       case parsed => againstStock(parsed)
     }
 
@@ -41,7 +43,7 @@ object Main {
       .find(_.name == arguments.room)
       .toRight(
         s"no room ${arguments.room}; there are " +
-          (rooms.map(_.name) ++ Seq(LookupMain.room, TpcdsMain.suite)).mkString(", "))
+          (rooms.map(_.name) ++ Seq(LookupMain.room, TpcdsMain.suite, StreamingMain.suite)).mkString(", "))
 
   private def casesOf(arguments: Arguments, room: Room): Either[String, Seq[Case]] = {
     val all = room.cases(arguments.rows)

@@ -17,7 +17,7 @@ object WholeFolder {
     ()
   }
 
-  private def delete(folder: Path): Unit =
+  def delete(folder: Path): Unit =
     if (Files.exists(folder)) {
       Using.resource(Files.walk(folder)) { paths =>
         paths.sorted(Comparator.reverseOrder[Path]()).forEach(path => Files.delete(path))

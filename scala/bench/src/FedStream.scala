@@ -1,0 +1,91 @@
+package io.firesteel.bench
+
+import java.nio.file.{Files, Path}
+import java.util.concurrent.atomic.AtomicReference
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.streaming.StreamingQuery
+
+/**
+ * A running stream that is fed file by file, each file a micro-batch.
+ *
+ * @param columns name and SQL expression over `id`
+ * @param answer columns of the result, added up as [[Checksum]] does
+ */
+final class FedStream(
+    spark: SparkSession,
+    folder: Path,
+    columns: Seq[(String, String)],
+    sql: String,
+    answer: Seq[String])
+  extends AutoCloseable {
+
+  private val files = folder.resolve("in")
+  private val making = folder.resolve("making")
+  private val sum = new AtomicReference(Checksum.none)
+  private var fed = 0
+
+  Files.createDirectories(files)
+
+  private val query: StreamingQuery = {
+    spark.readStream
+      .schema(rows(0, 1).schema)
+      .option("maxFilesPerTrigger", 1L)
+      .parquet(files.toString)
+      .createOrReplaceTempView("fed")
+    spark
+      .sql(s"SELECT *, row_kind() AS op FROM ($sql)")
+      .writeStream
+      .outputMode("append")
+      .option("checkpointLocation", folder.resolve("checkpoint").toString)
+      .foreachBatch { (batch: DataFrame, _: Long) =>
+        val changed = Checksum.read(batch.selectExpr(Checksum.ofChanges(answer, "op"): _*).head())
+        val _ = sum.updateAndGet(_ + changed)
+      }
+      .start()
+  }
+
+  /** Writes ids `from` to `to` as one file, and returns the seconds of the micro-batch that reads it. */
+  def feed(from: Long, to: Long): Double = {
+    rows(from, to).coalesce(1).write.mode("overwrite").parquet(making.toString)
+    fed += 1
+    Files.move(written, files.resolve(s"$fed.parquet"))
+    query.processAllAvailable()
+    val batch = query.recentProgress.reverseIterator
+      .find(_.numInputRows == to - from)
+      .getOrElse(sys.error(s"no micro-batch has read the ${to - from} rows"))
+    batch.durationMs.get("triggerExecution") / 1e3
+  }
+
+  /** Of what a consumer of the changelog has. */
+  def checksum: Checksum = sum.get
+
+  /** Of the batch query over the same files. */
+  def truth: Checksum = {
+    spark.read.parquet(files.toString).createOrReplaceTempView("fed")
+    Checksum.read(spark.sql(Checksum.of(answer, s"($sql)")).head())
+  }
+
+  /** Rows in state and stateful operators, by the last micro-batch. */
+  def state: (StateSize, Int) = {
+    val operators = query.lastProgress.stateOperators
+    val size = StateSize(operators.map(_.numRowsTotal).sum, operators.map(_.memoryUsedBytes).sum)
+    (size, operators.length)
+  }
+
+  private def rows(from: Long, to: Long): DataFrame =
+    spark.range(from, to, 1, 1).selectExpr(columns.map { case (name, sql) => s"$sql AS $name" }: _*)
+
+  private def written: Path =
+    Using.resource(Files.list(making))(_.iterator.asScala.find(_.toString.endsWith(".parquet")).get)
+
+  override def close(): Unit = {
+    query.stop()
+    StateStore.stop()
+    WholeFolder.delete(folder)
+  }
+}

@@ -1,0 +1,107 @@
+package io.firesteel.bench
+
+import java.nio.file.{Files, Path}
+import java.util.concurrent.atomic.AtomicReference
+
+import io.firesteel.core.Explain
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
+import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
+
+/** What a stream did once, outside the clock. */
+final case class StreamedOnce(
+    answer: Checksum,
+    batches: Int,
+    state: StateSize,
+    operators: Seq[String])
+
+/**
+ * Runs cases as streams over their table's files, some files to a micro-batch.
+ *
+ * Each run has a checkpoint of its own, which is deleted after it, and so is the state that Spark
+ * would keep loaded for a minute.
+ */
+final class OurStream(spark: SparkSession, tasks: TaskLog, scratch: Path) {
+
+  /** Lets queries read the table of a case by its name, as a stream. */
+  def register(question: StreamingCase, files: Path): Unit =
+    spark.readStream
+      .schema(spark.read.parquet(files.toString).schema)
+      .option("maxFilesPerTrigger", StreamingBenchmark.filesPerBatch.toLong)
+      .parquet(files.toString)
+      .createOrReplaceTempView(question.table.name)
+
+  /** Wall time from SQL text to the commit of the last micro-batch, in a sink that drops the rows. */
+  def time(question: StreamingCase): Run =
+    timed(s"SELECT *, row_kind() AS op FROM (${question.sql})", question.mode)
+
+  /** The same of reading the columns alone. */
+  def timeScan(question: StreamingCase): Run =
+    timed(s"SELECT ${question.reads.mkString(", ")} FROM ${question.table.name}", "append")
+
+  private def timed(sql: String, mode: String): Run = inScratch { checkpoint =>
+    System.gc() // before the clock starts, so that nobody pays for another's garbage
+    tasks.time {
+      spark
+        .sql(sql)
+        .writeStream
+        .format("noop")
+        .outputMode(mode)
+        .option("checkpointLocation", checkpoint.toString)
+        .trigger(Trigger.AvailableNow)
+        .start()
+        .awaitTermination()
+    }
+  }
+
+  /** Runs a case for its whole changelog, which a consumer adds up row by row. */
+  def answer(question: StreamingCase): StreamedOnce = inScratch { checkpoint =>
+    val sum = new AtomicReference(Checksum.none)
+    val query = spark
+      .sql(s"SELECT *, row_kind() AS op FROM (${question.sql})")
+      .writeStream
+      .outputMode("append")
+      .option("checkpointLocation", checkpoint.toString)
+      .trigger(Trigger.AvailableNow)
+      .foreachBatch { (batch: DataFrame, _: Long) =>
+        val changes = batch.selectExpr(Checksum.ofChanges(question.answer, "op"): _*)
+        val changed = Checksum.read(changes.head())
+        val _ = sum.updateAndGet(_ + changed)
+      }
+      .start()
+    query.awaitTermination()
+    val operators = query.lastProgress.stateOperators
+    StreamedOnce(
+      sum.get,
+      query.recentProgress.count(_.numInputRows > 0),
+      StateSize(operators.map(_.numRowsTotal).sum, operators.map(_.memoryUsedBytes).sum),
+      OurStream.operators(query))
+  }
+
+  private def inScratch[A](body: Path => A): A = {
+    Files.createDirectories(scratch)
+    val checkpoint = Files.createTempDirectory(scratch.toAbsolutePath, "checkpoint")
+    try body(checkpoint)
+    finally {
+      StateStore.stop()
+      WholeFolder.delete(checkpoint)
+    }
+  }
+}
+
+object OurStream {
+
+  /** Stateful operators of the last micro-batch with their strategies, from the sink down. */
+  def operators(query: StreamingQuery): Seq[String] = query match {
+    case wrapper: StreamingQueryWrapper =>
+      Explain.of(wrapper.streamingQuery.lastExecution.executedPlan).fired.flatMap { fired =>
+        fired.values.get("operator").map { operator =>
+          val more = Seq("strategy", "changelogMode").flatMap(fired.values.get)
+          (operator +: more).mkString(" ")
+        }
+      }
+    case _ => Nil
+  }
+}

@@ -1,0 +1,12 @@
+package io.firesteel.bench
+
+/**
+ * Everything that one call found out about streaming queries.
+ *
+ * @param manyKeys none when it was not run, and in it none when its JVM ended before it had an answer
+ */
+final case class StreamingResults(
+    environment: Environment,
+    cases: Seq[StreamingResult],
+    smallBatches: Seq[SmallBatchesOutcome],
+    manyKeys: Option[Option[ManyKeysOutcome]])

@@ -1,0 +1,92 @@
+package io.firesteel.bench
+
+import java.nio.file.Path
+
+import org.apache.spark.sql.SparkSession
+
+/**
+ * Answers one case: checks that firesteel and Flink answer what the batch query answers, warms both
+ * up, then times everyone in turn.
+ *
+ * @param pairs rounds that count; in each of them everyone runs once
+ */
+final class StreamingRunner(
+    spark: SparkSession,
+    flink: FlinkProcess,
+    data: DataFolder,
+    scratch: Path,
+    progress: Progress,
+    pairs: Int) {
+
+  private val warmUps = 2
+
+  private val ours = new OurStream(spark, new TaskLog(spark.sparkContext), scratch)
+
+  private val stock = new StockStream(spark)
+
+  def run(question: StreamingCase): StreamingResult = {
+    val files = data.make(spark, question.table)
+    val truth = progress.step(s"${question.name}: the batch query")(batchAnswer(question, files))
+    if (truth.answer.rows == 0) throw new WrongAnswer(s"${question.name}: the answer is empty")
+    ours.register(question, files)
+    val jobs =
+      new FlinkJobs(question, spark.read.parquet(files.toString).schema, files, scratch)
+
+    val once = progress.step(s"${question.name}: answer of firesteel")(ours.answer(question))
+    agree(question, truth.answer, StreamingContestant.firesteel, once.answer)
+    agree(
+      question,
+      truth.answer,
+      StreamingContestant.flink,
+      progress.step(s"${question.name}: answer of Flink")(flink.checksum(jobs.answer)))
+    val verdict = progress.step(s"${question.name}: stock")(stock.verdict(question))
+
+    val contestants = everyone(question, jobs)
+    (0 until warmUps).foreach(round(question, contestants, "warm-up", _))
+    val runs = (0 until pairs).flatMap(round(question, contestants, "round", _))
+    StreamingResult(
+      question,
+      truth,
+      verdict,
+      once.batches,
+      once.state,
+      once.operators,
+      flink.plan(jobs.timed),
+      Rounds(runs.groupMap(_._1)(_._2)))
+  }
+
+  private def everyone(question: StreamingCase, jobs: FlinkJobs): Seq[(String, () => Run)] = {
+    val rocksDb = Contestant("", "", StreamingSettings.rocksDb)
+    Seq(
+      StreamingContestant.firesteel -> (() => ours.time(question)),
+      StreamingContestant.flink -> (() => flink.time(jobs.timed)),
+      StreamingContestant.rocksDb -> (() => rocksDb.within(spark)(ours.time(question))),
+      StreamingContestant.flinkCheckpoints -> (() => flink.time(jobs.withCheckpoints)),
+      StreamingContestant.sparkScan -> (() => ours.timeScan(question)),
+      StreamingContestant.flinkScan -> (() => flink.time(jobs.scan))
+    )
+  }
+
+  private def batchAnswer(question: StreamingCase, files: Path): StockOutcome.Answered = {
+    spark.read.parquet(files.toString).createOrReplaceTempView(question.table.name)
+    Contestant(
+      Contestant.stock,
+      question.sql,
+      Map("spark.firesteel.enabled" -> "false")).query(spark)(StockOutcome.answered(_, question))
+  }
+
+  /** A benchmark of wrong answers is worth nothing: it ends here. */
+  private def agree(question: StreamingCase, truth: Checksum, who: String, found: Checksum): Unit =
+    if (found != truth) {
+      throw new WrongAnswer(s"${question.name}: the batch query answers $truth, $who $found")
+    }
+
+  private def round(
+      question: StreamingCase,
+      contestants: Seq[(String, () => Run)],
+      kind: String,
+      number: Int): Seq[(String, Run)] =
+    progress.stepWithOutcome(s"${question.name}: $kind ${number + 1}") {
+      Rounds.order(contestants, number).map { case (name, time) => name -> time() }
+    }(_.map { case (name, run) => f"$name ${run.seconds}%.2f" }.mkString("(", ", ", ")"))
+}

@@ -1,0 +1,20 @@
+package io.firesteel.bench
+
+/** Settings of the streams, beside Spark's defaults. */
+object StreamingSettings {
+
+  /** A partition to a core: each costs a store and a commit in every micro-batch. */
+  val partitions: Int = 2
+
+  val session: Map[String, String] = Map("spark.sql.shuffle.partitions" -> partitions.toString)
+
+  private val provider = "spark.sql.streaming.stateStore.providerClass"
+  private val stores = "org.apache.spark.sql.execution.streaming.state"
+
+  val inMemory: Map[String, String] = Map(provider -> s"$stores.HDFSBackedStateStoreProvider")
+
+  /** Commits write what has changed, as those of the other provider do, and not whole files. */
+  val rocksDb: Map[String, String] = Map(
+    provider -> s"$stores.RocksDBStateStoreProvider",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> "true")
+}
