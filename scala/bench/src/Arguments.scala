@@ -7,6 +7,7 @@ import java.nio.file.{Path, Paths}
  *
  * @param cases names of cases; all of the room's when empty
  * @param pairs rounds that count, in each of which stock and firesteel run once
+ * @param format of the files that Flink reads too
  * @param noise time stock against stock, to see how far from 1 the machine alone can lead
  * @param pythonResult where a script has left what it measured
  * @param flink the Python that has Flink
@@ -19,6 +20,7 @@ final case class Arguments(
     rows: Long,
     data: Path,
     out: Path,
+    format: String,
     noise: Boolean,
     memoryCase: Boolean,
     memoryResult: Option[Path],
@@ -36,7 +38,8 @@ object Arguments {
       |  --data DIR     where generated tables are kept (default .data)
       |  --out DIR      where the page, the JSON and the picture go (default: scala/bench/results,
       |                 which is committed; with --case, --rows or --noise target/bench)
-      |  --noise        time stock against itself: how much the machine wobbles""".stripMargin
+      |  --noise        time stock against itself: how much the machine wobbles
+      |  --format NAME  streaming: csv or parquet, which both engines read (default csv)""".stripMargin
 
   private val values =
     Set(
@@ -46,6 +49,7 @@ object Arguments {
       "--rows",
       "--data",
       "--out",
+      "--format",
       "--memory-result",
       "--python-result",
       "--flink")
@@ -76,6 +80,7 @@ object Arguments {
       rows,
       Paths.get(read.one("--data").getOrElse(".data")),
       Paths.get(read.one("--out").getOrElse("target/bench")),
+      read.one("--format").getOrElse("csv"),
       noise = read.has("--noise"),
       memoryCase = read.has("--memory-case"),
       read.one("--memory-result").map(Paths.get(_)),

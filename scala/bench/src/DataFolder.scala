@@ -23,15 +23,18 @@ final class DataFolder(folder: Path, progress: Progress) {
   /** Raised when the way of writing changes while the descriptions stay the same. */
   private val generatorVersion = 1
 
+  private val parquet = "parquet"
+
   /** Small, so that two tasks can share a table of one file. */
   private val rowGroupBytes = 16L << 20
 
   /** Makes `table` if it is not there yet, and says where it is. */
-  def make(spark: SparkSession, table: Table): Path = {
-    val folder = root.resolve(folderName(table))
+  def make(spark: SparkSession, table: Table, format: String = parquet): Path = {
+    val as = if (format == parquet) "" else s"-$format"
+    val folder = root.resolve(folderName(table) + as)
     if (!Files.isDirectory(folder)) {
       progress.step(f"making table ${table.name}, ${table.rows}%,d rows") {
-        WholeFolder.make(folder)(write(spark, table, _))
+        WholeFolder.make(folder)(write(spark, table, format, _))
       }
     }
     folder
@@ -51,12 +54,14 @@ final class DataFolder(folder: Path, progress: Progress) {
     f"${table.name}-${table.rows}-$hash%08x"
   }
 
-  private def write(spark: SparkSession, table: Table, part: Path): Unit = {
-    val rows = spark
-      .range(0, table.rows, 1, table.files)
-      .selectExpr(table.columns.map { case (name, sql) => s"$sql AS $name" }: _*)
+  private def write(spark: SparkSession, table: Table, format: String, part: Path): Unit = {
+    val rows = table.some(spark, 0, table.rows, table.files)
     table.buckets match {
-      case None => rows.write.option("parquet.block.size", rowGroupBytes).parquet(part.toString)
+      case None =>
+        rows.write
+          .option("parquet.block.size", rowGroupBytes)
+          .format(format)
+          .save(part.toString)
       case Some(buckets) =>
         val making = s"making_${table.name}"
         rows

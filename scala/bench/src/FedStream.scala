@@ -13,13 +13,13 @@ import org.apache.spark.sql.streaming.StreamingQuery
 /**
  * A running stream that is fed file by file, each file a micro-batch.
  *
- * @param columns name and SQL expression over `id`
+ * @param table whose ids are fed
  * @param answer columns of the result, added up as [[Checksum]] does
  */
 final class FedStream(
     spark: SparkSession,
     folder: Path,
-    columns: Seq[(String, String)],
+    table: Table,
     sql: String,
     answer: Seq[String])
   extends AutoCloseable {
@@ -33,10 +33,10 @@ final class FedStream(
 
   private val query: StreamingQuery = {
     spark.readStream
-      .schema(rows(0, 1).schema)
+      .schema(table.some(spark, 0, 1, 1).schema)
       .option("maxFilesPerTrigger", 1L)
       .parquet(files.toString)
-      .createOrReplaceTempView("fed")
+      .createOrReplaceTempView(table.name)
     spark
       .sql(s"SELECT *, row_kind() AS op FROM ($sql)")
       .writeStream
@@ -51,7 +51,7 @@ final class FedStream(
 
   /** Writes ids `from` to `to` as one file, and returns the seconds of the micro-batch that reads it. */
   def feed(from: Long, to: Long): Double = {
-    rows(from, to).coalesce(1).write.mode("overwrite").parquet(making.toString)
+    table.some(spark, from, to, 1).write.mode("overwrite").parquet(making.toString)
     fed += 1
     Files.move(written, files.resolve(s"$fed.parquet"))
     query.processAllAvailable()
@@ -66,7 +66,7 @@ final class FedStream(
 
   /** Of the batch query over the same files. */
   def truth: Checksum = {
-    spark.read.parquet(files.toString).createOrReplaceTempView("fed")
+    spark.read.parquet(files.toString).createOrReplaceTempView(table.name)
     Checksum.read(spark.sql(Checksum.of(answer, s"($sql)")).head())
   }
 
@@ -76,9 +76,6 @@ final class FedStream(
     val size = StateSize(operators.map(_.numRowsTotal).sum, operators.map(_.memoryUsedBytes).sum)
     (size, operators.length)
   }
-
-  private def rows(from: Long, to: Long): DataFrame =
-    spark.range(from, to, 1, 1).selectExpr(columns.map { case (name, sql) => s"$sql AS $name" }: _*)
 
   private def written: Path =
     Using.resource(Files.list(making))(_.iterator.asScala.find(_.toString.endsWith(".parquet")).get)

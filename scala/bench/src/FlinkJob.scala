@@ -2,7 +2,7 @@ package io.firesteel.bench
 
 import java.nio.file.Path
 
-import org.apache.spark.sql.types.{LongType, StringType, StructType}
+import org.apache.spark.sql.types.{LongType, StringType}
 
 /**
  * A job of Flink SQL.
@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.{LongType, StringType, StructType}
 final case class FlinkJob(settings: Map[String, String], ddl: Seq[String], sql: String)
 
 /** Writes cases as jobs: the same files, the same cores, tuned as Flink's own pages say. */
-final class FlinkJobs(question: StreamingCase, schema: StructType, files: Path, scratch: Path) {
+final class FlinkJobs(question: StreamingCase, files: StreamedFiles, scratch: Path) {
 
   private val query = question.flink.sql.getOrElse(question.sql)
 
@@ -25,11 +25,14 @@ final class FlinkJobs(question: StreamingCase, schema: StructType, files: Path, 
     timed.settings ++ Map(
       "execution.checkpointing.interval" -> "1 s",
       "execution.checkpointing.storage" -> "filesystem",
-      "execution.checkpointing.dir" -> scratch.resolve("flink").toUri.toString))
+      "execution.checkpointing.dir" -> scratch.resolve("flink").toUri.toString
+    ))
 
   val scan: FlinkJob = {
     val read = question.reads.map(column => column -> typeOf(column))
-    job(read, s"INSERT INTO answers SELECT ${question.reads.mkString(", ")} FROM ${question.table.name}")
+    job(
+      read,
+      s"INSERT INTO answers SELECT ${question.reads.mkString(", ")} FROM ${question.table.name}")
   }
 
   /** The answer in the end. Flink adds up its own changelog. */
@@ -42,17 +45,17 @@ final class FlinkJobs(question: StreamingCase, schema: StructType, files: Path, 
     sql)
 
   private def source: String = {
-    val columns = schema.map(field => s"`${field.name}` ${typeOf(field.name)}")
+    val columns = files.schema.map(field => s"`${field.name}` ${typeOf(field.name)}")
     s"""CREATE TEMPORARY TABLE ${question.table.name} (
        |  ${(columns ++ question.flink.columns).mkString(",\n  ")}
-       |) WITH ('connector' = 'filesystem', 'path' = '${files.toUri}', 'format' = 'parquet')""".stripMargin
+       |) WITH ('connector' = 'filesystem', 'path' = '${files.folder.toUri}', 'format' = '${files.format}')""".stripMargin
   }
 
   private def blackhole(columns: Seq[(String, String)]): String =
     s"CREATE TEMPORARY TABLE answers (${columns.map { case (n, t) => s"`$n` $t" }.mkString(", ")}) " +
       "WITH ('connector' = 'blackhole')"
 
-  private def typeOf(column: String): String = schema(column).dataType match {
+  private def typeOf(column: String): String = files.schema(column).dataType match {
     case LongType => "BIGINT"
     case StringType => "STRING"
     case other => sys.error(s"no name of Flink's for the type $other of column $column")

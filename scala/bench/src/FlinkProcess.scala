@@ -66,7 +66,9 @@ final class FlinkProcess(python: Path, heap: String, log: Path) extends AutoClos
   override def close(): Unit = {
     requests.close() // it ends when there are no more requests
     if (!process.waitFor(30, TimeUnit.SECONDS)) {
-      process.descendants.forEach { child => val _ = child.destroy() }
+      process.descendants.forEach { child =>
+        val _ = child.destroy()
+      }
       process.destroy()
     }
   }

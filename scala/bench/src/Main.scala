@@ -43,7 +43,10 @@ object Main {
       .find(_.name == arguments.room)
       .toRight(
         s"no room ${arguments.room}; there are " +
-          (rooms.map(_.name) ++ Seq(LookupMain.room, TpcdsMain.suite, StreamingMain.suite)).mkString(", "))
+          (rooms.map(_.name) ++ Seq(
+            LookupMain.room,
+            TpcdsMain.suite,
+            StreamingMain.suite)).mkString(", "))
 
   private def casesOf(arguments: Arguments, room: Room): Either[String, Seq[Case]] = {
     val all = room.cases(arguments.rows)

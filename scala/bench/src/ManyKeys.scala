@@ -38,7 +38,7 @@ final class ManyKeys(spark: SparkSession, scratch: Path, progress: Progress, row
   private val warmUps = 6
 
   /** Ids are keys at first; later ones pick one of the keys that have been loaded by then. */
-  private val key = s"CASE WHEN id < $manyKeys THEN id " +
+  private val key: String = s"CASE WHEN id < $manyKeys THEN id " +
     s"WHEN id < ${2 * manyKeys} THEN pmod(xxhash64(id, 1), $fewKeys) " +
     s"ELSE pmod(xxhash64(id, 1), $manyKeys) END"
 
@@ -47,7 +47,12 @@ final class ManyKeys(spark: SparkSession, scratch: Path, progress: Progress, row
       Files.createDirectories(scratch)
       val folder = Files.createTempDirectory(scratch.toAbsolutePath, "keys")
       val stream =
-        new FedStream(spark, folder, Seq("k" -> key), ManyKeys.sql, Seq("c", "keys_with_it"))
+        new FedStream(
+          spark,
+          folder,
+          Table("fed", manyKeys, Seq("k" -> key)),
+          ManyKeys.sql,
+          Seq("c", "keys_with_it"))
       try measured(stream, batches)
       finally stream.close()
     }

@@ -26,11 +26,9 @@ final case class StreamedOnce(
 final class OurStream(spark: SparkSession, tasks: TaskLog, scratch: Path) {
 
   /** Lets queries read the table of a case by its name, as a stream. */
-  def register(question: StreamingCase, files: Path): Unit =
-    spark.readStream
-      .schema(spark.read.parquet(files.toString).schema)
-      .option("maxFilesPerTrigger", StreamingBenchmark.filesPerBatch.toLong)
-      .parquet(files.toString)
+  def register(question: StreamingCase, files: StreamedFiles): Unit =
+    files
+      .stream(spark, StreamingBenchmark.filesPerBatch)
       .createOrReplaceTempView(question.table.name)
 
   /** Wall time from SQL text to the commit of the last micro-batch, in a sink that drops the rows. */
@@ -77,7 +75,8 @@ final class OurStream(spark: SparkSession, tasks: TaskLog, scratch: Path) {
       sum.get,
       query.recentProgress.count(_.numInputRows > 0),
       StateSize(operators.map(_.numRowsTotal).sum, operators.map(_.memoryUsedBytes).sum),
-      OurStream.operators(query))
+      OurStream.operators(query)
+    )
   }
 
   private def inScratch[A](body: Path => A): A = {

@@ -34,7 +34,7 @@ final class SmallBatches(spark: SparkSession, scratch: Path, progress: Progress)
     Files.createDirectories(scratch)
     val folder = Files.createTempDirectory(scratch.toAbsolutePath, "small")
     val stream =
-      new FedStream(spark, folder, SmallBatches.columns, SmallBatches.sql, Seq("category", "items"))
+      new FedStream(spark, folder, SmallBatches.table, SmallBatches.sql, Seq("category", "items"))
     try {
       val first = SmallBatches.rowsBefore
       stream.feed(0, first)
@@ -60,10 +60,13 @@ object SmallBatches {
 
   private val rowsBefore = 100000L
 
-  private val columns = Seq(
-    "category" -> "pmod(xxhash64(id, 1), 100)",
-    "item" -> "pmod(xxhash64(id, 2), 100)",
-    "buyer" -> "pmod(xxhash64(id, 3), 1000)")
+  private val table = Table(
+    "fed",
+    rowsBefore,
+    Seq(
+      "category" -> "pmod(xxhash64(id, 1), 100)",
+      "item" -> "pmod(xxhash64(id, 2), 100)",
+      "buyer" -> "pmod(xxhash64(id, 3), 1000)"))
 
   /** Distinct rows, counted, the first ten of each category, and those added up. */
   val sql: String =

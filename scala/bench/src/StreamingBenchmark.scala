@@ -100,7 +100,8 @@ object StreamingBenchmark {
       answer = Seq("k", "ts", "v"),
       target = Some(1.0),
       flink = FlinkDialect(
-        columns = Seq("event_time AS TO_TIMESTAMP_LTZ(ts, 3)", "WATERMARK FOR event_time AS event_time"),
+        columns =
+          Seq("event_time AS TO_TIMESTAMP_LTZ(ts, 3)", "WATERMARK FOR event_time AS event_time"),
         sql = Some(query("event_time")))
     )
   }

@@ -14,6 +14,7 @@ object StreamingJson {
     "environment" -> JObject(results.environment.facts.toList.map { case (name, value) =>
       name -> JString(value)
     }),
+    "format" -> JString(results.format),
     "cases" -> JArray(results.cases.toList.map(one)),
     "smallBatches" -> JArray(results.smallBatches.toList.map(small)),
     "manyKeys" -> results.manyKeys.fold[JValue](JNull)(

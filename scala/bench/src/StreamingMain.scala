@@ -17,9 +17,11 @@ object StreamingMain {
     val beside = StreamingBenchmark.all(arguments.rows)
     val names = beside.map(_.name) ++ Seq(SmallBatches.name, ManyKeys.name)
     val unknown = arguments.cases.filterNot(names.contains)
-    if (unknown.nonEmpty || arguments.noise) {
+    val format = StreamedFiles.formats.contains(arguments.format)
+    if (unknown.nonEmpty || arguments.noise || !format) {
       val wrong =
         if (arguments.noise) s"no --noise in $suite"
+        else if (!format) s"--format must be one of ${StreamedFiles.formats.mkString(", ")}"
         else s"no case ${unknown.mkString(", ")}; there are ${names.mkString(", ")}"
       System.err.println(s"bench: $wrong\n${Arguments.usage}")
       sys.exit(2)
@@ -59,9 +61,11 @@ object StreamingMain {
       if (cases.isEmpty) (Nil, Nil) else besideFlink(spark, arguments, cases, progress)
     val results = StreamingResults(
       environment.copy(facts = environment.facts ++ facts),
+      arguments.format,
       beside,
       small,
-      if (asked(ManyKeys.name)) arguments.memoryResult.map(StreamingFile.load) else None)
+      if (asked(ManyKeys.name)) arguments.memoryResult.map(StreamingFile.load) else None
+    )
     write(arguments.out, results)
   }
 
@@ -76,13 +80,22 @@ object StreamingMain {
       val facts = progress.step("starting Flink")(flink.facts)
       val data = new DataFolder(arguments.data, progress)
       val runner =
-        new StreamingRunner(spark, flink, data, scratch, progress, arguments.pairs)
+        new StreamingRunner(
+          spark,
+          flink,
+          data,
+          arguments.format,
+          scratch,
+          progress,
+          arguments.pairs)
       val results = cases.zipWithIndex.map { case (question, i) =>
         progress.line(s"case ${i + 1} of ${cases.size}: ${question.title}")
         runner.run(question)
       }
       (
-        Seq("Flink" -> facts.flink, "Flink's JDK, heap" -> f"${facts.java}, ${facts.heapBytes / math.pow(2, 30)}%.1f GiB"),
+        Seq(
+          "Flink" -> facts.flink,
+          "Flink's JDK, heap" -> f"${facts.java}, ${facts.heapBytes / math.pow(2, 30)}%.1f GiB"),
         results)
     }
   }

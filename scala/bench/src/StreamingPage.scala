@@ -12,7 +12,8 @@ object StreamingPage {
       times(results.cases),
       stock(results.cases),
       smallBatches(results.smallBatches),
-      results.manyKeys.map(manyKeys)) ++
+      results.manyKeys.map(manyKeys)
+    ) ++
       Seq(Some(FlinkNote.text).filter(_ => results.cases.nonEmpty)) ++
       results.cases.map(one => Some(details(one))) :+
       Some(environment(results.environment))
@@ -25,10 +26,13 @@ object StreamingPage {
     s"""# Measured: streaming queries beside Apache Flink
        |
        |Written by $command; do not edit. firesteel and Flink ran in turn, each in a warm JVM with two
-       |tasks on the same two cores, over the same Parquet files. A ratio is the median of the ratios of
+       |tasks on the same two cores, over the same ${names(results.format)} files. A ratio is the median of the ratios of
        |neighbouring runs, with the smallest and the largest; seconds are medians. Both gave the answer of
        |the batch query, or there would be no page.$picture""".stripMargin
   }
+
+  private def names(format: String): String =
+    Map("csv" -> "CSV", "parquet" -> "Parquet").getOrElse(format, format)
 
   private def targets(results: StreamingResults): String = {
     val beside = for {
@@ -52,7 +56,8 @@ object StreamingPage {
           ManyKeys.title,
           s"seconds per micro-batch, many keys / few ≤ ${ManyKeys.target.value}",
           spread(outcome.slowdown),
-          verdict(ManyKeys.target, outcome.slowdown))
+          verdict(ManyKeys.target, outcome.slowdown)
+        )
     }
     "## Targets\n\n" + table(
       Seq("case", "target", "measured", "verdict"),
@@ -86,7 +91,8 @@ object StreamingPage {
         if (result.stock.unchecked == result.stock.asItComes) "the same"
         else outcome(result.stock.unchecked, result.truth),
         shown(result.truth),
-        "equal, both")
+        "equal, both"
+      )
     }
     Option.when(rows.nonEmpty)(
       """## Stock Spark
@@ -119,7 +125,8 @@ object StreamingPage {
         outcome.partitions.toString,
         f"${outcome.stateRows}%,d",
         seconds(outcome.sample),
-        outcome.seconds.size.toString)
+        outcome.seconds.size.toString
+      )
     }
     Option.when(rows.nonEmpty)(
       s"""## ${SmallBatches.title.capitalize}
@@ -131,7 +138,13 @@ object StreamingPage {
          |```
          |
          |""".stripMargin + table(
-        Seq("state", "stateful operators", "partitions", "rows in state", "seconds", "micro-batches"),
+        Seq(
+          "state",
+          "stateful operators",
+          "partitions",
+          "rows in state",
+          "seconds",
+          "micro-batches"),
         rows))
   }
 
@@ -141,7 +154,8 @@ object StreamingPage {
         Seq("keys", f"seconds for a micro-batch of ${o.rowsPerBatch}%,d rows"),
         Seq(
           Seq(f"${o.fewKeys}%,d", seconds(Sample(o.atFew))),
-          Seq(f"${o.manyKeys}%,d", seconds(Sample(o.atMany))))) +
+          Seq(f"${o.manyKeys}%,d", seconds(Sample(o.atMany))))
+      ) +
         f"\n\nHeap ${o.heapMiB}%,d MiB; ${o.stateRows}%,d rows in state; " +
         f"${o.loadSeconds}%.0f s to go from the few keys to the many."
     }

@@ -7,6 +7,7 @@ package io.firesteel.bench
  */
 final case class StreamingResults(
     environment: Environment,
+    format: String,
     cases: Seq[StreamingResult],
     smallBatches: Seq[SmallBatchesOutcome],
     manyKeys: Option[Option[ManyKeysOutcome]])

@@ -8,12 +8,14 @@ import org.apache.spark.sql.SparkSession
  * Answers one case: checks that firesteel and Flink answer what the batch query answers, warms both
  * up, then times everyone in turn.
  *
+ * @param format of the files
  * @param pairs rounds that count; in each of them everyone runs once
  */
 final class StreamingRunner(
     spark: SparkSession,
     flink: FlinkProcess,
     data: DataFolder,
+    format: String,
     scratch: Path,
     progress: Progress,
     pairs: Int) {
@@ -25,12 +27,11 @@ final class StreamingRunner(
   private val stock = new StockStream(spark)
 
   def run(question: StreamingCase): StreamingResult = {
-    val files = data.make(spark, question.table)
+    val files = StreamedFiles.make(spark, data, question.table, format)
     val truth = progress.step(s"${question.name}: the batch query")(batchAnswer(question, files))
     if (truth.answer.rows == 0) throw new WrongAnswer(s"${question.name}: the answer is empty")
     ours.register(question, files)
-    val jobs =
-      new FlinkJobs(question, spark.read.parquet(files.toString).schema, files, scratch)
+    val jobs = new FlinkJobs(question, files, scratch)
 
     val once = progress.step(s"${question.name}: answer of firesteel")(ours.answer(question))
     agree(question, truth.answer, StreamingContestant.firesteel, once.answer)
@@ -67,8 +68,10 @@ final class StreamingRunner(
     )
   }
 
-  private def batchAnswer(question: StreamingCase, files: Path): StockOutcome.Answered = {
-    spark.read.parquet(files.toString).createOrReplaceTempView(question.table.name)
+  private def batchAnswer(
+      question: StreamingCase,
+      files: StreamedFiles): StockOutcome.Answered = {
+    files.batch(spark).createOrReplaceTempView(question.table.name)
     Contestant(
       Contestant.stock,
       question.sql,

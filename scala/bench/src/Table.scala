@@ -1,5 +1,7 @@
 package io.firesteel.bench
 
+import org.apache.spark.sql.{DataFrame, SparkSession}
+
 /**
  * A generated table, as data: what it holds follows from this description alone.
  *
@@ -12,7 +14,14 @@ final case class Table(
     rows: Long,
     columns: Seq[(String, String)],
     files: Int = 8,
-    buckets: Option[Buckets] = None)
+    buckets: Option[Buckets] = None) {
+
+  /** The rows of ids `from` to `to`, in so many partitions. */
+  def some(spark: SparkSession, from: Long, to: Long, partitions: Int): DataFrame =
+    spark
+      .range(from, to, 1, partitions)
+      .selectExpr(columns.map { case (name, sql) => s"$sql AS $name" }: _*)
+}
 
 /** One file per bucket of `by`, sorted by `by` and then by `sortedBy`. */
 final case class Buckets(number: Int, by: String, sortedBy: String)

@@ -39,8 +39,9 @@ class StreamingMeasuringSuite extends AnyFunSuite {
     assert(judged.target.map(_.verdict(judged.speedUp)).contains("met"))
   }
 
-  test("the page says what is missed, what stock answers and where the many keys did not complete") {
-    val results = StreamingResults(machine, Seq(result()), Seq(small), Some(None))
+  test(
+    "the page says what is missed, what stock answers and where the many keys did not complete") {
+    val results = StreamingResults(machine, "csv", Seq(result()), Seq(small), Some(None))
     val page = StreamingPage.of(results)
     assert(page.contains("| 1.00 (1.00–1.00) | missed by 50.0 % |"))
     assert(page.contains("refused: `CONDITION` Multiple aggregations | **wrong**: 7 rows"))
@@ -50,12 +51,17 @@ class StreamingMeasuringSuite extends AnyFunSuite {
   }
 
   test("many keys are judged micro-batch by micro-batch") {
-    val page = StreamingPage.of(StreamingResults(machine, Nil, Nil, Some(Some(many))))
+    val page = StreamingPage.of(StreamingResults(machine, "csv", Nil, Nil, Some(Some(many))))
     assert(page.contains("| 1.30 (1.25–1.35) | met |") && !page.contains("## How both were run"))
   }
 
   test("the JSON has what the picture is drawn from") {
-    val json = StreamingJson.of(StreamingResults(machine, Seq(result()), Seq(small), Some(Some(many))))
+    val json = StreamingJson.of(StreamingResults(
+      machine,
+      "csv",
+      Seq(result()),
+      Seq(small),
+      Some(Some(many))))
     Seq("\"speedUp\"", "\"ratio\" : \"Flink / firesteel\"", "\"noise\" : false", "\"met\" : false")
       .foreach(part => assert(json.contains(part), json))
   }
@@ -70,17 +76,19 @@ class StreamingMeasuringSuite extends AnyFunSuite {
   test("Flink reads the same files, with event time where the case says so") {
     val latest = cases.find(_.name == "latest").get
     val schema = new StructType().add("k", LongType).add("ts", LongType).add("v", LongType)
-    val jobs = new FlinkJobs(latest, schema, Paths.get("/data/updates"), Paths.get("/scratch"))
-    val source = jobs.timed.ddl.head
+    def jobs(question: StreamingCase, schema: StructType) = new FlinkJobs(
+      question,
+      StreamedFiles(Paths.get("/data/updates"), "csv", schema),
+      Paths.get("/scratch"))
+    val events = jobs(latest, schema)
+    val source = events.timed.ddl.head
+    assert(source.contains("'format' = 'csv'") && source.contains("`k` BIGINT,"))
     assert(source.contains("'path' = 'file:///data/updates") && source.contains("`ts` BIGINT,"))
     assert(source.contains("WATERMARK FOR event_time AS event_time\n)"))
-    assert(jobs.timed.sql.contains("ORDER BY event_time DESC"))
-    assert(jobs.answer.ddl.size == 1 && jobs.answer.sql.startsWith("SELECT COUNT(*) AS row_count"))
-    val text = new FlinkJobs(
-      cases.find(_.name == "words").get,
-      new StructType().add("word", StringType),
-      Paths.get("/data/words"),
-      Paths.get("/scratch"))
+    assert(events.timed.sql.contains("ORDER BY event_time DESC"))
+    assert(
+      events.answer.ddl.size == 1 && events.answer.sql.startsWith("SELECT COUNT(*) AS row_count"))
+    val text = jobs(cases.find(_.name == "words").get, new StructType().add("word", StringType))
     assert(text.scan.ddl.last.contains("answers (`word` STRING)"))
   }
 

@@ -24,10 +24,10 @@ class StreamingSuite extends AnyFunSuite with BeforeAndAfterAll {
     super.afterAll()
   }
 
+  private def files(format: String) = StreamedFiles.make(spark, data, words.table, format)
+
   private def truth(question: StreamingCase): Checksum = {
-    spark.read
-      .parquet(data.make(spark, question.table).toString)
-      .createOrReplaceTempView(question.table.name)
+    files("parquet").batch(spark).createOrReplaceTempView(question.table.name)
     Checksum.read(
       spark.sql(Checksum.of(question.answer, s"(${question.sql}) AS answers")).head())
   }
@@ -41,7 +41,7 @@ class StreamingSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   test("a changelog adds up to the batch query's answer, in five micro-batches") {
     val expected = truth(words)
-    ours.register(words, data.make(spark, words.table))
+    ours.register(words, files("csv"))
     val once = ours.answer(words)
     assert(once.answer == expected && once.batches == 5 && once.state.rows > 0)
     assert(once.operators == Seq.fill(2)("Aggregate [I,UB,UA]"))
@@ -49,7 +49,7 @@ class StreamingSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   test("stock refuses, and with its check off answers an aggregate over an aggregate wrongly") {
     val expected = truth(words)
-    ours.register(words, data.make(spark, words.table))
+    ours.register(words, files("parquet"))
     val verdict = new StockStream(spark).verdict(words)
     assert(verdict.asItComes.isInstanceOf[StockOutcome.Refused])
     verdict.unchecked match {
@@ -59,8 +59,8 @@ class StreamingSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   test("a stream that is fed file by file has a micro-batch for each, and keeps its state") {
-    val stream =
-      new FedStream(spark, folder.resolve("fed"), Seq("k" -> "id % 10"), ManyKeys.sql, Seq("c"))
+    val table = Table("fed", 25, Seq("k" -> "id % 10"))
+    val stream = new FedStream(spark, folder.resolve("fed"), table, ManyKeys.sql, Seq("c"))
     try {
       assert(stream.feed(0, 20) > 0 && stream.checksum == stream.truth)
       assert(stream.feed(20, 25) > 0 && stream.checksum == stream.truth)
