@@ -1,4 +1,4 @@
-"""The demo from start to end: first-n-per-key queries, then a lookup join in its three modes."""
+"""The demo from start to end: first-n-per-key queries, a lookup join, a stream that is killed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
 from rich.console import Console
+from rich.live import Live
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -19,13 +20,13 @@ from rich.progress import (
 )
 
 import firesteel
-from firesteel.demo import arguments, comparison, enrichment, page, queries, spark, table
+from firesteel.demo import arguments, comparison, enrichment, page, queries, spark, table, trending
 from firesteel.demo.errors import DemoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
     from firesteel.demo.arguments import Arguments
     from firesteel.demo.comparison import Comparison
@@ -78,6 +79,11 @@ def run(console: Console, session: SparkSession, asked: Arguments, work: Path) -
     if not enrich(console, session, asked, work):
         console.print("Enriched rows differ from a plain join: please report it.", style="bold red")
         return 1
+    if not stream(console, session, work):
+        console.print(
+            "The stream's table differs from the batch query's: please report it.", style="bold red"
+        )
+        return 1
     page.print_next(console)
     return 0
 
@@ -97,6 +103,33 @@ def enrich(console: Console, session: SparkSession, asked: Arguments, work: Path
         )
     console.print(page.enrichment_table(found, right))
     return all(one.digest == right for one in found)
+
+
+def stream(console: Console, session: SparkSession, work: Path) -> bool:
+    """Show a stream's table while the stream is killed and resumed; return whether it is right."""
+    folder = work / "stream"
+    folder.mkdir()
+    console.print(
+        f"\nA stream of {trending.FILES * trending.EVENTS:,} visits: the items of each "
+        "category that most visitors came back to, in a table that a changelog keeps",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+    with Live(console=console, auto_refresh=False) as live:
+
+        def show(title: str, rows: Sequence[Row]) -> None:
+            if console.is_terminal:
+                live.update(page.trending_table(title, rows), refresh=True)
+            else:
+                console.print(title, markup=False, highlight=False, soft_wrap=True)
+
+        equal = trending.trend(session, folder, show)
+    if not console.is_terminal:
+        console.print(page.trending_table("at last", trending.table(session, folder)))
+    if equal:
+        console.print("The table is equal to the batch query's answer.", style="green")
+    return equal
 
 
 def columns() -> tuple[ProgressColumn, ...]:

@@ -12,6 +12,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyspark.sql import Row
     from rich.console import Console
 
     from firesteel import Explanation
@@ -74,6 +75,20 @@ def enrichment_table(modes: Sequence[Enriched], right: str) -> Grid:
             f"{one.files_opened:,}",
             f"{one.median:.2f}",
         )
+    return grid
+
+
+def trending_table(title: str, rows: Sequence[Row]) -> Grid:
+    """Lay out trending items: a row for each place, a column for each category."""
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+    categories = sorted({row.category for row in rows})
+    grid.add_column("place", justify="right", min_width=5)
+    for category in categories:
+        grid.add_column(category, min_width=14)
+    found = {(row.place, row.category): f"{row.item} {row.fans:,}" for row in rows}
+    for place in sorted({row.place for row in rows}):
+        cells = (found.get((place, category), "") for category in categories)
+        grid.add_row(str(place), *cells)
     return grid
 
 
