@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from firesteel._version import __version__
 from firesteel.changelog import row_kind
+from firesteel.changelog_sources import from_changelog, from_debezium
 from firesteel.errors import (
     ExtensionNotLoadedError,
     FiresteelError,
@@ -45,6 +46,8 @@ __all__ = [
     "check",
     "configure",
     "explain",
+    "from_changelog",
+    "from_debezium",
     "lookup_join",
     "register_lookup",
     "row_kind",

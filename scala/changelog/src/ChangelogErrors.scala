@@ -1,6 +1,7 @@
 package io.firesteel.changelog
 
 import io.firesteel.core.FiresteelAnalysisException
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.types.DataType
 
 /** What the room refuses. Each names the operator or column, the reason and what works instead. */
@@ -43,6 +44,19 @@ private[changelog] object ChangelogErrors {
     analysis("UNSUPPORTED_TRIGGER", "trigger" -> trigger)
 
   def switchedOff(setting: String): Throwable = analysis("SWITCHED_OFF", "setting" -> setting)
+
+  def badSourceColumn(
+      function: String,
+      column: Attribute,
+      role: String,
+      expected: String): Throwable =
+    analysis(
+      "BAD_SOURCE_COLUMN",
+      "function" -> function,
+      "column" -> column.name,
+      "type" -> column.dataType.sql,
+      "role" -> role,
+      "expected" -> expected)
 
   def stateMismatch(operator: String, differences: Seq[String]): Throwable =
     analysis(

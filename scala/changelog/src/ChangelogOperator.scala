@@ -67,6 +67,44 @@ final case class Source(plan: LogicalPlan) extends ChangelogOperator {
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
 }
 
+/**
+ * A source that says of each row whether it comes or goes. Whole rows go, and nothing says that the
+ * two sides of an update come one after the other: they are a deletion and an insertion.
+ *
+ * @param op the column that tells it
+ */
+final case class SourceChanges(op: Attribute, input: ChangelogOperator) extends ChangelogOperator {
+  override def name: String = "from_changelog"
+  override def inputs: Seq[ChangelogOperator] = Seq(input)
+  override def output: Seq[Attribute] = input.output.filterNot(_.exprId == op.exprId)
+  override def changes(inputs: Seq[Facts]): Changes = Changes(updates = false, deletes = true)
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(false)
+  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
+}
+
+/**
+ * A source whose rows replace and delete others by their key (Flink: ChangelogNormalize). It keeps
+ * each key's row, and gives the kinds that those above want, whichever the source has.
+ *
+ * @param sequence by which of two rows of a key the newer is told; none where it is the later
+ */
+final case class Normalize(
+    op: Attribute,
+    keys: Seq[Attribute],
+    sequence: Seq[Attribute],
+    input: ChangelogOperator)
+  extends ChangelogOperator
+  with Stateful {
+  override def name: String = "Normalize"
+  override def output: Seq[Attribute] = input.output.filterNot(_.exprId == op.exprId)
+  def columns: Seq[Attribute] = output.filterNot(c => keys.exists(_.exprId == c.exprId))
+  override def changes(inputs: Seq[Facts]): Changes = Changes.All
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set(keys.map(_.exprId).toSet)
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+}
+
 final case class Projection(columns: Seq[NamedExpression], input: ChangelogOperator)
   extends ChangelogOperator
   with Forwarding {

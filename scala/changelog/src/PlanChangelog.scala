@@ -1,8 +1,9 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.types.IntegerType
 
 /**
  * Plans the nodes of a changelog. Each keeps to itself what it reads: below it stands a projection to
@@ -13,6 +14,7 @@ object PlanChangelog extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case node: ChangelogAggregate => aggregate(node) :: Nil
     case node: ChangelogTopN => topN(node) :: Nil
+    case node: ChangelogNormalize => normalize(node) :: Nil
     case node: ChangelogTable =>
       val child = planLater(project(node.columns ++ node.kindIn, node.child))
       ChangelogTableExec(node.columns, node.kindIn, None, StateProbe(child)) :: Nil
@@ -67,6 +69,21 @@ object PlanChangelog extends SparkStrategy {
       node.mode,
       None,
       StateProbe(input)
+    )
+  }
+
+  private def normalize(node: ChangelogNormalize): SparkPlan = {
+    val read = planLater(project(node.keys ++ node.columns :+ node.kind, node.child))
+    val partition = AttributeReference("partition", IntegerType, nullable = false)()
+    ChangelogNormalizeExec(
+      node.keys,
+      node.columns,
+      node.sequence,
+      node.kindOut,
+      node.updateBefore,
+      node.mode,
+      None,
+      StateProbe(NewestRowsExec(node.keys, node.sequence, partition, read))
     )
   }
 

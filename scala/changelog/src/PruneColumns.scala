@@ -16,6 +16,10 @@ private[changelog] object PruneColumns {
   private def prune(operator: ChangelogOperator, read: AttributeSet): ChangelogOperator =
     operator match {
       case source: Source => source
+      case source @ SourceChanges(op, input) => source.copy(input = only(input, read + op))
+      case normalize: Normalize =>
+        val told = AttributeSet(normalize.op +: (normalize.keys ++ normalize.sequence))
+        normalize.copy(input = only(normalize.input, read ++ told))
       case Projection(columns, input) =>
         val kept = columns.filter(c => read.contains(c.toAttribute))
         Projection(kept, prune(input, references(kept)))

@@ -15,6 +15,7 @@ final private[changelog] class ReadChangelog(updateBefore: Boolean, refused: Opt
 
   def read(plan: LogicalPlan): ChangelogOperator = plan match {
     case source if StatelessSource.unapply(source).nonEmpty => Source(source)
+    case from: FromChangelog => ReadSource(from)
     case alias: SubqueryAlias => read(alias.child)
     case view: View => read(view.child)
     case project: Project => this.project(project.projectList, read(project.child))

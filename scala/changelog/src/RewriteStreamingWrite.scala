@@ -14,8 +14,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
 
 /**
- * Makes a changelog of a streaming query that Spark refuses, or that selects `row_kind()`. Every
- * other query stays Spark's, to the node.
+ * Makes a changelog of a streaming query that Spark refuses, that selects `row_kind()` or whose
+ * source tells the kinds of its rows. Every other query stays Spark's, to the node.
  *
  * It runs before Spark's own check of streaming plans, and once: what it writes passes that check.
  */
@@ -29,7 +29,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
         case other => other
       }
       if (query.exists(_.isInstanceOf[ChangelogNode])) write
-      else if (asksRowKind(query)) rewrite(write, query, None)
+      else if (tellsRowKinds(query)) rewrite(write, query, None)
       else refusal(query, write.outputMode).fold[LogicalPlan](write) { refused =>
         rewrite(write, query, Some(refused))
       }
@@ -132,6 +132,10 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
 
   private def outputOf(query: LogicalPlan, written: LogicalPlan): Seq[NamedExpression] =
     query.output.map((a: Attribute) => written.output.find(_.exprId == a.exprId).get)
+
+  /** Whether a source of the query, or the query itself, tells the kinds of its rows. */
+  private def tellsRowKinds(query: LogicalPlan): Boolean =
+    asksRowKind(query) || query.exists(_.isInstanceOf[FromChangelog])
 
   private def asksRowKind(query: LogicalPlan): Boolean =
     query.exists(_.expressions.exists(ReadChangelog.asksRowKind))

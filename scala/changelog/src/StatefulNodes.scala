@@ -78,6 +78,24 @@ final private[changelog] case class ChangelogTopN(
     copy(child = newChild)
 }
 
+/** See [[Normalize]]. `keys ++ columns :+ kind` are all columns of the child. */
+final private[changelog] case class ChangelogNormalize(
+    keys: Seq[Attribute],
+    columns: Seq[Attribute],
+    sequence: Seq[Attribute],
+    kind: Attribute,
+    kindOut: Attribute,
+    updateBefore: Boolean,
+    mode: String,
+    child: LogicalPlan)
+  extends ChangelogNode {
+  override def kindIn: Option[Attribute] = Some(kind)
+  override def isStateful: Boolean = isStreaming
+  override def output: Seq[Attribute] = keys ++ columns :+ kindOut
+  override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogNormalize =
+    copy(child = newChild)
+}
+
 /** All rows that are there, at every micro-batch: what complete mode asks for. */
 final private[changelog] case class ChangelogTable(
     columns: Seq[Attribute],

@@ -14,6 +14,8 @@ private[changelog] object WriteChangelog {
     val inputs = inferred.inputs.map(apply)
     inferred.operator match {
       case Source(plan) => Written(plan, None)
+      case changes: SourceChanges => source(changes, inputs.head)
+      case normalize: Normalize => this.normalize(normalize, inferred, inputs.head)
       case Projection(columns, _) => project(columns, inputs.head)
       case selection: Selection =>
         filter(
@@ -26,6 +28,28 @@ private[changelog] object WriteChangelog {
       case aggregate: GroupAggregate => this.aggregate(aggregate, inferred, inputs.head)
       case topN: TopN => this.topN(topN, inferred, inputs.head)
     }
+  }
+
+  private def source(changes: SourceChanges, input: Written): Written = {
+    val kind = Alias(SourceKinds.read(changes.op, keyed = false), "row_kind")()
+    Written(Project(changes.output :+ kind, input.plan), Some(kind.toAttribute))
+  }
+
+  private def normalize(normalize: Normalize, inferred: Inferred, input: Written): Written = {
+    val kind = Alias(SourceKinds.read(normalize.op, keyed = true), "row_kind")()
+    val kindOut = ChangelogNode.newKind()
+    val node = ChangelogNormalize(
+      normalize.keys,
+      normalize.columns,
+      // Of two rows of a key, what the key says is no difference.
+      normalize.sequence.filterNot(c => normalize.keys.exists(_.exprId == c.exprId)),
+      kind.toAttribute,
+      kindOut,
+      inferred.updateBefore,
+      inferred.mode,
+      Project(normalize.keys ++ normalize.columns :+ kind, input.plan)
+    )
+    Written(Project(normalize.output :+ kindOut, node), Some(kindOut))
   }
 
   private def aggregate(

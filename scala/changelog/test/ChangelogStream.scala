@@ -14,10 +14,15 @@ import org.apache.spark.sql.types.StructType
  * A query over a stream `{t}` that is fed by hand, its changelog, and the table that a consumer makes
  * of it.
  */
-final class ChangelogStream(spark: SparkSession, schema: StructType, sql: String) {
+final class ChangelogStream(
+    spark: SparkSession,
+    schema: StructType,
+    sql: String,
+    source: ChangelogStream.Source = ChangelogStream.Rows) {
 
   private val input = MemoryStream[Row](spark)(Encoders.row(schema))
-  val checkpoint: String = Files.createTempDirectory("firesteel-changelog").toString
+  /** Where state lies; another stream may go on with it. */
+  var checkpoint: String = Files.createTempDirectory("firesteel-changelog").toString
   private val name = s"t${ChangelogStream.next()}"
   private val fed = mutable.ArrayBuffer.empty[Row]
 
@@ -52,7 +57,7 @@ final class ChangelogStream(spark: SparkSession, schema: StructType, sql: String
 
   /** Starts any query over `{t}` in any mode. */
   def startAs(mode: String, text: String): Unit =
-    query = spark.sql(text.replace("{t}", name)).writeStream
+    query = spark.sql(text.replace("{t}", source.call(name))).writeStream
       .outputMode(mode)
       .option("checkpointLocation", checkpoint)
       .foreachBatch { (batch: DataFrame, _: Long) =>
@@ -86,7 +91,9 @@ final class ChangelogStream(spark: SparkSession, schema: StructType, sql: String
   /** The batch query over all that was fed. */
   def answer(text: String = sql): Seq[Row] = {
     import scala.jdk.CollectionConverters._
-    spark.createDataFrame(fed.toSeq.asJava, schema).createOrReplaceTempView(s"${name}_batch")
+    val table = source.table(fed.toSeq)
+    spark.createDataFrame(table.asJava, source.schemaOf(schema))
+      .createOrReplaceTempView(s"${name}_batch")
     spark.sql(text.replace("{t}", s"${name}_batch")).collect().toSeq
   }
 
@@ -120,7 +127,7 @@ final class ChangelogStream(spark: SparkSession, schema: StructType, sql: String
 
   /** Columns by which inference says that rows of the result are told apart. */
   def upsertKey: Option[Seq[Int]] = {
-    val plan = executionOf(spark.sql(sql.replace("{t}", name))).analyzed
+    val plan = executionOf(spark.sql(sql.replace("{t}", source.call(name)))).analyzed
     val read = PruneColumns(new ReadChangelog(updateBefore = false, None).read(plan))
     InferChangelog.facts(read).upsertKeys.headOption.map { key =>
       key.toSeq.map(id => plan.output.indexWhere(_.exprId == id))
@@ -137,6 +144,27 @@ final class ChangelogStream(spark: SparkSession, schema: StructType, sql: String
 }
 
 object ChangelogStream {
+
+  /** What a query reads for `{t}`, and what table it then answers for. */
+  trait Source {
+    def call(name: String): String
+    def table(fed: Seq[Row]): Seq[Row]
+    def schemaOf(fed: StructType): StructType
+  }
+
+  /** Rows that only come. */
+  object Rows extends Source {
+    override def call(name: String): String = name
+    override def table(fed: Seq[Row]): Seq[Row] = fed
+    override def schemaOf(fed: StructType): StructType = fed
+  }
+
+  /** Rows with their kinds in the last column, as a table function reads them. */
+  final class Changes(of: String => String, applied: Seq[Row] => Seq[Row]) extends Source {
+    override def call(name: String): String = of(name)
+    override def table(fed: Seq[Row]): Seq[Row] = applied(fed)
+    override def schemaOf(fed: StructType): StructType = StructType(fed.init)
+  }
 
   private var made = 0
 

@@ -31,6 +31,9 @@ abstract class ChangelogSuite extends RoomSuite {
 
   override protected def install(extensions: SparkSessionExtensions): Unit = {
     extensions.injectFunction(RowKindFunction.description)
+    extensions.injectTableFunction(FromChangelogFunction.description)
+    extensions.injectTableFunction(FromDebeziumFunction.description)
+    extensions.injectResolutionRule(_ => ResolveFromChangelog)
     extensions.injectHintResolutionRule(_ => RewriteStreamingWrite)
     extensions.injectPlannerStrategy(_ => PlanChangelog)
   }
@@ -38,8 +41,11 @@ abstract class ChangelogSuite extends RoomSuite {
   protected def withProvider[T](provider: String)(body: => T): T =
     withConf(SQLConf.STATE_STORE_PROVIDER_CLASS.key -> provider)(body)
 
-  protected def stream(schema: String, sql: String): ChangelogStream =
-    new ChangelogStream(spark, StructType.fromDDL(schema), sql)
+  protected def stream(
+      schema: String,
+      sql: String,
+      source: ChangelogStream.Source = ChangelogStream.Rows): ChangelogStream =
+    new ChangelogStream(spark, StructType.fromDDL(schema), sql, source)
 
   /**
    * Feeds micro-batches and checks after each that the changelog, applied row by row, is the batch
@@ -51,12 +57,17 @@ abstract class ChangelogSuite extends RoomSuite {
       schema: String,
       sql: String,
       batches: Seq[Seq[Row]],
-      restarts: Set[Int] = Set.empty): Assertion =
-    follow(stream(schema, sql), _.start(), batches, restarts)
+      restarts: Set[Int] = Set.empty,
+      source: ChangelogStream.Source = ChangelogStream.Rows): Assertion =
+    follow(stream(schema, sql, source), _.start(), batches, restarts)
 
   /** The same of the upsert stream, if columns of the result identify its rows. */
-  protected def assertUpserts(schema: String, sql: String, batches: Seq[Seq[Row]]): Boolean = {
-    val fed = stream(schema, sql)
+  protected def assertUpserts(
+      schema: String,
+      sql: String,
+      batches: Seq[Seq[Row]],
+      source: ChangelogStream.Source = ChangelogStream.Rows): Boolean = {
+    val fed = stream(schema, sql, source)
     fed.upsertKey.map(key => follow(fed, _.startUpserts(key), batches, Set.empty)).nonEmpty
   }
 

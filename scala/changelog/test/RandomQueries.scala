@@ -48,15 +48,19 @@ object RandomQueries {
     })
   }
 
-  private val base: Gen[Query] = {
-    val columns = Seq("k" -> "int", "g" -> "text", "v" -> "int", "d" -> "float", "w" -> "decimal")
+  private val columns =
+    Seq("k" -> "int", "g" -> "text", "v" -> "int", "d" -> "float", "w" -> "decimal")
       .map { case (name, kind) => Column(name, kind) } :+ Column("id", "int")
+
+  /** The table itself. */
+  val plain: Query = Query("SELECT * FROM {t}", columns)
+
+  private val base: Gen[Query] =
     Gen.oneOf(
       "SELECT * FROM {t}",
       "SELECT * FROM {t} WHERE v IS NULL OR v > -2",
       "SELECT * FROM {t} UNION ALL SELECT k + 1, g, v, d, w, id FROM {t} WHERE k < 2"
     ).map(Query(_, columns))
-  }
 
   val query: Gen[Query] = for {
     depth <- Gen.choose(1, 3)

@@ -1,6 +1,6 @@
 package io.firesteel
 
-import io.firesteel.changelog.{PlanChangelog, RewriteStreamingWrite, RowKindFunction}
+import io.firesteel.changelog.{FromChangelogFunction, FromDebeziumFunction, PlanChangelog, ResolveFromChangelog, RewriteStreamingWrite, RowKindFunction}
 import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFunction}
 import io.firesteel.lookup.{CheckLookupJoin, LiftOffDimension, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable}
 import io.firesteel.panes.{DeclineStreamingPanes, PlanPanes}
@@ -31,12 +31,15 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     // Likewise before Spark checks a streaming query.
     extensions.injectHintResolutionRule(_ => RewriteStreamingWrite)
     extensions.injectFunction(RowKindFunction.description)
+    extensions.injectResolutionRule(_ => ResolveFromChangelog)
     extensions.injectResolutionRule(_ => ResolveLookupTable)
     extensions.injectPostHocResolutionRule(_ => ApplyPhasesHint)
     extensions.injectCheckRule(SettingNames.checkAtAnalysis)
     extensions.injectCheckRule(_ => CheckPhasesHint)
     extensions.injectCheckRule(session => plan => CheckLookupJoin(session)(plan))
     extensions.injectTableFunction(PythonLookupFunction.description)
+    extensions.injectTableFunction(FromChangelogFunction.description)
+    extensions.injectTableFunction(FromDebeziumFunction.description)
     extensions.injectTableFunction(ExplainFunction.description)
     extensions.injectTableFunction(VersionFunction.description)
 

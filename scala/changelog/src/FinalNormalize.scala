@@ -1,0 +1,120 @@
+package io.firesteel.changelog
+
+import io.firesteel.core.RowKind
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.metric.SQLMetric
+
+/**
+ * Replaces each key's row by its newest one and tells what became of it (Flink: ChangelogNormalize).
+ *
+ * A row of a key that has one is an update, whatever its source calls it; the same row again is
+ * nothing, and neither is the deletion of a key that has none. A deletion takes the row that is
+ * there, and needs no more of its own than the key. With a sequence, deletions are remembered, so
+ * that an older row that comes after one does not bring the key back.
+ *
+ * @param keys how many columns of an input row are its key; `columns` others, its kind and the
+ *   number of the partition that it came from follow
+ * @param toValue an input row's other columns and, last, whether it is a deletion
+ */
+final private[changelog] class FinalNormalize(
+    rows: Iterator[InternalRow],
+    limits: FoldLimits,
+    keys: Int,
+    columns: Int,
+    toKey: UnsafeProjection,
+    toValue: UnsafeProjection,
+    toOutput: UnsafeProjection,
+    order: ArrivalOrder,
+    updateBefore: Boolean,
+    entries: StateEntries,
+    late: SQLMetric)
+  extends FoldIterator(rows, limits) {
+
+  final private class Newest(var value: UnsafeRow, var partition: Int)
+
+  private[this] val newest = new java.util.LinkedHashMap[UnsafeRow, Newest]()
+  private[this] val joined = new JoinedRow
+  private[this] val deletedAt = columns
+  private[this] val kindAt = keys + columns
+  private[this] var rowBytes = 0L
+
+  override protected def held: Int = newest.size
+
+  override protected def bytes: Long = rowBytes
+
+  override protected def fold(input: InternalRow): Unit = {
+    val key = toKey(input)
+    val value = toValue(input)
+    value.setBoolean(deletedAt, RowKind.isRetraction(input.getByte(kindAt)))
+    val partition = input.getInt(kindAt + 1)
+    val known = newest.get(key)
+    if (known == null) {
+      newest.put(key.copy(), new Newest(value.copy(), partition))
+      rowBytes += key.getSizeInBytes + value.getSizeInBytes + FoldLimits.overhead
+    } else if (isNewer(value, partition, known)) {
+      rowBytes += value.getSizeInBytes - known.value.getSizeInBytes
+      known.value = value.copy()
+      known.partition = partition
+    }
+  }
+
+  /** Rows of one partition come in their order, partitions in any. */
+  private def isNewer(value: UnsafeRow, partition: Int, known: Newest): Boolean = {
+    val bySequence = order.compare(value, known.value)
+    bySequence > 0 || (bySequence == 0 && partition >= known.partition)
+  }
+
+  override protected def drain(): Iterator[InternalRow] = {
+    val all = newest.entrySet.iterator
+    val told = new Iterator[List[InternalRow]] {
+      override def hasNext: Boolean = all.hasNext
+      override def next(): List[InternalRow] = {
+        val entry = all.next()
+        settle(entry.getKey, entry.getValue.value)
+      }
+    }.flatten
+    new Iterator[InternalRow] {
+      override def hasNext: Boolean = told.hasNext || {
+        newest.clear()
+        rowBytes = 0L
+        false
+      }
+      override def next(): InternalRow = told.next()
+    }
+  }
+
+  private def settle(key: UnsafeRow, value: UnsafeRow): List[InternalRow] = {
+    val stored = entries.get(key)
+    if (stored != null && order.compare(value, stored) < 0) {
+      late += 1
+      Nil
+    } else {
+      // Made before the store takes the new row: the old one may be the store's own.
+      val (before, after) = (rowOf(key, stored), rowOf(key, value))
+      if (after == null && order.isByArrival) {
+        if (stored != null) entries.remove(key)
+      } else if (stored == null || stored != value) entries.put(key, value)
+      changes(before, after)
+    }
+  }
+
+  /** The row that a value stands for, its kind left open; none for a deletion. */
+  private def rowOf(key: UnsafeRow, value: UnsafeRow): UnsafeRow =
+    if (value == null || value.getBoolean(deletedAt)) null
+    else toOutput(joined(key, value)).copy()
+
+  private def changes(before: UnsafeRow, after: UnsafeRow): List[InternalRow] =
+    if (before == null && after == null) Nil
+    else if (before == null) List(kind(after, RowKind.Insert))
+    else if (after == null) List(kind(before, RowKind.Delete))
+    else if (before == after) Nil
+    else if (updateBefore) {
+      List(kind(before, RowKind.UpdateBefore), kind(after, RowKind.UpdateAfter))
+    } else List(kind(after, RowKind.UpdateAfter))
+
+  private def kind(row: UnsafeRow, kind: Byte): UnsafeRow = {
+    row.setByte(row.numFields - 1, kind)
+    row
+  }
+}

@@ -1,0 +1,41 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.firesteel.normalizeFloats
+
+/** A source that tells the kinds of its rows, as operators: where inference starts from changes. */
+private[changelog] object ReadSource {
+
+  def apply(from: FromChangelog): ChangelogOperator = from.child match {
+    case StatelessSource(rows) if from.keys.isEmpty => SourceChanges(from.opColumn, Source(rows))
+    case StatelessSource(rows) => normalized(from, Source(rows))
+    case _ =>
+      throw ChangelogErrors.unsupportedOperator(
+        from.function,
+        "its rows are what an operator with state gives, whose changes are known without it",
+        "write it on the source, and the operator above it"
+      )
+  }
+
+  /** Keys are equal in state when their bytes are: 0.0 is kept for -0.0. */
+  private def normalized(from: FromChangelog, rows: Source): ChangelogOperator = {
+    val below = new ComputedColumns("_key")
+    val keys = from.keyColumns.map(key => below.of(normalizeFloats(key)))
+    val operator =
+      Normalize(
+        from.opColumn,
+        keys.distinctBy(_.exprId),
+        from.sequenceColumns,
+        below.over(rows))
+    if (keys == from.keyColumns) operator
+    else {
+      Projection(
+        from.output.map { column =>
+          val at = from.keyColumns.indexWhere(_.exprId == column.exprId)
+          if (at < 0 || keys(at).exprId == column.exprId) column
+          else Alias(keys(at), column.name)(column.exprId)
+        },
+        operator)
+    }
+  }
+}

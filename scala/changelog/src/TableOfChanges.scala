@@ -1,0 +1,66 @@
+package io.firesteel.changelog
+
+import io.firesteel.core.RowKind
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, CreateNamedStruct, EqualTo, Expression, GetStructField, GreaterThan, If, Literal, MonotonicallyIncreasingID, NamedExpression, ReplicateRows}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{MaxBy, Sum}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project}
+
+/** The table that a changelog in a batch query leaves behind, by Spark's own operators. */
+private[changelog] object TableOfChanges {
+
+  def apply(source: FromChangelog): LogicalPlan = {
+    val kind = Alias(SourceKinds.read(source.opColumn, source.keys.nonEmpty), "row_kind")()
+    if (source.keys.isEmpty) counted(source, kind) else newest(source, kind)
+  }
+
+  private def comes(kind: Expression): Expression = EqualTo(kind, Literal(RowKind.Insert))
+
+  /** Each row as often as it came, less as often as it went. */
+  private def counted(source: FromChangelog, kind: Alias): LogicalPlan = {
+    val columns = source.output
+    val sign = If(comes(kind.toAttribute), Literal(1L), Literal(-1L))
+    val copies = Alias(Sum(sign).toAggregateExpression(), "copies")()
+    val counts =
+      Aggregate(columns, columns :+ copies, Project(columns :+ kind, source.child))
+    val there = Filter(GreaterThan(copies.toAttribute, Literal(0L)), counts)
+    val rows = columns.map(_.newInstance())
+    val all =
+      Generate(
+        ReplicateRows(copies.toAttribute +: columns),
+        unrequiredChildIndex = Nil,
+        outer = false,
+        qualifier = None,
+        generatorOutput = rows,
+        child = there)
+    Project(rows.zip(columns).map { case (row, column) => as(column, row) }, all)
+  }
+
+  /**
+   * Each key's last row, if that is not a deletion: the last by the sequence, and then by its place
+   * in its input partition.
+   */
+  private def newest(source: FromChangelog, kind: Alias): LogicalPlan = {
+    val arrival = Alias(MonotonicallyIncreasingID(), "arrival")()
+    val numbered = Project(source.output :+ kind :+ arrival, source.child)
+    val row = named(source.output :+ kind.toAttribute)
+    val last = Alias(
+      MaxBy(row, named(source.sequenceColumns :+ arrival.toAttribute)).toAggregateExpression(),
+      "last")()
+    val byKey = Aggregate(source.keyColumns, source.keyColumns :+ last, numbered)
+    val there = Filter(comes(GetStructField(last.toAttribute, source.output.size)), byKey)
+    val columns = source.output.zipWithIndex.map { case (column, i) =>
+      val isKey = source.keyColumns.exists(_.exprId == column.exprId)
+      as(column, if (isKey) column else GetStructField(last.toAttribute, i))
+    }
+    Project(columns, there)
+  }
+
+  private def named(columns: Seq[Attribute]): Expression =
+    CreateNamedStruct(columns.zipWithIndex.flatMap { case (column, i) =>
+      Seq(Literal(s"c$i"), column)
+    })
+
+  /** The column by its own id: parts of the query that are resolved already read it so. */
+  private def as(column: Attribute, value: Expression): NamedExpression =
+    if (value == column) column else Alias(value, column.name)(column.exprId, column.qualifier)
+}

@@ -1,0 +1,58 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.internal.SQLConf
+import org.scalacheck.{Gen, Prop, Test}
+import org.scalacheck.rng.Seed
+
+/** A random query, what it is fed, when it is restarted, and how it is run. */
+final case class RandomCase(
+    query: String,
+    batches: Seq[Seq[Row]],
+    restarts: Set[Int],
+    settings: Seq[(String, Any)])
+
+/** Checks random cases, on both providers, with restarts between. */
+trait RandomCases { self: ChangelogSuite =>
+
+  protected def randomCases(
+      queries: Gen[RandomQueries.Query],
+      batches: Gen[Seq[Seq[Row]]]): Gen[RandomCase] = for {
+    query <- queries
+    batches <- batches
+    restart <- Gen.frequency(2 -> Gen.const(Set.empty[Int]), 1 -> Gen.choose(1, 3).map(Set(_)))
+    provider <- Gen.frequency(2 -> hdfs, 1 -> rocksDb)
+    buffered <- Gen.frequency(3 -> 100000, 1 -> 1, 1 -> 3)
+    wholeStage <- Gen.frequency(3 -> false, 1 -> true)
+    partitions <- Gen.frequency(3 -> 2, 1 -> 1, 1 -> 3)
+  } yield RandomCase(
+    query.sql,
+    batches,
+    restart,
+    Seq(
+      SQLConf.STATE_STORE_PROVIDER_CLASS.key -> provider,
+      SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> wholeStage,
+      ChangelogConf.MAX_BUFFERED_ROWS.key -> buffered,
+      SQLConf.SHUFFLE_PARTITIONS.key -> partitions
+    )
+  )
+
+  /** Checks random cases: so many, or as many as the environment says. */
+  protected def check(cases: Gen[RandomCase], few: Int)(body: RandomCase => Unit): Unit = {
+    val property = Prop.forAllNoShrink(cases) { c =>
+      withConf(c.settings: _*)(body(c))
+      Prop.passed
+    }
+    val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", few.toString).toInt
+    val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(Seed(20261121L))(s => Seed(s.toLong))
+    val result = Test.check(
+      Test.Parameters.default.withMinSuccessfulTests(queries).withInitialSeed(seed),
+      property)
+    result.status match {
+      case Test.PropException(arguments, e, _) =>
+        fail(s"${arguments.map(_.arg).mkString("\n")}\n${e.getMessage}", e)
+      case status =>
+        val _ = assert(result.passed, status)
+    }
+  }
+}
