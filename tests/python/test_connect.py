@@ -62,6 +62,22 @@ def test_explains_columns_of_one_name(remote: SparkSession) -> None:
     assert "Project" in firesteel.explain(remote.sql("SELECT id AS a, -id AS a FROM range(2)")).plan
 
 
+def test_a_changelog_is_its_table(remote: SparkSession) -> None:
+    rows = [(1, "a", "c"), (2, "b", "c"), (1, "x", "u"), (2, None, "d")]
+    changes = remote.createDataFrame(rows, "id INT, v STRING, op STRING").coalesce(1)
+    table = firesteel.from_changelog(changes, keys=["id"])
+    assert [tuple(row) for row in table.collect()] == [(1, "x")]
+    assert remote.catalog.listTables() == []
+
+
+def test_explains_a_stream_of_changes_that_is_not_started(remote: SparkSession) -> None:
+    rates = remote.readStream.format("rate").load().selectExpr("*", "'u' AS op")
+    table = firesteel.from_changelog(rates, keys="value")
+    explanation = firesteel.explain(table.groupBy("timestamp").count(), "append")
+    operators = [fired.values["operator"] for fired in explanation.fired]
+    assert operators == ["Aggregate", "Normalize"]
+
+
 def test_a_streaming_query_is_refused_with_what_to_do_instead(remote: SparkSession) -> None:
     rows = remote.readStream.format("rate").load()
     query = rows.writeStream.format("memory").queryName("rates").start()

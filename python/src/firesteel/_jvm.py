@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 
-def explain(df: DataFrame) -> str:
+def explain(df: DataFrame, output_mode: str) -> str:
     """Return the report on a DataFrame's own plan, as JSON."""
-    return str(_api().explain(df._jdf))
+    return str(_api().explain(df._jdf, output_mode))
 
 
 def explain_streaming(query: StreamingQuery) -> str:

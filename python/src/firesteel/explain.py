@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Row
 
 
+_MODES = ("append", "update", "complete")
+
+
 @dataclass(frozen=True)
 class Fired:
     """A rule that changed the plan.
@@ -92,16 +95,22 @@ class Explanation:
         return self.text
 
 
-def explain(query: DataFrame | StreamingQuery) -> Explanation:
+def explain(query: DataFrame | StreamingQuery, output_mode: str = "append") -> Explanation:
     """Tell which rules fired on a query, which declined, and why.
 
     Explaining plans the query if need be, and never runs it. Explain a DataFrame after an action
     on that same DataFrame, and the plan shows what adaptive execution made of it.
 
+    A streaming DataFrame is explained as it would run if it were started. Of one that would run as
+    a changelog, the plan begins with its operators: how the result of each changes, as Flink's
+    ``[I,UB,UA,D]``, and what identifies its rows; ``fired`` has the state that each keeps.
+
     Args:
         query: A DataFrame, classic or Connect, or a streaming query, of which the last batch is
             explained. For SQL text use ``explain(spark.sql(text))``, or, from any client,
             ``SELECT * FROM firesteel_explain('SELECT ...')``.
+        output_mode: For a streaming DataFrame: ``append``, ``update`` or ``complete``. Append
+            mode is explained as telling every change, as with `row_kind`.
 
     Returns:
         What fired and what declined, with the values that decided, and the physical plan.
@@ -110,6 +119,8 @@ def explain(query: DataFrame | StreamingQuery) -> Explanation:
         ExtensionNotLoadedError: The session runs without firesteel.
         UnsupportedOnConnectError: A streaming query over Spark Connect.
         TypeError: Neither a DataFrame nor a streaming query.
+        ValueError: Not an output mode.
+        AnalysisException: A streaming DataFrame that cannot be started in this mode.
 
     Source:
         Spark's ``EXPLAIN``, which shows what was planned but not why; the codes are in the manner
@@ -124,12 +135,14 @@ def explain(query: DataFrame | StreamingQuery) -> Explanation:
         >>> [declined.code for declined in explain(numbered.where("rn >= 3")).declined]
         ['RANK.NO_UPPER_BOUND']
     """
+    if output_mode not in _MODES:
+        raise ValueError(f"output_mode must be one of {', '.join(_MODES)}, not {output_mode!r}")
     if isinstance(query, DataFrame):
         # Else the answer would be "nothing", as if no rule had known the query.
         require_extension(query.sparkSession)
         if isinstance(query, ClassicDataFrame):
-            return _from_json(_jvm.explain(query))
-        return _over_connect(query)
+            return _from_json(_jvm.explain(query, output_mode))
+        return _over_connect(query, output_mode)
     if isinstance(query, StreamingQuery):
         return _from_json(_jvm.explain_streaming(query))
     # Not imported for an `isinstance`: without the `connect` extra the import fails.
@@ -138,13 +151,14 @@ def explain(query: DataFrame | StreamingQuery) -> Explanation:
     raise TypeError(f"expected a DataFrame or a StreamingQuery, not {type(query).__name__}")
 
 
-def _over_connect(df: DataFrame) -> Explanation:
+def _over_connect(df: DataFrame, output_mode: str) -> Explanation:
     """Let the server explain a view of the DataFrame, since a client has no plan."""
     spark = df.sparkSession
     view = f"firesteel_explain_{uuid4().hex}"
     df.createTempView(view)
     try:
-        rows = spark.sql(f"SELECT * FROM firesteel_explain('SELECT * FROM {view}')").collect()
+        call = f"firesteel_explain('SELECT * FROM {view}', '{output_mode}')"
+        rows = spark.sql(f"SELECT * FROM {call}").collect()
     finally:
         spark.catalog.dropTempView(view)
     return _from_rows(rows)

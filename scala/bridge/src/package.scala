@@ -1,5 +1,7 @@
 package org.apache.spark.sql
 
+import java.util.UUID
+
 import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.internal.config
 import org.apache.spark.memory.TaskMemoryManager
@@ -7,14 +9,16 @@ import org.apache.spark.sql.catalyst.QueryPlanningTracker
 import org.apache.spark.sql.catalyst.expressions.{CollationKey, Expression}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.streaming.InternalOutputModes
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.expressions.filter.{Predicate => PushedPredicate}
 import org.apache.spark.sql.execution.{CommandExecutionMode, QueryExecution}
 import org.apache.spark.sql.execution.datasources.DataSourceUtils
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Strategy
-import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
+import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqMetadata
+import org.apache.spark.sql.execution.streaming.runtime.{IncrementalExecution, StreamingQueryWrapper, WatermarkPropagator}
 import org.apache.spark.sql.sources.BaseRelation
-import org.apache.spark.sql.streaming.StreamingQuery
+import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery}
 import org.apache.spark.sql.types.{DataType, StringType}
 
 /**
@@ -100,6 +104,28 @@ package object firesteel {
   /** Plans a logical plan of `session` anew, to be run beside the query that is running. */
   def executionOf(session: SparkSession, plan: LogicalPlan): QueryExecution =
     session.asInstanceOf[classic.SparkSession].sessionState.executePlan(plan)
+
+  /** An output mode by its name, in capitals or not, `private[sql]`. */
+  def outputModeOf(name: String): OutputMode = InternalOutputModes(name)
+
+  /** Plans a stream of `session` that is not started, as Spark's own EXPLAIN does. */
+  def streamExecutionOf(
+      session: SparkSession,
+      plan: LogicalPlan,
+      mode: OutputMode): QueryExecution =
+    new IncrementalExecution(
+      session.asInstanceOf[classic.SparkSession],
+      plan,
+      mode,
+      checkpointLocation = "<unknown>",
+      queryId = UUID.randomUUID(),
+      runId = UUID.randomUUID(),
+      currentBatchId = 0,
+      prevOffsetSeqMetadata = None,
+      offsetSeqMetadata = OffsetSeqMetadata(0, 0),
+      watermarkPropagator = WatermarkPropagator.noop(),
+      isFirstBatch = false
+    )
 
   /** Whether the rows that a relation gives depend on the columns it is asked for. */
   def isProjectionSensitiveRead(relation: BaseRelation): Boolean =

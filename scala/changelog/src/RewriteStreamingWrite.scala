@@ -24,29 +24,51 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write: WriteToStreamStatement
         if write.inputQuery.resolved && write.inputQuery.isStreaming =>
-      val query = write.inputQuery match {
-        case cte: WithCTE => InlineCTE(alwaysInline = true).apply(cte)
-        case other => other
-      }
-      if (query.exists(_.isInstanceOf[ChangelogNode])) write
-      else if (tellsRowKinds(query)) rewrite(write, query, None)
-      else refusal(query, write.outputMode).fold[LogicalPlan](write) { refused =>
-        rewrite(write, query, Some(refused))
+      val query = inlined(write.inputQuery)
+      changelogOf(query, write.outputMode).fold[LogicalPlan](write) { refused =>
+        requireMicroBatches(write)
+        if (write.outputMode == OutputMode.Complete()) complete(write, query, refused)
+        else write.copy(inputQuery = changes(query, write.outputMode, refused)._1)
       }
     case other => other
   }
 
-  private def rewrite(
-      write: WriteToStreamStatement,
-      query: LogicalPlan,
-      refused: Option[String]): LogicalPlan =
-    Decline.switchedOff("changelog", ChangelogConf.ENABLED) match {
-      case Some(off) if refused.isEmpty => throw ChangelogErrors.switchedOff(off.switch)
-      case Some(_) => write
-      case None =>
-        requireMicroBatches(write)
-        if (write.outputMode == OutputMode.Complete()) complete(write, query, refused)
-        else write.copy(inputQuery = changes(query, write.outputMode, refused))
+  /**
+   * The plan that a query would run as, and what inference says of it; nothing when it stays
+   * Spark's. A query in append mode is taken as one that selects `row_kind()`, whatever it selects.
+   */
+  def planned(query: LogicalPlan, mode: OutputMode): Option[(LogicalPlan, Inferred)] = {
+    val whole = inlined(query)
+    changelogOf(whole, mode).map { refused =>
+      if (mode == OutputMode.Complete()) {
+        val result = table(whole, refused)
+        (result.sorted, result.inferred)
+      } else if (mode == OutputMode.Append()) everyChange(whole, refused)
+      else changes(whole, mode, refused)
+    }
+  }
+
+  /** Whether a query would become a changelog in an output mode. */
+  def becomesChangelog(query: LogicalPlan, mode: OutputMode): Boolean =
+    changelogOf(inlined(query), mode).nonEmpty
+
+  private def inlined(query: LogicalPlan): LogicalPlan = query match {
+    case cte: WithCTE => InlineCTE(alwaysInline = true).apply(cte)
+    case other => other
+  }
+
+  /** Whether a query becomes a changelog, and what Spark has said against it if it did. */
+  private def changelogOf(query: LogicalPlan, mode: OutputMode): Option[Option[String]] =
+    if (query.exists(_.isInstanceOf[ChangelogNode])) None
+    else if (tellsRowKinds(query)) {
+      Decline.switchedOff("changelog", ChangelogConf.ENABLED).foreach { off =>
+        throw ChangelogErrors.switchedOff(off.switch)
+      }
+      Some(None)
+    } else {
+      refusal(query, mode).filter { _ =>
+        Decline.switchedOff("changelog", ChangelogConf.ENABLED).isEmpty
+      }.map(Some(_))
     }
 
   private def requireMicroBatches(write: WriteToStreamStatement): Unit = write.trigger match {
@@ -59,7 +81,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private def changes(
       query: LogicalPlan,
       mode: OutputMode,
-      refused: Option[String]): LogicalPlan = {
+      refused: Option[String]): (LogicalPlan, Inferred) = {
     val upsert = mode == OutputMode.Update()
     val read = PruneColumns(new ReadChangelog(updateBefore = !upsert, refused).read(query))
     val inferred = InferChangelog(read, updateBefore = false)
@@ -72,7 +94,15 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       case Some(kind) if inferred.updateBefore => WriteChangelog.withoutBefore(written.plan, kind)
       case _ => written.plan
     }
-    Project(outputOf(query, shown), shown)
+    (Project(outputOf(query, shown), shown), inferred)
+  }
+
+  /** Every change of the result, its kind in a column of its own. */
+  private def everyChange(query: LogicalPlan, refused: Option[String]): (LogicalPlan, Inferred) = {
+    val read = PruneColumns(new ReadChangelog(updateBefore = true, refused).read(query))
+    val inferred = InferChangelog(read, updateBefore = true)
+    val written = WriteChangelog(inferred)
+    (Project(outputOf(query, written.plan) ++ written.kind, written.plan), inferred)
   }
 
   /** An upsert stream says of a row that it is new or changed, and by which key. */
@@ -92,14 +122,32 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       case None => ()
     }
 
+  /** The whole result at every micro-batch, and the order in which the query asks for it. */
+  private case class WholeResult(
+      table: ChangelogTable,
+      order: Option[Seq[SortOrder]],
+      inferred: Inferred) {
+    def sorted: LogicalPlan = order.fold[LogicalPlan](table)(sortBy => sort(sortBy, table))
+  }
+
   /**
-   * Complete mode: the whole result at every micro-batch. Spark takes the mode only with one of its
-   * own aggregates in the plan, so the statement is resolved as one that appends.
+   * Complete mode. Spark takes the mode only with one of its own aggregates in the plan, so the
+   * statement is resolved as one that appends.
    */
   private def complete(
       write: WriteToStreamStatement,
       query: LogicalPlan,
       refused: Option[String]): LogicalPlan = {
+    val result = table(query, refused)
+    ResolveWriteToStream(
+      write.copy(inputQuery = result.table, outputMode = OutputMode.Append())) match {
+      case resolved: WriteToStream =>
+        resolved.copy(outputMode = OutputMode.Complete(), inputQuery = result.sorted)
+      case other => other
+    }
+  }
+
+  private def table(query: LogicalPlan, refused: Option[String]): WholeResult = {
     if (asksRowKind(query)) throw ChangelogErrors.noEventsInComplete()
     val (order, unordered) = lastOrder(query)
     val read = PruneColumns(new ReadChangelog(updateBefore = true, refused).read(unordered))
@@ -109,13 +157,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     val rows = Project(columns ++ written.kind, written.plan)
     val attributes = columns.map(_.toAttribute)
     StateTypes.require("complete mode", attributes)
-    val table = ChangelogTable(attributes, written.kind, rows)
-    ResolveWriteToStream(write.copy(inputQuery = table, outputMode = OutputMode.Append())) match {
-      case resolved: WriteToStream =>
-        val sorted = order.fold[LogicalPlan](table)(sortBy => sort(sortBy, table))
-        resolved.copy(outputMode = OutputMode.Complete(), inputQuery = sorted)
-      case other => other
-    }
+    WholeResult(ChangelogTable(attributes, written.kind, rows), order, inferred)
   }
 
   /** In one task: a sort by ranges would run the stateful plan twice, once to sample it. */

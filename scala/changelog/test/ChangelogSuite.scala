@@ -35,6 +35,7 @@ abstract class ChangelogSuite extends RoomSuite {
     extensions.injectTableFunction(FromDebeziumFunction.description)
     extensions.injectResolutionRule(_ => ResolveFromChangelog)
     extensions.injectHintResolutionRule(_ => RewriteStreamingWrite)
+    extensions.injectPlanNormalizationRule(_ => ExplainStreams)
     extensions.injectPlannerStrategy(_ => PlanChangelog)
   }
 

@@ -1,18 +1,20 @@
 package io.firesteel.extension
 
+import io.firesteel.changelog.ExplainStream
 import io.firesteel.core.{Explain, FiresteelAnalysisException}
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.firesteel.planOf
+import org.apache.spark.sql.firesteel.{outputModeOf, planOf}
 import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * `SELECT * FROM firesteel_explain('SELECT ...')`: what fires and what declines in a query, a row
- * for each, and last the physical plan.
+ * for each, and last the physical plan. A query over streams is explained as one that is started in
+ * append mode, or in the mode that a second argument names.
  *
  * The query is planned, not run. As SQL it reaches every client: JDBC, Spark Connect.
  */
@@ -28,9 +30,15 @@ object ExplainFunction {
     (FunctionIdentifier(name), new ExpressionInfo(getClass.getName, name), build)
 
   private def build(arguments: Seq[Expression]): LogicalPlan = {
-    TableFunctions.requireArguments(name, Seq("sql"), arguments)
-    val plan = planOf(SparkSession.active, textOf(arguments.head)).executedPlan
-    LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(schema), rows(Explain.of(plan)))
+    val names = if (arguments.size == 2) Seq("sql", "output_mode") else Seq("sql")
+    TableFunctions.requireArguments(name, names, arguments)
+    val session = SparkSession.active
+    val planned = planOf(session, textOf(arguments.head))
+    val mode = outputModeOf(arguments.lift(1).fold("append")(textOf))
+    val explained =
+      if (planned.analyzed.isStreaming) ExplainStream(session, planned.analyzed, mode)
+      else Explain.of(planned.executedPlan)
+    LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(schema), rows(explained))
   }
 
   private def textOf(argument: Expression): String =

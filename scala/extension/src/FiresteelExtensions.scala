@@ -1,6 +1,6 @@
 package io.firesteel
 
-import io.firesteel.changelog.{FromChangelogFunction, FromDebeziumFunction, PlanChangelog, ResolveFromChangelog, RewriteStreamingWrite, RowKindFunction}
+import io.firesteel.changelog.{ExplainStreams, FromChangelogFunction, FromDebeziumFunction, PlanChangelog, ResolveFromChangelog, RewriteStreamingWrite, RowKindFunction}
 import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFunction}
 import io.firesteel.lookup.{CheckLookupJoin, LiftOffDimension, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable}
 import io.firesteel.panes.{DeclineStreamingPanes, PlanPanes}
@@ -42,6 +42,9 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectTableFunction(FromDebeziumFunction.description)
     extensions.injectTableFunction(ExplainFunction.description)
     extensions.injectTableFunction(VersionFunction.description)
+
+    // Between analysis and optimizer: only plans that `df.explain()` asks for are touched there.
+    extensions.injectPlanNormalizationRule(_ => ExplainStreams)
 
     // Optimizer, once, after its rules have simplified and before Spark rewrites DISTINCT.
     extensions.injectPreCBORule(_ => LiftOffDimension)

@@ -4,9 +4,10 @@ import java.util.Locale
 
 import scala.jdk.CollectionConverters._
 
+import io.firesteel.changelog.ExplainStream
 import io.firesteel.core.{Explain, PlanMetrics}
 import org.apache.spark.sql.Dataset
-import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf}
+import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf, outputModeOf}
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.json4s.JsonAST.{JArray, JField, JLong, JNull, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{compact, render}
@@ -17,8 +18,20 @@ object PythonApi {
   /** The version of this jar. */
   def version(): String = Version.firesteel
 
-  /** What firesteel did to a Dataset's plan: `{"fired": [..], "declined": [..], "plan": ".."}`. */
-  def explain(dataset: Dataset[_]): String = json(Explain.of(executionOf(dataset).executedPlan))
+  /**
+   * What firesteel did to a Dataset's plan: `{"fired": [..], "declined": [..], "plan": ".."}`; of a
+   * stream, what it would do were it started in an output mode.
+   */
+  def explain(dataset: Dataset[_], outputMode: String): String = {
+    val execution = executionOf(dataset)
+    json(
+      if (dataset.isStreaming) {
+        ExplainStream(
+          dataset.sparkSession,
+          execution.analyzed,
+          outputModeOf(outputMode))
+      } else Explain.of(execution.executedPlan))
+  }
 
   /** The same of a stream's last micro-batch; nothing at all when there has been none. */
   def explainStreaming(query: StreamingQuery): String =

@@ -69,7 +69,7 @@ class FunctionsSuite extends RoomSuite {
   test("PythonApi answers JSON of the plan as it ran") {
     val data = spark.sql(topTwo)
     data.collect()
-    val json = parse(PythonApi.explain(data))
+    val json = parse(PythonApi.explain(data, "append"))
     assert((json \ "fired" \ "rule").values == "PlanTopN" || (json \ "fired")(0) != null)
     assert((json \ "plan").values.toString.contains("isFinalPlan=true"))
   }

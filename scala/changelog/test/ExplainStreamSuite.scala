@@ -1,0 +1,106 @@
+package io.firesteel.changelog
+
+import io.firesteel.core.Explain
+import org.apache.spark.sql.{Encoders, Row}
+import org.apache.spark.sql.execution.SimpleMode
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.firesteel.executionOf
+import org.apache.spark.sql.streaming.OutputMode
+import org.apache.spark.sql.types.StructType
+
+/** A stream that is not started: `ExplainStream` and `df.explain()`. */
+class ExplainStreamSuite extends ChangelogSuite {
+
+  private lazy val input = {
+    val made = MemoryStream[Row](spark)(Encoders.row(StructType.fromDDL("k STRING, v INT, op STRING")))
+    made.toDF().createOrReplaceTempView("events")
+    made
+  }
+
+  private val cascade =
+    "SELECT c, count(*) AS n FROM (SELECT k, count(*) AS c FROM events GROUP BY k) GROUP BY c"
+  private val distinct = "SELECT k, count(DISTINCT v) AS c FROM events GROUP BY k"
+
+  private def explained(sql: String, mode: OutputMode = OutputMode.Append()): Explain = {
+    require(input != null)
+    ExplainStream(spark, executionOf(spark.sql(sql)).analyzed, mode)
+  }
+
+  /** What `explain()` prints; of a Dataset as SQL gives it, Spark does not know that it is a stream. */
+  private def text(sql: String): String = {
+    require(input != null)
+    executionOf(spark.sql(sql).select("*")).explainString(SimpleMode)
+  }
+
+  test("each operator's changelog mode and keys, strategies and state, before a row has come") {
+    val explain = explained(cascade)
+    assert(explain.plan.startsWith(
+      """Changelog:
+        |Project [I,UB,UA,D], upsert key (c)
+        |+- Aggregate [I,UB,UA,D], upsert key (c)
+        |   +- Project [I,UB,UA]
+        |      +- Aggregate [I,UB,UA], upsert key (k)
+        |""".stripMargin))
+    assert(explain.fired.map(_.values("changelogMode")) == Seq("[I,UB,UA,D]", "[I,UB,UA]"))
+    assert(explain.fired.forall(_.values("state").contains("aggregate_rows_count")))
+    assert(explain.plan.contains("ChangelogAggregate") && explain.plan.contains("Exchange"))
+  }
+
+  test("a source of changes, and what stands on it") {
+    val from = "from_changelog(TABLE(events), keys => array('k'))"
+    val explain = explained(s"SELECT v, count(*) AS n FROM $from GROUP BY v")
+    assert(explain.plan.contains("Normalize [I,UB,UA,D], upsert key (k)\n"))
+    assert(explain.plan.contains("Source [I]"))
+    assert(explain.fired.map(_.values("operator")) == Seq("Aggregate", "Normalize"))
+  }
+
+  test("the mode decides which rows are told") {
+    assert(explained(distinct).fired.head.values("changelogMode") == "[I,UB,UA]")
+    val update = explained(distinct, OutputMode.Update())
+    assert(update.fired.head.values("changelogMode") == "[I,UA]")
+    assert(update.plan.contains("Aggregate [I,UA], upsert key (k)"))
+    val complete = explained(s"$cascade ORDER BY n", OutputMode.Complete())
+    assert(complete.fired.map(_.values("operator")) == Seq("Table", "Aggregate", "Aggregate"))
+  }
+
+  test("what cannot be started in a mode is refused as it would be then") {
+    val error = intercept[Exception](explained(cascade, OutputMode.Update()))
+    assert(error.getMessage.contains("FIRESTEEL_CHANGELOG_NOT_AN_UPSERT"))
+  }
+
+  test("what Spark runs by itself is shown as Spark's") {
+    val counts = "SELECT k, count(*) AS c FROM events GROUP BY k"
+    Seq(OutputMode.Update(), OutputMode.Complete()).foreach { mode =>
+      val explain = explained(counts, mode)
+      assert(explain.fired.isEmpty && explain.plan.contains("StateStoreSave"))
+    }
+    assert(explained(counts).fired.nonEmpty, "append mode is refused by Spark, and ours")
+    assert(text(counts).contains("StateStoreSave"))
+    assert(!text("SELECT k FROM events WHERE v > 1").contains("Changelog"))
+  }
+
+  test("explain() of a query that Spark refuses in every mode shows ours") {
+    Seq(cascade, s"SELECT *, row_kind() AS op FROM ($cascade)").foreach { sql =>
+      val plan = text(sql)
+      assert(plan.contains("ChangelogAggregate") && plan.contains("[I,UB,UA,D]"))
+      assert(!plan.contains("StateStoreSave"))
+    }
+    val shown = new java.io.ByteArrayOutputStream()
+    Console.withOut(shown)(spark.sql(distinct).where("c > 1").explain())
+    assert(shown.toString.contains("ChangelogAggregate"))
+    assert(text("SELECT * FROM from_changelog(TABLE(events), keys => 'k')")
+      .contains("ChangelogNormalize"))
+  }
+
+  test("EXPLAIN of SQL is not known to be of a stream before Spark refuses it") {
+    require(input != null)
+    val shown = spark.sql(s"EXPLAIN $cascade").collect().map(_.getString(0)).mkString("\n")
+    assert(shown.contains("writeStream.start()"))
+  }
+
+  test("switched off, explain() shows what Spark makes of it") {
+    withConf(ChangelogConf.ENABLED.key -> false) {
+      assert(!text(cascade).contains("Changelog"))
+    }
+  }
+}
