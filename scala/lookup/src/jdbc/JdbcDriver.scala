@@ -2,6 +2,7 @@ package io.firesteel.lookup.jdbc
 
 import java.sql.{Driver, DriverManager, SQLException}
 
+import io.firesteel.core.Secrets
 import org.apache.spark.sql.execution.datasources.jdbc.{DriverRegistry, DriverWrapper}
 
 /** Finds the class of the JDBC driver, or says what to add. */

@@ -1,4 +1,4 @@
-package io.firesteel.lookup.jdbc
+package io.firesteel.core
 
 import java.net.URLDecoder
 import java.nio.charset.StandardCharsets.UTF_8
@@ -15,7 +15,7 @@ import scala.util.Try
  * Some drivers put the URL into their messages, and the URL may hold `password=`: so both the known
  * values and whatever looks like a password's setting are struck out.
  */
-private[jdbc] final class Secrets private (values: Seq[String]) extends Serializable {
+private[firesteel] final class Secrets private (values: Seq[String]) extends Serializable {
   import Secrets._
 
   def redact(text: String): String =
@@ -67,7 +67,7 @@ private[jdbc] final class Secrets private (values: Seq[String]) extends Serializ
   override def toString: String = s"Secrets(${values.size})"
 }
 
-private[jdbc] object Secrets {
+private[firesteel] object Secrets {
 
   private val mark = "*********(redacted)"
 
