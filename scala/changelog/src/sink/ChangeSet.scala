@@ -1,0 +1,77 @@
+package io.firesteel.changelog.sink
+
+import org.apache.spark.sql.{Column, DataFrame}
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{StringType, StructField, StructType}
+
+/**
+ * The changes of one micro-batch.
+ *
+ * @param rows the data columns, named `c0`, `c1`, ..., and last `kind`
+ * @param schema the data columns as the user names them
+ * @param keys places of the columns that identify a row of the target
+ * @param upserts whether updates come without the row that they replace
+ */
+final private[sink] case class ChangeSet(
+    rows: DataFrame,
+    schema: StructType,
+    keys: Seq[Int],
+    upserts: Boolean) {
+
+  def keyNames: Seq[String] = keys.map(schema(_).name)
+}
+
+private[sink] object ChangeSet {
+
+  /** Where kinds are looked for: what people call the column, and what Spark does. */
+  private val usualNames = Seq("op", "row_kind()", "row_kind")
+
+  def of(data: DataFrame, options: ApplyOptions): ChangeSet = {
+    val fields = data.schema.fields.toSeq
+    val kind = kindOf(fields, options)
+    val others = fields.indices.filter(_ != kind)
+    val places = options.keys.map { key =>
+      val found = placesOf(fields, key).filter(_ != kind)
+      if (found.size != 1) throw ApplyErrors.noColumn(key, others.map(fields(_).name))
+      others.indexOf(found.head)
+    }
+    val columns = others.zipWithIndex.map { case (from, i) => plain(fields(from), from).as(s"c$i") }
+    ChangeSet(
+      data.toDF(fields.indices.map(i => s"_$i"): _*)
+        .select(columns :+ col(s"_$kind").as(NetChanges.kind): _*),
+      StructType(others.map(fields(_)).map(f => StructField(f.name, typeOf(f), nullable = true))),
+      places.distinct,
+      options.upserts
+    )
+  }
+
+  private def kindOf(fields: Seq[StructField], options: ApplyOptions): Int = {
+    val found = options.kind match {
+      case Some(named) => placesOf(fields, named)
+      case None => usualNames.iterator.map(placesOf(fields, _)).find(_.nonEmpty).getOrElse(Nil)
+    }
+    found match {
+      case Seq(one) if fields(one).dataType.isInstanceOf[StringType] => one
+      case _ => throw ApplyErrors.noKindColumn(fields.map(_.name))
+    }
+  }
+
+  private def placesOf(fields: Seq[StructField], name: String): Seq[Int] = {
+    val same = SQLConf.get.resolver
+    fields.indices.filter(i => same(fields(i).name, name))
+  }
+
+  /**
+   * Strings are told apart by their bytes, as the targets do it: a group of a collation's equal
+   * strings would lose the update from one to another.
+   */
+  private def plain(field: StructField, place: Int): Column =
+    if (typeOf(field) == field.dataType) col(s"_$place")
+    else col(s"_$place").cast(StringType)
+
+  private def typeOf(field: StructField) = field.dataType match {
+    case _: StringType => StringType
+    case other => other
+  }
+}

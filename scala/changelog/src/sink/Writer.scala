@@ -1,0 +1,47 @@
+package io.firesteel.changelog.sink
+
+import org.apache.spark.SparkContext
+
+/**
+ * Who applies which micro-batch.
+ *
+ * @param query the streaming query's id, which its checkpoint keeps, or a name that the user gave
+ * @param isNamed whether the user gave it
+ */
+final private[sink] case class Writer(query: String, isNamed: Boolean, batch: Long)
+
+private[sink] object Writer {
+
+  // Spark sets both on the thread that runs a micro-batch; a Connect server runs a client's
+  // function on another.
+  private val queryIdKey = "sql.streaming.queryId"
+  private val batchIdKey = "streaming.sql.batchId"
+
+  def of(options: ApplyOptions, context: SparkContext): Writer = {
+    val running = Option(context.getLocalProperty(queryIdKey))
+    Option(context.getLocalProperty(batchIdKey)).filter(_ != options.batch.toString).foreach {
+      batch => throw ApplyErrors.otherBatch(options.batch, batch)
+    }
+    options.query.map(Writer(_, isNamed = true, options.batch))
+      .orElse(running.map(Writer(_, isNamed = false, options.batch)))
+      .getOrElse(throw ApplyErrors.noQuery())
+  }
+}
+
+/**
+ * What a target has: the last micro-batch of each query that writes to it.
+ *
+ * After a crash Spark repeats the micro-batch that had not ended, with the same number and the same
+ * input, and no other: so one that the target has is passed over, and an earlier one is of another
+ * checkpoint.
+ */
+final private[sink] case class Progress(target: String, last: Map[String, Long]) {
+
+  def has(by: Writer): Boolean = last.get(by.query) match {
+    case Some(done) if by.batch < done => throw ApplyErrors.batchBehind(target, by, done)
+    case Some(done) => by.batch == done
+    case None if last.nonEmpty && !by.isNamed =>
+      throw ApplyErrors.otherQuery(target, by, last.keys.toSeq)
+    case None => false
+  }
+}
