@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from firesteel._version import __version__
-from firesteel.changelog import row_kind
+from firesteel.changelog import ApplyChanges, apply_changes, row_kind
 from firesteel.changelog_sources import from_changelog, from_debezium
 from firesteel.errors import (
     ExtensionNotLoadedError,
@@ -27,6 +27,7 @@ from firesteel.lookup import (
 from firesteel.session import CheckResult, check, configure
 
 __all__ = [
+    "ApplyChanges",
     "CheckResult",
     "Declined",
     "Explanation",
@@ -43,6 +44,7 @@ __all__ = [
     "UnsupportedSparkError",
     "VersionMismatchError",
     "__version__",
+    "apply_changes",
     "check",
     "configure",
     "explain",

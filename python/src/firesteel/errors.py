@@ -99,3 +99,45 @@ def streaming_on_connect() -> UnsupportedOnConnectError:
         "query.explain(), whose physical plan shows the operators that are really used, or run "
         "firesteel.explain(query) in the server's own process."
     )
+
+
+def dataframe_as_target() -> TypeError:
+    """Tell where the DataFrame goes, and where the target."""
+    return TypeError(
+        "apply_changes takes the target first, and its result takes the DataFrame: "
+        "changes.writeStream.foreachBatch(firesteel.apply_changes(target, keys)), or in a function "
+        "of your own firesteel.apply_changes(target, keys)(df, batch_id)"
+    )
+
+
+def not_a_batch(found: str) -> TypeError:
+    """Tell what foreachBatch passes."""
+    return TypeError(
+        f"apply_changes(target, keys) is called with a DataFrame and a batch's number, not with a "
+        f"{found}: pass it to foreachBatch, which does that"
+    )
+
+
+def not_yet_a_batch() -> TypeError:
+    """Tell where a streaming DataFrame is written."""
+    return TypeError(
+        "A streaming DataFrame is applied micro-batch by micro-batch: "
+        "changes.writeStream.foreachBatch(firesteel.apply_changes(target, keys)).start()"
+    )
+
+
+def not_a_batch_id(found: object) -> TypeError:
+    """Tell where the number comes from."""
+    return TypeError(
+        f"batch_id must be the number that foreachBatch passes as the second argument, "
+        f"not {found!r}: by it a repeated batch is known"
+    )
+
+
+def unnamed_on_connect() -> UnsupportedOnConnectError:
+    """Tell what a Connect client must say, since nobody else knows it there."""
+    return UnsupportedOnConnectError(
+        "On Spark Connect a batch does not tell which streaming query it is of: name the query, as "
+        "in firesteel.apply_changes(target, keys, query_id='trending'). Keep the name as long as "
+        "the checkpoint."
+    )

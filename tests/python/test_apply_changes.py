@@ -1,0 +1,482 @@
+"""Changelogs applied to tables: a folder of Parquet files and a real PostgreSQL."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import runpy
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+import firesteel
+from tests.python.postgres_server import Postgres, running
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ROOT = Path(__file__).parents[2]
+CHANGE = "k STRING, n INT, v STRING, op STRING"
+
+Change = tuple[str | None, int | None, str | None, str | None]
+Table = dict[tuple[str | None, int | None], str | None]
+
+names = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Postgres]:
+    """A server without tables."""
+    with running() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def driver(spark: SparkSession) -> None:
+    """PostgreSQL's JDBC driver on the class path of this process's Spark."""
+    found = subprocess.run(
+        [ROOT / "build" / "driver", "org.postgresql:postgresql:42.7.5"],
+        check=True, capture_output=True, text=True,
+    ).stdout.strip()  # fmt: skip
+    spark.sql(f"ADD JAR '{found}'")
+
+
+class Folder:
+    """A new folder, and how to read what is there."""
+
+    def __init__(self, session: SparkSession, path: Path) -> None:
+        self.session = session
+        self.target: Any = str(path / f"table {next(names)} [*]")  # not a pattern
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        df = self.session.read.format("firesteel-table").load(self.target)
+        return sorted((tuple(row) for row in df.collect()), key=repr)
+
+
+class PostgresTable:
+    """A new table of PostgreSQL, with the keys ``k`` and ``n``, nulls among them."""
+
+    def __init__(self, session: SparkSession, server: Postgres) -> None:
+        self.session, self.server, self.name = session, server, f"t{next(names)}"
+        self.server.execute(
+            f"CREATE TABLE {self.name} (k text, n int, v text, UNIQUE NULLS NOT DISTINCT (k, n))"
+        )
+        self.target: Any = server.options | {"dbtable": self.name}
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        text = self.server.execute(f"SELECT json_build_array(k, n, v) FROM {self.name}")
+        return sorted((tuple(json.loads(line)) for line in text.splitlines()), key=repr)
+
+
+@pytest.fixture(params=["folder", "postgres"])
+def new_table(
+    request: pytest.FixtureRequest, session: SparkSession, tmp_path: Path
+) -> Callable[[], Folder | PostgresTable]:
+    """Makes tables of either kind."""
+    if request.param == "folder":
+        return lambda: Folder(session, tmp_path)
+    request.getfixturevalue("driver")
+    server = request.getfixturevalue("postgres")
+    return lambda: PostgresTable(session, server)
+
+
+def changelog(session: SparkSession, rows: Sequence[Change], parts: int = 2) -> DataFrame:
+    """A changelog whose rows come from several tasks."""
+    return session.createDataFrame(list(rows), CHANGE).repartition(parts)
+
+
+def apply_to(
+    table: Folder | PostgresTable,
+    batches: Sequence[Sequence[Change]],
+    buckets: int | None = None,
+    retention: str | None = None,
+) -> None:
+    apply = firesteel.apply_changes(
+        table.target, ["k", "n"], query_id="q", buckets=buckets, retention=retention
+    )
+    for batch_id, rows in enumerate(batches):
+        apply(changelog(table.session, rows), batch_id)
+
+
+KEYS = [(k, n) for k in ("a", "b", None, "") for n in (1, None)]
+VALUES = ["x", "y", None, 'tab\t"quote\\', "line\nend {a,b} \\N", "Grüße 東京 😀"]
+
+
+@st.composite
+def changelogs(draw: st.DrawFn) -> tuple[list[list[Change]], list[Table]]:
+    """Micro-batches of a table's changes, each in any order, and the table after each."""
+    table: Table = {}
+    batches, tables = [], []
+    for _ in range(draw(st.integers(1, 4))):
+        changes: list[Change] = []
+        for _ in range(draw(st.integers(0, 12))):
+            key = draw(st.sampled_from(KEYS))
+            value = draw(st.sampled_from(VALUES))
+            if key not in table:
+                changes.append((*key, value, "+I"))
+                table[key] = value
+            elif draw(st.booleans()):
+                changes.append((*key, table.pop(key), "-D"))
+            else:
+                changes += [(*key, table[key], "-U"), (*key, value, "+U")]
+                table[key] = value
+            other = draw(st.sampled_from(KEYS))
+            if key in table and other not in table:  # a row that moves to another key
+                moved = table.pop(key)
+                changes += [(*key, moved, "-U"), (*other, moved, "+U")]
+                table[other] = moved
+        batches.append(draw(st.permutations(changes)))
+        tables.append(dict(table))
+    return batches, tables
+
+
+@settings(
+    max_examples=int(os.environ.get("FIRESTEEL_TEST_CHANGELOGS", "4")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(made=changelogs(), repeats=st.lists(st.booleans(), min_size=4, max_size=4))
+def test_follows_any_changelog_also_where_batches_come_again(
+    new_table: Callable[[], Folder | PostgresTable],
+    made: tuple[list[list[Change]], list[Table]],
+    repeats: list[bool],
+) -> None:
+    table = new_table()
+    apply = firesteel.apply_changes(table.target, ["k", "n"], query_id="q", buckets=None)
+    for batch_id, (rows, wanted, again) in enumerate(zip(*made, repeats, strict=False)):
+        apply(changelog(table.session, rows), batch_id)
+        if again:
+            apply(changelog(table.session, rows), batch_id)
+        assert table.rows() == sorted(((*k, v) for k, v in wanted.items()), key=repr)
+
+
+def test_a_repeated_batch_is_read_to_its_end_and_not_applied(
+    new_table: Callable[[], Folder | PostgresTable],
+) -> None:
+    table = new_table()
+    apply_to(table, [[("a", 1, "x", "+I")]])
+    spark = table.session
+    seen = spark.sparkContext.accumulator(0)
+    rows = spark.createDataFrame([("a", 1, "z", "+I")] * 7, CHANGE)
+
+    def count(part: Iterable[Any]) -> Iterator[Any]:
+        for row in part:
+            seen.add(1)
+            yield row
+
+    counted = rows.rdd.mapPartitions(count)
+    again = spark.createDataFrame(counted, CHANGE)
+    firesteel.apply_changes(table.target, ["k", "n"], query_id="q")(again, 0)
+    assert seen.value == 7
+    assert table.rows() == [("a", 1, "x")]
+
+
+REFUSED: list[tuple[str, list[Change]]] = [
+    ("NOT_A_KEY", [("a", 1, "x", "+I"), ("a", 1, "y", "+I")]),
+    ("NOT_A_KEY", [("a", 1, "x", "+I"), ("a", 1, "x", "+I")]),
+    ("NOT_A_KEY", [("a", 1, "x", "-D"), ("a", 1, "y", "-D")]),
+    ("UNKNOWN_KIND", [("a", 1, "x", "+i")]),
+    ("UNKNOWN_KIND", [("a", 1, "x", None)]),
+    ("NO_UPDATE_BEFORE", [("a", 1, "x", "+U"), ("b", 1, "x", "+I")]),
+]
+
+
+def test_refuses_what_would_be_wrong_and_applies_nothing_of_it(
+    new_table: Callable[[], Folder | PostgresTable],
+) -> None:
+    table = new_table()
+    apply_to(table, [[("b", 2, "kept", "+I")]])
+    apply = firesteel.apply_changes(table.target, ["k", "n"], query_id="q")
+    for reason, rows in REFUSED:
+        wrong = changelog(table.session, [*rows, ("c", 3, "new", "+I")])
+        with pytest.raises(PySparkException, match=f"FIRESTEEL_APPLY_{reason}"):
+            apply(wrong, 1)
+    assert table.rows() == [("b", 2, "kept")]
+    apply(changelog(table.session, [("c", 3, "new", "+I")]), 1)
+    assert len(table.rows()) == 2
+
+
+def test_upserts_take_the_last_change_of_each_key(
+    new_table: Callable[[], Folder | PostgresTable],
+) -> None:
+    table = new_table()
+    apply = firesteel.apply_changes(table.target, ["k", "n"], query_id="q", upserts=True)
+    rows = [("a", 1, "x", "+I"), ("b", 1, "x", "+I"), ("a", 1, "y", "+U"), ("b", 1, "x", "-D")]
+    apply(table.session.createDataFrame(rows, CHANGE).coalesce(1), 0)
+    assert table.rows() == [("a", 1, "y")]
+    twice = table.session.createDataFrame(rows[:1], CHANGE)
+    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_NO_ORDER"):
+        apply(twice.union(twice), 1)
+
+
+def test_an_earlier_batch_is_of_another_checkpoint(
+    new_table: Callable[[], Folder | PostgresTable],
+) -> None:
+    table = new_table()
+    apply_to(table, [[("a", 1, "x", "+I")], [("b", 1, "x", "+I")]])
+    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_BATCH_BEHIND"):
+        apply_to(table, [[("c", 1, "x", "+I")]])
+
+
+def test_several_queries_write_to_one_target_by_their_names(
+    new_table: Callable[[], Folder | PostgresTable],
+) -> None:
+    table = new_table()
+    for query in ("one", "two"):
+        apply = firesteel.apply_changes(table.target, ["k", "n"], query_id=query)
+        apply(changelog(table.session, [(query, 1, "x", "+I")]), 0)
+    assert table.rows() == [("one", 1, "x"), ("two", 1, "x")]
+
+
+def test_columns_that_are_not_there_are_named(
+    new_table: Callable[[], Folder | PostgresTable],
+) -> None:
+    table = new_table()
+    rows = changelog(table.session, [("a", 1, "x", "+I")])
+    with pytest.raises(PySparkException, match=r"NO_COLUMN.*nowhere"):
+        firesteel.apply_changes(table.target, ["nowhere"], query_id="q")(rows, 0)
+    with pytest.raises(PySparkException, match="NO_KIND_COLUMN"):
+        firesteel.apply_changes(table.target, ["k"], query_id="q")(rows.drop("op"), 0)
+    with pytest.raises(PySparkException, match="NO_KIND_COLUMN"):
+        firesteel.apply_changes(table.target, ["k"], op="kind", query_id="q")(rows, 0)
+    apply = firesteel.apply_changes(table.target, ["K", "N"], op="change", query_id="q")
+    apply(rows.withColumnRenamed("op", "change"), 0)
+    assert table.rows() == [("a", 1, "x")]
+
+
+def test_misuse_is_told_at_once(session: SparkSession) -> None:
+    df = session.range(1)
+    wrong: Any = df
+    with pytest.raises(
+        TypeError, match=r"foreachBatch\(firesteel\.apply_changes\(target, keys\)\)"
+    ):
+        firesteel.apply_changes(wrong, "/somewhere")
+    with pytest.raises(ValueError, match="url"):
+        firesteel.apply_changes({"dbtable": "t"}, "k")
+    with pytest.raises(ValueError, match="given by options"):
+        firesteel.apply_changes("jdbc:postgresql://host/db?password=x", "k")
+    with pytest.raises(TypeError, match="keys"):
+        firesteel.apply_changes("/somewhere", 3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at least one"):
+        firesteel.apply_changes("/somewhere", [])
+    apply = firesteel.apply_changes("/somewhere", "k")
+    with pytest.raises(TypeError, match="second argument"):
+        apply(df, "0")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="micro-batch by micro-batch"):
+        apply(session.readStream.format("rate").load(), 0)
+    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_NO_QUERY"):
+        apply(df.selectExpr("id AS k", "'+I' AS op"), 0)
+
+
+def test_a_reader_sees_the_version_that_it_began_with(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    table = Folder(session, tmp_path)
+    apply_to(table, [[("a", 1, "x", "+I")]])
+    begun = session.read.format("firesteel-table").load(table.target)
+    apply = firesteel.apply_changes(table.target, ["k", "n"], query_id="q")
+    apply(changelog(session, [("a", 1, "x", "-U"), ("a", 1, "y", "+U")]), 1)
+    assert [row.v for row in begun.collect()] == ["x"]
+    assert table.rows() == [("a", 1, "y")]
+
+
+def test_files_that_no_version_needs_go_and_those_of_dead_tries_with_them(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    table = Folder(session, tmp_path)
+    dead = Path(table.target) / "_data" / "dead"
+    dead.mkdir(parents=True)
+    values = [str(n) for n in range(6)]
+    batches: list[list[Change]] = [[("a", 1, "0", "+I")]]
+    batches += [
+        [("a", 1, old, "-U"), ("a", 1, new, "+U")]
+        for old, new in itertools.pairwise(values)
+    ]  # fmt: skip
+    apply_to(table, batches, retention="0s")
+    assert table.rows() == [("a", 1, "5")]
+    assert not dead.exists()
+    # The version before waits for the next batch to be removed.
+    assert len(list(Path(table.target).glob("_data/*/rows/*/*.parquet"))) <= 2
+    assert len(list(Path(table.target).glob("_versions/*.json"))) <= 2
+
+
+def test_only_touched_buckets_are_written(session: SparkSession, tmp_path: Path) -> None:
+    table = Folder(session, tmp_path)
+    rows: list[Change] = [(str(n), n, "x", "+I") for n in range(100)]
+    apply_to(table, [rows], buckets=16)
+    before = set(Path(table.target).glob("_data/*/rows/*/*.parquet"))
+    assert len(before) == 16
+    apply = firesteel.apply_changes(table.target, ["k", "n"], query_id="q")
+    apply(changelog(session, [("7", 7, "x", "-U"), ("7", 7, "y", "+U")]), 1)
+    assert len(set(Path(table.target).glob("_data/*/rows/*/*.parquet")) - before) == 1
+    assert sorted(table.rows()) == sorted((*r[:2], "y" if r[0] == "7" else "x") for r in rows)
+
+
+def test_a_folder_of_another_table_is_refused(session: SparkSession, tmp_path: Path) -> None:
+    table = Folder(session, tmp_path)
+    apply_to(table, [[("a", 1, "x", "+I")]])
+    rows = changelog(session, [("b", 1, "x", "+I")])
+    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_OTHER_TABLE"):
+        firesteel.apply_changes(table.target, ["k"], query_id="q")(rows, 1)
+    more = rows.withColumn("w", F.lit(1))
+    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_OTHER_TABLE"):
+        firesteel.apply_changes(table.target, ["k", "n"], query_id="q")(more, 1)
+    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_NO_VERSION"):
+        session.read.format("firesteel-table").load(str(tmp_path))
+    with pytest.raises(PySparkException):  # what is below is not for Spark's own reader
+        session.read.parquet(table.target.replace("[*]", "?[*]?"))
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_table_without_what_it_needs_is_refused(
+    session: SparkSession, postgres: Postgres
+) -> None:
+    postgres.execute("CREATE TABLE bare (k text, n int, v text)")
+    rows = changelog(session, [(None, 1, "x", "+I")])
+
+    def apply(table: str) -> None:
+        target = postgres.options | {"dbtable": table}
+        firesteel.apply_changes(target, "k", query_id="q")(rows, 0)
+
+    with pytest.raises(PySparkException, match=r"NO_TABLE.*missing"):
+        apply("missing")
+    with pytest.raises(PySparkException, match=r'(?s)NO_UNIQUE_KEY.*ADD PRIMARY KEY \("k"\)'):
+        apply("bare")
+    postgres.execute("CREATE UNIQUE INDEX ON bare (k)")
+    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_NULL_KEY"):
+        apply("bare")
+    assert postgres.execute("SELECT count(*) FROM pg_class WHERE relname LIKE '%staged%'") == "0"
+
+
+@pytest.mark.usefixtures("driver")
+def test_every_type_arrives_as_spark_has_it(session: SparkSession, postgres: Postgres) -> None:
+    postgres.execute("""
+        CREATE TYPE mood AS ENUM ('happy', 'sad');
+        CREATE TABLE typed (
+          "Key" int PRIMARY KEY, b boolean, s smallint, l bigint, f real, d float8,
+          dec numeric(20, 4), t text, u uuid, m mood, j jsonb, raw bytea, day date,
+          ts timestamp, tz timestamptz, ntz timestamp, texts text[], numbers int[])""")
+    session.conf.set("spark.sql.session.timeZone", "America/New_York")
+    row = """
+        SELECT 1 AS key, true AS b, 7S AS s, -9223372036854775808L AS l, float('NaN') AS f,
+          double('-Infinity') AS d, 1234567890123456.7891BD AS dec, 'Grüße\\t\\\\N\\n' AS t,
+          '00112233-4455-6677-8899-aabbccddeeff' AS u, 'sad' AS m, '{"a": [1, "\\\\""]}' AS j,
+          X'00FF5C0A' AS raw, DATE'0001-01-01' AS day,
+          TIMESTAMP'2024-03-10 12:30:00.123456' AS ts, TIMESTAMP'1850-01-01 00:00:00' AS tz,
+          TIMESTAMP_NTZ'2024-03-31 02:30:00.5' AS ntz,
+          array('a,b', NULL, 'NULL', '"\\\\', '') AS texts, array(1, NULL) AS numbers"""
+    nulls = session.sql(row).schema.names
+    all_null = ", ".join(f"NULL AS {n}" for n in nulls[1:])
+    target = postgres.options | {"dbtable": "typed"}
+    changes = session.sql(f"{row} UNION ALL SELECT 2, {all_null}").withColumn("op", F.lit("+I"))
+    firesteel.apply_changes(target, "key", query_id="q")(changes, 0)
+    read = session.read.format("jdbc").options(**target, driver="org.postgresql.Driver").load()
+    shown = "SELECT (to_jsonb(r) - 'Key')::text FROM typed AS r WHERE \"Key\" = 2"
+    assert set(json.loads(postgres.execute(shown)).values()) == {None}
+    wanted = session.sql(row).collect()[0].asDict()
+    # Spark's own source reads a timestamp without a zone by the JVM's, not the session's.
+    same = [n for n in nulls if n not in ("ts", "j", "key", "f", "ntz")]
+    found = read.where("Key = 1").collect()[0].asDict()
+    assert {n: found[n] for n in same} == {n: wanted[n] for n in same}
+    text = "SELECT ts || ' ' || ntz || ' ' || f || ' ' || j FROM typed WHERE \"Key\" = 1"
+    assert postgres.execute(text) == (
+        '2024-03-10 12:30:00.123456 2024-03-31 02:30:00.5 NaN {"a": [1, "\\""]}'
+    )
+
+
+@pytest.mark.usefixtures("driver")
+def test_no_error_and_no_text_shows_the_password(session: SparkSession, postgres: Postgres) -> None:
+    rows = changelog(session, [("a", 1, "x", "+I")])
+    wrong = postgres.options | {"dbtable": "secret", "password": "Open-Sesame"}
+    apply = firesteel.apply_changes(wrong, "k", query_id="q")
+    assert "Sesame" not in repr(apply)
+    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_DATABASE_FAILED") as refused:
+        apply(rows, 0)
+    assert "Sesame" not in str(refused.value)
+
+    postgres.execute("CREATE TABLE secret (k text PRIMARY KEY, n int, v text)")
+    right = postgres.options | {"dbtable": "secret"}
+    firesteel.apply_changes(right, "k", query_id="q")(rows, 0)
+    jvm: Any = session._jsparkSession
+    runs = jvm.sharedState().statusStore().executionsList()
+    plans = "".join(runs.apply(i).physicalPlanDescription() for i in range(runs.size()))
+    assert "SaveIntoDataSourceCommand" in plans
+    assert "Sesame" not in plans
+    assert postgres.password not in plans
+
+
+def test_works_from_a_connect_client(address: str, tmp_path: Path) -> None:
+    session = cast("SparkSession", ConnectSession.builder.remote(address).create())
+    target = str(tmp_path / "target")
+    rows = session.sql("SELECT 'a' AS k, 1 AS n, '+I' AS op")
+    with pytest.raises(firesteel.UnsupportedOnConnectError, match="query_id"):
+        firesteel.apply_changes(target, "k")(rows, 0)
+    apply = firesteel.apply_changes(target, "k", query_id="q")
+    apply(rows, 0)
+    apply(rows, 0)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1.json").write_text('{"k": "b", "n": 2}')
+    stream = session.readStream.schema("k STRING, n INT").json(str(tmp_path / "in"))
+    named = firesteel.apply_changes(target, "k", query_id="stream")
+    query = (
+        stream.selectExpr("*", "row_kind() AS op")
+        .writeStream.foreachBatch(named)
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    found = session.read.format("firesteel-table").load(target).collect()
+    assert sorted(map(tuple, found)) == [("a", 1), ("b", 2)]
+    session.stop()
+
+
+def test_a_streaming_query_is_known_by_its_checkpoint(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    source, target = tmp_path / "in", str(tmp_path / "target")
+    source.mkdir()
+
+    def run(checkpoint: str, words: Sequence[str]) -> None:
+        name = f"{random.random()}.json"
+        (source / name).write_text("\n".join(json.dumps({"w": w}) for w in words))
+        counts = session.readStream.schema("w STRING").json(str(source)).groupBy("w").count()
+        changes = counts.select("*", firesteel.row_kind().alias("op"))
+        query = (
+            changes.writeStream.foreachBatch(firesteel.apply_changes(target, "w"))
+            .option("checkpointLocation", str(tmp_path / checkpoint))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+
+    run("one", ["a", "b", "a"])
+    run("one", ["b"])
+    rows = session.read.format("firesteel-table").load(target).collect()
+    assert sorted(map(tuple, rows)) == [("a", 2), ("b", 2)]
+    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_OTHER_QUERY"):
+        run("two", [])
+
+
+def test_the_example_follows_its_words(session: SparkSession, tmp_path: Path) -> None:
+    path = ROOT / "examples" / "changelog" / "trending_to_folder.py"
+    example: Any = runpy.run_path(str(path))
+    words, table = tmp_path / "words", str(tmp_path / "table")
+    words.mkdir()
+    for n, text in enumerate(("ab ac ab b", "ac ac ad ae ae ae")):
+        lines = (json.dumps({"word": word}) for word in text.split())
+        (words / f"{n}.json").write_text("\n".join(lines))
+    example["run"](session, str(words), str(tmp_path / "checkpoint"), table)
+    found = session.read.format("firesteel-table").load(table).collect()
+    top = [("a", 1, "ac", 3), ("a", 2, "ae", 3), ("a", 3, "ab", 2), ("b", 1, "b", 1)]
+    assert sorted(map(tuple, found)) == top
