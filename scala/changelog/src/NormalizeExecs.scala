@@ -69,7 +69,9 @@ final private[changelog] case class ChangelogNormalizeExec(
 
   override def layout: StateLayout = {
     val name = "normalize"
-    val key = keys.zipWithIndex.map { case (k, i) => StateLayout.field(name, s"key_$i", k.dataType) }
+    val key = keys.zipWithIndex.map { case (k, i) =>
+      StateLayout.field(name, s"key_$i", k.dataType)
+    }
     val value = columns.zipWithIndex.map { case (c, i) =>
       // What rows are told apart by must be the same at a restart.
       val role = if (sequence.exists(_.exprId == c.exprId)) "sequence" else "column"
@@ -98,7 +100,8 @@ final private[changelog] case class ChangelogNormalizeExec(
   override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =
     copy(stateInfo = info, child = child)
 
-  override protected def folded(): (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
+  override protected def folded()
+      : (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val (key, value, before) = (keys, columns, updateBefore)
     val order = NormalizeExecs.order(sequence, columns)
@@ -116,7 +119,8 @@ final private[changelog] case class ChangelogNormalizeExec(
         new ArrivalOrder(order),
         before,
         entries,
-        late)
+        late
+      )
   }
 }
 

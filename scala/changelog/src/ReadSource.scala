@@ -35,7 +35,8 @@ private[changelog] object ReadSource {
           if (at < 0 || keys(at).exprId == column.exprId) column
           else Alias(keys(at), column.name)(column.exprId)
         },
-        operator)
+        operator
+      )
     }
   }
 }

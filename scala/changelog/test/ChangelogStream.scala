@@ -21,6 +21,7 @@ final class ChangelogStream(
     source: ChangelogStream.Source = ChangelogStream.Rows) {
 
   private val input = MemoryStream[Row](spark)(Encoders.row(schema))
+
   /** Where state lies; another stream may go on with it. */
   var checkpoint: String = Files.createTempDirectory("firesteel-changelog").toString
   private val name = s"t${ChangelogStream.next()}"

@@ -12,7 +12,8 @@ import org.apache.spark.sql.types.StructType
 class ExplainStreamSuite extends ChangelogSuite {
 
   private lazy val input = {
-    val made = MemoryStream[Row](spark)(Encoders.row(StructType.fromDDL("k STRING, v INT, op STRING")))
+    val made =
+      MemoryStream[Row](spark)(Encoders.row(StructType.fromDDL("k STRING, v INT, op STRING")))
     made.toDF().createOrReplaceTempView("events")
     made
   }
