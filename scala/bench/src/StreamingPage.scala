@@ -75,8 +75,9 @@ object StreamingPage {
     Option.when(rows.nonEmpty)(
       """## Seconds
         |
-        |From SQL text to the end of the job. The scans read the columns that the query reads, drop the
-        |rows, and are part of every other time.
+        |From SQL text to the end of the job. firesteel and Flink ran in turn; the others once each, after
+        |them. The scans read the columns that the query reads, drop the rows, and are part of every other
+        |time.
         |
         |""".stripMargin + table(
         Seq("case", "rows", StreamingMeasure.label) ++ StreamingContestant.all,

@@ -6,10 +6,10 @@ import org.apache.spark.sql.SparkSession
 
 /**
  * Answers one case: checks that firesteel and Flink answer what the batch query answers, warms both
- * up, then times everyone in turn.
+ * up, times the two in turn, and last the others, which say what part of it is whose.
  *
  * @param format of the files
- * @param pairs rounds that count; in each of them everyone runs once
+ * @param pairs rounds that count; in each of them firesteel and Flink run once
  */
 final class StreamingRunner(
     spark: SparkSession,
@@ -42,9 +42,10 @@ final class StreamingRunner(
       progress.step(s"${question.name}: answer of Flink")(flink.checksum(jobs.answer)))
     val verdict = progress.step(s"${question.name}: stock")(stock.verdict(question))
 
-    val contestants = everyone(question, jobs)
-    (0 until warmUps).foreach(round(question, contestants, "warm-up", _))
-    val runs = (0 until pairs).flatMap(round(question, contestants, "round", _))
+    val two = rivals(question, jobs)
+    (0 until warmUps).foreach(round(question, two, "warm-up", _))
+    val runs = (0 until pairs).flatMap(round(question, two, "round", _)) ++
+      round(question, others(question, jobs), "beside them", 0)
     StreamingResult(
       question,
       truth,
@@ -56,11 +57,14 @@ final class StreamingRunner(
       Rounds(runs.groupMap(_._1)(_._2)))
   }
 
-  private def everyone(question: StreamingCase, jobs: FlinkJobs): Seq[(String, () => Run)] = {
-    val rocksDb = Contestant("", "", StreamingSettings.rocksDb)
+  private def rivals(question: StreamingCase, jobs: FlinkJobs): Seq[(String, () => Run)] =
     Seq(
       StreamingContestant.firesteel -> (() => ours.time(question)),
-      StreamingContestant.flink -> (() => flink.time(jobs.timed)),
+      StreamingContestant.flink -> (() => flink.time(jobs.timed)))
+
+  private def others(question: StreamingCase, jobs: FlinkJobs): Seq[(String, () => Run)] = {
+    val rocksDb = Contestant("", "", StreamingSettings.rocksDb)
+    Seq(
       StreamingContestant.rocksDb -> (() => rocksDb.within(spark)(ours.time(question))),
       StreamingContestant.flinkCheckpoints -> (() => flink.time(jobs.withCheckpoints)),
       StreamingContestant.sparkScan -> (() => ours.timeScan(question)),
