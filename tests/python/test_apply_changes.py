@@ -141,7 +141,7 @@ def changelogs(draw: st.DrawFn) -> tuple[list[list[Change]], list[Table]]:
 
 
 @settings(
-    max_examples=int(os.environ.get("FIRESTEEL_TEST_CHANGELOGS", "4")),
+    max_examples=int(os.environ.get("FIRESTEEL_TEST_CHANGELOGS", "3")),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
