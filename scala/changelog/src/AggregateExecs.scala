@@ -83,7 +83,7 @@ final private[changelog] case class ChangelogAggregateExec(
     "operator" -> "Aggregate",
     "changelogMode" -> mode,
     "keys" -> keys.map(_.name).mkString(", "),
-    "state" -> s"key ${layout.key.toDDL}; value ${layout.value.toDDL}"
+    "state" -> stateText
   )
 
   override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =

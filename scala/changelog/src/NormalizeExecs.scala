@@ -89,7 +89,7 @@ final private[changelog] case class ChangelogNormalizeExec(
     "changelogMode" -> mode,
     "keys" -> keys.map(_.name).mkString(", "),
     "sequence" -> (if (sequence.isEmpty) "arrival" else sequence.map(_.name).mkString(", ")),
-    "state" -> s"key ${layout.key.toDDL}; value ${layout.value.toDDL}"
+    "state" -> stateText
   )
 
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =

@@ -38,6 +38,12 @@ private[changelog] trait StatefulChangelogExec
 
   private def ttlMs: Long = conf.getConf(ChangelogConf.STATE_TTL)
 
+  /** The state as `explain` shows it: what it has of each key, and for how long. */
+  protected def stateText: String = {
+    val kept = if (ttlMs > 0) s"; kept for $ttlMs ms after it was last written" else ""
+    s"key ${layout.key.toDDL}; value ${layout.value.toDDL}$kept"
+  }
+
   private def stored: StateLayout = if (ttlMs > 0) layout.expiring else layout
 
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] = Seq(

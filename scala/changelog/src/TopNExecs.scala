@@ -86,7 +86,7 @@ final private[changelog] case class ChangelogTopNExec(
     "places" -> places.toString,
     "partition" -> partition.map(_.name).mkString(", "),
     "order" -> order.map(_.sql).mkString(", "),
-    "state" -> s"key ${layout.key.toDDL}; value ${layout.value.toDDL}"
+    "state" -> stateText
   )
 
   override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =

@@ -170,12 +170,22 @@ class ChangelogSourceSuite extends ChangelogSuite {
     }
   }
 
-  test("a full changelog that takes back a row too early is right when the row has come") {
-    val sql = "SELECT v, count(*) AS n, sum(id) AS s FROM {t} GROUP BY v"
-    run(s"SELECT *, row_kind() AS op FROM ($sql)", full) { fed =>
-      fed.feed(Seq(Row(1, "a", "-D"), Row(2, "a", "+I")))
-      fed.feed(Seq(Row(1, "a", "+I")))
-      assert(fed.emitted.map(_.mkString(" ")) == Seq("a 1 2 +I"))
+  Seq(
+    "SELECT v, count(*) AS n, sum(id) AS s, count(DISTINCT id) AS d, max(id) AS m, " +
+      "collect_list(id) AS l FROM {t} GROUP BY v" -> "a 1 2 1 2 List(2) +I",
+    "SELECT v, id FROM (SELECT *, row_number() OVER (PARTITION BY v ORDER BY id) AS rn FROM {t}) " +
+      "WHERE rn <= 2" -> "a 2 +I",
+    "SELECT DISTINCT v FROM {t} WHERE id < 3" -> "a +I"
+  ).foreach { case (sql, told) =>
+    test(s"a full changelog may take back a row before it comes: $sql") {
+      run(s"SELECT *, row_kind() AS op FROM ($sql)", full) { fed =>
+        fed.feed(Seq(Row(1, "a", "-D"), Row(2, "a", "+I")))
+        fed.feed(Seq(Row(1, "a", "+I")))
+        assert(fed.emitted.map(_.toSeq.map {
+          case list: scala.collection.Seq[_] => list.toList
+          case other => other
+        }.mkString(" ")) == Seq(told))
+      }
     }
   }
 

@@ -47,6 +47,14 @@ class ExplainStreamSuite extends ChangelogSuite {
     assert(explain.plan.contains("ChangelogAggregate") && explain.plan.contains("Exchange"))
   }
 
+  test("how long state is kept") {
+    withConf(ChangelogConf.STATE_TTL.key -> "2s") {
+      val kept = "kept for 2000 ms after it was last written"
+      assert(explained(cascade).fired.forall(_.values("state").endsWith(kept)))
+    }
+    assert(explained(cascade).fired.forall(!_.values("state").contains("kept for")))
+  }
+
   test("a source of changes, and what stands on it") {
     val from = "from_changelog(TABLE(events), keys => array('k'))"
     val explain = explained(s"SELECT v, count(*) AS n FROM $from GROUP BY v")

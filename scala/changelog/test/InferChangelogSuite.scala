@@ -3,7 +3,7 @@ package io.firesteel.changelog
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, Descending, Expression, GreaterThan, Literal, NullsFirst, NullsLast, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, DeclarativeAggregate, Max, Min, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
-import org.apache.spark.sql.types.{IntegerType, LongType}
+import org.apache.spark.sql.types.{IntegerType, LongType, StringType}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Inference on plans alone: no session. */
@@ -30,6 +30,33 @@ class InferChangelogSuite extends AnyFunSuite {
 
   test("a source only grows") {
     assert(mode(source) == "[I]")
+  }
+
+  private val op = AttributeReference("op", StringType)()
+  private val told = Source(LocalRelation(k, v, op))
+  private val upserts = Normalize(op, Seq(k), Nil, told)
+
+  test("a source of whole rows that come and go has no updates, whoever wants them") {
+    val changes = SourceChanges(op, told)
+    assert(changes.output == Seq(k, v) && mode(changes) == "[I,D]")
+    assert(mode(Selection(above(v), changes)) == "[I,D]")
+    assert(mode(countBy(v, changes)) == "[I,UB,UA,D]")
+  }
+
+  test("a source of upserts tells what it replaces where something needs it") {
+    assert(InferChangelog.facts(upserts).upsertKeys == Set(Set(k.exprId)))
+    assert(mode(upserts, updateBefore = false) == "[I,UA,D]")
+    assert(mode(Selection(above(k), upserts), updateBefore = false) == "[I,UA,D]")
+    val onValue = InferChangelog(Selection(above(v), upserts), updateBefore = false)
+    assert(onValue.inputs.head.mode == "[I,UB,UA,D]")
+    assert(InferChangelog(countBy(v, upserts), updateBefore = false).inputs.head.updateBefore)
+  }
+
+  test("of a source of upserts only what is read is kept, its keys and its sequence") {
+    val other = column("other")
+    val wide = Normalize(op, Seq(k), Seq(v), Source(LocalRelation(k, v, other, op)))
+    val pruned = PruneColumns(Projection(Seq(k), wide))
+    assert(pruned.inputs.head.output == Seq(k, v))
   }
 
   test("an aggregate of rows that come updates, and never deletes") {
