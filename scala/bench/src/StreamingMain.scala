@@ -28,6 +28,7 @@ object StreamingMain {
     }
     def asked(name: String): Boolean = arguments.cases.isEmpty || arguments.cases.contains(name)
 
+    WholeFolder.delete(scratch) // checkpoints of Flink, and of a run that was stopped
     val spark =
       BenchSession.start(arguments.data, installed = true, more = StreamingSettings.session)
     try {

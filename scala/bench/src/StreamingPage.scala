@@ -169,7 +169,7 @@ object StreamingPage {
        |${ManyKeys.sql}
        |```
        |
-       |$found""".stripMargin
+       |""".stripMargin + found
   }
 
   private def details(result: StreamingResult): String = {
@@ -185,8 +185,6 @@ object StreamingPage {
        |
        |Flink's plan:
        |
-       |```text
-       |${FlinkNote.physical(result.flinkPlan)}
-       |```""".stripMargin
+       |""".stripMargin + s"```text\n${FlinkNote.physical(result.flinkPlan)}\n```"
   }
 }
