@@ -24,8 +24,13 @@ class FoldIteratorSuite extends AnyFunSuite {
     override def peak: Long = asked
   }
 
-  private def first(rows: Int, keys: Int, bytes: Long, entries: Int = Int.MaxValue): Seq[(Long, Long)] = {
-    val input = Iterator.tabulate(rows)(i => toRow(InternalRow((i % keys).toLong, -i.toLong)): InternalRow)
+  private def first(
+      rows: Int,
+      keys: Int,
+      bytes: Long,
+      entries: Int = Int.MaxValue): Seq[(Long, Long)] = {
+    val input =
+      Iterator.tabulate(rows)(i => toRow(InternalRow((i % keys).toLong, -i.toLong)): InternalRow)
     val ranked = new RankedRows(
       Seq(SortOrder(v, Ascending)),
       Places(PlaceFunction.RowNumber, 1, 1, shown = false))
