@@ -12,6 +12,8 @@ from firesteel.demo import spark, trending
 def main(work: Path) -> None:
     """Apply the changes of the trending items to a table, until there are no more events."""
     session = spark.start(work / "stream")
+    # Each partition of each operator has a store to commit, in every micro-batch.
+    session.conf.set("spark.sql.shuffle.partitions", 2)
     events = session.readStream.schema(trending.SCHEMA).option("maxFilesPerTrigger", 1)
     events.csv(str(work / "events")).createOrReplaceTempView("events")
     changes = session.sql(f"SELECT *, row_kind() AS op FROM ({trending.QUERY})")
