@@ -30,11 +30,13 @@ class LookupStreamSuite extends LookupSuite {
       .start()
 
     def batch(name: String, ids: Range): Unit = {
-      val folder = in.resolve(s"batch-$name")
+      // Shown to the stream whole: Spark puts files in their place one by one.
+      val made = in.resolve(s"making-$name")
       spark.range(
         ids.start.toLong,
         ids.end.toLong).selectExpr("id AS order", "id % 60 AS customer_id")
-        .coalesce(2).write.json(folder.toString)
+        .coalesce(2).write.json(made.toString)
+      val _ = Files.move(made, in.resolve(s"batch-$name"))
       query.processAllAvailable()
     }
 
