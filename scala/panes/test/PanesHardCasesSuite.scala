@@ -9,6 +9,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.firesteel.lastBatchOf
 import org.apache.spark.sql.functions.{col, window}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.Assertion
 
 /** Errors, overflows, the ends of time, every type as key, little memory, streams. */
@@ -238,9 +239,10 @@ class PanesHardCasesSuite extends PanesSuite {
       .queryName("counted")
       .option("checkpointLocation", folder)
       .outputMode("complete")
+      .trigger(Trigger.AvailableNow())
       .start()
     try {
-      query.processAllAvailable()
+      query.awaitTermination()
       val explained = Explain.of(lastBatchOf(query).get.executedPlan)
       assert(explained.fired.isEmpty)
       assert(explained.declined.map(_.why.code) == Seq("PANES.STREAMING"))

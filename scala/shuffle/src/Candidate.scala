@@ -3,7 +3,7 @@ package io.firesteel.shuffle
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
-import org.apache.spark.sql.execution.{SortExec, SparkPlan}
+import org.apache.spark.sql.execution.{LeafExecNode, SortExec, SparkPlan}
 import org.apache.spark.sql.execution.exchange.{ENSURE_REQUIREMENTS, ShuffleExchangeExec}
 import org.apache.spark.sql.execution.joins.ShuffledJoin
 
@@ -14,12 +14,14 @@ import org.apache.spark.sql.execution.joins.ShuffledJoin
  * @param better what it becomes
  * @param changed the shuffles below that spread rows by fewer keys than before
  * @param keys by which rows are spread then
+ * @param kept the input that decides by which keys and over how many partitions, where there is one
  */
 private[shuffle] final case class Candidate(
     place: SparkPlan,
     better: SparkPlan,
     changed: Seq[Coarsened],
-    keys: Seq[Expression]) {
+    keys: Seq[Expression],
+    kept: Option[Input] = None) {
 
   /** The logical node to which the decision is told: the nearest in the part. */
   def subject: Option[LogicalPlan] =
@@ -49,11 +51,30 @@ private[shuffle] object Candidate {
   private def aboveShuffle(shuffle: ShuffleExchangeExec): Option[Candidate] =
     shuffle.outputPartitioning match {
       case HashPartitioning(keys, partitions) if isOfSpark(shuffle) =>
-        CoarserShuffle
-          .of(shuffle.child, keys, partitions)
-          .map(spread => Candidate(shuffle, spread.plan, spread.changed, keys))
+        spread(shuffle, keys, partitions).orElse {
+          givenNumbers(shuffle.child).filter(_ != partitions).flatMap { number =>
+            spread(shuffle, keys, number)
+              .map(_.copy(kept = Some(Input(shuffle.child, keys, number, None))))
+          }.nextOption()
+        }
       case _ => None
     }
+
+  private def spread(
+      shuffle: ShuffleExchangeExec,
+      keys: Seq[Expression],
+      partitions: Int): Option[Candidate] =
+    CoarserShuffle
+      .of(shuffle.child, keys, partitions)
+      .map(spread => Candidate(shuffle, spread.plan, spread.changed, keys))
+
+  /** Numbers of partitions that tables in buckets, caches and shuffles of users have of themselves. */
+  private def givenNumbers(plan: SparkPlan): Iterator[Int] =
+    plan.collect {
+      case leaf: LeafExecNode => leaf.outputPartitioning
+      case shuffle: ShuffleExchangeExec if shuffle.shuffleOrigin != ENSURE_REQUIREMENTS =>
+        shuffle.outputPartitioning
+    }.collect { case HashPartitioning(_, number) => number }.distinct.iterator
 
   /**
    * A join one of whose inputs is spread by some of its keys already: it need not be spread by all of
@@ -75,16 +96,14 @@ private[shuffle] object Candidate {
       children: (SparkPlan, SparkPlan) => Seq[SparkPlan]): Option[Candidate] =
     for {
       shuffle <- shuffleOf(here)
-      (keys, partitions) <- shuffle.child.outputPartitioning match {
-        case HashPartitioning(keys, partitions) => Some((keys, partitions))
-        case _ => None
-      }
-      places = keys.map(key => hereKeys.indexWhere(_.semanticEquals(key)))
+      input <- Input.of(shuffle.child)
+      places = input.keys.map(key => hereKeys.indexWhere(_.semanticEquals(key)))
       if places.forall(_ >= 0)
-      other <- CoarserShuffle.of(there, places.map(thereKeys), partitions)
+      other <- CoarserShuffle.of(there, places.map(thereKeys), input.partitions)
     } yield {
-      val without = here.transformDown { case node if node eq shuffle => shuffle.child }
-      Candidate(join, join.withNewChildren(children(without, other.plan)), other.changed, keys)
+      val without = here.transformDown { case node if node eq shuffle => input.plan }
+      val better = join.withNewChildren(children(without, other.plan))
+      Candidate(join, better, other.changed, input.keys, Some(input))
     }
 
   /** Spark's shuffle at the top of a join's input, below no more than the join's sort. */

@@ -4,13 +4,16 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, 
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, InnerLike, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, HashPartitioning, Partitioning, UnspecifiedDistribution}
-import org.apache.spark.sql.execution.{BinaryExecNode, ProjectExec, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.{BinaryExecNode, FilterExec, ProjectExec, SparkPlan, UnaryExecNode, UnionExec}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.{ENSURE_REQUIREMENTS, ShuffleExchangeExec}
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, BroadcastNestedLoopJoinExec, ShuffledJoin}
 
-/** A shuffle of Spark's, and the fewer keys by which it is to spread its rows. */
-private[shuffle] final case class Coarsened(shuffle: ShuffleExchangeExec, keys: Seq[Expression])
+/** A shuffle of Spark's, and the fewer keys by which it is to spread its rows over `partitions`. */
+private[shuffle] final case class Coarsened(
+    shuffle: ShuffleExchangeExec,
+    keys: Seq[Expression],
+    partitions: Int)
 
 /**
  * A plan whose rows are spread by the wanted keys, and the shuffles that were changed to that end.
@@ -31,13 +34,28 @@ private[shuffle] object CoarserShuffle {
     if (isSpread(plan.outputPartitioning, keys, partitions)) Some(Spread(plan, Nil))
     else plan match {
       case shuffle: ShuffleExchangeExec => ofShuffle(shuffle, keys, partitions)
-      case join: ShuffledJoin if !join.isSkewJoin => ofJoin(join, keys, partitions)
-      case join: BroadcastHashJoinExec =>
-        ofStreamed(join, if (join.buildSide == BuildLeft) 1 else 0, keys, partitions)
+      case join: ShuffledJoin if !join.isSkewJoin =>
+        byEqual(join, keys)(ofJoin(join, _, partitions))
+      case join: BroadcastHashJoinExec => ofBroadcast(join, keys, partitions)
       case join: BroadcastNestedLoopJoinExec =>
-        ofStreamed(join, if (join.buildSide == BuildRight) 0 else 1, keys, partitions)
+        ofStreamed(join, if (join.buildSide == BuildRight) 0 else 1, keys, keys, partitions)
+      case union: UnionExec => ofUnion(union, keys, partitions)
+      case filter: FilterExec => byEqual(filter, keys)(ofUnary(filter, _, partitions))
       case unary: UnaryExecNode => ofUnary(unary, keys, partitions)
       case _ => None
+    }
+
+  /** Where the keys themselves will not do, columns that are equal to them may. */
+  private def byEqual(plan: SparkPlan, keys: Seq[Expression])(
+      spread: Seq[Expression] => Option[Spread]): Option[Spread] =
+    spread(keys).orElse {
+      EqualColumns
+        .alternatives(plan, keys)
+        .flatMap { equal =>
+          spread(equal).map(found =>
+            found.copy(plan = EqualColumns.renamed(found.plan, keys, equal)))
+        }
+        .nextOption()
     }
 
   /** Whether rows are spread by exactly these keys. */
@@ -54,13 +72,23 @@ private[shuffle] object CoarserShuffle {
       shuffle: ShuffleExchangeExec,
       keys: Seq[Expression],
       partitions: Int): Option[Spread] = shuffle.outputPartitioning match {
-    case HashPartitioning(_, `partitions`)
+    case _: HashPartitioning
         if shuffle.shuffleOrigin == ENSURE_REQUIREMENTS && keys.forall(isOf(_, shuffle.child)) =>
       val coarser = shuffle.copy(outputPartitioning = HashPartitioning(keys, partitions))
       coarser.copyTagsFrom(shuffle)
       OutputWatch.mark(coarser, keys.map(_.sql).mkString(", "))
-      Some(Spread(coarser, Seq(Coarsened(shuffle, keys))))
+      Some(Spread(together(coarser, keys), Seq(Coarsened(shuffle, keys, partitions))))
     case _ => None
+  }
+
+  /** Where a key is a cast of a column, rows of the column are together, too. */
+  private def together(plan: SparkPlan, keys: Seq[Expression]): SparkPlan = {
+    val columns = keys.map {
+      case column: Attribute => Some(column)
+      case key => ExactColumn.underCasts(key)
+    }
+    if (keys.forall(_.isInstanceOf[Attribute]) || columns.exists(_.isEmpty)) plan
+    else TogetherExec(keys, columns.flatten, plan)
   }
 
   private def ofUnary(
@@ -85,16 +113,19 @@ private[shuffle] object CoarserShuffle {
       case aggregate: BaseAggregateExec => aggregate.resultExpressions
       case other => other.output
     }
-    val columns: Map[ExprId, Attribute] = outputs.collect {
+    val columns: Map[ExprId, Expression] = outputs.collect {
       case attribute: Attribute => attribute.exprId -> attribute
-      case alias @ Alias(attribute: Attribute, _) => alias.exprId -> attribute
+      case alias: Alias => alias.exprId -> alias.child
     }.toMap
-    val below = keys.map {
-      case attribute: Attribute => columns.get(attribute.exprId)
-      case _ => None
-    }
-    if (below.forall(_.exists(isOf(_, unary.child)))) Some(below.flatten) else None
+    val below = keys.map(_.transformUp {
+      case attribute: Attribute => columns.getOrElse(attribute.exprId, attribute)
+    })
+    if (below.forall(key => isKey(key) && isOf(key, unary.child))) Some(below) else None
   }
+
+  /** A column, or casts of one of which equal values stay together and different ones apart. */
+  private def isKey(key: Expression): Boolean =
+    key.isInstanceOf[Attribute] || ExactColumn.underCasts(key).isDefined
 
   /** Both sides by the keys at the same places, so that rows that join still meet. */
   private def ofJoin(
@@ -138,16 +169,66 @@ private[shuffle] object CoarserShuffle {
     case _ => false
   }
 
+  /** Of an inner join the key of either side will do, which Spark knows of what comes out. */
+  private def ofBroadcast(
+      join: BroadcastHashJoinExec,
+      keys: Seq[Expression],
+      partitions: Int): Option[Spread] = {
+    val (streamed, here, there) =
+      if (join.buildSide == BuildLeft) (1, join.rightKeys, join.leftKeys)
+      else (0, join.leftKeys, join.rightKeys)
+    val below = join.joinType match {
+      case _: InnerLike =>
+        val streamedKeys = there.zip(here)
+        keys.map { key =>
+          streamedKeys.collectFirst { case (built, key2) if built.semanticEquals(key) => key2 }
+            .getOrElse(key)
+        }
+      case _ => keys
+    }
+    ofStreamed(join, streamed, keys, below, partitions)
+  }
+
+  /** @param below the keys in terms of the streamed side */
   private def ofStreamed(
       join: BinaryExecNode,
       streamed: Int,
       keys: Seq[Expression],
+      below: Seq[Expression],
       partitions: Int): Option[Spread] =
     for {
-      spread <- of(join.children(streamed), keys, partitions)
+      spread <- of(join.children(streamed), below, partitions)
       result = join.withNewChildren(join.children.updated(streamed, spread.plan))
       if result.outputPartitioning.satisfies(clusteredBy(keys))
     } yield Spread(result, spread.changed)
+
+  /** All branches by the columns at the same places; Spark then keeps their partitions together. */
+  private def ofUnion(
+      union: UnionExec,
+      keys: Seq[Expression],
+      partitions: Int): Option[Spread] = {
+    val places = keys.map(key => union.output.indexWhere(_.semanticEquals(key)))
+    if (places.exists(_ < 0)) None
+    else {
+      val branches =
+        union.children.map(branch => of(branch, places.map(branch.output), partitions))
+      for {
+        all <- if (branches.forall(_.isDefined)) Some(branches.flatten) else None
+        result = planned(union, all.map(_.plan))
+        if result.outputPartitioning.satisfies(clusteredBy(keys))
+      } yield Spread(result, all.flatMap(_.changed))
+    }
+  }
+
+  /**
+   * A union that has not been prepared: one that Spark has seen with other branches is set on joining them end
+   * to end.
+   */
+  private def planned(union: UnionExec, branches: Seq[SparkPlan]): UnionExec = {
+    val fresh = UnionExec(branches)
+    union.logicalLink.foreach(fresh.setLogicalLink)
+    fresh
+  }
 
   private def clusteredBy(keys: Seq[Expression]): ClusteredDistribution =
     ClusteredDistribution(keys, requireAllClusterKeys = false)

@@ -27,11 +27,11 @@ private[shuffle] final class KeyGate(session: SparkSession) {
 
   /** Why a shuffle had better keep its keys. */
   def objection(change: Coarsened): Option[Decline] =
-    if (SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION) == 0.0) None
+    if (isAnythingAllowed) None
     else factsOf(change) match {
       case Left(why) => Some(ShuffleDecline.UnknownKeys(namesOf(change), why))
       case Right(facts) =>
-        val partitions = change.shuffle.outputPartitioning.numPartitions
+        val partitions = change.partitions
         val bound =
           (BigDecimal(SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION)) * partitions)
             .setScale(0, RoundingMode.CEILING)
@@ -44,9 +44,26 @@ private[shuffle] final class KeyGate(session: SparkSession) {
         else None
     }
 
+  /** Why an input had better not decide for the other: it would keep few tasks busy, or one too long. */
+  def objection(input: Input): Option[Decline] = {
+    val keys = input.keys.map(_.sql).mkString(", ")
+    val tasks = session.sparkContext.defaultParallelism
+    val share = SQLConf.get.getConf(ShuffleConf.MAX_KEY_SHARE)
+    if (isAnythingAllowed) None
+    else if (input.partitions < tasks)
+      Some(ShuffleDecline.FewPartitions(keys, input.partitions, tasks))
+    else
+      input.largestShare
+        .filter(_ > (1 + share) / input.partitions)
+        .map(ShuffleDecline.LargeBucket(keys, _, (1 + share) / input.partitions))
+  }
+
+  private def isAnythingAllowed: Boolean =
+    SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION) == 0.0
+
   /** What let the changes pass, for the author of the query. */
   def evidence(changes: Seq[Coarsened]): Map[String, String] =
-    if (SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION) == 0.0)
+    if (isAnythingAllowed)
       Map("source" -> s"${ShuffleConf.MIN_KEYS_PER_PARTITION.key} is 0")
     else
       changes.flatMap(factsOf(_).toOption).minByOption(_.distinct).fold(Map.empty[String, String]) {

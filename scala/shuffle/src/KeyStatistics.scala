@@ -13,7 +13,10 @@ private[shuffle] object KeyStatistics {
    *
    * @param plan whose rows are to be spread
    */
-  def of(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = {
+  def of(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] =
+    ofColumnsOf(plan, keys.map(key => ExactColumn.underCasts(key).getOrElse(key)))
+
+  private def ofColumnsOf(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = {
     val input = plan match {
       case aggregate: Aggregate => aggregate.child // whose keys are among its columns
       case other => other

@@ -74,7 +74,8 @@ private[firesteel] final class RemoveRedundantShuffle(session: SparkSession)
     else {
       val off = Decline.switchedOff("shuffle", ShuffleConf.ENABLED)
       off.orElse[Decline](
-        candidate.changed.iterator.flatMap(gate.objection(_)).nextOption()) match {
+        candidate.kept.flatMap(gate.objection(_)).orElse(
+          candidate.changed.iterator.flatMap(gate.objection(_)).nextOption())) match {
         case Some(why) => Left(Some(why))
         case None =>
           val what = Fired(

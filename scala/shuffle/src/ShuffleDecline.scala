@@ -47,6 +47,22 @@ object ShuffleDecline {
     override def values: Map[String, String] = Map("keys" -> keys)
   }
 
+  final case class FewPartitions(keys: String, partitions: Int, tasks: Int)
+    extends ShuffleDecline(
+      "FEW_PARTITIONS",
+      s"an input lies by $keys already, but in too few parts to keep all tasks busy") {
+    override def values: Map[String, String] =
+      Map("keys" -> keys, "partitions" -> partitions.toString, "bound" -> tasks.toString)
+    override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+  }
+
+  final case class LargeBucket(keys: String, share: Double, bound: Double)
+    extends ShuffleDecline("LARGE_BUCKET", s"one bucket of a table by $keys has too much of it") {
+    override def values: Map[String, String] =
+      Map("keys" -> keys, "share" -> f"$share%.4f", "bound" -> f"$bound%.4f")
+    override def setting: Option[String] = Some(ShuffleConf.MAX_KEY_SHARE.key)
+  }
+
   /** Not a decline, but what came of firing. */
   final case class Uneven(keys: String, largest: Long, mean: Long)
     extends ShuffleDecline(
@@ -72,6 +88,15 @@ object ShuffleDecline {
         "(`ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS`), and no sample was worth its time.",
       Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
     ),
+    DeclineDoc(
+      FewPartitions("", 0, 0).code,
+      "An input lies by some of the keys already, but in fewer parts than tasks can run at a time.",
+      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+    ),
+    DeclineDoc(
+      LargeBucket("", 0, 0).code,
+      "One bucket of a bucketed table has too much of it.",
+      Some(ShuffleConf.MAX_KEY_SHARE.key)),
     DeclineDoc(ReusedShuffle("").code, ReusedShuffle("").message),
     DeclineDoc(
       Uneven("", 0, 0).code,

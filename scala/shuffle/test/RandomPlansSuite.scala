@@ -3,8 +3,8 @@ package io.firesteel.shuffle
 import scala.util.Random
 
 /**
- * Random plans of joins, aggregates, windows, unions and filters over keys with nulls, NaN, both zeros
- * and collated strings: Spark's answer, with the shuffles removed wherever that can be.
+ * Random plans of joins, aggregates, windows, unions and filters, over plain, bucketed and cached tables
+ * whose keys are nulls, NaN, both zeros and collated strings among others: Spark's answer, with the shuffles removed wherever that can be.
  */
 class RandomPlansSuite extends ShuffleSuite {
 
@@ -24,6 +24,11 @@ class RandomPlansSuite extends ShuffleSuite {
           pmod(xxhash64(id, $t, 6), 50) AS v FROM range(0, ${30 + 10 * t}, 1, 2)""")
         .createOrReplaceTempView(s"t$t")
     }
+    spark.table("t1").write.bucketBy(3, "a").saveAsTable("t4")
+    spark.table("t2").write.bucketBy(4, "b", "a").saveAsTable("t5")
+    val spread = spark.table("t3")
+    spread.repartition(3, spread("a")).createOrReplaceTempView("t6")
+    spark.catalog.cacheTable("t6")
   }
 
   private val keys = Seq("a", "b", "c", "d", "e")
@@ -35,13 +40,14 @@ class RandomPlansSuite extends ShuffleSuite {
       random.shuffle(of).take(1 + random.nextInt(math.min(3, of.size)))
 
     def relation(depth: Int): String =
-      if (depth == 0) s"SELECT * FROM ${one(Seq("t1", "t2", "t3"))}"
-      else random.nextInt(10) match {
+      if (depth == 0) s"SELECT * FROM t${1 + random.nextInt(6)}"
+      else random.nextInt(11) match {
         case 0 | 1 | 2 => aggregate(depth)
         case 3 | 4 => window(depth)
         case 5 | 6 | 7 => join(depth)
         case 8 => swapped(depth)
-        case _ => if (random.nextBoolean()) union(depth) else filtered(depth)
+        case 9 => union(depth)
+        case _ => filtered(depth)
       }
 
     private def aggregate(depth: Int): String = {

@@ -5,8 +5,11 @@ import org.apache.spark.sql.Row
 /** Named shapes: one shuffle fewer and the same rows, or Spark's plan. */
 class RemoveRedundantShuffleSuite extends ShuffleSuite {
 
-  override protected def settings: Map[String, String] =
-    Map("spark.sql.autoBroadcastJoinThreshold" -> "-1")
+  // Which shuffles a plan has is asked here: compiling each query would take most of the time.
+  override protected def settings: Map[String, String] = Map(
+    "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+    "spark.sql.codegen.wholeStage" -> "false",
+    "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
 
   override def beforeAll(): Unit = {
     super.beforeAll()
@@ -18,9 +21,16 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
           FROM range(0, $rows, 1, 3)""")
         .createOrReplaceTempView(name)
     }
+    spark.table("t").write.bucketBy(4, "a").saveAsTable("buckets")
+    spark.table("t").repartition(5, spark.table("t")("a")).createOrReplaceTempView("cached")
+    spark.catalog.cacheTable("cached")
+    spark.table("cached").foreach(_ => ())
   }
 
   private val agg = "SELECT a, b, sum(v) AS s FROM t GROUP BY a, b"
+
+  private val narrow =
+    "SELECT CAST(a AS INT) AS i, b, sum(v) AS s FROM t GROUP BY CAST(a AS INT), b"
 
   /** Queries, the shuffles of Spark's plan, and those of ours. */
   private val fewer = Seq(
@@ -66,6 +76,39 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
       s"SELECT /*+ BROADCAST(u) */ l.a, sum(u.v) FROM ($agg) AS l JOIN u ON l.b = u.b GROUP BY l.a",
       2,
       1),
+    (
+      s"SELECT a, count(*), sum(s) FROM ($agg UNION ALL SELECT a, b, max(v) FROM u GROUP BY a, b) GROUP BY a",
+      3,
+      2),
+    (
+      "SELECT m, count(*) FROM (SELECT a, c, max(b) AS m FROM t GROUP BY a, c) WHERE m = a GROUP BY m",
+      2,
+      1),
+    (
+      "SELECT l.b, count(*) FROM buckets AS l JOIN u ON l.a = u.a WHERE l.a = l.b GROUP BY l.b",
+      2,
+      1),
+    (s"SELECT * FROM ($narrow) AS l JOIN u ON l.i = u.a", 3, 2),
+    (s"SELECT * FROM u LEFT JOIN ($narrow) AS l ON l.i = u.a", 3, 2),
+    (
+      s"SELECT x, count(*), sum(s) FROM (SELECT CAST(i AS BIGINT) AS x, s FROM ($narrow)) GROUP BY x",
+      2,
+      1),
+    (
+      s"SELECT /*+ BROADCAST(u) */ u.b, sum(l.s) FROM ($agg) AS l JOIN u ON l.b = u.b GROUP BY u.b",
+      2,
+      1),
+    ("SELECT * FROM buckets AS l JOIN u ON l.a = u.a AND l.b = u.b", 2, 1),
+    (
+      "SELECT * FROM u LEFT JOIN (SELECT * FROM buckets WHERE v > 9) AS l ON l.b = u.b AND l.a = u.a",
+      2,
+      1),
+    ("SELECT * FROM cached AS l JOIN u ON l.a = u.a AND l.b = u.b", 2, 1),
+    (
+      """SELECT * FROM (SELECT *, max(v) OVER (PARTITION BY a) AS w FROM
+      (SELECT /*+ REPARTITION(4, a) */ * FROM t)) AS l JOIN u ON l.a = u.a AND l.b = u.b""",
+      3,
+      2),
     ("SELECT count(DISTINCT b) FROM t GROUP BY a", 2, 1),
     ("SELECT a, count(DISTINCT b), sum(v) FROM t GROUP BY a", 2, 1)
   )
@@ -119,6 +162,40 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
       val grouped = data.groupBy("a").count()
       grouped.collect()
       assert(shufflesOf(grouped) == 2)
+    }
+  }
+
+  test("a table in too few buckets, or with one that is too large, does not decide for the other") {
+    val join = "SELECT * FROM %s AS l JOIN u ON l.a = u.a AND l.b = u.b"
+    spark.table("t").write.bucketBy(1, "a").saveAsTable("one_bucket")
+    spark
+      .sql("SELECT IF(id < 5900, 7, id) AS a, id % 7 AS b, id AS v FROM range(6000)")
+      .write
+      .bucketBy(4, "a")
+      .saveAsTable("large_bucket")
+    Seq(
+      ("one_bucket", "SHUFFLE.FEW_PARTITIONS"),
+      ("large_bucket", "SHUFFLE.LARGE_BUCKET"),
+      ("buckets", "SHUFFLE.UNKNOWN_KEYS")).foreach { case (table, code) =>
+      assert(declines(join.format(table)) == Set(code), table)
+      assert(fired(join.format(table)).isEmpty, table)
+    }
+  }
+
+  test("columns of which equal values may be different bytes do not stand for each other") {
+    spark
+      .sql("""SELECT CAST(id % 5 AS DOUBLE) AS x, elt(CAST(id % 3 AS INT) + 1, 'a', 'A', 'b') COLLATE UTF8_LCASE AS y,
+        id % 4 AS z, id AS v FROM range(200)""")
+      .createOrReplaceTempView("inexact")
+    withConf(ungated) {
+      Seq(
+        "SELECT m, count(*) FROM (SELECT x, z, max(CAST(v AS DOUBLE)) AS m FROM inexact GROUP BY x, z) WHERE m = x GROUP BY m",
+        "SELECT m, count(*) FROM (SELECT y, z, max(y) AS m FROM inexact GROUP BY y, z) WHERE m = y GROUP BY m",
+        "SELECT CAST(y AS STRING) AS m, count(*) FROM (SELECT y, z, max(v) AS w FROM inexact GROUP BY y, z) GROUP BY CAST(y AS STRING)"
+      ).foreach { sql =>
+        assertSameAnswer(sql)
+        assert(fired(sql).isEmpty, sql)
+      }
     }
   }
 

@@ -1,0 +1,76 @@
+package io.firesteel.shuffle
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, EqualTo, Expression, NamedExpression, PredicateHelper}
+import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, InnerLike, LeftAnti, LeftOuter, LeftSemi, RightOuter}
+import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SortExec, SparkPlan}
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.joins.BaseJoinExec
+import org.apache.spark.sql.execution.window.WindowExecBase
+
+/** Columns that a filter (`WHERE a = b`) has made equal: either's place will do for the other. */
+private[shuffle] object EqualColumns extends PredicateHelper {
+
+  /** Ways to write the keys with some of them replaced by equal columns; of many the first few. */
+  def alternatives(plan: SparkPlan, keys: Seq[Expression]): Iterator[Seq[Expression]] = {
+    val pairs = of(plan).filter { case (a, b) => Seq(a, b).forall(plan.outputSet.contains) }
+    if (pairs.isEmpty) Iterator.empty
+    else {
+      def equalTo(key: Expression): Seq[Expression] = pairs.collect {
+        case (a, b) if a.semanticEquals(key) => b
+        case (a, b) if b.semanticEquals(key) => a
+      }
+      val ways = keys.foldLeft(Iterator(Seq.empty[Expression])) { (some, key) =>
+        some.flatMap(chosen => (key +: equalTo(key)).map(chosen :+ _))
+      }
+      ways.drop(1).take(most) // the first is as it was
+    }
+  }
+
+  private val most = 8
+
+  /**
+   * `plan`, with columns taken from others that are equal, so that Spark sees its rows to be where those
+   * of these columns are.
+   */
+  def renamed(plan: SparkPlan, keys: Seq[Expression], equal: Seq[Expression]): SparkPlan = {
+    val replaced = keys.zip(equal).collect {
+      case (key: Attribute, other) if !key.semanticEquals(other) => key.exprId -> other
+    }.toMap
+    ProjectExec(
+      plan.output.map { column =>
+        replaced.get(column.exprId) match {
+          case Some(other) =>
+            Alias(other, column.name)(column.exprId, column.qualifier, Some(column.metadata))
+          case None => column
+        }
+      },
+      plan)
+  }
+
+  private def of(plan: SparkPlan): Seq[(Attribute, Attribute)] = plan match {
+    case filter: FilterExec =>
+      splitConjunctivePredicates(filter.condition).collect {
+        case EqualTo(a: Attribute, b: Attribute)
+            if a.dataType == b.dataType && ExactColumn.isExact(a.dataType) => a -> b
+      } ++ of(filter.child)
+    case project: ProjectExec => among(of(project.child), project.projectList)
+    case aggregate: BaseAggregateExec => among(of(aggregate.child), aggregate.resultExpressions)
+    case _: SortExec | _: ShuffleExchangeExec | _: WindowExecBase => of(plan.children.head)
+    case join: BaseJoinExec => join.joinType match {
+        case _: InnerLike => of(join.left) ++ of(join.right)
+        case LeftOuter | LeftSemi | LeftAnti | _: ExistenceJoin => of(join.left)
+        case RightOuter => of(join.right)
+        case _ => Nil
+      }
+    case _ => Nil
+  }
+
+  /** Those of which both are handed on as they are. */
+  private def among(
+      pairs: Seq[(Attribute, Attribute)],
+      outputs: Seq[NamedExpression]): Seq[(Attribute, Attribute)] = {
+    val same = AttributeSet(outputs.collect { case column: Attribute => column })
+    pairs.filter { case (a, b) => same.contains(a) && same.contains(b) }
+  }
+}

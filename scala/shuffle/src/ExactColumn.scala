@@ -1,0 +1,30 @@
+package io.firesteel.shuffle
+
+import io.firesteel.core.CannotFail
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression}
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.types.{BinaryType, BooleanType, ByteType, DataType, DateType, DecimalType, IntegerType, LongType, ShortType, StringType, TimestampNTZType, TimestampType}
+
+/**
+ * Columns of which equal values are the same bytes: not floats (two zeros, many NaN), and not strings of
+ * collations in which 'a' equals 'A'. Only of these does equality carry over to a hash of another column
+ * or of a cast.
+ */
+private[shuffle] object ExactColumn {
+
+  def isExact(dataType: DataType): Boolean = dataType match {
+    case ByteType | ShortType | IntegerType | LongType | _: DecimalType => true
+    case BooleanType | BinaryType => true
+    case DateType | TimestampType | TimestampNTZType => true
+    case text: StringType => UnsafeRowUtils.isBinaryStable(text)
+    case _ => false
+  }
+
+  /** The exact column of which `key` is a cast, or several, that loses nothing and cannot fail. */
+  def underCasts(key: Expression): Option[Attribute] = key match {
+    case Cast(column: Attribute, _, _, _) if isExact(column.dataType) && CannotFail(key) =>
+      Some(column)
+    case Cast(inner: Cast, _, _, _) if CannotFail(key) => underCasts(inner)
+    case _ => None
+  }
+}
