@@ -172,3 +172,95 @@ def test_an_executor_lost_in_the_middle_loses_no_row(
 ) -> None:
     printed = run_python(LOSS, SPARK_HOME=str(writable_spark_home))
     assert "struck: 6" in printed
+
+
+STREAMS = '''
+import os
+import subprocess
+import tempfile
+import time
+from collections import Counter
+
+import firesteel
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import lit
+
+provider = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", False)
+builder.config("spark.shuffle.io.retryWait", "100ms").config("spark.sql.shuffle.partitions", 3)
+builder.config("spark.speculation", True).config("spark.speculation.interval", "50ms")
+builder.config("spark.speculation.minTaskRuntime", "500ms")
+builder.config("spark.speculation.quantile", 0.3)
+builder.config("spark.sql.streaming.stateStore.providerClass", provider)
+spark = firesteel.configure(builder).getOrCreate()
+spark.sparkContext.setLogLevel("OFF")
+folder = tempfile.mkdtemp()
+
+
+def misfortune(row: int, marker: str) -> int:
+    """What befalls the task with this row, once per marker, by the marker's name."""
+    if row % 3 == 0:
+        try:
+            os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return row
+        if "late" in marker:
+            time.sleep(3)
+        if "fails" in marker:
+            raise ValueError("once")
+        if "lost" in marker:
+            parent = os.getpid()
+            for _ in range(2):  # the daemon of Spark's Python workers, then the executor
+                parent = int(subprocess.check_output(["ps", "-o", "ppid=", "-p", str(parent)]))
+            os.kill(parent, 9)
+    return row
+
+
+befall = spark.udf.register("befall", misfortune, "bigint")
+words = spark.range(0, 3000, 1, 2).selectExpr(
+    "id AS no", "concat('word ', pmod(xxhash64(id), 300)) AS word", "int(id / 500) AS part")
+for part in range(6):
+    words.where(f"part = {part}").drop("part").coalesce(1).write.json(f"{folder}/in/part={part}")
+reader = spark.readStream.schema("no BIGINT, word STRING").option("maxFilesPerTrigger", 1)
+reader.json(f"{folder}/in/*").createOrReplaceTempView("events")
+spark.read.schema("no BIGINT, word STRING").json(f"{folder}/in/*").createOrReplaceTempView("all")
+
+query = """
+  SELECT place, c, n, letters FROM (
+    SELECT *, row_number() OVER (ORDER BY n DESC, c) AS place FROM (
+      SELECT c, count(*) AS n, count(DISTINCT substr(word, -1)) AS letters FROM (
+        SELECT word, count(no) AS c FROM (SELECT befall(no, '%s') AS no, word FROM %s)
+        GROUP BY word)
+      GROUP BY c))
+  WHERE place <= 5"""
+table = Counter()
+# Once below the shuffle, and in these micro-batches in the tasks that write state.
+what = {3: "late", 4: "fails", 5: "lost"}
+
+
+def apply(df, batch):
+    marker = f"{folder}/{what.get(batch, 'well')}-{batch}"
+    for *row, kind, _ in df.select("*", befall(df.n * 3, lit(marker))).collect():
+        table[tuple(row)] += 1 if kind[0] == "+" else -1
+
+
+def run(marker):
+    sql = query % (f"{folder}/{marker}", "events")
+    changes = spark.sql(f"SELECT *, row_kind() AS op FROM ({sql})")
+    writer = changes.writeStream.foreachBatch(apply).option("checkpointLocation", folder + "/c")
+    return writer.trigger(availableNow=True).start()
+
+
+run("lost").awaitTermination()
+assert {row: n for row, n in table.items() if n} == {
+    tuple(row): 1 for row in spark.sql(query % (folder + "/none", "all")).collect()}, table
+print("befallen:", sum(name.startswith(("late", "fails", "lost")) for name in os.listdir(folder)))
+spark.stop()
+'''
+
+
+def test_changelogs_outlive_slow_failing_and_lost_tasks(
+    run_python: Callable[..., str], writable_spark_home: Path
+) -> None:
+    printed = run_python(STREAMS, SPARK_HOME=str(writable_spark_home))
+    assert "befallen: 4" in printed

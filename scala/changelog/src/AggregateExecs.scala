@@ -58,6 +58,8 @@ final private[changelog] case class ChangelogAggregateExec(
     kindOut: Attribute,
     updateBefore: Boolean,
     isGlobal: Boolean,
+    eventTime: Option[Attribute],
+    watermark: Watermark,
     mode: String,
     stateInfo: Option[StatefulOperatorStateInfo],
     child: SparkPlan)

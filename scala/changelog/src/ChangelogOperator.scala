@@ -3,7 +3,7 @@ package io.firesteel.changelog
 import io.firesteel.changelog.ChangelogOperator.{mapKeys, renamed}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, Generator, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 
 /**
  * One operator of a query as changelog inference sees it (Flink: `ChangelogTraitInferencer`).
@@ -29,6 +29,12 @@ sealed trait ChangelogOperator {
 
   /** Columns of the result that change in one direction only. */
   def trends(inputs: Seq[Facts]): Map[ExprId, Trend]
+
+  /**
+   * Columns of the result that the watermark closes. An operator that may take a row back whenever
+   * another comes has them only among those by which it keeps its rows apart.
+   */
+  def eventTimes(inputs: Seq[Facts]): Set[ExprId]
 
   /** Whether each input must give update-before rows, when those above want them or do not. */
   def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean]
@@ -60,6 +66,8 @@ final case class Source(plan: LogicalPlan) extends ChangelogOperator {
   override def name: String = "Source"
   override def inputs: Seq[ChangelogOperator] = Nil
   override def output: Seq[Attribute] = plan.output
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] =
+    output.filter(_.metadata.contains(EventTimeWatermark.delayKey)).map(_.exprId).toSet
   override def changes(inputs: Seq[Facts]): Changes = Changes.InsertOnly
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
@@ -79,6 +87,7 @@ final case class SourceChanges(op: Attribute, input: ChangelogOperator) extends 
   override def output: Seq[Attribute] = input.output.filterNot(_.exprId == op.exprId)
   override def changes(inputs: Seq[Facts]): Changes = Changes(updates = false, deletes = true)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = Set.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(false)
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
@@ -102,7 +111,38 @@ final case class Normalize(
   def columns: Seq[Attribute] = output.filterNot(c => keys.exists(_.exprId == c.exprId))
   override def changes(inputs: Seq[Facts]): Changes = Changes.All
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set(keys.map(_.exprId).toSet)
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = Set.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+}
+
+/**
+ * Looks up each row in a table that is no stream, and keeps what it found: the table may have changed
+ * when the row goes (Flink: non-deterministic update of a lookup join). A row's matches are those of
+ * the table as it was when the row last changed.
+ *
+ * @param key what identifies a row of the input
+ * @param table has at most one row for each value of `tableKeys`
+ * @param matches the column of the table with all that belongs to a key; null where there is nothing
+ */
+final case class TableJoin(
+    key: Seq[Attribute],
+    streamKeys: Seq[Expression],
+    tableKeys: Seq[Attribute],
+    matches: Attribute,
+    table: LogicalPlan,
+    input: ChangelogOperator)
+  extends ChangelogOperator
+  with Stateful {
+  override def name: String = "Join"
+  override def output: Seq[Attribute] = input.output :+ matches
+  def columns: Seq[Attribute] = output.filterNot(c => key.exists(_.exprId == c.exprId))
+  override def changes(inputs: Seq[Facts]): Changes =
+    Changes(updates = true, deletes = inputs.head.changes.deletes)
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = inputs.head.upsertKeys
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = Set.empty
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+  // What a row replaces or deletes is found by its key.
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(false)
 }
 
 final case class Projection(columns: Seq[NamedExpression], input: ChangelogOperator)
@@ -114,6 +154,8 @@ final case class Projection(columns: Seq[NamedExpression], input: ChangelogOpera
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = renamed(columns).flatMap {
     case (from, to) => inputs.head.trends.get(from).map(to -> _)
   }.toMap
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] =
+    renamed(columns).collect { case (from, to) if inputs.head.eventTimes(from) => to }.toSet
 }
 
 /**
@@ -128,6 +170,7 @@ final case class Selection(condition: Expression, input: ChangelogOperator)
   override def output: Seq[Attribute] = input.output
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = inputs.head.upsertKeys
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = inputs.head.trends
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = inputs.head.eventTimes
 
   /** Whether updates may pass on one side alone. */
   def splitsUpdates(input: Facts): Boolean = input.changes.updates && {
@@ -155,6 +198,7 @@ final case class Generation(
   override def name: String = "Generate"
   override def inputs: Seq[ChangelogOperator] = Seq(input)
   override def output: Seq[Attribute] = input.output ++ made
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = inputs.head.eventTimes
   override def changes(inputs: Seq[Facts]): Changes =
     Changes(updates = false, deletes = !inputs.head.changes.insertOnly)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
@@ -170,6 +214,11 @@ final case class UnionAll(inputs: Seq[ChangelogOperator], output: Seq[Attribute]
   override def changes(inputs: Seq[Facts]): Changes = inputs.map(_.changes).reduce(_ | _)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+  override def eventTimes(facts: Seq[Facts]): Set[ExprId] = output.zipWithIndex.collect {
+    case (column, at) if inputs.zip(facts).forall { case (input, its) =>
+          its.eventTimes(input.output(at).exprId)
+        } => column.exprId
+  }.toSet
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = inputs.map(_ => wanted)
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = fromInputs.contains(true)
 }
@@ -201,6 +250,8 @@ final case class GroupAggregate(
       case (result, _: Count | _: Max) => result.exprId -> Trend.Rising
       case (result, _: Min) => result.exprId -> Trend.Falling
     }.toMap
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] =
+    keys.map(_.exprId).toSet & inputs.head.eventTimes
 }
 
 /**
@@ -241,6 +292,8 @@ final case class TopN(
   }
 
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] =
+    partition.map(_.exprId).toSet & inputs.head.eventTimes
 }
 
 /** `row_kind()`: from here on, each change is a row that stays. */
@@ -254,6 +307,7 @@ final case class ChangeEvents(
   override def output: Seq[Attribute] = columns.map(_.toAttribute)
   override def changes(inputs: Seq[Facts]): Changes = Changes.InsertOnly
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = Set.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(updateBefore)
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false

@@ -19,6 +19,8 @@ final private[changelog] case class ChangelogTableExec(
   override def output: Seq[Attribute] = columns
   override def producedAttributes: AttributeSet = outputSet -- child.outputSet
   override def clusteredBy: Seq[Attribute] = columns
+  override def eventTime: Option[Attribute] = None
+  override def watermark: Watermark = new Watermark
 
   override def layout: StateLayout = {
     def field(name: String, dataType: DataType) = StateLayout.field("table", name, dataType)

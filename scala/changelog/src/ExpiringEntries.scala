@@ -58,14 +58,7 @@ final private[changelog] class ExpiringEntries(
 
   override def evict(): Unit =
     if ((store.version + store.id.partitionId) % ExpiringEntries.evictEvery == 0) {
-      val expired = Seq.newBuilder[UnsafeRow]
-      val entries = store.iterator()
-      try entries.foreach(e => if (hasExpired(e.value)) expired += e.key.copy())
-      finally entries.close()
-      expired.result().foreach { key =>
-        store.remove(key)
-        counts.expired += 1
-      }
+      counts.expired += removeWhere(entry => hasExpired(entry.value))
     }
 
   override protected def isThere(entry: UnsafeRowPair): Boolean = !hasExpired(entry.value)

@@ -50,7 +50,8 @@ object InferChangelog {
     val facts = Facts(
       operator.changes(inputs),
       operator.upsertKeys(inputs),
-      operator.trends(inputs))
+      operator.trends(inputs),
+      operator.eventTimes(inputs))
     known.put(operator, facts)
     facts
   }

@@ -66,6 +66,8 @@ final private[changelog] case class ChangelogNormalizeExec(
   override def output: Seq[Attribute] = keys ++ columns :+ kindOut
   override def producedAttributes: AttributeSet = AttributeSet(kindOut)
   override def clusteredBy: Seq[Attribute] = keys
+  override def eventTime: Option[Attribute] = None
+  override def watermark: Watermark = new Watermark
 
   override def layout: StateLayout = {
     val name = "normalize"

@@ -1,16 +1,21 @@
 package io.firesteel.changelog
 
+import scala.collection.mutable
+
+import io.firesteel.core.KeyIndex
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection, UnsafeRow}
 
 /**
  * Keeps, of rows that are never taken back, each partition's own first ones: no other can be among
  * the first of all. A row that is no better than the worst of enough is dropped as it comes.
+ *
+ * @param partition in terms of places in a row
  */
 final private[changelog] class PartialTopN(
     rows: Iterator[InternalRow],
     limits: FoldLimits,
-    toKey: UnsafeProjection,
+    partition: Seq[Expression],
     ranked: RankedRows,
     places: Places,
     identity: RowIdentity)
@@ -22,30 +27,25 @@ final private[changelog] class PartialTopN(
     var worst: UnsafeRow = _
   }
 
-  private[this] val groups = new java.util.LinkedHashMap[UnsafeRow, Kept]()
+  private[this] val toKey = UnsafeProjection.create(partition)
+  private[this] val index = new KeyIndex(KeyIndex.isNumber(partition), partition.size)
+  private[this] val groups = mutable.ArrayBuffer.empty[Kept]
   private[this] val slack = math.min(places.to, 1000L).toInt + 16
   private[this] var entries = 0
   private[this] var come = 0L
-  private[this] var groupBytes = 0L
   private[this] var rowBytes = 0L // of all rows that were ever kept, as is their number
 
   override protected def held: Int = entries
 
   override protected def bytes: Long =
-    groupBytes + (if (come == 0) 0L else rowBytes / come * entries)
+    index.bytes + groups.size * FoldLimits.overhead + (if (come == 0) 0L
+                                                       else rowBytes / come * entries)
 
   override protected def fold(row: InternalRow): Unit = {
     val own = row.asInstanceOf[UnsafeRow]
-    val key = toKey(own)
-    val known = groups.get(key)
-    val kept =
-      if (known != null) known
-      else {
-        val fresh = new Kept
-        groups.put(key.copy(), fresh)
-        groupBytes += key.getSizeInBytes + 2 * FoldLimits.overhead
-        fresh
-      }
+    val group = index.of(toKey(own))
+    if (group == groups.size) groups += new Kept
+    val kept = groups(group)
     if (kept.worst == null || !isBeyond(own, kept.worst)) {
       kept.fresh.add(new RankedRow(own.copy(), 0L, 1L))
       entries += 1
@@ -84,7 +84,7 @@ final private[changelog] class PartialTopN(
     }
 
   override protected def drain(): Iterator[InternalRow] = {
-    val all = groups.values.iterator
+    val all = groups.iterator
     new Iterator[InternalRow] {
       private[this] var of: Array[RankedRow] = Array.empty
       private[this] var at = 0
@@ -97,9 +97,9 @@ final private[changelog] class PartialTopN(
           at = 0
         }
         at < of.length || {
+          index.clear()
           groups.clear()
           entries = 0
-          groupBytes = 0L
           false
         }
       }

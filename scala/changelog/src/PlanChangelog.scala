@@ -44,6 +44,8 @@ object PlanChangelog extends SparkStrategy {
       node.kindOut,
       node.updateBefore,
       node.isGlobal,
+      node.eventTime,
+      node.watermark,
       node.mode,
       None,
       StateProbe(partial)
@@ -66,6 +68,8 @@ object PlanChangelog extends SparkStrategy {
       node.kindIn,
       node.kindOut,
       node.updateBefore,
+      node.eventTime,
+      node.watermark,
       node.mode,
       None,
       StateProbe(input)

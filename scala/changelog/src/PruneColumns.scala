@@ -20,6 +20,9 @@ private[changelog] object PruneColumns {
       case normalize: Normalize =>
         val told = AttributeSet(normalize.op +: (normalize.keys ++ normalize.sequence))
         normalize.copy(input = only(normalize.input, read ++ told))
+      case join: TableJoin =>
+        val needed = read - join.matches ++ references(join.key ++ join.streamKeys)
+        join.copy(input = only(join.input, needed))
       case Projection(columns, input) =>
         val kept = columns.filter(c => read.contains(c.toAttribute))
         Projection(kept, prune(input, references(kept)))

@@ -1,7 +1,7 @@
 package io.firesteel.changelog
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, SubqueryExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter, Generate, GlobalLimit, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 
 /**
@@ -34,6 +34,10 @@ final private[changelog] class ReadChangelog(updateBefore: Boolean, refused: Opt
         generate.outer,
         generate.generatorOutput,
         repeatable("Generate", Seq(generate.generator), input))
+    case join: Join if join.children.exists(!_.isStreaming) =>
+      ReadJoin(
+        join,
+        stream => repeatable("Join", join.condition.toSeq, noEvents("Join", read(stream))))
     case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)
     case other => throw Unsupported(other, refused)
   }

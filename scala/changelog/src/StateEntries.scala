@@ -52,5 +52,20 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
   /** Takes away what nobody sees any more. */
   def evict(): Unit = ()
 
+  /** Takes away the entries of groups that are closed. */
+  final def close(groups: ClosedGroups): Unit =
+    counts.removed += removeWhere(entry => groups.isOf(entry.key))
+
+  /** Takes entries away of which nothing is told, and says how many they were. */
+  final protected def removeWhere(unwanted: UnsafeRowPair => Boolean): Long = {
+    val found = Seq.newBuilder[UnsafeRow]
+    val entries = store.iterator()
+    try entries.foreach(entry => if (unwanted(entry)) found += entry.key.copy())
+    finally entries.close()
+    val keys = found.result()
+    keys.foreach(store.remove(_))
+    keys.size.toLong
+  }
+
   protected def isThere(entry: UnsafeRowPair): Boolean = true
 }

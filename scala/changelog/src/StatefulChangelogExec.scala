@@ -31,6 +31,12 @@ private[changelog] trait StatefulChangelogExec
 
   def layout: StateLayout
 
+  /** The one of these columns by which the watermark closes what is kept. */
+  def eventTime: Option[Attribute]
+
+  /** That of the operator in all micro-batches. */
+  def watermark: Watermark
+
   def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan
 
   /** Turns a partition's input into its output, given its entries and its number. */
@@ -41,7 +47,8 @@ private[changelog] trait StatefulChangelogExec
   /** The state as `explain` shows it: what it has of each key, and for how long. */
   protected def stateText: String = {
     val kept = if (ttlMs > 0) s"; kept for $ttlMs ms after it was last written" else ""
-    s"key ${layout.key.toDDL}; value ${layout.value.toDDL}$kept"
+    val closed = eventTime.fold("")(time => s"; until the watermark has passed ${time.name}")
+    s"key ${layout.key.toDDL}; value ${layout.value.toDDL}$kept$closed"
   }
 
   private def stored: StateLayout = if (ttlMs > 0) layout.expiring else layout
@@ -53,6 +60,20 @@ private[changelog] trait StatefulChangelogExec
 
   private def expiredMetric = "numExpiredStateRows"
   private def lateMetric = "numLateRetractions"
+
+  /** Told to the operator of the micro-batch before, or to this one when the query has started anew. */
+  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = {
+    watermark.ms = inputWatermarkMs
+    super.produceOutputWatermark(inputWatermarkMs)
+  }
+
+  private def closedGroups: Option[ClosedGroups] =
+    for (time <- eventTime; ms = watermark.ms if ms > 0)
+      yield ClosedGroups(
+        clusteredBy.indexWhere(_.exprId == time.exprId),
+        child.output.indexWhere(_.exprId == time.exprId),
+        time.dataType,
+        ms)
 
   override def firedRule: String = "RewriteStreamingWrite"
 
@@ -114,7 +135,8 @@ private[changelog] trait StatefulChangelogExec
   override protected def doExecute(): RDD[InternalRow] = {
     metrics // made here: tasks must not make them
     val (layout, stored, run) = (this.layout, this.stored, folded())
-    val (ttl, name) = (ttlMs, nodeName)
+    val (ttl, name, closed) = (ttlMs, nodeName, closedGroups)
+    val late = longMetric("numRowsDroppedByWatermark")
     val counts = StateCounts(
       longMetric("numUpdatedStateRows"),
       longMetric("numRemovedStateRows"),
@@ -129,13 +151,15 @@ private[changelog] trait StatefulChangelogExec
       val entries =
         if (ttl > 0) new ExpiringEntries(store, counts, layout.value, ttl, name)
         else new StateEntries(store, counts)
-      commitAtEnd(store, entries, run(entries, store.id.partitionId, rows))
+      val inTime = closed.fold(rows)(_.inTime(rows, late))
+      commitAtEnd(store, entries, closed, run(entries, store.id.partitionId, inTime))
     }
   }
 
   private def commitAtEnd(
       store: StateStore,
       entries: StateEntries,
+      closed: Option[ClosedGroups],
       rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val numOutputRows = longMetric("numOutputRows")
     val (updating, committing) = (longMetric("allUpdatesTimeMs"), longMetric("commitTimeMs"))
@@ -150,6 +174,7 @@ private[changelog] trait StatefulChangelogExec
         if (!more && !committed) {
           committed = true
           entries.evict()
+          closed.foreach(entries.close)
           updating += NANOSECONDS.toMillis(nanos)
           committing += timeTakenMs { val _ = store.commit() }
           setStoreMetrics(store)

@@ -33,6 +33,7 @@ private[changelog] object ChangelogNode {
  * @param functions over places in `arguments`, not over columns: the optimizer may find in one
  *   micro-batch and not in another that two columns are one, and state must not notice
  * @param isGlobal whether the keys are a constant and the one group is always there
+ * @param eventTime the key by which the watermark closes groups
  */
 final private[changelog] case class ChangelogAggregate(
     keys: Seq[Attribute],
@@ -44,6 +45,8 @@ final private[changelog] case class ChangelogAggregate(
     kindOut: Attribute,
     updateBefore: Boolean,
     isGlobal: Boolean,
+    eventTime: Option[Attribute],
+    watermark: Watermark,
     mode: String,
     child: LogicalPlan)
   extends ChangelogNode {
@@ -57,6 +60,7 @@ final private[changelog] case class ChangelogAggregate(
  * See [[TopN]]. `partition ++ columns ++ kindIn` are all columns that are read of the child.
  *
  * @param rowKey what tells rows apart, where a row that comes replaces the one with the same
+ * @param eventTime the column of `partition` by which the watermark closes partitions
  */
 final private[changelog] case class ChangelogTopN(
     partition: Seq[Attribute],
@@ -69,6 +73,8 @@ final private[changelog] case class ChangelogTopN(
     kindIn: Option[Attribute],
     kindOut: Attribute,
     updateBefore: Boolean,
+    eventTime: Option[Attribute],
+    watermark: Watermark,
     mode: String,
     child: LogicalPlan)
   extends ChangelogNode {

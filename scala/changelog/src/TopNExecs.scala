@@ -37,7 +37,7 @@ final private[changelog] case class PartialTopNExec(
         else new PartialTopN(
           rows,
           FoldLimits.ofThisTask(limit),
-          UnsafeProjection.create(of),
+          of,
           ranked,
           at,
           identity)
@@ -61,6 +61,8 @@ final private[changelog] case class ChangelogTopNExec(
     kindIn: Option[Attribute],
     kindOut: Attribute,
     updateBefore: Boolean,
+    eventTime: Option[Attribute],
+    watermark: Watermark,
     mode: String,
     stateInfo: Option[StatefulOperatorStateInfo],
     child: SparkPlan)

@@ -2,7 +2,8 @@ package io.firesteel.changelog
 
 import io.firesteel.core.RowKind
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, Generate, LogicalPlan, Project, Union}
+import org.apache.spark.sql.catalyst.plans.LeftOuter
+import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, Filter, Generate, HintInfo, Join, JoinHint, LogicalPlan, Project, Union}
 
 /** A logical plan for an operator, and its column of kinds; none where rows only come. */
 final private[changelog] case class Written(plan: LogicalPlan, kind: Option[Attribute])
@@ -16,6 +17,7 @@ private[changelog] object WriteChangelog {
       case Source(plan) => Written(plan, None)
       case changes: SourceChanges => source(changes, inputs.head)
       case normalize: Normalize => this.normalize(normalize, inferred, inputs.head)
+      case join: TableJoin => tableJoin(join, inferred, inputs.head)
       case Projection(columns, _) => project(columns, inputs.head)
       case selection: Selection =>
         filter(
@@ -52,6 +54,39 @@ private[changelog] object WriteChangelog {
     Written(Project(normalize.output :+ kindOut, node), Some(kindOut))
   }
 
+  /**
+   * The table is broadcast: a join that spread rows by its own keys would put changes of one row out of
+   * order.
+   */
+  private def tableJoin(join: TableJoin, inferred: Inferred, input: Written): Written = {
+    StateTypes.require("Join", join.output)
+    val kindOut = ChangelogNode.newKind()
+    val (rows, kind) = input.kind match {
+      case Some(kind) if inferred.inputs.head.updateBefore =>
+        (withoutBefore(input.plan, kind), kind)
+      case Some(kind) => (input.plan, kind)
+      case None =>
+        val comes = Alias(Literal(RowKind.Insert), "row_kind")()
+        (Project(join.input.output :+ comes, input.plan), comes.toAttribute)
+    }
+    val equal = join.streamKeys.zip(join.tableKeys).map { case (a, b) => EqualTo(a, b) }
+    val broadcast = JoinHint(None, Some(HintInfo(Some(BROADCAST))))
+    val joined =
+      Join(rows, join.table, LeftOuter, Some(equal.reduce[Expression](And(_, _))), broadcast)
+    val (key, plan) = WholeKey.orWhole(join.key, joined)
+    val node = ChangelogNormalize(
+      key,
+      join.columns,
+      Nil,
+      kind,
+      kindOut,
+      inferred.updateBefore,
+      inferred.mode,
+      Project(key ++ join.columns :+ kind, plan)
+    )
+    Written(Project(join.output :+ kindOut, node), Some(kindOut))
+  }
+
   private def aggregate(
       aggregate: GroupAggregate,
       inferred: Inferred,
@@ -72,6 +107,8 @@ private[changelog] object WriteChangelog {
       kind,
       inferred.updateBefore,
       isGlobal = aggregate.keys.isEmpty,
+      closing(aggregate.keys, inferred),
+      new Watermark,
       inferred.mode,
       plan
     )
@@ -107,11 +144,17 @@ private[changelog] object WriteChangelog {
       if (strategy == TopNStrategy.Retract) input.kind else None,
       kind,
       inferred.updateBefore,
+      closing(topN.partition, inferred),
+      new Watermark,
       inferred.mode,
       plan
     )
     Written(Project(topN.output :+ kind, node), Some(kind))
   }
+
+  /** The column by which the watermark closes what an operator keeps apart by these. */
+  private def closing(keys: Seq[Attribute], inferred: Inferred): Option[Attribute] =
+    keys.find(key => inferred.inputs.head.facts.eventTimes(key.exprId))
 
   private def project(columns: Seq[NamedExpression], input: Written): Written =
     Written(Project(columns ++ input.kind, input.plan), input.kind)

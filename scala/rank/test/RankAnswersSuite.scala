@@ -57,9 +57,11 @@ class RankAnswersSuite extends RankSuite {
   paths.foreach { case (path, settings) =>
     test(s"every type as order key, by every function: $path") {
       withConf(settings: _*) {
+        // All functions on the usual path; on the others each column has one of them.
+        val all = path == paths.head._1
         for {
           (column, at) <- AwkwardRows.columns.zipWithIndex
-          (rank, n) <- ranks
+          (rank, n) <- if (all) ranks else Seq(ranks(at % 3))
         } assertRanks(rank, "by", s"$column ${directions(at % 4)}", s"rn <= $n")
       }
     }

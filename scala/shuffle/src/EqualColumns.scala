@@ -45,7 +45,8 @@ private[shuffle] object EqualColumns extends PredicateHelper {
           case None => column
         }
       },
-      plan)
+      plan
+    )
   }
 
   private def of(plan: SparkPlan): Seq[(Attribute, Attribute)] = plan match {

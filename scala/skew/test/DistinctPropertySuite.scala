@@ -88,7 +88,7 @@ class DistinctPropertySuite extends SkewSuite {
         Prop(ours == theirs) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
       }
     }
-    val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "35").toInt
+    val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "20").toInt
     val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(Seed(20261121L))(s => Seed(s.toLong))
     val parameters = Test.Parameters.default
       .withMinSuccessfulTests(queries)

@@ -101,7 +101,7 @@ class MergePropertySuite extends MergeSuite {
         Prop(ours == theirs) :| s"$sql\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
       }
     }
-    val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "22").toInt
+    val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "14").toInt
     val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(Seed(20261121L))(s => Seed(s.toLong))
     val parameters = Test.Parameters.default
       .withMinSuccessfulTests(queries)

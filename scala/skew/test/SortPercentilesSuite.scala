@@ -49,7 +49,7 @@ class SortPercentilesSuite extends SkewSuite {
 
   test("random numbers in any number of rows and tasks") {
     val random = new scala.util.Random(5)
-    (1 to 40).foreach { round =>
+    (1 to 15).foreach { round =>
       val (rows, tasks) = (math.pow(10, random.nextDouble() * 4).toInt - 1, random.nextInt(4) + 1)
       val (groups, range) = (random.nextInt(20) + 1, random.nextInt(2000) + 1)
       val (p, q) = (random.nextDouble(), random.nextDouble())

@@ -46,7 +46,7 @@ class FilesLookupSuite extends FilesFixture {
       assertAnswers("random_table", keys: _*)
       true
     }
-    val result = Test.check(property)(_.withMinSuccessfulTests(15).withWorkers(1))
+    val result = Test.check(property)(_.withMinSuccessfulTests(8).withWorkers(1))
     assert(result.passed, result.status)
   }
 
