@@ -178,6 +178,8 @@ object MemoryAsyncLookup {
   private val threads = Executors.newCachedThreadPool { task =>
     val thread = new Thread(task)
     thread.setDaemon(true)
+    // Not that of the task which came first: its session may be stopped when another uses the thread.
+    thread.setContextClassLoader(getClass.getClassLoader)
     thread
   }
 }
