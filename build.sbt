@@ -131,7 +131,7 @@ lazy val extension = module("extension")
 
 /** Whole queries against golden plans: what no single room can show. */
 lazy val queries = Project("queries", file("tests/scala"))
-  .dependsOn(extension, testkit % Test)
+  .dependsOn(extension, testkit % Test, changelog % "test->test", lookup % "test->test")
   .settings(common, Test / scalaSource := baseDirectory.value)
 
 /** Jars that are read and never on a class path: the classes of one are those of an older Spark. */

@@ -182,6 +182,37 @@ def test_streams(session: SparkSession, tmp_path: Path) -> None:
     assert rows(session.read.parquet(str(tmp_path / "enriched"))) == rows(expected)
 
 
+def test_changelogs(session: SparkSession, tmp_path: Path) -> None:
+    """What is above an aggregate of a stream: rows go with the answers that they came with."""
+    source = tmp_path / "orders"
+    orders(session).repartition(2).write.parquet(str(source))
+    register_lookup(session, "customers", customers())
+
+    def enriched(rows: DataFrame) -> DataFrame:
+        counts = rows.groupBy("id").count()
+        joined = lookup_join(counts, "customers", on="id", how="left", shuffle=True)
+        return joined.groupBy("name").agg({"count": "sum"})
+
+    stream = session.readStream.schema(orders(session).schema)
+    changes = enriched(stream.option("maxFilesPerTrigger", 1).parquet(str(source)))
+    query = (
+        changes.selectExpr("*", "row_kind() AS op")
+        .writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .trigger(availableNow=True)
+        .start(str(tmp_path / "changes"), format="parquet")
+    )
+    assert query.awaitTermination(120)
+    told = session.read.parquet(str(tmp_path / "changes"))
+    told.createOrReplaceTempView("told")
+    left = session.sql(
+        "SELECT name, `sum(count)`, sum(if(op in ('+I', '+U'), 1, -1)) AS n FROM told "
+        "GROUP BY name, `sum(count)` HAVING n <> 0"
+    )
+    assert {row.op for row in told.select("op").distinct().collect()} >= {"+I", "-U", "+U"}
+    assert rows(left.drop("n")) == rows(enriched(orders(session)))
+    assert all(row.n == 1 for row in left.collect())
+
+
 def test_a_cache_belongs_to_one_run(classic_session: SparkSession, tmp_path: Path) -> None:
     class Noted:
         schema = "id BIGINT, name STRING"

@@ -61,6 +61,7 @@ final private[changelog] case class ChangelogAggregateExec(
     eventTime: Option[Attribute],
     watermark: Watermark,
     mode: String,
+    ttlMs: Long,
     stateInfo: Option[StatefulOperatorStateInfo],
     child: SparkPlan)
   extends StatefulChangelogExec {

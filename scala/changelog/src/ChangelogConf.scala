@@ -35,7 +35,8 @@ object ChangelogConf {
       .doc("How long an entry of state is kept after it was last written, such as 1d; 0, forever. " +
         "What expires is as if it had never been: nothing is told of it, its key begins anew, and that " +
         "it goes, said later, is counted, logged once and ignored. A query started with it needs " +
-        "some at every restart, and one started without it none.")
+        "some at every restart, and one started without it none. The hint STATE_TTL says it for a part of " +
+        "a query.")
       .version("0.1.0")
       .timeConf(TimeUnit.MILLISECONDS)
       .checkValue(_ >= 0, "must not be negative")

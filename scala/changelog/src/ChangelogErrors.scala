@@ -58,6 +58,8 @@ private[changelog] object ChangelogErrors {
       "role" -> role,
       "expected" -> expected)
 
+  def badStateTtl(hint: String): Throwable = analysis("BAD_STATE_TTL", "hint" -> hint)
+
   def stateMismatch(operator: String, differences: Seq[String]): Throwable =
     analysis(
       "STATE_MISMATCH",

@@ -55,6 +55,9 @@ private[changelog] trait Forwarding { self: ChangelogOperator =>
 /** Keeps state, from which it makes the kinds that are wanted; needs to know every row that goes. */
 private[changelog] trait Stateful { self: ChangelogOperator =>
   def input: ChangelogOperator
+
+  /** How long state is kept after it was last written; 0, forever. */
+  def ttlMs: Long
   override def inputs: Seq[ChangelogOperator] = Seq(input)
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] =
     inputs.map(_.changes.updates)
@@ -103,6 +106,7 @@ final case class Normalize(
     op: Attribute,
     keys: Seq[Attribute],
     sequence: Seq[Attribute],
+    ttlMs: Long,
     input: ChangelogOperator)
   extends ChangelogOperator
   with Stateful {
@@ -121,15 +125,15 @@ final case class Normalize(
  * the table as it was when the row last changed.
  *
  * @param key what identifies a row of the input
- * @param table has at most one row for each value of `tableKeys`
- * @param matches the column of the table with all that belongs to a key; null where there is nothing
+ * @param streamKeys what of a row equals the table's keys
+ * @param matches the column with all that belongs to a key; null where there is nothing
  */
 final case class TableJoin(
     key: Seq[Attribute],
     streamKeys: Seq[Expression],
-    tableKeys: Seq[Attribute],
+    table: JoinedTable,
     matches: Attribute,
-    table: LogicalPlan,
+    ttlMs: Long,
     input: ChangelogOperator)
   extends ChangelogOperator
   with Stateful {
@@ -233,6 +237,7 @@ final case class GroupAggregate(
     functions: Seq[Expression],
     distinct: Seq[Boolean],
     results: Seq[Attribute],
+    ttlMs: Long,
     input: ChangelogOperator)
   extends ChangelogOperator
   with Stateful {
@@ -266,6 +271,7 @@ final case class TopN(
     from: Long,
     to: Long,
     rank: Option[Attribute],
+    ttlMs: Long,
     input: ChangelogOperator)
   extends ChangelogOperator
   with Stateful {

@@ -49,9 +49,9 @@ final private[changelog] class ExpiringEntries(
       counts.late += 1
       if (ExpiringEntries.tell.compareAndSet(true, false)) {
         logWarning(
-          s"$operator was told that a row is gone which its state does not have, and ignores it: the state " +
-            s"of ${ChangelogConf.STATE_TTL.key} = $ttlMs ms has expired. There may be more; this is " +
-            "logged once, and counted in the operator's metrics.")
+          s"$operator was told that a row is gone of which its state, kept for $ttlMs ms, knows nothing " +
+            "any more, and ignores it. There may be more; this is logged once, and counted in the " +
+            "operator's metrics.")
       }
       0L
     }

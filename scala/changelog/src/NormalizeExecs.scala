@@ -57,6 +57,7 @@ final private[changelog] case class ChangelogNormalizeExec(
     kindOut: Attribute,
     updateBefore: Boolean,
     mode: String,
+    ttlMs: Long,
     stateInfo: Option[StatefulOperatorStateInfo],
     child: SparkPlan)
   extends StatefulChangelogExec {

@@ -17,9 +17,20 @@ object PlanChangelog extends SparkStrategy {
     case node: ChangelogNormalize => normalize(node) :: Nil
     case node: ChangelogTable =>
       val child = planLater(project(node.columns ++ node.kindIn, node.child))
-      ChangelogTableExec(node.columns, node.kindIn, None, StateProbe(child)) :: Nil
+      ChangelogTableExec(node.columns, node.kindIn, node.ttlMs, None, StateProbe(child)) :: Nil
     case node: ChangelogFilter =>
       ChangelogFilterExec(node.passes, node.kind, node.kindOut, planLater(node.child)) :: Nil
+    case node: ChangelogNumbers =>
+      ChangelogNumbersExec(node.number, planLater(node.child)) :: Nil
+    case node: ChangelogMatches =>
+      ChangelogMatchesExec(
+        node.columns,
+        node.number,
+        node.isThere,
+        node.element,
+        node.matches,
+        planLater(node.child)) :: Nil
+    case StateTtl(_, child) => planLater(child) :: Nil
     case _ => Nil
   }
 
@@ -47,6 +58,7 @@ object PlanChangelog extends SparkStrategy {
       node.eventTime,
       node.watermark,
       node.mode,
+      node.ttlMs,
       None,
       StateProbe(partial)
     )
@@ -71,6 +83,7 @@ object PlanChangelog extends SparkStrategy {
       node.eventTime,
       node.watermark,
       node.mode,
+      node.ttlMs,
       None,
       StateProbe(input)
     )
@@ -86,6 +99,7 @@ object PlanChangelog extends SparkStrategy {
       node.kindOut,
       node.updateBefore,
       node.mode,
+      node.ttlMs,
       None,
       StateProbe(NewestRowsExec(node.keys, node.sequence, partition, read))
     )

@@ -3,15 +3,27 @@ package io.firesteel.changelog
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias, View}
 
-/** Projections, from above down, and what is below them. */
+/**
+ * Projections, from above down, and what is below them.
+ *
+ * @param ttl that of the innermost hint among them
+ */
+final private[changelog] case class Projected(
+    lists: List[Seq[NamedExpression]],
+    ttl: Option[Long],
+    below: LogicalPlan)
+
 private[changelog] object Projected {
 
-  def apply(plan: LogicalPlan): (List[Seq[NamedExpression]], LogicalPlan) = plan match {
-    case alias: SubqueryAlias => apply(alias.child)
-    case view: View => apply(view.child)
+  def of(plan: LogicalPlan): Projected = plan match {
+    case alias: SubqueryAlias => of(alias.child)
+    case view: View => of(view.child)
+    case StateTtl(ms, child) =>
+      val projected = of(child)
+      projected.copy(ttl = projected.ttl.orElse(Some(ms)))
     case project: Project =>
-      val (lists, below) = apply(project.child)
-      (project.projectList :: lists, below)
-    case other => (Nil, other)
+      val projected = of(project.child)
+      projected.copy(lists = project.projectList :: projected.lists)
+    case other => Projected(Nil, None, other)
   }
 }

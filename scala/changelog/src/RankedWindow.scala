@@ -8,6 +8,7 @@ import org.apache.spark.sql.firesteel.normalizeFloats
  * A filter on a place in an order: `WHERE row_number() OVER (PARTITION BY k ORDER BY v) <= 10`.
  *
  * @param projections between the filter and the window, from above down
+ * @param ttl of a hint between the two
  * @param rest conditions that are no bound of the place
  */
 final private[changelog] case class RankedWindow(
@@ -15,6 +16,7 @@ final private[changelog] case class RankedWindow(
     rank: Attribute,
     function: PlaceFunction,
     projections: List[Seq[NamedExpression]],
+    ttl: Option[Long],
     from: Long,
     to: Long,
     rest: Seq[Expression]) {
@@ -22,25 +24,33 @@ final private[changelog] case class RankedWindow(
   /** What the operator evaluates over its input. */
   def expressions: Seq[Expression] = window.partitionSpec ++ window.orderSpec
 
-  def operator(input: ChangelogOperator): ChangelogOperator = {
+  def operator(input: ChangelogOperator, ttlMs: Long): ChangelogOperator = {
     val below = new ComputedColumns("_window")
     // The row keeps its own -0.0; the key of its partition does not.
     val partition = window.partitionSpec.map(p => below.of(normalizeFloats(p)))
     val order = window.orderSpec.map(o => o.copy(child = below.of(o.child)))
-    TopN(partition.distinctBy(_.exprId), order, function, from, to, Some(rank), below.over(input))
+    TopN(
+      partition.distinctBy(_.exprId),
+      order,
+      function,
+      from,
+      to,
+      Some(rank),
+      ttlMs,
+      below.over(input))
   }
 }
 
 private[changelog] object RankedWindow extends PredicateHelper {
 
   def unapply(filter: Filter): Option[RankedWindow] = {
-    val (projections, below) = Projected(filter.child)
-    below match {
+    val projected = Projected.of(filter.child)
+    projected.below match {
       case window: Window if window.isStreaming =>
         window.windowExpressions match {
           case Seq(alias @ Alias(call: WindowExpression, _)) =>
             functionOf(call.windowFunction).map(
-              read(filter, projections, window, alias.toAttribute, _))
+              read(filter, projected, window, alias.toAttribute, _))
           case _ => None
         }
       case _ => None
@@ -49,18 +59,26 @@ private[changelog] object RankedWindow extends PredicateHelper {
 
   private def read(
       filter: Filter,
-      projections: List[Seq[NamedExpression]],
+      projected: Projected,
       window: Window,
       rank: Attribute,
       function: PlaceFunction): RankedWindow = {
     val (bounds, rest) = splitConjunctivePredicates(withoutBetween(filter.condition)).partitionMap {
       written =>
-        bound(projections.foldLeft(written)(insert), rank).toLeft(written)
+        bound(projected.lists.foldLeft(written)(insert), rank).toLeft(written)
     }
     val uppers = bounds.flatMap(_.to)
     if (uppers.isEmpty) throw ChangelogErrors.noUpperBound(function.name, filter.condition.sql)
     val from = bounds.flatMap(_.from).maxOption.getOrElse(1L).max(1L)
-    RankedWindow(window, rank, function, projections, from, uppers.min, rest)
+    RankedWindow(
+      window,
+      rank,
+      function,
+      projected.lists,
+      projected.ttl,
+      from,
+      uppers.min,
+      rest)
   }
 
   private def withoutBetween(condition: Expression): Expression = condition.transform {

@@ -13,7 +13,7 @@ final private[changelog] case class ReadAggregate(
 
 private[changelog] object ReadAggregate {
 
-  def apply(aggregate: Aggregate, input: ChangelogOperator): ReadAggregate = {
+  def apply(aggregate: Aggregate, ttlMs: Long, input: ChangelogOperator): ReadAggregate = {
     val retracting = !InferChangelog.facts(input).changes.insertOnly
     val below = new ComputedColumns("_column")
     val keys = aggregate.groupingExpressions.map(g => g -> below.of(normalizeFloats(g)))
@@ -27,6 +27,7 @@ private[changelog] object ReadAggregate {
       calls.map(_._2.function),
       calls.map(_._2.distinct),
       calls.map(_._2.result),
+      ttlMs,
       below.over(input))
     val columns = aggregate.aggregateExpressions.map { column =>
       named(
@@ -43,11 +44,12 @@ private[changelog] object ReadAggregate {
   }
 
   /** `SELECT DISTINCT`: groups of all columns, with no aggregates. */
-  def distinct(input: ChangelogOperator): ChangelogOperator = {
+  def distinct(ttlMs: Long, input: ChangelogOperator): ChangelogOperator = {
     val below = new ComputedColumns("_column")
     val keys = input.output.map(column => below.of(normalizeFloats(column)))
     StateTypes.require("DISTINCT", keys)
-    val operator = GroupAggregate(keys.distinctBy(_.exprId), Nil, Nil, Nil, below.over(input))
+    val operator =
+      GroupAggregate(keys.distinctBy(_.exprId), Nil, Nil, Nil, ttlMs, below.over(input))
     Projection(input.output.zip(keys).map { case (column, key) => named(column, key) }, operator)
   }
 

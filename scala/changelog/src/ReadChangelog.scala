@@ -3,6 +3,7 @@ package io.firesteel.changelog
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.internal.SQLConf
 
 /**
  * Reads an analysed query as operators of a changelog, or refuses it with the operator's name, the
@@ -10,20 +11,25 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
  *
  * @param updateBefore whether `row_kind()` shows update-before rows
  * @param refused what Spark says against the query, if it does
+ * @param ttlMs how long state is kept; 0, forever
  */
-final private[changelog] class ReadChangelog(updateBefore: Boolean, refused: Option[String]) {
+final private[changelog] class ReadChangelog(
+    updateBefore: Boolean,
+    refused: Option[String],
+    private val ttlMs: Long = SQLConf.get.getConf(ChangelogConf.STATE_TTL)) {
 
   def read(plan: LogicalPlan): ChangelogOperator = plan match {
     case source if StatelessSource.unapply(source).nonEmpty => Source(source)
-    case from: FromChangelog => ReadSource(from)
+    case from: FromChangelog => ReadSource(from, ttlMs)
+    case StateTtl(ms, child) => keeping(Some(ms)).read(child)
     case alias: SubqueryAlias => read(alias.child)
     case view: View => read(view.child)
     case project: Project => this.project(project.projectList, read(project.child))
     case aggregate: Aggregate =>
-      val grouped = ReadAggregate(aggregate, noEvents("Aggregate", read(aggregate.child)))
+      val grouped = ReadAggregate(aggregate, ttlMs, noEvents("Aggregate", read(aggregate.child)))
       project(grouped.columns, grouped.operator)
     case distinct: Distinct =>
-      ReadAggregate.distinct(noEvents("DISTINCT", read(distinct.child)))
+      ReadAggregate.distinct(ttlMs, noEvents("DISTINCT", read(distinct.child)))
     case union: Union =>
       UnionAll(union.children.map(c => noEvents("UNION", read(c))), union.output)
     case filter: Filter => this.filter(filter)
@@ -37,10 +43,15 @@ final private[changelog] class ReadChangelog(updateBefore: Boolean, refused: Opt
     case join: Join if join.children.exists(!_.isStreaming) =>
       ReadJoin(
         join,
+        ttlMs,
         stream => repeatable("Join", join.condition.toSeq, noEvents("Join", read(stream))))
     case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)
     case other => throw Unsupported(other, refused)
   }
+
+  /** The same, with state below it kept so long, if a hint says so. */
+  private def keeping(ttl: Option[Long]): ReadChangelog =
+    ttl.fold(this)(new ReadChangelog(updateBefore, refused, _))
 
   /** A projection; with `row_kind()` in it, the place where changes become rows. */
   private def project(
@@ -57,8 +68,9 @@ final private[changelog] class ReadChangelog(updateBefore: Boolean, refused: Opt
     case asking if ReadChangelog.asksRowKind(asking.condition) =>
       throw ChangelogErrors.misplacedRowKind("a filter")
     case RankedWindow(ranked) =>
-      val input = noEvents("TopN", read(ranked.window.child))
-      val topN = ranked.operator(repeatable("TopN", ranked.expressions, input))
+      val its = keeping(ranked.ttl)
+      val input = noEvents("TopN", its.read(ranked.window.child))
+      val topN = ranked.operator(repeatable("TopN", ranked.expressions, input), its.ttlMs)
       val projected = ranked.projections.reverse.foldLeft(topN)((op, list) => project(list, op))
       ranked.rest.foldLeft(projected) { (op, condition) =>
         Selection(condition, repeatable("Filter", Seq(condition), op))
@@ -69,8 +81,9 @@ final private[changelog] class ReadChangelog(updateBefore: Boolean, refused: Opt
 
   private def limit(plan: LogicalPlan): ChangelogOperator = plan match {
     case SortedLimit(sorted) =>
-      val input = noEvents("LIMIT", read(sorted.sort.child))
-      val topN = sorted.operator(repeatable("LIMIT", sorted.sort.order, input))
+      val its = keeping(sorted.ttl)
+      val input = noEvents("LIMIT", its.read(sorted.sort.child))
+      val topN = sorted.operator(repeatable("LIMIT", sorted.sort.order, input), its.ttlMs)
       sorted.projections.reverse.foldLeft(topN)((op, list) => project(list, op))
     case _ => throw Unsupported(plan, refused)
   }

@@ -1,9 +1,10 @@
 package io.firesteel.changelog
 
+import io.firesteel.core.ReadByKey
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, AttributeSet, CreateNamedStruct, EqualTo, Explode, Expression, GetStructField, If, IsNotNull, IsNull, Literal, PredicateHelper}
 import org.apache.spark.sql.catalyst.expressions.aggregate.CollectList
 import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Join, LogicalPlan, Project}
 import org.apache.spark.sql.types.ArrayType
 
 /**
@@ -14,7 +15,10 @@ import org.apache.spark.sql.types.ArrayType
 private[changelog] object ReadJoin extends PredicateHelper {
 
   /** @param read the operators of the side that is a stream */
-  def apply(join: Join, read: LogicalPlan => ChangelogOperator): ChangelogOperator = {
+  def apply(
+      join: Join,
+      ttlMs: Long,
+      read: LogicalPlan => ChangelogOperator): ChangelogOperator = {
     val isLeft = join.left.isStreaming
     val (stream, table) = if (isLeft) (join.left, join.right) else (join.right, join.left)
     val keeps = keepsStream(join.joinType, isLeft)
@@ -27,7 +31,7 @@ private[changelog] object ReadJoin extends PredicateHelper {
         s"${parts.both.head.sql} asks more of two rows than equality",
         "put it into a WHERE above the join, or into a view of the table")
     }
-    val found = lookup(join.joinType, input, table, parts)
+    val found = lookup(join.joinType, input, ttlMs, table, parts)
     join.joinType match {
       case LeftSemi => Projection(join.output, Selection(IsNotNull(found.matches), found))
       case LeftAnti => Projection(join.output, Selection(IsNull(found.matches), found))
@@ -47,7 +51,8 @@ private[changelog] object ReadJoin extends PredicateHelper {
     case other => throw unsupported(
         other,
         "rows of the table that have no match cannot be told without the end of the stream",
-        "write INNER, or keep the stream's side (LEFT JOIN with the stream on the left)")
+        "write INNER, or keep the stream's side (LEFT JOIN with the stream on the left)"
+      )
   }
 
   /** The condition of a join, by what it asks of which side. */
@@ -83,6 +88,7 @@ private[changelog] object ReadJoin extends PredicateHelper {
   private def lookup(
       joinType: JoinType,
       input: ChangelogOperator,
+      ttlMs: Long,
       table: LogicalPlan,
       parts: Parts): TableJoin = {
     val keys = InferChangelog.facts(input).upsertKeys
@@ -90,7 +96,8 @@ private[changelog] object ReadJoin extends PredicateHelper {
       throw unsupported(
         joinType,
         "no columns of what is joined identify its rows, by which their matches could be kept",
-        "join above a GROUP BY or a ranking, whose keys do, or below the first of them")
+        "join above a GROUP BY or a ranking, whose keys do, or below the first of them"
+      )
     }
     val key = keys.minBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" ")))
     // A row that the condition excludes has no key, and so no match.
@@ -102,18 +109,35 @@ private[changelog] object ReadJoin extends PredicateHelper {
         Literal(null, stream.dataType))
     }
     val filtered = parts.table.foldLeft(table)((plan, condition) => Filter(condition, plan))
-    val tableKeys = parts.equal.map { case (_, key) => Alias(key, "key")() }
-    val element = CreateNamedStruct(
-      table.output.zipWithIndex.flatMap { case (c, i) => Seq(Literal(s"_$i"), c) })
-    val all = Alias(CollectList(element).toAggregateExpression(), "matches")()
+    val (joined, matches) = joinedTable(parts.equal.map(_._2), table.output, filtered)
     TableJoin(
       input.output.filter(c => key.contains(c.exprId)),
       streamKeys,
-      tableKeys.map(_.toAttribute),
-      all.toAttribute.withNullability(true),
-      Aggregate(parts.equal.map(_._2), tableKeys :+ all, filtered),
-      input
-    )
+      joined,
+      matches,
+      ttlMs,
+      input)
+  }
+
+  /** The table as it is joined, and the column of matches. */
+  private def joinedTable(
+      keys: Seq[Expression],
+      columns: Seq[Attribute],
+      table: LogicalPlan): (JoinedTable, Attribute) = {
+    val element = CreateNamedStruct(
+      columns.zipWithIndex.flatMap { case (c, i) => Seq(Literal(s"_$i"), c) })
+    if (ReadByKey.isIn(table)) {
+      val isThere = Alias(Literal(true), "is_there")()
+      val asked = ReadByKey.inPlace(table, "the lookup's answers are kept in state for retractions")
+      val matches = AttributeReference("matches", ArrayType(element.dataType, false))()
+      val plan = Project(asked.output :+ isThere, asked)
+      (JoinedTable.ByKey(keys, isThere.toAttribute, element, plan), matches)
+    } else {
+      val named = keys.map(Alias(_, "key")())
+      val all = Alias(CollectList(element).toAggregateExpression(), "matches")()
+      val plan = Aggregate(keys, named :+ all, table)
+      (JoinedTable.Whole(named.map(_.toAttribute), plan), all.toAttribute.withNullability(true))
+    }
   }
 
   /** A row for each match, in the columns of the join. */

@@ -6,9 +6,9 @@ import org.apache.spark.sql.firesteel.normalizeFloats
 /** A source that tells the kinds of its rows, as operators: where inference starts from changes. */
 private[changelog] object ReadSource {
 
-  def apply(from: FromChangelog): ChangelogOperator = from.child match {
+  def apply(from: FromChangelog, ttlMs: Long): ChangelogOperator = from.child match {
     case StatelessSource(rows) if from.keys.isEmpty => SourceChanges(from.opColumn, Source(rows))
-    case StatelessSource(rows) => normalized(from, Source(rows))
+    case StatelessSource(rows) => normalized(from, ttlMs, Source(rows))
     case _ =>
       throw ChangelogErrors.unsupportedOperator(
         from.function,
@@ -18,7 +18,7 @@ private[changelog] object ReadSource {
   }
 
   /** Keys are equal in state when their bytes are: 0.0 is kept for -0.0. */
-  private def normalized(from: FromChangelog, rows: Source): ChangelogOperator = {
+  private def normalized(from: FromChangelog, ttlMs: Long, rows: Source): ChangelogOperator = {
     val below = new ComputedColumns("_key")
     val keys = from.keyColumns.map(key => below.of(normalizeFloats(key)))
     val operator =
@@ -26,6 +26,7 @@ private[changelog] object ReadSource {
         from.opColumn,
         keys.distinctBy(_.exprId),
         from.sequenceColumns,
+        ttlMs,
         below.over(rows))
     if (keys == from.keyColumns) operator
     else {

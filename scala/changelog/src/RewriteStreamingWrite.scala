@@ -25,7 +25,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     case write: WriteToStreamStatement
         if write.inputQuery.resolved && write.inputQuery.isStreaming =>
       val query = inlined(write.inputQuery)
-      changelogOf(query, write.outputMode).fold[LogicalPlan](write) { refused =>
+      changelogOf(query, write.outputMode).fold[LogicalPlan](asSparks(write)) { refused =>
         requireMicroBatches(write)
         if (write.outputMode == OutputMode.Complete()) complete(write, query, refused)
         else write.copy(inputQuery = changes(query, write.outputMode, refused)._1)
@@ -70,6 +70,18 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
         Decline.switchedOff("changelog", ChangelogConf.ENABLED).isEmpty
       }.map(Some(_))
     }
+
+  /** A query that Spark runs by itself keeps state as Spark does. */
+  private def asSparks(write: WriteToStreamStatement): LogicalPlan = {
+    val query = StateTtl.removed(write.inputQuery)
+    if (query eq write.inputQuery) write
+    else {
+      logWarning(
+        "The hint STATE_TTL has no effect: Spark runs the query by itself, and closes state by " +
+          "watermarks alone.")
+      write.copy(inputQuery = query)
+    }
+  }
 
   private def requireMicroBatches(write: WriteToStreamStatement): Unit = write.trigger match {
     case _: ContinuousTrigger => throw ChangelogErrors.unsupportedTrigger("a continuous trigger")
@@ -157,7 +169,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     val rows = Project(columns ++ written.kind, written.plan)
     val attributes = columns.map(_.toAttribute)
     StateTypes.require("complete mode", attributes)
-    WholeResult(ChangelogTable(attributes, written.kind, rows), order, inferred)
+    val ttlMs = conf.getConf(ChangelogConf.STATE_TTL)
+    WholeResult(ChangelogTable(attributes, written.kind, ttlMs, rows), order, inferred)
   }
 
   /** In one task: a sort by ranges would run the stateful plan twice, once to sample it. */
@@ -167,6 +180,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   /** The order that the query asks for last, and the query without it where it is all there is. */
   private def lastOrder(query: LogicalPlan): (Option[Seq[SortOrder]], LogicalPlan) = query match {
     case alias: SubqueryAlias => lastOrder(alias.child)
+    case StateTtl(ms, child) =>
+      val (order, unordered) = lastOrder(child)
+      (order, StateTtl(ms, unordered))
     case sort: Sort if sort.global => (Some(sort.order), sort.child)
     case limit @ GlobalLimit(_, LocalLimit(_, sort: Sort)) => (Some(sort.order), limit)
     case other => (None, other)
@@ -191,7 +207,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     strict.setConf(SQLConf.STATEFUL_OPERATOR_CHECK_CORRECTNESS_ENABLED, true)
     SQLConf.withExistingConf(strict) {
       try {
-        UnsupportedOperationChecker.checkForStreaming(query, mode)
+        UnsupportedOperationChecker.checkForStreaming(StateTtl.removed(query), mode)
         None
       } catch {
         case refused: AnalysisException =>

@@ -3,17 +3,22 @@ package io.firesteel.changelog
 import org.apache.spark.sql.catalyst.expressions.{IntegerLiteral, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort}
 
-/** `ORDER BY ... LIMIT n [OFFSET m]`: a Top-N of the whole. */
+/**
+ * `ORDER BY ... LIMIT n [OFFSET m]`: a Top-N of the whole.
+ *
+ * @param ttl of a hint between the two
+ */
 final private[changelog] case class SortedLimit(
     sort: Sort,
     projections: List[Seq[NamedExpression]],
+    ttl: Option[Long],
     from: Long,
     to: Long) {
 
-  def operator(input: ChangelogOperator): ChangelogOperator = {
+  def operator(input: ChangelogOperator, ttlMs: Long): ChangelogOperator = {
     val below = new ComputedColumns("_order")
     val order = sort.order.map(o => o.copy(child = below.of(o.child)))
-    TopN(Nil, order, PlaceFunction.RowNumber, from, to, None, below.over(input))
+    TopN(Nil, order, PlaceFunction.RowNumber, from, to, None, ttlMs, below.over(input))
   }
 }
 
@@ -27,9 +32,9 @@ private[changelog] object SortedLimit {
   private def below(plan: LogicalPlan, n: Long, skipped: Long): Option[SortedLimit] = plan match {
     case Offset(IntegerLiteral(m), child) if skipped == 0 => below(child, n, m.toLong)
     case other =>
-      Projected(other) match {
-        case (projections, sort: Sort) if sort.global =>
-          Some(SortedLimit(sort, projections, skipped + 1, skipped + n))
+      Projected.of(other) match {
+        case Projected(projections, ttl, sort: Sort) if sort.global =>
+          Some(SortedLimit(sort, projections, ttl, skipped + 1, skipped + n))
         case _ => None
       }
   }

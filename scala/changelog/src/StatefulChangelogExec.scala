@@ -34,6 +34,9 @@ private[changelog] trait StatefulChangelogExec
   /** The one of these columns by which the watermark closes what is kept. */
   def eventTime: Option[Attribute]
 
+  /** How long an entry is kept after it was last written; 0, forever. */
+  def ttlMs: Long
+
   /** That of the operator in all micro-batches. */
   def watermark: Watermark
 
@@ -41,8 +44,6 @@ private[changelog] trait StatefulChangelogExec
 
   /** Turns a partition's input into its output, given its entries and its number. */
   protected def folded(): (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow]
-
-  private def ttlMs: Long = conf.getConf(ChangelogConf.STATE_TTL)
 
   /** The state as `explain` shows it: what it has of each key, and for how long. */
   protected def stateText: String = {

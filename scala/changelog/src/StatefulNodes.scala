@@ -48,6 +48,7 @@ final private[changelog] case class ChangelogAggregate(
     eventTime: Option[Attribute],
     watermark: Watermark,
     mode: String,
+    ttlMs: Long,
     child: LogicalPlan)
   extends ChangelogNode {
   override def isStateful: Boolean = isStreaming
@@ -76,6 +77,7 @@ final private[changelog] case class ChangelogTopN(
     eventTime: Option[Attribute],
     watermark: Watermark,
     mode: String,
+    ttlMs: Long,
     child: LogicalPlan)
   extends ChangelogNode {
   override def isStateful: Boolean = isStreaming
@@ -93,6 +95,7 @@ final private[changelog] case class ChangelogNormalize(
     kindOut: Attribute,
     updateBefore: Boolean,
     mode: String,
+    ttlMs: Long,
     child: LogicalPlan)
   extends ChangelogNode {
   override def kindIn: Option[Attribute] = Some(kind)
@@ -106,6 +109,7 @@ final private[changelog] case class ChangelogNormalize(
 final private[changelog] case class ChangelogTable(
     columns: Seq[Attribute],
     kindIn: Option[Attribute],
+    ttlMs: Long,
     child: LogicalPlan)
   extends ChangelogNode {
   override def isStateful: Boolean = isStreaming
@@ -125,5 +129,38 @@ final private[changelog] case class ChangelogFilter(
   override def output: Seq[Attribute] =
     child.output.map(column => if (column.exprId == kind.exprId) kindOut else column)
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogFilter =
+    copy(child = newChild)
+}
+
+/** Numbers the rows of each task, which Spark's own function for it may not do on a stream. */
+final private[changelog] case class ChangelogNumbers(number: Attribute, child: LogicalPlan)
+  extends UnaryNode {
+  override def output: Seq[Attribute] = child.output :+ number
+  override def producedAttributes: AttributeSet = AttributeSet(number)
+  override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogNumbers =
+    copy(child = newChild)
+}
+
+/**
+ * The matches of each row of a left outer join, of which a row has as many as it has matches, one
+ * behind the other.
+ *
+ * @param number tells a row of the left side from the next
+ * @param isThere a column of the right side that is null where there is no match
+ * @param element what of a row of the right side is a match
+ */
+final private[changelog] case class ChangelogMatches(
+    columns: Seq[Attribute],
+    number: Attribute,
+    isThere: Attribute,
+    element: Expression,
+    matches: Attribute,
+    child: LogicalPlan)
+  extends UnaryNode {
+  override def output: Seq[Attribute] = columns :+ matches
+  override def producedAttributes: AttributeSet = AttributeSet(matches)
+  override lazy val validConstraints: ExpressionSet = ExpressionSet()
+  override def maxRows: Option[Long] = None
+  override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogMatches =
     copy(child = newChild)
 }

@@ -64,6 +64,7 @@ final private[changelog] case class ChangelogTopNExec(
     eventTime: Option[Attribute],
     watermark: Watermark,
     mode: String,
+    ttlMs: Long,
     stateInfo: Option[StatefulOperatorStateInfo],
     child: SparkPlan)
   extends StatefulChangelogExec {

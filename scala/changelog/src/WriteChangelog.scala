@@ -1,9 +1,10 @@
 package io.firesteel.changelog
 
 import io.firesteel.core.RowKind
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, Filter, Generate, HintInfo, Join, JoinHint, LogicalPlan, Project, Union}
+import org.apache.spark.sql.types.LongType
 
 /** A logical plan for an operator, and its column of kinds; none where rows only come. */
 final private[changelog] case class Written(plan: LogicalPlan, kind: Option[Attribute])
@@ -49,14 +50,15 @@ private[changelog] object WriteChangelog {
       kindOut,
       inferred.updateBefore,
       inferred.mode,
+      normalize.ttlMs,
       Project(normalize.keys ++ normalize.columns :+ kind, input.plan)
     )
     Written(Project(normalize.output :+ kindOut, node), Some(kindOut))
   }
 
   /**
-   * The table is broadcast: a join that spread rows by its own keys would put changes of one row out of
-   * order.
+   * Rows stay where they are and in their order: a join that spread them by its own keys would put
+   * changes of one row out of order.
    */
   private def tableJoin(join: TableJoin, inferred: Inferred, input: Written): Written = {
     StateTypes.require("Join", join.output)
@@ -69,10 +71,10 @@ private[changelog] object WriteChangelog {
         val comes = Alias(Literal(RowKind.Insert), "row_kind")()
         (Project(join.input.output :+ comes, input.plan), comes.toAttribute)
     }
-    val equal = join.streamKeys.zip(join.tableKeys).map { case (a, b) => EqualTo(a, b) }
-    val broadcast = JoinHint(None, Some(HintInfo(Some(BROADCAST))))
-    val joined =
-      Join(rows, join.table, LeftOuter, Some(equal.reduce[Expression](And(_, _))), broadcast)
+    val joined = join.table match {
+      case table: JoinedTable.Whole => joinedWhole(join, table, rows)
+      case table: JoinedTable.ByKey => joinedByKey(join, table, rows, kind)
+    }
     val (key, plan) = WholeKey.orWhole(join.key, joined)
     val node = ChangelogNormalize(
       key,
@@ -82,10 +84,46 @@ private[changelog] object WriteChangelog {
       kindOut,
       inferred.updateBefore,
       inferred.mode,
+      join.ttlMs,
       Project(key ++ join.columns :+ kind, plan)
     )
     Written(Project(join.output :+ kindOut, node), Some(kindOut))
   }
+
+  private def joinedWhole(
+      join: TableJoin,
+      table: JoinedTable.Whole,
+      rows: LogicalPlan): LogicalPlan = {
+    val broadcast = JoinHint(None, Some(HintInfo(Some(BROADCAST))))
+    Join(rows, table.plan, LeftOuter, equal(join.streamKeys, table.keys), broadcast)
+  }
+
+  /** For a row that goes nothing is asked: what was found for it is in state. */
+  private def joinedByKey(
+      join: TableJoin,
+      table: JoinedTable.ByKey,
+      rows: LogicalPlan,
+      kind: Attribute): LogicalPlan = {
+    val number = AttributeReference("number", LongType, nullable = false)()
+    val goes = EqualTo(kind, Literal(RowKind.Delete))
+    val keys = join.streamKeys.map(key => If(goes, Literal(null, key.dataType), key))
+    val asked = Join(
+      ChangelogNumbers(number, rows),
+      table.plan,
+      LeftOuter,
+      equal(keys, table.keys),
+      JoinHint.NONE)
+    ChangelogMatches(
+      rows.output,
+      number,
+      table.isThere,
+      table.element,
+      join.matches,
+      asked)
+  }
+
+  private def equal(keys: Seq[Expression], others: Seq[Expression]): Option[Expression] =
+    keys.zip(others).map { case (a, b) => EqualTo(a, b): Expression }.reduceOption(And(_, _))
 
   private def aggregate(
       aggregate: GroupAggregate,
@@ -110,6 +148,7 @@ private[changelog] object WriteChangelog {
       closing(aggregate.keys, inferred),
       new Watermark,
       inferred.mode,
+      aggregate.ttlMs,
       plan
     )
     if (inferred.changes.insertOnly) Written(Project(aggregate.output, node), None)
@@ -147,6 +186,7 @@ private[changelog] object WriteChangelog {
       closing(topN.partition, inferred),
       new Watermark,
       inferred.mode,
+      topN.ttlMs,
       plan
     )
     Written(Project(topN.output :+ kind, node), Some(kind))

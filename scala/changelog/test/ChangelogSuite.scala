@@ -34,6 +34,8 @@ abstract class ChangelogSuite extends RoomSuite {
     extensions.injectTableFunction(FromChangelogFunction.description)
     extensions.injectTableFunction(FromDebeziumFunction.description)
     extensions.injectResolutionRule(_ => ResolveFromChangelog)
+    extensions.injectResolutionRule(_ => RemoveStateTtl)
+    extensions.injectHintResolutionRule(_ => ResolveStateTtl)
     extensions.injectHintResolutionRule(_ => RewriteStreamingWrite)
     extensions.injectPlanNormalizationRule(_ => ExplainStreams)
     extensions.injectPlannerStrategy(_ => PlanChangelog)

@@ -55,6 +55,69 @@ class ExplainStreamSuite extends ChangelogSuite {
     assert(explained(cascade).fired.forall(!_.values("state").contains("kept for")))
   }
 
+  private def kept(sql: String, mode: OutputMode = OutputMode.Append()): Seq[String] =
+    explained(sql, mode).fired.map { operator =>
+      val state = operator.values.getOrElse("state", "")
+      val its = "kept for (\\d+ ms)".r.findFirstMatchIn(state).fold("ever")(_.group(1))
+      s"${operator.values("operator")} $its"
+    }
+
+  private val counts = "SELECT k, count(*) AS n FROM events GROUP BY k"
+
+  test("a hint says how long the operators below it keep state, unless one below says otherwise") {
+    def hinted(sql: String, ttl: String) =
+      sql.replaceFirst("SELECT", s"SELECT /*+ STATE_TTL('$ttl') */")
+    val top =
+      s"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY n ORDER BY k) AS rn FROM ($counts)) WHERE rn <= 2"
+    val inner = top.replace("(SELECT *, row", "(SELECT /*+ STATE_TTL('3s') */ *, row")
+    assert(kept(hinted(counts, "2s")) == Seq("Aggregate 2000 ms"))
+    assert(kept(hinted(top, "2 s")) == Seq("TopN 2000 ms", "Aggregate 2000 ms"))
+    assert(kept(inner) == Seq("TopN 3000 ms", "Aggregate 3000 ms"))
+    assert(kept(hinted(inner, "2s")) == Seq("TopN 3000 ms", "Aggregate 3000 ms"))
+    assert(kept(top.replace(counts, hinted(counts, "1s"))) == Seq("TopN ever", "Aggregate 1000 ms"))
+    assert(kept(s"${hinted(counts, "2s")} ORDER BY count(*) DESC, k LIMIT 3 OFFSET 1") ==
+      Seq("TopN 2000 ms", "Aggregate 2000 ms"))
+    val ordered = s"SELECT n, count(*) AS m FROM ($counts) GROUP BY n HAVING m > 1 ORDER BY m"
+    assert(kept(hinted(ordered, "2s"), OutputMode.Complete()) ==
+      Seq("Table ever", "Aggregate 2000 ms", "Aggregate 2000 ms"))
+    assert(kept(s"WITH c AS (${hinted(counts, "2s")}) SELECT n, count(*) FROM c GROUP BY n") ==
+      Seq("Aggregate ever", "Aggregate 2000 ms"))
+    assert(kept(s"SELECT /*+ STATE_TTL('2s') */ DISTINCT n FROM ($counts)") ==
+      Seq("Aggregate 2000 ms", "Aggregate 2000 ms"))
+    assert(kept(hinted("SELECT k FROM from_changelog(TABLE(events), keys => array('k'))", "2s")) ==
+      Seq("Normalize 2000 ms"))
+    withConf(ChangelogConf.STATE_TTL.key -> "9s") {
+      assert(kept(s"SELECT n, count(*) FROM (${hinted(counts, "0")}) GROUP BY n") ==
+        Seq("Aggregate 9000 ms", "Aggregate ever"))
+    }
+  }
+
+  test("a hint of a DataFrame, in a batch query, and over a query that Spark runs by itself") {
+    val counted = spark.table("events").groupBy("k").count()
+    val hinted = counted.hint("STATE_TTL", "2s").groupBy("count").count()
+    val explain = ExplainStream(spark, executionOf(hinted).analyzed, OutputMode.Append())
+    assert(explain.fired.map(_.values("state").contains("kept for 2000 ms")) == Seq(false, true))
+    val batch =
+      spark.sql("SELECT /*+ STATE_TTL('2s') */ id % 2 AS k, count(*) FROM range(9) GROUP BY 1 ORDER BY count(*)")
+    assert(!executed(batch).toString.contains("StateTtl") && batch.collect().length == 2)
+    val sparks = spark.sql("SELECT /*+ STATE_TTL('2s') */ k, count(*) AS n FROM events GROUP BY k")
+    val query = sparks.writeStream.outputMode("complete").format("noop").start()
+    try {
+      input.addData(Row("a", 1, "I"))
+      query.processAllAvailable()
+      assert(query.lastProgress.stateOperators.map(_.operatorName).toSeq == Seq("stateStoreSave"))
+    } finally query.stop()
+  }
+
+  test("a hint without a time is refused") {
+    Seq("", "'soon'", "'1d', '2d'", "7", "'-1s'").foreach { said =>
+      val sql = s"SELECT /*+ STATE_TTL${if (said.isEmpty) "" else s"($said)"} */ k FROM events"
+      val error = intercept[Exception](spark.sql(sql))
+      assert(error.getMessage.contains("FIRESTEEL_CHANGELOG_BAD_STATE_TTL"), said)
+      assert(error.getMessage.contains(s"STATE_TTL($said)"))
+    }
+  }
+
   test("a source of changes, and what stands on it") {
     val from = "from_changelog(TABLE(events), keys => array('k'))"
     val explain = explained(s"SELECT v, count(*) AS n FROM $from GROUP BY v")

@@ -13,12 +13,12 @@ class InferChangelogSuite extends AnyFunSuite {
   private val v = column("v")
   private val source = Source(LocalRelation(k, v))
   private val total = AttributeReference("total", LongType)()
-  private val counted = GroupAggregate(Seq(k), Seq(Sum(v)), Seq(false), Seq(total), source)
+  private val counted = GroupAggregate(Seq(k), Seq(Sum(v)), Seq(false), Seq(total), 0L, source)
 
   private def column(name: String): AttributeReference = AttributeReference(name, IntegerType)()
 
   private def countBy(key: Attribute, input: ChangelogOperator): GroupAggregate =
-    GroupAggregate(Seq(key), Seq(Count(Nil)), Seq(false), Seq(column("n")), input)
+    GroupAggregate(Seq(key), Seq(Count(Nil)), Seq(false), Seq(column("n")), 0L, input)
 
   private def above(e: Expression): Expression = GreaterThan(e, Literal(1))
 
@@ -26,7 +26,15 @@ class InferChangelogSuite extends AnyFunSuite {
     InferChangelog(op, updateBefore).mode
 
   private def first(n: Int, rank: Option[Attribute], input: ChangelogOperator): TopN =
-    TopN(Seq(k), Seq(SortOrder(v, Ascending)), PlaceFunction.RowNumber, 1, n.toLong, rank, input)
+    TopN(
+      Seq(k),
+      Seq(SortOrder(v, Ascending)),
+      PlaceFunction.RowNumber,
+      1,
+      n.toLong,
+      rank,
+      0L,
+      input)
 
   test("a source only grows") {
     assert(mode(source) == "[I]")
@@ -34,7 +42,7 @@ class InferChangelogSuite extends AnyFunSuite {
 
   private val op = AttributeReference("op", StringType)()
   private val told = Source(LocalRelation(k, v, op))
-  private val upserts = Normalize(op, Seq(k), Nil, told)
+  private val upserts = Normalize(op, Seq(k), Nil, 0L, told)
 
   test("a source of whole rows that come and go has no updates, whoever wants them") {
     val changes = SourceChanges(op, told)
@@ -54,7 +62,7 @@ class InferChangelogSuite extends AnyFunSuite {
 
   test("of a source of upserts only what is read is kept, its keys and its sequence") {
     val other = column("other")
-    val wide = Normalize(op, Seq(k), Seq(v), Source(LocalRelation(k, v, other, op)))
+    val wide = Normalize(op, Seq(k), Seq(v), 0L, Source(LocalRelation(k, v, other, op)))
     val pruned = PruneColumns(Projection(Seq(k), wide))
     assert(pruned.inputs.head.output == Seq(k, v))
   }
@@ -72,13 +80,13 @@ class InferChangelogSuite extends AnyFunSuite {
   }
 
   test("an aggregate without keys has one row, which is never deleted") {
-    val all = GroupAggregate(Nil, Seq(Count(Nil)), Seq(false), Seq(column("n")), counted)
+    val all = GroupAggregate(Nil, Seq(Count(Nil)), Seq(false), Seq(column("n")), 0L, counted)
     assert(mode(all) == "[I,UB,UA]")
     assert(InferChangelog.facts(all).upsertKeys == Set(Set.empty))
   }
 
   test("SELECT DISTINCT of rows that come is rows that come") {
-    assert(mode(GroupAggregate(Seq(k, v), Nil, Nil, Nil, source)) == "[I]")
+    assert(mode(GroupAggregate(Seq(k, v), Nil, Nil, Nil, 0L, source)) == "[I]")
   }
 
   test("a filter on the key lets updates through without their first side") {
@@ -119,6 +127,7 @@ class InferChangelogSuite extends AnyFunSuite {
       1,
       1,
       None,
+      0L,
       counted.copy(keys = Seq(k, v)))
     assert(mode(byTotal) == "[I,UB,UA,D]")
     assert(InferChangelog(byTotal, updateBefore = false).inputs.head.mode == "[I,UB,UA]")
@@ -126,8 +135,8 @@ class InferChangelogSuite extends AnyFunSuite {
 
   private def topOf(function: DeclarativeAggregate, order: Attribute => SortOrder): TopN = {
     val result = AttributeReference("result", LongType, function.nullable)()
-    val grouped = GroupAggregate(Seq(k, v), Seq(function), Seq(false), Seq(result), source)
-    TopN(Seq(k), Seq(order(result)), PlaceFunction.RowNumber, 1, 3, Some(column("rn")), grouped)
+    val grouped = GroupAggregate(Seq(k, v), Seq(function), Seq(false), Seq(result), 0L, source)
+    TopN(Seq(k), Seq(order(result)), PlaceFunction.RowNumber, 1, 3, Some(column("rn")), 0L, grouped)
   }
 
   private def strategy(topN: TopN): String =

@@ -11,7 +11,14 @@ class TableJoinSuite extends ChangelogSuite {
     Seq(Row("a", 1), Row("a", 2), Row("b", 3), Row("x", 1), Row(null, 1)),
     Seq(Row("a", 3), Row("b", 3), Row("c", 1)),
     Nil,
-    Seq(Row("c", 1), Row("c", 2), Row("c", null), Row("x", 5), Row("x", 6), Row(null, 1), Row("d", 9))
+    Seq(
+      Row("c", 1),
+      Row("c", 2),
+      Row("c", null),
+      Row("x", 5),
+      Row("x", 6),
+      Row(null, 1),
+      Row("d", 9))
   )
 
   override def beforeAll(): Unit = {

@@ -84,7 +84,8 @@ class WatermarkSuite extends ChangelogSuite {
 
   test("groups of a time by which rows above may yet go are not closed") {
     // A row that was the first of its key goes when a better one comes, however late.
-    val sql = """SELECT w, count(*) AS n FROM (SELECT window(ts, '1 hour') AS w, v FROM
+    val sql =
+      """SELECT w, count(*) AS n FROM (SELECT window(ts, '1 hour') AS w, v FROM
       (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v DESC, ts) AS place FROM {t}) WHERE place = 1)
       GROUP BY w"""
     withWatermark(sql) { fed =>
@@ -98,7 +99,8 @@ class WatermarkSuite extends ChangelogSuite {
   }
 
   test("null times are never over, and explain says by which column state goes") {
-    val sql = "SELECT ts, c, count(*) AS n FROM (SELECT ts, k, count(*) AS c FROM {t} GROUP BY ts, k) GROUP BY ts, c"
+    val sql =
+      "SELECT ts, c, count(*) AS n FROM (SELECT ts, k, count(*) AS c FROM {t} GROUP BY ts, k) GROUP BY ts, c"
     withWatermark(sql) { fed =>
       fed.feed(Seq(Row(null, "a", 1), row(1, "a")))
       fed.feed(Seq(row(100, "a")))
@@ -109,9 +111,13 @@ class WatermarkSuite extends ChangelogSuite {
     source.withWatermark("ts", "1 minute").createOrReplaceTempView("timed")
     val explained = ExplainStream(
       spark,
-      spark.sql(s"SELECT *, row_kind() AS op FROM (${sql.replace("{t}", "timed")})").queryExecution.analyzed,
-      org.apache.spark.sql.streaming.OutputMode.Append())
+      spark.sql(
+        s"SELECT *, row_kind() AS op FROM (${sql.replace("{t}", "timed")})").queryExecution.analyzed,
+      org.apache.spark.sql.streaming.OutputMode.Append()
+    )
     val states = explained.fired.flatMap(_.values.get("state"))
-    assert(states.size == 2 && states.forall(_.contains("until the watermark has passed ts")), states)
+    assert(
+      states.size == 2 && states.forall(_.contains("until the watermark has passed ts")),
+      states)
   }
 }

@@ -1,6 +1,6 @@
 package io.firesteel
 
-import io.firesteel.changelog.{ExplainStreams, FromChangelogFunction, FromDebeziumFunction, PlanChangelog, ResolveFromChangelog, RewriteStreamingWrite, RowKindFunction}
+import io.firesteel.changelog.{ExplainStreams, FromChangelogFunction, FromDebeziumFunction, PlanChangelog, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RewriteStreamingWrite, RowKindFunction}
 import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFunction}
 import io.firesteel.lookup.{CheckLookupJoin, LiftOffDimension, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable}
 import io.firesteel.panes.{DeclineStreamingPanes, PlanPanes}
@@ -29,9 +29,11 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectHintResolutionRule(session => new ResolveLookupHint(session))
     extensions.injectHintResolutionRule(_ => ResolvePhasesHint)
     // Likewise before Spark checks a streaming query.
+    extensions.injectHintResolutionRule(_ => ResolveStateTtl)
     extensions.injectHintResolutionRule(_ => RewriteStreamingWrite)
     extensions.injectFunction(RowKindFunction.description)
     extensions.injectResolutionRule(_ => ResolveFromChangelog)
+    extensions.injectResolutionRule(_ => RemoveStateTtl)
     extensions.injectResolutionRule(_ => ResolveLookupTable)
     extensions.injectPostHocResolutionRule(_ => ApplyPhasesHint)
     extensions.injectCheckRule(SettingNames.checkAtAnalysis)

@@ -11,6 +11,7 @@ import org.apache.spark.sql.types.{ArrayType, ByteType, DataType, DoubleType, Fl
  *
  * @param join the join itself
  * @param mark the mark of the query, if it has one; options of several are put together
+ * @param inOrder why rows stay where they are and in their order, if they must
  * @param dimension what is below projections and filters of the right side
  * @param projection the columns of the right side, in terms of `dimension`
  * @param filters conditions on the right side alone, in terms of `dimension`
@@ -18,6 +19,7 @@ import org.apache.spark.sql.types.{ArrayType, ByteType, DataType, DoubleType, Fl
 private[firesteel] final case class LookupQuery(
     join: Join,
     options: Map[String, String],
+    inOrder: Option[String],
     projection: Seq[NamedExpression],
     filters: Seq[Expression],
     dimension: LogicalPlan) {
@@ -52,6 +54,7 @@ private[lookup] object LookupQuery extends PredicateHelper {
     case join: Join if Seq(Inner, LeftOuter, Cross).contains(join.joinType) =>
       val chain = DimensionChain.of(join.right)
       val marked = chain.marks.reverse.flatMap(_.options).toMap
+      val inOrder = chain.marks.flatMap(_.inOrder).headOption
       chain.relation match {
         case relation: LookupRelation =>
           // Names as the table has them: a query may spell a column in its own way.
@@ -59,9 +62,10 @@ private[lookup] object LookupQuery extends PredicateHelper {
           val filters = chain.filters.map(_.transform { case a: Attribute =>
             own.getOrElse(a.exprId, a)
           })
-          Some(LookupQuery(join, relation.options ++ marked, chain.projection, filters, relation))
+          val options = relation.options ++ marked
+          Some(LookupQuery(join, options, inOrder, chain.projection, filters, relation))
         case other if chain.marks.nonEmpty =>
-          Some(LookupQuery(join, marked, chain.projection, chain.filters, other))
+          Some(LookupQuery(join, marked, inOrder, chain.projection, chain.filters, other))
         case _ => None
       }
     case _ => None

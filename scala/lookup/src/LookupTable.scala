@@ -1,5 +1,6 @@
 package io.firesteel.lookup
 
+import io.firesteel.core.ReadByKey
 import org.apache.spark.sql.catalyst.analysis.MultiInstanceRelation
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Statistics, UnaryNode}
@@ -13,16 +14,21 @@ import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Stati
  *
  * @param options as the hint wrote them, by lower-case name
  * @param asOf text of the time expression after `FOR SYSTEM_TIME AS OF`
+ * @param inOrder why rows stay where they are and in their order, whatever the hint says
  */
 private[lookup] final case class LookupTable(
     child: LogicalPlan,
     options: Map[String, String],
-    asOf: Option[String])
-  extends UnaryNode {
+    asOf: Option[String],
+    inOrder: Option[String] = None)
+  extends UnaryNode
+  with ReadByKey {
 
   override def output: Seq[Attribute] = child.output
 
   override def stats: Statistics = LookupTable.unknownSize
+
+  override def inPlace(why: String): LogicalPlan = copy(inOrder = Some(why))
 
   override protected def withNewChildInternal(newChild: LogicalPlan): LookupTable =
     copy(child = newChild)
@@ -48,7 +54,8 @@ private[lookup] final case class LookupRelation(
     options: Map[String, String],
     scan: Option[LogicalPlan])
   extends LeafNode
-  with MultiInstanceRelation {
+  with MultiInstanceRelation
+  with ReadByKey {
 
   /** The scan of a new instance is a new instance, too: it stands for the same columns. */
   override def newInstance(): LogicalPlan = scan match {
@@ -59,6 +66,8 @@ private[lookup] final case class LookupRelation(
   }
 
   override def computeStats(): Statistics = LookupTable.unknownSize
+
+  override def inPlace(why: String): LogicalPlan = LookupTable(this, Map.empty, None, Some(why))
 
   override def simpleString(maxFields: Int): String =
     s"LookupRelation $name ${connector.kind} ${output.mkString("[", ", ", "]")}"

@@ -41,7 +41,8 @@ private[firesteel] object PlanLookupJoin
   override protected def decide(query: LookupQuery): Either[Decline, SparkPlan] =
     Right(query.dimension match {
       case relation: LookupRelation =>
-        val options = LookupOptions.of(query.options, SQLConf.get, fullByDefault = false)
+        val asked = LookupOptions.of(query.options, SQLConf.get, fullByDefault = false)
+        val options = if (query.inOrder.isEmpty) asked else asked.copy(ordered = true)
         options.cache match {
           case full: CachePolicy.Full =>
             val scan = relation.scan.getOrElse(throw LookupErrors.fullNotScannable(relation.name))
@@ -144,6 +145,7 @@ private[firesteel] object PlanLookupJoin
     val left = planLater(query.left)
     val keySchema = DataTypeUtils.fromAttributes(keys.map(_.column))
     if (!options.shuffle) (ShuffleDecision.Unchanged("not asked for"), left)
+    else if (query.inOrder.nonEmpty) (ShuffleDecision.Unchanged(query.inOrder.get), left)
     else {
       source.table match {
         case custom: SupportsLookup with SupportsLookupCustomShuffle =>

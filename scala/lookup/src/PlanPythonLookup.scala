@@ -67,6 +67,7 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
     val nobody = Literal(null, IntegerType)
     val absent = spec.partitionKeys.filterNot(keys.map(_.column.name).contains)
     if (!options.shuffle) (ShuffleDecision.Unchanged("not asked for"), left, nobody)
+    else if (query.inOrder.nonEmpty) (ShuffleDecision.Unchanged(query.inOrder.get), left, nobody)
     else if (spec.partitionUdf.isEmpty) {
       val decision = PlanShuffle.byHash(keys, "the connector has no partitioner")
       (decision, hashed(decision, keys, left), nobody)

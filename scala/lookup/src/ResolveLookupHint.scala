@@ -122,7 +122,7 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
   private def isNamed(plan: LogicalPlan, table: String): Boolean = {
     val full = plan match {
       case UnresolvedRelation(parts, _, _) => Some(parts.mkString("."))
-      case LookupTable(UnresolvedRelation(parts, _, _), _, _) => Some(parts.mkString("."))
+      case LookupTable(UnresolvedRelation(parts, _, _), _, _, _) => Some(parts.mkString("."))
       case _ => None
     }
     (nameOf(plan) ++ full).exists(conf.resolver(_, table))

@@ -77,7 +77,10 @@ private[shuffle] final class KeyGate(session: SparkSession) {
     val known = input.logicalLink.flatMap { plan =>
       estimated.get((plan.canonicalized, change.keys), _ => KeyStatistics.of(plan, change.keys))
     }
-    known.map(Right(_)).getOrElse(sample.of(input, keysOf(change), change.keys))
+    known.orElse(FinishedShuffle.facts(change)).map(Right(_)).getOrElse(sample.of(
+      input,
+      keysOf(change),
+      change.keys))
   }
 
   private def keysOf(change: Coarsened): Seq[Expression] =

@@ -80,7 +80,7 @@ private[shuffle] object KeySample {
   private val places = 4
 
   /** Different rows that a sample must have to say anything. */
-  private val fewest = 1000
+  val fewest = 1000
 
   /** What is below the partial aggregate that a shuffle's input may be. */
   private def sourceOf(shuffled: SparkPlan): Either[String, LogicalPlan] =

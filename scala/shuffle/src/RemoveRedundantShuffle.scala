@@ -1,6 +1,7 @@
 package io.firesteel.shuffle
 
 import scala.annotation.tailrec
+import scala.collection.mutable.ArrayBuffer
 
 import io.firesteel.core.{Decisions, Decline, Fired}
 import org.apache.spark.sql.SparkSession
@@ -28,7 +29,9 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOpera
  * Every result is validated against the requirements of all its operators, and dropped if it is not
  * valid, or has not fewer shuffles. Flink counterpart: `FlinkPhysicalRel.satisfyTraits`.
  */
-private[firesteel] final class RemoveRedundantShuffle(session: SparkSession)
+private[firesteel] final class RemoveRedundantShuffle(
+    session: SparkSession,
+    adaptive: Boolean = true)
   extends Rule[SparkPlan] {
   import RemoveRedundantShuffle._
 
@@ -38,9 +41,11 @@ private[firesteel] final class RemoveRedundantShuffle(session: SparkSession)
     OutputWatch.look(plan)
     if (isStream(plan) || !plan.exists(Candidate.isOfSpark(_))) plan
     else {
-      val coarser = removed(plan, Nil)
+      val unknown = ArrayBuffer.empty[Coarsened]
+      val coarser = removed(plan, Nil, unknown)
       // A sort below a shuffle that went may be all that was wanted above it.
-      if (coarser eq plan) plan else RemoveRedundantSorts(coarser)
+      val unsorted = if (coarser eq plan) plan else RemoveRedundantSorts(coarser)
+      if (adaptive) FinishedShuffle.counting(unsorted, unknown.toSeq) else unsorted
     }
   }
 
@@ -48,18 +53,29 @@ private[firesteel] final class RemoveRedundantShuffle(session: SparkSession)
   private def isStream(plan: SparkPlan): Boolean =
     plan.logicalLink.exists(_.isStreaming) || plan.exists(_.isInstanceOf[StatefulOperator])
 
-  /** From the top down: the shuffle above a chain may make the whole chain needless. */
+  /**
+   * From the top down: the shuffle above a chain may make the whole chain needless.
+   *
+   * @param unknown gets the changes that were refused because nothing is known of the keys
+   */
   @tailrec
-  private def removed(plan: SparkPlan, refused: Seq[SparkPlan]): SparkPlan =
+  private def removed(
+      plan: SparkPlan,
+      refused: Seq[SparkPlan],
+      unknown: ArrayBuffer[Coarsened]): SparkPlan =
     Candidate.of(plan).find(candidate => !refused.exists(_ eq candidate.place)) match {
       case None => plan
       case Some(candidate) =>
         attempt(plan, candidate) match {
-          case Right(better) => removed(better, refused)
+          case Right(better) => removed(better, refused, unknown)
           case Left(why) =>
-            for (subject <- candidate.subject; reason <- why)
+            val subjects =
+              candidate.subject ++ candidate.changed.flatMap(FinishedShuffle.subject(_))
+            for (subject <- subjects; reason <- why)
               Decisions.decline(subject, name, reason)
-            removed(plan, candidate.place +: refused)
+            if (why.exists(_.isInstanceOf[ShuffleDecline.UnknownKeys]))
+              unknown ++= candidate.changed
+            removed(plan, candidate.place +: refused, unknown)
         }
     }
 
@@ -100,7 +116,7 @@ private[firesteel] object RemoveRedundantShuffle {
 
   /** With adaptive execution off only rules about columns run behind those that plan shuffles. */
   final class WithoutAdaptive(session: SparkSession) extends ColumnarRule {
-    private val rule = new RemoveRedundantShuffle(session)
+    private val rule = new RemoveRedundantShuffle(session, adaptive = false)
     override def preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
       override def apply(plan: SparkPlan): SparkPlan =
         // Adaptive execution hands single stages to such rules, whose uppermost shuffle must stay.

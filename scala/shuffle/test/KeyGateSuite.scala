@@ -122,6 +122,68 @@ class KeyGateSuite extends ShuffleSuite {
     }
   }
 
+  /** Aggregates by (a, b, c), (a, b) and a, over rows of which nothing is known. */
+  private def chain(key: String, join: String = "", value: String = "max(n)"): String =
+    s"SELECT a, max(m) FROM (SELECT a, b, $value AS m FROM (SELECT $key AS a, b, v % 7 AS c, count(*) AS n " +
+      s"FROM unknown GROUP BY ALL) AS l $join GROUP BY a, b) GROUP BY a"
+
+  private def unknownRows(): Unit = {
+    val rows = spark.table("plain").rdd
+    spark.createDataFrame(rows, spark.table("plain").schema).createOrReplaceTempView("unknown")
+    spark.range(0, 50).selectExpr("id AS x").createOrReplaceTempView("others")
+  }
+
+  private def shufflesRun(sql: String): Int = {
+    val data = spark.sql(sql)
+    data.collect()
+    shufflesOf(data)
+  }
+
+  test("by a shuffle below that has run: the next ones are one") {
+    unknownRows()
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> -1) {
+      assert(stock(shufflesRun(chain("many"))) == 3)
+      assert(shufflesRun(chain("many")) == 2)
+      val run = spark.sql(chain("many"))
+      run.collect()
+      val fired = Explain.of(executed(run)).fired
+      assert(fired.map(_.rule) == Seq("RemoveRedundantShuffle"))
+      assert(fired.head.values("source").endsWith("rows of a shuffle that has run"))
+      assertSameAnswer(chain("many"))
+      // A join that keeps all rows of that side keeps all its values.
+      val outer = chain("many", "LEFT JOIN others ON l.c = others.x", "sum(coalesce(x, n))")
+      assert(stock(shufflesRun(outer)) == 5 && shufflesRun(outer) == 4)
+      assertSameAnswer(outer)
+      val inner = outer.replace("LEFT JOIN", "JOIN")
+      assert(shufflesRun(inner) == stock(shufflesRun(inner)))
+      withConf(ShuffleConf.SAMPLE.key -> false)(assert(shufflesRun(chain("many")) == 3))
+      withConf("spark.sql.adaptive.enabled" -> false) {
+        assert(shufflesRun(chain("many")) == 3)
+        assert(!executed(spark.sql(chain("many"))).toString.contains("CountedKeys"))
+      }
+    }
+  }
+
+  test("a shuffle that has run may as well show that the keys are few, or one is large") {
+    unknownRows()
+    Seq("few" -> "SHUFFLE.FEW_KEYS", "IF(v % 3 = 0, v, 0)" -> "SHUFFLE.LARGE_KEY").foreach {
+      case (key, code) =>
+        val data = spark.sql(chain(key).replace("v % 7 AS c", "v AS c"))
+        data.collect()
+        assert(shufflesOf(data) == 3)
+        val why = Explain.of(executed(data)).declined.map(_.why)
+        assert(why.exists(_.code == code), why)
+        assert(why.filter(_.code == code).forall(_.values("source").contains("that has run")))
+    }
+  }
+
+  test("counting keys is no difference to the reuse of a shuffle") {
+    unknownRows()
+    val twice = s"${chain("many")} UNION ALL ${chain("many")}"
+    assert(shufflesRun(twice) <= stock(shufflesRun(twice)))
+    assertSameAnswer(twice)
+  }
+
   test("an uneven shuffle is told of, once it has run") {
     // One key with all rows but a few, in a plan that is planned again behind that shuffle.
     val sql =

@@ -1,0 +1,82 @@
+package io.firesteel.shuffle
+
+import org.apache.spark.util.AccumulatorV2
+
+/**
+ * Hashes of the keys of every n-th row, where n doubles whenever there are `limit` of them.
+ * A row that is not one of them costs a subtraction.
+ */
+private[shuffle] final class SampledKeys(limit: Int) extends Serializable {
+
+  // Even, so that half of them are every second.
+  private val hashes = new Array[Long](math.max((limit + 1) / 2 * 2, 2))
+  private var size = 0
+  private var left = 1L
+
+  /** Rows for which one of the sample stands. */
+  var stride: Long = 1L
+
+  def kept: Array[Long] = hashes.take(size)
+
+  /** Called for every row: whether it is one of the sample. */
+  def wantsNext(): Boolean = {
+    left -= 1
+    left == 0
+  }
+
+  def add(hash: Long): Unit = {
+    if (size == hashes.length) halve()
+    hashes(size) = hash
+    size += 1
+    left = stride
+  }
+
+  private def halve(): Unit = {
+    size /= 2
+    (0 until size).foreach(i => hashes(i) = hashes(2 * i))
+    stride *= 2
+  }
+}
+
+/** What the tasks of a stage have sampled, by partition: a task that runs twice counts once. */
+private[shuffle] final class KeyCounts
+  extends AccumulatorV2[(Int, SampledKeys), Map[Int, SampledKeys]] {
+
+  private var samples = Map.empty[Int, SampledKeys]
+
+  override def isZero: Boolean = samples.isEmpty
+  override def reset(): Unit = samples = Map.empty
+  override def value: Map[Int, SampledKeys] = samples
+  override def add(sample: (Int, SampledKeys)): Unit = samples += sample
+  override def merge(other: AccumulatorV2[(Int, SampledKeys), Map[Int, SampledKeys]]): Unit =
+    samples ++= other.value
+
+  override def copy(): KeyCounts = {
+    val same = new KeyCounts
+    same.samples = samples
+    same
+  }
+
+  /** Nothing where too few rows have come to say anything. */
+  def facts: Option[KeyFacts] = {
+    val weights = samples.values.toSeq.flatMap(s => s.kept.map(_ -> s.stride))
+    if (weights.size < KeyCounts.fewest) None
+    else {
+      val rows = weights.map(_._2).sum
+      val ofOne = weights.groupMapReduce(_._1)(_._2)(_ + _)
+      Some(KeyFacts(
+        ofOne.size,
+        Some(ofOne.values.max.toDouble / rows),
+        s"${weights.size} of $rows rows of a shuffle that has run"))
+    }
+  }
+}
+
+private[shuffle] object KeyCounts {
+
+  /** Rows that a sample must have to say anything, as one of a source. */
+  private val fewest = KeySample.fewest
+
+  /** Rows that a task keeps of many, so that its largest key is seen. */
+  val fewestOfTask = 64
+}

@@ -1,0 +1,120 @@
+package io.firesteel.tests
+
+import scala.jdk.CollectionConverters._
+
+import io.firesteel.FiresteelExtensions
+import io.firesteel.changelog.ChangelogSuite
+import io.firesteel.lookup.{InputDataPartitioner, MemoryCatalog, MemoryStore, MemoryStores, StoreBehaviour}
+import org.apache.spark.sql.{Row, SparkSessionExtensions}
+import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
+import org.apache.spark.sql.types.StructType
+
+/** Changelogs whose rows are looked up in a store: two rooms at once. */
+class LookupOnChangelogSuite extends ChangelogSuite {
+
+  override protected def settings: Map[String, String] =
+    super.settings + ("spark.sql.catalog.mem" -> classOf[MemoryCatalog].getName)
+
+  override protected def install(extensions: SparkSessionExtensions): Unit =
+    new FiresteelExtensions().apply(extensions)
+
+  private val schema = "k STRING, v INT"
+
+  private val batches = Seq(
+    Seq(Row("a", 1), Row("a", 2), Row("b", 3), Row("x", 1), Row(null, 1)),
+    Seq(Row("a", 3), Row("b", 3), Row("c", 1)),
+    Nil,
+    Seq(Row("c", 1), Row("c", 2), Row("c", null), Row("x", 5), Row("x", 6), Row(null, 1), Row("d", 9))
+  )
+
+  private val names = Seq(
+    Row("a", "Anna", "en", 2),
+    Row("a", "Anne", "fr", 1),
+    Row("b", "Bert", "en", 2),
+    Row("c", "Cleo", "en", 3),
+    Row(null, "Nobody", "en", 1),
+    Row("d", null, "en", 1),
+    Row("a", "Anna", "en", 2)
+  )
+
+  /** What the store `mem.names` has from now on. */
+  private def has(
+      rows: Seq[Row],
+      behaviour: StoreBehaviour = StoreBehaviour(),
+      partitioner: Option[InputDataPartitioner] = None): MemoryStore = {
+    val columns = StructType.fromDDL("k STRING, name STRING, lang STRING, least INT")
+    spark.createDataFrame(rows.asJava, columns).createOrReplaceTempView("names")
+    val converter = CatalystTypeConverters.createToCatalystConverter(columns)
+    val stored = rows.map(converter(_).asInstanceOf[InternalRow])
+    MemoryStores.put(new MemoryStore("names", columns, stored, behaviour, Map.empty), partitioner)
+  }
+
+  private val counts = "(SELECT k, count(*) AS n, sum(v) AS s FROM {t} GROUP BY k) AS c"
+
+  private val queries = Seq(
+    s"SELECT {hint} c.k, n, name FROM $counts JOIN mem.names AS d ON c.k = d.k",
+    s"SELECT {hint} c.k, n, name FROM $counts LEFT JOIN mem.names AS d ON c.k = d.k",
+    s"SELECT {hint} c.k, s, d.* FROM $counts LEFT JOIN mem.names AS d ON c.k = d.k AND lang = 'en' AND n > 1",
+    s"SELECT {hint} c.k, name FROM $counts JOIN mem.names AS d ON c.k = d.k AND n >= least WHERE s <> 3",
+    s"SELECT {hint} n, name FROM $counts LEFT JOIN mem.names AS d ON c.k = d.k AND c.n = d.least",
+    s"SELECT {hint} lang, count(*) AS c, sum(n) AS n FROM $counts JOIN mem.names AS d ON c.k = d.k GROUP BY lang",
+    s"""SELECT {hint} place, name FROM (SELECT * FROM (SELECT k, row_number() OVER (ORDER BY n DESC, k) AS place
+       |FROM $counts) WHERE place <= 2) AS c LEFT JOIN mem.names AS d ON c.k = d.k AND lang = 'en'""".stripMargin,
+    "SELECT {hint} n, name FROM (SELECT count(*) AS n FROM {t}) AS c LEFT JOIN mem.names AS d ON c.n = d.least + 3 AND d.k = 'a'",
+    "SELECT lang, count(*) AS n FROM (SELECT {hint} t.k, lang FROM {t} AS t JOIN mem.names AS d ON t.k = d.k) GROUP BY lang"
+  )
+
+  private val hints = Seq(
+    "",
+    "/*+ LOOKUP('table'='d', 'async'='true', 'output-mode'='allow_unordered') */",
+    "/*+ LOOKUP('table'='d', 'shuffle'='true') */"
+  )
+
+  private val byFirstLetter = new InputDataPartitioner {
+    override def partition(keys: InternalRow, numPartitions: Int): Int =
+      keys.getUTF8String(0).toString.head % numPartitions
+  }
+
+  for {
+    (sql, i) <- queries.zipWithIndex
+    (hint, j) <- hints.zipWithIndex
+    if i == 1 || i % hints.size == j
+  } test(s"$i, $j: ${sql.replace("\n", " ").take(90)}") {
+    has(names, StoreBehaviour(async = j == 1), Some(byFirstLetter).filter(_ => i != 7))
+    withProvider(providers((i + j) % 2)) {
+      assertFollows(schema, sql.replace("{hint}", hint), batches, restarts = Set(1, 3))
+    }
+  }
+
+  test("a row goes with the answers that it came with, and its going asks nothing") {
+    has(Seq(Row("a", "old", "en", 1)))
+    val fed = stream(
+      schema,
+      """SELECT c.k, n, name FROM (SELECT k, n FROM (SELECT k, count(*) AS n FROM {t} GROUP BY k) WHERE n < 3) AS c
+        |JOIN mem.names AS d ON c.k = d.k""".stripMargin)
+    try {
+      fed.start()
+      fed.feed(Seq(Row("a", 1)))
+      val store = has(Seq(Row("a", "new", "en", 1), Row("a", "newer", "en", 1)))
+      fed.feed(Seq(Row("a", 1)))
+      assert(fed.last.map(_.toString).sorted ==
+        Seq("[a,1,old,-D]", "[a,2,new,+I]", "[a,2,newer,+I]"))
+      val asked = store.keysAsked.size
+      fed.feed(Seq(Row("a", 1)))
+      assert(fed.last.map(_.toString).sorted == Seq("[a,2,new,-D]", "[a,2,newer,-D]"))
+      assert(store.keysAsked.size == asked)
+    } finally fed.stop()
+  }
+
+  test("explain says why rows are not sent to where the connector wants them") {
+    has(names, partitioner = Some(byFirstLetter))
+    val input = "SELECT c.k, name FROM"
+    spark.readStream.format("rate").load()
+      .selectExpr("CAST(value AS STRING) AS k", "1 AS v").createOrReplaceTempView("numbers")
+    val text = spark
+      .sql("SELECT * FROM firesteel_explain(\"" + s"$input $counts JOIN mem.names AS d ON c.k = d.k"
+        .replace("{t}", "numbers").replace("SELECT c.k", s"SELECT ${hints.last} c.k") + "\", 'append')")
+      .collect().map(_.toString).mkString("\n")
+    assert(text.contains("none: the lookup's answers are kept in state for retractions"), text)
+  }
+}
