@@ -468,6 +468,43 @@ def test_a_streaming_query_is_known_by_its_checkpoint(
         run("two", [])
 
 
+def test_newest_rows_are_applied_by_the_keys_of_the_query(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+
+    def run(target: str, keys: list[str], columns: str) -> list[tuple[object, ...]]:
+        counts = session.readStream.schema("w STRING, n INT").json(str(source))
+        summed = counts.groupBy("w").agg({"n": "sum"}).withColumnRenamed("sum(n)", "n")
+        query = (
+            summed.selectExpr("w", "n", "row_kind() AS op")
+            .selectExpr(*columns.split(", "))
+            .writeStream.foreachBatch(firesteel.apply_changes(str(tmp_path / target), keys))
+            .outputMode("update")
+            .option("checkpointLocation", str(tmp_path / f"{target}-checkpoint"))
+            .option("maxFilesPerTrigger", 1)
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+        rows = session.read.format("firesteel-table").load(str(tmp_path / target)).collect()
+        return sorted(map(tuple, rows))
+
+    (source / "1.json").write_text('{"w": "a", "n": 1}\n{"w": "b", "n": 1}')
+    assert run("one", ["w"], "w, n, op") == [("a", 1), ("b", 1)]
+    (source / "2.json").write_text('{"w": "a", "n": 2}')
+    assert run("one", ["W"], "w, n, op") == [("a", 3), ("b", 1)]
+    assert run("two", ["n"], "w AS n, n AS w, op") == [("a", 3), ("b", 1)]
+    for keys, columns in (
+        (["n"], "w, n, op"),
+        (["w", "n"], "w, n, op"),
+        (["w"], "w AS n, n AS w, op"),
+    ):
+        with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_OTHER_KEYS"):
+            run(f"refused-{'-'.join(keys)}-{len(columns)}", keys, columns)
+
+
 def test_the_example_follows_its_words(session: SparkSession, tmp_path: Path) -> None:
     path = ROOT / "examples" / "changelog" / "trending_to_folder.py"
     example: Any = runpy.run_path(str(path))

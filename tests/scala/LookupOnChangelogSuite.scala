@@ -24,7 +24,14 @@ class LookupOnChangelogSuite extends ChangelogSuite {
     Seq(Row("a", 1), Row("a", 2), Row("b", 3), Row("x", 1), Row(null, 1)),
     Seq(Row("a", 3), Row("b", 3), Row("c", 1)),
     Nil,
-    Seq(Row("c", 1), Row("c", 2), Row("c", null), Row("x", 5), Row("x", 6), Row(null, 1), Row("d", 9))
+    Seq(
+      Row("c", 1),
+      Row("c", 2),
+      Row("c", null),
+      Row("x", 5),
+      Row("x", 6),
+      Row(null, 1),
+      Row("d", 9))
   )
 
   private val names = Seq(
@@ -91,7 +98,8 @@ class LookupOnChangelogSuite extends ChangelogSuite {
     val fed = stream(
       schema,
       """SELECT c.k, n, name FROM (SELECT k, n FROM (SELECT k, count(*) AS n FROM {t} GROUP BY k) WHERE n < 3) AS c
-        |JOIN mem.names AS d ON c.k = d.k""".stripMargin)
+        |JOIN mem.names AS d ON c.k = d.k""".stripMargin
+    )
     try {
       fed.start()
       fed.feed(Seq(Row("a", 1)))
@@ -113,7 +121,9 @@ class LookupOnChangelogSuite extends ChangelogSuite {
       .selectExpr("CAST(value AS STRING) AS k", "1 AS v").createOrReplaceTempView("numbers")
     val text = spark
       .sql("SELECT * FROM firesteel_explain(\"" + s"$input $counts JOIN mem.names AS d ON c.k = d.k"
-        .replace("{t}", "numbers").replace("SELECT c.k", s"SELECT ${hints.last} c.k") + "\", 'append')")
+        .replace(
+          "{t}",
+          "numbers").replace("SELECT c.k", s"SELECT ${hints.last} c.k") + "\", 'append')")
       .collect().map(_.toString).mkString("\n")
     assert(text.contains("none: the lookup's answers are kept in state for retractions"), text)
   }

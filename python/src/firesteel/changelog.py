@@ -86,7 +86,8 @@ def apply_changes(
             Spark Connect, where it cannot be seen, it must be given. Also for several queries that
             write different rows to one target.
         upserts: That the changelog has only the newest row of a key and deletions, as
-            ``outputMode("update")`` writes it. The keys must then be those of the query.
+            ``outputMode("update")`` writes it. The keys must then be those of the query. A
+            query's result that comes as it is says so itself; other keys are then refused.
         buckets: Into how many parts a new folder's rows are split, by default 8. The more, the less
             a micro-batch of few changes writes.
         retention: How long files of a folder stay that no version needs any more, for readers that

@@ -34,7 +34,7 @@ final private[changelog] case class ValueSet(
   val fed: ArrayBuffer[Slot] = ArrayBuffer.empty
 
   /** Slots that look for the smallest or largest value. */
-  val extremes: ArrayBuffer[ExtremeSlot] = ArrayBuffer.empty
+  val extremes: ArrayBuffer[BestValuesSlot] = ArrayBuffer.empty
 
   /** Slots that are computed anew when the set has changed. */
   val retained: ArrayBuffer[RetainedSlot] = ArrayBuffer.empty
@@ -211,7 +211,7 @@ final private[changelog] class AggregateLayout(
     }
   }
 
-  private def extreme(child: Expression, largest: Boolean): ExtremeSlot = {
+  private def extreme(child: Expression, largest: Boolean): ExtremeValue = {
     val name = if (largest) "max" else "min"
     if (!retracting) {
       val at = placeOf(child)
@@ -220,7 +220,7 @@ final private[changelog] class AggregateLayout(
       val set = setOf(Seq(child))
       val made = slot(
         s"${name}_of_set_${setBuffer.indexOf(set)}",
-        new ExtremeSlot(0, child.dataType, largest))
+        new BestValuesSlot(child.dataType, largest))
       if (!set.extremes.contains(made)) set.extremes += made
       made
     }

@@ -25,7 +25,7 @@ final private[changelog] case class CountResult(slot: CountSlot) extends Aggrega
     buffer.setLong(at, slot.count(state))
 }
 
-final private[changelog] case class ExtremeResult(slot: ExtremeSlot) extends AggregateResult {
+final private[changelog] case class ExtremeResult(slot: ExtremeValue) extends AggregateResult {
   override def width: Int = 1
   override def fill(state: GroupState, buffer: InternalRow, at: Int): Unit =
     buffer.update(at, slot.value(state))

@@ -42,5 +42,17 @@ object ChangelogConf {
       .checkValue(_ >= 0, "must not be negative")
       .createWithDefault(0L)
 
-  val all: Seq[ConfigEntry[_]] = Seq(ENABLED, MAX_BUFFERED_ROWS, STATE_TTL)
+  val DISTINCT_BUCKETS: ConfigEntry[Int] =
+    SQLConf
+      .buildConf("spark.firesteel.changelog.distinctBuckets")
+      .doc(
+        "Into how many parts the DISTINCT values of a group are split, so that one group with most " +
+          "of the values keeps several tasks busy, at the cost of a second aggregate over the parts; 0, " +
+          "none. A query keeps the number with which it was started.")
+      .version("0.1.0")
+      .intConf
+      .checkValue(n => n >= 0 && n <= 65536, "must be from 0 to 65536")
+      .createWithDefault(0)
+
+  val all: Seq[ConfigEntry[_]] = Seq(ENABLED, MAX_BUFFERED_ROWS, STATE_TTL, DISTINCT_BUCKETS)
 }

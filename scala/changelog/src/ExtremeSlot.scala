@@ -4,12 +4,12 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types.DataType
 
-/** The smallest or the largest value. It cannot lose a value: who takes rows back looks for it. */
+/** The smallest or the largest of values that only come. */
 final private[changelog] class ExtremeSlot(
     column: Int,
     dataType: DataType,
     largest: Boolean)
-  extends Slot {
+  extends ExtremeValue {
 
   @transient private[this] lazy val ordering = TypeUtils.getInterpretedOrdering(dataType)
 
@@ -19,7 +19,7 @@ final private[changelog] class ExtremeSlot(
   // A number too is kept as a value: there may be none.
   override def longs: Int = 0
 
-  def value(state: GroupState): Any = state.refs(refAt)
+  override def value(state: GroupState): Any = state.refs(refAt)
 
   override def add(state: GroupState, row: InternalRow, sign: Int): Unit =
     if (!row.isNullAt(column)) offer(state, row.get(column, dataType))
@@ -31,17 +31,15 @@ final private[changelog] class ExtremeSlot(
     row.update(at, value(state))
 
   /** Takes a value when it is better than the one that is kept. */
-  def offer(state: GroupState, candidate: Any): Unit =
+  private def offer(state: GroupState, candidate: Any): Unit =
     if (value(state) == null || isBetter(candidate, value(state))) {
       state.refs(refAt) = InternalRow.copyValue(candidate)
     }
 
-  def isBetter(candidate: Any, than: Any): Boolean = {
+  private def isBetter(candidate: Any, than: Any): Boolean = {
     val order = ordering.compare(candidate, than)
     if (largest) order > 0 else order < 0
   }
 
   override def isZero(state: GroupState): Boolean = value(state) == null
-
-  def clear(state: GroupState): Unit = state.refs(refAt) = null
 }

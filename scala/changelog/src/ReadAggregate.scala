@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.{DataType, NumericType}
 
 /** An aggregate as an operator, and the columns of the query over its results. */
 final private[changelog] case class ReadAggregate(
-    operator: ChangelogOperator,
+    operator: GroupAggregate,
     columns: Seq[NamedExpression])
 
 private[changelog] object ReadAggregate {

@@ -27,7 +27,7 @@ final private[changelog] class ReadChangelog(
     case project: Project => this.project(project.projectList, read(project.child))
     case aggregate: Aggregate =>
       val grouped = ReadAggregate(aggregate, ttlMs, noEvents("Aggregate", read(aggregate.child)))
-      project(grouped.columns, grouped.operator)
+      project(grouped.columns, SplitDistinct(grouped.operator))
     case distinct: Distinct =>
       ReadAggregate.distinct(ttlMs, noEvents("DISTINCT", read(distinct.child)))
     case union: Union =>

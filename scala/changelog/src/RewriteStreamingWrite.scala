@@ -106,7 +106,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       case Some(kind) if inferred.updateBefore => WriteChangelog.withoutBefore(written.plan, kind)
       case _ => written.plan
     }
-    (Project(outputOf(query, shown), shown), inferred)
+    (Project(ToldChanges.mark(outputOf(query, shown), inferred), shown), inferred)
   }
 
   /** Every change of the result, its kind in a column of its own. */

@@ -13,8 +13,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  */
 final private[changelog] class SetUpdate(layout: AggregateLayout, buckets: ValueBuckets) {
 
-  // Slots whose smallest or largest value went away.
-  private[this] val lost = new java.util.IdentityHashMap[ExtremeSlot, AnyRef]()
+  // Slots all of whose best values went away.
+  private[this] val lost = new java.util.IdentityHashMap[BestValuesSlot, AnyRef]()
   private[this] val number = KeyIndex.numberRow()
 
   /** Adds the tallies `changed(from until until)` of a set. */
@@ -46,31 +46,24 @@ final private[changelog] class SetUpdate(layout: AggregateLayout, buckets: Value
 
   private def appear(set: ValueSet, state: GroupState, value: InternalRow): Unit = {
     set.fed.foreach(_.add(state, value, 1))
-    set.extremes.foreach { slot =>
-      val best = slot.value(state)
-      slot.add(state, value, 1)
-      // Better than what went: nothing that stayed can be better still.
-      if (slot.value(state) != best) { val _ = lost.remove(slot) }
-    }
+    set.extremes.foreach(_.appear(state, value.get(0, set.types.head)))
   }
 
   private def vanish(set: ValueSet, state: GroupState, value: InternalRow): Unit = {
     set.fed.foreach(_.add(state, value, -1))
     set.extremes.foreach { slot =>
-      val gone = value.get(0, set.types.head)
-      if (slot.value(state) != null && !slot.isBetter(slot.value(state), gone)) {
-        val _ = lost.put(slot, slot)
-      }
+      if (slot.vanish(state, value.get(0, set.types.head))) { val _ = lost.put(slot, slot) }
     }
   }
 
-  /** Looks through all values of the group: O(their number), only when the best one went. */
-  private def search(group: UnsafeRow, state: GroupState, set: Int, slot: ExtremeSlot): Unit = {
-    slot.clear(state)
-    buckets.foreach(group, state, set) { (values, entry) =>
-      slot.add(state, valueOf(values, entry), 1)
-    }
-  }
+  /** Looks through all values of the group: O(their number), only when the best ones went. */
+  private def search(group: UnsafeRow, state: GroupState, set: Int, slot: BestValuesSlot): Unit =
+    slot.search(
+      state,
+      visit =>
+        buckets.foreach(group, state, set) { (values, entry) =>
+          visit(valueOf(values, entry).get(0, layout.sets(set).types.head))
+        })
 
   private def valueOf(values: ValueTallies, entry: Int): InternalRow =
     if (values.isNumber) {

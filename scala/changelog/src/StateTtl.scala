@@ -23,8 +23,9 @@ private[changelog] object StateTtl {
 
   /** The query without its hints: for those who do not know them. */
   def removed(plan: LogicalPlan): LogicalPlan =
-    if (plan.exists(_.isInstanceOf[StateTtl])) plan.resolveOperatorsDown { case StateTtl(_, child) =>
-      child
+    if (plan.exists(_.isInstanceOf[StateTtl])) plan.resolveOperatorsDown {
+      case StateTtl(_, child) =>
+        child
     }
     else plan
 }

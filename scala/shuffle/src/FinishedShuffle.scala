@@ -42,7 +42,8 @@ private[shuffle] object FinishedShuffle {
 
   /** A plan in which the shuffles below those of `unknown` count keys, where they have yet to run. */
   def counting(plan: SparkPlan, unknown: Seq[Coarsened]): SparkPlan = {
-    val wanted = unknown.flatMap(change => columnsOf(change).flatMap(origin(change.shuffle.child, _)))
+    val wanted =
+      unknown.flatMap(change => columnsOf(change).flatMap(origin(change.shuffle.child, _)))
     if (!SQLConf.get.getConf(ShuffleConf.SAMPLE)) plan
     else plan.transformDown { case shuffle: ShuffleExchangeExec =>
       val keys = wanted.collect { case (place, keys) if place eq shuffle => keys }.distinct
@@ -55,7 +56,8 @@ private[shuffle] object FinishedShuffle {
     val tasks = math.max(plan.outputPartitioning.numPartitions, 1)
     val counts = new KeyCounts
     plan.session.sparkContext.register(counts)
-    val rows = math.max(SQLConf.get.getConf(ShuffleConf.SAMPLE_ROWS) / tasks, KeyCounts.fewestOfTask)
+    val rows =
+      math.max(SQLConf.get.getConf(ShuffleConf.SAMPLE_ROWS) / tasks, KeyCounts.fewestOfTask)
     CountedKeysExec(keys, rows, counts, plan)
   }
 

@@ -46,6 +46,12 @@ private[sink] object ApplyErrors {
 
   def noOrder(key: String): Throwable = running("NO_ORDER", "key" -> key)
 
+  def otherKeys(keys: Seq[String], others: Seq[Seq[String]]): Throwable =
+    analysis(
+      "OTHER_KEYS",
+      "keys" -> keys.mkString(", "),
+      "others" -> others.map(_.mkString("(", ", ", ")")).mkString(" or "))
+
   def noUpdateBefore(): Throwable = running("NO_UPDATE_BEFORE")
 
   def nullKey(key: String, target: String, keys: Seq[String]): Throwable =

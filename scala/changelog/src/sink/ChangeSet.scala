@@ -1,5 +1,6 @@
 package io.firesteel.changelog.sink
 
+import io.firesteel.changelog.ToldChanges
 import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.internal.SQLConf
@@ -36,14 +37,30 @@ private[sink] object ChangeSet {
       if (found.size != 1) throw ApplyErrors.noColumn(key, others.map(fields(_).name))
       others.indexOf(found.head)
     }
+    val keys = places.distinct.map(i => fields(others(i)).name)
     val columns = others.zipWithIndex.map { case (from, i) => plain(fields(from), from).as(s"c$i") }
     ChangeSet(
       data.toDF(fields.indices.map(i => s"_$i"): _*)
         .select(columns :+ col(s"_$kind").as(NetChanges.kind): _*),
       StructType(others.map(fields(_)).map(f => StructField(f.name, typeOf(f), nullable = true))),
       places.distinct,
-      options.upserts
+      options.upserts || MicroBatch.isAsGiven(data) && isOfNewestRows(fields(kind), keys)
     )
+  }
+
+  /**
+   * Whether the changelog says of itself that it has each key's newest row alone, by just these keys: by
+   * others, a row that moves from one to another would stay at both.
+   */
+  private def isOfNewestRows(kind: StructField, keys: Seq[String]): Boolean = {
+    val same = SQLConf.get.resolver
+    ToldChanges.of(kind.metadata).filterNot(_.updateBefore).exists { told =>
+      val fits = told.keys.exists { key =>
+        key.size == keys.size && key.forall(column => keys.exists(same(_, column)))
+      }
+      if (!fits) throw ApplyErrors.otherKeys(keys, told.keys)
+      fits
+    }
   }
 
   private def kindOf(fields: Seq[StructField], options: ApplyOptions): Int = {
