@@ -54,7 +54,9 @@ private[changelog] object SplitDistinct extends Logging {
       keys = aggregate.keys :+ bucket.toAttribute,
       results = parts,
       input = Projection(aggregate.input.output :+ bucket, aggregate.input))
-    val functions = aggregate.functions.zip(parts).map { case (function, part) => whole(function, part) }
+    val functions = aggregate.functions.zip(parts).map { case (function, part) =>
+      whole(function, part)
+    }
     val wholes = functions.zip(parts).map { case (f, part) =>
       AttributeReference(part.name, f.dataType, nullable = true)()
     }

@@ -25,6 +25,7 @@ trait RandomCases { self: ChangelogSuite =>
     buffered <- Gen.frequency(3 -> 100000, 1 -> 1, 1 -> 3)
     wholeStage <- Gen.frequency(3 -> false, 1 -> true)
     partitions <- Gen.frequency(3 -> 2, 1 -> 1, 1 -> 3)
+    distinctBuckets <- Gen.frequency(3 -> 0, 1 -> 3)
   } yield RandomCase(
     query.sql,
     batches,
@@ -33,7 +34,8 @@ trait RandomCases { self: ChangelogSuite =>
       SQLConf.STATE_STORE_PROVIDER_CLASS.key -> provider,
       SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> wholeStage,
       ChangelogConf.MAX_BUFFERED_ROWS.key -> buffered,
-      SQLConf.SHUFFLE_PARTITIONS.key -> partitions
+      SQLConf.SHUFFLE_PARTITIONS.key -> partitions,
+      ChangelogConf.DISTINCT_BUCKETS.key -> distinctBuckets
     )
   )
 

@@ -97,12 +97,19 @@ object RandomQueries {
     column <- Gen.oneOf(below.columns)
     function <- Gen.oneOf(functions(column.kind))
     where <- Gen.oneOf("", "", "", s"FILTER (WHERE ${column.name} IS NOT NULL)", condition(below))
-  } yield (s"${function._1.replace("c", column.name).replace("#", "c")} $where", function._2)
+  } yield {
+    val call = function._1.replace("c", column.name).replace("#", "c")
+    val filtered = if (call.contains("?")) call.replace("?", where) else s"$call $where"
+    (filtered, function._2)
+  }
 
   private def condition(below: Query): String =
     below.columns.find(_.kind == "int").fold("")(c => s"FILTER (WHERE ${c.name} % 2 = 0)")
 
-  /** Calls on a column `c`, in which `#` stands for the letter c, and the kinds of their results. */
+  /**
+   * Calls on a column `c`, in which `#` stands for the letter c and `?` for the place of a `FILTER`, by default the
+   * end; and the kinds of their results.
+   */
   private def functions(kind: String): Seq[(String, String)] = {
     val any = Seq(
       "#ount(*)" -> "int",
@@ -111,8 +118,8 @@ object RandomQueries {
       "max(c)" -> kind,
       "#ount(DISTINCT c)" -> "int",
       "max_by(c, c)" -> kind,
-      "#ardinality(#olle#t_list(c))" -> "int",
-      "#ardinality(#olle#t_set(c))" -> "int",
+      "#ardinality(#olle#t_list(c) ?)" -> "int",
+      "#ardinality(#olle#t_set(c) ?)" -> "int",
       "approx_#ount_distin#t(DISTINCT c)" -> "int"
     )
     val sums = kind match {
@@ -160,7 +167,7 @@ object RandomQueries {
     function <- Gen.oneOf("row_number", "rank", "dense_rank")
     of <- Gen.oneOf("", "PARTITION BY key0")
     n <- Gen.choose(1, 3)
-    shown <- Gen.oneOf(Seq(Column("rn", "int")), Nil)
+    shown <- Gen.oneOf(Seq(Column("position", "int")), Nil)
   } yield {
     val named = keys.toSeq.zipWithIndex.map { case (key, i) => key -> s"key$i" }
     val select = named.map { case (key, name) => s"${key.name} AS $name" }.mkString(", ")
@@ -168,9 +175,9 @@ object RandomQueries {
       Seq(Column("best", by._2), Column("rows", "int")) ++ shown
     val order = ("best DESC" +: named.map(_._2)).mkString(", ")
     Query(
-      s"SELECT ${columns.map(_.name).mkString(", ")} FROM (SELECT *, $function() OVER ($of " +
-        s"ORDER BY $order) AS rn FROM (SELECT $select, ${by._1} AS best, count(*) AS rows " +
-        s"FROM (${below.sql}) GROUP BY ${keys.map(_.name).mkString(", ")})) WHERE rn <= $n",
+      s"SELECT ${columns.map(_.name).mkString(", ")} FROM (SELECT *, rn AS position FROM (SELECT *, " +
+        s"$function() OVER ($of ORDER BY $order) AS rn FROM (SELECT $select, ${by._1} AS best, count(*) AS rows " +
+        s"FROM (${below.sql}) GROUP BY ${keys.map(_.name).mkString(", ")})) WHERE rn <= $n)",
       columns
     )
   }

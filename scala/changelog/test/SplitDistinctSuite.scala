@@ -8,7 +8,12 @@ class SplitDistinctSuite extends ChangelogSuite {
   private val schema = "k STRING, v INT, w DOUBLE"
 
   private val batches = Seq(
-    Seq(Row("a", 1, 1.5), Row("a", 2, null), Row("a", 1, -0.0), Row("b", null, 2.0), Row(null, 7, 0.0)),
+    Seq(
+      Row("a", 1, 1.5),
+      Row("a", 2, null),
+      Row("a", 1, -0.0),
+      Row("b", null, 2.0),
+      Row(null, 7, 0.0)),
     Seq(Row("a", 3, 1.0), Row("b", 5, 2.0), Row("a", 1, 7.0)),
     Nil,
     (1 to 200).map(i => Row(if (i % 10 == 0) "b" else "a", i % 90, i / 4.0)),
@@ -41,7 +46,7 @@ class SplitDistinctSuite extends ChangelogSuite {
             fed.feed(batches.head)
             val operators = fed.running.lastProgress.stateOperators.map(_.operatorName)
             val aggregates = if (sql.contains(counts)) 3 else 2
-          assert(operators.count(_ == "changelogAggregate") == aggregates)
+            assert(operators.count(_ == "changelogAggregate") == aggregates)
           } finally fed.stop()
         }
       }
