@@ -19,7 +19,7 @@ final private[changelog] class ReadChangelog(
     private val ttlMs: Long = SQLConf.get.getConf(ChangelogConf.STATE_TTL)) {
 
   def read(plan: LogicalPlan): ChangelogOperator = plan match {
-    case source if StatelessSource.unapply(source).nonEmpty => Source(source)
+    case StatelessSource(rows) => Source(rows)
     case from: FromChangelog => ReadSource(from, ttlMs)
     case StateTtl(ms, child) => keeping(Some(ms)).read(child)
     case alias: SubqueryAlias => read(alias.child)

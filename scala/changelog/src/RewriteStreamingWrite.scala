@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
 import org.apache.spark.sql.execution.streaming.{ContinuousTrigger, RealTimeTrigger}
 import org.apache.spark.sql.execution.streaming.runtime.ResolveWriteToStream
+import org.apache.spark.sql.execution.streaming.sources.ForeachBatchSink
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
 
@@ -28,7 +29,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       changelogOf(query, write.outputMode).fold[LogicalPlan](asSparks(write)) { refused =>
         requireMicroBatches(write)
         if (write.outputMode == OutputMode.Complete()) complete(write, query, refused)
-        else write.copy(inputQuery = changes(query, write.outputMode, refused)._1)
+        else write.copy(inputQuery = changesFor(write, query, refused))
       }
     case other => other
   }
@@ -89,6 +90,18 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     case _ => ()
   }
 
+  /** Who gets each micro-batch as it is may apply its changes: the column of kinds says what they are. */
+  private def changesFor(
+      write: WriteToStreamStatement,
+      query: LogicalPlan,
+      refused: Option[String]): LogicalPlan = {
+    val (plan, inferred) = changes(query, write.outputMode, refused)
+    write.sink match {
+      case _: ForeachBatchSink[_] => Project(ToldChanges.mark(plan.output, inferred), plan)
+      case _ => plan
+    }
+  }
+
   /** Append and update mode. */
   private def changes(
       query: LogicalPlan,
@@ -106,7 +119,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       case Some(kind) if inferred.updateBefore => WriteChangelog.withoutBefore(written.plan, kind)
       case _ => written.plan
     }
-    (Project(ToldChanges.mark(outputOf(query, shown), inferred), shown), inferred)
+    (Project(outputOf(query, shown), shown), inferred)
   }
 
   /** Every change of the result, its kind in a column of its own. */

@@ -5,7 +5,7 @@ import java.util.Locale
 import io.firesteel.core.Decline
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
-import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort, UnaryNode, UnresolvedHint}
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort, UnaryNode, UnresolvedHint}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types.StringType
 
@@ -23,11 +23,10 @@ private[changelog] object StateTtl {
 
   /** The query without its hints: for those who do not know them. */
   def removed(plan: LogicalPlan): LogicalPlan =
-    if (plan.exists(_.isInstanceOf[StateTtl])) plan.resolveOperatorsDown {
-      case StateTtl(_, child) =>
-        child
+    if (!plan.exists(_.isInstanceOf[StateTtl])) plan
+    else AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      plan.transformUp { case StateTtl(_, child) => child }
     }
-    else plan
 }
 
 /**

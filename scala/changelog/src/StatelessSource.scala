@@ -9,7 +9,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{DeserializeToObject, EventTi
 private[changelog] object StatelessSource {
 
   def unapply(plan: LogicalPlan): Option[LogicalPlan] =
-    if (plan.isStreaming && isStateless(plan) && !asksRowKind(plan)) Some(plan) else None
+    if (!plan.isStreaming) None
+    else Some(StateTtl.removed(plan)).filter(rows => isStateless(rows) && !asksRowKind(rows))
 
   private def isStateless(plan: LogicalPlan): Boolean = !plan.isStreaming || (plan match {
     case _: LeafNode => true
