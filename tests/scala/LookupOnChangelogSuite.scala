@@ -93,6 +93,19 @@ class LookupOnChangelogSuite extends ChangelogSuite {
     }
   }
 
+  test("a table that is itself a lookup join is read whole") {
+    has(names)
+    spark.range(
+      7).selectExpr("substr('abcdxyz', id + 1, 1) AS k").createOrReplaceTempView("letters")
+    assertFollows(
+      schema,
+      s"""SELECT {hint} c.k, n, name FROM $counts LEFT JOIN (SELECT d.k, name FROM letters AS l JOIN mem.names AS d
+         |ON l.k = d.k) AS x ON c.k = x.k""".stripMargin.replace("{hint}", ""),
+      batches,
+      restarts = Set(2)
+    )
+  }
+
   test("a row goes with the answers that it came with, and its going asks nothing") {
     has(Seq(Row("a", "old", "en", 1)))
     val fed = stream(

@@ -126,7 +126,7 @@ private[changelog] object ReadJoin extends PredicateHelper {
       table: LogicalPlan): (JoinedTable, Attribute) = {
     val element = CreateNamedStruct(
       columns.zipWithIndex.flatMap { case (c, i) => Seq(Literal(s"_$i"), c) })
-    if (ReadByKey.isIn(table)) {
+    if (ReadByKey.isBelow(table)) {
       val isThere = Alias(Literal(true), "is_there")()
       val asked = ReadByKey.inPlace(table, "the lookup's answers are kept in state for retractions")
       val matches = AttributeReference("matches", ArrayType(element.dataType, false))()

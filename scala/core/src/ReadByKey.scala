@@ -1,6 +1,8 @@
 package io.firesteel.core
 
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias, View}
 
 /** A relation that a join asks by key, and does not read whole. */
 private[firesteel] trait ReadByKey extends LogicalPlan {
@@ -15,7 +17,13 @@ private[firesteel] trait ReadByKey extends LogicalPlan {
 
 private[firesteel] object ReadByKey {
 
-  def isIn(plan: LogicalPlan): Boolean = plan.exists(_.isInstanceOf[ReadByKey])
+  /** Whether a plan is such a relation below no more than projections and filters. */
+  @tailrec
+  def isBelow(plan: LogicalPlan): Boolean = plan match {
+    case _: ReadByKey => true
+    case _: Project | _: Filter | _: SubqueryAlias | _: View => isBelow(plan.children.head)
+    case _ => false
+  }
 
   /** A plan with each relation that is asked by key asked in place. */
   def inPlace(plan: LogicalPlan, why: String): LogicalPlan = plan match {
