@@ -43,7 +43,8 @@ object ShuffleConf {
       .buildConf("spark.firesteel.shuffle.sample")
       .doc(
         "Whether keys without statistics are counted in a sample of the source, read by a small " +
-          "job while the query is planned.")
+          "job while the query is planned, or of the rows that go through a shuffle below, for what " +
+          "adaptive execution plans next.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -60,7 +61,8 @@ object ShuffleConf {
   val SAMPLE_ROWS: ConfigEntry[Int] =
     SQLConf
       .buildConf("spark.firesteel.shuffle.sampleRows")
-      .doc("Rows of a sample, taken from the beginnings of four of the source's partitions.")
+      .doc("Rows of a sample: from the beginnings of four of the source's partitions, or from all tasks " +
+        "of a shuffle.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")

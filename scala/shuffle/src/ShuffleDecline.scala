@@ -85,7 +85,8 @@ object ShuffleDecline {
     DeclineDoc(
       "SHUFFLE.UNKNOWN_KEYS",
       "Nothing is known of the values of the keys that remain: there are no statistics " +
-        "(`ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS`), and no sample was worth its time.",
+        "(`ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS`), no sample was worth its time, and no shuffle " +
+        "below that has run has counted them.",
       Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
     ),
     DeclineDoc(
