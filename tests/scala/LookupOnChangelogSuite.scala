@@ -3,36 +3,20 @@ package io.firesteel.tests
 import scala.jdk.CollectionConverters._
 
 import io.firesteel.FiresteelExtensions
-import io.firesteel.changelog.ChangelogSuite
+import io.firesteel.changelog.{ChangelogSuite, JoinedRows}
 import io.firesteel.lookup.{InputDataPartitioner, MemoryCatalog, MemoryStore, MemoryStores, StoreBehaviour}
 import org.apache.spark.sql.{Row, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.types.StructType
 
 /** Changelogs whose rows are looked up in a store: two rooms at once. */
-class LookupOnChangelogSuite extends ChangelogSuite {
+class LookupOnChangelogSuite extends ChangelogSuite with JoinedRows {
 
   override protected def settings: Map[String, String] =
     super.settings + ("spark.sql.catalog.mem" -> classOf[MemoryCatalog].getName)
 
   override protected def install(extensions: SparkSessionExtensions): Unit =
     new FiresteelExtensions().apply(extensions)
-
-  private val schema = "k STRING, v INT"
-
-  private val batches = Seq(
-    Seq(Row("a", 1), Row("a", 2), Row("b", 3), Row("x", 1), Row(null, 1)),
-    Seq(Row("a", 3), Row("b", 3), Row("c", 1)),
-    Nil,
-    Seq(
-      Row("c", 1),
-      Row("c", 2),
-      Row("c", null),
-      Row("x", 5),
-      Row("x", 6),
-      Row(null, 1),
-      Row("d", 9))
-  )
 
   private val names = Seq(
     Row("a", "Anna", "en", 2),
@@ -55,8 +39,6 @@ class LookupOnChangelogSuite extends ChangelogSuite {
     val stored = rows.map(converter(_).asInstanceOf[InternalRow])
     MemoryStores.put(new MemoryStore("names", columns, stored, behaviour, Map.empty), partitioner)
   }
-
-  private val counts = "(SELECT k, count(*) AS n, sum(v) AS s FROM {t} GROUP BY k) AS c"
 
   private val queries = Seq(
     s"SELECT {hint} c.k, n, name FROM $counts JOIN mem.names AS d ON c.k = d.k",

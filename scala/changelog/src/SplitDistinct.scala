@@ -1,10 +1,10 @@
 package io.firesteel.changelog
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Coalesce, Expression, Literal, Murmur3Hash, NamedExpression, Pmod}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Coalesce, EvalMode, Expression, Literal, Murmur3Hash, NamedExpression, Pmod}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min, Sum}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.DecimalType
+import org.apache.spark.sql.types.{DecimalType, LongType}
 
 /**
  * Spreads the distinct values of a group over several tasks: an aggregate by the keys and a bucket of
@@ -34,11 +34,18 @@ private[changelog] object SplitDistinct extends Logging {
     val sets = distinctColumns(aggregate)
     val other = aggregate.functions.find {
       case _: Count | _: Min | _: Max => false
-      case sum: Sum => sum.child.dataType.isInstanceOf[DecimalType]
+      case sum: Sum => mayOverflowInParts(sum)
       case _ => true
     }
     if (sets.size > 1) Some(s"its DISTINCT values are of different columns: ${sets.mkString(", ")}")
     else other.map(function => s"${function.sql} is not computed from those of the parts")
+  }
+
+  /** Of a sum that is an error or null when it overflows a part may overflow where the whole does not. */
+  private def mayOverflowInParts(sum: Sum): Boolean = sum.child.dataType match {
+    case _: DecimalType => true
+    case LongType => sum.evalContext.evalMode != EvalMode.LEGACY
+    case _ => false
   }
 
   private def distinctColumns(aggregate: GroupAggregate): Seq[Seq[Expression]] =

@@ -66,6 +66,22 @@ class SplitDistinctSuite extends ChangelogSuite {
     }
   }
 
+  test("a sum of large numbers, whose parts overflow where it does not") {
+    val numbers = "k STRING, v BIGINT, w DOUBLE"
+    val rows = (0 until 20).map { i =>
+      Row("a", if (i % 2 == 0) Long.MaxValue else Long.MinValue, i.toDouble)
+    }
+    // Spark's own batch query adds in an order in which it does.
+    split {
+      val fed = stream(numbers, "SELECT k, count(DISTINCT w) AS c, sum(v) AS s FROM {t} GROUP BY k")
+      try {
+        fed.start()
+        fed.feed(rows)
+        assert(fed.last == Seq(Row("a", 20L, -10L, "+I")))
+      } finally fed.stop()
+    }
+  }
+
   test("what cannot be split is as it was") {
     Seq(
       "SELECT k, count(DISTINCT v) AS c, count(DISTINCT w) AS d FROM {t} GROUP BY k",

@@ -3,23 +3,7 @@ package io.firesteel.changelog
 import org.apache.spark.sql.Row
 
 /** Changelogs joined with tables that are no streams. */
-class TableJoinSuite extends ChangelogSuite {
-
-  private val schema = "k STRING, v INT"
-
-  private val batches = Seq(
-    Seq(Row("a", 1), Row("a", 2), Row("b", 3), Row("x", 1), Row(null, 1)),
-    Seq(Row("a", 3), Row("b", 3), Row("c", 1)),
-    Nil,
-    Seq(
-      Row("c", 1),
-      Row("c", 2),
-      Row("c", null),
-      Row("x", 5),
-      Row("x", 6),
-      Row(null, 1),
-      Row("d", 9))
-  )
+class TableJoinSuite extends ChangelogSuite with JoinedRows {
 
   override def beforeAll(): Unit = {
     super.beforeAll()
@@ -29,8 +13,6 @@ class TableJoinSuite extends ChangelogSuite {
         AS names(k, name, lang, least)""")
       .createOrReplaceTempView("names")
   }
-
-  private val counts = "(SELECT k, count(*) AS n, sum(v) AS s FROM {t} GROUP BY k) AS c"
 
   private val queries = Seq(
     s"SELECT c.k, n, name FROM $counts JOIN names ON c.k = names.k",
