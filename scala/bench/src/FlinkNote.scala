@@ -20,7 +20,8 @@ object FlinkNote {
        |written out; *${StreamingContestant.flinkCheckpoints}* writes it every second.
        |
        |firesteel reads ${StreamingBenchmark.filesPerBatch} files in each micro-batch and commits its state in each, by
-       |Spark's default provider, or RocksDB's with changelog checkpointing; `spark.sql.shuffle.partitions` is
+       |Spark's default provider, or RocksDB's with changelog checkpointing; checkpoints are written by
+       |`LocalCheckpointFileManager`, `spark.sql.shuffle.partitions` is
        |${StreamingSettings.partitions}, the sink `noop`, the trigger `AvailableNow`. Its time is from SQL text to the end of the
        |query, planning and a new checkpoint folder included. Every row of both was timed after two runs of
        |each.""".stripMargin

@@ -1,12 +1,17 @@
 package io.firesteel.bench
 
+import io.firesteel.changelog.LocalCheckpointFileManager
+
 /** Settings of the streams, beside Spark's defaults. */
 object StreamingSettings {
 
   /** A partition to a core: each costs a store and a commit in every micro-batch. */
   val partitions: Int = 2
 
-  val session: Map[String, String] = Map("spark.sql.shuffle.partitions" -> partitions.toString)
+  /** Checkpoints are on a local disk, where Hadoop would start a process for each file. */
+  val session: Map[String, String] = Map(
+    "spark.sql.shuffle.partitions" -> partitions.toString,
+    "spark.sql.streaming.checkpointFileManagerClass" -> classOf[LocalCheckpointFileManager].getName)
 
   private val provider = "spark.sql.streaming.stateStore.providerClass"
   private val stores = "org.apache.spark.sql.execution.streaming.state"

@@ -43,8 +43,8 @@ final class ChangelogStream(
   /** Whether the sink fails at the next micro-batch, when it has read all of it. */
   var failsNext: Boolean = false
 
-  /** What a consumer has: each row and how often. */
-  private val table = mutable.Map.empty[String, Int].withDefaultValue(0)
+  /** What a consumer of every change has. */
+  private val table = new ConsumedTable
   private var wrong: Option[String] = None
 
   /** What a consumer of upserts has, by key. */
@@ -71,7 +71,7 @@ final class ChangelogStream(
           throw new IllegalStateException("the sink fails")
         }
         emitted ++= last
-        if (mode == "append") last.foreach(apply)
+        if (mode == "append") last.foreach(table.consume)
         else if (keyAt != null) last.foreach(upsert)
       }
       .start()
@@ -102,10 +102,10 @@ final class ChangelogStream(
   }
 
   /** How the consumer's table differs from the batch query's answer; none when it does not. */
-  def difference: Option[String] = wrong.orElse {
+  def difference: Option[String] = table.wrong.orElse(wrong).orElse {
     val wanted = ChangelogStream.bag(answer())
     val has =
-      if (keyAt == null) table.toMap.filter(_._2 != 0)
+      if (keyAt == null) table.rows
       else upserted.values.groupBy(identity).map { case (row, same) => row -> same.size }
     if (wanted == has) None
     else Some(
@@ -136,14 +136,6 @@ final class ChangelogStream(
     InferChangelog.facts(read).upsertKeys.headOption.map { key =>
       key.toSeq.map(id => plan.output.indexWhere(_.exprId == id))
     }
-  }
-
-  private def apply(change: Row): Unit = if (wrong.isEmpty) {
-    val kind = change.getString(change.length - 1)
-    val row = ChangelogStream.text(Row.fromSeq(change.toSeq.init))
-    if (kind == "+I" || kind == "+U") table(row) += 1
-    else if (table(row) > 0) table(row) -= 1
-    else wrong = Some(s"$kind $row takes back a row that is not there; emitted $last")
   }
 }
 

@@ -18,28 +18,10 @@ abstract class ChangelogSuite extends RoomSuite {
     "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
   protected val providers: Seq[String] = Seq(hdfs, rocksDb)
 
-  override protected def settings: Map[String, String] =
-    Map(
-      "spark.sql.shuffle.partitions" -> "2",
-      "spark.hadoop.fs.file.impl" -> classOf[QuickFileSystem].getName,
-      SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key ->
-        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager",
-      // A test has its own checkpoint, which nobody reads after it.
-      "spark.sql.streaming.minBatchesToRetain" -> "2",
-      "spark.sql.streaming.numRecentProgressUpdates" -> "2"
-    )
+  override protected def settings: Map[String, String] = ChangelogSuite.settings
 
-  override protected def install(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectFunction(RowKindFunction.description)
-    extensions.injectTableFunction(FromChangelogFunction.description)
-    extensions.injectTableFunction(FromDebeziumFunction.description)
-    extensions.injectResolutionRule(_ => ResolveFromChangelog)
-    extensions.injectResolutionRule(_ => RemoveStateTtl)
-    extensions.injectHintResolutionRule(_ => ResolveStateTtl)
-    extensions.injectHintResolutionRule(_ => RewriteStreamingWrite)
-    extensions.injectPlanNormalizationRule(_ => ExplainStreams)
-    extensions.injectPlannerStrategy(_ => PlanChangelog)
-  }
+  override protected def install(extensions: SparkSessionExtensions): Unit =
+    ChangelogSuite.install(extensions)
 
   protected def withProvider[T](provider: String)(body: => T): T =
     withConf(SQLConf.STATE_STORE_PROVIDER_CLASS.key -> provider)(body)
@@ -94,5 +76,31 @@ abstract class ChangelogSuite extends RoomSuite {
     val fed = stream(schema, sql)
     val error = intercept[org.apache.spark.sql.AnalysisException](fed.startAs(mode, sql))
     error.getMessage
+  }
+}
+
+object ChangelogSuite {
+
+  val settings: Map[String, String] =
+    Map(
+      "spark.sql.shuffle.partitions" -> "2",
+      SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key ->
+        classOf[LocalCheckpointFileManager].getName,
+      // A test has its own checkpoint, which nobody reads after it.
+      "spark.sql.streaming.minBatchesToRetain" -> "2",
+      "spark.sql.streaming.numRecentProgressUpdates" -> "2"
+    )
+
+  /** Installs the room alone. */
+  def install(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectFunction(RowKindFunction.description)
+    extensions.injectTableFunction(FromChangelogFunction.description)
+    extensions.injectTableFunction(FromDebeziumFunction.description)
+    extensions.injectResolutionRule(_ => ResolveFromChangelog)
+    extensions.injectResolutionRule(_ => RemoveStateTtl)
+    extensions.injectHintResolutionRule(_ => ResolveStateTtl)
+    extensions.injectHintResolutionRule(_ => RewriteStreamingWrite)
+    extensions.injectPlanNormalizationRule(_ => ExplainStreams)
+    extensions.injectPlannerStrategy(_ => PlanChangelog)
   }
 }

@@ -14,6 +14,9 @@ def main(work: Path) -> None:
     session = spark.start(work / "stream")
     # Each partition of each operator has a store to commit, in every micro-batch.
     session.conf.set("spark.sql.shuffle.partitions", 2)
+    # The checkpoint is on a local disk, where Hadoop would start a process for each of its files.
+    manager = "io.firesteel.changelog.LocalCheckpointFileManager"
+    session.conf.set("spark.sql.streaming.checkpointFileManagerClass", manager)
     events = session.readStream.schema(trending.SCHEMA).option("maxFilesPerTrigger", 1)
     events.csv(str(work / "events")).createOrReplaceTempView("events")
     changes = session.sql(f"SELECT *, row_kind() AS op FROM ({trending.QUERY})")
