@@ -3,7 +3,7 @@ package io.firesteel
 import io.firesteel.changelog.{ExplainStreams, FromChangelogFunction, FromDebeziumFunction, PlanChangelog, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RewriteStreamingWrite, RowKindFunction}
 import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFunction}
 import io.firesteel.lookup.{CheckLookupJoin, LiftOffDimension, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable}
-import io.firesteel.panes.{DeclineStreamingPanes, PlanPanes}
+import io.firesteel.panes.{DeclineStreamingPanes, FoldWindows, KeepFoldedWindows, PlanPanes, PlanWindowCopies, ResolveFoldedWindows}
 import io.firesteel.rank.{PlanTopN, RemoveRedundantPartialTopN}
 import io.firesteel.shuffle.RemoveRedundantShuffle
 import io.firesteel.skew.{ApplyPhasesHint, CheckPhasesHint, KeepDistinctAggregates, MergeGlobalAggregates, PlanDistinctAggregate, ResolvePhasesHint, SortPercentiles}
@@ -28,6 +28,8 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     // Analysis. Hints come before relations are resolved, which Spark does only afterwards.
     extensions.injectHintResolutionRule(session => new ResolveLookupHint(session))
     extensions.injectHintResolutionRule(_ => ResolvePhasesHint)
+    // Likewise before Spark writes out windows.
+    extensions.injectHintResolutionRule(session => new FoldWindows(session))
     // Likewise before Spark checks a streaming query.
     extensions.injectHintResolutionRule(_ => ResolveStateTtl)
     extensions.injectHintResolutionRule(_ => RewriteStreamingWrite)
@@ -35,6 +37,7 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectResolutionRule(_ => ResolveFromChangelog)
     extensions.injectResolutionRule(_ => RemoveStateTtl)
     extensions.injectResolutionRule(_ => ResolveLookupTable)
+    extensions.injectResolutionRule(_ => ResolveFoldedWindows)
     extensions.injectPostHocResolutionRule(_ => ApplyPhasesHint)
     extensions.injectCheckRule(SettingNames.checkAtAnalysis)
     extensions.injectCheckRule(_ => CheckPhasesHint)
@@ -53,12 +56,14 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPreCBORule(_ => MergeGlobalAggregates)
     extensions.injectPreCBORule(_ => SortPercentiles)
     extensions.injectPreCBORule(_ => KeepDistinctAggregates)
+    extensions.injectPreCBORule(session => new KeepFoldedWindows(session))
     extensions.injectPreCBORule(_ => DeclineStreamingPanes)
 
     // Planner: one strategy per room; they match disjoint nodes, so their order is free.
     extensions.injectPlannerStrategy(_ => PlanTopN)
     extensions.injectPlannerStrategy(_ => PlanDistinctAggregate)
     extensions.injectPlannerStrategy(_ => PlanPanes)
+    extensions.injectPlannerStrategy(_ => PlanWindowCopies)
     extensions.injectPlannerStrategy(_ => PlanChangelog)
     extensions.injectPlannerStrategy(_ => PlanLookupJoin)
     extensions.injectPlannerStrategy(_ => RefuseBareLookup)

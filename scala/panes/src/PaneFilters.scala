@@ -19,14 +19,14 @@ private[panes] object PaneFilters {
    * sure of that, so those conditions are left out. One that compares rows and windows in any other
    * way is a reason to decline.
    */
-  def of(query: PaneQuery, grid: PaneGrid, time: Expression): Either[Decline, PaneFilters] = {
+  def of(query: PaneQuery, time: Expression): Either[Decline, PaneFilters] = {
     val (within, others) =
       query.filters.partition(c => begun(query, time)(c) || open(query, time)(c))
     val (mixed, clear) =
       others.partition(c => query.readsWindow(c) && !query.readsWindowOnly(c))
     val complete = within.exists(begun(query, time)) && within.exists(open(query, time))
-    if (grid.rest != 0 && !complete)
-      Left(PanesDecline.UnknownWindow(query.copied.copies.head.sql))
+    if (!query.copied.isExact && !complete)
+      Left(PanesDecline.UnknownWindow(query.copied.sql))
     else if (mixed.nonEmpty) Left(PanesDecline.FilterBetween(mixed.head.sql))
     else {
       val (ofWindows, ofRows) = clear.partition(query.readsWindow)

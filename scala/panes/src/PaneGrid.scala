@@ -65,6 +65,9 @@ final case class PaneGrid(size: Long, slide: Long, start: Long) {
 
 object PaneGrid {
 
+  // With longer windows, trying times would leave the range of a LONG; 36,000 years.
+  private[panes] val longest: Long = 1L << 60
+
   private val units = Seq(
     "day" -> 86400000000L,
     "hour" -> 3600000000L,

@@ -17,7 +17,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Join, Log
 private[panes] final case class PaneQuery(
     aggregate: Aggregate,
     between: Seq[LogicalPlan],
-    copied: WindowExpand)
+    copied: CopiedRows)
   extends PredicateHelper {
 
   /** A node between that is neither projection nor filter. */
@@ -81,8 +81,9 @@ private[panes] object PaneQuery {
 
   private def descend(
       plan: LogicalPlan,
-      above: List[LogicalPlan]): Option[(List[LogicalPlan], WindowExpand)] = plan match {
-    case WindowExpand(copied) => Some((above, copied))
+      above: List[LogicalPlan]): Option[(List[LogicalPlan], CopiedRows)] = plan match {
+    case CopiedRows(copied) => Some((above, copied))
+    case WindowCopies(windows, _) => descend(windows, above)
     case _: Aggregate => None
     case node: UnaryNode => descend(node.child, node :: above)
     // Spark pushes LEFT SEMI and ANTI joins below an aggregate.

@@ -25,6 +25,18 @@ object PanesConf {
       .checkValue(_ >= 1, "must be at least 1")
       .createWithDefault(2.0)
 
+  val FOLD_FROM: ConfigEntry[Long] =
+    SQLConf
+      .buildConf("spark.firesteel.panes.foldFrom")
+      .doc(
+        "Windows per row from which on Spark's analyser and optimizer see one expression for all " +
+          "windows of a row, instead of one for each. Planning is then as quick for a day by a second " +
+          "as for a day by an hour.")
+      .version("0.1.0")
+      .longConf
+      .checkValue(_ >= 2, "must be at least 2")
+      .createWithDefault(16L)
+
   val MAX_TASK_MEMORY: ConfigEntry[Option[Long]] =
     SQLConf
       .buildConf("spark.firesteel.panes.maxTaskMemory")
@@ -36,5 +48,5 @@ object PanesConf {
       .checkValue(_ > 0, "must be positive")
       .createOptional
 
-  val all: Seq[ConfigEntry[_]] = Seq(ENABLED, MIN_OVERLAP, MAX_TASK_MEMORY)
+  val all: Seq[ConfigEntry[_]] = Seq(ENABLED, MIN_OVERLAP, FOLD_FROM, MAX_TASK_MEMORY)
 }

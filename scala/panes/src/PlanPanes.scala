@@ -32,6 +32,12 @@ object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED)
   override protected def subject(query: PaneQuery): LogicalPlan = query.aggregate
 
   override protected def decide(query: PaneQuery): Either[Decline, SparkPlan] =
+    planned(query).map(_.physical(planLater))
+
+  /** Why the room would leave a query alone. */
+  private[panes] def objection(query: PaneQuery): Option[Decline] = planned(query).left.toOption
+
+  private def planned(query: PaneQuery): Either[Decline, PanePlan] =
     for {
       _ <- refuse(streaming(query))
       _ <- refuse(obstacle(query))
@@ -40,10 +46,10 @@ object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED)
       _ <- refuse(overlapTooSmall(grid))
       _ <- refuse(startMayWrap(query, grid))
       _ <- refuse(nonDeterministicBetween(query))
-      filters <- PaneFilters.of(query, grid, time)
+      filters <- PaneFilters.of(query, time)
       parts <- PaneParts.of(query)
       _ <- refuse(mayFailElsewhere(query, grid, filters, parts))
-    } yield PanePlan(query, grid, time, filters, parts).physical(planLater)
+    } yield PanePlan(query, grid, time, filters, parts)
 
   private def refuse(why: Option[Decline]): Either[Decline, Unit] = why.toLeft(())
 
@@ -54,7 +60,7 @@ object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED)
     query.obstacle.map(node => PanesDecline.OtherNode(node.nodeName))
 
   private def unknown(query: PaneQuery): Decline =
-    PanesDecline.UnknownWindow(query.copied.copies.head.sql)
+    PanesDecline.UnknownWindow(query.copied.sql)
 
   private def overlapTooSmall(grid: PaneGrid): Option[Decline] = {
     val min = SQLConf.get.getConf(PanesConf.MIN_OVERLAP)

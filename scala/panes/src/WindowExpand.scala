@@ -18,9 +18,12 @@ private[panes] final case class WindowExpand(
     expand: Expand,
     attribute: Attribute,
     copies: Seq[Expression],
-    columns: Map[Attribute, Expression]) {
+    columns: Map[Attribute, Expression])
+  extends CopiedRows {
 
-  def child: LogicalPlan = expand.child
+  override def child: LogicalPlan = expand.child
+  override def sql: String = copies.head.sql
+  override def isExact: Boolean = grid.exists(_.rest == 0)
 
   private val conversions = copies.flatMap(_.collect {
     case c: PreciseTimestampConversion
@@ -28,20 +31,17 @@ private[panes] final case class WindowExpand(
       c.child
   })
 
-  /** The time column, if there is just one of a type known to us. */
-  val time: Option[Expression] = conversions.headOption.filter { first =>
+  override val time: Option[Expression] = conversions.headOption.filter { first =>
     conversions.forall(_.semanticEquals(first)) &&
     (first.dataType == TimestampType || first.dataType == TimestampNTZType)
   }
 
-  /** Whether arithmetic that leaves the range of a LONG is an error; else it wraps around. */
-  val isAnsi: Boolean = copies.forall(!_.exists {
+  override val isAnsi: Boolean = copies.forall(!_.exists {
     case sum: BinaryArithmetic => sum.evalMode != EvalMode.ANSI
     case _ => false
   })
 
-  /** The earliest start and the latest end of a row's windows, as Spark computes them. */
-  def extremes: Seq[Expression] =
+  override def extremes: Seq[Expression] =
     Seq(GetStructField(copies.last, 0), GetStructField(copies.head, 1))
 
   /**
@@ -49,14 +49,14 @@ private[panes] final case class WindowExpand(
    * a row's windows and not by the shape of the expressions, which the optimizer may change; and
    * they are tried on many times.
    */
-  def grid: Option[PaneGrid] =
+  override lazy val grid: Option[PaneGrid] =
     for {
       _ <- time
       if windowsOfTime.forall(_.references.isEmpty)
       (start, end) = boundsAt(windowsOfTime.head, 0L)
       size = end - start
       slide = start - boundsAt(windowsOfTime(1), 0L)._1
-      if slide > 0 && size > slide && size <= WindowExpand.longest
+      if slide > 0 && size > slide && size <= PaneGrid.longest
       found = PaneGrid(size, slide, Math.floorMod(start, slide))
       if copies.length == (size - 1) / slide + 1
       if WindowExpand.someTimes(found).forall(agrees(found, windowsOfTime.zipWithIndex, _))
@@ -86,9 +86,6 @@ private[panes] final case class WindowExpand(
 }
 
 private[panes] object WindowExpand {
-
-  // With longer windows, trying times would leave the range of a LONG; 36,000 years.
-  private val longest = 1L << 60
 
   def unapply(plan: LogicalPlan): Option[WindowExpand] = plan match {
     case expand: Expand =>

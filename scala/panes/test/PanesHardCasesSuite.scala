@@ -97,7 +97,12 @@ class PanesHardCasesSuite extends PanesSuite {
 
   private val ends = Seq("9223372036854775807L", "-9223372036854775807L - 1L")
 
-  test("times at the ends of the range are the same error with ANSI") {
+  private def folded(name: String)(body: => Assertion): Unit =
+    Seq("in one expression" -> 2L, "written out" -> Long.MaxValue).foreach { case (how, from) =>
+      test(s"$name, windows $how")(withConf(PanesConf.FOLD_FROM.key -> from)(body))
+    }
+
+  folded("times at the ends of the range are the same error with ANSI") {
     withConf(ansi -> true) {
       for {
         at <- ends
@@ -115,7 +120,7 @@ class PanesHardCasesSuite extends PanesSuite {
     }
   }
 
-  test("times at the ends of the range wrap around without ANSI") {
+  folded("times at the ends of the range wrap around without ANSI") {
     withConf(ansi -> false) {
       for {
         window <- Seq("'3 hours', '1 hour'", "'5 hours', '2 hours'")

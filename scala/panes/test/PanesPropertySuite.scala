@@ -129,6 +129,7 @@ class PanesPropertySuite extends PanesSuite {
     interpreted <- Gen.frequency(5 -> "FALLBACK", 1 -> "NO_CODEGEN")
     ansi <- Gen.frequency(4 -> true, 1 -> false)
     sortAggregate <- Gen.frequency(5 -> true, 1 -> false)
+    foldFrom <- Gen.oneOf(2L, Long.MaxValue)
     memory <- Gen.frequency(3 -> Nil, 1 -> Seq(PanesConf.MAX_TASK_MEMORY.key -> 1))
   } yield Seq(
     SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive,
@@ -137,7 +138,8 @@ class PanesPropertySuite extends PanesSuite {
     SQLConf.ANSI_ENABLED.key -> ansi,
     SQLConf.USE_OBJECT_HASH_AGG.key -> sortAggregate,
     // Below it, most random windows would be left alone.
-    PanesConf.MIN_OVERLAP.key -> 1
+    PanesConf.MIN_OVERLAP.key -> 1,
+    PanesConf.FOLD_FROM.key -> foldFrom
   ) ++ memory
 
   test("random windows over random tables have Spark's answer and a decision") {

@@ -10,7 +10,11 @@ abstract class PanesSuite extends RoomSuite {
   require((CoreConf.all ++ PanesConf.all).nonEmpty, "reading the settings registers them")
 
   override protected def install(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectHintResolutionRule(session => new FoldWindows(session))
+    extensions.injectResolutionRule(_ => ResolveFoldedWindows)
+    extensions.injectPreCBORule(session => new KeepFoldedWindows(session))
     extensions.injectPreCBORule(_ => DeclineStreamingPanes)
     extensions.injectPlannerStrategy(_ => PlanPanes)
+    extensions.injectPlannerStrategy(_ => PlanWindowCopies)
   }
 }

@@ -1,0 +1,73 @@
+package io.firesteel.panes
+
+import scala.util.Try
+
+import io.firesteel.core.Decline
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
+import org.apache.spark.sql.catalyst.expressions.{BaseGroupingSets, Expression, TimeWindow}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Takes sliding windows out of the hands of Spark's analyser, which would write out the expressions
+ * of every copy of a row, and its analyser and optimizer then go over each of them again and again:
+ * a second and a half for the 1,440 windows of a day by a minute, however few the rows.
+ *
+ * Only calls that an aggregate groups by, with constant durations and many windows to a row. It runs
+ * before names are resolved, and everything that is not certain yet is decided later.
+ */
+final class FoldWindows(session: SparkSession) extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (Decline.switchedOff("panes", PanesConf.ENABLED).nonEmpty || !mayFold(plan)) plan
+    else plan.resolveOperatorsUp {
+      case aggregate: Aggregate if !aggregate.groupingExpressions.exists(_.exists(isGroupingSet)) =>
+        aggregate.transformExpressionsUp {
+          case call: UnresolvedFunction if isWindow(call) => folded(call).getOrElse(call)
+        }
+    }
+
+  /** A call outside of an aggregate, such as in HAVING, has to mean the same as the one inside. */
+  private def mayFold(plan: LogicalPlan): Boolean = {
+    val (within, outside) = plan.collect {
+      case node if node.expressions.exists(_.exists(isWindow)) => node
+    }.partition(_.isInstanceOf[Aggregate])
+    within.nonEmpty && outside.isEmpty && isSparksFunction
+  }
+
+  private def isGroupingSet(e: Expression): Boolean = e.isInstanceOf[BaseGroupingSets]
+
+  private def isWindow(e: Expression): Boolean = e match {
+    case call: UnresolvedFunction =>
+      call.nameParts.length == 1 && call.nameParts.head.equalsIgnoreCase("window")
+    case _ => false
+  }
+
+  /** A user, or another extension, may have a function of that name. */
+  private def isSparksFunction: Boolean = {
+    val state = session.sessionState
+    val builtIn = FunctionIdentifier("window", Some("builtin"), Some("system"))
+    !state.catalog.isTemporaryFunction(FunctionIdentifier("window")) &&
+    state.functionRegistry.lookupFunction(builtIn).exists(
+      _.getClassName == classOf[TimeWindow].getName)
+  }
+
+  private def folded(call: UnresolvedFunction): Option[FoldedWindow] = {
+    val plain = !call.isDistinct && call.filter.isEmpty && call.ignoreNulls.isEmpty &&
+      call.orderingWithinGroup.isEmpty
+    // What Spark refuses is left for it to refuse.
+    val window = call.arguments match {
+      case Seq(time, size, slide) if plain => Try(new TimeWindow(time, size, slide)).toOption
+      case Seq(time, size, slide, start) if plain =>
+        Try(new TimeWindow(time, size, slide, start)).toOption
+      case _ => None
+    }
+    window
+      .filter(w => w.startTime.abs < w.slideDuration && w.windowDuration <= PaneGrid.longest)
+      .filter(w => w.windowDuration / w.slideDuration >= SQLConf.get.getConf(PanesConf.FOLD_FROM))
+      .map(w => FoldedWindow(w.timeColumn, w.windowDuration, w.slideDuration, w.startTime))
+  }
+}

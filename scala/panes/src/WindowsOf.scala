@@ -1,0 +1,53 @@
+package io.firesteel.panes
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, Generator, TimeWindow, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
+import org.apache.spark.sql.types.{LongType, StructType}
+
+/**
+ * The windows of a time, the latest first, as Spark's `Expand` has them: those that the time lies in,
+ * and where the slide divides the size also such as leave the range of a LONG, by error or not.
+ *
+ * It is there to be planned as panes. Spark runs it where that turns out to be impossible late.
+ *
+ * @param time a TIMESTAMP or TIMESTAMP_NTZ
+ * @param size in microseconds, as are `slide` and `start`
+ */
+final case class WindowsOf(time: Expression, size: Long, slide: Long, start: Long, isAnsi: Boolean)
+  extends UnaryExpression
+  with Generator
+  with CodegenFallback {
+
+  /** How many windows a time may lie in. */
+  def copies: Int = Math.toIntExact((size - 1) / slide + 1)
+
+  override def child: Expression = time
+  override def prettyName: String = "windows"
+  override def toString: String = s"$prettyName($time, ${PaneGrid.text(size)} by ${PaneGrid.text(slide)})"
+
+  override def elementSchema: StructType =
+    new StructType().add("window", TimeWindow(time, size, slide, start).dataType, nullable = false)
+
+  private lazy val (startAt, endAt) = {
+    val bounds = WindowBounds(size, slide, start, isAnsi)
+    val (micros, back) =
+      (BoundReference(0, LongType, nullable = false), BoundReference(1, LongType, nullable = false))
+    (bounds.start(micros, back), bounds.end(micros, back))
+  }
+
+  override def eval(input: InternalRow): IterableOnce[InternalRow] = time.eval(input) match {
+    case micros: Long =>
+      Iterator.range(0, copies).map { i =>
+        val at = InternalRow(micros, i * slide)
+        InternalRow(startAt.eval(at), endAt.eval(at))
+      }.filter(within(micros, _)).map(InternalRow(_))
+    case _ => Iterator.empty
+  }
+
+  private def within(micros: Long, window: InternalRow): Boolean =
+    size % slide == 0 || (micros >= window.getLong(0) && micros < window.getLong(1))
+
+  override protected def withNewChildInternal(newChild: Expression): WindowsOf =
+    copy(time = newChild)
+}
