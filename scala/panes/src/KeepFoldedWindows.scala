@@ -18,7 +18,8 @@ final class KeepFoldedWindows(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!plan.exists(isFolded) || plan.exists(_.isInstanceOf[WindowCopies])) plan
     else {
-      val kept = plan.collect { case PaneQuery(query) if isKept(query) => query.copied.attribute.exprId }
+      val kept =
+        plan.collect { case PaneQuery(query) if isKept(query) => query.copied.attribute.exprId }
       plan.transformUp {
         case generate @ Generate(windows: WindowsOf, _, _, _, Seq(column), _) =>
           if (kept.contains(column.exprId)) WindowCopies(generate, windows.copies)

@@ -8,7 +8,11 @@ import org.apache.spark.sql.catalyst.expressions.{Add, CaseWhen, EvalMode, Expre
  *
  * All in microseconds.
  */
-final private[panes] case class WindowBounds(size: Long, slide: Long, offset: Long, isAnsi: Boolean) {
+final private[panes] case class WindowBounds(
+    size: Long,
+    slide: Long,
+    offset: Long,
+    isAnsi: Boolean) {
 
   private val mode = EvalMode.fromBoolean(isAnsi)
 

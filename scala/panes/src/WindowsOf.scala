@@ -24,7 +24,8 @@ final case class WindowsOf(time: Expression, size: Long, slide: Long, start: Lon
 
   override def child: Expression = time
   override def prettyName: String = "windows"
-  override def toString: String = s"$prettyName($time, ${PaneGrid.text(size)} by ${PaneGrid.text(slide)})"
+  override def toString: String =
+    s"$prettyName($time, ${PaneGrid.text(size)} by ${PaneGrid.text(slide)})"
 
   override def elementSchema: StructType =
     new StructType().add("window", TimeWindow(time, size, slide, start).dataType, nullable = false)

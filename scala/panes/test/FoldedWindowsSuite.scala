@@ -47,9 +47,11 @@ class FoldedWindowsSuite extends PanesSuite {
     assertFolded(s"SELECT $hop AS hop, k, count(*) FROM events GROUP BY ALL")
     assertFolded(s"SELECT $hop.start AS from, count(*) FROM events GROUP BY $hop")
     assertFolded(s"SELECT $hop.end, $hop.start, count(*) FROM events GROUP BY $hop")
-    assertFolded(s"WITH w AS (SELECT window, sum(v) AS v FROM events GROUP BY $hop) SELECT max(v) FROM w")
+    assertFolded(
+      s"WITH w AS (SELECT window, sum(v) AS v FROM events GROUP BY $hop) SELECT max(v) FROM w")
     assertFolded(s"SELECT * FROM events WHERE v > (SELECT avg(c) FROM (SELECT count(*) AS c FROM events GROUP BY $hop))")
-    assertFolded("SELECT window, sum(v) FROM events GROUP BY window(ts, '1 day', '50 minutes', '-7 minutes')")
+    assertFolded(
+      "SELECT window, sum(v) FROM events GROUP BY window(ts, '1 day', '50 minutes', '-7 minutes')")
   }
 
   test("twice in one query, with and against itself") {
@@ -77,8 +79,9 @@ class FoldedWindowsSuite extends PanesSuite {
     } finally {
       val _ = spark.sql("UNCACHE TABLE by_window")
     }
-    val data = spark.table("events").groupBy(col("k"), window(col("ts"), "1 day", "1 hour", "5 minutes"))
-      .agg(count("*"), sum("v")).where("k > 1")
+    val data =
+      spark.table("events").groupBy(col("k"), window(col("ts"), "1 day", "1 hour", "5 minutes"))
+        .agg(count("*"), sum("v")).where("k > 1")
     assert(isFolded(data) && Explain.of(executed(data)).toString.nonEmpty)
     val sql =
       "SELECT k, window(ts, '1 day', '1 hour', '5 minutes'), count(*), sum(v) FROM events WHERE k > 1 GROUP BY ALL"
@@ -93,11 +96,14 @@ class FoldedWindowsSuite extends PanesSuite {
     val rate = spark.readStream.format("rate").load()
       .groupBy(window(col("timestamp"), "1 day", "1 hour")).count()
     assert(!isFolded(rate))
-    withConf(PanesConf.ENABLED.key -> false)(assertNotFolded(s"SELECT sum(v) FROM events GROUP BY $hop"))
+    withConf(
+      PanesConf.ENABLED.key -> false)(assertNotFolded(s"SELECT sum(v) FROM events GROUP BY $hop"))
   }
 
   test("a function of the user's by that name is the user's") {
-    spark.udf.register("window", (_: java.sql.Timestamp, size: String, slide: String) => size + slide)
+    spark.udf.register(
+      "window",
+      (_: java.sql.Timestamp, size: String, slide: String) => size + slide)
     try {
       val sql = s"SELECT $hop AS w, sum(v) FROM events GROUP BY 1"
       val _ = assertNotFolded(sql)
@@ -139,14 +145,16 @@ class FoldedWindowsSuite extends PanesSuite {
   }
 
   test("how many rows there will be is known to Spark") {
-    val plan = executionOf(spark.sql(s"SELECT window, sum(v) FROM events GROUP BY $hop")).optimizedPlan
+    val plan =
+      executionOf(spark.sql(s"SELECT window, sum(v) FROM events GROUP BY $hop")).optimizedPlan
     val Seq(copies) = plan.collect { case copies: WindowCopies => copies }: @unchecked
     assert(copies.stats.sizeInBytes == copies.child.stats.sizeInBytes * 24)
   }
 
   test("the generator makes the windows that Spark makes, row by row, and its errors") {
     val times = Seq(0L, 1L, -1L, 3599999999L, -86400000001L, 1772323200123456L)
-    val ends = Seq(Long.MaxValue, Long.MinValue, Long.MaxValue - 5000000000L, Long.MinValue + 5000000000L)
+    val ends =
+      Seq(Long.MaxValue, Long.MinValue, Long.MaxValue - 5000000000L, Long.MinValue + 5000000000L)
     for {
       (size, slide, start) <- Seq((10800L, 3600L, 0L), (9000L, 3600L, 0L), (10800L, 3600L, -420L))
       isAnsi <- Seq(true, false)
@@ -178,7 +186,12 @@ class FoldedWindowsSuite extends PanesSuite {
     if (micros == Long.MinValue) "-9223372036854775807L - 1L" else s"${micros}L"
 
   test("the expression says what it is") {
-    val windows = WindowsOf(BoundReference(0, TimestampType, nullable = true), 7200000000L, 3600000000L, 0L, isAnsi = true)
+    val windows = WindowsOf(
+      BoundReference(0, TimestampType, nullable = true),
+      7200000000L,
+      3600000000L,
+      0L,
+      isAnsi = true)
     assert(windows.toString.contains("2 hours by 1 hour"))
     assert(windows.elementSchema("window").dataType == TimeWindow(windows.time, 1, 1, 0).dataType)
   }
