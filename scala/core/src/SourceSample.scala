@@ -53,7 +53,8 @@ final class SourceSample private (session: SparkSession) {
     val partitions = rdd.getNumPartitions
     val from = (0 until places).map(_ * partitions / places).distinct.filter(_ < partitions)
     val width = of.size
-    val take = (rows: Iterator[InternalRow]) => rows.map(row => Array.tabulate(width)(row.getLong)).toArray
+    val take =
+      (rows: Iterator[InternalRow]) => rows.map(row => Array.tabulate(width)(row.getLong)).toArray
     session.sparkContext.runJob(rdd, take, from).toSeq.flatten.map(_.toSeq)
   }
 }

@@ -1,9 +1,8 @@
 package io.firesteel.panes
 
 import org.apache.spark.sql.catalyst.analysis.TimeWindowResolution
-import org.apache.spark.sql.catalyst.expressions.SessionWindow
-import org.apache.spark.sql.catalyst.expressions.{Expression, TimeWindow}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Generate, LogicalPlan}
+import org.apache.spark.sql.catalyst.expressions.{Expression, IsNotNull, OuterReference, SessionWindow, TimeWindow}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
@@ -18,7 +17,8 @@ import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
  *                                                      +- child
  * }}}
  *
- * Streams, times of other types, which Spark casts, and other windows beside it are Spark's.
+ * Streams, times of other types, which Spark casts, other windows beside it and correlated subqueries
+ * are Spark's.
  */
 object ResolveFoldedWindows extends Rule[LogicalPlan] {
 
@@ -35,8 +35,12 @@ object ResolveFoldedWindows extends Rule[LogicalPlan] {
     val time = window.time.dataType
     val others = aggregate.expressions.exists(_.exists(isSparksWindow))
     (time == TimestampType || time == TimestampNTZType) && window.time.deterministic &&
-    !aggregate.isStreaming && !others
+    !aggregate.isStreaming && !others && !isCorrelated(aggregate)
   }
+
+  /** Spark refuses copies of rows that a query around them decides on, and so it shall. */
+  private def isCorrelated(aggregate: Aggregate): Boolean =
+    aggregate.exists(_.expressions.exists(_.exists(_.isInstanceOf[OuterReference])))
 
   private def isSparksWindow(e: Expression): Boolean = e match {
     case _: TimeWindow | _: SessionWindow => true
@@ -54,7 +58,11 @@ object ResolveFoldedWindows extends Rule[LogicalPlan] {
       window.slide,
       window.start,
       SQLConf.get.ansiEnabled)
-    val rows = Generate(windows, Nil, outer = false, None, Seq(column), aggregate.child)
+    // Rows without a time have no window. Said here, it goes down to the source as Spark's own does.
+    val timed =
+      if (window.time.nullable) Filter(IsNotNull(window.time), aggregate.child)
+      else aggregate.child
+    val rows = Generate(windows, Nil, outer = false, None, Seq(column), timed)
     aggregate
       .transformExpressions { case _: FoldedWindow => column }
       .withNewChildren(Seq(rows))

@@ -1,7 +1,7 @@
 package io.firesteel.panes
 
 import io.firesteel.core.Explain
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, TimeWindow}
 import org.apache.spark.sql.catalyst.plans.logical.{Expand, Generate}
@@ -98,6 +98,13 @@ class FoldedWindowsSuite extends PanesSuite {
     assert(!isFolded(rate))
     withConf(
       PanesConf.ENABLED.key -> false)(assertNotFolded(s"SELECT sum(v) FROM events GROUP BY $hop"))
+  }
+
+  test("a correlated subquery has Spark's error") {
+    val sql =
+      s"SELECT k FROM events o WHERE v > (SELECT max(c) FROM (SELECT count(*) AS c FROM events i WHERE i.k = o.k GROUP BY $hop))"
+    def condition: String = intercept[AnalysisException](spark.sql(sql)).getCondition
+    assert(condition.nonEmpty && condition == stock(condition))
   }
 
   test("a function of the user's by that name is the user's") {
