@@ -12,10 +12,7 @@ object Dependencies {
   /** Random tables and random queries, shrunk to the smallest that fails. */
   val scalacheck: ModuleID = "org.scalacheck" %% "scalacheck" % "1.18.1"
 
-  /**
-   * Lookup caches: bounded, expiring, and fast enough to be asked for every row; and what a planner
-   * would otherwise count again each time that adaptive execution plans anew.
-   */
+  /** Lookup caches: bounded, expiring, and fast enough to be asked for every row. */
   val caffeine: ModuleID = ("com.github.ben-manes.caffeine" % "caffeine" % "3.2.0")
     .excludeAll("org.jspecify" % "jspecify", "com.google.errorprone" % "error_prone_annotations")
 

@@ -70,8 +70,9 @@ final private class LocalFiles(path: Path, hadoopConf: Configuration)
 
   override def open(path: Path): FSDataInputStream = fs.open(path)
 
+  /** Without Hadoop's checksums, which Spark's own manager hides from Spark. */
   override def list(path: Path, filter: PathFilter): Array[FileStatus] =
-    fs.listStatus(path, filter)
+    fs.listStatus(path, filter).filterNot(status => Checksums.isOne(status.getPath.getName))
 
   override def mkdirs(path: Path): Unit = {
     val _ = Files.createDirectories(local(path))
@@ -81,6 +82,7 @@ final private class LocalFiles(path: Path, hadoopConf: Configuration)
 
   override def delete(path: Path): Unit = {
     val _ = fs.delete(path, true) // false when there is none
+    Checksums.delete(local(path))
   }
 
   override def isLocal: Boolean = true
@@ -109,6 +111,7 @@ final private class AtomicFile(to: LocalPath, overwrite: Boolean, making: LocalP
       ended = true
       try {
         underlyingStream.close()
+        Checksums.delete(to) // of a file that Spark's own manager may have written in this place
         if (overwrite) {
           val _ = Files.move(making, to, StandardCopyOption.ATOMIC_MOVE)
         } else appear()
@@ -141,5 +144,15 @@ final private class AtomicFile(to: LocalPath, overwrite: Boolean, making: LocalP
         case NonFatal(e) => logWarning(s"Could not take $making away", e)
       }
     }
+  }
+}
+
+/** Hadoop's checksum of a file lies in one beside it, and a file that another has replaced fails by it. */
+private object Checksums {
+
+  def isOne(name: String): Boolean = name.startsWith(".") && name.endsWith(".crc")
+
+  def delete(of: LocalPath): Unit = {
+    val _ = Files.deleteIfExists(of.resolveSibling(s".${of.getFileName}.crc"))
   }
 }

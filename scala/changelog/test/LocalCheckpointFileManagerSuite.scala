@@ -90,6 +90,20 @@ class LocalCheckpointFileManagerSuite extends ChangelogSuite {
     }
   }
 
+  test("checksums of Spark's own manager are hidden, and go with their file") {
+    inFolder { (folder, manager) =>
+      val (file, checksum) = (folder.resolve("1.delta"), folder.resolve(".1.delta.crc"))
+      Files.writeString(file, "old")
+      Files.writeString(checksum, "of the old one")
+      assert(manager.list(new Path(folder.toString)).map(_.getPath.getName).toSeq == Seq("1.delta"))
+      write(manager, file, "new", over = true)
+      assert(!Files.exists(checksum), "or Spark's own manager would take the new one for damaged")
+      Files.writeString(checksum, "of the new one")
+      manager.delete(new Path(file.toString))
+      assert(names(folder).isEmpty)
+    }
+  }
+
   test("what is not on a local disk stays with Spark's own manager") {
     val conf = new Configuration
     conf.set("fs.elsewhere.impl", classOf[ElsewhereFileSystem].getName)

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
 import org.apache.spark.sql.catalyst.expressions.{BaseGroupingSets, Expression, TimeWindow}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_FUNCTION
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -16,35 +17,51 @@ import org.apache.spark.sql.internal.SQLConf
  * of every copy of a row, and its analyser and optimizer then go over each of them again and again:
  * a second and a half for the 1,440 windows of a day by a minute, however few the rows.
  *
- * Only calls that an aggregate groups by, with constant durations and many windows to a row. It runs
- * before names are resolved, and everything that is not certain yet is decided later.
+ * Only calls in an aggregate, all of them the same, with constant durations and many windows to a row.
+ * It runs before names are resolved, and everything that is not certain yet is decided later.
  */
 final class FoldWindows(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (Decline.switchedOff("panes", PanesConf.ENABLED).nonEmpty || !mayFold(plan)) plan
+    if (!plan.containsPattern(UNRESOLVED_FUNCTION) ||
+      Decline.switchedOff("panes", PanesConf.ENABLED).nonEmpty || !mayFold(plan)) plan
     else plan.resolveOperatorsUp {
       case aggregate: Aggregate if !aggregate.groupingExpressions.exists(_.exists(isGroupingSet)) =>
-        aggregate.transformExpressionsUp {
-          case call: UnresolvedFunction if isWindow(call) => folded(call).getOrElse(call)
+        foldedIn(aggregate).fold[LogicalPlan](aggregate) { window =>
+          aggregate.transformExpressionsUp { case call if isWindow(call) => window }
         }
     }
 
   /** A call outside of an aggregate, such as in HAVING, has to mean the same as the one inside. */
   private def mayFold(plan: LogicalPlan): Boolean = {
     val (within, outside) = plan.collect {
-      case node if node.expressions.exists(_.exists(isWindow)) => node
+      case node
+          if node.containsPattern(UNRESOLVED_FUNCTION) &&
+            node.expressions.exists(_.exists(isWindow)) => node
     }.partition(_.isInstanceOf[Aggregate])
     within.nonEmpty && outside.isEmpty && isSparksFunction
+  }
+
+  /** The one window of an aggregate; nothing when there are others, which Spark refuses. */
+  private def foldedIn(aggregate: Aggregate): Option[FoldedWindow] = {
+    val calls = aggregate.expressions.flatMap(_.collect {
+      case call: UnresolvedFunction if isWindow(call) || isNamed(call, "session_window") => call
+    })
+    calls.map(folded).distinct match {
+      case Seq(one) => one
+      case _ => None
+    }
   }
 
   private def isGroupingSet(e: Expression): Boolean = e.isInstanceOf[BaseGroupingSets]
 
   private def isWindow(e: Expression): Boolean = e match {
-    case call: UnresolvedFunction =>
-      call.nameParts.length == 1 && call.nameParts.head.equalsIgnoreCase("window")
+    case call: UnresolvedFunction => isNamed(call, "window")
     case _ => false
   }
+
+  private def isNamed(call: UnresolvedFunction, name: String): Boolean =
+    call.nameParts.length == 1 && call.nameParts.head.equalsIgnoreCase(name)
 
   /** A user, or another extension, may have a function of that name. */
   private def isSparksFunction: Boolean = {
@@ -56,8 +73,9 @@ final class FoldWindows(session: SparkSession) extends Rule[LogicalPlan] {
   }
 
   private def folded(call: UnresolvedFunction): Option[FoldedWindow] = {
-    val plain = !call.isDistinct && call.filter.isEmpty && call.ignoreNulls.isEmpty &&
-      call.orderingWithinGroup.isEmpty
+    val plain =
+      isWindow(call) && !call.isDistinct && call.filter.isEmpty && call.ignoreNulls.isEmpty &&
+        call.orderingWithinGroup.isEmpty
     // What Spark refuses is left for it to refuse.
     val window = call.arguments match {
       case Seq(time, size, slide) if plain => Try(new TimeWindow(time, size, slide)).toOption

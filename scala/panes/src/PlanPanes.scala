@@ -21,9 +21,9 @@ import org.apache.spark.sql.internal.SQLConf
  * Sound because panes do not overlap and every window is a run of whole panes, see [[PaneGrid]]; and
  * because Spark's aggregates are themselves merged from partial states.
  *
- * It is a strategy and not an optimizer rule: so every rule of Spark still sees its own `Expand`, and
- * what it has moved, pruned or folded is read off the plan here. Reasons to leave a query alone are
- * the cases of [[PanesDecline]]. Flink counterpart: `SliceAssigners.HoppingSliceAssigner`.
+ * It is a strategy and not an optimizer rule: so every rule of Spark still sees nodes of its own, an
+ * `Expand` or the `Generate` of [[ResolveFoldedWindows]], and what it has moved, pruned or folded is read
+ * off the plan here. Reasons to leave a query alone are the cases of [[PanesDecline]]. Flink counterpart: `SliceAssigners.HoppingSliceAssigner`.
  */
 object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED) {
 

@@ -4,7 +4,8 @@ import io.firesteel.core.Explain
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, TimeWindow}
-import org.apache.spark.sql.catalyst.plans.logical.{Expand, Generate}
+import org.apache.spark.sql.catalyst.plans.Inner
+import org.apache.spark.sql.catalyst.plans.logical.{Expand, Generate, Join}
 import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.functions.{col, count, expr, sum, window}
 import org.apache.spark.sql.internal.SQLConf
@@ -129,6 +130,54 @@ class FoldedWindowsSuite extends PanesSuite {
       assert(isWrittenOut(spark.sql(sql)) && fired(sql).isEmpty && declines(sql).nonEmpty, sql)
       val _ = assertSameAnswer(sql)
     }
+  }
+
+  test("rows that come out of a relation in the query itself, and panes cannot do it") {
+    val pairs = "VALUES (1, 'a'), (2, 'b') AS d(k, n)"
+    val times =
+      "VALUES (TIMESTAMP'2026-03-01 01:00:00', 1), (TIMESTAMP'2026-03-01 02:00:00', 1) AS t(ts, v)"
+    Seq(
+      s"SELECT window, count(DISTINCT e.v) FROM events e JOIN $pairs ON e.k = d.k GROUP BY $hop",
+      s"SELECT window, count(DISTINCT v) FROM (SELECT * FROM $times UNION ALL SELECT * FROM $times) GROUP BY $hop"
+    ).foreach { sql =>
+      assert(isWrittenOut(spark.sql(sql)), sql)
+      val _ = assertSameAnswer(sql)
+    }
+  }
+
+  test("what Spark takes out of the aggregate later gets Spark's own copies") {
+    val starts = "SELECT timestamp_seconds(id * 3600 + 1772323200) FROM range(9)"
+    Seq(
+      s"SELECT window, sum(v) FROM events GROUP BY $hop HAVING window.start IN ($starts)",
+      s"SELECT window, sum(CASE WHEN k IN (SELECT id FROM range(3)) THEN v END) FROM events GROUP BY $hop"
+    ).foreach { sql =>
+      assert(!executionOf(spark.sql(sql)).optimizedPlan.exists(_.isInstanceOf[Generate]), sql)
+      val _ = assertSameAnswer(sql)
+    }
+  }
+
+  test("several windows in one aggregate are Spark's error") {
+    Seq(
+      s"$hop, window(ts, '10 minutes')",
+      s"$hop, window(ts, '2 days', '1 hour')",
+      s"$hop, session_window(ts, '5 minutes')"
+    ).foreach { windows =>
+      val sql = s"SELECT count(*) FROM events GROUP BY $windows"
+      def condition: String = intercept[AnalysisException](spark.sql(sql)).getMessage
+      assert(condition == stock(condition))
+    }
+    assertNotFolded(
+      "SELECT count(*) FROM events GROUP BY window(window(ts, '5 minutes').end, '1 day', '1 hour')")
+  }
+
+  test("that a row without a time has no window goes down to the source") {
+    val sql =
+      "SELECT window, sum(e.v) FROM range(5) o LEFT JOIN events e ON o.id = e.k GROUP BY window(e.ts, '1 day', '1 hour')"
+    val joins = executionOf(spark.sql(sql)).optimizedPlan.collect { case join: Join =>
+      join.joinType
+    }
+    assert(joins == Seq(Inner))
+    assertFolded(sql)
   }
 
   test("switched off when it is planned, it has Spark's copies") {

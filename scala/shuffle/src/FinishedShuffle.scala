@@ -1,6 +1,5 @@
 package io.firesteel.shuffle
 
-import io.firesteel.core.CoreConf
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Expression, IsNotNull, NamedExpression}
@@ -45,7 +44,7 @@ private[shuffle] object FinishedShuffle {
   def counting(plan: SparkPlan, unknown: Seq[Coarsened]): SparkPlan = {
     val wanted =
       unknown.flatMap(change => columnsOf(change).flatMap(origin(change.shuffle.child, _)))
-    if (!SQLConf.get.getConf(CoreConf.SAMPLE)) plan
+    if (!SQLConf.get.getConf(ShuffleConf.SAMPLE)) plan
     else plan.transformDown { case shuffle: ShuffleExchangeExec =>
       val keys = wanted.collect { case (place, keys) if place eq shuffle => keys }.distinct
       if (keys.isEmpty) shuffle
@@ -58,7 +57,7 @@ private[shuffle] object FinishedShuffle {
     val counts = new KeyCounts
     plan.session.sparkContext.register(counts)
     val rows =
-      math.max(SQLConf.get.getConf(CoreConf.SAMPLE_ROWS) / tasks, KeyCounts.fewestOfTask)
+      math.max(SQLConf.get.getConf(ShuffleConf.SAMPLE_ROWS) / tasks, KeyCounts.fewestOfTask)
     CountedKeysExec(keys, rows, counts, plan)
   }
 

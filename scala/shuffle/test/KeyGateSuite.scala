@@ -1,6 +1,6 @@
 package io.firesteel.shuffle
 
-import io.firesteel.core.{CoreConf, Declined, Explain}
+import io.firesteel.core.{Declined, Explain}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, ShuffleQueryStageExec}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
@@ -84,7 +84,7 @@ class KeyGateSuite extends ShuffleSuite {
     }
     val schema = StructType.fromDDL("many INT, b INT")
     spark.createDataFrame(rows, schema).createOrReplaceTempView("computed")
-    withConf(CoreConf.SAMPLE_MIN_SIZE.key -> 1) {
+    withConf(ShuffleConf.SAMPLE_MIN_SIZE.key -> 1) {
       assert(decline(query("computed", "many")).why.code == "SHUFFLE.UNKNOWN_KEYS")
     }
     assert(read.value == 0)
@@ -107,7 +107,7 @@ class KeyGateSuite extends ShuffleSuite {
 
   test("by a sample, where there are no statistics and the source is large") {
     assert(decline(query("plain", "many")).why.code == "SHUFFLE.UNKNOWN_KEYS")
-    withConf(CoreConf.SAMPLE_MIN_SIZE.key -> 1) {
+    withConf(ShuffleConf.SAMPLE_MIN_SIZE.key -> 1) {
       fires(query("plain", "many"), "sample")
       assert(decline(query("plain", "few")).why.code == "SHUFFLE.FEW_KEYS")
       assert(decline(query("plain", "hot", other = "v")).why.code == "SHUFFLE.LARGE_KEY")
@@ -116,7 +116,13 @@ class KeyGateSuite extends ShuffleSuite {
       // A computed key, and a filter that leaves too little to judge by.
       fires(query("(SELECT many * 2 AS m, b FROM plain)", "m"), "sample")
       assert(decline(query("plain", "many", "v < 100")).why.code == "SHUFFLE.UNKNOWN_KEYS")
-      withConf(CoreConf.SAMPLE.key -> false) {
+      // Subqueries would be run to their end for it, and functions of the user's for every row.
+      spark.udf.register("same", (v: Int) => v)
+      val filters = Seq("b < (SELECT max(id) FROM range(9))", "same(b) >= 0")
+      filters.foreach { where =>
+        assert(decline(query("plain", "many", where)).why.code == "SHUFFLE.UNKNOWN_KEYS", where)
+      }
+      withConf(ShuffleConf.SAMPLE.key -> false) {
         assert(decline(query("plain", "many")).why.code == "SHUFFLE.UNKNOWN_KEYS")
       }
     }
@@ -156,7 +162,7 @@ class KeyGateSuite extends ShuffleSuite {
       assertSameAnswer(outer)
       val inner = outer.replace("LEFT JOIN", "JOIN")
       assert(shufflesRun(inner) == stock(shufflesRun(inner)))
-      withConf(CoreConf.SAMPLE.key -> false)(assert(shufflesRun(chain("many")) == 3))
+      withConf(ShuffleConf.SAMPLE.key -> false)(assert(shufflesRun(chain("many")) == 3))
       withConf("spark.sql.adaptive.enabled" -> false) {
         assert(shufflesRun(chain("many")) == 3)
         assert(!executed(spark.sql(chain("many"))).toString.contains("CountedKeys"))
@@ -211,7 +217,7 @@ class KeyGateSuite extends ShuffleSuite {
   }
 
   test("a sample reads no more than it must") {
-    withConf(CoreConf.SAMPLE_MIN_SIZE.key -> 1, CoreConf.SAMPLE_ROWS.key -> 8000) {
+    withConf(ShuffleConf.SAMPLE_MIN_SIZE.key -> 1, ShuffleConf.SAMPLE_ROWS.key -> 8000) {
       spark.range(0, 1000000, 1, 10).createOrReplaceTempView("numbers")
       val sql = query("(SELECT id % 50000 AS k, id % 3 AS b FROM numbers WHERE id >= 0)", "k")
       val sampled = explain(sql).fired.head.values("distinct").toInt

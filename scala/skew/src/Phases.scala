@@ -46,17 +46,12 @@ private[skew] object Phases {
       case (None, "TWO_PHASE") => Phases(areForced = true, takeSets = true, None)
       case _ if !hasSets => Phases(areForced = false, takeSets = false, None)
       case _ =>
-        val (known, max) = (groupsOf(grouping, child), SQLConf.get.getConf(SkewConf.MAX_GROUPS))
-        val groups =
-          known.fold(GroupSample.of(grouping, child))(n => Right(GroupFacts(n, largestShare = 0.0)))
-        val few = groups.exists(facts => facts.groups <= max || facts.largestShare >= hotShare)
+        val (groups, max) = (groupsOf(grouping, child), SQLConf.get.getConf(SkewConf.MAX_GROUPS))
+        val few = groups.exists(_ <= max)
         val refusal =
           if (!hasDistincts && !few) Some(SkewDecline.ManyGroups(groups, max)) else None
         Phases(areForced = false, few, refusal)
     }
-
-  /** A group with so many of the rows keeps one task busy while the others wait. */
-  private val hotShare = 0.5
 
   /** At most so many groups there are, if the keys' statistics are known. */
   private def groupsOf(grouping: Seq[Expression], child: LogicalPlan): Option[BigInt] = {

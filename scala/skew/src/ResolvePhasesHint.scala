@@ -5,7 +5,7 @@ import java.util.Locale
 import io.firesteel.core.CoreConf
 import org.apache.spark.sql.catalyst.analysis.UnresolvedHaving
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, LogicalPlan, Project, SubqueryAlias, UnresolvedHint}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, LogicalPlan, Project, SubqueryAlias, UnresolvedHint}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.IntegerType
@@ -68,10 +68,10 @@ object ApplyPhasesHint extends Rule[LogicalPlan] {
       hint.fold[LogicalPlan](aggregate)(PhasesHint.give(aggregate.copy(child = child), _))
   }
 
-  /** Below what Spark puts between the two: the copies of grouping sets, and computed columns. */
+  /** Below what is put between the two: copies for grouping sets, windows of time, and computed columns. */
   private def take(plan: LogicalPlan): (LogicalPlan, Option[PhasesHint]) = plan match {
     case HintedInput(hint, child) => (child, Some(hint))
-    case between @ (_: Expand | _: Project) =>
+    case between @ (_: Expand | _: Generate | _: Filter | _: Project) =>
       val (child, hint) = take(between.children.head)
       (if (hint.isEmpty) between else between.withNewChildren(Seq(child)), hint)
     case other => (other, None)

@@ -44,8 +44,7 @@ object SkewConf {
     SQLConf
       .buildConf("spark.firesteel.skew.maxSetGroups")
       .doc(
-        "Groups, by statistics of the keys or in a sample, up to which `collect_set` is computed in " +
-          "two phases; of more only where one has half of the rows of a sample.")
+        "Groups, by statistics of the keys, up to which `collect_set` is computed in two phases.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")

@@ -136,43 +136,6 @@ class DistinctAnswersSuite extends SkewSuite {
     assert(fired("SELECT sort_array(collect_set(a)) FROM t") == Seq("PlanDistinctAggregate"))
   }
 
-  test("without statistics a sample says whether groups are few, or one has half of the rows") {
-    def table(name: String, key: String): Unit =
-      spark.range(20000).selectExpr(s"$key AS k", "id % 50 AS a")
-        .write.mode("overwrite").saveAsTable(name)
-    def sql(name: String) =
-      s"SELECT k, sort_array(collect_set(a)) FROM $name WHERE a >= 0 GROUP BY k"
-    val names = Seq("few" -> "id % 5", "hot" -> "IF(id % 10 < 7, -1, id)", "many" -> "id % 1500")
-    try {
-      names.foreach { case (name, key) => table(name, key) }
-      assert(declines(sql("few")) == Set("SKEW.MANY_GROUPS"), "too small for a sample")
-      withConf(CoreConf.SAMPLE_MIN_SIZE.key -> 1) {
-        for { (name, _) <- names; adaptive <- Seq(true, false) } {
-          withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive) {
-            val wanted = if (name == "many") Nil else Seq("PlanDistinctAggregate")
-            assert(fired(sql(name)) == wanted, name)
-            val _ = assertSameAnswer(sql(name))
-          }
-        }
-        val why = explain(sql("many")).declined.head.why
-        assert(why.code == "SKEW.MANY_GROUPS" && why.values("groups") == "1500", why)
-        assert(why.values("largest share").toDouble < 0.01)
-        withConf(CoreConf.SAMPLE.key -> false) {
-          val unknown = explain(sql("few")).declined.head.why
-          assert(unknown.values("groups") == "unknown: spark.firesteel.sample is false")
-        }
-        assert(
-          declines(
-            "SELECT a, collect_set(k) FROM (SELECT a, k FROM few DISTRIBUTE BY a) GROUP BY a")
-            == Set("SKEW.MANY_GROUPS"),
-          "not what has to be computed first"
-        )
-      }
-    } finally names.foreach { case (name, _) =>
-        val _ = spark.sql(s"DROP TABLE IF EXISTS $name")
-      }
-  }
-
   test("what it leaves to Spark, and why") {
     assert(declines("SELECT k, count(DISTINCT a), sum(DISTINCT a), sum(v) FROM t GROUP BY k")
       == Set("SKEW.ONE_DISTINCT"))

@@ -20,6 +20,7 @@ class PhasesHintSuite extends SkewSuite {
       "HAVING count(DISTINCT a) > 2 ORDER BY count(DISTINCT a), k LIMIT 3",
     "SELECT /*+ TWO_PHASE(1) */ DISTINCT count(DISTINCT a) FROM t GROUP BY k",
     "SELECT /*+ TWO_PHASE(5) */ k, b, count(DISTINCT a) FROM t GROUP BY ROLLUP(k, b)",
+    "SELECT /*+ TWO_PHASE(5) */ window.start, count(DISTINCT a) FROM t GROUP BY window(timestamp_seconds(v), '1 hour')",
     "SELECT /*+ TWO_PHASE(5) */ k + 1, sort_array(collect_set(a)) FROM t GROUP BY k + 1",
     "SELECT * FROM (SELECT /*+ TWO_PHASE */ k, count(DISTINCT a) FROM t GROUP BY ALL) WHERE k > 1",
     "SELECT * FROM t JOIN (SELECT /*+ TWO_PHASE(2) */ count(DISTINCT b) AS n FROM t) ON v < n",
