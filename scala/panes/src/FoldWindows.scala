@@ -15,7 +15,7 @@ import org.apache.spark.sql.internal.SQLConf
 /**
  * Takes sliding windows out of the hands of Spark's analyser, which would write out the expressions
  * of every copy of a row, and its analyser and optimizer then go over each of them again and again:
- * a second and a half for the 1,440 windows of a day by a minute, however few the rows.
+ * a second for the 1,440 windows of a day by a minute, however few the rows.
  *
  * Only calls in an aggregate, all of them the same, with constant durations and many windows to a row.
  * It runs before names are resolved, and everything that is not certain yet is decided later.
