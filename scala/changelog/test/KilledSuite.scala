@@ -23,7 +23,6 @@ import org.scalacheck.rng.Seed
 class KilledSuite extends ChangelogSuite with RandomCases {
 
   private val kills = sys.env.getOrElse("FIRESTEEL_TEST_KILLS", "2").toInt
-  private val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(20261122L)(_.toLong)
   private val (queriesAtOnce, killsInARow) = (2, 4)
 
   private val schema = StructType.fromDDL(RandomQueries.schema)
@@ -91,13 +90,18 @@ class KilledSuite extends ChangelogSuite with RandomCases {
       .start()
   }
 
-  /** Waits until the queries run; what the process says then. */
-  private def started(process: Process): BufferedReader = {
-    val said = new BufferedReader(new InputStreamReader(process.getInputStream))
-    val line = Iterator.continually(said.readLine())
-      .find(line => line == null || line == KilledProgram.running)
-    assert(line.contains(KilledProgram.running), "the queries do not start")
-    said
+  /** Runs the queries, and does something when they run, with what the process says then. */
+  private def running[T](folder: Path)(body: (Process, BufferedReader) => T): T = {
+    val process = start(folder.resolve("jobs"))
+    try {
+      val said = new BufferedReader(new InputStreamReader(process.getInputStream))
+      val line = Iterator.continually(said.readLine())
+        .find(line => line == null || line == KilledProgram.running)
+      assert(line.contains(KilledProgram.running), errors(folder))
+      body(process, said)
+    } finally {
+      val _ = process.destroyForcibly().waitFor()
+    }
   }
 
   test("random queries that are killed at random moments tell each change once") {
@@ -105,21 +109,20 @@ class KilledSuite extends ChangelogSuite with RandomCases {
     var killed = 0
     while (killed < kills) {
       val folder = Files.createTempDirectory("firesteel-killed")
-      val (all, jobs) = (victims(folder), folder.resolve("jobs"))
-      KilledProgram.save(jobs, all.map(_.query).toVector)
+      val all = victims(folder)
+      KilledProgram.save(folder.resolve("jobs"), all.map(_.query).toVector)
       val until = math.min(kills, killed + killsInARow)
       while (killed < until) {
         all.foreach(_.feed())
-        val process = start(jobs)
-        val _ = started(process)
         // One that ends before is not counted, but its queries go on with the next all the same.
-        if (!process.waitFor(random.nextInt(6000).toLong, TimeUnit.MILLISECONDS)) killed += 1
-        process.destroyForcibly().waitFor()
+        running(folder) { (process, _) =>
+          if (!process.waitFor(random.nextInt(6000).toLong, TimeUnit.MILLISECONDS)) killed += 1
+        }
       }
-      val process = start(jobs)
-      val said = started(process)
-      val rest = Iterator.continually(said.readLine()).takeWhile(_ != null).toSeq
-      assert(process.waitFor() == 0 && rest.contains(KilledProgram.done), errors(folder))
+      running(folder) { (process, said) =>
+        val rest = Iterator.continually(said.readLine()).takeWhile(_ != null).toSeq
+        assert(process.waitFor() == 0 && rest.contains(KilledProgram.done), errors(folder))
+      }
       all.flatMap(_.difference).foreach(fail(_))
     }
   }

@@ -15,6 +15,9 @@ final case class RandomCase(
 /** Checks random cases, on both providers, with restarts between. */
 trait RandomCases { self: ChangelogSuite =>
 
+  /** The same cases for the same number. */
+  protected val seed: Long = sys.env.get("FIRESTEEL_TEST_SEED").fold(20261121L)(_.toLong)
+
   protected def randomCases(
       queries: Gen[RandomQueries.Query],
       batches: Gen[Seq[Seq[Row]]]): Gen[RandomCase] = for {
@@ -46,9 +49,8 @@ trait RandomCases { self: ChangelogSuite =>
       Prop.passed
     }
     val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", few.toString).toInt
-    val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(Seed(20261121L))(s => Seed(s.toLong))
     val result = Test.check(
-      Test.Parameters.default.withMinSuccessfulTests(queries).withInitialSeed(seed),
+      Test.Parameters.default.withMinSuccessfulTests(queries).withInitialSeed(Seed(seed)),
       property)
     result.status match {
       case Test.PropException(arguments, e, _) =>

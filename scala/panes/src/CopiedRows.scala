@@ -66,10 +66,9 @@ final private[panes] case class WindowGenerate(
       Math.floorMod(windows.start, windows.slide)))
 
   override def extremes: Seq[Expression] = {
-    val bounds = WindowBounds(windows.size, windows.slide, windows.start, isAnsi)
     val micros = PreciseTimestampConversion(windows.time, windows.time.dataType, LongType)
     Seq(
-      bounds.start(micros, Literal((windows.copies - 1) * windows.slide)),
-      bounds.end(micros, Literal(0L)))
+      windows.bounds.start(micros, Literal((windows.copies - 1) * windows.slide)),
+      windows.bounds.end(micros, Literal(0L)))
   }
 }

@@ -1,5 +1,7 @@
 package io.firesteel.panes
 
+import java.util.Locale
+
 import scala.util.Try
 
 import io.firesteel.core.Decline
@@ -37,7 +39,7 @@ final class FoldWindows(session: SparkSession) extends Rule[LogicalPlan] {
     val (within, outside) = plan.collect {
       case node
           if node.containsPattern(UNRESOLVED_FUNCTION) &&
-            node.expressions.exists(_.exists(isWindow)) => node
+            node.expressions.exists(_.exists(isAnyWindow)) => node
     }.partition(_.isInstanceOf[Aggregate])
     within.nonEmpty && outside.isEmpty && isSparksFunction
   }
@@ -45,7 +47,7 @@ final class FoldWindows(session: SparkSession) extends Rule[LogicalPlan] {
   /** The one window of an aggregate; nothing when there are others, which Spark refuses. */
   private def foldedIn(aggregate: Aggregate): Option[FoldedWindow] = {
     val calls = aggregate.expressions.flatMap(_.collect {
-      case call: UnresolvedFunction if isWindow(call) || isNamed(call, "session_window") => call
+      case call: UnresolvedFunction if isAnyWindow(call) => call
     })
     calls.map(folded).distinct match {
       case Seq(one) => one
@@ -55,13 +57,16 @@ final class FoldWindows(session: SparkSession) extends Rule[LogicalPlan] {
 
   private def isGroupingSet(e: Expression): Boolean = e.isInstanceOf[BaseGroupingSets]
 
-  private def isWindow(e: Expression): Boolean = e match {
-    case call: UnresolvedFunction => isNamed(call, "window")
-    case _ => false
-  }
+  private def isWindow(e: Expression): Boolean = nameParts(e) == Seq("window")
 
-  private def isNamed(call: UnresolvedFunction, name: String): Boolean =
-    call.nameParts.length == 1 && call.nameParts.head.equalsIgnoreCase(name)
+  /** Whether it may be a window of time, by whatever name it is called: `builtin.window` is one too. */
+  private def isAnyWindow(e: Expression): Boolean =
+    nameParts(e).lastOption.exists(Set("window", "session_window"))
+
+  private def nameParts(e: Expression): Seq[String] = e match {
+    case call: UnresolvedFunction => call.nameParts.map(_.toLowerCase(Locale.ROOT))
+    case _ => Nil
+  }
 
   /** A user, or another extension, may have a function of that name. */
   private def isSparksFunction: Boolean = {

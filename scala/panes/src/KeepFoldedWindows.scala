@@ -3,10 +3,9 @@ package io.firesteel.panes
 import io.firesteel.core.Decline
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.TimeWindowResolution
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeMap, Exists, ExprId, Expression, ListQuery, PythonUDF, TimeWindow}
-import org.apache.spark.sql.catalyst.plans.logical.{Generate, LocalRelation, LogicalPlan, Statistics, UnaryNode}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Exists, ExprId, Expression, ListQuery, PythonUDF}
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -16,24 +15,23 @@ import org.apache.spark.sql.internal.SQLConf
 final class KeepFoldedWindows(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
-    val found = columnsIn(plan)
-    if (found.isEmpty) plan
+    // Subqueries that became part of the plan have been through here.
+    val done = plan.collect { case WindowCopies(child, _) => columnsIn(child) }.flatten
+    if (columnsIn(plan).forall(done.contains)) plan
     else {
-      // Subqueries that became part of the plan have been through here.
-      val done = plan.collect { case WindowCopies(child, _) => columnsIn(child) }.flatten
       val kept =
         plan.collect { case PaneQuery(query) if isKept(query) => query.copied.attribute.exprId }
       plan.transformUp {
-        case generate @ Generate(windows: WindowsOf, _, _, _, Seq(column), _)
-            if !done.contains(column.exprId) =>
-          if (kept.contains(column.exprId)) WindowCopies(generate, windows.copies)
-          else unfolded(generate, windows, column)
+        case CopiedRows(folded: WindowGenerate) if !done.contains(folded.attribute.exprId) =>
+          if (kept.contains(folded.attribute.exprId))
+            WindowCopies(folded.generate, folded.windows.copies)
+          else unfolded(folded)
       }
     }
   }
 
   private def columnsIn(plan: LogicalPlan): Seq[ExprId] = plan.collect {
-    case Generate(_: WindowsOf, _, _, _, Seq(column), _) => column.exprId
+    case CopiedRows(folded: WindowGenerate) => folded.attribute.exprId
   }
 
   private def isKept(query: PaneQuery): Boolean =
@@ -47,54 +45,22 @@ final class KeepFoldedWindows(session: SparkSession) extends Rule[LogicalPlan] {
   }
 
   /** What Spark's analyser makes of the same windows, over columns alone: the rows are analysed already. */
-  private def unfolded(generate: Generate, windows: WindowsOf, column: Attribute): LogicalPlan = {
+  private def unfolded(folded: WindowGenerate): LogicalPlan = {
     val asThen = SQLConf.get.clone()
-    asThen.setConf(SQLConf.ANSI_ENABLED, windows.isAnsi)
+    asThen.setConf(SQLConf.ANSI_ENABLED, folded.isAnsi)
     SQLConf.withExistingConf(asThen) {
-      val columns = LocalRelation(generate.child.output)
       val (theirs, copies) = TimeWindowResolution.buildTimeWindowRewrite(
-        TimeWindow(windows.time, windows.size, windows.slide, windows.start),
-        columns)
+        folded.windows.asSparks,
+        LocalRelation(folded.child.output))
       // From below: what takes the place of the columns is not looked into.
       session.sessionState.analyzer.execute(copies).transformUp {
-        case _: LocalRelation => generate.child
+        case _: LocalRelation => folded.child
         case node =>
           node.transformExpressions {
-            case a: Attribute if a.exprId == theirs.exprId => a.withExprId(column.exprId)
+            case a: Attribute if a.exprId == theirs.exprId =>
+              a.withExprId(folded.attribute.exprId)
           }
       }
     }
-  }
-}
-
-/** Says how many rows folded windows make of each, which Spark knows of its own copies alone. */
-final private[panes] case class WindowCopies(child: LogicalPlan, copies: Int) extends UnaryNode {
-
-  override def output: Seq[Attribute] = child.output
-
-  /** What is known of the columns of the rows is true of their copies. */
-  override def stats: Statistics = {
-    val rows = child match {
-      case Generate(_: WindowsOf, _, _, _, _, rows) => rows.stats
-      case other => other.stats
-    }
-    rows.copy(
-      sizeInBytes = child.stats.sizeInBytes * copies,
-      rowCount = rows.rowCount.map(_ * copies),
-      attributeStats = AttributeMap(rows.attributeStats.map { case (column, of) =>
-        column -> of.copy(nullCount = of.nullCount.map(_ * copies))
-      }.toSeq)
-    )
-  }
-
-  override protected def withNewChildInternal(newChild: LogicalPlan): WindowCopies =
-    copy(child = newChild)
-}
-
-/** Runs folded windows row by row, where Spark has made panes impossible since they were kept. */
-object PlanWindowCopies extends SparkStrategy {
-  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case WindowCopies(windows, _) => Seq(planLater(windows))
-    case _ => Nil
   }
 }

@@ -58,13 +58,11 @@ object ResolveFoldedWindows extends Rule[LogicalPlan] {
       window.slide,
       window.start,
       SQLConf.get.ansiEnabled)
-    // Rows without a time have no window. Said here, it goes down to the source as Spark's own does.
-    val timed =
-      if (window.time.nullable) Filter(IsNotNull(window.time), aggregate.child)
-      else aggregate.child
-    val rows = Generate(windows, Nil, outer = false, None, Seq(column), timed)
+    val rows = Generate(windows, Nil, outer = false, None, Seq(column), aggregate.child)
+    // Rows without a time have no window. Said so, it goes down to the source, as Spark's own does.
+    val timed = if (window.time.nullable) Filter(IsNotNull(window.time), rows) else rows
     aggregate
       .transformExpressions { case _: FoldedWindow => column }
-      .withNewChildren(Seq(rows))
+      .withNewChildren(Seq(timed))
   }
 }

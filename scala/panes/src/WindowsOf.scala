@@ -20,7 +20,12 @@ final case class WindowsOf(time: Expression, size: Long, slide: Long, start: Lon
   with CodegenFallback {
 
   /** How many windows a time may lie in. */
-  def copies: Int = Math.toIntExact((size - 1) / slide + 1)
+  def copies: Long = (size - 1) / slide + 1
+
+  /** Spark's own expression of the same windows. */
+  def asSparks: TimeWindow = TimeWindow(time, size, slide, start)
+
+  def bounds: WindowBounds = WindowBounds(size, slide, start, isAnsi)
 
   override def child: Expression = time
   override def prettyName: String = "windows"
@@ -28,10 +33,9 @@ final case class WindowsOf(time: Expression, size: Long, slide: Long, start: Lon
     s"$prettyName($time, ${PaneGrid.text(size)} by ${PaneGrid.text(slide)})"
 
   override def elementSchema: StructType =
-    new StructType().add("window", TimeWindow(time, size, slide, start).dataType, nullable = false)
+    new StructType().add("window", asSparks.dataType, nullable = false)
 
   private lazy val (startAt, endAt) = {
-    val bounds = WindowBounds(size, slide, start, isAnsi)
     val (micros, back) =
       (BoundReference(0, LongType, nullable = false), BoundReference(1, LongType, nullable = false))
     (bounds.start(micros, back), bounds.end(micros, back))
@@ -39,7 +43,7 @@ final case class WindowsOf(time: Expression, size: Long, slide: Long, start: Lon
 
   override def eval(input: InternalRow): IterableOnce[InternalRow] = time.eval(input) match {
     case micros: Long =>
-      Iterator.range(0, copies).map { i =>
+      Iterator.iterate(0L)(_ + 1).takeWhile(_ < copies).map { i =>
         val at = InternalRow(micros, i * slide)
         InternalRow(startAt.eval(at), endAt.eval(at))
       }.filter(within(micros, _)).map(InternalRow(_))

@@ -160,12 +160,15 @@ class FoldedWindowsSuite extends PanesSuite {
     Seq(
       s"$hop, window(ts, '10 minutes')",
       s"$hop, window(ts, '2 days', '1 hour')",
-      s"$hop, session_window(ts, '5 minutes')"
+      s"$hop, session_window(ts, '5 minutes')",
+      s"$hop, builtin.window(ts, '10 minutes')",
+      s"$hop, system.builtin.session_window(ts, '5 minutes')"
     ).foreach { windows =>
       val sql = s"SELECT count(*) FROM events GROUP BY $windows"
-      def condition: String = intercept[AnalysisException](spark.sql(sql)).getMessage
-      assert(condition == stock(condition))
+      def message: String = intercept[AnalysisException](spark.sql(sql)).getMessage
+      assert(message == stock(message))
     }
+    assertNotFolded(s"SELECT builtin.$hop AS hop, count(*) FROM events GROUP BY $hop")
     assertNotFolded(
       "SELECT count(*) FROM events GROUP BY window(window(ts, '5 minutes').end, '1 day', '1 hour')")
   }
@@ -198,6 +201,12 @@ class FoldedWindowsSuite extends PanesSuite {
     val all = data.groupBy("c").count().collect().map(row => row.getLong(0) -> row.getLong(1)).toMap
     // Six hours apart, both are in the windows of 18 hours, and either in those of six more.
     assert(all == Map(2L -> 64800L, 1L -> 43200L))
+  }
+
+  test("more windows of a row than an INT counts are planned") {
+    val data = spark.sql(
+      "SELECT window, sum(v) FROM events GROUP BY window(ts, '1 day', '1 microsecond')")
+    assert(Explain.of(executed(data)).fired.map(_.rule) == Seq("PlanPanes"))
   }
 
   test("how many rows there will be is known to Spark") {

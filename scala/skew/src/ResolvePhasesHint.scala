@@ -4,7 +4,7 @@ import java.util.Locale
 
 import io.firesteel.core.CoreConf
 import org.apache.spark.sql.catalyst.analysis.UnresolvedHaving
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, TimeWindow}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, LogicalPlan, Project, SubqueryAlias, UnresolvedHint}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.internal.SQLConf
@@ -68,13 +68,26 @@ object ApplyPhasesHint extends Rule[LogicalPlan] {
       hint.fold[LogicalPlan](aggregate)(PhasesHint.give(aggregate.copy(child = child), _))
   }
 
-  /** Below what is put between the two: copies for grouping sets, windows of time, and computed columns. */
-  private def take(plan: LogicalPlan): (LogicalPlan, Option[PhasesHint]) = plan match {
-    case HintedInput(hint, child) => (child, Some(hint))
-    case between @ (_: Expand | _: Generate | _: Filter | _: Project) =>
-      val (child, hint) = take(between.children.head)
-      (if (hint.isEmpty) between else between.withNewChildren(Seq(child)), hint)
-    case other => (other, None)
+  /**
+   * Below what is put between the two: copies for grouping sets, windows of time, computed columns.
+   *
+   * @param windows whether there is a window above, which leaves out rows without a time
+   */
+  private def take(
+      plan: LogicalPlan,
+      windows: Boolean = false): (LogicalPlan, Option[PhasesHint]) = {
+    val hasWindow = windows || plan.output.exists(_.metadata.contains(TimeWindow.marker))
+    plan match {
+      case HintedInput(hint, child) => (child, Some(hint))
+      case _: Expand | _: Project => takeBelow(plan, hasWindow)
+      case _: Generate | _: Filter if hasWindow => takeBelow(plan, hasWindow)
+      case _ => (plan, None)
+    }
+  }
+
+  private def takeBelow(plan: LogicalPlan, windows: Boolean): (LogicalPlan, Option[PhasesHint]) = {
+    val (child, hint) = take(plan.children.head, windows)
+    (if (hint.isEmpty) plan else plan.withNewChildren(Seq(child)), hint)
   }
 }
 

@@ -104,6 +104,10 @@ class PhasesHintSuite extends SkewSuite {
     refused("FIRESTEEL_SKEW_NOTHING_TO_HINT")(
       spark.sql("SELECT * FROM t WHERE a IN (SELECT /*+ ONE_PHASE */ b FROM t AS u)"))
     refused("FIRESTEEL_SKEW_NOTHING_TO_HINT")(spark.table("t").hint("two_phase"))
+    // A column is not an aggregate, whatever is made of it above.
+    refused("FIRESTEEL_SKEW_NOTHING_TO_HINT") {
+      spark.sql("SELECT /*+ TWO_PHASE */ k, a FROM t").where("a > 1").groupBy("k").count()
+    }
   }
 
   test("switched off, a hint is nothing") {

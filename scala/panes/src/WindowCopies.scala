@@ -1,0 +1,37 @@
+package io.firesteel.panes
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeMap}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Statistics, UnaryNode}
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+
+/** Says how many rows folded windows make of each, which Spark knows of its own copies alone. */
+final private[panes] case class WindowCopies(child: LogicalPlan, copies: Long) extends UnaryNode {
+
+  override def output: Seq[Attribute] = child.output
+
+  /** What is known of the columns of the rows is true of their copies. */
+  override def stats: Statistics = {
+    val rows = child match {
+      case CopiedRows(folded: WindowGenerate) => folded.child.stats
+      case other => other.stats
+    }
+    rows.copy(
+      sizeInBytes = child.stats.sizeInBytes * copies,
+      rowCount = rows.rowCount.map(_ * copies),
+      attributeStats = AttributeMap(rows.attributeStats.map { case (column, of) =>
+        column -> of.copy(nullCount = of.nullCount.map(_ * copies))
+      }.toSeq)
+    )
+  }
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): WindowCopies =
+    copy(child = newChild)
+}
+
+/** Runs folded windows row by row, where Spark has made panes impossible since they were kept. */
+object PlanWindowCopies extends SparkStrategy {
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case WindowCopies(windows, _) => Seq(planLater(windows))
+    case _ => Nil
+  }
+}
