@@ -70,6 +70,16 @@ found = sorted(sliding.collect())
 spark.conf.set("spark.firesteel.panes.enabled", False)
 assert found == sorted(sliding.select("*").collect())
 
+# Keys of one row each first, and the same few from then on.
+spark.conf.set("spark.firesteel.shuffle.adaptiveLocalAggregate.sampleMinSize", 0)
+spark.conf.set("spark.firesteel.shuffle.sampleRows", 4000)
+groups = spark.sql("""SELECT k, sum(v), max(concat('s', v)) FROM
+    (SELECT IF(id % 20000 < 6000, id, id % 50) AS k, id AS v FROM range(0, 80000, 1, 4)) GROUP BY k""")
+assert "AdaptLocalAggregates" in [fired.rule for fired in firesteel.explain(groups).fired]
+found = sorted(groups.collect())
+spark.conf.set("spark.firesteel.shuffle.enabled", False)
+assert found == sorted(groups.select("*").collect())
+
 print("executors:", spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos().__len__() - 1)
 spark.stop()
 '''

@@ -16,9 +16,7 @@ import org.apache.spark.sql.internal.SQLConf
  * Whether rows may be spread by fewer keys: only where these have many values for each partition, and
  * none with too many rows. What is not known is not hoped for.
  */
-private[shuffle] final class KeyGate(session: SparkSession) {
-
-  private val sample = new KeySample(session)
+private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
 
   // Adaptive execution asks again whenever it plans anew. Keys have the ids of one query, so that another
   // one sees statistics that were analysed since.

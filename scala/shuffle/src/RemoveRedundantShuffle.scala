@@ -35,7 +35,9 @@ private[firesteel] final class RemoveRedundantShuffle(
   extends Rule[SparkPlan] {
   import RemoveRedundantShuffle._
 
-  private val gate = new KeyGate(session)
+  private val sample = new KeySample(session)
+  private val gate = new KeyGate(session, sample)
+  private val localAggregates = new AdaptLocalAggregates(sample)
 
   override def apply(plan: SparkPlan): SparkPlan = {
     OutputWatch.look(plan)
@@ -45,7 +47,10 @@ private[firesteel] final class RemoveRedundantShuffle(
       val coarser = removed(plan, Nil, unknown)
       // A sort below a shuffle that went may be all that was wanted above it.
       val unsorted = if (coarser eq plan) plan else RemoveRedundantSorts(coarser)
-      if (adaptive) FinishedShuffle.counting(unsorted, unknown.toSeq) else unsorted
+      val counting =
+        if (adaptive) FinishedShuffle.counting(unsorted, unknown.toSeq) else unsorted
+      // Last: what is counted are the keys by which rows are spread in the end.
+      localAggregates(counting)
     }
   }
 

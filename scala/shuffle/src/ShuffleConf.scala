@@ -79,6 +79,38 @@ object ShuffleConf {
       .checkValue(_ >= 0, "must not be negative")
       .createWithDefault(64L << 20)
 
+  val ADAPTIVE_LOCAL_AGGREGATE: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.firesteel.shuffle.adaptiveLocalAggregate.enabled")
+      .doc(
+        "Whether rows go to the final aggregate one by one, where by a sample few of a task have " +
+          "equal keys. A task goes on by aggregating as soon as its rows say otherwise.")
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
+  val DISTINCT_VALUE_RATE: ConfigEntry[Double] =
+    SQLConf
+      .buildConf("spark.firesteel.shuffle.adaptiveLocalAggregate.distinctValueRate")
+      .doc(
+        "Different keys among the rows of a task, from 0 to 1, with fewer of which it aggregates " +
+          "them. 0: the keys are not looked at.")
+      .version("0.1.0")
+      .doubleConf
+      .checkValue(rate => rate >= 0 && rate <= 1, "must be between 0 and 1")
+      .createWithDefault(0.5)
+
+  val LOCAL_AGGREGATE_SAMPLE_MIN_SIZE: ConfigEntry[Long] =
+    SQLConf
+      .buildConf("spark.firesteel.shuffle.adaptiveLocalAggregate.sampleMinSize")
+      .doc(
+        "Size of a source for each core, by Spark's estimate, from which a sample is taken for local " +
+          "aggregates alone. One that was taken for the sake of a shuffle serves them, too.")
+      .version("0.1.0")
+      .bytesConf(ByteUnit.BYTE)
+      .checkValue(_ >= 0, "must not be negative")
+      .createWithDefault(512L << 20)
+
   val all: Seq[ConfigEntry[_]] = Seq(
     ENABLED,
     MIN_KEYS_PER_PARTITION,
@@ -86,5 +118,9 @@ object ShuffleConf {
     SAMPLE,
     SAMPLE_MIN_SIZE,
     SAMPLE_ROWS,
-    UNEVEN_SIZE)
+    UNEVEN_SIZE,
+    ADAPTIVE_LOCAL_AGGREGATE,
+    DISTINCT_VALUE_RATE,
+    LOCAL_AGGREGATE_SAMPLE_MIN_SIZE
+  )
 }

@@ -39,9 +39,10 @@ class KeyGateSuite extends ShuffleSuite {
   }
 
   private def fires(sql: String, source: String): Unit = {
-    val found = explain(sql).fired
-    assert(found.map(_.rule) == Seq("RemoveRedundantShuffle"), sql)
-    assert(found.head.values("source").contains(source), sql)
+    explain(sql).fired.find(_.rule == "RemoveRedundantShuffle") match {
+      case Some(found) => assert(found.values("source").contains(source), sql)
+      case None => fail(sql)
+    }
     val _ = assertSameAnswer(sql)
   }
 
@@ -113,6 +114,8 @@ class KeyGateSuite extends ShuffleSuite {
       assert(decline(query("plain", "hot", other = "v")).why.code == "SHUFFLE.LARGE_KEY")
       // What is shuffled are groups, and of the hot key there are few.
       fires(query("plain", "hot"), "sample")
+      // A key of floating-point numbers is normalised under its own name.
+      fires(query("(SELECT DOUBLE(many) AS d, b FROM plain)", "d"), "sample")
       // A computed key, and a filter that leaves too little to judge by.
       fires(query("(SELECT many * 2 AS m, b FROM plain)", "m"), "sample")
       assert(decline(query("plain", "many", "v < 100")).why.code == "SHUFFLE.UNKNOWN_KEYS")

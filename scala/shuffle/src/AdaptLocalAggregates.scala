@@ -1,0 +1,101 @@
+package io.firesteel.shuffle
+
+import io.firesteel.core.Decline
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.aggregate.PartialMerge
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.{ProjectExec, SortExec, SparkPlan}
+import org.apache.spark.sql.execution.aggregate.{BaseAggregateExec, HashAggregateExec, SortAggregateExec}
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+
+/**
+ * Plans an adaptive local aggregate below a shuffle, where a sample of the source has hardly two rows
+ * with equal keys: Spark's partial aggregate then costs its hash table, or its sort, and gives back
+ * nearly as many rows.
+ */
+final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rule[SparkPlan] {
+
+  override def apply(plan: SparkPlan): SparkPlan =
+    if (isOff) plan
+    else plan.transformDown { case shuffle: ShuffleExchangeExec =>
+      val adapted = below(shuffle.child, shuffle.outputPartitioning.numPartitions)
+      if (adapted eq shuffle.child) shuffle else shuffle.withNewChildren(Seq(adapted))
+    }
+
+  private def isOff: Boolean = Decline
+    .switchedOff("shuffle", ShuffleConf.ENABLED, ShuffleConf.ADAPTIVE_LOCAL_AGGREGATE)
+    .isDefined
+
+  private def below(plan: SparkPlan, partitions: Int): SparkPlan = plan match {
+    case counting: CountedKeysExec =>
+      val adapted = below(counting.child, partitions)
+      if (adapted eq counting.child) counting else counting.copy(child = adapted)
+    case partial: BaseAggregateExec => adapted(partial, partitions).getOrElse(partial)
+    case other => other
+  }
+
+  private def adapted(partial: BaseAggregateExec, partitions: Int): Option[SparkPlan] = {
+    val input = partial.child match {
+      case SortExec(_, false, rows, _) => rows // for the aggregate alone
+      case rows => rows
+    }
+    for {
+      states <- OneRowStates.of(partial) if partial.groupingExpressions.nonEmpty
+      keys = partial.groupingExpressions.map(_.toAttribute)
+      merged <- merging(partial, keys, HandedOverExec(partial.output))
+      limits = LocalAggregateLimits.of(partitions)
+      evidence <- evidence(partial, limits)
+    } yield {
+      val node = AdaptiveLocalAggregateExec(
+        partial,
+        merged,
+        keys,
+        limits,
+        evidence,
+        ProjectExec(states, input))
+      node.copyTagsFrom(partial)
+      node
+    }
+  }
+
+  /** What lets it be done; `None` if nothing does. */
+  private def evidence(
+      partial: BaseAggregateExec,
+      limits: LocalAggregateLimits): Option[Map[String, String]] =
+    if (limits.allowAnything)
+      Some(Map("source" -> s"${ShuffleConf.DISTINCT_VALUE_RATE.key} is 0"))
+    else
+      sample.rate(partial).toOption.filter(found => limits.allow(found.distinct, found.largestShare))
+        .map { found =>
+          Map("distinct" -> f"${found.distinct}%.2f of a task's rows", "source" -> found.source)
+        }
+
+  /** The same aggregate of rows that are groups already. */
+  private def merging(
+      partial: BaseAggregateExec,
+      keys: Seq[Attribute],
+      groups: SparkPlan): Option[SparkPlan] = {
+    val calls = partial.aggregateExpressions.map(_.copy(mode = PartialMerge))
+    partial match {
+      case hash: HashAggregateExec =>
+        Some(hash.copy(
+          groupingExpressions = keys,
+          aggregateExpressions = calls,
+          initialInputBufferOffset = keys.size,
+          child = groups))
+      case sort: SortAggregateExec =>
+        Some(sort.copy(
+          groupingExpressions = keys,
+          aggregateExpressions = calls,
+          initialInputBufferOffset = keys.size,
+          child = SortExec(keys.map(SortOrder(_, Ascending)), global = false, groups)))
+      case _ => None
+    }
+  }
+}
+
+private[shuffle] object AdaptLocalAggregates {
+
+  /** In `firesteel.explain`. */
+  val name: String = "AdaptLocalAggregates"
+}

@@ -1,0 +1,47 @@
+package io.firesteel.shuffle
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression, If, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, Partial}
+import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+
+/** What a partial aggregate makes of a group of one row, as a projection of that row. */
+private[shuffle] object OneRowStates {
+
+  /**
+   * The columns that the aggregate puts out, in terms of its input; `None` where a function keeps its
+   * state in an object, or answers otherwise when it is asked again.
+   */
+  def of(partial: BaseAggregateExec): Option[Seq[NamedExpression]] = {
+    val states = partial.aggregateExpressions.map(stateOf)
+    val columns = partial.groupingExpressions ++ states.flatten.flatten
+    val isSame = columns.size == partial.output.size && columns.zip(partial.output).forall {
+      case (column, wanted) =>
+        column.exprId == wanted.exprId && column.dataType == wanted.dataType
+    }
+    if (states.forall(_.isDefined) && isSame && columns.forall(isRepeatable)) Some(columns)
+    else None
+  }
+
+  private def isRepeatable(e: Expression): Boolean =
+    e.deterministic && !e.containsPattern(PLAN_EXPRESSION)
+
+  private def stateOf(call: AggregateExpression): Option[Seq[NamedExpression]] =
+    call.aggregateFunction match {
+      case function: DeclarativeAggregate if call.mode == Partial && function.deterministic =>
+        val empty: AttributeMap[Expression] =
+          AttributeMap(function.aggBufferAttributes.zip(function.initialValues))
+        val one = function.updateExpressions.map(_.transform {
+          case a: Attribute => empty.getOrElse(a, a)
+        })
+        val counted = call.filter.fold(one) { condition =>
+          one.zip(function.initialValues).map { case (after, before) =>
+            If(condition, after, before)
+          }
+        }
+        Some(counted.zip(function.inputAggBufferAttributes).map { case (state, column) =>
+          Alias(state, column.name)(exprId = column.exprId)
+        })
+      case _ => None
+    }
+}

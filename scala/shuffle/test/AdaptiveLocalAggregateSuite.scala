@@ -1,0 +1,170 @@
+package io.firesteel.shuffle
+
+import scala.util.Random
+
+import io.firesteel.core.PlanMetrics
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.DataFrame
+
+/** Local aggregates that hand on their rows as long as few of a task have equal keys. */
+class AdaptiveLocalAggregateSuite extends ShuffleSuite {
+
+  override protected def settings: Map[String, String] = Map(
+    ShuffleConf.SAMPLE_ROWS.key -> "4000",
+    ShuffleConf.SAMPLE_MIN_SIZE.key -> "1",
+    ShuffleConf.LOCAL_AGGREGATE_SAMPLE_MIN_SIZE.key -> "1")
+
+  private val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "40").toInt
+  private val seed = sys.env.getOrElse("FIRESTEEL_TEST_SEED", "20261122").toLong
+
+  /** In `changing` a task has keys of their own first and the same few from then on. */
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    val columns = """IF(k % 7 = 3, NULL, k) AS i, k AS l, concat('s', k) AS s,
+      concat(IF(k % 2 = 0, 'p', 'P'), k) COLLATE UTF8_LCASE AS c,
+      CASE k % 5 WHEN 0 THEN 0.0D WHEN 1 THEN -0.0D WHEN 2 THEN double('NaN') ELSE k / 2D END AS d,
+      CAST(k AS DECIMAL(38, 2)) AS n, named_struct('x', k, 'y', IF(k % 3 = 0, NULL, 'z')) AS r,
+      array(k, NULL) AS a, CAST(concat('b', k) AS BINARY) AS b, timestamp_seconds(k) AS t,
+      k % 2 = 0 AS o, map('k', k) AS m, id AS v, IF(id % 9 = 0, NULL, id % 100 / 4D) AS w"""
+    Map("distinct" -> "id", "changing" -> "IF(id % 20000 < 6000, id, id % 50)", "few" -> "id % 50")
+      .foreach { case (name, key) =>
+        spark
+          .sql(s"SELECT $columns FROM (SELECT id, $key AS k FROM range(0, 80000, 1, 4))")
+          .write
+          .saveAsTable(name)
+      }
+    spark.sql("SELECT IF(v % 3 = 0, 5, v) AS l, v, w FROM distinct").write.saveAsTable("hot")
+  }
+
+  private val rule = AdaptLocalAggregates.name
+
+  private def counts(data: DataFrame): Map[String, Long] = {
+    val _ = data.collect()
+    PlanMetrics.ofFired(executed(data)).collectFirst {
+      case (node, counts) if node.firedRule == rule => counts
+    }.getOrElse(Map.empty)
+  }
+
+  private val sums = "SELECT l, count(*), sum(v), avg(w) FROM %s GROUP BY l"
+
+  Seq(true, false).foreach { adaptive =>
+    test(s"rows go on as long as their keys differ, adaptive execution $adaptive") {
+      withConf("spark.sql.adaptive.enabled" -> adaptive) {
+        val distinct = spark.sql(sums.format("distinct"))
+        assert(counts(distinct) ==
+          Map("numRowsAlone" -> 80000, "numRowsAggregated" -> 0, "numOutputRows" -> 80000))
+        val changing = counts(spark.sql(sums.format("changing")))
+        assert(changing("numRowsAggregated") > 10000 && changing("numRowsAlone") > 10000, changing)
+        assert(changing("numRowsAggregated") + changing("numRowsAlone") == 80000)
+        assert(changing("numOutputRows") < 60000, changing)
+        Seq("distinct", "changing", "few", "hot").foreach(t => assertSameAnswer(sums.format(t)))
+      }
+    }
+
+    test(s"random aggregates, adaptive execution $adaptive") {
+      val calls = Seq("count(*)", "count(w)", "sum(v)", "sum(w)", "avg(n)", "min(d)", "max(s)",
+        "max(c)", "sum(n)", "count(DISTINCT o)", "max(r)", "min(t)", "stddev(w)", "bool_or(o)",
+        "max_by(v, v)", "min_by(s, v)", "count(s) FILTER (WHERE v % 3 = 0)", "bit_xor(v)",
+        "sum(v) FILTER (WHERE o)", "max(b)", "corr(v, w)", "try_sum(v)", "first(o)", "any_value(l % 1)",
+        "approx_count_distinct(o)", "array_sort(collect_set(o))", "max(m['k'])")
+      val keys = Seq("i", "l", "s", "c", "d, l", "n", "r", "a", "b", "t", "o, s", "l + 1", "m",
+        "upper(s)", "CAST(l AS STRING)")
+      (0 until queries / 2).foreach { i =>
+        val random = new Random(seed + i)
+        def one(of: Seq[String]): String = of(random.nextInt(of.size))
+        val of = random.shuffle(calls).take(random.nextInt(4))
+        val key = one(keys)
+        val where = one(Seq("true", "v % 2 = 0", "w IS NOT NULL"))
+        val aggregate = of.zipWithIndex.map { case (call, j) =>
+          if (call.startsWith("stddev") || call.startsWith("corr")) s"round($call, 9) AS c$j"
+          else if (call == "first(o)" || call.startsWith("any_value")) s"$call IS NULL AS c$j"
+          else s"$call AS c$j"
+        }
+        val grouped = s"SELECT ${("max(lower(s)) AS k" +: aggregate).mkString(", ")} " +
+          s"FROM ${one(Seq("changing", "changing", "distinct"))} WHERE $where GROUP BY $key"
+        withConf(
+          "spark.sql.adaptive.enabled" -> adaptive,
+          "spark.sql.codegen.wholeStage" -> (random.nextInt(4) > 0),
+          "spark.sql.ansi.enabled" -> random.nextBoolean(),
+          "spark.sql.execution.useObjectHashAggregateExec" -> random.nextBoolean()
+        ) { assertSameAnswer(grouped) }
+      }
+    }
+  }
+
+  test("sorting for a local aggregate is left out, too") {
+    val sql = "SELECT l, max(s), min(c) FROM %s GROUP BY l"
+    assert(counts(spark.sql(sql.format("changing")))("numRowsAggregated") > 10000)
+    assert(explain(sql.format("distinct")).plan.split("\n").count(_.contains("Sort ")) == 1)
+    Seq("distinct", "changing").foreach(t => assertSameAnswer(sql.format(t)))
+  }
+
+  test("it fires below a shuffle by fewer keys") {
+    val sql = "SELECT l, max(n) FROM (SELECT l, o, count(*) AS n FROM distinct GROUP BY l, o) GROUP BY l"
+    assert(fired(sql).toSet == Set("RemoveRedundantShuffle", rule))
+    val _ = assertSameAnswer(sql)
+  }
+
+  test("equal aggregates still share their shuffle") {
+    val grouped = "SELECT l, sum(v) AS s FROM distinct GROUP BY l"
+    val sql = s"SELECT * FROM ($grouped) AS x JOIN ($grouped) AS y ON x.l = y.l AND x.s <= y.s"
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> -1) {
+      val data = spark.sql(sql)
+      assert(data.collect().length == 80000)
+      assert(fired(sql).contains(rule))
+      assert(shufflesOf(data) == 1)
+    }
+  }
+
+  test("left to Spark") {
+    val aggregate = "SELECT l, count(*) FROM distinct GROUP BY l"
+    assert(fired(aggregate) == Seq(rule))
+    Seq(
+      sums.format("few"),
+      sums.format("hot"),
+      "SELECT count(*) FROM distinct",
+      "SELECT l, collect_list(v) FROM distinct GROUP BY l",
+      "SELECT l, count(*) FROM distinct WHERE v > (SELECT avg(v) FROM distinct) GROUP BY l",
+      "SELECT l, sum(v + (SELECT max(v) FROM few)) FROM distinct GROUP BY l",
+      "SELECT l, count(*) FROM distinct JOIN few USING (l) GROUP BY l",
+      "SELECT rand(1), count(*) FROM distinct GROUP BY 1"
+    ).foreach(sql => assert(!fired(sql).contains(rule), sql))
+    Seq(
+      ShuffleConf.ADAPTIVE_LOCAL_AGGREGATE.key -> "false",
+      ShuffleConf.ENABLED.key -> "false",
+      "spark.firesteel.enabled" -> "false",
+      ShuffleConf.SAMPLE.key -> "false",
+      ShuffleConf.LOCAL_AGGREGATE_SAMPLE_MIN_SIZE.key -> "1g"
+    ).foreach { setting =>
+      // By a sample that has been taken it may be done all the same.
+      withConf(setting, ShuffleConf.SAMPLE_ROWS.key -> "4001") {
+        assert(fired(aggregate).isEmpty, setting)
+      }
+    }
+    withConf(ShuffleConf.SAMPLE_ROWS.key -> "500")(assert(fired(aggregate).isEmpty))
+  }
+
+  test("whatever the keys are, if so asked") {
+    withConf(ShuffleConf.DISTINCT_VALUE_RATE.key -> 0) {
+      assert(fired(sums.format("few")) == Seq(rule))
+      assert(counts(spark.sql(sums.format("few")))("numRowsAggregated") == 0)
+      val _ = assertSameAnswer(sums.format("few"))
+    }
+  }
+
+  test("errors are the query's") {
+    Seq(
+      "SELECT l, sum(CAST(s AS INT)) FROM distinct GROUP BY l",
+      "SELECT l, count(*) FROM distinct WHERE CAST(s AS INT) > 0 GROUP BY l",
+      "SELECT l % 1, sum(9223372036854775807 - v + v) FROM distinct GROUP BY 1"
+    ).foreach { sql =>
+      withConf(ShuffleConf.DISTINCT_VALUE_RATE.key -> 0) {
+        def condition: String = intercept[Exception](spark.sql(sql).collect()) match {
+          case e: SparkThrowable => e.getCondition
+          case other => other.getMessage
+        }
+        assert(condition == stock(condition), sql)
+      }
+    }
+  }
+}
