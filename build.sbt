@@ -83,18 +83,18 @@ def module(name: String): Project = Project(name, file(s"scala/$name")).settings
 def room(name: String): Project = module(name).dependsOn(core, testkit % Test)
 
 lazy val bridge = module("bridge")
-lazy val core = module("core").dependsOn(bridge)
+lazy val core = module("core").dependsOn(bridge).settings(libraryDependencies += caffeine)
 lazy val testkit = module("testkit")
   .dependsOn(core)
   .settings(libraryDependencies ++= Seq(scalatest, scalacheck))
 
 lazy val rank = room("rank")
 lazy val lookup = room("lookup").settings(
-  libraryDependencies ++= Seq(caffeine, hikari, h2 % Test, sqlite % Test, postgresql % Test))
+  libraryDependencies ++= Seq(hikari, h2 % Test, sqlite % Test, postgresql % Test))
 
 lazy val skew = room("skew")
 lazy val panes = room("panes")
-lazy val shuffle = room("shuffle").settings(libraryDependencies += caffeine)
+lazy val shuffle = room("shuffle")
 lazy val changelog = room("changelog")
 lazy val rooms: Seq[Project] = Seq(rank, lookup, skew, panes, shuffle, changelog)
 

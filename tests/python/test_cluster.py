@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 PROGRAM = '''
 import tempfile
 
@@ -73,8 +75,9 @@ assert found == sorted(sliding.select("*").collect())
 # Keys of one row each first, and the same few from then on.
 spark.conf.set("spark.firesteel.shuffle.adaptiveLocalAggregate.sampleMinSize", 0)
 spark.conf.set("spark.firesteel.shuffle.sampleRows", 4000)
-groups = spark.sql("""SELECT k, sum(v), max(concat('s', v)) FROM
-    (SELECT IF(id % 20000 < 6000, id, id % 50) AS k, id AS v FROM range(0, 80000, 1, 4)) GROUP BY k""")
+groups = spark.sql("""SELECT k, sum(v), max(concat('s', v)) FROM (
+    SELECT IF(id % 20000 < 6000, id, id % 50) AS k, id AS v FROM range(0, 80000, 1, 4))
+    GROUP BY k""")
 assert "AdaptLocalAggregates" in [fired.rule for fired in firesteel.explain(groups).fired]
 found = sorted(groups.collect())
 spark.conf.set("spark.firesteel.shuffle.enabled", False)
@@ -200,6 +203,8 @@ builder.config("spark.speculation", True).config("spark.speculation.interval", "
 builder.config("spark.speculation.minTaskRuntime", "500ms")
 builder.config("spark.speculation.quantile", 0.3)
 builder.config("spark.sql.streaming.stateStore.providerClass", provider)
+builder.config("spark.sql.streaming.checkpointFileManagerClass", os.environ["FILE_MANAGER"])
+builder.config("spark.firesteel.changelog.distinctBuckets", os.environ["BUCKETS"])
 spark = firesteel.configure(builder).getOrCreate()
 spark.sparkContext.setLogLevel("OFF")
 folder = tempfile.mkdtemp()
@@ -267,8 +272,20 @@ spark.stop()
 '''
 
 
+SPARKS_FILES = "org.apache.spark.sql.execution.streaming.checkpointing."
+
+
+@pytest.mark.parametrize(
+    ("file_manager", "buckets"),
+    [
+        (SPARKS_FILES + "FileContextBasedCheckpointFileManager", "0"),
+        ("io.firesteel.changelog.LocalCheckpointFileManager", "3"),
+    ],
+)
 def test_changelogs_outlive_slow_failing_and_lost_tasks(
-    run_python: Callable[..., str], writable_spark_home: Path
+    run_python: Callable[..., str], writable_spark_home: Path, file_manager: str, buckets: str
 ) -> None:
-    printed = run_python(STREAMS, SPARK_HOME=str(writable_spark_home))
+    printed = run_python(
+        STREAMS, SPARK_HOME=str(writable_spark_home), FILE_MANAGER=file_manager, BUCKETS=buckets
+    )
     assert "befallen: 4" in printed

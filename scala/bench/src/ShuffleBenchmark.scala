@@ -19,7 +19,7 @@ object ShuffleBenchmark extends Room {
       "hot" -> s"IF(pmod(xxhash64(id, 3), 2) = 0, 0L, pmod(xxhash64(id, 4), ${math.max(rows / 20, 1)}))",
       "b" -> "pmod(xxhash64(id, 5), 10)",
       "v" -> "pmod(xxhash64(id, 6), 1000)",
-      "k" -> (s"IF(pmod(id, ${math.max(rows / 4, 1)}) < ${rows / 40}, id, " +
+      "k" -> (s"IF(pmod(id, ${math.max(rows / 16, 1)}) < ${rows / 160}, id, " +
         "pmod(xxhash64(id, 7), 100000))")
     )
   )
@@ -73,7 +73,9 @@ object ShuffleBenchmark extends Room {
         compared = Seq("k", "s", "n"),
         targets = Seq(neverSlower),
         settings = sampled,
-        note = "The first tenth of each quarter of the rows has keys of its own, the rest 100,000."
+        note =
+          "The first tenth of each sixteenth of the rows has keys of its own, the rest 100,000.",
+        repeat = 3
       ),
       Case(
         name = "repeated",
@@ -82,7 +84,8 @@ object ShuffleBenchmark extends Room {
         sql = "SELECT pmod(a, 100000) AS k, sum(v) AS s, count(*) AS n FROM pairs GROUP BY 1",
         compared = Seq("k", "s", "n"),
         targets = Seq(neverSlower),
-        note = "Too small a table for a sample on account of the local aggregate."
+        note = "Too small a table for a sample on account of the local aggregate.",
+        repeat = 3
       ),
       Case(
         name = "aggregate",

@@ -110,10 +110,8 @@ object SkewBenchmark extends Room {
         compared = Seq("hot", "s"),
         checked = Some("SELECT hot, sort_array(collect_set(a)) AS s FROM values GROUP BY hot"),
         targets = Seq(timesFaster(1.5)),
-        settings = manyObjects + ("spark.firesteel.skew.aggPhaseStrategy" -> "TWO_PHASE"),
-        note =
-          manyObjectsNote + " Ours is forced by spark.firesteel.skew.aggPhaseStrategy: without statistics of " +
-            "the key it would leave this to Spark."
+        settings = manyObjects,
+        note = manyObjectsNote
       )
     )
 

@@ -6,7 +6,7 @@ import io.firesteel.lookup.{CheckLookupJoin, LiftOffDimension, LookupParser, Pla
 import io.firesteel.panes.{DeclineStreamingPanes, FoldWindows, KeepFoldedWindows, PlanPanes, PlanWindowCopies, ResolveFoldedWindows}
 import io.firesteel.rank.{PlanTopN, RemoveRedundantPartialTopN}
 import io.firesteel.shuffle.RemoveRedundantShuffle
-import io.firesteel.skew.{ApplyPhasesHint, CheckPhasesHint, KeepDistinctAggregates, MergeGlobalAggregates, PlanDistinctAggregate, ResolvePhasesHint, SortPercentiles}
+import io.firesteel.skew.{ApplyPhasesHint, CheckPhasesHint, KeepDistinctAggregates, MergeGlobalAggregates, PlanDistinctAggregate, PlanSampledSets, ResolvePhasesHint, SortPercentiles}
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSessionExtensions
 
@@ -62,6 +62,7 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     // Planner: one strategy per room; they match disjoint nodes, so their order is free.
     extensions.injectPlannerStrategy(_ => PlanTopN)
     extensions.injectPlannerStrategy(_ => PlanDistinctAggregate)
+    extensions.injectPlannerStrategy(session => new PlanSampledSets(session))
     extensions.injectPlannerStrategy(_ => PlanPanes)
     extensions.injectPlannerStrategy(_ => PlanWindowCopies)
     extensions.injectPlannerStrategy(_ => PlanChangelog)

@@ -5,8 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, SortOrde
 import org.apache.spark.sql.catalyst.expressions.aggregate.PartialMerge
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ProjectExec, SortExec, SparkPlan}
+import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.aggregate.{BaseAggregateExec, HashAggregateExec, SortAggregateExec}
-import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.exchange.{Exchange, ShuffleExchangeExec}
 
 /**
  * Plans an adaptive local aggregate below a shuffle, where a sample of the source has hardly two rows
@@ -39,12 +40,12 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
       case SortExec(_, false, rows, _) => rows // for the aggregate alone
       case rows => rows
     }
+    val limits = LocalAggregateLimits.of(partitions)
     for {
-      states <- OneRowStates.of(partial) if partial.groupingExpressions.nonEmpty
+      evidence <- if (isPartial(partial)) evidence(partial, limits) else None
+      states <- OneRowStates.of(partial)
       keys = partial.groupingExpressions.map(_.toAttribute)
       merged <- merging(partial, keys, HandedOverExec(partial.output))
-      limits = LocalAggregateLimits.of(partitions)
-      evidence <- evidence(partial, limits)
     } yield {
       val node = AdaptiveLocalAggregateExec(
         partial,
@@ -58,17 +59,32 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
     }
   }
 
+  /** Not so the final one of a `SELECT DISTINCT`, which has no function whose mode would tell. */
+  private def isPartial(aggregate: BaseAggregateExec): Boolean =
+    aggregate.groupingExpressions.nonEmpty &&
+      aggregate.requiredChildDistributionExpressions.isEmpty &&
+      aggregate.aggregateExpressions.forall(OneRowStates.isPossible)
+
   /** What lets it be done; `None` if nothing does. */
   private def evidence(
       partial: BaseAggregateExec,
       limits: LocalAggregateLimits): Option[Map[String, String]] =
     if (limits.allowAnything)
       Some(Map("source" -> s"${ShuffleConf.DISTINCT_VALUE_RATE.key} is 0"))
+    else if (partial.exists(isShuffle(_))) None
     else
-      sample.rate(partial).toOption.filter(found => limits.allow(found.distinct, found.largestShare))
+      sample.rate(partial).toOption.filter(found =>
+        limits.allow(found.distinct, found.largestShare))
         .map { found =>
           Map("distinct" -> f"${found.distinct}%.2f of a task's rows", "source" -> found.source)
         }
+
+  /**
+   * A sample says nothing of the tasks above one; and its rows come in any order, by which a task would
+   * change at another row when it is run again, where Spark wants the same rows of it.
+   */
+  private def isShuffle(plan: SparkPlan): Boolean =
+    plan.isInstanceOf[Exchange] || plan.isInstanceOf[QueryStageExec]
 
   /** The same aggregate of rows that are groups already. */
   private def merging(
@@ -88,7 +104,8 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
           groupingExpressions = keys,
           aggregateExpressions = calls,
           initialInputBufferOffset = keys.size,
-          child = SortExec(keys.map(SortOrder(_, Ascending)), global = false, groups)))
+          child = SortExec(keys.map(SortOrder(_, Ascending)), global = false, groups)
+        ))
       case _ => None
     }
   }

@@ -42,7 +42,10 @@ final private[shuffle] case class AdaptiveLocalAggregateExec(
   override def firedValues: Map[String, String] =
     Map("keys" -> keys.map(_.sql).mkString(", ")) ++ evidence
 
-  override def output: Seq[Attribute] = child.output
+  /** The state of one row may never be null where that of many may: a sum that overflows. */
+  override def output: Seq[Attribute] = child.output.zip(original.output).map {
+    case (one, many) => one.withNullability(one.nullable || many.nullable)
+  }
   override def outputPartitioning: Partitioning =
     UnknownPartitioning(child.outputPartitioning.numPartitions)
 
@@ -101,9 +104,13 @@ final private class RowsAlone(
   override def goesOn: Boolean = pays
 
   override def see(row: InternalRow): Unit = {
-    rate.add(hashOf(row))
     alone += 1
     out += 1
+    if (!limits.allowAnything) look(row)
+  }
+
+  private def look(row: InternalRow): Unit = {
+    rate.add(hashOf(row))
     seen += 1
     if (seen == nextLook) {
       pays = limits.allow(rate.distinct, rate.largestShare)
@@ -120,7 +127,7 @@ final private class RowsAlone(
 
 private object RowsAlone {
   val firstLook = 1L << 10
-  val rowsBetweenLooks = 1L << 15
+  val rowsBetweenLooks = 1L << 17
 }
 
 /** Hashes the key of a row. */
@@ -133,15 +140,21 @@ private object KeyHash {
       row => hash(row).getLong(0)
     }
 
-  /** The first words of a row, those of null being zero. */
+  /** The first words of a row. */
   private def ofWords(words: Int): InternalRow => Long = { row =>
     var hash = 0L
     var i = 0
     while (i < words) {
-      hash = (hash ^ (if (row.isNullAt(i)) -1L else row.getLong(i))) * 0x9e3779b97f4a7c15L
-      hash ^= hash >>> 32
+      hash = mixed(hash ^ (if (row.isNullAt(i)) -1L else row.getLong(i)))
       i += 1
     }
     hash
+  }
+
+  /** Every bit of the result depends on every bit: the finaliser of MurmurHash3. */
+  private def mixed(word: Long): Long = {
+    val first = (word ^ (word >>> 33)) * 0xff51afd7ed558ccdL
+    val second = (first ^ (first >>> 33)) * 0xc4ceb9fe1a85ec53L
+    second ^ (second >>> 33)
   }
 }

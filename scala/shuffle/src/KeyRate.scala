@@ -30,7 +30,7 @@ private[shuffle] final class KeyRate {
   def distinct: Double = if (keys == 0) 1.0 else keys.toDouble / counts.iterator.map(_.toLong).sum
 
   /** Share of the rows that the most frequent key has, from 0 to 1. */
-  def largestShare: Double = KeyRate.largestShare(some.kept.toSeq)
+  def largestShare: Double = KeyRate.largestShare(some.kept)
 
   /** One row of eight. Marsaglia, "Xorshift RNGs", 2003. */
   private def isLookedAt(): Boolean = {
@@ -62,14 +62,19 @@ private[shuffle] final class KeyRate {
 private[shuffle] object KeyRate {
   private val limit = 4096
   private val slots = 2 * limit * 2
-  private val someRows = 1024
+  private val someRows = 8192
 
   /** Of fewer rows it may be by chance that they have the same key. */
   private val fewest = 16
 
   /** Share of the rows that the most frequent key has, from 0 to 1; 0 if no key has many. */
-  def largestShare(keys: Seq[Long]): Double = {
-    val most = keys.groupMapReduce(identity)(_ => 1)(_ + _).values.maxOption
-    most.filter(_ >= fewest).fold(0.0)(_.toDouble / keys.size)
+  def largestShare(keys: Array[Long]): Double = {
+    val sorted = keys.sorted
+    var (most, same) = (0, 0)
+    sorted.indices.foreach { i =>
+      same = if (i > 0 && sorted(i) == sorted(i - 1)) same + 1 else 1
+      most = math.max(most, same)
+    }
+    if (most < fewest) 0.0 else most.toDouble / keys.length
   }
 }

@@ -23,12 +23,16 @@ private[shuffle] object OneRowStates {
     else None
   }
 
+  /** Whether a function begins with rows, and keeps its state in columns. */
+  def isPossible(call: AggregateExpression): Boolean =
+    call.mode == Partial && call.aggregateFunction.isInstanceOf[DeclarativeAggregate]
+
   private def isRepeatable(e: Expression): Boolean =
     e.deterministic && !e.containsPattern(PLAN_EXPRESSION)
 
   private def stateOf(call: AggregateExpression): Option[Seq[NamedExpression]] =
     call.aggregateFunction match {
-      case function: DeclarativeAggregate if call.mode == Partial && function.deterministic =>
+      case function: DeclarativeAggregate if isPossible(call) =>
         val empty: AttributeMap[Expression] =
           AttributeMap(function.aggBufferAttributes.zip(function.initialValues))
         val one = function.updateExpressions.map(_.transform {

@@ -19,14 +19,14 @@ private[shuffle] object SampledRate {
    * @param rowsOfTask how many rows a task has, to which the sample says how many keys belong if all
    *   are equally frequent
    */
-  def of(keys: Seq[Long], rowsOfTask: Double): SampledRate = {
-    val different = keys.distinct.size
-    val all = keysOfAll(keys.size, different)
-    val rows = math.max(rowsOfTask, keys.size.toDouble)
+  def of(keys: Array[Long], rowsOfTask: Double): SampledRate = {
+    val different = keys.distinct.length
+    val all = keysOfAll(keys.length, different)
+    val rows = math.max(rowsOfTask, keys.length.toDouble)
     SampledRate(
       math.min(expected(all, rows) / rows, 1.0),
       KeyRate.largestShare(keys),
-      s"a sample with $different different keys in ${keys.size} rows"
+      s"a sample with $different different keys in ${keys.length} rows"
     )
   }
 

@@ -56,22 +56,29 @@ final private[shuffle] class SwitchedRDD(
       case Both(index, ofRows, ofRest) =>
         val input = rows.iterator(ofRows, context)
         val switch = newSwitch()
-        lazy val left =
-          if (!input.hasNext) Iterator.empty
-          else {
-            handed.handOver(index, switch.before(input))
-            switch.behind(rest.iterator(ofRest, context))
-          }
         new Iterator[InternalRow] {
-          override def hasNext: Boolean =
-            (switch.goesOn && input.hasNext) || left.hasNext
+          private var left: Iterator[InternalRow] = _ // once the rows are handed on no more
+
+          override def hasNext: Boolean = {
+            if (left == null && !(switch.goesOn && input.hasNext)) left = aggregated()
+            left == null || left.hasNext
+          }
 
           override def next(): InternalRow =
-            if (switch.goesOn && input.hasNext) {
+            if (!hasNext) Iterator.empty.next()
+            else if (left != null) left.next()
+            else {
               val row = input.next()
               switch.see(row)
               row
-            } else left.next()
+            }
+
+          private def aggregated(): Iterator[InternalRow] =
+            if (switch.goesOn) Iterator.empty
+            else {
+              handed.handOver(index, switch.before(input))
+              switch.behind(rest.iterator(ofRest, context))
+            }
         }
       case other => throw new IllegalArgumentException(s"$other is none of these partitions")
     }

@@ -1,5 +1,8 @@
 package io.firesteel.shuffle
 
+import java.net.URI
+import java.nio.file.{Files, Paths}
+
 import scala.util.Random
 
 import io.firesteel.core.PlanMetrics
@@ -62,13 +65,51 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
     }
 
     test(s"random aggregates, adaptive execution $adaptive") {
-      val calls = Seq("count(*)", "count(w)", "sum(v)", "sum(w)", "avg(n)", "min(d)", "max(s)",
-        "max(c)", "sum(n)", "count(DISTINCT o)", "max(r)", "min(t)", "stddev(w)", "bool_or(o)",
-        "max_by(v, v)", "min_by(s, v)", "count(s) FILTER (WHERE v % 3 = 0)", "bit_xor(v)",
-        "sum(v) FILTER (WHERE o)", "max(b)", "corr(v, w)", "try_sum(v)", "first(o)", "any_value(l % 1)",
-        "approx_count_distinct(o)", "array_sort(collect_set(o))", "max(m['k'])")
-      val keys = Seq("i", "l", "s", "c", "d, l", "n", "r", "a", "b", "t", "o, s", "l + 1", "m",
-        "upper(s)", "CAST(l AS STRING)")
+      val calls = Seq(
+        "count(*)",
+        "count(w)",
+        "sum(v)",
+        "sum(w)",
+        "avg(n)",
+        "min(d)",
+        "max(s)",
+        "max(c)",
+        "sum(n)",
+        "count(DISTINCT o)",
+        "max(r)",
+        "min(t)",
+        "stddev(w)",
+        "bool_or(o)",
+        "max_by(v, v)",
+        "min_by(s, v)",
+        "count(s) FILTER (WHERE v % 3 = 0)",
+        "bit_xor(v)",
+        "sum(v) FILTER (WHERE o)",
+        "max(b)",
+        "corr(v, w)",
+        "try_sum(v)",
+        "first(o)",
+        "any_value(l % 1)",
+        "approx_count_distinct(o)",
+        "array_sort(collect_set(o))",
+        "max(m['k'])"
+      )
+      val keys = Seq(
+        "i",
+        "l",
+        "s",
+        "c",
+        "d, l",
+        "n",
+        "r",
+        "a",
+        "b",
+        "t",
+        "o, s",
+        "l + 1",
+        "m",
+        "upper(s)",
+        "CAST(l AS STRING)")
       (0 until queries / 2).foreach { i =>
         val random = new Random(seed + i)
         def one(of: Seq[String]): String = of(random.nextInt(of.size))
@@ -100,7 +141,8 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
   }
 
   test("it fires below a shuffle by fewer keys") {
-    val sql = "SELECT l, max(n) FROM (SELECT l, o, count(*) AS n FROM distinct GROUP BY l, o) GROUP BY l"
+    val sql =
+      "SELECT l, max(n) FROM (SELECT l, o, count(*) AS n FROM distinct GROUP BY l, o) GROUP BY l"
     assert(fired(sql).toSet == Set("RemoveRedundantShuffle", rule))
     val _ = assertSameAnswer(sql)
   }
@@ -144,11 +186,70 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
     withConf(ShuffleConf.SAMPLE_ROWS.key -> "500")(assert(fired(aggregate).isEmpty))
   }
 
+  test("only what is partial is handed on: a final aggregate without functions looks the same") {
+    withConf(ShuffleConf.DISTINCT_VALUE_RATE.key -> 0) {
+      Seq(
+        "SELECT DISTINCT l FROM few ORDER BY l",
+        "SELECT l, o FROM few GROUP BY l, o ORDER BY o, l",
+        "SELECT /*+ REPARTITION(3) */ * FROM (SELECT DISTINCT l FROM few)",
+        "SELECT /*+ REBALANCE */ * FROM (SELECT DISTINCT c FROM few)",
+        "SELECT /*+ SHUFFLE_HASH(x) */ * FROM (SELECT DISTINCT l, o FROM few) AS x JOIN few AS y ON x.o = y.o AND y.v < 9",
+        "SELECT count(DISTINCT l), sum(v) FROM few GROUP BY o"
+      ).foreach { sql =>
+        assert(fired(sql) == Seq(rule), sql)
+        val _ = assertSameAnswer(sql)
+      }
+    }
+  }
+
+  test("sums that overflow when states are merged") {
+    val big = "CAST(6e37 AS DECIMAL(38, 0))"
+    Seq(true, false).foreach { ansi =>
+      withConf("spark.sql.ansi.enabled" -> ansi) {
+        Seq(
+          s"avg($big)",
+          s"sum(coalesce($big, 0))",
+          s"sum($big)",
+          "sum(CAST(v AS INT) + 2147400000)")
+          .map(call => s"SELECT l, $call FROM changing GROUP BY l")
+          .foreach { sql =>
+            def answer: Either[String, Set[String]] =
+              try Right(spark.sql(sql).collect().map(_.toString).toSet)
+              catch { case e: SparkThrowable => Left(e.getCondition) }
+            val ours = answer
+            assert(fired(sql) == Seq(rule), sql)
+            assert(ours == stock(answer), sql)
+          }
+      }
+    }
+  }
+
   test("whatever the keys are, if so asked") {
     withConf(ShuffleConf.DISTINCT_VALUE_RATE.key -> 0) {
       assert(fired(sums.format("few")) == Seq(rule))
       assert(counts(spark.sql(sums.format("few")))("numRowsAggregated") == 0)
       val _ = assertSameAnswer(sums.format("few"))
+    }
+  }
+
+  test("a sample is of the partitions that are read") {
+    val folder = Files.createTempDirectory("firesteel-parted").toString
+    spark.table("distinct").selectExpr("l", "v", "v % 4 AS part").write.mode("append")
+      .partitionBy("part").parquet(folder)
+    spark.read.parquet(folder).createOrReplaceTempView("files")
+    def sql(part: Int) = s"SELECT l, count(*), sum(v) FROM files WHERE part = $part GROUP BY l"
+    assert(fired(sql(3)) == Seq(rule))
+    val _ = assertSameAnswer(sql(3))
+    // As large as nothing.
+    assert(fired(sql(7)).isEmpty)
+    val bytes = spark.table("files").inputFiles.map { file =>
+      Files.size(Paths.get(new URI(file)))
+    }.sum
+    withConf(
+      ShuffleConf.SAMPLE_ROWS.key -> "4002",
+      ShuffleConf.LOCAL_AGGREGATE_SAMPLE_MIN_SIZE.key -> (bytes / 6)) {
+      assert(fired(sql(2)).isEmpty)
+      assert(fired("SELECT l, count(*) FROM files GROUP BY l") == Seq(rule))
     }
   }
 

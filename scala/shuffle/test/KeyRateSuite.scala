@@ -49,13 +49,15 @@ class KeyRateSuite extends AnyFunSuite {
     val random = new Random(9)
     Seq((20000, 1000000, 500000.0), (20000, 1000000, 5000000.0), (5000, 20000, 100000.0)).foreach {
       case (sample, keys, rows) =>
-        val found = SampledRate.of(Seq.fill(sample)(random.nextInt(keys).toLong), rows).distinct
+        val found = SampledRate.of(Array.fill(sample)(random.nextInt(keys).toLong), rows).distinct
         val truth = keys * (1 - math.exp(-rows / keys)) / rows
         assert(math.abs(found - truth) < 0.1 * truth + 0.02, s"$found, $truth in truth")
     }
-    assert(SampledRate.of(0L until 20000L, 1e6).distinct > 0.99)
-    val one = SampledRate.of(Seq.fill(2000)(1L), 1e6)
+    assert(SampledRate.of((0L until 20000L).toArray, 1e6).distinct > 0.99)
+    val one = SampledRate.of(Array.fill(2000)(1L), 1e6)
     assert(one.distinct < 1e-3 && one.largestShare == 1.0)
-    assert(SampledRate.of(0L until 2000L, 10.0).distinct > 0.99, "a task of fewer rows than it has")
+    assert(
+      SampledRate.of((0L until 2000L).toArray, 10.0).distinct > 0.99,
+      "a task of fewer rows than it has")
   }
 }

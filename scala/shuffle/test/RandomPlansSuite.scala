@@ -41,7 +41,8 @@ class RandomPlansSuite extends ShuffleSuite {
 
     def relation(depth: Int): String =
       if (depth == 0) s"SELECT * FROM t${1 + random.nextInt(6)}"
-      else random.nextInt(11) match {
+      else random.nextInt(12) match {
+        case 11 => distinct(depth)
         case 0 | 1 | 2 => aggregate(depth)
         case 3 | 4 => window(depth)
         case 5 | 6 | 7 => join(depth)
@@ -89,6 +90,11 @@ class RandomPlansSuite extends ShuffleSuite {
 
     private def union(depth: Int): String =
       s"(${relation(depth - 1)}) UNION ALL (${relation(random.nextInt(depth))})"
+
+    /** Of few columns, so that there are equal rows. */
+    private def distinct(depth: Int): String =
+      "SELECT DISTINCT a, b, 'x' AS c, 1.5D AS d, CAST('p' AS STRING COLLATE UTF8_LCASE) AS e, 7L AS v " +
+        s"FROM (${relation(depth - 1)})"
 
     private def filtered(depth: Int): String =
       s"SELECT * FROM (${relation(depth - 1)}) WHERE ${one(Seq("a = b", "a > 1", "b = 2", "c <> 'x'"))}"

@@ -48,8 +48,11 @@ private[skew] object Phases {
       case _ =>
         val (groups, max) = (groupsOf(grouping, child), SQLConf.get.getConf(SkewConf.MAX_GROUPS))
         val few = groups.exists(_ <= max)
+        def facts = groups
+          .toRight("there are no statistics")
+          .map(GroupFacts(_, largestShare = 0.0))
         val refusal =
-          if (!hasDistincts && !few) Some(SkewDecline.ManyGroups(groups, max)) else None
+          if (!hasDistincts && !few) Some(SkewDecline.ManyGroups(facts, max)) else None
         Phases(areForced = false, few, refusal)
     }
 

@@ -36,7 +36,8 @@ object PlanDistinctAggregate extends SparkStrategy {
     case _ => Nil
   }
 
-  private def planned(query: DistinctQuery): SparkPlan = {
+  /** Also of an `Aggregate` of Spark's, of which [[PlanSampledSets]] has found that it is worth while. */
+  private[skew] def planned(query: DistinctQuery): SparkPlan = {
     val keys = query.grouping.map(_.toAttribute)
     val bucket = AttributeReference("bucket", IntegerType, nullable = false)()
     val block = AttributeReference("block", BinaryType, nullable = false)()

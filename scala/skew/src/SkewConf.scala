@@ -44,11 +44,23 @@ object SkewConf {
     SQLConf
       .buildConf("spark.firesteel.skew.maxSetGroups")
       .doc(
-        "Groups, by statistics of the keys, up to which `collect_set` is computed in two phases.")
+        "Groups, by statistics of the keys or in a sample, up to which `collect_set` is computed in " +
+          "two phases; of more only where one has half of the rows of a sample.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")
       .createWithDefault(100)
+
+  val SAMPLE_MIN_SIZE: ConfigEntry[Long] =
+    SQLConf
+      .buildConf("spark.firesteel.skew.sampleMinSize")
+      .doc(
+        "Size of a source, by Spark's estimate, from which a sample of it is read while the query is " +
+          "planned, to know the groups of `collect_set` of which there are no statistics.")
+      .version("0.1.0")
+      .bytesConf(ByteUnit.BYTE)
+      .checkValue(_ >= 0, "must not be negative")
+      .createWithDefault(64L << 20)
 
   val MAX_TASK_MEMORY: ConfigEntry[Option[Long]] =
     SQLConf
@@ -97,6 +109,7 @@ object SkewConf {
     SORT_PERCENTILES,
     PHASES,
     MAX_GROUPS,
+    SAMPLE_MIN_SIZE,
     MAX_TASK_MEMORY,
     SAMPLE_VALUES,
     MAX_NEW_VALUES)

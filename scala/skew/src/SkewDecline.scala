@@ -27,14 +27,18 @@ object SkewDecline {
         "computes partial results before it shuffles already"
     )
 
-  final case class ManyGroups(groups: Option[BigInt], max: Int)
+  final case class ManyGroups(groups: Either[String, GroupFacts], max: Int)
     extends SkewDecline(
       "MANY_GROUPS",
-      "a set of objects for each of many groups is what Spark does as well or better; of groups " +
-        "without statistics nobody knows") {
-    override def values: Map[String, String] = Map(
-      "groups" -> groups.fold("unknown")(_.toString),
-      SkewConf.MAX_GROUPS.key -> max.toString)
+      "a set of objects for each of many groups is what Spark does as well or better; of groups of " +
+        "which nothing is known nobody can tell"
+    ) {
+    override def values: Map[String, String] =
+      groups.fold(
+        why => Map("groups" -> s"unknown: $why"),
+        facts =>
+          Map("groups" -> facts.groups.toString, "largest share" -> f"${facts.largestShare}%.4f")
+      ) + (SkewConf.MAX_GROUPS.key -> max.toString)
     override def setting: Option[String] = Some(SkewConf.PHASES.key)
   }
 
@@ -78,9 +82,11 @@ object SkewDecline {
       Some(SkewConf.PHASES.key)),
     DeclineDoc(NothingToSplit.code, NothingToSplit.message),
     DeclineDoc(
-      ManyGroups(None, 0).code,
-      "`collect_set` where groups are many, or not known to be few by the statistics of the keys.",
-      Some(SkewConf.PHASES.key)),
+      ManyGroups(Left(""), 0).code,
+      "`collect_set` where groups are many and none has half of the rows, or where neither statistics nor a sample " +
+        "tell.",
+      Some(SkewConf.PHASES.key)
+    ),
     DeclineDoc(Streaming.code, Streaming.message),
     DeclineDoc(
       UnsupportedFunction("").code,

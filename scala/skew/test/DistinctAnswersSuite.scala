@@ -136,6 +136,46 @@ class DistinctAnswersSuite extends SkewSuite {
     assert(fired("SELECT sort_array(collect_set(a)) FROM t") == Seq("PlanDistinctAggregate"))
   }
 
+  test("without statistics a sample says whether groups are few, or one has half of the rows") {
+    def sql(name: String, where: String = "a >= 0") =
+      s"SELECT k, sort_array(collect_set(a)), count(*) FROM $name WHERE $where GROUP BY k"
+    val names = Seq("few" -> "id % 5", "hot" -> "IF(id % 10 < 7, -1, id)", "many" -> "id % 1500")
+    try {
+      names.foreach { case (name, key) =>
+        val rows = spark.range(20000).selectExpr(s"$key AS k", "id % 50 AS a", "id % 2 AS part")
+        rows.write.mode("overwrite").partitionBy("part").saveAsTable(name)
+      }
+      assert(declines(sql("few")) == Set("SKEW.MANY_GROUPS"), "too small for a sample")
+      withConf(SkewConf.SAMPLE_MIN_SIZE.key -> 1) {
+        for { (name, _) <- names; adaptive <- Seq(true, false) } {
+          withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive) {
+            val wanted = if (name == "many") Nil else Seq("PlanDistinctAggregate")
+            assert(fired(sql(name)) == wanted, name)
+            assert(declines(sql(name)).isEmpty == wanted.nonEmpty, name)
+            val _ = assertSameAnswer(sql(name))
+          }
+        }
+        val why = explain(sql("many")).declined.head.why
+        assert(why.code == "SKEW.MANY_GROUPS" && why.values("groups") == "1500", why)
+        assert(why.values("largest share").toDouble < 0.01)
+        // Partitions are pruned by then.
+        assert(fired(sql("few", "part = 1")) == Seq("PlanDistinctAggregate"))
+        // Neither subqueries nor what has to be computed first are run for it.
+        Seq(
+          sql("few", "a > (SELECT min(a) FROM many)"),
+          "SELECT a, collect_set(k) FROM (SELECT a, k FROM few DISTRIBUTE BY a) GROUP BY a"
+        ).foreach(unread => assert(declines(unread) == Set("SKEW.MANY_GROUPS"), unread))
+        Seq(
+          SkewConf.ENABLED.key -> "false",
+          SkewConf.PHASES.key -> "ONE_PHASE",
+          "spark.firesteel.enabled" -> "false"
+        ).foreach(off => withConf(off)(assert(fired(sql("few")).isEmpty, off)))
+      }
+    } finally names.foreach { case (name, _) =>
+        val _ = spark.sql(s"DROP TABLE IF EXISTS $name")
+      }
+  }
+
   test("what it leaves to Spark, and why") {
     assert(declines("SELECT k, count(DISTINCT a), sum(DISTINCT a), sum(v) FROM t GROUP BY k")
       == Set("SKEW.ONE_DISTINCT"))

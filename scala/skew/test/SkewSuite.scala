@@ -15,6 +15,7 @@ abstract class SkewSuite extends RoomSuite {
     extensions.injectCheckRule(_ => CheckPhasesHint)
     extensions.injectPreCBORule(_ => KeepDistinctAggregates)
     extensions.injectPlannerStrategy(_ => PlanDistinctAggregate)
+    extensions.injectPlannerStrategy(session => new PlanSampledSets(session))
   }
 
   /** What sends a task down each of its ways: nothing held, early judgement, all in memory. */

@@ -1,0 +1,88 @@
+package io.firesteel.skew
+
+import io.firesteel.core.{Decisions, Decline, SampledSource, SourceSample}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Plans `collect_set` in two phases where a sample of the source says that groups are few, or that one
+ * of them has half of the rows, where statistics do not say so.
+ *
+ * Here and not in the optimizer, as for `DISTINCT`: by now partitions are pruned, and Spark does not
+ * rewrite a set. Adaptive execution plans a part anew as long as it has not run; the sample is kept.
+ */
+final class PlanSampledSets(session: SparkSession) extends SparkStrategy {
+  import PlanSampledSets._
+
+  private val samples = new SourceSample(session)
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case aggregate: Aggregate if !isOff =>
+      tooMany(aggregate).flatMap(judged(aggregate, _)).toSeq
+    case _ => Nil
+  }
+
+  private def isOff: Boolean = Decline.switchedOff("skew", SkewConf.ENABLED).isDefined
+
+  /** Whether all that is against it is what statistics say of the groups, or that there are none. */
+  private def tooMany(aggregate: Aggregate): Option[SkewDecline.ManyGroups] =
+    DistinctQuery.of(aggregate).flatMap(_.refusal).collect { case why: SkewDecline.ManyGroups =>
+      why
+    }
+
+  private def judged(aggregate: Aggregate, why: SkewDecline.ManyGroups): Option[SparkPlan] = {
+    val forced = DistinctQuery
+      .of(aggregate.copy(hint = Some(PhasesHint.TwoPhase(None))))
+      .filter(_.refusal.isEmpty)
+    forced.flatMap { query =>
+      val facts = sampled(aggregate)
+      if (facts.exists(known => known.groups <= why.max || known.largestShare >= hotShare)) {
+        Decisions.fire(aggregate, PlanDistinctAggregate.ruleName)
+        Some(PlanDistinctAggregate.planned(query))
+      } else {
+        val known = facts.left.flatMap(reason => why.groups.left.map(_ => reason))
+        Decisions.decline(
+          aggregate,
+          PlanDistinctAggregate.ruleName,
+          SkewDecline.ManyGroups(known, why.max))
+        None
+      }
+    }
+  }
+
+  private def sampled(aggregate: Aggregate): Either[String, GroupFacts] = {
+    val keys = aggregate.groupingExpressions.map {
+      case Alias(key, _) => key
+      case key => key
+    }
+    for {
+      source <- SampledSource.of(aggregate.child)
+      _ <- source.worthReading(SQLConf.get.getConf(SkewConf.SAMPLE_MIN_SIZE))
+      rows <- samples.of(source.plan, Seq(keys), sampleRows).map(_.hashes.head)
+      _ <- if (rows.length >= fewest) Right(()) else Left(s"a sample found ${rows.length} rows")
+    } yield {
+      val sizes = rows.groupMapReduce(identity)(_ => 1)(_ + _).values
+      GroupFacts(sizes.size, sizes.max.toDouble / rows.length)
+    }
+  }
+}
+
+private[skew] object PlanSampledSets {
+  private val sampleRows = 40000
+
+  /** Rows that a sample must have to say anything. */
+  private val fewest = 1000
+
+  /** A group with so many of the rows keeps one task busy while the others wait. */
+  private val hotShare = 0.5
+}
+
+/**
+ * What is known of the groups of an aggregate.
+ *
+ * @param largestShare share of the rows that the largest group has, from 0 to 1, as far as is known
+ */
+private[skew] final case class GroupFacts(groups: BigInt, largestShare: Double)
