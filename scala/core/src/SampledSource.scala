@@ -1,5 +1,7 @@
 package io.firesteel.core
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.expressions.{And, AttributeSet, Expression, Literal, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LeafNode, LocalLimit, LocalRelation, LogicalPlan, Project, Range}
 import org.apache.spark.sql.execution.columnar.InMemoryRelation
@@ -28,7 +30,9 @@ final private[firesteel] case class SampledSource(
   lazy val size: BigInt = leaf match {
     case LogicalRelation(files: HadoopFsRelation, _, _, _, _)
         if partitions.nonEmpty || isUnknown(leaf.stats.sizeInBytes) =>
-      files.location.listFiles(partitions, Nil).flatMap(_.files.map(f => BigInt(f.getLen))).sum
+      // A condition that fails on some partition is the query's to meet.
+      Try(files.location.listFiles(partitions, Nil)).toOption
+        .fold(BigInt(0))(_.flatMap(_.files.map(f => BigInt(f.getLen))).sum)
     case other if isUnknown(other.stats.sizeInBytes) => BigInt(0)
     case other => other.stats.sizeInBytes
   }
@@ -38,7 +42,8 @@ final private[firesteel] case class SampledSource(
 
   /** Rows by Spark's estimate; of compressed files there are more. */
   def rows: Double = leaf.stats.rowCount match {
-    case Some(all) => all.toDouble * (size.toDouble / math.max(leaf.stats.sizeInBytes.toDouble, 1.0))
+    case Some(all) =>
+      all.toDouble * (size.toDouble / math.max(leaf.stats.sizeInBytes.toDouble, 1.0))
     case None => size.toDouble / math.max(leaf.output.map(_.dataType.defaultSize).sum, 1)
   }
 
@@ -58,7 +63,8 @@ private[firesteel] object SampledSource extends PredicateHelper {
         AttributeSet(output.filter(a => names.contains(a.name)))
       case _ => AttributeSet.empty
     }
-    val conditions = plan.collect { case filter: Filter => filter.condition }
+    // The lowest first: those above may fail on what it leaves out.
+    val conditions = plan.collect { case filter: Filter => filter.condition }.reverse
       .flatMap(splitConjunctivePredicates)
       .filter(c => c.references.nonEmpty && c.references.subsetOf(columns))
     SampledSource(plan, leaf, conditions)

@@ -33,15 +33,23 @@ private[firesteel] final class SourceSample(session: SparkSession) {
    *
    * @param keys of which there is to be a hash each
    * @param rows in all, before the filters
+   * @param least bytes of a source that is worth a sample
    */
   def of(
       source: LogicalPlan,
       keys: Seq[Seq[Expression]],
-      rows: Int): Either[String, SampledRows] =
+      rows: Int,
+      least: BigInt): Either[String, SampledRows] =
     if (!keys.forall(_.forall(isCheap)))
       Left("a key is not deterministic, or not computed by Spark alone")
-    else SampledSource.of(source).flatMap { from =>
-      found.get(wanted(source, keys, rows), _ => read(from, keys, rows))
+    else {
+      val like = wanted(source, keys, rows)
+      Option(found.getIfPresent(like)).getOrElse {
+        // How large it is may take a listing of its files, which is not for every time that it is planned.
+        SampledSource.of(source).flatMap(from => from.worthReading(least).map(_ => from)).flatMap {
+          from => found.get(like, _ => read(from, keys, rows))
+        }
+      }
     }
 
   /** Rows that have been read for these keys, and whichever others behind them. */
@@ -76,7 +84,9 @@ private[firesteel] final class SourceSample(session: SparkSession) {
       val taken = session.sparkContext
         .runJob(rdd.mapPartitions(_.map(row => columns.map(row.getLong))), toArray, some)
         .flatten
-      Right(SampledRows(columns.map(column => taken.map(_(column))), partitions))
+      Right(SampledRows(
+        columns.map(column => taken.map(_(column))),
+        source.rows / math.max(partitions, 1)))
     } catch {
       case e: SparkThrowable if e.getCondition == "SPARK_JOB_CANCELLED" => throw e
       case NonFatal(e) => Left(s"the sample ended with ${e.getClass.getName}")
@@ -102,6 +112,8 @@ private[firesteel] object SourceSample {
  * Rows that were read for a sample.
  *
  * @param hashes for each of the keys that were asked for those of all rows
- * @param partitions of the source
+ * @param rowsOfPartition how many rows a partition of the source has, by Spark's estimate
  */
-final private[firesteel] case class SampledRows(hashes: Array[Array[Long]], partitions: Int)
+final private[firesteel] case class SampledRows(
+    hashes: Array[Array[Long]],
+    rowsOfPartition: Double)

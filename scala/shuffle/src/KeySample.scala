@@ -1,11 +1,12 @@
 package io.firesteel.shuffle
 
-import io.firesteel.core.{SampledRows, SampledSource, SourceSample}
+import io.firesteel.core.SourceSample
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.firesteel.ConfigEntry
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -25,9 +26,8 @@ private[shuffle] final class KeySample(session: SparkSession) {
     for {
       _ <- allowed
       source <- sourceOf(shuffled)
-      from <- SampledSource.of(source)
-      _ <- from.worthReading(SQLConf.get.getConf(ShuffleConf.SAMPLE_MIN_SIZE))
-      sampled <- samples.of(source, Seq(computed(shuffled, by), computed(shuffled, keys)), rows)
+      wanted = Seq(computed(shuffled, by), computed(shuffled, keys))
+      sampled <- samples.of(source, wanted, rows, conf(ShuffleConf.SAMPLE_MIN_SIZE))
       pairs = sampled.hashes(0).zip(sampled.hashes(1)).distinct
       _ <- enough(pairs.length)
     } yield {
@@ -44,19 +44,16 @@ private[shuffle] final class KeySample(session: SparkSession) {
       _ <- allowed
       source <- sourceOf(partial)
       keys = computed(partial, partial.groupingExpressions.map(_.toAttribute))
-      from <- SampledSource.of(source)
-      sampled <- samples.taken(source, keys, rows).getOrElse(takenForRate(from, keys))
+      least = conf(ShuffleConf.LOCAL_AGGREGATE_SAMPLE_MIN_SIZE) * cores
+      sampled <- samples
+        .taken(source, keys, rows)
+        .getOrElse(samples.of(source, Seq(keys), rows, least))
       _ <- enough(sampled.hashes.head.length)
-    } yield SampledRate.of(sampled.hashes.head, from.rows / math.max(sampled.partitions, 1))
+    } yield SampledRate.of(sampled.hashes.head, sampled.rowsOfPartition)
 
-  private def takenForRate(
-      source: SampledSource,
-      keys: Seq[Expression]): Either[String, SampledRows] = {
-    val least = BigInt(SQLConf.get.getConf(ShuffleConf.LOCAL_AGGREGATE_SAMPLE_MIN_SIZE))
-    source
-      .worthReading(least * session.sparkContext.defaultParallelism)
-      .flatMap(_ => samples.of(source.plan, Seq(keys), rows))
-  }
+  private def cores: Int = session.sparkContext.defaultParallelism
+
+  private def conf(size: ConfigEntry[Long]): BigInt = BigInt(SQLConf.get.getConf(size))
 
   private def allowed: Either[String, Unit] =
     if (SQLConf.get.getConf(ShuffleConf.SAMPLE)) Right(())

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{Decisions, Decline, SampledSource, SourceSample}
+import io.firesteel.core.{Decisions, Decline, SourceSample}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
@@ -58,10 +58,10 @@ final class PlanSampledSets(session: SparkSession) extends SparkStrategy {
       case Alias(key, _) => key
       case key => key
     }
+    val least = BigInt(SQLConf.get.getConf(SkewConf.SAMPLE_MIN_SIZE))
     for {
-      source <- SampledSource.of(aggregate.child)
-      _ <- source.worthReading(SQLConf.get.getConf(SkewConf.SAMPLE_MIN_SIZE))
-      rows <- samples.of(source.plan, Seq(keys), sampleRows).map(_.hashes.head)
+      sampled <- samples.of(aggregate.child, Seq(keys), sampleRows, least)
+      rows = sampled.hashes.head
       _ <- if (rows.length >= fewest) Right(()) else Left(s"a sample found ${rows.length} rows")
     } yield {
       val sizes = rows.groupMapReduce(identity)(_ => 1)(_ + _).values
