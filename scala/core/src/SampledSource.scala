@@ -27,7 +27,7 @@ final private[firesteel] case class SampledSource(
   }
 
   /** Bytes of the files that are read, or Spark's estimate. */
-  lazy val size: BigInt = leaf match {
+  def size: BigInt = leaf match {
     case LogicalRelation(files: HadoopFsRelation, _, _, _, _)
         if partitions.nonEmpty || isUnknown(leaf.stats.sizeInBytes) =>
       // A condition that fails on some partition is the query's to meet.
@@ -40,17 +40,12 @@ final private[firesteel] case class SampledSource(
   /** Of a table in partitions Spark's catalog knows no size unless it is analysed: then it is huge. */
   private def isUnknown(size: BigInt): Boolean = size >= SQLConf.get.defaultSizeInBytes
 
-  /** Rows by Spark's estimate; of compressed files there are more. */
-  def rows: Double = leaf.stats.rowCount match {
+  /** Rows of so many bytes, by Spark's estimate; of compressed files there are more. */
+  def rowsOf(bytes: BigInt): Double = leaf.stats.rowCount match {
     case Some(all) =>
-      all.toDouble * (size.toDouble / math.max(leaf.stats.sizeInBytes.toDouble, 1.0))
-    case None => size.toDouble / math.max(leaf.output.map(_.dataType.defaultSize).sum, 1)
+      all.toDouble * (bytes.toDouble / math.max(leaf.stats.sizeInBytes.toDouble, 1.0))
+    case None => bytes.toDouble / math.max(leaf.output.map(_.dataType.defaultSize).sum, 1)
   }
-
-  /** Why a sample is not worth its time, if the source has to be as large as this. */
-  def worthReading(least: BigInt): Either[String, Unit] =
-    if (size >= least) Right(())
-    else Left(s"the source of $size bytes is too small for a sample to pay")
 }
 
 private[firesteel] object SampledSource extends PredicateHelper {

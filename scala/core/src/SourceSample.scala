@@ -25,8 +25,10 @@ import org.apache.spark.sql.firesteel.executionOf
 private[firesteel] final class SourceSample(session: SparkSession) {
   import SourceSample._
 
-  private val found: Cache[Wanted, Either[String, SampledRows]] =
-    Caffeine.newBuilder().maximumSize(50).expireAfterWrite(Duration.ofMinutes(10)).build()
+  private val found: Cache[Wanted, Either[String, SampledRows]] = remembered()
+
+  // Of a table in partitions it takes a listing of its files, and of the catalog's partitions.
+  private val sizes: Cache[LogicalPlan, BigInt] = remembered()
 
   /**
    * Rows of a source, or why there are none.
@@ -44,12 +46,11 @@ private[firesteel] final class SourceSample(session: SparkSession) {
       Left("a key is not deterministic, or not computed by Spark alone")
     else {
       val like = wanted(source, keys, rows)
-      Option(found.getIfPresent(like)).getOrElse {
-        // How large it is may take a listing of its files, which is not for every time that it is planned.
-        SampledSource.of(source).flatMap(from => from.worthReading(least).map(_ => from)).flatMap {
-          from => found.get(like, _ => read(from, keys, rows))
-        }
-      }
+      Option(found.getIfPresent(like)).getOrElse(SampledSource.of(source).flatMap { from =>
+        val size = sizes.get(like.source, _ => from.size)
+        if (size >= least) found.get(like, _ => read(from, size, keys, rows))
+        else Left(s"the source of $size bytes is too small for a sample to pay")
+      })
     }
 
   /** Rows that have been read for these keys, and whichever others behind them. */
@@ -72,6 +73,7 @@ private[firesteel] final class SourceSample(session: SparkSession) {
   /** An error in some row is the query's to meet, or not to. */
   private def read(
       source: SampledSource,
+      size: BigInt,
       keys: Seq[Seq[Expression]],
       rows: Int): Either[String, SampledRows] =
     try {
@@ -84,9 +86,11 @@ private[firesteel] final class SourceSample(session: SparkSession) {
       val taken = session.sparkContext
         .runJob(rdd.mapPartitions(_.map(row => columns.map(row.getLong))), toArray, some)
         .flatten
-      Right(SampledRows(
-        columns.map(column => taken.map(_(column))),
-        source.rows / math.max(partitions, 1)))
+      if (taken.length < fewest) Left(s"a sample found ${taken.length} rows")
+      else
+        Right(SampledRows(
+          columns.map(column => taken.map(_(column))),
+          source.rowsOf(size) / partitions))
     } catch {
       case e: SparkThrowable if e.getCondition == "SPARK_JOB_CANCELLED" => throw e
       case NonFatal(e) => Left(s"the sample ended with ${e.getClass.getName}")
@@ -94,6 +98,13 @@ private[firesteel] final class SourceSample(session: SparkSession) {
 }
 
 private[firesteel] object SourceSample {
+
+  /** Rows that a sample must have to say anything. */
+  val fewest = 1000
+
+  /** A plan is planned again within moments; a query may be asked again, of files that have changed. */
+  private def remembered[K <: AnyRef, V <: AnyRef](): Cache[K, V] =
+    Caffeine.newBuilder().maximumSize(50).expireAfterWrite(Duration.ofMinutes(10)).build[K, V]()
 
   /** Partitions of the source from which rows are taken. */
   private val places = 4

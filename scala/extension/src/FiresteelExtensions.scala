@@ -59,7 +59,8 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPreCBORule(session => new KeepFoldedWindows(session))
     extensions.injectPreCBORule(_ => DeclineStreamingPanes)
 
-    // Planner: one strategy per room; they match disjoint nodes, so their order is free.
+    // Planner: they match disjoint nodes, so their order is free; an aggregate over sliding windows is
+    // none of which a sample is taken.
     extensions.injectPlannerStrategy(_ => PlanTopN)
     extensions.injectPlannerStrategy(_ => PlanDistinctAggregate)
     extensions.injectPlannerStrategy(session => new PlanSampledSets(session))

@@ -3,7 +3,7 @@ package io.firesteel.shuffle
 import io.firesteel.core.FiredOperator
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow, XxHash64}
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.execution.{CollapseCodegenStages, LeafExecNode, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
@@ -85,76 +85,4 @@ final private[shuffle] case class HandedOverExec(
   extends LeafExecNode {
   override protected def doExecute(): RDD[InternalRow] =
     handed.getOrElse(throw new IllegalStateException("it has no rows outside of a task"))
-}
-
-/** Looks at the rows of a task, and says until when they are handed on one by one. */
-final private class RowsAlone(
-    hashOf: InternalRow => Long,
-    limits: LocalAggregateLimits,
-    out: SQLMetric,
-    alone: SQLMetric,
-    aggregated: SQLMetric)
-  extends Switch {
-
-  private[this] val rate = new KeyRate
-  private[this] var seen = 0L
-  private[this] var nextLook = RowsAlone.firstLook
-  private[this] var pays = true
-
-  override def goesOn: Boolean = pays
-
-  override def see(row: InternalRow): Unit = {
-    alone += 1
-    out += 1
-    if (!limits.allowAnything) look(row)
-  }
-
-  private def look(row: InternalRow): Unit = {
-    rate.add(hashOf(row))
-    seen += 1
-    if (seen == nextLook) {
-      pays = limits.allow(rate.distinct, rate.largestShare)
-      nextLook += math.min(seen, RowsAlone.rowsBetweenLooks)
-    }
-  }
-
-  override def before(rows: Iterator[InternalRow]): Iterator[InternalRow] =
-    rows.map { row => aggregated += 1; row }
-
-  override def behind(rows: Iterator[InternalRow]): Iterator[InternalRow] =
-    rows.map { row => out += 1; row }
-}
-
-private object RowsAlone {
-  val firstLook = 1L << 10
-  val rowsBetweenLooks = 1L << 17
-}
-
-/** Hashes the key of a row. */
-private object KeyHash {
-
-  def of(keys: Seq[Attribute], input: Seq[Attribute]): InternalRow => Long =
-    if (keys.forall(key => UnsafeRow.isFixedLength(key.dataType))) ofWords(keys.size)
-    else {
-      val hash = UnsafeProjection.create(Seq(new XxHash64(keys)), input)
-      row => hash(row).getLong(0)
-    }
-
-  /** The first words of a row. */
-  private def ofWords(words: Int): InternalRow => Long = { row =>
-    var hash = 0L
-    var i = 0
-    while (i < words) {
-      hash = mixed(hash ^ (if (row.isNullAt(i)) -1L else row.getLong(i)))
-      i += 1
-    }
-    hash
-  }
-
-  /** Every bit of the result depends on every bit: the finaliser of MurmurHash3. */
-  private def mixed(word: Long): Long = {
-    val first = (word ^ (word >>> 33)) * 0xff51afd7ed558ccdL
-    val second = (first ^ (first >>> 33)) * 0xc4ceb9fe1a85ec53L
-    second ^ (second >>> 33)
-  }
 }

@@ -1,5 +1,6 @@
 package io.firesteel.shuffle
 
+import io.firesteel.core.SourceSample
 import org.apache.spark.util.AccumulatorV2
 
 /**
@@ -75,7 +76,7 @@ private[shuffle] final class KeyCounts
 private[shuffle] object KeyCounts {
 
   /** Rows that a sample must have to say anything, as one of a source. */
-  private val fewest = KeySample.fewest
+  private val fewest = SourceSample.fewest
 
   /** Rows that a task keeps of many, so that its largest key is seen. */
   val fewestOfTask = 64

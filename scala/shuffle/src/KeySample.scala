@@ -29,7 +29,8 @@ private[shuffle] final class KeySample(session: SparkSession) {
       wanted = Seq(computed(shuffled, by), computed(shuffled, keys))
       sampled <- samples.of(source, wanted, rows, conf(ShuffleConf.SAMPLE_MIN_SIZE))
       pairs = sampled.hashes(0).zip(sampled.hashes(1)).distinct
-      _ <- enough(pairs.length)
+      _ <- if (pairs.length >= SourceSample.fewest) Right(())
+      else Left(s"a sample found ${pairs.length} different rows")
     } yield {
       val ofOne = pairs.groupMapReduce(_._2)(_ => 1)(_ + _).values
       KeyFacts(
@@ -48,7 +49,6 @@ private[shuffle] final class KeySample(session: SparkSession) {
       sampled <- samples
         .taken(source, keys, rows)
         .getOrElse(samples.of(source, Seq(keys), rows, least))
-      _ <- enough(sampled.hashes.head.length)
     } yield SampledRate.of(sampled.hashes.head, sampled.rowsOfPartition)
 
   private def cores: Int = session.sparkContext.defaultParallelism
@@ -59,16 +59,10 @@ private[shuffle] final class KeySample(session: SparkSession) {
     if (SQLConf.get.getConf(ShuffleConf.SAMPLE)) Right(())
     else Left(s"${ShuffleConf.SAMPLE.key} is false")
 
-  private def enough(rows: Int): Either[String, Unit] =
-    if (rows >= fewest) Right(()) else Left(s"a sample found $rows different rows")
-
   private def rows: Int = SQLConf.get.getConf(ShuffleConf.SAMPLE_ROWS)
 }
 
 private[shuffle] object KeySample {
-
-  /** Different rows that a sample must have to say anything. */
-  val fewest = 1000
 
   /** What is below the partial aggregate that a shuffle's input may be. */
   private def sourceOf(shuffled: SparkPlan): Either[String, LogicalPlan] =

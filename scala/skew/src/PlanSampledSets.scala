@@ -59,11 +59,8 @@ final class PlanSampledSets(session: SparkSession) extends SparkStrategy {
       case key => key
     }
     val least = BigInt(SQLConf.get.getConf(SkewConf.SAMPLE_MIN_SIZE))
-    for {
-      sampled <- samples.of(aggregate.child, Seq(keys), sampleRows, least)
-      rows = sampled.hashes.head
-      _ <- if (rows.length >= fewest) Right(()) else Left(s"a sample found ${rows.length} rows")
-    } yield {
+    samples.of(aggregate.child, Seq(keys), sampleRows, least).map { sampled =>
+      val rows = sampled.hashes.head
       val sizes = rows.groupMapReduce(identity)(_ => 1)(_ + _).values
       GroupFacts(sizes.size, sizes.max.toDouble / rows.length)
     }
@@ -72,9 +69,6 @@ final class PlanSampledSets(session: SparkSession) extends SparkStrategy {
 
 private[skew] object PlanSampledSets {
   private val sampleRows = 40000
-
-  /** Rows that a sample must have to say anything. */
-  private val fewest = 1000
 
   /** A group with so many of the rows keeps one task busy while the others wait. */
   private val hotShare = 0.5
