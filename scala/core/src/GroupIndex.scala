@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  * Keys are compared by their bytes: the caller has normalised floating-point numbers and collated
  * strings. An index is asked either by rows or, when the key is one whole number, by numbers.
  *
- * Memory: an open-addressing table of which at least a third is free, 4 bytes a slot, and for each
+ * Memory: an open-addressing table of which at least two thirds are free, 4 bytes a slot, and for each
  * group its hash and its key.
  */
 private[firesteel] final class GroupIndex {
@@ -20,6 +20,7 @@ private[firesteel] final class GroupIndex {
   private[this] var table = new Array[Int](initialSlots) // a group's number + 1, or 0
   private[this] var hashes = new Array[Int](initialGroups)
   private[this] var numbers: Array[Long] = Array.emptyLongArray
+  private[this] var small = Array.emptyIntArray // a small number's group + 1, found without a hash
   private[this] var rows: Array[UnsafeRow] = Array.empty[UnsafeRow]
   private[this] var nullGroup = -1
   private[this] var count = 0
@@ -29,7 +30,8 @@ private[firesteel] final class GroupIndex {
   def size: Int = count
 
   /** Bytes held, by estimate. */
-  def bytes: Long = table.length * 4L + hashes.length * 4L + numbers.length * 8L + rowBytes
+  def bytes: Long =
+    table.length * 4L + hashes.length * 4L + small.length * 4L + numbers.length * 8L + rowBytes
 
   /** The group of `key`, which is copied when it is new. */
   def of(key: UnsafeRow): Int = {
@@ -54,6 +56,11 @@ private[firesteel] final class GroupIndex {
 
   /** The group of a key that is one whole number. */
   def of(number: Long): Int = {
+    val known = if (number >= 0L && number < small.length) small(number.toInt) - 1 else -1
+    if (known >= 0) known else find(number)
+  }
+
+  private def find(number: Long): Int = {
     val hash = hashOf(number)
     val mask = table.length - 1
     var at = hash & mask
@@ -62,12 +69,18 @@ private[firesteel] final class GroupIndex {
       at = (at + 1) & mask
       group = table(at) - 1
     }
-    if (group >= 0) group
-    else {
-      val added = add(hash, at)
-      setNumber(added, number)
-      added
+    if (group < 0) {
+      group = add(hash, at)
+      setNumber(group, number)
+      if (number >= 0L && number < mostSmall) setSmall(number.toInt, group)
     }
+    group
+  }
+
+  private def setSmall(number: Int, group: Int): Unit = {
+    if (number >= small.length)
+      small = Arrays.copyOf(small, math.max(initialSlots, Integer.highestOneBit(number) * 2))
+    small(number) = group + 1
   }
 
   /** The group of a null among whole numbers. */
@@ -94,6 +107,7 @@ private[firesteel] final class GroupIndex {
     table = new Array[Int](initialSlots)
     hashes = new Array[Int](initialGroups)
     numbers = Array.emptyLongArray
+    small = Array.emptyIntArray
     rows = Array.empty[UnsafeRow]
     nullGroup = -1
     count = 0
@@ -112,7 +126,7 @@ private[firesteel] final class GroupIndex {
     table(at) = count
     if (count > hashes.length) hashes = Arrays.copyOf(hashes, hashes.length * 2)
     hashes(group) = hash
-    if (count * 3L > table.length * 2L) grow()
+    if (count * 3L > table.length) grow()
     group
   }
 
@@ -134,6 +148,7 @@ private[firesteel] final class GroupIndex {
 private[firesteel] object GroupIndex {
   private val initialSlots = 256
   private val initialGroups = 64
+  private val mostSmall = 4096 // their groups fit the processor's cache
   private val rowOverhead = 64L // two objects and a reference
 
   /** Fibonacci hashing: the upper half of a product is mixed by every bit of the number. */

@@ -2,6 +2,8 @@ package io.firesteel.skew
 
 import java.util.Arrays
 
+import io.firesteel.core.KeyIndex
+
 /**
  * Distributes groups' states and distinct values to buckets, and writes a block whenever a bucket
  * has enough of them.
@@ -9,18 +11,18 @@ import java.util.Arrays
  * A block stands for itself, so that it can go through any shuffle:
  *
  *  1. the keys of the groups in it, which the rest names by number
- *  1. of each column the values, each with its group
+ *  1. of each column the values, each with its group; and values, each with the groups that have it
  *  1. states of groups
  *
  * @param areNumbers for each column whether its values are numbers, else bytes
- * @param bucketOf from the hash of a value in its group
+ * @param bucketOf from the hash of a group and that of a value
  * @param out takes a block of a bucket
  */
 private[skew] final class BlockWriter(
     groups: Groups,
     areNumbers: Array[Boolean],
     buckets: Int,
-    bucketOf: Long => Int,
+    bucketOf: (Int, Long) => Int,
     out: (Int, Array[Byte]) => Unit) {
   import BlockWriter._
 
@@ -34,13 +36,14 @@ private[skew] final class BlockWriter(
   private[this] val body = new BlockBytes
 
   /** Numbers of one chunk, see [[DistinctNumbers]]. */
-  def numbers(column: Int, group: Int, chunk: Long, mask: Int, hash: Long): Unit = {
-    val at = bucketOf(hash)
+  def numbers(column: Int, group: Int, chunk: Long, mask: Int): Unit = {
+    val at = bucketOf(groups.hash(group), Hashes.ofNumber(chunk))
     val bucket = pending(at)
     bucket.columns(column).addNumbers(group, chunk, mask)
     counted(at, bucket)
   }
 
+  /** @param hash of the value */
   def bytes(
       column: Int,
       group: Int,
@@ -48,7 +51,7 @@ private[skew] final class BlockWriter(
       offset: Long,
       length: Int,
       hash: Long): Unit = {
-    val at = bucketOf(hash)
+    val at = bucketOf(groups.hash(group), hash)
     val bucket = pending(at)
     bucket.columns(column).addBytes(group, base, offset, length)
     // A long value counts as several, so that a block stays small.
@@ -56,8 +59,21 @@ private[skew] final class BlockWriter(
     counted(at, bucket)
   }
 
-  def state(group: Int, hash: Long): Unit = {
-    val at = bucketOf(hash)
+  /**
+   * A value by its code.
+   *
+   * @param values of the codes; they have to stay until this writer is flushed
+   * @param hash of the value
+   */
+  def code(column: Int, group: Int, values: KeyIndex, code: Int, hash: Long): Unit = {
+    val at = bucketOf(groups.hash(group), hash)
+    val bucket = pending(at)
+    bucket.columns(column).coded.add(group, values, code)
+    counted(at, bucket)
+  }
+
+  def state(group: Int): Unit = {
+    val at = bucketOf(groups.hash(group), 0L)
     val bucket = pending(at)
     bucket.addState(group)
     counted(at, bucket)
@@ -67,7 +83,7 @@ private[skew] final class BlockWriter(
   def states(): Unit = {
     var group = 0
     while (group < groups.size) {
-      state(group, Hashes.ofGroup(groups.hash(group)))
+      state(group)
       group += 1
     }
   }
@@ -91,28 +107,29 @@ private[skew] final class BlockWriter(
     head.clear()
     body.clear()
     var named = 0
-    def place(group: Int): Long = {
+    def place(group: Int): Int = {
       if (stamps(group) != block) {
         stamps(group) = block
         places(group) = named
         named += 1
         groups.writeKey(group, head)
       }
-      places(group).toLong
+      places(group)
     }
     bucket.columns.foreach { column =>
       body.putNumber(column.size.toLong)
       var i = 0
       while (i < column.size) {
-        column.write(place(column.group(i)), i, body)
+        column.write(place(column.group(i)).toLong, i, body)
         i += 1
       }
       column.clear()
+      column.coded.write(place, body)
     }
     body.putNumber(bucket.states.toLong)
     var i = 0
     while (i < bucket.states) {
-      body.putNumber(place(bucket.state(i)))
+      body.putNumber(place(bucket.state(i)).toLong)
       groups.writeState(bucket.state(i), body)
       i += 1
     }
@@ -151,6 +168,7 @@ private[skew] object BlockWriter {
     private[this] var values = new Array[Long](16) // chunks, or where the bytes end
     private[this] var masks = if (isNumber) new Array[Int](16) else null
     private[this] val bytes = if (isNumber) null else new BlockBytes
+    val coded = new CodedPairs
     var size = 0
 
     def group(i: Int): Int = groups(i)

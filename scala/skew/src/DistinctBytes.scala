@@ -11,7 +11,7 @@ import org.apache.spark.unsafe.array.ByteArrayMethods
  * Memory: an open-addressing table of which at least a third is free, 8 bytes a slot, and for each
  * pair its bytes and 16 more, rounded up to 8.
  */
-private[skew] final class DistinctBytes extends DistinctValues {
+private[skew] final class DistinctBytes(groupHash: Int => Int) extends DistinctValues {
   import DistinctBytes._
 
   // A slot holds where its pair lies, + 1; the pairs lie one after the other in pages.
@@ -29,10 +29,14 @@ private[skew] final class DistinctBytes extends DistinctValues {
 
   override def growth: Long = if (count * 3L > slots.length * 2L) slots.length * 16L else 0L
 
-  /** True when the pair is new. */
+  /**
+   * True when the pair is new.
+   *
+   * @param hash of the value
+   */
   def add(group: Int, base: AnyRef, offset: Long, length: Int, hash: Long): Boolean = {
     val mask = slots.length - 1
-    var at = Hashes.slot(hash, bits)
+    var at = slot(group, hash)
     while (slots(at) != 0L && !same(slots(at) - 1L, group, base, offset, length, hash))
       at = (at + 1) & mask
     if (slots(at) != 0L) false
@@ -42,6 +46,9 @@ private[skew] final class DistinctBytes extends DistinctValues {
       true
     }
   }
+
+  private def slot(group: Int, hash: Long): Int =
+    Hashes.slot(Hashes.ofPair(groupHash(group), hash), bits)
 
   private def same(
       pair: Long,
@@ -89,8 +96,9 @@ private[skew] final class DistinctBytes extends DistinctValues {
     val mask = slots.length - 1
     old.foreach { pair =>
       if (pair != 0L) {
-        val hash = Platform.getLong(pages(((pair - 1L) >>> 32).toInt), placeOf(pair - 1L))
-        var at = Hashes.slot(hash, bits)
+        val page = pages(((pair - 1L) >>> 32).toInt)
+        val place = placeOf(pair - 1L)
+        var at = slot(Platform.getInt(page, place + 8), Platform.getLong(page, place))
         while (slots(at) != 0L) at = (at + 1) & mask
         slots(at) = pair
       }

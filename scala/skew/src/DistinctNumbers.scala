@@ -25,7 +25,7 @@ private[skew] final class DistinctNumbers(groupHash: Int => Int) extends Distinc
 
   override def growth: Long = if (used * 5L > slots.length / 2 * 3L) bytes * 2 else 0L
 
-  def hash(group: Int, chunk: Long): Long = Hashes.ofNumber(groupHash(group), chunk)
+  def hash(group: Int, chunk: Long): Long = Hashes.ofPair(groupHash(group), chunk)
 
   /**
    * Reads the slot where a chunk of this hash may be, for no other end than that it be in the cache
@@ -76,11 +76,8 @@ private[skew] final class DistinctNumbers(groupHash: Int => Int) extends Distinc
   override def drain(column: Int, writer: BlockWriter): Unit = {
     var at = 0
     while (at < slots.length) {
-      if (slots(at + 1) != 0L) {
-        val group = groupOf(slots(at + 1))
-        val mask = (slots(at + 1) >>> 32).toInt
-        writer.numbers(column, group, slots(at), mask, hash(group, slots(at)))
-      }
+      if (slots(at + 1) != 0L)
+        writer.numbers(column, groupOf(slots(at + 1)), slots(at), (slots(at + 1) >>> 32).toInt)
       at += 2
     }
     bits = initialBits

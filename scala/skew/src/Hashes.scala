@@ -2,18 +2,39 @@ package io.firesteel.skew
 
 import org.apache.spark.sql.catalyst.expressions.XXH64
 
-/**
- * Hashes of a distinct value in its group, the same in every task. The upper bits say to which task
- * above the exchange a value goes, the lower ones to which file when it is spilled.
- */
+/** Hashes of groups and of their distinct values, the same in every task. */
 private[skew] object Hashes {
 
-  def ofNumber(group: Int, number: Long): Long = mix(number + group * 0x9e3779b97f4a7c15L)
+  /** Of a number, which may be a chunk of them, see [[DistinctNumbers]]. */
+  def ofNumber(number: Long): Long = mix(number)
 
-  def ofBytes(group: Int, base: AnyRef, offset: Long, length: Int): Long =
-    XXH64.hashUnsafeBytes(base, offset, length, group.toLong)
+  def ofBytes(base: AnyRef, offset: Long, length: Int): Long =
+    XXH64.hashUnsafeBytes(base, offset, length, 42L)
 
-  def ofGroup(group: Int): Long = mix(group.toLong)
+  /** Of a number in a group. */
+  def ofPair(groupHash: Int, number: Long): Long = mix(number + groupHash * 0x9e3779b97f4a7c15L)
+
+  /**
+   * Says to which of `n` tasks above the exchange a value of a group goes.
+   *
+   * One group is spread over all tasks by its values, and one value by its groups. As the two are added,
+   * groups that share a place share it for every value: a block that names a value has many groups
+   * for it, and the same ones for one value as for the next, so that both are short to write.
+   */
+  def task(n: Int)(groupHash: Int, valueHash: Long): Int = {
+    val sum = upper(mix(groupHash.toLong), n) + upper(valueHash, n)
+    if (sum >= n) sum - n else sum
+  }
+
+  /** Says to which of 16 files a value goes when it is spilled, another one at each level. */
+  def file(level: Int)(groupHash: Int, valueHash: Long): Int =
+    ((ofPair(groupHash, valueHash) >>> (4 * level)) & 15L).toInt
+
+  /** A place in a table of `2^^bits` slots, by all bits. */
+  def slot(hash: Long, bits: Int): Int = ((hash * 0x9e3779b97f4a7c15L) >>> (64 - bits)).toInt
+
+  /** One of `n` by the upper 31 bits. */
+  private def upper(hash: Long, n: Int): Int = (((hash >>> 33) * n) >>> 31).toInt
 
   /** The finalizer of MurmurHash3: each bit in changes about half of those out. */
   private def mix(number: Long): Long = {
@@ -22,13 +43,4 @@ private[skew] object Hashes {
     h = (h ^ (h >>> 33)) * 0xc4ceb9fe1a85ec53L
     h ^ (h >>> 33)
   }
-
-  /** One of `n` by the upper 31 bits. */
-  def upper(hash: Long, n: Int): Int = (((hash >>> 33) * n) >>> 31).toInt
-
-  /** One of 16 by four of the lower bits, others at each level. */
-  def lower(hash: Long, level: Int): Int = ((hash >>> (4 * level)) & 15L).toInt
-
-  /** A place in a table of `2^^bits` slots, by all bits. */
-  def slot(hash: Long, bits: Int): Int = ((hash * 0x9e3779b97f4a7c15L) >>> (64 - bits)).toInt
 }

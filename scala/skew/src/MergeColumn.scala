@@ -8,53 +8,105 @@ private[skew] abstract class MergeColumn(val isNumber: Boolean, groups: Groups)
 
   private[this] val asNumbers: DistinctNumbers =
     if (isNumber) new DistinctNumbers(groups.hash) else null
-  private[this] val asBytes: DistinctBytes = if (isNumber) null else new DistinctBytes
+  private[this] val asBytes: DistinctBytes = if (isNumber) null else new DistinctBytes(groups.hash)
 
   private[this] val batch = if (isNumber) new NumberBatch(asNumbers) else null
 
   val values: DistinctValues = if (isNumber) asNumbers else asBytes
 
-  /** Reads `count` entries, and lets the functions see each new value. */
+  // The value that was read last: a chunk of numbers with its mask, or where bytes lie.
+  private[this] var chunk = 0L
+  private[this] var mask = 0
+  private[this] var offset = 0L
+  private[this] var length = 0
+  private[this] var hash = 0L
+  private[this] var place = 0 // of the group that was read last, among those of one value
+
+  /** Reads `count` values, each with its group, and lets the functions see each that is new. */
   final def add(count: Int, groupAt: Array[Int], in: BlockReader): Unit = {
     var left = count
     while (left > 0) {
-      if (isNumber) {
-        val place = in.int()
-        val number = in.signed()
-        val group = groupAt(place >>> 1)
-        if ((place & 1) == 0)
-          batch.put(group, DistinctNumbers.chunkOf(number), DistinctNumbers.bitOf(number))
-        else batch.put(group, number, in.int())
-      } else {
-        val group = groupAt(in.int())
-        val length = in.int()
-        val offset = in.skip(length)
-        val hash = Hashes.ofBytes(groups.hash(group), in.base, offset, length)
-        if (asBytes.add(group, in.base, offset, length, hash))
-          newBytes(group, in.base, offset, length)
-      }
+      put(groupAt(readEntry(in)), in)
       left -= 1
     }
     if (isNumber) batch.add(this)
   }
 
-  /** Reads one entry and hands it on. */
-  final def pass(column: Int, groupAt: Array[Int], in: BlockReader, writer: BlockWriter): Unit =
-    if (isNumber) {
-      val place = in.int()
-      val number = in.signed()
-      val group = groupAt(place >>> 1)
-      val isOne = (place & 1) == 0
-      val chunk = if (isOne) DistinctNumbers.chunkOf(number) else number
-      val mask = if (isOne) DistinctNumbers.bitOf(number) else in.int()
-      writer.numbers(column, group, chunk, mask, Hashes.ofNumber(groups.hash(group), chunk))
-    } else {
-      val group = groupAt(in.int())
-      val length = in.int()
-      val offset = in.skip(length)
-      val hash = Hashes.ofBytes(groups.hash(group), in.base, offset, length)
-      writer.bytes(column, group, in.base, offset, length, hash)
+  /** Reads a value, after which its groups come. */
+  final def readValue(in: BlockReader): Unit = {
+    place = 0
+    if (isNumber) readNumber(in) else readBytes(in)
+  }
+
+  /** Reads `count` groups of the value. */
+  final def addGroups(count: Int, groupAt: Array[Int], in: BlockReader): Unit = {
+    var left = count
+    while (left > 0) {
+      put(groupAt(readGroup(in)), in)
+      left -= 1
     }
+    if (isNumber) batch.add(this)
+  }
+
+  /** Reads one value with its group and hands it on. */
+  final def pass(column: Int, groupAt: Array[Int], in: BlockReader, writer: BlockWriter): Unit =
+    pass(column, groupAt(readEntry(in)), in, writer)
+
+  /** Reads a value and all of its groups and hands them on. */
+  final def passGroups(
+      column: Int,
+      groupAt: Array[Int],
+      in: BlockReader,
+      writer: BlockWriter): Unit = {
+    readValue(in)
+    var left = in.int()
+    while (left > 0) {
+      pass(column, groupAt(readGroup(in)), in, writer)
+      left -= 1
+    }
+  }
+
+  private def put(group: Int, in: BlockReader): Unit =
+    if (isNumber) batch.put(group, chunk, mask)
+    else if (asBytes.add(group, in.base, offset, length, hash))
+      newBytes(group, in.base, offset, length)
+
+  private def pass(column: Int, group: Int, in: BlockReader, writer: BlockWriter): Unit =
+    if (isNumber) writer.numbers(column, group, chunk, mask)
+    else writer.bytes(column, group, in.base, offset, length, hash)
+
+  /** Reads a value with its group, of which the answer is the number in the block. */
+  private def readEntry(in: BlockReader): Int =
+    if (!isNumber) {
+      val group = in.int()
+      readBytes(in)
+      group
+    } else {
+      val entry = in.int()
+      if ((entry & 1) == 0) readNumber(in)
+      else {
+        chunk = in.signed()
+        mask = in.int()
+      }
+      entry >>> 1
+    }
+
+  private def readGroup(in: BlockReader): Int = {
+    place += in.signed().toInt
+    place
+  }
+
+  private def readNumber(in: BlockReader): Unit = {
+    val number = in.signed()
+    chunk = DistinctNumbers.chunkOf(number)
+    mask = DistinctNumbers.bitOf(number)
+  }
+
+  private def readBytes(in: BlockReader): Unit = {
+    length = in.int()
+    offset = in.skip(length)
+    hash = Hashes.ofBytes(in.base, offset, length)
+  }
 
   def bytes: Long
 

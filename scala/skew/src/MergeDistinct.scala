@@ -63,6 +63,18 @@ private[skew] final class MergeDistinct(
         ok = merge.values.growth == 0L || grown(merge.values)
         left -= some
       }
+      var values = in.int()
+      while (ok && values > 0) {
+        merge.readValue(in)
+        left = in.int()
+        while (ok && left > 0) {
+          val some = math.min(left, NumberBatch.capacity)
+          merge.addGroups(some, numbers, in)
+          ok = merge.values.growth == 0L || grown(merge.values)
+          left -= some
+        }
+        values -= 1
+      }
       column += 1
     }
     if (ok) readStates(in)
@@ -104,7 +116,7 @@ private[skew] final class MergeDistinct(
       groups,
       columns.map(_.isNumber),
       files,
-      Hashes.lower(_, level),
+      Hashes.file(level),
       (file, block) => spill.add(file, block))
     spilled(held)
     sendAll()
@@ -119,6 +131,11 @@ private[skew] final class MergeDistinct(
       while (left > 0) {
         columns(column).pass(column, numbers, in, writer)
         left -= 1
+      }
+      var values = in.int()
+      while (values > 0) {
+        columns(column).passGroups(column, numbers, in, writer)
+        values -= 1
       }
     }
     readStates(in)

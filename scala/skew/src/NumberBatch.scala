@@ -11,33 +11,36 @@ private[skew] final class NumberBatch(table: DistinctNumbers) {
   private[this] val chunks = new Array[Long](capacity)
   private[this] val masks = new Array[Int](capacity)
   private[this] val hashes = new Array[Long](capacity)
-  private[this] var size = 0
+  private[this] var count = 0
 
-  def isFull: Boolean = size == capacity
+  /** Numbers that wait. */
+  def size: Int = count
+
+  def isFull: Boolean = count == capacity
 
   def put(group: Int, chunk: Long, mask: Int): Unit = {
-    groups(size) = group
-    chunks(size) = chunk
-    masks(size) = mask
-    size += 1
+    groups(count) = group
+    chunks(count) = chunk
+    masks(count) = mask
+    count += 1
   }
 
   /** Adds what was put, and tells `fresh` of each group, chunk and mask that is new. */
   def add(fresh: Fresh): Unit = {
     var i = 0
-    while (i < size) {
+    while (i < count) {
       val hash = table.hash(groups(i), chunks(i))
       hashes(i) = hash
       table.touch(hash)
       i += 1
     }
     i = 0
-    while (i < size) {
+    while (i < count) {
       val mask = table.add(groups(i), chunks(i), masks(i), hashes(i))
       if (mask != 0) fresh.numbers(groups(i), chunks(i), mask)
       i += 1
     }
-    size = 0
+    count = 0
   }
 }
 

@@ -14,6 +14,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  *
  * @param rows with the key, a field for each column, which is null where the row adds nothing to
  *   it, and what the other aggregates read
+ * @param numbers for each column whether its values are numbers, else rows
+ * @param fields for each column those of a value
  * @param valueAt for each column the place of its field
  * @param sampleValues values of a column after which it is judged
  * @param maxNewShare the share of new ones among the latter half of them above which the column is
@@ -23,6 +25,7 @@ private[skew] final class PartialDistinct(
     rows: Iterator[UnsafeRow],
     groups: Groups,
     numbers: Array[Boolean],
+    fields: Array[Int],
     keys: KeyReader,
     valueAt: Array[Int],
     buckets: Int,
@@ -36,25 +39,19 @@ private[skew] final class PartialDistinct(
     groups,
     numbers,
     buckets,
-    Hashes.upper(_, buckets),
+    Hashes.task(buckets),
     (bucket, block) => ready += (bucket -> block))
 
-  private[this] val columns = numbers.map { isNumber =>
-    if (isNumber) new DistinctNumbers(groups.hash) else new DistinctBytes
+  private[this] val columns = Array.tabulate(numbers.length) { i =>
+    new PartialColumn(i, numbers(i), fields(i), groups, writer, sampleValues, maxNewShare)
   }
-  private[this] val batches = columns.map {
-    case table: DistinctNumbers => new NumberBatch(table)
-    case _ => null
-  }
-  private[this] var fresh = 0
-  private[this] var hasAdded = false // to a table, which may have to grow
-  private[this] val samples = numbers.map(_ => new Sample)
+  private[this] var mustGrow = false
   private[this] var knownGroups = 0
   private[this] var mostGroups = Int.MaxValue
   private[this] var seenRows = 0
 
   /** Values that were sent on without a look for duplicates. */
-  var passedOn: Long = 0L
+  def passedOn: Long = columns.map(_.passedOn).sum
 
   override def hasNext: Boolean = {
     while (ready.isEmpty && rows.hasNext) take(rows.next())
@@ -75,17 +72,18 @@ private[skew] final class PartialDistinct(
       val at = valueAt(column)
       if (!row.isNullAt(at)) {
         named = true
-        if (numbers(column)) addNumber(column, group, row.getLong(at))
-        else addBytes(column, group, row, at)
+        columns(column).add(group, row, at)
+        if (columns(column).growth > 0L) mustGrow = true
       }
       column += 1
     }
     // Whether or not a value follows, a group that begins without one must be known above.
     if (groups.areKeysAlone && groups.size > before && !named)
-      writer.state(group, Hashes.ofGroup(groups.hash(group)))
-    if (hasAdded) {
+      writer.state(group)
+    // A group needs its place also in columns that have no value yet.
+    if (mustGrow || groups.size > before) {
       // Not before the row is done, since making room may end its group's number.
-      hasAdded = false
+      mustGrow = false
       columns.foreach(values => if (values.growth > 0L) makeRoom(values))
     }
     if (groups.size > knownGroups + PartialDistinct.groupStep) {
@@ -100,58 +98,7 @@ private[skew] final class PartialDistinct(
     }
   }
 
-  private def addNumber(column: Int, group: Int, number: Long): Unit = {
-    val (chunk, mask) = (DistinctNumbers.chunkOf(number), DistinctNumbers.bitOf(number))
-    if (samples(column).passes) {
-      passedOn += 1
-      writer.numbers(column, group, chunk, mask, Hashes.ofNumber(groups.hash(group), chunk))
-    } else {
-      batches(column).put(group, chunk, mask)
-      if (batches(column).isFull) addBatch(column)
-    }
-  }
-
-  private def addBatch(column: Int): Unit = {
-    fresh = 0
-    batches(column).add((_, _, _) => fresh += 1)
-    hasAdded = true
-    judge(column, NumberBatch.capacity, fresh)
-  }
-
-  private def addBytes(column: Int, group: Int, row: UnsafeRow, at: Int): Unit = {
-    val place = row.getLong(at) // of a field with a variable length: offset and size
-    val offset = row.getBaseOffset + (place >>> 32)
-    val length = place.toInt
-    val base = row.getBaseObject
-    val hash = Hashes.ofBytes(groups.hash(group), base, offset, length)
-    if (samples(column).passes) {
-      passedOn += 1
-      writer.bytes(column, group, base, offset, length, hash)
-    } else {
-      val isNew =
-        columns(column).asInstanceOf[DistinctBytes].add(group, base, offset, length, hash)
-      hasAdded = true
-      judge(column, 1, if (isNew) 1 else 0)
-    }
-  }
-
-  /** Counts some values, and how many of them were new. */
-  private def judge(column: Int, values: Int, newOnes: Int): Unit = {
-    val sample = samples(column)
-    if (sample.seen < sampleValues) {
-      sample.seen += values
-      if (sample.seen * 2 > sampleValues) {
-        sample.judged += values
-        sample.newOnes += newOnes
-      }
-      if (sample.seen >= sampleValues && sample.newOnes > maxNewShare * sample.judged) {
-        sample.passes = true
-        columns(column).drain(column, writer)
-      }
-    }
-  }
-
-  private def makeRoom(column: DistinctValues): Unit =
+  private def makeRoom(column: PartialColumn): Unit =
     if (budget.hold(held + column.growth)) column.grow() else sendAll()
 
   private def held: Long = {
@@ -162,20 +109,13 @@ private[skew] final class PartialDistinct(
 
   /** Sends on everything, and begins anew. */
   private def sendAll(): Unit = {
-    batches.foreach(batch => if (batch != null) batch.add((_, _, _) => ()))
-    columns.indices.foreach(column => columns(column).drain(column, writer))
+    columns.foreach(_.drain())
     if (!groups.areKeysAlone) writer.states()
     writer.flush()
+    columns.foreach(_.clear())
     groups.clear()
     knownGroups = 0
     budget.releaseTo(0L)
-  }
-
-  private final class Sample {
-    var seen = 0
-    var judged = 0
-    var newOnes = 0
-    var passes = false
   }
 }
 

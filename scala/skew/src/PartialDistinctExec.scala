@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, SinglePartiti
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.firesteel.countPeakMemory
+import org.apache.spark.sql.types.StructType
 
 /**
  * Makes blocks of groups and their distinct values, each for a bucket.
@@ -56,6 +57,10 @@ case class PartialDistinctExec(
     // Locals, so that the closure carries these values and not the whole plan.
     val (grouping, ordinary, added) = (this.grouping, this.ordinary, this.added)
     val (numbers, input) = (this.numbers.toArray, child.output)
+    val fields = added.map(_.dataType match {
+      case several: StructType => several.size
+      case _ => 1
+    }).toArray
     val isNumber = KeyIndex.isNumber(grouping)
     val names = Buckets.names(buckets.getOrElse(conf.numShufflePartitions))
     val cap = conf.getConf(SkewConf.MAX_TASK_MEMORY).getOrElse(Long.MaxValue)
@@ -70,6 +75,7 @@ case class PartialDistinctExec(
         KeyReader.unsafe(rows, input).map { row => in += 1; row },
         new Groups(isNumber, grouping.size, aggregates),
         numbers,
+        fields,
         new KeyReader(grouping, input),
         added.map(KeyReader.placeOf(_, input)).toArray,
         names.length,

@@ -1,0 +1,77 @@
+package io.firesteel.skew
+
+import java.util.Arrays
+
+import io.firesteel.core.KeyIndex
+
+/**
+ * Pairs of a group and the code of a value on their way into a block, where a value is written once for
+ * all of its groups:
+ *
+ *  1. how many values there are
+ *  1. of each the value, and how many groups have it
+ *  1. the groups in order, each as its distance from the one before
+ */
+private[skew] final class CodedPairs {
+
+  private[this] var pairs = Array.emptyLongArray // the code, and below it the group
+  private[this] var values: KeyIndex = _
+  private[this] var size = 0
+
+  def add(group: Int, values: KeyIndex, code: Int): Unit = {
+    this.values = values
+    if (size == pairs.length) pairs = Arrays.copyOf(pairs, math.max(16, size * 2))
+    pairs(size) = (code.toLong << 32) | group.toLong
+    size += 1
+  }
+
+  /** Writes all pairs and forgets them. `placeOf` says by which number a block names a group. */
+  def write(placeOf: Int => Int, out: BlockBytes): Unit = {
+    Arrays.sort(pairs, 0, size)
+    out.putNumber(valuesIn(0, size))
+    var from = 0
+    while (from < size) {
+      val code = codeAt(from)
+      var until = from + 1
+      while (until < size && codeAt(until) == code) until += 1
+      writeValue(code, out)
+      writeGroups(from, until, placeOf, out)
+      from = until
+    }
+    size = 0
+  }
+
+  private def codeAt(i: Int): Int = (pairs(i) >>> 32).toInt
+
+  private def valuesIn(from: Int, until: Int): Long = {
+    var count = 0L
+    var i = from
+    while (i < until) {
+      if (i == from || codeAt(i) != codeAt(i - 1)) count += 1
+      i += 1
+    }
+    count
+  }
+
+  private def writeValue(code: Int, out: BlockBytes): Unit = {
+    val value = values.key(code)
+    if (values.isNumber) out.putSigned(value.getLong(0))
+    else {
+      out.putNumber(value.getSizeInBytes.toLong)
+      out.putBytes(value.getBaseObject, value.getBaseOffset, value.getSizeInBytes)
+    }
+  }
+
+  // Groups get their places as they come, so that those of the first values are in order by themselves.
+  private def writeGroups(from: Int, until: Int, placeOf: Int => Int, out: BlockBytes): Unit = {
+    out.putNumber((until - from).toLong)
+    var last = 0
+    var i = from
+    while (i < until) {
+      val place = placeOf(pairs(i).toInt)
+      out.putSigned((place - last).toLong)
+      last = place
+      i += 1
+    }
+  }
+}
