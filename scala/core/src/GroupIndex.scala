@@ -151,9 +151,14 @@ private[firesteel] object GroupIndex {
   private val mostSmall = 4096 // their groups fit the processor's cache
   private val rowOverhead = 64L // two objects and a reference
 
-  /** Fibonacci hashing: the upper half of a product is mixed by every bit of the number. */
+  /**
+   * The finalizer of MurmurHash3, since whole numbers stand for doubles and timestamps, too, which
+   * differ in a few bits anywhere.
+   */
   private def hashOf(number: Long): Int = {
-    val product = number * 0x9e3779b97f4a7c15L
-    ((product >>> 32) ^ (product >>> 15)).toInt
+    var h = number
+    h = (h ^ (h >>> 33)) * 0xff51afd7ed558ccdL
+    h = (h ^ (h >>> 33)) * 0xc4ceb9fe1a85ec53L
+    (h ^ (h >>> 33)).toInt
   }
 }

@@ -69,6 +69,8 @@ private[skew] final class BlockWriter(
     val at = bucketOf(groups.hash(group), hash)
     val bucket = pending(at)
     bucket.columns(column).coded.add(group, values, code)
+    // No longer than some of these, so that a block stays small even if each value has one group.
+    if (!values.isNumber) bucket.size += values.key(code).getSizeInBytes / 64
     counted(at, bucket)
   }
 

@@ -1,5 +1,7 @@
 package io.firesteel.skew
 
+import java.util.Arrays
+
 import io.firesteel.core.KeyIndex
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
@@ -10,8 +12,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  * kept, compared and sent on once for all of its groups. It is for values that several groups have
  * in common; see `pays`.
  *
- * Memory: of each value its [[KeyIndex]], and the bits of all groups for all codes, of which up to three
- * quarters are to spare.
+ * Memory: of each value its [[KeyIndex]], and a bit for each code in each group, where both numbers are
+ * rounded up to a power of two, groups to 64 and codes to 64 at least.
  */
 private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Groups)
   extends DistinctValues {
@@ -26,6 +28,8 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
   private[this] var words = new Array[Long](firstRows)
   private[this] var count = 0
 
+  private[this] var form: Form = _ // while pairs are drained
+
   override def size: Int = count
 
   override def bytes: Long = values.bytes + words.length * 8L
@@ -34,7 +38,7 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
   override def growth: Long =
     if (values.size < wordsOfRow * 64 && groups.size < rows) 0L else moreWords * 8L
 
-  /** Whether it will take less room than a table of the pairs when it has grown. */
+  /** Whether it will take less room than a table of the pairs would when it has grown. */
   def growthPays: Boolean = moreWords <= fewWords + count * wordsOfPair
 
   /** Whether values have several groups each, so that looking for their codes is worth it. */
@@ -48,15 +52,18 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
 
   override def grow(): Unit = {
     val (newRows, newWords) = (rowsWanted, wordsWanted)
-    val grown = new Array[Long](newRows * newWords)
-    var group = 0
-    while (group < rows) {
-      System.arraycopy(words, group * wordsOfRow, grown, group * newWords, wordsOfRow)
-      group += 1
+    if (newWords == wordsOfRow) words = Arrays.copyOf(words, newRows * newWords)
+    else {
+      val grown = new Array[Long](newRows * newWords)
+      var group = 0
+      while (group < rows) {
+        System.arraycopy(words, group * wordsOfRow, grown, group * newWords, wordsOfRow)
+        group += 1
+      }
+      words = grown
     }
     rows = newRows
     wordsOfRow = newWords
-    words = grown
   }
 
   /** Adds a number; true when its pair is new. */
@@ -78,33 +85,102 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
     isNew
   }
 
-  override def drain(column: Int, writer: BlockWriter): Unit = {
-    val hashes = Array.tabulate(values.size)(hash)
-    var at = 0
-    while (at < words.length) {
-      val group = at / wordsOfRow
-      val firstCode = at % wordsOfRow * 64
-      var left = words(at)
-      while (left != 0L) {
-        val code = firstCode + java.lang.Long.numberOfTrailingZeros(left)
-        writer.code(column, group, values, code, hashes(code))
-        left &= left - 1
+  /** A place is a group. */
+  override def drain(column: Int, writer: BlockWriter, from: Int): Int = {
+    if (from == 0) form = newForm(column, writer)
+    val until = math.min(from + math.max(DistinctValues.someSlots / wordsOfRow, 1), groups.size)
+    var group = from
+    while (group < until) {
+      var word = 0
+      while (word < wordsOfRow) {
+        var left = words(group * wordsOfRow + word)
+        while (left != 0L) {
+          form.write(group, word * 64 + java.lang.Long.numberOfTrailingZeros(left))
+          left &= left - 1
+        }
+        word += 1
       }
-      at += 1
+      form.end(group)
+      group += 1
     }
-    rows = firstRows
-    wordsOfRow = 1
-    words = new Array[Long](firstRows)
-    count = 0
+    if (group < groups.size) until
+    else {
+      form = null
+      rows = firstRows
+      wordsOfRow = 1
+      words = new Array[Long](firstRows)
+      count = 0
+      -1
+    }
   }
 
   /** Forgets the values, of which a writer has codes until it is flushed. */
   def clear(): Unit = values.clear()
 
-  private def hash(code: Int): Long = {
-    val value = values.key(code)
-    if (isNumber) Hashes.ofNumber(DistinctNumbers.chunkOf(value.getLong(0)))
-    else Hashes.ofBytes(value.getBaseObject, value.getBaseOffset, value.getSizeInBytes)
+  private def chunk(code: Int): Long = DistinctNumbers.chunkOf(values.key(code).getLong(0))
+
+  /** Numbers next to each other are shorter by chunks than by codes. */
+  private def newForm(column: Int, writer: BlockWriter): Form = {
+    val chunks = if (isNumber) sortedChunks else Array.emptyLongArray
+    if (isNumber && chunks.length * 2L <= values.size) new Chunks(column, writer, chunks)
+    else new Codes(column, writer)
+  }
+
+  private def sortedChunks: Array[Long] = {
+    val all = Array.tabulate(values.size)(chunk)
+    Arrays.sort(all)
+    all.indices.iterator.filter(i => i == 0 || all(i) != all(i - 1)).map(all(_)).toArray
+  }
+
+  /** How pairs are handed to a writer. */
+  private trait Form {
+    def write(group: Int, code: Int): Unit
+    def end(group: Int): Unit
+  }
+
+  private final class Codes(column: Int, writer: BlockWriter) extends Form {
+    private[this] val hashes = Array.tabulate(values.size) { code =>
+      if (isNumber) Hashes.ofNumber(chunk(code))
+      else {
+        val value = values.key(code)
+        Hashes.ofBytes(value.getBaseObject, value.getBaseOffset, value.getSizeInBytes)
+      }
+    }
+
+    override def write(group: Int, code: Int): Unit =
+      writer.code(column, group, values, code, hashes(code))
+
+    override def end(group: Int): Unit = ()
+  }
+
+  /** The numbers of a group by chunks, see [[DistinctNumbers]]. */
+  private final class Chunks(column: Int, writer: BlockWriter, chunks: Array[Long]) extends Form {
+    private[this] val places =
+      Array.tabulate(values.size)(code => Arrays.binarySearch(chunks, chunk(code)))
+    private[this] val bits =
+      Array.tabulate(values.size)(code => DistinctNumbers.bitOf(values.key(code).getLong(0)))
+    private[this] val masks = new Array[Int](chunks.length)
+    private[this] val touched = new Array[Int](chunks.length)
+    private[this] var size = 0
+
+    override def write(group: Int, code: Int): Unit = {
+      val place = places(code)
+      if (masks(place) == 0) {
+        touched(size) = place
+        size += 1
+      }
+      masks(place) |= bits(code)
+    }
+
+    override def end(group: Int): Unit = {
+      var i = 0
+      while (i < size) {
+        writer.numbers(column, group, chunks(touched(i)), masks(touched(i)))
+        masks(touched(i)) = 0
+        i += 1
+      }
+      size = 0
+    }
   }
 }
 
@@ -115,8 +191,8 @@ private object CodedValues {
   private val fewestGroups = 4L
 
   /** Words that are well spent whatever the number of pairs. */
-  private val fewWords = 1L << 12
+  private val fewWords = 1L << 14
 
-  /** Words for a pair: in a table it takes four to seven. */
+  /** Words for a pair, of which a table of pairs takes about as many. */
   private val wordsOfPair = 4L
 }

@@ -105,23 +105,32 @@ private[skew] final class DistinctBytes(groupHash: Int => Int) extends DistinctV
     }
   }
 
-  override def drain(column: Int, writer: BlockWriter): Unit = {
-    slots.foreach { pair =>
-      if (pair != 0L) {
-        val page = pages(((pair - 1L) >>> 32).toInt)
-        val place = placeOf(pair - 1L)
-        val group = Platform.getInt(page, place + 8)
-        val length = Platform.getInt(page, place + 12)
-        val hash = Platform.getLong(page, place)
-        writer.bytes(column, group, page, place + header, length, hash)
-      }
+  override def drain(column: Int, writer: BlockWriter, from: Int): Int = {
+    val until = math.min(from + DistinctValues.someSlots, slots.length)
+    var at = from
+    while (at < until) {
+      if (slots(at) != 0L) write(slots(at) - 1L, column, writer)
+      at += 1
     }
-    bits = initialBits
-    slots = new Array[Long](1 << bits)
-    pages = Array.empty
-    pageCount = 0
-    pageBytes = 0L
-    count = 0
+    if (at < slots.length) until
+    else {
+      bits = initialBits
+      slots = new Array[Long](1 << bits)
+      pages = Array.empty
+      pageCount = 0
+      pageBytes = 0L
+      count = 0
+      -1
+    }
+  }
+
+  private def write(pair: Long, column: Int, writer: BlockWriter): Unit = {
+    val page = pages((pair >>> 32).toInt)
+    val place = placeOf(pair)
+    val hash = Platform.getLong(page, place)
+    val group = Platform.getInt(page, place + 8)
+    val length = Platform.getInt(page, place + 12)
+    writer.bytes(column, group, page, place + header, length, hash)
   }
 
   private def placeOf(pair: Long): Long = (pair & 0xffffffffL) + Platform.BYTE_ARRAY_OFFSET

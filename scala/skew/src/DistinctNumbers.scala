@@ -73,17 +73,22 @@ private[skew] final class DistinctNumbers(groupHash: Int => Int) extends Distinc
     }
   }
 
-  override def drain(column: Int, writer: BlockWriter): Unit = {
-    var at = 0
-    while (at < slots.length) {
+  override def drain(column: Int, writer: BlockWriter, from: Int): Int = {
+    val until = math.min(from + DistinctValues.someSlots, slots.length / 2)
+    var at = from * 2
+    while (at < until * 2) {
       if (slots(at + 1) != 0L)
         writer.numbers(column, groupOf(slots(at + 1)), slots(at), (slots(at + 1) >>> 32).toInt)
       at += 2
     }
-    bits = initialBits
-    slots = new Array[Long](2 << bits)
-    used = 0
-    count = 0
+    if (at < slots.length) until
+    else {
+      bits = initialBits
+      slots = new Array[Long](2 << bits)
+      used = 0
+      count = 0
+      -1
+    }
   }
 }
 

@@ -15,6 +15,21 @@ private[skew] trait DistinctValues {
   /** Makes room for more pairs. */
   def grow(): Unit
 
+  /**
+   * Hands some pairs to `writer`, from a place on of which the first is 0. The answer is the next
+   * place, or -1 when that was the last and all pairs are forgotten.
+   */
+  def drain(column: Int, writer: BlockWriter, from: Int): Int
+
   /** Hands every pair to `writer` and forgets them all. */
-  def drain(column: Int, writer: BlockWriter): Unit
+  final def drainAll(column: Int, writer: BlockWriter): Unit = {
+    var from = 0
+    while (from >= 0) from = drain(column, writer, from)
+  }
+}
+
+private[skew] object DistinctValues {
+
+  /** Slots of a table that are drained at a time. */
+  val someSlots: Int = 1 << 14
 }

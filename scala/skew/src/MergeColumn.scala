@@ -20,16 +20,25 @@ private[skew] abstract class MergeColumn(val isNumber: Boolean, groups: Groups)
   private[this] var offset = 0L
   private[this] var length = 0
   private[this] var hash = 0L
+  private[this] var added = 0 // since the last flush
   private[this] var place = 0 // of the group that was read last, among those of one value
 
-  /** Reads `count` values, each with its group, and lets the functions see each that is new. */
+  /** Values of groups that may be added before this is flushed. */
+  final def room: Int = NumberBatch.capacity - added
+
+  /** Lets the functions see what of the values added is new. */
+  final def flush(): Unit = {
+    added = 0
+    if (isNumber) batch.add(this)
+  }
+
+  /** Reads `count` values, each with its group. */
   final def add(count: Int, groupAt: Array[Int], in: BlockReader): Unit = {
     var left = count
     while (left > 0) {
       put(groupAt(readEntry(in)), in)
       left -= 1
     }
-    if (isNumber) batch.add(this)
   }
 
   /** Reads a value, after which its groups come. */
@@ -45,7 +54,6 @@ private[skew] abstract class MergeColumn(val isNumber: Boolean, groups: Groups)
       put(groupAt(readGroup(in)), in)
       left -= 1
     }
-    if (isNumber) batch.add(this)
   }
 
   /** Reads one value with its group and hands it on. */
@@ -66,10 +74,12 @@ private[skew] abstract class MergeColumn(val isNumber: Boolean, groups: Groups)
     }
   }
 
-  private def put(group: Int, in: BlockReader): Unit =
+  private def put(group: Int, in: BlockReader): Unit = {
+    added += 1
     if (isNumber) batch.put(group, chunk, mask)
     else if (asBytes.add(group, in.base, offset, length, hash))
       newBytes(group, in.base, offset, length)
+  }
 
   private def pass(column: Int, group: Int, in: BlockReader, writer: BlockWriter): Unit =
     if (isNumber) writer.numbers(column, group, chunk, mask)

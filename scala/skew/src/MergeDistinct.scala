@@ -58,9 +58,9 @@ private[skew] final class MergeDistinct(
       val merge = columns(column)
       var left = in.int()
       while (ok && left > 0) {
-        val some = math.min(left, NumberBatch.capacity)
+        val some = math.min(left, merge.room)
         merge.add(some, numbers, in)
-        ok = merge.values.growth == 0L || grown(merge.values)
+        ok = merge.room > 0 || flushed(merge)
         left -= some
       }
       var values = in.int()
@@ -68,13 +68,14 @@ private[skew] final class MergeDistinct(
         merge.readValue(in)
         left = in.int()
         while (ok && left > 0) {
-          val some = math.min(left, NumberBatch.capacity)
+          val some = math.min(left, merge.room)
           merge.addGroups(some, numbers, in)
-          ok = merge.values.growth == 0L || grown(merge.values)
+          ok = merge.room > 0 || flushed(merge)
           left -= some
         }
         values -= 1
       }
+      ok = ok && flushed(merge)
       column += 1
     }
     if (ok) readStates(in)
@@ -82,9 +83,12 @@ private[skew] final class MergeDistinct(
     ok
   }
 
-  private def grown(values: DistinctValues): Boolean = {
-    val may = budget.hold(held + values.growth) || !maySpill
-    if (may) values.grow()
+  /** Ends what waits in a column; false when memory to go on is refused. */
+  private def flushed(merge: MergeColumn): Boolean = {
+    merge.flush()
+    val growth = merge.values.growth
+    val may = growth == 0L || budget.hold(held + growth) || !maySpill
+    if (may && growth > 0L) merge.values.grow()
     may
   }
 
@@ -145,7 +149,7 @@ private[skew] final class MergeDistinct(
   /** Hands all that is held to the files. */
   private def sendAll(): Unit = {
     columns.indices.foreach { column =>
-      columns(column).values.drain(column, writer)
+      columns(column).values.drainAll(column, writer)
       columns(column).forget()
     }
     writer.states()

@@ -5,9 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 /**
  * A column below the exchange: which of its values the task has met in which group.
  *
- * It begins with codes for the values. Where few groups share a value, or where the numbers are dense by
- * themselves, they go into a table of their own kind; and where they turn out new, one after the
- * other, they are sent on without a look.
+ * It begins with codes for the values. Where few groups share a value, they go on into a table of pairs;
+ * and where they turn out new, one after the other, they are sent on without a look.
  *
  * @param fields of a value that is not a number
  * @param sampleValues values after which it is judged
@@ -31,23 +30,38 @@ private[skew] final class PartialColumn(
 
   private[this] var values: DistinctValues = coded
   private[this] var isCoded = true
+  private[this] var met = 0L // values since the codes were begun
+  private[this] var nextLook = firstLook
 
-  private[this] var seen = 0L
-  private[this] var nextLook = math.min(firstLook, sampleValues.toLong)
-  private[this] var judged = 0L
+  private[this] var seen = 0L // values of the sample
   private[this] var newOnes = 0L
+  private[this] var judged = 0L
+  private[this] var isJudged = false
   private[this] var passes = false
 
   /** Values that were sent on without a look for duplicates. */
   var passedOn: Long = 0L
 
-  /** Bytes held; where codes were left, the writer still reads them. */
+  /** Whether a value that was added has taken the last place; new groups may do so, too. */
+  var isFull: Boolean = false
+
+  /** Bytes held; where codes were left, the writer still reads their values. */
   def bytes: Long = if (isCoded) coded.bytes else coded.bytes + values.bytes
 
-  /** Bytes to be had for `grow` before more rows are added, or 0 while it need not grow. */
-  def growth: Long = values.growth
-
-  def grow(): Unit = if (isCoded && !coded.growthPays) leaveCodes() else values.grow()
+  /** Makes room for another row, if need be; false when the memory for it is refused. */
+  def makeRoom(holdMore: Long => Boolean): Boolean = {
+    isFull = false
+    val growth = values.growth
+    if (growth == 0L) true
+    else if (isCoded && !coded.growthPays) {
+      leaveCodes()
+      true
+    } else {
+      val may = holdMore(growth)
+      if (may) values.grow()
+      may
+    }
+  }
 
   /** Takes the value that a row has in the field `at`, which is not null. */
   def add(group: Int, row: UnsafeRow, at: Int): Unit =
@@ -57,16 +71,22 @@ private[skew] final class PartialColumn(
       addBytes(group, row.getBaseObject, row.getBaseOffset + (place >>> 32), place.toInt)
     }
 
-  /** Sends on all that it holds, and begins anew; then the writer must be flushed, and this cleared. */
-  def drain(): Unit = {
-    if (isNumber) addBatch()
-    values.drain(column, writer)
+  /** Sends on what it holds, as [[DistinctValues.drain]] does. */
+  def drain(from: Int): Int = {
+    if (isNumber && from == 0) addBatch()
+    values.drain(column, writer, from)
   }
 
-  def clear(): Unit = coded.clear()
+  /** Begins anew, after all was drained and the writer flushed. */
+  def clear(): Unit = {
+    coded.clear()
+    met = 0L
+    nextLook = firstLook
+    isFull = false
+  }
 
   private def addNumber(group: Int, number: Long): Unit =
-    if (isCoded) judge(1, if (coded.add(group, number)) 1 else 0)
+    if (isCoded) addCoded(coded.add(group, number))
     else {
       val (chunk, mask) = (DistinctNumbers.chunkOf(number), DistinctNumbers.bitOf(number))
       if (passes) {
@@ -78,51 +98,70 @@ private[skew] final class PartialColumn(
       }
     }
 
-  private def addBytes(group: Int, base: AnyRef, offset: Long, length: Int): Unit =
-    if (isCoded) judge(1, if (coded.add(group, base, offset, length)) 1 else 0)
+  private def addBytes(group: Int, base: AnyRef, offset: Long, length: Int): Unit = {
+    if (isCoded && length > longestCoded) leaveCodes()
+    if (isCoded) addCoded(coded.add(group, base, offset, length))
     else {
       val hash = Hashes.ofBytes(base, offset, length)
       if (passes) {
         passedOn += 1
         writer.bytes(column, group, base, offset, length, hash)
-      } else judge(1, if (rows.add(group, base, offset, length, hash)) 1 else 0)
+      } else {
+        val isNew = rows.add(group, base, offset, length, hash)
+        if (rows.growth > 0L) isFull = true
+        judge(1, if (isNew) 1 else 0)
+      }
     }
+  }
 
-  private def addBatch(): Unit = {
+  private def addBatch(): Unit = if (batch.size > 0) {
     val (some, before) = (batch.size, numbers.size)
     batch.add((_, _, _) => ())
+    if (numbers.growth > 0L) isFull = true
     judge(some, numbers.size - before)
   }
 
-  /** Counts some values, and how many of them were new. */
-  private def judge(some: Int, newOnes: Int): Unit = {
-    if (seen < sampleValues && seen * 2 >= sampleValues) {
+  private def addCoded(isNew: Boolean): Unit = {
+    if (isNew && coded.growth > 0L) isFull = true
+    met += 1
+    judge(1, if (isNew) 1 else 0)
+    if (met >= nextLook && isCoded) {
+      nextLook *= 2
+      if (!coded.pays) leaveCodes()
+    }
+  }
+
+  /** Counts some values of the sample, and how many of them were new. */
+  private def judge(some: Int, newOnes: Int): Unit = if (!isJudged) {
+    seen += some
+    if (seen * 2 > sampleValues) {
       judged += some
       this.newOnes += newOnes
     }
-    seen += some
-    if (seen >= nextLook) look()
+    if (seen >= sampleValues) {
+      isJudged = true
+      if (this.newOnes > maxNewShare * judged) passOn()
+    }
   }
 
-  private def look(): Unit = {
-    val isNew = seen >= sampleValues && newOnes > maxNewShare * judged
-    if (seen >= sampleValues) newOnes = 0 // judged once
-    nextLook = if (seen < sampleValues) math.min(seen * 2, sampleValues.toLong) else seen * 2
-    if (isNew) passOn()
-    else if (isCoded && !coded.pays) leaveCodes()
-  }
-
-  // What it has met it may meet again, and send on twice; a set does not mind.
+  // What it has met it may meet again, and send on twice: a set does not mind, but a sample would.
   private def leaveCodes(): Unit = {
-    isCoded = false
-    coded.drain(column, writer)
-    values = if (isNumber) numbers else rows
+    leave()
+    seen = 0L
+    newOnes = 0L
+    judged = 0L
   }
 
   private def passOn(): Unit = {
-    isCoded = false
     passes = true
-    drain()
+    leave()
+  }
+
+  private def leave(): Unit = {
+    values.drainAll(column, writer)
+    isCoded = false
+    values = if (isNumber) numbers else rows
+    isFull = false
   }
 }
 
@@ -130,4 +169,7 @@ private object PartialColumn {
 
   /** Values after which the codes are judged, and again whenever there are twice as many. */
   private val firstLook = 8192L
+
+  /** Bytes of a value that has a code: a block has to hold it once for all of its groups. */
+  private val longestCoded = 256
 }

@@ -45,7 +45,9 @@ private[skew] final class PartialDistinct(
   private[this] val columns = Array.tabulate(numbers.length) { i =>
     new PartialColumn(i, numbers(i), fields(i), groups, writer, sampleValues, maxNewShare)
   }
-  private[this] var mustGrow = false
+  private[this] var isSending = false // all that is held
+  private[this] var sending = 0 // a column, and its place to go on from
+  private[this] var sendingFrom = 0
   private[this] var knownGroups = 0
   private[this] var mostGroups = Int.MaxValue
   private[this] var seenRows = 0
@@ -54,42 +56,47 @@ private[skew] final class PartialDistinct(
   def passedOn: Long = columns.map(_.passedOn).sum
 
   override def hasNext: Boolean = {
-    while (ready.isEmpty && rows.hasNext) take(rows.next())
-    if (ready.isEmpty && (groups.size > 0)) sendAll()
+    while (ready.isEmpty && goOn()) {}
     ready.nonEmpty
   }
 
   override def next(): (Int, Array[Byte]) =
     if (hasNext) ready.dequeue() else Iterator.empty.next()
 
+  /** Does a little more; false when there is nothing left to do. */
+  private def goOn(): Boolean =
+    if (isSending) {
+      sendSome()
+      true
+    } else if (rows.hasNext) {
+      take(rows.next())
+      true
+    } else {
+      isSending = groups.size > 0
+      isSending
+    }
+
   private def take(row: UnsafeRow): Unit = {
     val before = groups.size
     val group = groups.of(row, keys)
     if (!groups.areKeysAlone) groups.aggregates.update(groups.buffer(group), row)
     var named = false
+    var mustGrow = groups.size > before // a group needs its place in all columns
     var column = 0
     while (column < numbers.length) {
       val at = valueAt(column)
       if (!row.isNullAt(at)) {
         named = true
         columns(column).add(group, row, at)
-        if (columns(column).growth > 0L) mustGrow = true
+        if (columns(column).isFull) mustGrow = true
       }
       column += 1
     }
     // Whether or not a value follows, a group that begins without one must be known above.
     if (groups.areKeysAlone && groups.size > before && !named)
       writer.state(group)
-    // A group needs its place also in columns that have no value yet.
-    if (mustGrow || groups.size > before) {
-      // Not before the row is done, since making room may end its group's number.
-      mustGrow = false
-      columns.foreach(values => if (values.growth > 0L) makeRoom(values))
-    }
-    if (groups.size > knownGroups + PartialDistinct.groupStep) {
-      knownGroups = groups.size
-      if (knownGroups > mostGroups || !budget.hold(held)) sendAll()
-    }
+    // Not before the row is done, since sending ends its group's number.
+    if (mustGrow) makeRoom()
     if (seenRows < sampleValues) {
       seenRows += 1
       // Groups that do not come again are better sent on while they still are in the cache.
@@ -98,8 +105,13 @@ private[skew] final class PartialDistinct(
     }
   }
 
-  private def makeRoom(column: PartialColumn): Unit =
-    if (budget.hold(held + column.growth)) column.grow() else sendAll()
+  private def makeRoom(): Unit = {
+    isSending = columns.exists(!_.makeRoom(more => budget.hold(held + more)))
+    if (!isSending && groups.size > knownGroups + PartialDistinct.groupStep) {
+      knownGroups = groups.size
+      isSending = knownGroups > mostGroups || !budget.hold(held)
+    }
+  }
 
   private def held: Long = {
     var bytes = groups.bytes
@@ -107,16 +119,27 @@ private[skew] final class PartialDistinct(
     bytes
   }
 
-  /** Sends on everything, and begins anew. */
-  private def sendAll(): Unit = {
-    columns.foreach(_.drain())
-    if (!groups.areKeysAlone) writer.states()
-    writer.flush()
-    columns.foreach(_.clear())
-    groups.clear()
-    knownGroups = 0
-    budget.releaseTo(0L)
-  }
+  /**
+   * Sends on some of all that is held, and begins anew after the last. Blocks are taken in between: all
+   * of them are larger than what they are made of.
+   */
+  private def sendSome(): Unit =
+    if (sending < columns.length) {
+      sendingFrom = columns(sending).drain(sendingFrom)
+      if (sendingFrom < 0) {
+        sendingFrom = 0
+        sending += 1
+      }
+    } else {
+      if (!groups.areKeysAlone) writer.states()
+      writer.flush()
+      columns.foreach(_.clear())
+      groups.clear()
+      knownGroups = 0
+      budget.releaseTo(0L)
+      isSending = false
+      sending = 0
+    }
 }
 
 private[skew] object PartialDistinct {

@@ -25,12 +25,12 @@ class CodedValuesSuite extends SkewSuite {
       (v: String) => v,
       (v: String) => s"CAST($v % 100000 AS INT)",
       (v: String) => s"concat('item-', CAST($v AS STRING))",
-      (v: String) => s"CAST($v AS DOUBLE) / 8",
+      (v: String) => s"concat(repeat('wide ', 60), CAST($v AS STRING))",
+      (v: String) => s"CAST($v AS DOUBLE) / 3",
       (v: String) => s"CAST($v AS DECIMAL(30, 2))"
     )
     absent <- Gen.oneOf("false", s"${below(4, seed + 1)} = 0", "id % 10000 < 3000", "id >= 0")
-  } yield
-    s"IF($absent, NULL, ${made(s"IF(id < 20000, ${below(first, seed)}, ${below(second, seed)}) * $scale")})"
+  } yield s"IF($absent, NULL, ${made(s"IF(id < 20000, ${below(first, seed)}, ${below(second, seed)}) * $scale")})"
 
   private val key: Gen[String] = for {
     groups <- Gen.oneOf(1, 3, 70, 700, 20000)
@@ -44,12 +44,13 @@ class CodedValuesSuite extends SkewSuite {
 
   private val cases: Gen[Case] = for {
     key <- key
-    columns <- Gen.choose(2, 4).flatMap(n => Gen.sequence[Seq[String], String]((1 to n).map(i =>
-      column(100 * i))))
+    columns <- Gen.choose(2, 4).flatMap(n =>
+      Gen.sequence[Seq[String], String]((1 to n).map(i =>
+        column(100 * i))))
     summed <- Gen.oneOf("", ", sum(id) AS s")
     cap <- Gen.oneOf(Nil, Seq(1), Seq(200000), Seq(2000000))
     sample <- Gen.oneOf(1000, 20000, 100000)
-    partitions <- Gen.oneOf(1, 3, 8)
+    partitions <- Gen.oneOf(1, 3, 40)
   } yield {
     val named = columns.zipWithIndex.map { case (c, i) => s"$c AS c$i" }
     val counts = columns.indices.map(i => s"count(DISTINCT c$i) AS d$i")
@@ -84,7 +85,8 @@ class CodedValuesSuite extends SkewSuite {
 
   test("a value that one task sends by its code and another by itself is counted once") {
     val value = "IF(id < 20000 OR id % 2 = 0, pmod(xxhash64(id, 7), 100), id)"
-    val columns = Seq(value, s"$value * 1000003", s"CAST($value AS STRING)", s"CAST($value AS DOUBLE)")
+    val columns =
+      Seq(value, s"$value * 1000003", s"CAST($value AS STRING)", s"CAST($value AS DOUBLE)")
     val named = columns.zipWithIndex.map { case (c, i) => s"$c AS c$i" }
     spark.sql(s"SELECT id % 70 AS k, ${named.mkString(", ")} FROM range(0, 40000, 1, 4)")
       .createOrReplaceTempView("coded_rows")
@@ -95,8 +97,9 @@ class CodedValuesSuite extends SkewSuite {
   }
 
   test("a value that all groups have is written once, not once for each of them") {
-    spark.sql("SELECT id % 500 AS k, (id * 31 % 97) * 1000003 AS a, CAST(id * 17 % 89 AS STRING) AS b " +
-      "FROM range(0, 400000, 1, 2)").createOrReplaceTempView("coded_rows")
+    spark.sql(
+      "SELECT id % 500 AS k, (id * 31 % 97) * 1000003 AS a, CAST(id * 17 % 89 AS STRING) AS b " +
+        "FROM range(0, 400000, 1, 2)").createOrReplaceTempView("coded_rows")
     val sql = "SELECT k, count(DISTINCT a), count(DISTINCT b) FROM coded_rows GROUP BY k"
     withConf(apart :+ (SQLConf.SHUFFLE_PARTITIONS.key -> 4): _*) {
       val plan = spark.sql(sql)
