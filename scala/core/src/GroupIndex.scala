@@ -11,8 +11,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  * Keys are compared by their bytes: the caller has normalised floating-point numbers and collated
  * strings. An index is asked either by rows or, when the key is one whole number, by numbers.
  *
- * Memory: an open-addressing table of which at least two thirds are free, 4 bytes a slot, and for each
- * group its hash and its key.
+ * Memory: an open-addressing table of which at least a third is free, or two thirds while it fits the
+ * processor's cache, 4 bytes a slot, and for each group its hash and its key.
  */
 private[firesteel] final class GroupIndex {
   import GroupIndex._
@@ -126,7 +126,7 @@ private[firesteel] final class GroupIndex {
     table(at) = count
     if (count > hashes.length) hashes = Arrays.copyOf(hashes, hashes.length * 2)
     hashes(group) = hash
-    if (count * 3L > table.length) grow()
+    if (count * 3L > (if (table.length > cachedSlots) table.length * 2L else table.length)) grow()
     group
   }
 
@@ -147,6 +147,7 @@ private[firesteel] final class GroupIndex {
 
 private[firesteel] object GroupIndex {
   private val initialSlots = 256
+  private val cachedSlots = 1 << 14
   private val initialGroups = 64
   private val mostSmall = 4096 // their groups fit the processor's cache
   private val rowOverhead = 64L // two objects and a reference

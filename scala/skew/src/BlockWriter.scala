@@ -27,6 +27,8 @@ private[skew] final class BlockWriter(
   import BlockWriter._
 
   private[this] val pending = Array.fill(buckets)(new Bucket(areNumbers))
+  // Buckets and columns may be many, of which each is large at some time and small after it.
+  private[this] val keep = math.max(allValues / (buckets * math.max(areNumbers.length, 1)), 16)
   private[this] val limit = math.min(math.max(allValues / buckets, leastValues), mostValues)
   // The number of a group in the block being written, where `stamps` names that block.
   private[this] var stamps = new Array[Int](64)
@@ -69,7 +71,7 @@ private[skew] final class BlockWriter(
     val at = bucketOf(groups.hash(group), hash)
     val bucket = pending(at)
     bucket.columns(column).coded.add(group, values, code)
-    // No longer than some of these, so that a block stays small even if each value has one group.
+    // A long value counts as several here, too: it may be the only one of its value in the block.
     if (!values.isNumber) bucket.size += values.key(code).getSizeInBytes / 64
     counted(at, bucket)
   }
@@ -81,10 +83,10 @@ private[skew] final class BlockWriter(
     counted(at, bucket)
   }
 
-  /** The states of all groups. */
-  def states(): Unit = {
-    var group = 0
-    while (group < groups.size) {
+  /** The states of the groups `from` to `until`. */
+  def states(from: Int, until: Int): Unit = {
+    var group = from
+    while (group < until) {
       state(group)
       group += 1
     }
@@ -125,8 +127,8 @@ private[skew] final class BlockWriter(
         column.write(place(column.group(i)).toLong, i, body)
         i += 1
       }
-      column.clear()
-      column.coded.write(place, body)
+      column.clear(keep)
+      column.coded.write(place, body, keep)
     }
     body.putNumber(bucket.states.toLong)
     var i = 0
@@ -166,10 +168,12 @@ private[skew] object BlockWriter {
   }
 
   private final class Column(isNumber: Boolean) {
-    private[this] var groups = new Array[Int](16)
-    private[this] var values = new Array[Long](16) // chunks, or where the bytes end
-    private[this] var masks = if (isNumber) new Array[Int](16) else null
-    private[this] val bytes = if (isNumber) null else new BlockBytes
+    private[this] var groups: Array[Int] = _
+    private[this] var values: Array[Long] = _ // chunks, or where the bytes end
+    private[this] var masks: Array[Int] = _ // of numbers
+    private[this] var bytes: BlockBytes = _ // of others
+    allocate()
+
     val coded = new CodedPairs
     var size = 0
 
@@ -214,9 +218,17 @@ private[skew] object BlockWriter {
         out.putNumber(masks(i) & 0xffffffffL)
       }
 
-    def clear(): Unit = {
+    /** Forgets all, and keeps memory for so many. */
+    def clear(keep: Int): Unit = {
       size = 0
-      if (!isNumber) bytes.clear()
+      if (groups.length > keep) allocate()
+      else if (!isNumber) bytes.clear()
+    }
+
+    private def allocate(): Unit = {
+      groups = new Array[Int](16)
+      values = new Array[Long](16)
+      if (isNumber) masks = new Array[Int](16) else bytes = new BlockBytes
     }
   }
 }

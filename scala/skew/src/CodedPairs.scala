@@ -10,7 +10,7 @@ import io.firesteel.core.KeyIndex
  *
  *  1. how many values there are
  *  1. of each the value, and how many groups have it
- *  1. the groups in order, each as its distance from the one before
+ *  1. the numbers that the block has for the groups, each as its distance from the one before
  */
 private[skew] final class CodedPairs {
 
@@ -25,8 +25,13 @@ private[skew] final class CodedPairs {
     size += 1
   }
 
-  /** Writes all pairs and forgets them. `placeOf` says by which number a block names a group. */
-  def write(placeOf: Int => Int, out: BlockBytes): Unit = {
+  /**
+   * Writes all pairs and forgets them.
+   *
+   * @param placeOf says by which number a block names a group
+   * @param keep pairs for which memory is kept
+   */
+  def write(placeOf: Int => Int, out: BlockBytes, keep: Int): Unit = {
     Arrays.sort(pairs, 0, size)
     out.putNumber(valuesIn(0, size))
     var from = 0
@@ -39,6 +44,7 @@ private[skew] final class CodedPairs {
       from = until
     }
     size = 0
+    if (pairs.length > keep) pairs = Array.emptyLongArray
   }
 
   private def codeAt(i: Int): Int = (pairs(i) >>> 32).toInt

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  *
  * A group has a bit for each code. So a pair is met, as a rule, in the processor's cache, and a value is
  * kept, compared and sent on once for all of its groups. It is for values that several groups have
- * in common; see `pays`.
+ * in common.
  *
  * Memory: of each value its [[KeyIndex]], and a bit for each code in each group, where both numbers are
  * rounded up to a power of two, groups to 64 and codes to 64 at least.
@@ -32,6 +32,9 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
 
   override def size: Int = count
 
+  /** Values that have a code. */
+  def codes: Int = values.size
+
   override def bytes: Long = values.bytes + words.length * 8L
 
   /** There is always room for one group and one value more. */
@@ -40,9 +43,6 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
 
   /** Whether it will take less room than a table of the pairs would when it has grown. */
   def growthPays: Boolean = moreWords <= fewWords + count * wordsOfPair
-
-  /** Whether values have several groups each, so that looking for their codes is worth it. */
-  def pays: Boolean = values.size * fewestGroups <= count
 
   private def moreWords: Long = rowsWanted.toLong * wordsWanted
 
@@ -88,7 +88,7 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
   /** A place is a group. */
   override def drain(column: Int, writer: BlockWriter, from: Int): Int = {
     if (from == 0) form = newForm(column, writer)
-    val until = math.min(from + math.max(DistinctValues.someSlots / wordsOfRow, 1), groups.size)
+    val until = math.min(from + math.max(someWords / wordsOfRow, 1), groups.size)
     var group = from
     while (group < until) {
       var word = 0
@@ -187,12 +187,12 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
 private object CodedValues {
   private val firstRows = 64
 
-  /** Groups that a value has to have, in the mean. */
-  private val fewestGroups = 4L
-
-  /** Words that are well spent whatever the number of pairs. */
-  private val fewWords = 1L << 14
+  /** Words that are well spent whatever the number of pairs: a mebibyte. */
+  private val fewWords = 1L << 17
 
   /** Words for a pair, of which a table of pairs takes about as many. */
   private val wordsOfPair = 4L
+
+  /** Words that are drained at a time. */
+  private val someWords = 1 << 10
 }

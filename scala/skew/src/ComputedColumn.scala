@@ -10,9 +10,10 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 private[skew] final class ComputedColumn(
     isNumber: Boolean,
     groups: Groups,
+    salt: Long,
     functions: MergeableAggregates,
     fields: Int)
-  extends MergeColumn(isNumber, groups) {
+  extends MergeColumn(isNumber, groups, salt) {
 
   private[this] var buffers = new Array[InternalRow](64)
   private[this] lazy val empty = functions.newBuffer()

@@ -6,8 +6,12 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 
 /** A column of which all functions are counts, which need no look at a value. */
-private[skew] final class CountedColumn(isNumber: Boolean, groups: Groups, functions: Int)
-  extends MergeColumn(isNumber, groups) {
+private[skew] final class CountedColumn(
+    isNumber: Boolean,
+    groups: Groups,
+    salt: Long,
+    functions: Int)
+  extends MergeColumn(isNumber, groups, salt) {
 
   private[this] var counts = new Array[Long](64)
   private[this] val row = new GenericInternalRow(functions)

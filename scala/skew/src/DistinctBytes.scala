@@ -8,10 +8,12 @@ import org.apache.spark.unsafe.array.ByteArrayMethods
 /**
  * The distinct pairs of a group and some bytes.
  *
+ * It has a salt like [[DistinctNumbers]].
+ *
  * Memory: an open-addressing table of which at least a third is free, 8 bytes a slot, and for each
  * pair its bytes and 16 more, rounded up to 8.
  */
-private[skew] final class DistinctBytes(groupHash: Int => Int) extends DistinctValues {
+private[skew] final class DistinctBytes(groupHash: Int => Int, salt: Long) extends DistinctValues {
   import DistinctBytes._
 
   // A slot holds where its pair lies, + 1; the pairs lie one after the other in pages.
@@ -48,7 +50,7 @@ private[skew] final class DistinctBytes(groupHash: Int => Int) extends DistinctV
   }
 
   private def slot(group: Int, hash: Long): Int =
-    Hashes.slot(Hashes.ofPair(groupHash(group), hash), bits)
+    Hashes.slot(Hashes.ofPair(groupHash(group), hash) ^ salt, bits)
 
   private def same(
       pair: Long,

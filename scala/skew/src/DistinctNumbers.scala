@@ -7,10 +7,15 @@ package io.firesteel.skew
  * a slot, each with a bit of a mask. Numbers that are dense so take little more than a bit, and all of
  * them stay in the processor's cache; those that are not take what they would by themselves.
  *
+ * It is drained in the order of its hashes. A table that is filled in its own order while it still grows
+ * has all entries at one end and looks through them again and again, so whoever fills one from what
+ * another had uses a *salt* of its own, see [[Hashes.salt]].
+ *
  * Memory: an open-addressing table of which at least two fifths are free, 16 bytes a slot: the chunk,
  * the mask, and the group + 1, so that a probe touches one cache line.
  */
-private[skew] final class DistinctNumbers(groupHash: Int => Int) extends DistinctValues {
+private[skew] final class DistinctNumbers(groupHash: Int => Int, salt: Long)
+  extends DistinctValues {
   import DistinctNumbers._
 
   private[this] var bits = initialBits
@@ -25,7 +30,7 @@ private[skew] final class DistinctNumbers(groupHash: Int => Int) extends Distinc
 
   override def growth: Long = if (used * 5L > slots.length / 2 * 3L) bytes * 2 else 0L
 
-  def hash(group: Int, chunk: Long): Long = Hashes.ofPair(groupHash(group), chunk)
+  def hash(group: Int, chunk: Long): Long = Hashes.ofPair(groupHash(group), chunk) ^ salt
 
   /**
    * Reads the slot where a chunk of this hash may be, for no other end than that it be in the cache

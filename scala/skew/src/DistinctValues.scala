@@ -17,7 +17,7 @@ private[skew] trait DistinctValues {
 
   /**
    * Hands some pairs to `writer`, from a place on of which the first is 0. The answer is the next
-   * place, or -1 when that was the last and all pairs are forgotten.
+   * place, or -1 when that was the last and all pairs are forgotten. Until then nothing is added.
    */
   def drain(column: Int, writer: BlockWriter, from: Int): Int
 
@@ -31,5 +31,5 @@ private[skew] trait DistinctValues {
 private[skew] object DistinctValues {
 
   /** Slots of a table that are drained at a time. */
-  val someSlots: Int = 1 << 14
+  val someSlots: Int = 1 << 12
 }

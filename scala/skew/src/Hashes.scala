@@ -30,6 +30,9 @@ private[skew] object Hashes {
   def file(level: Int)(groupHash: Int, valueHash: Long): Int =
     ((ofPair(groupHash, valueHash) >>> (4 * level)) & 15L).toInt
 
+  /** For the tables of a level: 0 below the exchange, 1 above it, one more for each spill. */
+  def salt(level: Int): Long = if (level == 0) 0L else mix(level.toLong)
+
   /** A place in a table of `2^^bits` slots, by all bits. */
   def slot(hash: Long, bits: Int): Int = ((hash * 0x9e3779b97f4a7c15L) >>> (64 - bits)).toInt
 

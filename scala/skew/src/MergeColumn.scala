@@ -3,12 +3,13 @@ package io.firesteel.skew
 import org.apache.spark.sql.catalyst.InternalRow
 
 /** One column in the merge: its distinct values, and what its functions make of them. */
-private[skew] abstract class MergeColumn(val isNumber: Boolean, groups: Groups)
+private[skew] abstract class MergeColumn(val isNumber: Boolean, groups: Groups, salt: Long)
   extends NumberBatch.Fresh {
 
   private[this] val asNumbers: DistinctNumbers =
-    if (isNumber) new DistinctNumbers(groups.hash) else null
-  private[this] val asBytes: DistinctBytes = if (isNumber) null else new DistinctBytes(groups.hash)
+    if (isNumber) new DistinctNumbers(groups.hash, salt) else null
+  private[this] val asBytes: DistinctBytes =
+    if (isNumber) null else new DistinctBytes(groups.hash, salt)
 
   private[this] val batch = if (isNumber) new NumberBatch(asNumbers) else null
 

@@ -22,7 +22,7 @@ private[skew] final class MergeDistinct(
   import MergeDistinct._
 
   private[this] val groups = start.newGroups()
-  private[this] val columns = start.columns.map(_.newMerge(groups)).toArray
+  private[this] val columns = start.columns.map(_.newMerge(groups, Hashes.salt(level + 1))).toArray
   private[this] var spill: SpilledBlocks = _
   private[this] var writer: BlockWriter = _
   private[this] var numbers = new Array[Int](64) // of a block's groups in `groups`
@@ -152,7 +152,7 @@ private[skew] final class MergeDistinct(
       columns(column).values.drainAll(column, writer)
       columns(column).forget()
     }
-    writer.states()
+    writer.states(0, groups.size)
     writer.flush()
     groups.clear()
     budget.releaseTo(0L)

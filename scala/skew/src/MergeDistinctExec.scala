@@ -124,10 +124,10 @@ private[skew] final case class MergeColumnStart(
     isCount: Boolean,
     isNumber: Boolean) {
 
-  def newMerge(groups: Groups): MergeColumn =
-    if (isCount) new CountedColumn(isNumber, groups, functions.size)
+  def newMerge(groups: Groups, salt: Long): MergeColumn =
+    if (isCount) new CountedColumn(isNumber, groups, salt, functions.size)
     else {
       val computed = new MergeableAggregates(functions, values)
-      new ComputedColumn(isNumber, groups, computed, values.size)
+      new ComputedColumn(isNumber, groups, salt, computed, values.size)
     }
 }

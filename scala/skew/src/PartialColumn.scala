@@ -24,14 +24,17 @@ private[skew] final class PartialColumn(
   import PartialColumn._
 
   private[this] val coded = new CodedValues(isNumber, fields, groups)
-  private[this] val numbers = if (isNumber) new DistinctNumbers(groups.hash) else null
+  private[this] val numbers =
+    if (isNumber) new DistinctNumbers(groups.hash, Hashes.salt(0)) else null
   private[this] val batch = if (isNumber) new NumberBatch(numbers) else null
-  private[this] val rows = if (isNumber) null else new DistinctBytes(groups.hash)
+  private[this] val rows = if (isNumber) null else new DistinctBytes(groups.hash, Hashes.salt(0))
 
   private[this] var values: DistinctValues = coded
   private[this] var isCoded = true
   private[this] var met = 0L // values since the codes were begun
   private[this] var nextLook = firstLook
+  private[this] var knownCodes = 0 // at the last look
+  private[this] var knownPairs = 0
 
   private[this] var seen = 0L // values of the sample
   private[this] var newOnes = 0L
@@ -42,7 +45,7 @@ private[skew] final class PartialColumn(
   /** Values that were sent on without a look for duplicates. */
   var passedOn: Long = 0L
 
-  /** Whether a value that was added has taken the last place; new groups may do so, too. */
+  /** Whether a value that was added has taken the last place. A new group may, too: this says nothing of it. */
   var isFull: Boolean = false
 
   /** Bytes held; where codes were left, the writer still reads their values. */
@@ -82,6 +85,8 @@ private[skew] final class PartialColumn(
     coded.clear()
     met = 0L
     nextLook = firstLook
+    knownCodes = 0
+    knownPairs = 0
     isFull = false
   }
 
@@ -125,10 +130,19 @@ private[skew] final class PartialColumn(
     if (isNew && coded.growth > 0L) isFull = true
     met += 1
     judge(1, if (isNew) 1 else 0)
-    if (met >= nextLook && isCoded) {
-      nextLook *= 2
-      if (!coded.pays) leaveCodes()
-    }
+    if (met >= nextLook && isCoded) look()
+  }
+
+  /**
+   * Whether values that are new are at home in several groups: at first all are new, so the first look
+   * only counts, and the next ones judge what came since.
+   */
+  private def look(): Unit = {
+    val (newCodes, newPairs) = (coded.codes - knownCodes, coded.size - knownPairs)
+    knownCodes = coded.codes
+    knownPairs = coded.size
+    nextLook *= 2
+    if (met > firstLook && newCodes.toLong * fewestGroups > newPairs) leaveCodes()
   }
 
   /** Counts some values of the sample, and how many of them were new. */
@@ -167,8 +181,11 @@ private[skew] final class PartialColumn(
 
 private object PartialColumn {
 
-  /** Values after which the codes are judged, and again whenever there are twice as many. */
+  /** Values after which codes are counted, and judged whenever there are twice as many. */
   private val firstLook = 8192L
+
+  /** Groups that a value has to have, in the mean. */
+  private val fewestGroups = 4L
 
   /** Bytes of a value that has a code: a block has to hold it once for all of its groups. */
   private val longestCoded = 256

@@ -120,8 +120,8 @@ private[skew] final class PartialDistinct(
   }
 
   /**
-   * Sends on some of all that is held, and begins anew after the last. Blocks are taken in between: all
-   * of them are larger than what they are made of.
+   * Sends on some of all that is held, and begins anew after the last. Blocks are taken in between: of a
+   * value that has a code there may be many copies.
    */
   private def sendSome(): Unit =
     if (sending < columns.length) {
@@ -130,8 +130,11 @@ private[skew] final class PartialDistinct(
         sendingFrom = 0
         sending += 1
       }
+    } else if (!groups.areKeysAlone && sendingFrom < groups.size) {
+      val until = math.min(sendingFrom + DistinctValues.someSlots, groups.size)
+      writer.states(sendingFrom, until)
+      sendingFrom = until
     } else {
-      if (!groups.areKeysAlone) writer.states()
       writer.flush()
       columns.foreach(_.clear())
       groups.clear()
@@ -139,6 +142,7 @@ private[skew] final class PartialDistinct(
       budget.releaseTo(0L)
       isSending = false
       sending = 0
+      sendingFrom = 0
     }
 }
 

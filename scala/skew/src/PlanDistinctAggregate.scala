@@ -20,7 +20,7 @@ import org.apache.spark.sql.types.{BinaryType, IntegerType}
  *                                                       +- child
  * }}}
  *
- * A value goes to the bucket of its hash in its group, so that all copies of it meet in one task
+ * A value goes to the bucket of its hash and its group's, so that all copies of it meet in one task
  * and the values of one large group are spread over all. Each task above makes of its values what a
  * partial aggregate of Spark's would, and Spark's own final aggregate adds that up.
  *
