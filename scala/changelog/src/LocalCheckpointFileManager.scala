@@ -70,9 +70,16 @@ final private class LocalFiles(path: Path, hadoopConf: Configuration)
 
   override def open(path: Path): FSDataInputStream = fs.open(path)
 
-  /** Without Hadoop's checksums, which Spark's own manager hides from Spark. */
+  /**
+   * Without Hadoop's checksums, which Spark's own manager hides from Spark, and without what somebody
+   * who was killed did not end: Spark takes a checkpoint for one of another query if there is any file
+   * in it, but no offset (`spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart`).
+   */
   override def list(path: Path, filter: PathFilter): Array[FileStatus] =
-    fs.listStatus(path, filter).filterNot(status => Checksums.isOne(status.getPath.getName))
+    fs.listStatus(path, filter).filterNot { status =>
+      val name = status.getPath.getName
+      Checksums.isOne(name) || Unfinished.isOne(name)
+    }
 
   override def mkdirs(path: Path): Unit = {
     val _ = Files.createDirectories(local(path))
@@ -102,7 +109,7 @@ final private class AtomicFile(to: LocalPath, overwrite: Boolean, making: LocalP
   with Logging {
 
   def this(to: LocalPath, overwrite: Boolean) =
-    this(to, overwrite, to.resolveSibling(s".${to.getFileName}.${UUID.randomUUID()}.tmp"))
+    this(to, overwrite, Unfinished.of(to))
 
   private var ended = false
 
@@ -145,6 +152,15 @@ final private class AtomicFile(to: LocalPath, overwrite: Boolean, making: LocalP
       }
     }
   }
+}
+
+/** A file while it is written, named as Spark's own manager does. */
+private object Unfinished {
+
+  def of(file: LocalPath): LocalPath =
+    file.resolveSibling(s".${file.getFileName}.${UUID.randomUUID()}.tmp")
+
+  def isOne(name: String): Boolean = name.startsWith(".") && name.endsWith(".tmp")
 }
 
 /** Hadoop's checksum of a file lies in one beside it, and a file that another has replaced fails by it. */

@@ -10,6 +10,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path, RawLocalFileSystem}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.Assertion
 
@@ -101,6 +102,25 @@ class LocalCheckpointFileManagerSuite extends ChangelogSuite {
       Files.writeString(checksum, "of the new one")
       manager.delete(new Path(file.toString))
       assert(names(folder).isEmpty)
+    }
+  }
+
+  test("a query begins where one was killed while it wrote its first offset") {
+    inFolder { (folder, manager) =>
+      val offsets = Files.createDirectories(folder.resolve("offsets"))
+      Files.writeString(offsets.resolve(".0.b41ef0e5-2c1a-4c0c-9f6e-6f0d3a2c7d11.tmp"), "v1")
+      assert(manager.list(new Path(offsets.toString)).isEmpty)
+      val in = Files.createDirectories(folder.resolve("in"))
+      Files.writeString(in.resolve("1"), "a line")
+      val query = spark.readStream
+        .text(in.toString)
+        .writeStream
+        .format("noop")
+        .option("checkpointLocation", folder.toString)
+        .trigger(Trigger.AvailableNow())
+        .start()
+      query.awaitTermination()
+      assert(names(offsets).contains("0"))
     }
   }
 
