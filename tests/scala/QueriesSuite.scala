@@ -1,10 +1,5 @@
 package io.firesteel.tests
 
-import java.nio.charset.StandardCharsets.UTF_8
-import java.nio.file.{Files, Path}
-
-import scala.jdk.CollectionConverters._
-
 import io.firesteel.FiresteelExtensions
 import io.firesteel.core.Explain
 import io.firesteel.testkit.{GoldenPlan, RoomSuite}
@@ -12,11 +7,9 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Every `tests/queries/<room>/<name>.sql`: Spark's answer, the outcome its header expects, and the plan of
- * `tests/plans/<room>/<name>.txt`.
+ * Every query file but those of streams: Spark's answer, the outcome its header expects, and its plan.
  *
- * The header is lines of comment: `-- expect: PlanTopN` names rules that fire, `-- expect: declines
- * RANK.NO_UPPER_BOUND` reasons; `-- set: key=value` a setting.
+ * `-- expect: PlanTopN` names a rule that fires, `-- expect: declines RANK.NO_UPPER_BOUND` a reason.
  */
 class QueriesSuite extends RoomSuite {
 
@@ -25,8 +18,6 @@ class QueriesSuite extends RoomSuite {
 
   override protected def settings: Map[String, String] =
     Map(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> "false")
-
-  private val root = Path.of("tests")
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()
@@ -41,36 +32,28 @@ class QueriesSuite extends RoomSuite {
       .createOrReplaceTempView("events")
   }
 
-  private def files: Seq[Path] = {
-    val walk = Files.walk(root.resolve("queries"))
-    try walk.iterator().asScala.filter(_.toString.endsWith(".sql")).toSeq.sortBy(_.toString)
-    finally walk.close()
-  }
+  private val files = QueryFile.all.filter(_.room != "changelog")
 
   test("there are cases to run") {
     assert(files.nonEmpty)
   }
 
   files.foreach { file =>
-    val room = file.getParent.getFileName.toString
-    val name = file.getFileName.toString.stripSuffix(".sql")
-    test(s"$room: $name") {
-      val lines = Files.readString(file, UTF_8).linesIterator.toSeq
-      val header = lines.filter(_.startsWith("-- ")).map(_.drop(3))
-      val sql = lines.filterNot(_.startsWith("--")).mkString("\n").trim
-      val sets = header.collect { case s"set: $key=$value" => key -> value }
-      val expected = header.collect { case s"expect: $outcome" => outcome }
-      withConf(sets: _*) {
-        val explained = Explain.of(executed(spark.sql(sql)))
+    test(s"${file.room}: ${file.name}") {
+      withConf(file.settings: _*) {
+        val explained = Explain.of(executed(spark.sql(file.sql)))
         val outcomes =
           explained.fired.map(_.rule) ++ explained.declined.map(d => s"declines ${d.why.code}")
-        assert(outcomes.distinct.sorted == expected.sorted)
-        assertSameAnswer(sql)
-        val theirs = GoldenPlan.normalised(stock(executed(spark.sql(sql))))
-        val ours = GoldenPlan.normalised(executed(spark.sql(sql)))
-        GoldenPlan.assertEquals(
-          root.resolve(s"plans/$room/$name.txt"),
-          s"$sql\n\n== ours ==\n$ours\n\n== Spark's ==\n$theirs\n")
+        assert(outcomes.distinct.sorted == file.expected.sorted)
+        assertSameAnswer(file.sql)
+        val ours = GoldenPlan.normalised(executed(spark.sql(file.sql)))
+        val theirs =
+          if (!file.hasSparksPlan) ""
+          else {
+            val plan = GoldenPlan.normalised(stock(executed(spark.sql(file.sql))))
+            s"\n== Spark's ==\n$plan\n"
+          }
+        GoldenPlan.assertEquals(file.plan, s"${file.sql}\n\n== ours ==\n$ours\n$theirs")
       }
     }
   }

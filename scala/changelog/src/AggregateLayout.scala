@@ -4,7 +4,7 @@ import scala.collection.mutable.ArrayBuffer
 
 import io.firesteel.core.KeyIndex
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, EvalMode, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, EvalMode, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Count, DeclarativeAggregate, Max, Min, Sum}
 import org.apache.spark.sql.types.{BinaryType, DataType, Decimal, DecimalType, DoubleType, FloatType, IntegerType, StructType}
 
@@ -95,6 +95,9 @@ final private[changelog] class AggregateLayout(
   val keyTypes: Seq[DataType] =
     keys.map(_.dataType) ++ (if (hasSet) Seq(IntegerType, IntegerType) else Nil)
 
+  /** Whether some functions keep buffers of Spark's. */
+  val hasMerged: Boolean = slots.exists(_.isInstanceOf[MergedSlot])
+
   private val slotTypes: Seq[DataType] = slots.toSeq.flatMap(_.fields.map(_._2))
 
   val valueTypes: Seq[DataType] = if (hasSet) slotTypes :+ BinaryType else slotTypes
@@ -136,7 +139,9 @@ final private[changelog] class AggregateLayout(
 
   /** The store's schema. */
   def state: StateLayout = {
-    val keyNames = keys.indices.map(i => s"key_$i") ++
+    val keyNames = keys.zipWithIndex.map { case (key, i) =>
+      s"key_$i" + SplitDistinct.bucketsOf(key).fold("")(n => s"_of_$n")
+    } ++
       (if (hasSet) Seq("set", "bucket") else Nil)
     val slotNames = slots.indices.flatMap(i => slots(i).fields.map(f => s"${names(i)}_${f._1}"))
     val valueNames =
@@ -228,7 +233,10 @@ final private[changelog] class AggregateLayout(
 
   private def anyOf(call: AnyAggregate, isDistinct: Boolean, i: Int): AggregateResult = {
     // Constants, such as a percentage, are part of what the state means.
-    val constants = call.arguments.filter(_.foldable).map(_.sql)
+    val constants = call.arguments.collect {
+      case constant if constant.foldable => constant.sql
+      case order: SortOrder => order.direction.sql + order.nullOrdering.sql
+    }
     val name = (s"call_$i" +: call.prettyName +: constants).mkString("_")
     val read = call.arguments.flatMap(_.collect { case p: BoundReference => p })
     val places = read.distinctBy(_.ordinal)

@@ -48,7 +48,7 @@ object ChangelogConf {
       .doc(
         "Into how many parts the DISTINCT values of a group are split, so that one group with most " +
           "of the values keeps several tasks busy, at the cost of a second aggregate over the parts; 0, " +
-          "none. A query keeps the number with which it was started.")
+          "none. A query that goes on from a checkpoint must have the number with which it was started.")
       .version("0.1.0")
       .intConf
       .checkValue(n => n >= 0 && n <= 65536, "must be from 0 to 65536")

@@ -1,7 +1,7 @@
 package io.firesteel.changelog
 
 import io.firesteel.changelog.ChangelogOperator.{mapKeys, renamed}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, Generator, NamedExpression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, Generator, GetStructField, NamedExpression, SortOrder, TimeWindow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 
@@ -62,6 +62,19 @@ private[changelog] trait Stateful { self: ChangelogOperator =>
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] =
     inputs.map(_.changes.updates)
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = wanted
+}
+
+/** Makes several rows of one, or none: what was an update is then rows that go and rows that come. */
+private[changelog] trait Multiplying { self: ChangelogOperator =>
+  def input: ChangelogOperator
+  override def inputs: Seq[ChangelogOperator] = Seq(input)
+  override def changes(inputs: Seq[Facts]): Changes =
+    Changes(updates = false, deletes = !inputs.head.changes.insertOnly)
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] =
+    inputs.map(_.changes.updates)
+  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
 }
 
 /** What Spark plans by itself: rows come and stay. */
@@ -154,7 +167,8 @@ final case class Projection(columns: Seq[NamedExpression], input: ChangelogOpera
   with Forwarding {
   override def name: String = "Project"
   override def output: Seq[Attribute] = columns.map(_.toAttribute)
-  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = mapKeys(columns, inputs.head)
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] =
+    mapKeys(columns, inputs.head.upsertKeys)
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = renamed(columns).flatMap {
     case (from, to) => inputs.head.trends.get(from).map(to -> _)
   }.toMap
@@ -198,18 +212,22 @@ final case class Generation(
     outer: Boolean,
     made: Seq[Attribute],
     input: ChangelogOperator)
-  extends ChangelogOperator {
+  extends ChangelogOperator
+  with Multiplying {
   override def name: String = "Generate"
-  override def inputs: Seq[ChangelogOperator] = Seq(input)
   override def output: Seq[Attribute] = input.output ++ made
   override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = inputs.head.eventTimes
-  override def changes(inputs: Seq[Facts]): Changes =
-    Changes(updates = false, deletes = !inputs.head.changes.insertOnly)
-  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
-  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
-  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] =
-    inputs.map(_.changes.updates)
-  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
+}
+
+/** Grouping sets: a row for each of them, whose keys are null where they are not in the set. */
+final case class Expansion(
+    projections: Seq[Seq[Expression]],
+    output: Seq[Attribute],
+    input: ChangelogOperator)
+  extends ChangelogOperator
+  with Multiplying {
+  override def name: String = "Expand"
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = Set.empty
 }
 
 final case class UnionAll(inputs: Seq[ChangelogOperator], output: Seq[Attribute])
@@ -280,7 +298,7 @@ final case class TopN(
 
   def places: Places = Places(function, from, to, shown = rank.nonEmpty)
 
-  def strategy(input: Facts): TopNStrategy = TopNStrategy.of(partition, order, input)
+  def strategy(input: Facts): TopNStrategy = TopNStrategy.of(function, partition, order, input)
 
   override def changes(inputs: Seq[Facts]): Changes = Changes(
     updates = places.byPlace,
@@ -322,10 +340,18 @@ final case class ChangeEvents(
 private[changelog] object ChangelogOperator {
 
   /** The upsert keys of a projection: those all of whose columns it passes on. */
-  def mapKeys(columns: Seq[NamedExpression], input: Facts): Set[Set[ExprId]] = {
-    val names = renamed(columns).reverse.toMap
-    input.upsertKeys.filter(_.forall(names.contains)).map(_.map(names))
+  def mapKeys(columns: Seq[NamedExpression], keys: Set[Set[ExprId]]): Set[Set[ExprId]] = {
+    val names = (renamed(columns) ++ windowBounds(columns)).reverse.toMap
+    keys.filter(_.forall(names.contains)).map(_.map(names))
   }
+
+  /** The start of a time window tells which it is, as its end does: all are of one length. */
+  private def windowBounds(columns: Seq[NamedExpression]): Seq[(ExprId, ExprId)] =
+    columns.collect {
+      case alias @ Alias(GetStructField(window: Attribute, _, _), _)
+          if window.metadata.contains(TimeWindow.marker) =>
+        window.exprId -> alias.exprId
+    }
 
   /** Columns that a projection passes on, and what it calls them. */
   def renamed(columns: Seq[NamedExpression]): Seq[(ExprId, ExprId)] = columns.collect {

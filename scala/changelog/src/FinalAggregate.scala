@@ -115,8 +115,20 @@ final private[changelog] class FinalAggregate(
     if (entries.present(rows) == rows) put(key, state)
     else entries.remove(made.entryOf(key))
     val exists = layout.isGlobal || rows > 0
-    changes(before(group), if (exists) result(key, state) else null)
+    changes(before(group), if (exists) result(key, asRead(state)) else null)
   }
+
+  /**
+   * The state as the next micro-batch will read it, by which it will take back what is told now. Spark's
+   * buffers may say something else after they were written and read: a `collect_set` has another order.
+   */
+  private def asRead(state: GroupState): GroupState =
+    if (!layout.hasMerged) state
+    else {
+      val read = layout.newState()
+      layout.merge(read, made.valueOf(state), 0)
+      read
+    }
 
   private def put(key: UnsafeRow, state: GroupState): Unit = {
     val entry = made.entryOf(key)

@@ -11,7 +11,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  * most one entry of the tail. The tail is read only when so many of the head's rows went that those
  * left may not have all places; it then takes as many as it can hold from there.
  *
- * Memory: a head, and while the tail is read as many rows as a head takes.
+ * Memory: a head, and while the tail is read as many rows as a head takes; of `RANK` and `DENSE_RANK`,
+ * where any number of rows may have a place, all of the partition's.
  */
 final private[changelog] class FinalRetract(
     rows: Iterator[InternalRow],
@@ -62,19 +63,17 @@ final private[changelog] class FinalRetract(
 
   /** Takes the tail's first rows, all of which come after those of the head. */
   private def fromTail(partition: UnsafeRow, rows: Array[RankedRow]): Head = {
-    val tail = Array.newBuilder[RankedRow]
+    val tail = new FirstOfTail(ranked)
     entries.scan(rowsOf.tailOf(partition)) { (key, value) =>
-      val count = rowsOf.countOf(value)
-      tail += new RankedRow(rowsOf.rowOf(key).copy(), count, count)
+      tail.offer(rowsOf.rowOf(key), rowsOf.countOf(value))
     }
-    val sorted = tail.result()
-    java.util.Arrays.sort(sorted, ranked.comparator)
+    val sorted = tail.sorted
     val needed = ranked.needed(rows ++ sorted)
     val taken =
       if (needed < 0) sorted.length
       else math.min(sorted.length, needed + spare - rows.length)
     sorted.take(taken).foreach(row => removeFromTail(row.row))
-    Head(rows ++ sorted.take(taken), isAll = taken == sorted.length)
+    Head(rows ++ sorted.take(taken), isAll = tail.isAll && taken == sorted.length)
   }
 
   private def addToTail(row: RankedRow): Unit =

@@ -11,7 +11,7 @@ final case class Places(function: PlaceFunction, from: Long, to: Long, shown: Bo
   def byPlace: Boolean = function == PlaceFunction.RowNumber && (shown || from == to)
 
   /** Whether a partition has one row at most in the result, and needs no other to know it. */
-  def isFirst: Boolean = function == PlaceFunction.RowNumber && to == 1
+  def isFirst: Boolean = function == PlaceFunction.RowNumber && from == 1 && to == 1
 
   override def toString: String = s"${function.name} from $from to $to"
 }

@@ -34,6 +34,10 @@ private[changelog] object PruneColumns {
       case generation: Generation =>
         val needed = read -- generation.made ++ generation.generator.references
         generation.copy(input = only(generation.input, needed))
+      case Expansion(projections, output, input) =>
+        val places = output.indices.filter(i => read.contains(output(i)))
+        val kept = projections.map(row => places.map(row(_)))
+        Expansion(kept, places.map(output(_)), only(input, references(kept.flatten)))
       case UnionAll(inputs, output) =>
         // By place: what is kept of one input is kept of all.
         val places = output.indices.filter(i => read.contains(output(i)))

@@ -16,9 +16,13 @@ final private[changelog] case class PlacedRow(row: UnsafeRow, place: Int)
  * Orders the rows of a partition and finds those at the places that are asked for.
  *
  * Rows that tie are ordered by their bytes: which of them come first is then a matter of what is in
- * the state alone, the same before and after a restart.
+ * the state alone, the same before and after a restart. Where rows have versions, by the bytes of their
+ * keys first: a newer version that comes no later in the query's order comes no later in this one.
  */
-final private[changelog] class RankedRows(order: Seq[SortOrder], places: Places) {
+final private[changelog] class RankedRows(
+    order: Seq[SortOrder],
+    places: Places,
+    identity: RowIdentity) {
 
   private[this] val ordering = new LazilyGeneratedOrdering(order)
 
@@ -27,7 +31,11 @@ final private[changelog] class RankedRows(order: Seq[SortOrder], places: Places)
 
   def compare(a: UnsafeRow, b: UnsafeRow): Int = {
     val byOrder = ordering.compare(a, b)
-    if (byOrder != 0) byOrder else Arrays.compareUnsigned(a.getBytes, b.getBytes)
+    if (byOrder != 0) byOrder
+    else {
+      val byKey = identity.compare(a, b)
+      if (byKey != 0) byKey else Arrays.compareUnsigned(a.getBytes, b.getBytes)
+    }
   }
 
   /** Whether a row comes after another by what the query orders by. */
@@ -37,6 +45,11 @@ final private[changelog] class RankedRows(order: Seq[SortOrder], places: Places)
   def isBeyond(row: UnsafeRow, last: UnsafeRow): Boolean =
     if (places.function == PlaceFunction.RowNumber) compare(row, last) >= 0
     else comesAfter(row, last)
+
+  /** Different rows that are enough for all places, the first beyond and so many more; by ties, any number. */
+  def mostRows(more: Int): Int =
+    if (places.function != PlaceFunction.RowNumber) Int.MaxValue
+    else math.min(places.to + 1L + more, Int.MaxValue.toLong).toInt
 
   /** The rows at the places asked for, in order, of `sorted` rows that are there `count` times. */
   def placed(sorted: Array[RankedRow], count: RankedRow => Long): Array[PlacedRow] = {

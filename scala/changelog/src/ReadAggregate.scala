@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Expression, If, Literal, NamedExpression, RuntimeReplaceableAggregate}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Expression, If, Literal, NamedExpression, RuntimeReplaceableAggregate, SessionWindow, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Average, Count, DeclarativeAggregate, ImperativeAggregate, Max, Min, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.firesteel.normalizeFloats
@@ -13,7 +13,15 @@ final private[changelog] case class ReadAggregate(
 
 private[changelog] object ReadAggregate {
 
+  /** What the aggregate evaluates over its input. */
+  def evaluated(aggregate: Aggregate): Seq[Expression] =
+    aggregate.groupingExpressions ++ aggregate.aggregateExpressions
+      .flatMap(_.collect { case call: AggregateExpression =>
+        replaced(call.aggregateFunction).children ++ call.filter
+      }).flatten
+
   def apply(aggregate: Aggregate, ttlMs: Long, input: ChangelogOperator): ReadAggregate = {
+    requireNoSession(aggregate)
     val retracting = !InferChangelog.facts(input).changes.insertOnly
     val below = new ComputedColumns("_column")
     val keys = aggregate.groupingExpressions.map(g => g -> below.of(normalizeFloats(g)))
@@ -34,7 +42,9 @@ private[changelog] object ReadAggregate {
         column,
         column.transformDown {
           case call: AggregateExpression =>
-            calls.collectFirst { case (c, read) if c.semanticEquals(call) => read.result }.get
+            calls.collectFirst {
+              case (c, read) if c.canonicalized == call.canonicalized => read.result
+            }.get
           case part if keys.exists(_._1.semanticEquals(part)) =>
             keys.find(_._1.semanticEquals(part)).get._2
         }
@@ -42,6 +52,18 @@ private[changelog] object ReadAggregate {
     }
     ReadAggregate(operator, columns)
   }
+
+  /** Sessions grow together as rows come: what Spark's analyser writes for one is one row's alone. */
+  private def requireNoSession(aggregate: Aggregate): Unit =
+    if (aggregate.groupingExpressions.exists(
+        _.references.exists(_.metadata.contains(SessionWindow.marker)))) {
+      throw ChangelogErrors.unsupportedOperator(
+        "GROUP BY session_window",
+        "a row may join two sessions into one",
+        "leave DISTINCT and row_kind() out and use append or complete mode, where Spark runs it, or use " +
+          "window(...)"
+      )
+    }
 
   /** `SELECT DISTINCT`: groups of all columns, with no aggregates. */
   def distinct(ttlMs: Long, input: ChangelogOperator): ChangelogOperator = {
@@ -107,9 +129,11 @@ private[changelog] object ReadAggregate {
       distinct: Boolean,
       below: ComputedColumns): AnyAggregate = function match {
     case _: DeclarativeAggregate | _: ImperativeAggregate =>
+      def column(value: Expression) = below.of(if (distinct) normalizeFloats(value) else value)
       val columns = function.mapChildren {
         case constant if constant.foldable => constant
-        case value => below.of(if (distinct) normalizeFloats(value) else value)
+        case order: SortOrder => order.copy(child = column(order.child), sameOrderExpressions = Nil)
+        case value => column(value)
       }
       AnyAggregate(columns.asInstanceOf[AggregateFunction], filter.map(below.of))
     case other =>

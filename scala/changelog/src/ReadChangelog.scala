@@ -1,7 +1,7 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, SubqueryExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, NamedExpression, SubqueryExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.internal.SQLConf
 
@@ -26,7 +26,11 @@ final private[changelog] class ReadChangelog(
     case view: View => read(view.child)
     case project: Project => this.project(project.projectList, read(project.child))
     case aggregate: Aggregate =>
-      val grouped = ReadAggregate(aggregate, ttlMs, noEvents("Aggregate", read(aggregate.child)))
+      val input = noEvents("Aggregate", read(aggregate.child))
+      val grouped = ReadAggregate(
+        aggregate,
+        ttlMs,
+        computable("Aggregate", ReadAggregate.evaluated(aggregate), input))
       project(grouped.columns, SplitDistinct(grouped.operator))
     case distinct: Distinct =>
       ReadAggregate.distinct(ttlMs, noEvents("DISTINCT", read(distinct.child)))
@@ -39,12 +43,18 @@ final private[changelog] class ReadChangelog(
         generate.generator,
         generate.outer,
         generate.generatorOutput,
-        repeatable("Generate", Seq(generate.generator), input))
+        computable("Generate", Seq(generate.generator), input))
+    case expand: Expand =>
+      val input = noEvents("Expand", read(expand.child))
+      Expansion(
+        expand.projections,
+        expand.output,
+        computable("Expand", expand.projections.flatten, input))
     case join: Join if join.children.exists(!_.isStreaming) =>
       ReadJoin(
         join,
         ttlMs,
-        stream => repeatable("Join", join.condition.toSeq, noEvents("Join", read(stream))))
+        stream => computable("Join", join.condition.toSeq, noEvents("Join", read(stream))))
     case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)
     case other => throw Unsupported(other, refused)
   }
@@ -67,10 +77,13 @@ final private[changelog] class ReadChangelog(
   private def filter(filter: Filter): ChangelogOperator = filter match {
     case asking if ReadChangelog.asksRowKind(asking.condition) =>
       throw ChangelogErrors.misplacedRowKind("a filter")
+    // The bound of a place may be in either.
+    case Filter(above, FilterBelow(below, columns)) if above.deterministic =>
+      project(columns, this.filter(Filter(And(below.condition, above), below.child)))
     case RankedWindow(ranked) =>
       val its = keeping(ranked.ttl)
       val input = noEvents("TopN", its.read(ranked.window.child))
-      val topN = ranked.operator(repeatable("TopN", ranked.expressions, input), its.ttlMs)
+      val topN = ranked.operator(computable("TopN", ranked.expressions, input), its.ttlMs)
       val projected = ranked.projections.reverse.foldLeft(topN)((op, list) => project(list, op))
       ranked.rest.foldLeft(projected) { (op, condition) =>
         Selection(condition, repeatable("Filter", Seq(condition), op))
@@ -83,7 +96,7 @@ final private[changelog] class ReadChangelog(
     case SortedLimit(sorted) =>
       val its = keeping(sorted.ttl)
       val input = noEvents("LIMIT", its.read(sorted.sort.child))
-      val topN = sorted.operator(repeatable("LIMIT", sorted.sort.order, input), its.ttlMs)
+      val topN = sorted.operator(computable("LIMIT", sorted.sort.order, input), its.ttlMs)
       sorted.projections.reverse.foldLeft(topN)((op, list) => project(list, op))
     case _ => throw Unsupported(plan, refused)
   }
@@ -104,12 +117,36 @@ final private[changelog] class ReadChangelog(
     input
   }
 
+  /** The same of expressions that are no columns of the result: kinds cannot be asked for in them. */
+  private def computable(
+      operator: String,
+      expressions: Seq[Expression],
+      input: ChangelogOperator): ChangelogOperator = {
+    if (expressions.exists(ReadChangelog.asksRowKind)) {
+      throw ChangelogErrors.misplacedRowKind(operator)
+    }
+    repeatable(operator, expressions, input)
+  }
+
   /** Above `row_kind()` rows are changes: counting or ranking them answers another question. */
   private def noEvents(operator: String, input: ChangelogOperator): ChangelogOperator = {
     def has(op: ChangelogOperator): Boolean =
       op.isInstanceOf[ChangeEvents] || op.inputs.exists(has)
     if (has(input)) throw ChangelogErrors.misplacedRowKind(operator)
     input
+  }
+}
+
+/** A filter, and the columns that are left of its result: nothing else has come in between. */
+private object FilterBelow {
+  def unapply(plan: LogicalPlan): Option[(Filter, Seq[NamedExpression])] = plan match {
+    case filter: Filter
+        if filter.condition.deterministic && !ReadChangelog.asksRowKind(filter.condition) =>
+      Some((filter, filter.output))
+    case alias: SubqueryAlias => unapply(alias.child)
+    case Project(columns, child) if columns.forall(_.isInstanceOf[Attribute]) =>
+      unapply(child).map { case (filter, _) => (filter, columns) }
+    case _ => None
   }
 }
 

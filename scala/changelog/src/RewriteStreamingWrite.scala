@@ -3,9 +3,9 @@ package io.firesteel.changelog
 import io.firesteel.core.Decline
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
-import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, NamedExpression}
 import org.apache.spark.sql.catalyst.optimizer.InlineCTE
-import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Project, Repartition, Sort, SubqueryAlias, WithCTE}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
 import org.apache.spark.sql.execution.streaming.{ContinuousTrigger, RealTimeTrigger}
@@ -53,10 +53,10 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   def becomesChangelog(query: LogicalPlan, mode: OutputMode): Boolean =
     changelogOf(inlined(query), mode).nonEmpty
 
-  private def inlined(query: LogicalPlan): LogicalPlan = query match {
-    case cte: WithCTE => InlineCTE(alwaysInline = true).apply(cte)
-    case other => other
-  }
+  /** Common table expressions are written where they are read, also those of a view. */
+  private def inlined(query: LogicalPlan): LogicalPlan =
+    if (query.exists(_.isInstanceOf[WithCTE])) InlineCTE(alwaysInline = true).apply(query)
+    else query
 
   /** Whether a query becomes a changelog, and what Spark has said against it if it did. */
   private def changelogOf(query: LogicalPlan, mode: OutputMode): Option[Option[String]] =
@@ -134,9 +134,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private def requireUpsertKey(inferred: Inferred): Unit =
     inferred.where(_.isInstanceOf[ChangeEvents]) match {
       case Some(events) =>
-        val columns = events.operator.asInstanceOf[ChangeEvents].columns
-        val from = events.inputs.head.facts
-        if (!from.changes.insertOnly && ChangelogOperator.mapKeys(columns, from).isEmpty) {
+        if (!events.inputs.head.changes.insertOnly && keysOfEvents(inferred).isEmpty) {
           throw ChangelogErrors.notAnUpsert("no columns of the result identify its rows")
         }
       case None if inferred.changes.insertOnly => ()
@@ -147,12 +145,18 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       case None => ()
     }
 
-  /** The whole result at every micro-batch, and the order in which the query asks for it. */
-  private case class WholeResult(
-      table: ChangelogTable,
-      order: Option[Seq[SortOrder]],
-      inferred: Inferred) {
-    def sorted: LogicalPlan = order.fold[LogicalPlan](table)(sortBy => sort(sortBy, table))
+  /** What identifies the rows that changes are of, from `row_kind()` up to the result. */
+  private def keysOfEvents(query: Inferred): Set[Set[ExprId]] = query.operator match {
+    case ChangeEvents(columns, _, _) =>
+      ChangelogOperator.mapKeys(columns, query.inputs.head.facts.upsertKeys)
+    case Projection(columns, _) =>
+      ChangelogOperator.mapKeys(columns, keysOfEvents(query.inputs.head))
+    case _ => query.inputs.headOption.fold(Set.empty[Set[ExprId]])(keysOfEvents)
+  }
+
+  /** The whole result at every micro-batch, and what the query does with it at last. */
+  private case class WholeResult(table: ChangelogTable, last: LastOrder, inferred: Inferred) {
+    def sorted: LogicalPlan = last.over(table)
   }
 
   /**
@@ -174,7 +178,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
 
   private def table(query: LogicalPlan, refused: Option[String]): WholeResult = {
     if (asksRowKind(query)) throw ChangelogErrors.noEventsInComplete()
-    val (order, unordered) = lastOrder(query)
+    val last = LastOrder(query)
+    val unordered = last.query
     val read = PruneColumns(new ReadChangelog(updateBefore = true, refused).read(unordered))
     val inferred = InferChangelog(read, updateBefore = true)
     val written = WriteChangelog(inferred)
@@ -183,22 +188,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     val attributes = columns.map(_.toAttribute)
     StateTypes.require("complete mode", attributes)
     val ttlMs = conf.getConf(ChangelogConf.STATE_TTL)
-    WholeResult(ChangelogTable(attributes, written.kind, ttlMs, rows), order, inferred)
-  }
-
-  /** In one task: a sort by ranges would run the stateful plan twice, once to sample it. */
-  private def sort(order: Seq[SortOrder], table: LogicalPlan): LogicalPlan =
-    Sort(order, global = false, Repartition(1, shuffle = true, table))
-
-  /** The order that the query asks for last, and the query without it where it is all there is. */
-  private def lastOrder(query: LogicalPlan): (Option[Seq[SortOrder]], LogicalPlan) = query match {
-    case alias: SubqueryAlias => lastOrder(alias.child)
-    case StateTtl(ms, child) =>
-      val (order, unordered) = lastOrder(child)
-      (order, StateTtl(ms, unordered))
-    case sort: Sort if sort.global => (Some(sort.order), sort.child)
-    case limit @ GlobalLimit(_, LocalLimit(_, sort: Sort)) => (Some(sort.order), limit)
-    case other => (None, other)
+    WholeResult(ChangelogTable(attributes, written.kind, ttlMs, rows), last, inferred)
   }
 
   private def outputOf(query: LogicalPlan, written: LogicalPlan): Seq[NamedExpression] =

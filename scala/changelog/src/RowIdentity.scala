@@ -1,5 +1,7 @@
 package io.firesteel.changelog
 
+import java.util.Arrays
+
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection, UnsafeRow}
 
 /** Whether a row is another one's newer version. */
@@ -12,6 +14,9 @@ sealed abstract private[changelog] class RowIdentity {
 
   /** What the versions of a row share, in a row that the next call uses again. */
   def keyOf(row: UnsafeRow): UnsafeRow
+
+  /** Some order of the keys; versions of a row are equal in it. */
+  def compare(a: UnsafeRow, b: UnsafeRow): Int
 }
 
 private[changelog] object RowIdentity {
@@ -23,6 +28,7 @@ private[changelog] object RowIdentity {
     override def hasVersions: Boolean = false
     override def same(a: UnsafeRow, b: UnsafeRow): Boolean = false
     override def keyOf(row: UnsafeRow): UnsafeRow = row
+    override def compare(a: UnsafeRow, b: UnsafeRow): Int = 0
   }
 
   final private class ByKey(key: Seq[Expression]) extends RowIdentity {
@@ -30,5 +36,7 @@ private[changelog] object RowIdentity {
     override def hasVersions: Boolean = true
     override def same(a: UnsafeRow, b: UnsafeRow): Boolean = one(a) == other(b)
     override def keyOf(row: UnsafeRow): UnsafeRow = one(row)
+    override def compare(a: UnsafeRow, b: UnsafeRow): Int =
+      Arrays.compareUnsigned(one(a).getBytes, other(b).getBytes)
   }
 }

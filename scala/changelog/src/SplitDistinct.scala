@@ -4,7 +4,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Coalesce, EvalMode, Expression, Literal, Murmur3Hash, NamedExpression, Pmod}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min, Sum}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DecimalType, LongType}
+import org.apache.spark.sql.types.{DecimalType, LongType, MetadataBuilder}
 
 /**
  * Spreads the distinct values of a group over several tasks: an aggregate by the keys and a bucket of
@@ -17,6 +17,12 @@ import org.apache.spark.sql.types.{DecimalType, LongType}
  * }}}
  */
 private[changelog] object SplitDistinct extends Logging {
+
+  private val metadataKey = "firesteel.buckets"
+
+  /** How many buckets there are, if the column tells one: with another number values lie elsewhere. */
+  def bucketsOf(column: Attribute): Option[Long] =
+    if (column.metadata.contains(metadataKey)) Some(column.metadata.getLong(metadataKey)) else None
 
   /** The aggregate in two, or as it is. */
   def apply(aggregate: GroupAggregate): ChangelogOperator = {
@@ -55,7 +61,8 @@ private[changelog] object SplitDistinct extends Logging {
 
   private def split(aggregate: GroupAggregate, buckets: Int): ChangelogOperator = {
     val bucket =
-      Alias(Pmod(Murmur3Hash(distinctColumns(aggregate).head, 42), Literal(buckets)), "bucket")()
+      Alias(Pmod(Murmur3Hash(distinctColumns(aggregate).head, 42), Literal(buckets)), "bucket")(
+        explicitMetadata = Some(new MetadataBuilder().putLong(metadataKey, buckets.toLong).build()))
     val parts = aggregate.results.map(r => AttributeReference(r.name, r.dataType, r.nullable)())
     val below = aggregate.copy(
       keys = aggregate.keys :+ bucket.toAttribute,

@@ -29,8 +29,8 @@ final private[changelog] case class PartialTopNExec(
     val (in, sortBy, at) = (child.output, TopNExecs.bind(order, child.output), places)
     val (of, key) = (TopNExecs.bindAll(partition, in), TopNExecs.bindAll(rowKey, in))
     child.execute().mapPartitions { unread =>
-      val (ranked, rows) = (new RankedRows(sortBy, at), KeyReader.unsafe(unread, in))
       val identity = RowIdentity.of(key)
+      val (ranked, rows) = (new RankedRows(sortBy, at, identity), KeyReader.unsafe(unread, in))
       val kept =
         if (at.isFirst)
           new PartialFirst(rows, FoldLimits.ofThisTask(limit), new FirstRows(of, ranked, identity))
@@ -106,7 +106,8 @@ final private[changelog] case class ChangelogTopNExec(
     val placeColumn = rank.getOrElse(AttributeReference("place", IntegerType)())
     val (shown, made) = (output, row :+ placeColumn :+ kindOut)
     (entries, _, rows) => {
-      val (ranked, identity) = (new RankedRows(sortBy, at), RowIdentity.of(key))
+      val identity = RowIdentity.of(key)
+      val ranked = new RankedRows(sortBy, at, identity)
       val out = new PlacedOutput(UnsafeProjection.create(shown, made))
       if (layout.isFirst) {
         val first = new FirstRows(of, ranked, identity)

@@ -12,23 +12,30 @@ private[changelog] object TopNStrategy {
 
   /**
    * Rows are replaced, by ones that come no later in the order, and never go: a row that is beyond the
-   * last place stays there until it is replaced itself.
+   * last place stays there until it is replaced itself. Not by `DENSE_RANK`: of two better rows one may
+   * become the other's equal, and all behind them move up.
    *
-   * @param key what tells rows apart
+   * @param key what tells rows apart; a table of one row has none, and is none the worse for `Retract`
    */
   final case class UpdateFast(key: Set[ExprId]) extends TopNStrategy("UpdateFast")
 
   /** Anything may go, and any row take its place. */
   case object Retract extends TopNStrategy("Retract")
 
-  def of(partition: Seq[Attribute], order: Seq[SortOrder], input: Facts): TopNStrategy =
+  def of(
+      function: PlaceFunction,
+      partition: Seq[Attribute],
+      order: Seq[SortOrder],
+      input: Facts): TopNStrategy =
     if (input.changes.insertOnly) AppendFast
-    else if (input.changes.deletes) Retract
+    else if (input.changes.deletes || function == PlaceFunction.DenseRank) Retract
     else {
       // A row must stay in its partition, or it would have to be taken out of the one it leaves.
       val of = partition.map(_.exprId).toSet
       input.upsertKeys
-        .find(key => of.subsetOf(key) && order.forall(o => neverWorsens(o, key, input)))
+        .find { key =>
+          key.nonEmpty && of.subsetOf(key) && order.forall(o => neverWorsens(o, key, input))
+        }
         .fold[TopNStrategy](Retract)(UpdateFast(_))
     }
 

@@ -3,7 +3,7 @@ package io.firesteel.changelog
 import io.firesteel.core.RowKind
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
-import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, Filter, Generate, HintInfo, Join, JoinHint, LogicalPlan, Project, Union}
+import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, Expand, Filter, Generate, HintInfo, Join, JoinHint, LogicalPlan, Project, Union}
 import org.apache.spark.sql.types.LongType
 
 /** A logical plan for an operator, and its column of kinds; none where rows only come. */
@@ -26,6 +26,7 @@ private[changelog] object WriteChangelog {
           inputs.head,
           selection.splitsUpdates(inferred.inputs.head.facts))
       case generation: Generation => generate(generation, inputs.head)
+      case expansion: Expansion => expand(expansion, inputs.head)
       case union: UnionAll => this.union(union, inputs)
       case events: ChangeEvents => this.events(events, inferred.inputs.head, inputs.head)
       case aggregate: GroupAggregate => this.aggregate(aggregate, inferred, inputs.head)
@@ -223,16 +224,29 @@ private[changelog] object WriteChangelog {
     input.kind match {
       case None => Written(generate(input.plan), None)
       case Some(kind) =>
-        val goes = Literal(RowKind.Delete)
-        val alone = If(
-          Or(EqualTo(kind, goes), EqualTo(kind, Literal(RowKind.UpdateBefore))),
-          goes,
-          Literal(RowKind.Insert))
-        val newKind = Alias(alone, "row_kind")()
+        val newKind = Alias(alone(kind), "row_kind")()
         val columns = input.plan.output.filterNot(_.exprId == kind.exprId)
         val plan = generate(Project(columns :+ newKind, input.plan))
         Written(plan, Some(newKind.toAttribute))
     }
+  }
+
+  private def expand(expansion: Expansion, input: Written): Written = input.kind match {
+    case None =>
+      Written(Expand(expansion.projections, expansion.output, input.plan), None)
+    case Some(kind) =>
+      val newKind = ChangelogNode.newKind()
+      val rows = expansion.projections.map(_ :+ alone(kind))
+      Written(Expand(rows, expansion.output :+ newKind, input.plan), Some(newKind))
+  }
+
+  /** The kind of a row that comes or goes by itself. */
+  private def alone(kind: Attribute): Expression = {
+    val goes = Literal(RowKind.Delete)
+    If(
+      Or(EqualTo(kind, goes), EqualTo(kind, Literal(RowKind.UpdateBefore))),
+      goes,
+      Literal(RowKind.Insert))
   }
 
   private def union(union: UnionAll, inputs: Seq[Written]): Written =

@@ -228,4 +228,93 @@ class AggregateStreamSuite extends ChangelogSuite {
       assertFollows(words, counted, batches)
     }
   }
+
+  test("a set is taken back in the order in which it was told") {
+    val numbers = Seq(0 to 9, 16 to 23, Seq(30), 64 to 90).map(_.map(Row("a", _)))
+    Seq("collect_set(n)", "mode(n)", "concat_ws(',', collect_set(CAST(n AS STRING)))").foreach {
+      call =>
+        val fed = stream(words, s"SELECT $call AS s, count(*) AS m FROM {t} GROUP BY word")
+        try {
+          fed.start()
+          numbers.foreach(fed.feed)
+          val told = fed.emitted.map(row => row.getString(2) -> row.toSeq.take(2))
+          assert(told.map(_._1) == "+I" +: Seq.fill(3)(Seq("-U", "+U")).flatten)
+          told.grouped(2).foreach {
+            case Seq((_, now), (_, takenBack)) => assert(now == takenBack)
+            case _ => ()
+          }
+        } finally fed.stop()
+    }
+    assertFollows(
+      words,
+      "SELECT count(*) AS words FROM (SELECT DISTINCT s FROM (SELECT word, collect_set(n) AS s FROM {t} GROUP BY word))",
+      numbers)
+  }
+
+  test("listagg in an order, of rows that come and that go") {
+    val rows = Seq(some("b", "a", "c"), some("a", "d", null), some("c"))
+    val going = "(SELECT word, max(n) AS n FROM {t} GROUP BY word)"
+    Seq("{t}", going).foreach { from =>
+      Seq("listagg(word, ',')", "listagg(DISTINCT word, ',')").foreach { call =>
+        Seq("word", "word DESC").foreach { order =>
+          assertFollows(
+            words,
+            s"SELECT n % 2 AS odd, $call WITHIN GROUP (ORDER BY $order) AS l FROM $from GROUP BY n % 2",
+            rows)
+        }
+      }
+    }
+  }
+
+  test("what has another value at another time is refused in keys, arguments and filters too") {
+    val last = "SELECT word, max(n) AS n FROM {t} GROUP BY word"
+    Seq(
+      s"SELECT n > second(current_timestamp()) AS k, count(*) AS c FROM ($last) GROUP BY 1",
+      s"SELECT count_if(n > second(current_timestamp())) AS c FROM ($last)",
+      s"SELECT count(*) FILTER (WHERE n > second(now())) AS c FROM ($last)",
+      s"SELECT sum(n * (SELECT max(id) FROM range(3))) AS s FROM ($last)"
+    ).foreach { sql =>
+      assert(
+        refusal(words, s"SELECT *, row_kind() AS op FROM ($sql)").contains("NOT_REPEATABLE"),
+        sql)
+    }
+    assertFollows(
+      words,
+      s"SELECT first(n) AS f, count(*) AS c FROM ($last) WHERE n < 0",
+      Seq(some("a")))
+  }
+
+  test("sessions are refused by name") {
+    val sql =
+      "SELECT session_window(timestamp_seconds(n), '5 minutes') AS w, count(DISTINCT word) AS c " +
+        "FROM {t} GROUP BY 1"
+    val message = refusal(words, sql, "update")
+    assert(message.contains("session_window") && message.contains("window(...)"))
+    assert(refusal(words, sql.replace("DISTINCT ", ""), "update").contains("session_window"))
+  }
+
+  test("row_kind() is no key and no argument") {
+    Seq(
+      "SELECT row_kind() AS op, count(DISTINCT n) AS c FROM {t} GROUP BY row_kind()",
+      "SELECT count_if(row_kind() = '-U') AS c FROM {t}",
+      "SELECT word FROM {t} ORDER BY row_kind(), word LIMIT 3"
+    ).foreach { sql =>
+      assert(refusal(words, sql).contains("MISPLACED_ROW_KIND"), sql)
+    }
+  }
+
+  test("common table expressions, in a view and below row_kind()") {
+    def view(of: String): String = {
+      spark.sql(
+        s"WITH c AS (SELECT word, count(*) AS n FROM $of GROUP BY word) SELECT n, count(*) AS m FROM c GROUP BY n"
+      ).createOrReplaceTempView("trending")
+      "trending"
+    }
+    val fed = stream(words, "", new ChangelogStream.Changes(view, rows => rows))
+    try {
+      fed.startAs("append", "SELECT *, row_kind() AS op FROM {t}")
+      fed.feed(some("a", "a", "b"))
+      assert(fed.last.map(_.toString).sorted == Seq("[1,1,+I]", "[2,1,+I]"))
+    } finally fed.stop()
+  }
 }

@@ -33,7 +33,8 @@ class FoldIteratorSuite extends AnyFunSuite {
       Iterator.tabulate(rows)(i => toRow(InternalRow((i % keys).toLong, -i.toLong)): InternalRow)
     val ranked = new RankedRows(
       Seq(SortOrder(v, Ascending)),
-      Places(PlaceFunction.RowNumber, 1, 1, shown = false))
+      Places(PlaceFunction.RowNumber, 1, 1, shown = false),
+      RowIdentity.of(Nil))
     val kept = new FirstRows(Seq(k), ranked, RowIdentity.of(Nil))
     new PartialFirst(input, FoldLimits(entries, new Budget(bytes)), kept)
       .map(row => (row.getLong(0), row.getLong(1)))

@@ -166,4 +166,42 @@ class OutputModesSuite extends ChangelogSuite {
       assert(refusal(words, sql).contains(condition))
     }
   }
+
+  test("complete mode in an order by what is not shown, and of its first rows") {
+    val rows = Seq(Row("a", 1), Row("b", 1), Row("b", 2), Row("c", 1), Row("c", 2), Row("c", 3))
+    Seq(
+      "SELECT word FROM {t} GROUP BY word ORDER BY count(DISTINCT n) DESC" -> "[c] [b] [a]",
+      "SELECT word FROM {t} GROUP BY word ORDER BY count(DISTINCT n) DESC LIMIT 2" -> "[c] [b]",
+      s"$distinct ORDER BY c DESC LIMIT 2 OFFSET 1" -> "[b,2] [a,1]",
+      s"SELECT c + 1 AS d FROM ($distinct ORDER BY c DESC LIMIT 2)" -> "[4] [3]"
+    ).foreach { case (sql, wanted) =>
+      run(sql, "complete") { fed =>
+        fed.feed(rows.take(3))
+        fed.feed(rows.drop(3))
+        assert(fed.last.mkString(" ") == wanted, sql)
+      }
+    }
+  }
+
+  test("update mode with row_kind() refuses a key that is lost above it") {
+    val told = "SELECT word, count(DISTINCT n) AS c, row_kind() AS op FROM {t} GROUP BY word"
+    assert(refusal(words, s"SELECT c, op FROM ($told) WHERE word <> 'x'", "update")
+      .contains("NOT_AN_UPSERT"))
+    run(s"SELECT word AS w, c, op FROM ($told) WHERE word <> 'x'", "update") { fed =>
+      fed.feed(Seq(Row("a", 1), Row("x", 1)))
+      assert(fed.last.map(_.toString) == Seq("[a,1,+I]"))
+    }
+  }
+
+  test("the start of a window of time identifies it") {
+    val by = "window(timestamp_seconds(n), '1 minute')"
+    run(
+      s"SELECT window.start AS s, count(DISTINCT word) AS c FROM {t} GROUP BY $by",
+      "update") { fed =>
+      fed.feed(Seq(Row("a", 1), Row("b", 2), Row("a", 61)))
+      assert(fed.last.map(_.getLong(1)).sorted == Seq(1L, 2L))
+    }
+    val lost = s"SELECT hour(window.start) AS s, count(DISTINCT word) AS c FROM {t} GROUP BY $by"
+    assert(refusal(words, lost, "update").contains("NOT_AN_UPSERT"))
+  }
 }

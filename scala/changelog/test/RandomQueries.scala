@@ -82,12 +82,17 @@ object RandomQueries {
     callCount <- Gen.choose(1, 3)
     calls <- Gen.listOfN(callCount, call(below))
     having <- Gen.oneOf("", "", "", "HAVING count(*) > 1", "HAVING max(1) IS NOT NULL")
+    rolledUp <- Gen.frequency(4 -> false, 1 -> true)
   } yield {
     val named = keys.toSeq.zipWithIndex.map { case (key, i) => key -> s"key$i" }
     val results = calls.zipWithIndex.map { case ((sql, kind), i) => (sql, Column(s"f$i", kind)) }
     val select = named.map { case (key, name) => s"${key.name} AS $name" } ++
       results.map { case (sql, column) => s"$sql AS ${column.name}" }
-    val by = if (keys.isEmpty) "" else keys.map(_.name).mkString("GROUP BY ", ", ", "")
+    val names = keys.map(_.name).mkString(", ")
+    val by =
+      if (keys.isEmpty) ""
+      else if (rolledUp) s"GROUP BY ROLLUP($names)"
+      else s"GROUP BY $names"
     Query(
       s"SELECT ${select.mkString(", ")} FROM (${below.sql}) $by $having",
       named.map { case (key, name) => Column(name, key.kind) } ++ results.map(_._2))
@@ -161,23 +166,27 @@ object RandomQueries {
 
   /** The groups with the most rows, or the largest value: over rows that come, these only improve. */
   private def trending(below: Query): Gen[Query] = for {
-    keys <- Gen.pick(math.min(2, below.columns.size), below.columns)
+    keyCount <- Gen.frequency(1 -> 0, 4 -> 2)
+    keys <- Gen.pick(math.min(keyCount, below.columns.size), below.columns)
     column <- Gen.oneOf(below.columns)
     by <- Gen.oneOf(s"count(${column.name})" -> "int", s"max(${column.name})" -> column.kind)
     function <- Gen.oneOf("row_number", "rank", "dense_rank")
-    of <- Gen.oneOf("", "PARTITION BY key0")
+    of <- if (keys.isEmpty) Gen.const("") else Gen.oneOf("", "PARTITION BY key0")
+    ties <- if (function == "row_number") Gen.const(false) else Gen.oneOf(true, false)
     n <- Gen.choose(1, 3)
     shown <- Gen.oneOf(Seq(Column("position", "int")), Nil)
   } yield {
     val named = keys.toSeq.zipWithIndex.map { case (key, i) => key -> s"key$i" }
-    val select = named.map { case (key, name) => s"${key.name} AS $name" }.mkString(", ")
+    val select = (named.map { case (key, name) => s"${key.name} AS $name" } :+
+      s"${by._1} AS best, count(*) AS rows").mkString(", ")
+    val group = if (keys.isEmpty) "" else keys.map(_.name).mkString("GROUP BY ", ", ", "")
     val columns = named.map { case (key, name) => Column(name, key.kind) } ++
       Seq(Column("best", by._2), Column("rows", "int")) ++ shown
-    val order = ("best DESC" +: named.map(_._2)).mkString(", ")
+    val order = ("best DESC" +: (if (ties) Nil else named.map(_._2))).mkString(", ")
     Query(
       s"SELECT ${columns.map(_.name).mkString(", ")} FROM (SELECT *, rn AS position FROM (SELECT *, " +
-        s"$function() OVER ($of ORDER BY $order) AS rn FROM (SELECT $select, ${by._1} AS best, count(*) AS rows " +
-        s"FROM (${below.sql}) GROUP BY ${keys.map(_.name).mkString(", ")})) WHERE rn <= $n)",
+        s"$function() OVER ($of ORDER BY $order) AS rn FROM (SELECT $select " +
+        s"FROM (${below.sql}) $group)) WHERE rn <= $n)",
       columns
     )
   }

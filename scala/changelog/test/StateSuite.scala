@@ -47,6 +47,26 @@ class StateSuite extends ChangelogSuite {
     assert(text.contains("FIRESTEEL_CHANGELOG_STATE_MISMATCH") && text.contains("topn_count_to_3"))
   }
 
+  test("another number of parts of distinct values is refused: they lie elsewhere") {
+    val sql = "SELECT k, count(DISTINCT v) AS c FROM {t} GROUP BY k"
+    val fed = stream(schema, sql)
+    try {
+      withConf(ChangelogConf.DISTINCT_BUCKETS.key -> 32) {
+        fed.start()
+        fed.feed(rows)
+        fed.restart()
+        fed.feed(rows)
+        assert(fed.difference.isEmpty)
+      }
+      fed.stop()
+      withConf(ChangelogConf.DISTINCT_BUCKETS.key -> 16) {
+        fed.start()
+        val text = intercept[Exception](fed.feed(rows)).getMessage
+        assert(text.contains("aggregate_key_1_of_32: INT is now aggregate_key_1_of_16"), text)
+      }
+    } finally fed.stop()
+  }
+
   test("a restart with other shuffle partitions goes on with those of the checkpoint") {
     providers.foreach { provider =>
       withProvider(provider) {

@@ -113,7 +113,7 @@ object PanesDecline {
     MayFailElsewhere("", ""),
     PartOfWindow(""),
     NonDeterministic(""),
-    UnsupportedKey("", "such"),
+    UnsupportedKey("", "such a type"),
     Decline.SwitchedOff("panes", PanesConf.ENABLED.key)
   ).map {
     case OverlapTooSmall(_, _) =>

@@ -10,7 +10,9 @@ object ShuffleConf {
   val ENABLED: ConfigEntry[Boolean] =
     SQLConf
       .buildConf("spark.firesteel.shuffle.enabled")
-      .doc("Whether shuffles are removed that a coarser one below them makes needless.")
+      .doc(
+        "The room's switch: shuffles that a coarser one makes needless are removed, and local " +
+          "aggregates are adaptive.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -93,8 +95,8 @@ object ShuffleConf {
     SQLConf
       .buildConf("spark.firesteel.shuffle.adaptiveLocalAggregate.distinctValueRate")
       .doc(
-        "Different keys among the rows of a task, from 0 to 1, with fewer of which it aggregates " +
-          "them. 0: the keys are not looked at.")
+        "Share of a task's rows, from 0 to 1, that must have a key of their own for it to hand rows on; " +
+          "with fewer it aggregates them. 0: the keys are not looked at.")
       .version("0.1.0")
       .doubleConf
       .checkValue(rate => rate >= 0 && rate <= 1, "must be between 0 and 1")

@@ -113,7 +113,9 @@ class RandomPlansSuite extends ShuffleSuite {
         "spark.sql.adaptive.enabled" -> random.nextBoolean(),
         "spark.sql.autoBroadcastJoinThreshold" -> (if (random.nextInt(4) == 0) "10m" else "-1"),
         "spark.sql.join.preferSortMergeJoin" -> random.nextBoolean(),
-        "spark.sql.shuffle.partitions" -> (2 + random.nextInt(4))
+        "spark.sql.shuffle.partitions" -> (2 + random.nextInt(4)),
+        // Compiling a plan takes longer than running it.
+        "spark.sql.codegen.wholeStage" -> (random.nextInt(4) == 0)
       ) {
         val clue = s"seed ${seed + i}: $sql"
         try {

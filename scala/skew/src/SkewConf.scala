@@ -11,8 +11,8 @@ object SkewConf {
     SQLConf
       .buildConf("spark.firesteel.skew.enabled")
       .doc(
-        "Whether several `DISTINCT` aggregates over different columns are computed in one pass " +
-          "over the rows, instead of one copy of each row per column.")
+        "The room's switch: several `DISTINCT` aggregates and `collect_set` in one pass over the rows, " +
+          "global aggregates of one input merged, percentiles from sorted numbers.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -56,7 +56,7 @@ object SkewConf {
       .buildConf("spark.firesteel.skew.sampleMinSize")
       .doc(
         "Size of a source, by Spark's estimate, from which a sample of it is read while the query is " +
-          "planned, to know the groups of `collect_set` of which there are no statistics.")
+          "planned, to know the groups of `collect_set` of which no statistics say that they are few.")
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
       .checkValue(_ >= 0, "must not be negative")

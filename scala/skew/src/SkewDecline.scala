@@ -90,7 +90,7 @@ object SkewDecline {
     DeclineDoc(Streaming.code, Streaming.message),
     DeclineDoc(
       UnsupportedFunction("").code,
-      "A DISTINCT aggregate that is not COUNT, SUM, AVG or one of variance."),
+      "A DISTINCT aggregate that is not COUNT, SUM, AVG, collect_list or one of variance."),
     DeclineDoc(PythonFunction("").code, "A Python function in an argument or filter."),
     DeclineDoc(NotMergeable("").code, "An aggregate function that cannot be computed in parts."),
     DeclineDoc(

@@ -10,13 +10,17 @@ import org.scalatest.{Assertion, Assertions}
 object GoldenPlan extends Assertions {
 
   /** The text of a plan with what changes from run to run taken out: ids and places. */
-  def normalised(plan: SparkPlan): String =
-    plan.treeString
+  def normalised(plan: SparkPlan): String = normalised(plan.treeString)
+
+  /** The same of a plan that is text already. */
+  def normalised(plan: String): String =
+    plan
       .replaceAll("#\\d+L?", "")
       .replaceAll("\\[plan_id=\\d+\\]", "")
       .replaceAll(", \\[id=#?\\d*\\]", "")
       .replaceAll("\\(\\d+ paths\\)\\[[^\\]]*\\]", "[...]")
       .replaceAll("\\*\\(\\d+\\) ", "")
+      .replaceAll("state info \\[[^\\]]*\\]( stateStoreCkptIds = None)?", "state info")
       .replaceAll("[ ,]+\n", "\n")
       .trim
 

@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m firesteel.demo",
         description="Runs first-n-per-key queries with firesteel off and on, and compares; then a "
-        "lookup join in its three modes.",
+        "lookup join in its three modes; then a stream that is killed and resumed.",
     )
     parser.add_argument(
         "--rows",

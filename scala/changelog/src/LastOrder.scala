@@ -1,0 +1,57 @@
+package io.firesteel.changelog
+
+import org.apache.spark.sql.catalyst.expressions.{NamedExpression, SortOrder}
+import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Project, Repartition, Sort, SubqueryAlias}
+
+/**
+ * The order that a query asks for last. In complete mode the whole result is there to be sorted, with columns
+ * that only the order reads:
+ *
+ * {{{
+ *   Project [word]                                  Project [word]
+ *   +- GlobalLimit 3                                +- Sort [c DESC]
+ *      +- Sort [c DESC]                 =>             +- the table of   GlobalLimit 3
+ *         +- Aggregate [word], [word, c]                                 +- Sort [c DESC]
+ *                                                                           +- Aggregate ...
+ * }}}
+ *
+ * @param query what the table is of
+ * @param order of the table; none, if the query asks for none
+ * @param projections over the sorted table, from above down
+ */
+final private[changelog] case class LastOrder(
+    query: LogicalPlan,
+    order: Option[Seq[SortOrder]],
+    projections: List[Seq[NamedExpression]]) {
+
+  def over(table: LogicalPlan): LogicalPlan = {
+    // In one task: a sort by ranges would run the stateful plan twice, once to sample it.
+    val sorted = order.fold(table) { by =>
+      Sort(by, global = false, Repartition(1, shuffle = true, table))
+    }
+    projections.foldRight(sorted)(Project(_, _))
+  }
+}
+
+private[changelog] object LastOrder {
+
+  def apply(query: LogicalPlan): LastOrder =
+    find(query, limited = false).getOrElse(LastOrder(query, None, Nil))
+
+  /** @param limited whether a limit above needs the order, which then stays below it */
+  private def find(plan: LogicalPlan, limited: Boolean): Option[LastOrder] = plan match {
+    case alias: SubqueryAlias => find(alias.child, limited)
+    case StateTtl(ms, child) =>
+      find(child, limited).map(last => last.copy(query = StateTtl(ms, last.query)))
+    case Project(columns, child) if !columns.exists(ReadChangelog.asksRowKind) =>
+      find(child, limited).map(last => last.copy(projections = columns :: last.projections))
+    case GlobalLimit(n, LocalLimit(m, child)) if !limited =>
+      find(child, limited = true).map(last =>
+        last.copy(query = GlobalLimit(n, LocalLimit(m, last.query))))
+    case Offset(n, child) if limited =>
+      find(child, limited).map(last => last.copy(query = Offset(n, last.query)))
+    case sort: Sort if sort.global =>
+      Some(LastOrder(if (limited) sort else sort.child, Some(sort.order), Nil))
+    case _ => None
+  }
+}

@@ -1,0 +1,4 @@
+-- room: changelog
+-- expect: Aggregate
+-- expect: Aggregate
+SELECT c, count(*) AS n FROM (SELECT k, count(*) AS c FROM events GROUP BY k) GROUP BY c

@@ -1,0 +1,4 @@
+-- room: changelog
+-- expect: refused FIRESTEEL_CHANGELOG_UNSUPPORTED_OPERATOR
+SELECT a.k, n, s FROM (SELECT k, count(*) AS n FROM events GROUP BY k) AS a
+JOIN (SELECT k, sum(v) AS s FROM events GROUP BY k) AS b ON a.k = b.k

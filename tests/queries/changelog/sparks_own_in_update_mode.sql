@@ -1,0 +1,3 @@
+-- room: changelog
+-- mode: update
+SELECT k, count(*) AS n FROM events GROUP BY k

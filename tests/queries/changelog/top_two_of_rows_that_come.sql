@@ -1,0 +1,5 @@
+-- room: changelog
+-- expect: TopN AppendFast
+SELECT k, v, id FROM (
+  SELECT *, row_number() OVER (PARTITION BY k ORDER BY v DESC, id) AS place FROM events)
+WHERE place <= 2
