@@ -10,7 +10,11 @@ import scala.jdk.CollectionConverters._
  * number of them, `-- set: <key>=<value>`, `-- mode: <output mode>` of a stream, `-- plan: ours` where
  * Spark's own plan is another from run to run.
  */
-final private[tests] case class QueryFile(room: String, name: String, header: Seq[String], sql: String) {
+final private[tests] case class QueryFile(
+    room: String,
+    name: String,
+    header: Seq[String],
+    sql: String) {
 
   /** What is to happen, in words of the suite that runs the query. */
   def expected: Seq[String] = header.collect { case s"expect: $outcome" => outcome }
@@ -33,7 +37,8 @@ private[tests] object QueryFile {
 
   def all: Seq[QueryFile] = {
     val walk = Files.walk(root.resolve("queries"))
-    try walk.iterator().asScala.filter(_.toString.endsWith(".sql")).toSeq.sortBy(_.toString).map(read)
+    try
+      walk.iterator().asScala.filter(_.toString.endsWith(".sql")).toSeq.sortBy(_.toString).map(read)
     finally walk.close()
   }
 

@@ -26,10 +26,11 @@ class StreamQueriesSuite extends ChangelogSuite {
 
   private val schema = "k INT, g STRING, v BIGINT, d DOUBLE, id BIGINT"
 
-  private val batches: Seq[Seq[Row]] = Seq(0 until 40, 40 until 41, 41 until 41, 41 until 120).map(_.map { id =>
-    val d = if (id % 11 == 0) null else (id % 13).toDouble
-    Row(id % 17, (id % 5).toString, (id * 7919L) % 53, d, id.toLong)
-  })
+  private val batches: Seq[Seq[Row]] =
+    Seq(0 until 40, 40 until 41, 41 until 41, 41 until 120).map(_.map { id =>
+      val d = if (id % 11 == 0) null else (id % 13).toDouble
+      Row(id % 17, (id % 5).toString, (id * 7919L) % 53, d, id.toLong)
+    })
 
   private val files = QueryFile.all.filter(_.room == "changelog")
 

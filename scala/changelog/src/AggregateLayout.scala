@@ -4,7 +4,7 @@ import scala.collection.mutable.ArrayBuffer
 
 import io.firesteel.core.KeyIndex
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, EvalMode, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, EvalMode, Expression, SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Count, DeclarativeAggregate, Max, Min, Sum}
 import org.apache.spark.sql.types.{BinaryType, DataType, Decimal, DecimalType, DoubleType, FloatType, IntegerType, StructType}
 
@@ -98,6 +98,12 @@ final private[changelog] class AggregateLayout(
   /** Whether some functions keep buffers of Spark's. */
   val hasMerged: Boolean = slots.exists(_.isInstanceOf[MergedSlot])
 
+  /** Whether some of these grow with the rows that they are given: `collect_list`, sketches. */
+  val hasGrowing: Boolean = slots.exists {
+    case merged: MergedSlot => merged.isObject
+    case _ => false
+  }
+
   private val slotTypes: Seq[DataType] = slots.toSeq.flatMap(_.fields.map(_._2))
 
   val valueTypes: Seq[DataType] = if (hasSet) slotTypes :+ BinaryType else slotTypes
@@ -114,7 +120,10 @@ final private[changelog] class AggregateLayout(
     slots.filterNot(bySets.contains)
   }
 
-  /** Bytes of a group's state, by estimate. */
+  /** Whether an entry may be of any size. */
+  val isOfAnySize: Boolean = slotTypes.exists(!UnsafeRow.isFixedLength(_))
+
+  /** Bytes of a group's state, by estimate; without what is of any size. */
   val stateBytes: Long = FoldLimits.overhead + (numLongs + 6L * numRefs) * 8L
 
   def newState(): GroupState = new GroupState(new Array[Long](numLongs), new Array[Any](numRefs))

@@ -9,6 +9,9 @@ final private[changelog] class MergedSlot(own: OwnAggregate, toRow: InputColumns
 
   override val fields: Seq[(String, DataType)] = own.state.map(f => f.name -> f.dataType)
 
+  /** Whether the buffer has an object, of any size. */
+  def isObject: Boolean = own.isObject
+
   // A buffer is one object, whatever its columns.
   override def longs: Int = 0
   override def refs: Int = 1

@@ -36,6 +36,8 @@ final private[changelog] class FinalAggregate(
   private[this] val sets = new SetUpdate(layout, new ValueBuckets(layout, made, entries))
   private[this] val buffer = new GenericInternalRow(layout.results.map(_.width).sum)
   private[this] val joined = new JoinedRow
+  private[this] var large =
+    0L // bytes of what is of any size: entries, results as they were, what is added
 
   // The one row of an aggregate without keys is there before any row of its input.
   whole.foreach(groupOf)
@@ -50,7 +52,7 @@ final private[changelog] class FinalAggregate(
   }
 
   override protected def bytes: Long = {
-    var (sum, set) = (groups.bytes + states.size * layout.stateBytes * 2, 0)
+    var (sum, set) = (groups.bytes + states.size * layout.stateBytes * 2 + large, 0)
     while (set < values.length) {
       sum += values(set).bytes
       set += 1
@@ -64,7 +66,10 @@ final private[changelog] class FinalAggregate(
       val set = delta.getInt(layout.setAt)
       val packed = delta.getBinary(keyWidth + layout.valuesAt)
       PackedValues.unpack(packed, layout.sets(set).types.size, group, values(set))
-    } else layout.merge(states(group), delta, keyWidth)
+    } else {
+      if (layout.hasGrowing) large += FoldLimits.bytesOf(delta)
+      layout.merge(states(group), delta, keyWidth)
+    }
   }
 
   private def groupOf(key: UnsafeRow): Int = {
@@ -77,7 +82,10 @@ final private[changelog] class FinalAggregate(
   private def load(key: UnsafeRow): Unit = {
     val state = layout.newState()
     val stored = entries.get(made.entryOf(key))
-    if (stored != null) layout.merge(state, stored, 0)
+    if (stored != null) {
+      if (layout.isOfAnySize) large += 2L * stored.getSizeInBytes
+      layout.merge(state, stored, 0)
+    }
     val exists = if (layout.isGlobal) stored != null else layout.rows.count(state) > 0
     states += state
     before += (if (exists) result(key, state) else null)
@@ -154,6 +162,7 @@ final private[changelog] class FinalAggregate(
     groups.clear()
     states.clear()
     before.clear()
+    large = 0L
     values.foreach(_.clear())
     Iterator.empty
   }

@@ -2,6 +2,7 @@ package io.firesteel.changelog
 
 import io.firesteel.core.{MemoryBudget, TaskMemoryBudget}
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
  * Folds rows by key and hands on what is left of them: after all rows, or after as many as may be
@@ -78,4 +79,9 @@ private[changelog] object FoldLimits {
 
   /** Bytes of an object that refers to another, of its place in a map and of the entry there. */
   val overhead: Long = 80L
+
+  def bytesOf(row: InternalRow): Long = row match {
+    case unsafe: UnsafeRow => unsafe.getSizeInBytes.toLong
+    case other => overhead * other.numFields
+  }
 }

@@ -3,7 +3,7 @@ package io.firesteel.changelog
 import io.firesteel.core.MergeableAggregates
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, BoundReference, Expression}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Complete}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Complete, TypedImperativeAggregate}
 import org.apache.spark.sql.types.{DataType, StructField}
 
 /**
@@ -32,6 +32,9 @@ final private[changelog] class OwnAggregate(
   /** Columns of what the function keeps. */
   def state: Seq[StructField] =
     call.function.aggBufferAttributes.map(a => StructField(a.name, a.dataType))
+
+  /** Whether the function keeps an object of its own, and no numbers. */
+  def isObject: Boolean = call.function.isInstanceOf[TypedImperativeAggregate[_]]
 
   def newBuffer(): InternalRow = aggregates.newBuffer()
 

@@ -27,6 +27,7 @@ final private[changelog] class PartialAggregate(
   private[this] val made = new AggregateRows(layout)
   private[this] val valueRows = new ValueRows(layout)
   private[this] val toKey = UnsafeProjection.create(keys)
+  private[this] var taken = 0L // bytes of rows, at most what growing buffers have kept of them
 
   override protected def held: Int = {
     var (entries, set) = (states.size, 0)
@@ -38,7 +39,7 @@ final private[changelog] class PartialAggregate(
   }
 
   override protected def bytes: Long = {
-    var (sum, set) = (groups.bytes + states.size * layout.stateBytes, 0)
+    var (sum, set) = (groups.bytes + states.size * layout.stateBytes + taken, 0)
     while (set < values.length) {
       sum += values(set).bytes
       set += 1
@@ -51,6 +52,7 @@ final private[changelog] class PartialAggregate(
     val group = groups.of(toKey(row))
     if (group == states.size) states += layout.newState()
     val state = states(group)
+    if (layout.hasGrowing) taken += FoldLimits.bytesOf(row)
     var i = 0
     while (i < layout.direct.length) {
       layout.direct(i).add(state, row, sign)
@@ -87,6 +89,7 @@ final private[changelog] class PartialAggregate(
   private def emptied(): Iterator[InternalRow] = {
     groups.clear()
     states.clear()
+    taken = 0L
     values.foreach(_.clear())
     Iterator.empty
   }

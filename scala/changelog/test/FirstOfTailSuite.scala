@@ -28,7 +28,8 @@ class FirstOfTailSuite extends AnyFunSuite {
     val random = new Random(20261123L)
     (0 until 300).foreach { _ =>
       val size = random.nextInt(200)
-      val rows = (0 until size).map(v => (v.toLong, (random.nextInt(5) - 1).toLong)).filter(_._2 != 0)
+      val rows =
+        (0 until size).map(v => (v.toLong, (random.nextInt(5) - 1).toLong)).filter(_._2 != 0)
       val to = 1L + random.nextInt(20)
       val (found, isAll) = kept(ranked(PlaceFunction.RowNumber, to), random.shuffle(rows))
       assert(found == rows.take(found.size), "a beginning of the tail")

@@ -2,7 +2,8 @@ package io.firesteel.changelog
 
 import io.firesteel.core.MemoryBudget
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, SortOrder, Ascending, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, AttributeReference, BoundReference, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.aggregate.CollectList
 import org.apache.spark.sql.types.{DataType, LongType}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -61,5 +62,22 @@ class FoldIteratorSuite extends AnyFunSuite {
     assert(best(kept) == best(first(rows = 20000, keys = 5000, bytes = Long.MaxValue)))
     assert(first(rows = 1000, keys = 10, bytes = 0L).size == 1000)
     assert(best(first(rows = 1000, keys = 10, bytes = 0L, entries = 1)).size == 10)
+  }
+
+  test("what a list keeps of its rows counts as memory") {
+    val list = AnyAggregate(CollectList(BoundReference(0, LongType, nullable = true)), None)
+    val layout = new AggregateLayout(
+      Seq(AttributeReference("k", LongType)()),
+      Seq(list),
+      Seq(false),
+      retracting = false,
+      isGlobal = false)
+    def parts(bytes: Long): Int = {
+      val input = Iterator.tabulate(10000)(i => toRow(InternalRow(0L, i.toLong)): InternalRow)
+      val limits = FoldLimits(Int.MaxValue, new Budget(bytes))
+      new PartialAggregate(input, limits, layout, kindAt = -1).size
+    }
+    assert(parts(Long.MaxValue) == 1)
+    assert(parts(100000L) >= 2, "10,000 rows of 24 bytes")
   }
 }

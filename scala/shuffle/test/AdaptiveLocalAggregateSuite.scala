@@ -110,6 +110,7 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
         "m",
         "upper(s)",
         "CAST(l AS STRING)")
+      var adapted = 0
       (0 until queries / 2).foreach { i =>
         val random = new Random(seed + i)
         def one(of: Seq[String]): String = of(random.nextInt(of.size))
@@ -128,8 +129,12 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
           "spark.sql.codegen.wholeStage" -> (random.nextInt(4) > 0),
           "spark.sql.ansi.enabled" -> random.nextBoolean(),
           "spark.sql.execution.useObjectHashAggregateExec" -> random.nextBoolean()
-        ) { assertSameAnswer(grouped) }
+        ) {
+          if (fired(grouped).contains(rule)) adapted += 1
+          assertSameAnswer(grouped)
+        }
       }
+      assert(adapted > queries / 8, "too few of the aggregates are adaptive")
     }
   }
 

@@ -88,11 +88,13 @@ class MergePropertySuite extends MergeSuite {
       SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> wholeStage))
 
   test("random aggregates side by side have Spark's answer and read their input once") {
+    var merged = 0
     val property = Prop.forAllNoShrink(cases) { c =>
       RandomTables.createView(spark, "random_rows", c.rows)
       val sql = sideBySide(c.branches: _*)
       withConf(c.settings: _*) {
         val explained = explain(sql)
+        if (explained.fired.exists(_.rule == "MergeGlobalAggregates")) merged += 1
         val decided = explained.fired.nonEmpty || explained.declined.nonEmpty ||
           scans(sql) < c.branches.size
         val ours = RowBag.of(spark.sql(sql).collect().toSeq)
@@ -108,5 +110,6 @@ class MergePropertySuite extends MergeSuite {
       .withInitialSeed(seed)
     val result = Test.check(parameters, property)
     assert(result.passed, result.status)
+    assert(merged > queries / 3, "too few of the queries are merged")
   }
 }
