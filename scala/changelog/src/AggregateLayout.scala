@@ -98,7 +98,7 @@ final private[changelog] class AggregateLayout(
   /** Whether some functions keep buffers of Spark's. */
   val hasMerged: Boolean = slots.exists(_.isInstanceOf[MergedSlot])
 
-  /** Whether some of these grow with the rows that they are given: `collect_list`, sketches. */
+  /** Whether some of these grow with the rows that they are given: `collect_list`. */
   val hasGrowing: Boolean = slots.exists {
     case merged: MergedSlot => merged.isObject
     case _ => false

@@ -1,9 +1,10 @@
 package io.firesteel.changelog
 
 import io.firesteel.changelog.ChangelogOperator.{mapKeys, renamed}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, Generator, GetStructField, NamedExpression, SortOrder, TimeWindow}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, Generator, GetStructField, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.types.StructType
 
 /**
  * One operator of a query as changelog inference sees it (Flink: `ChangelogTraitInferencer`).
@@ -339,19 +340,26 @@ final case class ChangeEvents(
 
 private[changelog] object ChangelogOperator {
 
-  /** The upsert keys of a projection: those all of whose columns it passes on. */
+  /** The upsert keys of a projection: those all of whose columns it passes on, whole or in parts. */
   def mapKeys(columns: Seq[NamedExpression], keys: Set[Set[ExprId]]): Set[Set[ExprId]] = {
-    val names = (renamed(columns) ++ windowBounds(columns)).reverse.toMap
-    keys.filter(_.forall(names.contains)).map(_.map(names))
+    val names = inParts(columns) ++ renamed(columns).reverse.map { case (from, to) =>
+      from -> Set(to)
+    }
+    keys.filter(_.forall(names.contains)).map(_.flatMap(names))
   }
 
-  /** The start of a time window tells which it is, as its end does: all are of one length. */
-  private def windowBounds(columns: Seq[NamedExpression]): Seq[(ExprId, ExprId)] =
-    columns.collect {
-      case alias @ Alias(GetStructField(window: Attribute, _, _), _)
-          if window.metadata.contains(TimeWindow.marker) =>
-        window.exprId -> alias.exprId
+  /** Structs all of whose fields are columns, as are the start and the end of a window of time. */
+  private def inParts(columns: Seq[NamedExpression]): Map[ExprId, Set[ExprId]] = {
+    val parts = columns.collect {
+      case alias @ Alias(GetStructField(struct: Attribute, at, _), _) if !struct.nullable =>
+        (struct, at, alias.exprId)
     }
+    parts.groupBy(_._1.exprId).collect {
+      case (id, of)
+          if of.map(_._2).distinct.size == of.head._1.dataType.asInstanceOf[StructType].size =>
+        id -> of.distinctBy(_._2).map(_._3).toSet
+    }
+  }
 
   /** Columns that a projection passes on, and what it calls them. */
   def renamed(columns: Seq[NamedExpression]): Seq[(ExprId, ExprId)] = columns.collect {

@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{NamedExpression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{AttributeSet, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Project, Repartition, Sort, SubqueryAlias}
 
 /**
@@ -36,7 +36,14 @@ final private[changelog] case class LastOrder(
 private[changelog] object LastOrder {
 
   def apply(query: LogicalPlan): LastOrder =
-    find(query, limited = false).getOrElse(LastOrder(query, None, Nil))
+    find(query, limited = false).fold(LastOrder(query, None, Nil))(onlyRead)
+
+  /** The same of a table with those columns alone that the order and the projections read. */
+  private def onlyRead(last: LastOrder): LastOrder =
+    last.projections.lastOption.fold(last) { lowest =>
+      val read = AttributeSet((lowest ++ last.order.toSeq.flatten).flatMap(_.references))
+      last.copy(query = Project(last.query.output.filter(read.contains), last.query))
+    }
 
   /** @param limited whether a limit above needs the order, which then stays below it */
   private def find(plan: LogicalPlan, limited: Boolean): Option[LastOrder] = plan match {

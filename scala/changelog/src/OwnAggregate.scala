@@ -3,7 +3,7 @@ package io.firesteel.changelog
 import io.firesteel.core.MergeableAggregates
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, BoundReference, Expression}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Complete, TypedImperativeAggregate}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, ApproximatePercentile, Complete, CountMinSketchAgg, HllSketchAgg, HllUnionAgg, TypedImperativeAggregate}
 import org.apache.spark.sql.types.{DataType, StructField}
 
 /**
@@ -33,8 +33,11 @@ final private[changelog] class OwnAggregate(
   def state: Seq[StructField] =
     call.function.aggBufferAttributes.map(a => StructField(a.name, a.dataType))
 
-  /** Whether the function keeps an object of its own, and no numbers. */
-  def isObject: Boolean = call.function.isInstanceOf[TypedImperativeAggregate[_]]
+  /** Whether the function keeps an object of its own, of any size: not a sketch. */
+  def isObject: Boolean = call.function match {
+    case _: ApproximatePercentile | _: CountMinSketchAgg | _: HllSketchAgg | _: HllUnionAgg => false
+    case function => function.isInstanceOf[TypedImperativeAggregate[_]]
+  }
 
   def newBuffer(): InternalRow = aggregates.newBuffer()
 

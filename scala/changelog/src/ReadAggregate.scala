@@ -21,7 +21,7 @@ private[changelog] object ReadAggregate {
       }).flatten
 
   def apply(aggregate: Aggregate, ttlMs: Long, input: ChangelogOperator): ReadAggregate = {
-    requireNoSession(aggregate)
+    requireNoSession(aggregate.groupingExpressions)
     val retracting = !InferChangelog.facts(input).changes.insertOnly
     val below = new ComputedColumns("_column")
     val keys = aggregate.groupingExpressions.map(g => g -> below.of(normalizeFloats(g)))
@@ -54,9 +54,8 @@ private[changelog] object ReadAggregate {
   }
 
   /** Sessions grow together as rows come: what Spark's analyser writes for one is one row's alone. */
-  private def requireNoSession(aggregate: Aggregate): Unit =
-    if (aggregate.groupingExpressions.exists(
-        _.references.exists(_.metadata.contains(SessionWindow.marker)))) {
+  private def requireNoSession(keys: Seq[Expression]): Unit =
+    if (keys.exists(_.references.exists(_.metadata.contains(SessionWindow.marker)))) {
       throw ChangelogErrors.unsupportedOperator(
         "GROUP BY session_window",
         "a row may join two sessions into one",
@@ -67,6 +66,7 @@ private[changelog] object ReadAggregate {
 
   /** `SELECT DISTINCT`: groups of all columns, with no aggregates. */
   def distinct(ttlMs: Long, input: ChangelogOperator): ChangelogOperator = {
+    requireNoSession(input.output)
     val below = new ComputedColumns("_column")
     val keys = input.output.map(column => below.of(normalizeFloats(column)))
     StateTypes.require("DISTINCT", keys)

@@ -1,7 +1,7 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, NamedExpression, SubqueryExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, CurrentCatalog, CurrentDatabase, CurrentTimeZone, CurrentUser, Expression, NamedExpression, SubqueryExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View, Window}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.internal.SQLConf
 
@@ -78,7 +78,8 @@ final private[changelog] class ReadChangelog(
     case asking if ReadChangelog.asksRowKind(asking.condition) =>
       throw ChangelogErrors.misplacedRowKind("a filter")
     // The bound of a place may be in either.
-    case Filter(above, FilterBelow(below, columns)) if above.deterministic =>
+    case Filter(above, FilterBelow(below, columns))
+        if above.deterministic && Projected.of(below.child).below.isInstanceOf[Window] =>
       project(columns, this.filter(Filter(And(below.condition, above), below.child)))
     case RankedWindow(ranked) =>
       val its = keeping(ranked.ttl)
@@ -157,6 +158,13 @@ private[changelog] object ReadChangelog {
 
   /** Whether the expression may have another value when it is evaluated again. */
   private def varies(expression: Expression): Boolean =
-    !expression.deterministic || expression.containsPattern(CURRENT_LIKE) ||
+    !expression.deterministic || expression.exists(isCurrent) ||
       SubqueryExpression.hasSubquery(expression)
+
+  /** The time, which passes; the zone, the user and the catalog of a running query stay. */
+  private def isCurrent(expression: Expression): Boolean = expression match {
+    case _: CurrentTimeZone | _: CurrentUser | _: CurrentDatabase | _: CurrentCatalog => false
+    case other =>
+      other.containsPattern(CURRENT_LIKE) && !other.children.exists(_.containsPattern(CURRENT_LIKE))
+  }
 }

@@ -1,7 +1,7 @@
 package io.firesteel.changelog
 
 import io.firesteel.core.RowKind
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, Expand, Filter, Generate, HintInfo, Join, JoinHint, LogicalPlan, Project, Union}
 import org.apache.spark.sql.types.LongType
@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.LongType
 final private[changelog] case class Written(plan: LogicalPlan, kind: Option[Attribute])
 
 /** Writes operators as a logical plan, of Spark's own nodes wherever these do. */
-private[changelog] object WriteChangelog {
+private[changelog] object WriteChangelog extends PredicateHelper {
 
   def apply(inferred: Inferred): Written = {
     val inputs = inferred.inputs.map(apply)
@@ -203,7 +203,12 @@ private[changelog] object WriteChangelog {
   private def filter(condition: Expression, input: Written, splitsUpdates: Boolean): Written =
     input.kind match {
       case Some(kind) if splitsUpdates =>
-        val passes = Alias(condition, "passes")()
+        // As Spark's own filter does it: what comes after a condition that does not hold is not computed.
+        val inTurn = splitConjunctivePredicates(condition).reduceRight[Expression] {
+          (first, others) =>
+            If(first, others, Literal.FalseLiteral)
+        }
+        val passes = Alias(inTurn, "passes")()
         val judged = Project(input.plan.output :+ passes, input.plan)
         val newKind = ChangelogNode.newKind()
         val kept = ChangelogFilter(passes.toAttribute, kind, newKind, judged)

@@ -317,4 +317,32 @@ class AggregateStreamSuite extends ChangelogSuite {
       assert(fed.last.map(_.toString).sorted == Seq("[1,1,+I]", "[2,1,+I]"))
     } finally fed.stop()
   }
+
+  test("windows of two lengths are told apart by both their ends") {
+    val of = "window(timestamp_seconds(n), '%s') AS w FROM {t}"
+    assertFollows(
+      words,
+      "SELECT * FROM (SELECT w.start AS s, w.end AS e, c FROM (SELECT w, count(*) AS c FROM (SELECT " +
+        s"${of.format("1 minute")} UNION ALL SELECT ${of.format("1 hour")}) GROUP BY w)) ORDER BY c DESC, s, e LIMIT 4",
+      Seq(Seq(Row("a", 5)), Seq(Row("a", 6), Row("b", 70)), Seq(Row("c", 4000)))
+    )
+  }
+
+  test("a condition is not computed where the one before it does not hold") {
+    val positive =
+      "SELECT word, sum(n) AS s, count(n) AS c FROM {t} GROUP BY word HAVING sum(n) > 0"
+    Seq(
+      s"SELECT word FROM ($positive) WHERE 100 / c > 5",
+      s"$positive AND 100 / count(n) > 5").foreach {
+      sql => assertFollows(words, sql, Seq(Seq(Row("a", null), Row("b", 2)), Seq(Row("a", 3))))
+    }
+  }
+
+  test("the zone and the user stay, the time does not") {
+    val last = "SELECT word, max(n) AS n FROM {t} GROUP BY word"
+    assertFollows(
+      words,
+      s"SELECT current_user() AS u, current_timezone() AS z, n, count(*) AS c FROM ($last) GROUP BY 1, 2, 3",
+      Seq(some("a", "b"), some("b", "a")))
+  }
 }

@@ -173,7 +173,10 @@ class OutputModesSuite extends ChangelogSuite {
       "SELECT word FROM {t} GROUP BY word ORDER BY count(DISTINCT n) DESC" -> "[c] [b] [a]",
       "SELECT word FROM {t} GROUP BY word ORDER BY count(DISTINCT n) DESC LIMIT 2" -> "[c] [b]",
       s"$distinct ORDER BY c DESC LIMIT 2 OFFSET 1" -> "[b,2] [a,1]",
-      s"SELECT c + 1 AS d FROM ($distinct ORDER BY c DESC LIMIT 2)" -> "[4] [3]"
+      s"SELECT c + 1 AS d FROM ($distinct ORDER BY c DESC LIMIT 2)" -> "[4] [3]",
+      // What nothing reads is not kept: a map could not be.
+      "SELECT word FROM (SELECT word, count(DISTINCT n) AS c, map(word, max(n)) AS m FROM {t} GROUP BY word " +
+        "ORDER BY c DESC LIMIT 2)" -> "[c] [b]"
     ).foreach { case (sql, wanted) =>
       run(sql, "complete") { fed =>
         fed.feed(rows.take(3))
@@ -193,15 +196,17 @@ class OutputModesSuite extends ChangelogSuite {
     }
   }
 
-  test("the start of a window of time identifies it") {
+  test("the start and the end of a window of time identify it") {
     val by = "window(timestamp_seconds(n), '1 minute')"
     run(
-      s"SELECT window.start AS s, count(DISTINCT word) AS c FROM {t} GROUP BY $by",
+      s"SELECT window.start AS s, count(DISTINCT word) AS c, window.end AS e FROM {t} GROUP BY $by",
       "update") { fed =>
       fed.feed(Seq(Row("a", 1), Row("b", 2), Row("a", 61)))
       assert(fed.last.map(_.getLong(1)).sorted == Seq(1L, 2L))
     }
-    val lost = s"SELECT hour(window.start) AS s, count(DISTINCT word) AS c FROM {t} GROUP BY $by"
-    assert(refusal(words, lost, "update").contains("NOT_AN_UPSERT"))
+    Seq("hour(window.start) AS s, window.end AS e", "window.start AS s").foreach { columns =>
+      val lost = s"SELECT $columns, count(DISTINCT word) AS c FROM {t} GROUP BY $by"
+      assert(refusal(words, lost, "update").contains("NOT_AN_UPSERT"))
+    }
   }
 }
