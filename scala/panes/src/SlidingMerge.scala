@@ -30,6 +30,7 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
   private[this] val older = new ArrayDeque[Pane]
   private[this] val newer = new ArrayDeque[Pane]
   private[this] var newerMerged: InternalRow = _
+  private[this] var newest: InternalRow = _ // the buffer of the last pane, if it came in parts
   private[this] var bytes = 0L
   private[this] var ofWindow: InternalRow = _
   private[this] var answer: InternalRow = _
@@ -47,6 +48,7 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
     older.clear()
     newer.clear()
     newerMerged = null
+    newest = null
     answer = null
     bytes = 0L
     budget.releaseTo(spareBytes)
@@ -54,20 +56,40 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
 
   /** Adds a pane behind, or more rows of the last one. */
   def add(number: Long, state: InternalRow): Unit = {
-    val pane = new Pane(number, state.asInstanceOf[UnsafeRow].copy())
-    newer.addLast(pane)
-    bytes += pane.bytes
-    // Without these panes there is no window: all that a refusal can do is to keep no steps.
-    budget.hold(bytes)
+    val row = state.asInstanceOf[UnsafeRow]
+    if (!newer.isEmpty && newer.peekLast().number == number) {
+      if (newest == null) newest = bufferOf(newer.peekLast().state)
+      merge(newest, row)
+    } else {
+      endNewest()
+      addLast(new Pane(number, row.copy()))
+    }
     if (!mergesAnew) {
-      if (newerMerged == null) newerMerged = bufferOf(pane.state)
-      else merge(newerMerged, pane.state)
+      if (newerMerged == null) newerMerged = bufferOf(row)
+      else merge(newerMerged, row)
     }
     answer = null
   }
 
+  private def addLast(pane: Pane): Unit = {
+    newer.addLast(pane)
+    bytes += pane.bytes
+    // Without these panes there is no window: all that a refusal can do is to keep no steps.
+    val _ = budget.hold(bytes)
+  }
+
+  /** Writes the last pane down, when all its parts have come. */
+  private def endNewest(): Unit =
+    if (newest != null) {
+      val parts = newer.pollLast()
+      bytes -= parts.bytes
+      addLast(new Pane(parts.number, ownStateOf(newest)))
+      newest = null
+    }
+
   /** Drops the panes before this one. */
   def dropBefore(number: Long): Unit = {
+    endNewest()
     dropFrom(older, number)
     if (older.isEmpty && !newer.isEmpty && newer.peekFirst().number < number) {
       dropFrom(newer, number)
@@ -78,7 +100,10 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
 
   /** The results of all panes, in a row that is used again. */
   def results: InternalRow = {
-    if (answer == null) answer = aggregates.results(merged)
+    if (answer == null) {
+      endNewest()
+      answer = aggregates.results(merged)
+    }
     answer
   }
 

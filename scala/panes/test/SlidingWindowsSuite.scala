@@ -19,9 +19,10 @@ class SlidingWindowsSuite extends AnyFunSuite {
       rows: Seq[(Long, Long)],
       merge: SlidingMerge,
       aggregates: MergeableAggregates,
-      wanted: Long => Boolean = _ => true): Seq[(Long, Seq[Any])] = {
+      wanted: Long => Boolean = _ => true,
+      part: Int = Int.MaxValue): Seq[(Long, Seq[Any])] = {
     val windows = new SlidingWindows(grid, merge, wanted)
-    val panes = new Panes(grid, rows, aggregates)
+    val panes = new Panes(grid, rows, aggregates, part)
     val first = windows.begin(panes)
     Iterator
       .iterate(first)(_ => windows.next())
@@ -55,7 +56,10 @@ class SlidingWindowsSuite extends AnyFunSuite {
     }
   }
 
-  private def check(budget: () => MemoryBudget, seed: Int): Seq[SlidingMerge] = {
+  private def check(
+      budget: () => MemoryBudget,
+      seed: Int,
+      part: Int = Int.MaxValue): Seq[SlidingMerge] = {
     val random = new Random(seed)
     (1 to 200).map { round =>
       val slide = 1L + random.nextInt(9)
@@ -70,7 +74,7 @@ class SlidingWindowsSuite extends AnyFunSuite {
         if (round % 3 == 0) window => window % 3 == 0 || window > 20 else _ => true
       val aggregates = newAggregates()
       val merge = new SlidingMerge(aggregates, budget())
-      val found = windowsOf(grid, rows, merge, aggregates, wanted)
+      val found = windowsOf(grid, rows, merge, aggregates, wanted, part)
       assert(found == plain(grid, rows, wanted), s"round $round: $grid, $rows")
       merge
     }
@@ -83,6 +87,23 @@ class SlidingWindowsSuite extends AnyFunSuite {
   test("without memory for steps, windows are merged anew and are the same") {
     val merges = check(() => new Budget(0), 2)
     assert(merges.count(_.mergesAnew) > 100)
+  }
+
+  test("a pane may come in parts") {
+    check(() => new Budget(Long.MaxValue), 3, part = 1)
+    val merges = check(() => new Budget(0), 4, part = 2)
+    assert(merges.count(_.mergesAnew) > 100)
+  }
+
+  test("parts of a pane are held as one") {
+    val aggregates = new MergeableAggregates(Seq(expression(Sum(column))), Seq(column))
+    val held = new Budget(Long.MaxValue)
+    val rows = Seq.fill(10000)(0L -> 1L)
+    val windows =
+      new SlidingWindows(PaneGrid(2, 1, 0), new SlidingMerge(aggregates, held), _ => true)
+    assert(windows.begin(new Panes(PaneGrid(2, 1, 0), rows, aggregates, part = 1)))
+    assert(windows.results.getLong(0) == 10000)
+    assert(held.peak < 1000)
   }
 
   test("states that grow when merged are not kept in steps") {
@@ -143,19 +164,28 @@ private object SlidingWindowsSuite {
 
   /** Grants so many bytes. */
   final class Budget(limit: Long) extends MemoryBudget {
-    override def hold(total: Long): Boolean = total <= limit
+    private var most = 0L
+    override def hold(total: Long): Boolean = {
+      if (total <= limit) most = math.max(most, total)
+      total <= limit
+    }
     override def releaseTo(total: Long): Unit = ()
-    override def peak: Long = 0L
+    override def peak: Long = most
   }
 
-  /** Rows as panes with their states. */
-  final class Panes(grid: PaneGrid, rows: Seq[(Long, Long)], aggregates: MergeableAggregates)
+  /** Rows as panes with their states, each in parts of so many rows. */
+  final class Panes(
+      grid: PaneGrid,
+      rows: Seq[(Long, Long)],
+      aggregates: MergeableAggregates,
+      part: Int = Int.MaxValue)
     extends PaneCursor {
 
     private val panes = rows
       .groupBy { case (time, _) => grid.paneOf(time) }
       .toSeq
       .sortBy(_._1)
+      .flatMap { case (pane, rows) => rows.grouped(part).map(pane -> _) }
       .map { case (pane, rows) =>
         val buffer = aggregates.newBuffer()
         rows.foreach { case (_, value) => aggregates.update(buffer, InternalRow(value)) }
