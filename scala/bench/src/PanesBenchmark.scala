@@ -44,12 +44,12 @@ object PanesBenchmark extends Room {
         sizeOverSlide = Some(minutes)
       )
 
-    val (half, twentieth) = (math.max(rows / 2, 1), math.max(rows / 20, 1))
+    val twentieth = math.max(rows / 20, 1)
     val shorter = "firesteel at 24"
     Seq(
       of(2, rows, Nil, neverSlower),
       of(24, rows, Nil, timesFaster(10)),
-      of(168, half, Nil, timesFaster(50)),
+      of(168, rows, Nil, timesFaster(50)),
       of(
         1440,
         twentieth,
