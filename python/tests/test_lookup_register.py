@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from datetime import timedelta
 from threading import Lock
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -75,6 +77,13 @@ class Session:
     def sql(self, text: str) -> None:
         self.statements.append(text)
 
+    def listFunctions(self, pattern: str) -> list[SimpleNamespace]:
+        return [
+            SimpleNamespace(name=name)
+            for name in self.functions
+            if name.startswith(pattern.removesuffix("*"))
+        ]
+
     def dropTempView(self, name: str) -> None:
         self.dropped.append(name)
 
@@ -110,7 +119,7 @@ def test_describes_the_connector_to_the_jvm() -> None:
     session, said = registered(Connector())
     assert said == {
         "name": "customers",
-        "udf": "__firesteel_lookup_customers",
+        "udf": said["udf"],
         "partition_udf": None,
         "deterministic": True,
         "schema": SCHEMA.jsonValue(),
@@ -119,12 +128,13 @@ def test_describes_the_connector_to_the_jvm() -> None:
         "scan_udf": None,
         "options": {"lookup.cache": "NONE"},
     }
-    assert list(session.functions) == ["__firesteel_lookup_customers"]
+    assert re.fullmatch("__firesteel_lookup_customers_[0-9a-f]{32}", said["udf"])
+    assert list(session.functions) == [said["udf"]]
 
 
 def test_the_function_answers_arrays_of_the_schemas_rows_and_counts() -> None:
-    session, _ = registered(Connector())
-    function = session.functions["__firesteel_lookup_customers"]
+    session, said = registered(Connector())
+    function = session.functions[said["udf"]]
     assert function.evalType == PythonEvalType.SQL_SCALAR_ARROW_ITER_UDF
     assert function.returnType["rows"].dataType.elementType.names == SCHEMA.names
     assert function.returnType["stats"].dataType.names == [
@@ -164,9 +174,9 @@ class TestPartitioner:
 
     def test_of_the_connector_itself(self) -> None:
         session, said = registered(Partitioned())
-        assert said["partition_udf"] == "__firesteel_partition_customers"
+        assert said["partition_udf"].startswith("__firesteel_partition_customers_")
         assert said["partition_keys"] == ["id", "kind"]
-        assert session.functions["__firesteel_partition_customers"].returnType == LongType()
+        assert session.functions[said["partition_udf"]].returnType == LongType()
 
     def test_of_get_partitioner(self) -> None:
         class Random:
@@ -274,12 +284,15 @@ def test_a_session_without_the_extension_is_an_error() -> None:
 
 def test_unregistering_drops_the_view_and_the_functions() -> None:
     session = Session()
+    for name in ("customers", "customers", "customers_of_old"):
+        register_lookup(session, name, Partitioned())  # type: ignore[arg-type]
+    made = list(session.functions)
+    assert len(made) == 6  # names of each registration alone
+    session.statements.clear()
     unregister_lookup(session, "customers")  # type: ignore[arg-type]
     assert session.dropped == ["customers"]
-    assert [statement.split()[-1] for statement in session.statements] == [
-        "__firesteel_lookup_customers",
-        "__firesteel_partition_customers",
-    ]
+    dropped = {statement.split()[-1] for statement in session.statements}
+    assert dropped == {name for name in made if "_of_old_" not in name}
 
 
 class TestJoin:

@@ -244,6 +244,49 @@ def test_registering_again_replaces(session: SparkSession) -> None:
     assert lookup_join(session.range(4), "customers", on="id").count() == 6
 
 
+def test_a_query_goes_on_with_what_it_was_made_with(session: SparkSession) -> None:
+    register_lookup(session, "c", customers())
+    made = lookup_join(orders(session), "c", on="id").select("no", "c.name", "c.part")
+    expected = rows(made)
+
+    class Turned:
+        schema = "name STRING, id BIGINT, part STRING"
+        keys = ("id",)
+
+        def lookup(self, keys: pa.Table) -> pa.Table:
+            import pyarrow
+
+            none = pyarrow.array(["?"] * len(keys), "string")
+            return pyarrow.table({"name": none, "id": keys["id"], "part": none})
+
+    register_lookup(session, "c", Turned())
+    assert rows(made) == expected
+    assert {row.name for row in rows(lookup_join(orders(session), "c", on="id"))} == {"?"}
+
+
+def test_functions_of_python_and_random_columns_above_the_dimension(session: SparkSession) -> None:
+    from pyspark.sql.functions import udf
+
+    register_lookup(session, "c", customers())
+    as_table(session).createOrReplaceTempView("t")
+    session.udf.register("is_first", udf(lambda part: part == 0, "boolean"))
+    session.udf.register("loud", udf(lambda name: name.upper() + "!", "string"))
+    orders(session).createOrReplaceTempView("o")
+    for query in (
+        "SELECT o.no, d.name FROM o JOIN (SELECT * FROM {} WHERE is_first(part)) d ON o.id = d.id",
+        "SELECT o.no, d.l FROM o JOIN (SELECT id, loud(name) AS l FROM {}) d ON o.id = d.id",
+        "SELECT o.no, d.l FROM o JOIN (SELECT id, loud(name) AS l FROM {}) d ON o.id = d.id"
+        " WHERE d.l LIKE '1%' AND o.no > 10",
+    ):
+        assert rows(session.sql(query.format("c"))) == rows(session.sql(query.format("t")))
+    random = session.sql(
+        "SELECT o.no, d.r, o.no / 500 AS least FROM o "
+        "JOIN (SELECT id, rand() AS r FROM c) d ON o.id = d.id AND d.r > o.no / 500"
+    ).collect()
+    assert random
+    assert all(row.r > row.least for row in random)
+
+
 def test_unregistering_removes_the_table(session: SparkSession) -> None:
     register_lookup(session, "customers", customers())
     firesteel.unregister_lookup(session, "customers")

@@ -46,10 +46,11 @@ def register(
     spec = ConnectorSpec(name, uuid4().hex, shipping.pickled(name, connector), arrow, drop_others)
     needed = _keys(name, "partition_keys", getattr(connector, "partition_keys", keys), schema, keys)
     partitioner = _partitioner(name, connector)
-    lookup_udf, partition_udf = f"__firesteel_lookup_{name}", None
+    # Names of this registration alone: a query made before another goes on with what it was made with.
+    lookup_udf, partition_udf = f"{functions_of(name)[0]}{spec.registration}", None
     functions = {lookup_udf: shipping.lookup_function(spec, schema)}
     if partitioner is not None:
-        partition_udf = f"__firesteel_partition_{name}"
+        partition_udf = f"{functions_of(name)[1]}{spec.registration}"
         shipped = shipping.pickled(name, partitioner)
         functions[partition_udf] = shipping.partition_function(
             PartitionerSpec(name, shipped, keys, needed, arrow)
@@ -70,6 +71,11 @@ def register(
     text = json.dumps(description, ensure_ascii=False).replace("\\", "\\\\").replace("'", "\\'")
     table = f"firesteel_python_lookup('{text}')"
     spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM {table}")
+
+
+def functions_of(name: str) -> tuple[str, str]:
+    """How the names of a connector's functions begin: of its lookups, and of its partitioner."""
+    return f"__firesteel_lookup_{name}_", f"__firesteel_partition_{name}_"
 
 
 def _schema(spark: SparkSession, name: str, schema: object) -> StructType:

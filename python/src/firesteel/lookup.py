@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from firesteel import _lookup_errors as errors
 from firesteel._lookup_options import Duration, Value, connector_options, flink_options
-from firesteel._lookup_registration import register
+from firesteel._lookup_registration import functions_of, register
 from firesteel._lookup_worker.interfaces import (
     InputDataPartitioner,
     LookupContext,
@@ -139,8 +139,11 @@ def unregister_lookup(spark: SparkSession, name: str) -> None:
     """
     _check_name(name)
     spark.catalog.dropTempView(name)
-    for function in (f"__firesteel_lookup_{name}", f"__firesteel_partition_{name}"):
-        spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {function}")
+    for start in functions_of(name):
+        for function in spark.catalog.listFunctions(pattern=f"{start}*"):
+            # Not those of a table whose name goes on where this one ends.
+            if re.fullmatch("[0-9a-f]{32}", function.name.removeprefix(start)):
+                spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {function.name}")
 
 
 def lookup_join(

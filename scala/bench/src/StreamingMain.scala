@@ -104,8 +104,8 @@ object StreamingMain {
   private def write(out: Path, results: StreamingResults): Unit = {
     Files.createDirectories(out)
     val page = StreamingPage.of(results)
-    Files.writeString(out.resolve(s"$suite.md"), page)
-    Files.writeString(out.resolve(s"$suite.json"), StreamingJson.of(results))
+    Files.writeString(out.resolve(s"${results.name}.md"), page)
+    Files.writeString(out.resolve(s"${results.name}.json"), StreamingJson.of(results))
     println(page)
   }
 }

@@ -22,7 +22,7 @@ object StreamingPage {
 
   private def heading(results: StreamingResults): String = {
     val command = results.environment.facts.toMap.getOrElse("command", "")
-    val picture = if (results.cases.isEmpty) "" else "\n\n![ratios](streaming.svg)"
+    val picture = if (results.cases.isEmpty) "" else s"\n\n![ratios](${results.name}.svg)"
     s"""# Measured: streaming queries beside Apache Flink
        |
        |Written by $command; do not edit. firesteel and Flink ran in turn, each in a warm JVM with two

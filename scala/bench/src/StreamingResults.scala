@@ -10,4 +10,10 @@ final case class StreamingResults(
     format: String,
     cases: Seq[StreamingResult],
     smallBatches: Seq[SmallBatchesOutcome],
-    manyKeys: Option[Option[ManyKeysOutcome]])
+    manyKeys: Option[Option[ManyKeysOutcome]]) {
+
+  /** Of the page and what belongs to it: a page for each format. */
+  def name: String =
+    if (format == StreamedFiles.formats.head) StreamingMain.suite
+    else s"${StreamingMain.suite}-$format"
+}

@@ -50,6 +50,13 @@ class StreamingMeasuringSuite extends AnyFunSuite {
     assert(page.contains("```text\nSink\n+- Rank\n```"))
   }
 
+  test("each format has a page and a picture of its own") {
+    def results(format: String) = StreamingResults(machine, format, Seq(result()), Seq(small), None)
+    assert(results("csv").name == "streaming" && results("parquet").name == "streaming-parquet")
+    val page = StreamingPage.of(results("parquet"))
+    assert(page.contains("(streaming-parquet.svg)") && page.contains("the same Parquet files"))
+  }
+
   test("many keys are judged micro-batch by micro-batch") {
     val page = StreamingPage.of(StreamingResults(machine, "csv", Nil, Nil, Some(Some(many))))
     assert(page.contains("\n| --- | --- |\n| 1,000,000 | 2.00 (2.00–2.00) |\n"))

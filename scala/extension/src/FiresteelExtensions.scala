@@ -1,8 +1,9 @@
 package io.firesteel
 
 import io.firesteel.changelog.{ExplainStreams, FromChangelogFunction, FromDebeziumFunction, PlanChangelog, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RewriteStreamingWrite, RowKindFunction}
+import io.firesteel.core.MarkGrowingShuffles
 import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFunction}
-import io.firesteel.lookup.{CheckLookupJoin, LiftOffDimension, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable}
+import io.firesteel.lookup.{CheckLookupJoin, LiftOffDimension, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable, UnpruneByLookup}
 import io.firesteel.panes.{DeclineStreamingPanes, FoldWindows, KeepFoldedWindows, PlanPanes, PlanWindowCopies, ResolveFoldedWindows}
 import io.firesteel.rank.{PlanTopN, RemoveRedundantPartialTopN}
 import io.firesteel.shuffle.RemoveRedundantShuffle
@@ -67,12 +68,14 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPlannerStrategy(_ => PlanPanes)
     extensions.injectPlannerStrategy(_ => PlanWindowCopies)
     extensions.injectPlannerStrategy(_ => PlanChangelog)
+    extensions.injectPlannerStrategy(_ => UnpruneByLookup)
     extensions.injectPlannerStrategy(_ => PlanLookupJoin)
     extensions.injectPlannerStrategy(_ => RefuseBareLookup)
 
     // Physical. Rules about columns run with adaptive execution on and off alike; those that prepare
     // stages only with it, each time that it plans what is left to run.
     extensions.injectQueryStagePrepRule(session => new RemoveRedundantShuffle(session))
+    extensions.injectQueryStagePrepRule(_ => MarkGrowingShuffles)
     extensions.injectColumnar(session => new RemoveRedundantShuffle.WithoutAdaptive(session))
     extensions.injectColumnar(_ => RemoveRedundantPartialTopN)
   }

@@ -1,8 +1,5 @@
 package io.firesteel.lookup
 
-import java.time.Duration
-
-import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
 import io.firesteel.core.FiredOperator
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
@@ -52,8 +49,10 @@ private[lookup] final case class FullCacheExec(
 
   @transient private lazy val loaded: FullCache = {
     val stream = QueryScope.stream(sparkContext)
-    stream.fold(load())(id =>
-      FullCaches.get(FullCacheKey(id, dimension.canonicalized, mode.canonicalized), reload)(load()))
+    stream.fold(load()) { id =>
+      val key = FullCacheKey(id, name, dimension.canonicalized, mode.canonicalized)
+      FullCaches.get(key, QueryScope.batch(sparkContext), reload)(load())
+    }
   }
 
   private def load(): FullCache = {
@@ -95,34 +94,4 @@ private[lookup] final class FullCache(
       val day = 86400000L
       DayTime.lastBefore(time, now) - (days - 1) * day >= begun
   }
-}
-
-/** A dimension of a stream. Its text would not do: it leaves out the data of relations. */
-private[lookup] final case class FullCacheKey(
-    stream: String,
-    dimension: LogicalPlan,
-    mode: BroadcastMode)
-
-/** What streams of this driver keep. */
-private[lookup] object FullCaches {
-
-  /** Longer than a stream pauses between micro-batches; a stream that ended leaves its cache so long. */
-  private val idle = Duration.ofHours(1)
-
-  private val caches: Cache[FullCacheKey, FullCache] =
-    Caffeine.newBuilder().expireAfterAccess(idle).build[FullCacheKey, FullCache]()
-
-  /** The dimension by that key, loaded anew when due. A failed load leaves the old one in place. */
-  def get(key: FullCacheKey, reload: Reload)(load: => FullCache): FullCache =
-    caches.asMap.compute(
-      key,
-      (_, old) =>
-        if (old == null) load
-        else if (!old.isDue(reload, System.currentTimeMillis())) old
-        else {
-          val fresh = load
-          old.broadcast.unpersist(blocking = false)
-          fresh
-        }
-    )
 }

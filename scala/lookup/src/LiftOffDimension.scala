@@ -1,6 +1,6 @@
 package io.firesteel.lookup
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Expression, PredicateHelper, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Expression, PredicateHelper, PythonUDF, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, InnerLike, JoinType, LeftAnti, LeftOuter, LeftSemi}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
 /**
  * Puts back above a lookup join what Spark has pushed below it onto the dimension and a store
  * cannot do: joins that come of `IN`, `EXISTS` and scalar subqueries about its columns, or that the
- * query itself has there.
+ * query itself has there, and functions in Python, which run in an operator of their own.
  *
  * {{{
  *   Join (o.customer_id = c.id)             LeftSemi (c.country = s.country)
@@ -32,10 +32,14 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
   /** Whether `plan` is a dimension with something upon it that no store can be asked for. */
   private def isBurdened(plan: LogicalPlan): Boolean =
     isDimension(plan) && path(plan).exists {
-      case Filter(condition, _) => SubqueryExpression.hasSubquery(condition)
+      case Filter(condition, _) => isBurden(condition)
+      case Project(columns, _) => columns.exists(isBurden)
       case _: Join => true
       case _ => false
     }
+
+  private def isBurden(expression: Expression): Boolean =
+    SubqueryExpression.hasSubquery(expression) || expression.exists(_.isInstanceOf[PythonUDF])
 
   /** The nodes from `plan` down to its dimension. */
   private def path(plan: LogicalPlan): Seq[LogicalPlan] = plan match {
@@ -63,7 +67,8 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
     val nodes = path(join.right)
     // Everything above the lowest burden is lifted; filters below it stay the store's.
     val keep = nodes.reverse.takeWhile {
-      case Filter(condition, _) => !SubqueryExpression.hasSubquery(condition)
+      case Filter(condition, _) => !isBurden(condition)
+      case Project(columns, _) => !columns.exists(isBurden)
       case _: Join => false
       case _ => true
     }.last
@@ -77,7 +82,10 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
     val known = join.left.outputSet ++ keep.outputSet
     val (below, above) = join.condition.toSeq
       .flatMap(splitConjunctivePredicates)
-      .partition(part => inlined(part).references.subsetOf(known))
+      .partition { part =>
+        val asked = inlined(part)
+        asked.references.subsetOf(known) && !isBurden(asked)
+      }
     val lookup =
       join.copy(right = keep, condition = below.map(inlined).reduceOption(And(_, _)))
     val rebuilt = rebuild(join.right, keep, lookup)

@@ -6,16 +6,17 @@ import org.apache.spark.sql.catalyst.InternalRow
 
 /**
  * Reads rows of the store by key. Made by [[SupportsLookup.newLookup]] on the driver, serialised,
- * and opened once in every task. Implement [[SyncLookupFunction]], [[AsyncLookupFunction]] or both.
+ * and opened once for every partition; a task mostly has one (`coalesce` gives it several, each with a
+ * function of its own). Implement [[SyncLookupFunction]], [[AsyncLookupFunction]] or both.
  *
  * An exception fails the task, which Spark tries again.
  */
 sealed trait LookupFunction extends Serializable {
 
-  /** Called once per task, before any lookup. */
+  /** Called once, before any lookup. */
   def open(task: TaskInfo): Unit = ()
 
-  /** Called once per task, also when it failed. */
+  /** Called once, after the last row or when the task ends, also when it failed. */
   def close(): Unit = ()
 
   /** Most keys that one call may be given; the setting `batchSize` may make it less. */

@@ -1,7 +1,9 @@
 package io.firesteel.lookup
 
 import java.math.BigInteger
+import java.nio.ByteBuffer
 import java.security.MessageDigest
+import java.util.concurrent.atomic.AtomicBoolean
 
 import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.rdd.RDD
@@ -63,9 +65,10 @@ private[lookup] final case class LookupJoinExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val rows = child.execute()
     val lookup = newLookupTask(rows.getNumPartitions)
-    val stream = QueryScope.stream(sparkContext).flatMap(id => lookup.cacheName.map(s"$id " + _))
-    val (placed, report) = stream match {
-      case Some(name) if shuffle.customPartitions.isDefined =>
+    val (placed, report) = QueryScope.stream(sparkContext) match {
+      case Some(stream) if shuffle.customPartitions.isDefined =>
+        // Not the cache's name: what a connector ships may differ from one micro-batch to the next.
+        val name = (stream +: source.name +: keyColumns.map(_.name)).mkString(" ")
         val (settled, report) = ShardHomes.settle(name, rows, sparkContext)
         (settled, Some(report))
       case _ => (rows, None)
@@ -88,7 +91,7 @@ private[lookup] final case class LookupJoinExec(
       shuffle.isInstanceOf[ShuffleDecision.Custom],
       shuffle.customPartitions.getOrElse(0)
     )
-    val function = source.table.newLookup(context)
+    val function = LookupTask.shipped(source.table.newLookup(context))
     new LookupTask(
       source.name,
       function,
@@ -113,12 +116,11 @@ private[lookup] final case class LookupJoinExec(
   }
 
   /** What tells this cache from others in an executor; none for a cache that no other task sees. */
-  private def cacheName(function: LookupFunction): Option[String] =
+  private def cacheName(function: Array[Byte]): Option[String] =
     if (conf.getConf(LookupConf.CACHE_SCOPE) == "task") None
     else {
-      val bytes = SparkEnv.get.closureSerializer.newInstance().serialize[LookupFunction](function)
       val digest = MessageDigest.getInstance("SHA-256")
-      digest.update(bytes)
+      digest.update(function)
       val kept =
         (keyColumns ++ projection ++ filters).map(_.sql).mkString(options.cacheText, ";", "")
       digest.update(kept.getBytes("UTF-8"))
@@ -134,6 +136,11 @@ private[lookup] final case class LookupJoinExec(
 
   override def firedMessage: String =
     s"rows of ${source.name} are looked up by key, not scanned"
+
+  override protected def doCanonicalize(): SparkPlan = super.doCanonicalize() match {
+    case join: LookupJoinExec => join.copy(columns = named(join.columns))
+    case other => other
+  }
 
   override protected def withNewChildInternal(newChild: SparkPlan): LookupJoinExec =
     copy(child = newChild)
@@ -152,10 +159,15 @@ private[lookup] final case class LookupMetrics(metrics: Map[String, SQLMetric]) 
   }
 }
 
-/** What the tasks of a lookup join run; serialised without the plan. */
+/**
+ * What the tasks of a lookup join run; serialised without the plan.
+ *
+ * @param shipped the lookup function. A task may run several partitions (`coalesce`), each of which
+ *   opens and closes a function of its own.
+ */
 private[lookup] final class LookupTask(
     name: String,
-    function: LookupFunction,
+    shipped: Array[Byte],
     keySchema: StructType,
     columnSchema: StructType,
     keys: Seq[Expression],
@@ -170,7 +182,7 @@ private[lookup] final class LookupTask(
     options: LookupOptions,
     maxRows: Int,
     taskCount: Int,
-    val cacheName: Option[String],
+    cacheName: Option[String],
     isSharded: Boolean,
     metrics: LookupMetrics)
   extends Serializable {
@@ -178,6 +190,7 @@ private[lookup] final class LookupTask(
   def join(index: Int, rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val task = TaskContext.get()
     val counts = new LookupCounts
+    val function = LookupTask.received(shipped)
     val client = new StoreClient(
       function,
       options.async.getOrElse(true),
@@ -185,11 +198,13 @@ private[lookup] final class LookupTask(
       options.retry,
       () => UnsafeProjection.create(compared, columns),
       s"firesteel lookup $name $index")
-    task.addTaskCompletionListener[Unit] { _ =>
+    val end = new AtomicBoolean
+    def close(): Unit = if (end.compareAndSet(false, true)) {
       metrics.add(counts)
       client.close()
       function.close()
     }
+    task.addTaskCompletionListener[Unit](_ => close())
     function.open(TaskInfo(index, taskCount, task.attemptNumber(), s"$name ($index/$taskCount)"))
     val kept = UnsafeProjection.create(projection, columns)
     kept.initialize(index)
@@ -217,7 +232,7 @@ private[lookup] final class LookupTask(
       output)
     val keyProjection = UnsafeProjection.create(keys, input)
     keyProjection.initialize(index)
-    new LookupJoinIterator(
+    val joined = new LookupJoinIterator(
       rows,
       row => {
         val key = keyProjection(row)
@@ -230,6 +245,7 @@ private[lookup] final class LookupTask(
       if (client.isAsync) options.capacity else 1,
       maxRows
     )
+    new ClosingIterator(joined, () => close())
   }
 
   private def predicate(condition: Expression, input: Seq[Attribute], index: Int) = {
@@ -251,4 +267,35 @@ private[lookup] final class LookupTask(
       shared.fold(AnswerCache.of(policy, keySchema))(LookupCaches.shared(_, policy, keySchema))
     case _ => AnswerCache.None
   }
+}
+
+private[lookup] object LookupTask {
+
+  /** A function as tasks receive it. */
+  def shipped(function: LookupFunction): Array[Byte] = {
+    val bytes = SparkEnv.get.closureSerializer.newInstance().serialize[LookupFunction](function)
+    val array = new Array[Byte](bytes.remaining())
+    bytes.get(array)
+    array
+  }
+
+  /** A function of one's own. */
+  private def received(bytes: Array[Byte]): LookupFunction =
+    SparkEnv.get.closureSerializer
+      .newInstance()
+      .deserialize[LookupFunction](
+        ByteBuffer.wrap(bytes),
+        Thread.currentThread().getContextClassLoader)
+}
+
+/** Rows, and what is to be done after the last. */
+private final class ClosingIterator(rows: Iterator[InternalRow], close: () => Unit)
+  extends Iterator[InternalRow] {
+
+  override def hasNext: Boolean = rows.hasNext || {
+    close()
+    false
+  }
+
+  override def next(): InternalRow = rows.next()
 }

@@ -1,13 +1,13 @@
 package io.firesteel.lookup
 
-import io.firesteel.core.FiredOperator
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, NamedExpression}
+import io.firesteel.core.{FiredOperator, GrowsRows}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSeq, AttributeSet, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.execution.UnaryExecNode
 
 /** What the operators of a keyed lookup join have in common, whoever answers the keys. */
-private[lookup] trait LookupJoinNode extends UnaryExecNode with FiredOperator {
+private[lookup] trait LookupJoinNode extends UnaryExecNode with GrowsRows with FiredOperator {
 
   /** The dimension, as the query knows it. */
   def table: String
@@ -36,6 +36,15 @@ private[lookup] trait LookupJoinNode extends UnaryExecNode with FiredOperator {
 
   private def right: Seq[Attribute] = projection.map(_.toAttribute)
 
+  // No child gives the dimension's columns. In a canonical plan they are told apart by their places
+  // among these, and by what `named` leaves them: without both a lookup of one column would be taken
+  // for that of another, and its exchange used again.
+  override lazy val allAttributes: AttributeSeq = new AttributeSeq(child.output ++ columns)
+
+  /** The columns of the canonical plan under their own names, which a canonical attribute lacks. */
+  protected def named(canonical: Seq[Attribute]): Seq[Attribute] =
+    canonical.zip(columns).map { case (column, own) => column.withName(own.name) }
+
   override def output: Seq[Attribute] =
     leftOutput ++ (if (joinType == LeftOuter) right.map(_.withNullability(true)) else right)
 
@@ -46,6 +55,9 @@ private[lookup] trait LookupJoinNode extends UnaryExecNode with FiredOperator {
     case _: ShuffleDecision.Custom => UnknownPartitioning(child.outputPartitioning.numPartitions)
     case _ => child.outputPartitioning
   }
+
+  /** A guess: rows become wider, and may have several matches. */
+  override def growth: Int = 4
 
   override def firedRule: String = "PlanLookupJoin"
 

@@ -63,10 +63,13 @@ private[lookup] final case class LookupOptions(
     cache: CachePolicy,
     batchSize: Int) {
 
-  /** The cache with its bounds: lookups that bound it differently do not share one. */
+  /**
+   * The cache with its bounds, and the retry, without which a miss is kept sooner: lookups that differ
+   * in these do not share a cache.
+   */
   def cacheText: String = cache match {
     case CachePolicy.Partial(rows, write, access, misses) =>
-      s"PARTIAL $rows $write $access $misses "
+      s"PARTIAL $rows $write $access $misses $retry "
     case other => s"$other "
   }
 }

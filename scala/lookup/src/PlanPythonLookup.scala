@@ -2,7 +2,7 @@ package io.firesteel.lookup
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.{And, AttributeReference, Expression, Literal, PlanExpression, PredicateHelper, PythonUDF}
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, Literal, PlanExpression, PredicateHelper, PythonUDF}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.python.ArrowEvalPythonExec
 import org.apache.spark.sql.firesteel.callFunction
@@ -39,7 +39,6 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
     val call = callOf(session, spec.udf, Seq(context(shuffle), shard) ++ keys.map(_.value))
     val answer = AttributeReference("lookup_answer", call.dataType)()
     val answered = ArrowEvalPythonExec(Seq(call), Seq(answer), child, call.evalType)
-    val joined = residual.map(DimensionChain.replace(_, query.projection))
     PythonLookupJoinExec(
       spec.name,
       query.left.output,
@@ -48,7 +47,8 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
       answer,
       columns,
       query.projection,
-      (filters ++ joined).reduceOption(And(_, _)),
+      filters,
+      residual,
       query.joinType,
       options,
       shuffle,

@@ -2,7 +2,7 @@ package io.firesteel.lookup
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal, NamedExpression, Predicate, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BasePredicate, Expression, NamedExpression, Predicate, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, Partitioning}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
@@ -13,7 +13,8 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
  *
  * @param answer column of `child`: the rows of the dimension, and once per batch the worker's counts
  * @param columns the columns of those rows
- * @param condition filters and what is left of the join's condition, over `child` and `columns`
+ * @param filters which answers are wanted, over `columns`
+ * @param residual what is left of the join's condition, over both sides
  */
 private[lookup] final case class PythonLookupJoinExec(
     name: String,
@@ -23,7 +24,8 @@ private[lookup] final case class PythonLookupJoinExec(
     answer: Attribute,
     columns: Seq[Attribute],
     projection: Seq[NamedExpression],
-    condition: Option[Expression],
+    filters: Option[Expression],
+    residual: Option[Expression],
     joinType: JoinType,
     options: LookupOptions,
     shuffle: ShuffleDecision,
@@ -34,7 +36,7 @@ private[lookup] final case class PythonLookupJoinExec(
 
   override def table: String = name
 
-  override protected def tested: Option[Expression] = condition
+  override protected def tested: Option[Expression] = (filters ++ residual).reduceOption(And(_, _))
 
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 
@@ -54,7 +56,8 @@ private[lookup] final case class PythonLookupJoinExec(
       answer,
       columns,
       projection,
-      condition,
+      filters,
+      residual,
       joinType == LeftOuter,
       longMetric("numOutputRows"),
       counts.map { case (key, _) => longMetric(key) }
@@ -65,6 +68,11 @@ private[lookup] final case class PythonLookupJoinExec(
   }
 
   override def firedMessage: String = s"rows of $name are looked up by key, in Python workers"
+
+  override protected def doCanonicalize(): SparkPlan = super.doCanonicalize() match {
+    case join: PythonLookupJoinExec => join.copy(columns = named(join.columns))
+    case other => other
+  }
 
   override protected def withNewChildInternal(newChild: SparkPlan): PythonLookupJoinExec =
     copy(child = newChild)
@@ -91,7 +99,8 @@ private[lookup] final class PythonAnswers(
     answer: Attribute,
     columns: Seq[Attribute],
     projection: Seq[NamedExpression],
-    condition: Option[Expression],
+    filters: Option[Expression],
+    residual: Option[Expression],
     isLeftOuter: Boolean,
     rowsOut: SQLMetric,
     counts: Seq[SQLMetric])
@@ -99,21 +108,32 @@ private[lookup] final class PythonAnswers(
 
   def join(index: Int, rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val place = input.indexWhere(_.exprId == answer.exprId)
+    // Without a match every column of the right side is null, whatever it is computed as.
+    val right = projection.map(_.toAttribute.withNullability(true))
+    val output = UnsafeProjection.create(leftOutput ++ right, input ++ right)
     val joiner = new RowJoiner(
-      condition.map { c =>
-        val compiled = Predicate.create(c, input ++ columns)
-        compiled.initialize(index)
-        compiled
-      }.orNull,
+      residual.map(predicate(_, input ++ right, index)).orNull,
       isLeftOuter,
+      right.length,
+      output,
+      output)
+    val kept = UnsafeProjection.create(projection, columns)
+    kept.initialize(index)
+    new PythonAnswerIterator(
+      rows,
+      place,
       columns.length,
-      UnsafeProjection.create(leftOutput ++ projection, input ++ columns),
-      // Not the projection of nulls, which need not be null: a constant, a coalesce.
-      UnsafeProjection.create(
-        leftOutput ++ projection.map(c => Literal(null, c.dataType)),
-        input ++ columns)
-    )
-    new PythonAnswerIterator(rows, place, columns.length, joiner, rowsOut, counts.toArray)
+      filters.map(predicate(_, columns, index)).orNull,
+      kept,
+      joiner,
+      rowsOut,
+      counts.toArray)
+  }
+
+  private def predicate(condition: Expression, over: Seq[Attribute], index: Int): BasePredicate = {
+    val compiled = Predicate.create(condition, over)
+    compiled.initialize(index)
+    compiled
   }
 }
 
@@ -122,11 +142,15 @@ private[lookup] final class PythonAnswers(
  *
  * @param place of the column with the answer
  * @param width number of the dimension's columns
+ * @param filters which rows of the dimension are wanted; null for all
+ * @param kept what is joined of one, computed once, so that it is shown as it was tested
  */
 private final class PythonAnswerIterator(
     rows: Iterator[InternalRow],
     place: Int,
     width: Int,
+    filters: BasePredicate,
+    kept: UnsafeProjection,
     joiner: RowJoiner,
     rowsOut: SQLMetric,
     counts: Array[SQLMetric])
@@ -156,13 +180,14 @@ private final class PythonAnswerIterator(
     val both = row.getStruct(place, 2)
     if (!both.isNullAt(1)) count(both.getStruct(1, counts.length))
     val found = both.getArray(0)
-    val matches = new Array[InternalRow](found.numElements())
+    val matches = Array.newBuilder[InternalRow]
     var i = 0
-    while (i < matches.length) {
-      matches(i) = found.getStruct(i, width)
+    while (i < found.numElements()) {
+      val answered = found.getStruct(i, width)
+      if (filters == null || filters.eval(answered)) matches += kept(answered).copy()
       i += 1
     }
-    joiner.start(row, matches)
+    joiner.start(row, matches.result())
     started = true
   }
 

@@ -12,6 +12,10 @@ private[lookup] object QueryScope {
   /** The id of the stream whose micro-batch this thread runs. */
   def stream(context: SparkContext): Option[String] = Option(context.getLocalProperty(streamId))
 
+  /** The micro-batch that this thread runs; Spark names it `MicroBatchExecution.BATCH_ID_KEY`. */
+  def batch(context: SparkContext): Long =
+    Option(context.getLocalProperty("streaming.sql.batchId")).fold(0L)(_.toLong)
+
   /** The query of a task, to which Spark hands the properties of the thread that runs the job. */
   def of(task: TaskContext): Option[String] =
     Seq(streamId, SQLExecution.EXECUTION_ID_KEY)

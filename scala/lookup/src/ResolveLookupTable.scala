@@ -7,7 +7,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.{Cross, Inner, LeftOuter}
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, SubqueryAlias, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project, SubqueryAlias, UnaryNode, View}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.connector.catalog.TableCapability
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
@@ -34,17 +34,18 @@ private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
     }
 
   /**
-   * Follows what only renames, projects or filters down to the relation. A hint and a time about
-   * one table are two marks, of which one is to stay.
+   * Follows what only renames, projects or filters down to the relation; an aggregate is read
+   * whole, and with it what is below. A hint and a time about one table are two marks, of which one
+   * is to stay.
    */
   private def marked(plan: LogicalPlan): (LogicalPlan, Seq[LookupTable]) = plan match {
     case relation: DataSourceV2Relation => (connectorOf(relation), Nil)
     case table: LookupTable =>
       val (child, inner) = marked(table.child)
       (child, table +: inner)
-    case unary: UnaryNode =>
-      val (child, inner) = marked(unary.child)
-      (unary.withNewChildren(Seq(child)), inner)
+    case _: Project | _: Filter | _: SubqueryAlias | _: View =>
+      val (child, inner) = marked(plan.children.head)
+      (plan.withNewChildren(Seq(child)), inner)
     case other => (other, Nil)
   }
 

@@ -29,6 +29,7 @@ private[lookup] final class StoreClient(
   private type Keys = java.util.ArrayList[InternalRow]
 
   private[this] var worker: ExecutorService = _
+  @volatile private[this] var closed = false
 
   /** Whether several questions may be under way. */
   val isAsync: Boolean = function match {
@@ -41,8 +42,11 @@ private[lookup] final class StoreClient(
   def ask(keys: Keys): CompletableFuture[StoreAnswer] =
     retry.fold(askOnce(keys))(again(keys, _, 1))
 
-  /** Ends questions under way. */
-  def close(): Unit = if (worker != null) { val _ = worker.shutdownNow() }
+  /** Ends questions under way, as far as they can be ended, and asks no more. */
+  def close(): Unit = {
+    closed = true
+    if (worker != null) { val _ = worker.shutdownNow() }
+  }
 
   private def askOnce(keys: Keys): CompletableFuture[StoreAnswer] = {
     val start = System.nanoTime()
@@ -64,12 +68,15 @@ private[lookup] final class StoreClient(
       policy: RetryOnMiss,
       attempt: Int): CompletableFuture[StoreAnswer] =
     askOnce(keys).thenCompose { answer =>
-      val missing = if (attempt >= policy.maxAttempts) new Keys else without(keys, answer.rows)
+      val isLast = closed || attempt >= policy.maxAttempts
+      val missing = if (isLast) new Keys else without(keys, answer.rows)
       if (missing.isEmpty) CompletableFuture.completedFuture(answer)
       else {
         val later = CompletableFuture.delayedExecutor(policy.delayMillis, TimeUnit.MILLISECONDS)
         val next: JavaFunction[Void, CompletableFuture[StoreAnswer]] =
-          _ => again(missing, policy, attempt + 1)
+          _ =>
+            if (closed) CompletableFuture.completedFuture(new StoreAnswer(Array.empty, 0L))
+            else again(missing, policy, attempt + 1)
         CompletableFuture
           .runAsync(() => (), later)
           .thenCompose(next)

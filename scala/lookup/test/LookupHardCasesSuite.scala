@@ -235,6 +235,20 @@ class LookupHardCasesSuite extends LookupSuite {
       out.take(3).toString)
   }
 
+  test("FULL of an aggregate of a scannable connector") {
+    spark.range(0, 300).selectExpr("id % 60 AS id", "id AS n").write.mode("overwrite")
+      .bucketBy(4, "id").saveAsTable("counted20")
+    spark.read.format("firesteel-files").option("table", "counted20").load()
+      .createOrReplaceTempView("counted20_lookup")
+    def sql(table: String, hint: String) = s"SELECT $hint o.id, d.m FROM orders o JOIN " +
+      s"(SELECT id, max(n) AS m FROM $table GROUP BY id) d ON o.id = d.id"
+    assertSameRows(
+      spark.sql(sql("counted20_lookup", "/*+ LOOKUP(('table'='d')) */")).collect().toSeq,
+      spark.sql(sql("counted20", "")).collect().toSeq,
+      "aggregate")
+    ()
+  }
+
   test("FULL of a scannable connector with all its columns") {
     spark.sql("DROP TABLE IF EXISTS people20")
     spark.range(0, 300).selectExpr(

@@ -247,6 +247,95 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
     }
   }
 
+  test("lookups of different columns are not taken for each other") {
+    store("customers", customers)
+    val joined = "FROM orders o JOIN {c} c ON o.customer_id = c.id"
+    val other = "FROM orders o JOIN {c} c ON o.customer_id = c.small"
+    val queries = Seq(
+      s"SELECT c.country AS v, count(*) AS n $joined GROUP BY c.country UNION ALL " +
+        s"SELECT c.type AS v, count(*) AS n $joined GROUP BY c.type",
+      s"SELECT (SELECT max(c.country) $joined) AS a, (SELECT max(c.type) $joined) AS b",
+      s"SELECT c.id AS v, count(*) AS n $joined GROUP BY c.id UNION ALL " +
+        s"SELECT c.id AS v, count(*) AS n ${joined.replace("c.id", "c.small + 0")} AND c.id = o.id GROUP BY c.id",
+      s"SELECT c.type AS v, count(*) AS n $joined GROUP BY c.type UNION ALL " +
+        s"SELECT c.type AS v, count(*) AS n $other GROUP BY c.type",
+      s"SELECT c.id AS v, count(*) AS n $joined GROUP BY c.id UNION ALL " +
+        s"SELECT c.id AS v, count(*) AS n $joined GROUP BY c.id"
+    )
+    Seq("true", "false").foreach { adaptive =>
+      withConf("spark.sql.adaptive.enabled" -> adaptive) {
+        queries.foreach(assertJoins(_, "customers"))
+      }
+    }
+  }
+
+  test("a limit above a custom shuffle stays, though rows have several matches") {
+    store(
+      "customers",
+      customers.union(customers).union(customers),
+      partitioner = Some(LastDigit))
+    Seq("true", "false").foreach { adaptive =>
+      withConf("spark.sql.adaptive.enabled" -> adaptive, LookupConf.SHUFFLE_PARTITIONS.key -> 4) {
+        val sql = "SELECT /*+ LOOKUP(('table'='c'), ('shuffle'='true')) */ o.id, c.country FROM " +
+          "(SELECT * FROM orders WHERE id IN (1, 2, 3)) o JOIN mem.customers c ON o.customer_id = c.id"
+        assert(spark.sql(sql).collect().length == 9)
+        assert(spark.sql(s"$sql LIMIT 4").collect().length == 4)
+        assert(spark.sql(s"SELECT DISTINCT id FROM ($sql)").collect().length == 3)
+      }
+    }
+  }
+
+  test("equal lookups are still done once") {
+    val asked = store("customers", customers)
+    val one = "SELECT c.country AS v, count(*) AS n FROM orders o JOIN {c} c " +
+      "ON o.customer_id = c.id GROUP BY c.country"
+    assertJoins(s"$one UNION ALL $one", "customers")
+    assert(asked.opened.size == 4)
+  }
+
+  test("a table partitioned by what it is joined by") {
+    spark.sql("CREATE TABLE sales (id BIGINT, customer_id BIGINT) USING parquet " +
+      "PARTITIONED BY (customer_id)")
+    spark.sql("INSERT INTO sales SELECT id, id % 5 FROM range(50)")
+    store("customers", customers)
+    customers.write.mode("overwrite").saveAsTable("read_whole")
+    Seq("true", "false").foreach { adaptive =>
+      withConf("spark.sql.adaptive.enabled" -> adaptive) {
+        assertJoins(
+          "SELECT s.id, c.country FROM sales s JOIN {c} c ON s.customer_id = c.id " +
+            "WHERE c.type = 'x' AND s.id > 3",
+          "customers")
+        assertJoins(
+          "SELECT c.country, count(*) FROM sales s JOIN {c} c ON s.customer_id = c.id " +
+            "JOIN orders o ON o.id = s.id WHERE c.type = 'x' GROUP BY c.country",
+          "customers"
+        )
+        val full = "SELECT {hint} s.id, c.country FROM sales s JOIN read_whole c " +
+          "ON s.customer_id = c.id WHERE c.type = 'x'"
+        assertSameRows(
+          spark.sql(full.replace("{hint}", "/*+ LOOKUP(('table'='c')) */")).collect().toSeq,
+          stock(spark.sql(full.replace("{hint}", "")).collect().toSeq),
+          full)
+      }
+    }
+  }
+
+  test("each partition of one task has a function of its own, closed after its last row") {
+    val asked = store("customers", customers)
+    val found = spark.sql("SELECT o.id, c.country FROM orders o JOIN mem.customers c " +
+      "ON o.customer_id = c.id").coalesce(1)
+    assert(found.rdd.getNumPartitions == 1)
+    val most = new java.util.concurrent.atomic.AtomicInteger
+    found.foreachPartition { (rows: Iterator[Row]) =>
+      rows.foreach { _ =>
+        val store = MemoryStores.get("customers").get
+        val _ = most.accumulateAndGet(store.opened.size - store.closed.get, math.max(_, _))
+      }
+    }
+    assert(asked.opened.size == 4 && asked.closed.get == 4)
+    assert(most.get <= 1)
+  }
+
   test("FULL loads a table whole, once, whatever Spark can read") {
     customers.createOrReplaceTempView("plain")
     val joined = spark.sql(

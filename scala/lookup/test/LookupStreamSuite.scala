@@ -42,6 +42,8 @@ class LookupStreamSuite extends LookupSuite {
 
     def stop(): Unit = query.stop()
 
+    def id: String = query.id.toString
+
     def answer: Seq[Row] = rows.toSeq
 
     def values: Map[String, String] =
@@ -95,6 +97,25 @@ class LookupStreamSuite extends LookupSuite {
       assert(asked.keysAsked.sorted == (0 until 60).map(_.toString).sorted)
       assertSameRows(feed.answer, expected(0 until 180, keepAll = false), "custom")
     }
+  }
+
+  test("a dimension that holds the time of its micro-batch is not kept for each of them") {
+    val path = Files.createTempDirectory("firesteel-dimension").toString
+    spark.range(0, 60).selectExpr("id", "concat('c', id) AS country").write.mode("overwrite")
+      .parquet(path)
+    spark.read.parquet(path).createOrReplaceTempView("dimension")
+    val feed = new Feed
+    feed.orders.createOrReplaceTempView("orders")
+    feed.start(spark.sql(
+      "SELECT /*+ LOOKUP(('table'='c'), ('lookup.full-cache.periodic-reload.interval'='1 h')) */ " +
+        "o.order, c.country FROM orders o JOIN (SELECT *, current_timestamp() AS seen " +
+        "FROM dimension WHERE current_timestamp() > TIMESTAMP '2020-01-01') c " +
+        "ON o.customer_id = c.id WHERE c.seen IS NOT NULL"))
+    (0 until 6).foreach(i => feed.batch(i.toString, i * 10 until (i + 1) * 10))
+    val kept = FullCaches.sizeOf(feed.id)
+    feed.stop()
+    assert(feed.answer.length == 60)
+    assert(kept >= 1 && kept <= 3, s"$kept dimensions are kept")
   }
 
   test("FULL is loaded for each micro-batch, or again only when its interval is over") {

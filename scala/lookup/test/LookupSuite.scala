@@ -1,6 +1,6 @@
 package io.firesteel.lookup
 
-import io.firesteel.core.CoreConf
+import io.firesteel.core.{CoreConf, MarkGrowingShuffles}
 import io.firesteel.testkit.RoomSuite
 import org.apache.spark.sql.{DataFrame, Row, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
@@ -21,8 +21,10 @@ abstract class LookupSuite extends RoomSuite {
     extensions.injectResolutionRule(_ => ResolveLookupTable)
     extensions.injectCheckRule(session => plan => CheckLookupJoin(session)(plan))
     extensions.injectPreCBORule(_ => LiftOffDimension)
+    extensions.injectPlannerStrategy(_ => UnpruneByLookup)
     extensions.injectPlannerStrategy(_ => PlanLookupJoin)
     extensions.injectPlannerStrategy(_ => RefuseBareLookup)
+    extensions.injectQueryStagePrepRule(_ => MarkGrowingShuffles)
   }
 
   /** Puts the rows of `data` into a store `mem.<name>`, and into a plain view `<name>`. */

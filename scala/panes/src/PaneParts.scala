@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.Decline
+import io.firesteel.core.{Decline, RawColumns}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, GetStructField, NamedExpression, RowOrdering, SessionWindow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, ImperativeAggregate}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
@@ -12,11 +12,13 @@ import org.apache.spark.sql.firesteel.normalizeFloats
  * @param keys what it is grouped by, but for the window
  * @param functions its aggregate functions
  * @param results its output, in terms of keys, the window column and results of functions
+ * @param raw columns that the functions read beside a key made of them
  */
 private[panes] final case class PaneParts(
     keys: Seq[NamedExpression],
     functions: Seq[AggregateExpression],
-    results: Seq[NamedExpression])
+    results: Seq[NamedExpression],
+    raw: RawColumns)
 
 private[panes] object PaneParts {
 
@@ -28,11 +30,16 @@ private[panes] object PaneParts {
         _ <- refuse(functions.flatMap(function(query, _)).headOption)
         _ <- refuse(partOfWindow(query, ofWindow.map(_._2)))
         _ <- refuse(ofRows.flatMap { case (_, key) => unsupported(query, key) }.headOption)
-      } yield PaneParts(
-        ofRows.map { case (group, key) => named(group, normalizeFloats(key)) },
-        functions.map(query.inRows(_).asInstanceOf[AggregateExpression]),
-        results.map(withWindow(_, ofWindow.map { case (g, e) => g.toAttribute -> e }.toMap))
-      )
+      } yield {
+        val keys = ofRows.map { case (group, key) => named(group, normalizeFloats(key)) }
+        val called = functions.map(query.inRows(_).asInstanceOf[AggregateExpression])
+        val raw = RawColumns.of(keys, called)
+        PaneParts(
+          keys,
+          called.map(raw.over),
+          results.map(withWindow(_, ofWindow.map { case (g, e) => g.toAttribute -> e }.toMap)),
+          raw)
+      }
     case other => Left(PanesDecline.NotMergeable(other.simpleString(1)))
   }
 

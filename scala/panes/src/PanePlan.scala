@@ -40,9 +40,10 @@ private[panes] final case class PanePlan(
     val exists = Some(IsNotNull(time))
       .filter(e => time.nullable && !known.exists(_.semanticEquals(e)))
     val wanted = WindowFilter.ofTime(filters.ofWindows, window, grid, time)
-    val rows = (filters.ofRows ++ exists ++ wanted)
+    val read = (filters.ofRows ++ exists ++ wanted)
       .reduceOption(And)
       .fold(query.copied.child)(Filter(_, query.copied.child))
+    val rows = parts.raw.below(read)
     time match {
       case column: Attribute => (rows, column)
       case computed =>

@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.{FiredOperator, MergeableAggregates, TaskMemoryBudget}
+import io.firesteel.core.{FiredOperator, GrowsRows, MergeableAggregates, TaskMemoryBudget}
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -33,6 +33,7 @@ case class PaneWindowsExec(
     child: SparkPlan)
   extends PartitioningPreservingUnaryExecNode
   with OrderPreservingUnaryExecNode
+  with GrowsRows
   with FiredOperator {
 
   override def nodeName: String = "PaneWindows"
@@ -44,6 +45,9 @@ case class PaneWindowsExec(
     AttributeSet(window +: functions.map(_.resultAttribute)) ++
       AttributeSet(functions.flatMap(_.aggregateFunction.aggBufferAttributes)) ++
       AttributeSet(resultExpressions.map(_.toAttribute).filterNot(child.outputSet.contains))
+
+  /** A pane is in so many windows. */
+  override def growth: Int = math.ceil(grid.overlap).toInt
 
   override def requiredChildDistribution: Seq[Distribution] =
     Seq(if (keys.isEmpty) AllTuples else ClusteredDistribution(keys))
@@ -73,7 +77,7 @@ case class PaneWindowsExec(
     val (panes, windows) = (longMetric("numInputRows"), longMetric("numOutputRows"))
     val (anew, peak) = (longMetric("numTasksAnew"), longMetric("peakMemory"))
     val cap = conf.getConf(PanesConf.MAX_TASK_MEMORY).getOrElse(Long.MaxValue)
-    child.execute().mapPartitions { rows =>
+    child.execute().mapPartitionsWithIndex { (index, rows) =>
       val counted = rows.map { row => panes += 1; row }
       val budget = TaskMemoryBudget.ofThisTask(cap)
       val merge = new SlidingMerge(PaneWindowsExec.aggregates(functions), budget)
@@ -83,12 +87,17 @@ case class PaneWindowsExec(
         peak += budget.peak
         countPeakMemory(task, budget.peak)
       }
+      val condition = wanted.map(Predicate.create(_, Seq(window)))
+      val output = UnsafeProjection.create(results, rowColumns)
+      // `rand()` and its like count by partition.
+      condition.foreach(_.initialize(index))
+      output.initialize(index)
       new PaneWindowsIterator(
         new PaneRows(counted, in, numKeys),
         merge,
         grid,
-        wanted.map(Predicate.create(_, Seq(window))),
-        UnsafeProjection.create(results, rowColumns)
+        condition,
+        output
       ).map { row => windows += 1; row }
     }
   }

@@ -28,9 +28,11 @@ private[panes] object WindowFilter {
     val (first, last) = (
       grid.startOf(-Math.floorDiv(grid.start - wanted.from, grid.slide)),
       grid.startOf(Math.floorDiv(wanted.to - grid.start, grid.slide)))
+    val isBounded = wanted.from > -never && wanted.to < never
     val lower = if (wanted.from > -never) Some(GreaterThanOrEqual(time, at(first))) else None
     val upper = if (wanted.to < never) Some(LessThan(time, at(last + grid.size))) else None
-    (lower ++ upper).reduceOption(And)
+    if (isBounded && first > last) Some(Literal.FalseLiteral) // between two windows
+    else (lower ++ upper).reduceOption(And)
   }
 
   /** Whether `ofTime` tells all that a condition says. Bounds are never null. */

@@ -51,6 +51,98 @@ class PanesHardCasesSuite extends PanesSuite {
     }
   }
 
+  test("what stands above windows stays, whatever adaptive execution knows of the panes") {
+    val windows =
+      """SELECT window.start AS s, count(*) AS n FROM VALUES (TIMESTAMP'2026-03-01 01:30:00'),
+        |(TIMESTAMP'2026-03-01 01:40:00') t(ts) GROUP BY window(ts, '3 hours', '1 hour')""".stripMargin
+    val byKey =
+      """SELECT id % 5 AS k, window.start AS s, count(*) AS n FROM
+        |(SELECT id, timestamp_seconds(id) AS ts FROM range(20))
+        |GROUP BY id % 5, window(ts, '1 minute', '2 seconds')""".stripMargin
+    Seq(true, false).foreach { adaptive =>
+      withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive) {
+        (1 to 3).foreach { n =>
+          assert(spark.sql(s"SELECT * FROM ($windows) LIMIT $n").collect().length == n)
+        }
+        assert(spark.sql(s"SELECT * FROM ($byKey) LIMIT 100").collect().length == 100)
+        Seq(
+          s"SELECT DISTINCT n FROM ($windows)",
+          s"SELECT count(*), sum(n) FROM ($byKey)",
+          s"SELECT k, n FROM ($byKey) ORDER BY n DESC, s DESC, k LIMIT 7"
+        ).foreach(assertFiresWithSameAnswer)
+        val sorted = s"SELECT s FROM ($windows) ORDER BY s DESC"
+        assert(
+          spark.sql(sorted).collect().toSeq == stock(spark.sql(sorted).collect().toSeq))
+      }
+    }
+  }
+
+  test("windows of few panes are not broadcast for the size of the panes") {
+    withConf(
+      SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> -1,
+      SQLConf.ADAPTIVE_AUTO_BROADCASTJOIN_THRESHOLD.key -> "300KB") {
+      val joined =
+        """SELECT count(*), sum(n) FROM (SELECT k, window, count(*) AS n FROM
+          |(SELECT id AS k, timestamp_seconds(id) AS ts FROM range(500))
+          |GROUP BY k, window(ts, '1 hour', '1 minute')) w JOIN range(0, 100000) big ON w.k = big.id
+          |""".stripMargin
+      assertFiresWithSameAnswer(joined)
+      val data = spark.sql(joined)
+      data.collect()
+      assert(!executed(data).toString.contains("BroadcastHashJoin"), executed(data))
+    }
+  }
+
+  test("results that count by partition") {
+    val ids = spark.sql(
+      """SELECT monotonically_increasing_id() AS id, k, window, count(*) FROM
+        |(SELECT id % 50 AS k, timestamp_seconds(id) AS ts FROM range(1000))
+        |GROUP BY k, window(ts, '10 minutes', '1 minute')""".stripMargin)
+    assert(Explain.of(executed(ids)).fired.nonEmpty)
+    withConf("spark.sql.adaptive.coalescePartitions.enabled" -> false) {
+      val found = ids.collect().map(_.getLong(0))
+      assert(found.length > 100 && found.distinct.length == found.length)
+    }
+    val random = spark.sql(
+      """SELECT uuid() AS u, rand() AS r, window, count(*) FROM
+        |(SELECT timestamp_seconds(id) AS ts FROM range(100))
+        |GROUP BY window(ts, '1 minute', '10 seconds')""".stripMargin).collect()
+    assert(random.map(_.getString(0)).distinct.length == random.length)
+  }
+
+  test("functions read a column as it is, beside a key that is made of it") {
+    spark.sql(
+      """SELECT CAST(c AS DOUBLE) AS z, CAST(c AS FLOAT) AS y, named_struct('z', CAST(c AS DOUBLE)) AS st,
+        |timestamp_seconds(id) AS ts FROM range(30)
+        |LATERAL VIEW explode(array('0.0', '-0.0', 'NaN', '1')) AS c""".stripMargin)
+      .createOrReplaceTempView("zeros")
+    Seq("z", "y", "st.z").foreach { key =>
+      assertFiresWithSameAnswer(
+        s"""SELECT $key, window, count_if(CAST($key AS STRING) = '-0.0') AS negative, count(*),
+           |sum(length(CAST($key AS STRING))) FROM zeros GROUP BY $key, window(ts, '10 seconds', '2 seconds')
+           |""".stripMargin)
+    }
+    assertFiresWithSameAnswer(
+      """SELECT st, window, count_if(CAST(st.z AS STRING) = '-0.0'), size(collect_list(st.z)) FROM zeros
+        |GROUP BY st, window(ts, '10 seconds', '2 seconds')""".stripMargin)
+  }
+
+  test("between two windows nothing is read that could fail") {
+    val sql =
+      """SELECT * FROM (SELECT window, sum(60 div v) FROM
+        |(SELECT id - 5 AS v, timestamp_seconds(id * 3600) AS ts FROM range(48))
+        |GROUP BY window(ts, '1 day', '1 hour'))""".stripMargin
+    withConf(ansi -> true) {
+      Seq(
+        "window.start = TIMESTAMP'1970-01-01 10:30:00'",
+        "window.start > TIMESTAMP'1970-01-01 10:15:00' AND window.start < TIMESTAMP'1970-01-01 10:45:00'"
+      ).foreach { condition =>
+        assert(spark.sql(s"$sql WHERE $condition").collect().isEmpty)
+        assertSameAnswer(s"$sql WHERE $condition")
+      }
+    }
+  }
+
   test("a map as key is declined, for it cannot be sorted, or answered right") {
     val sql =
       """SELECT window, count(*) FROM (SELECT *, timestamp_seconds(id % 50) AS t FROM awkward)

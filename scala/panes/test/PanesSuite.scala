@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.CoreConf
+import io.firesteel.core.{CoreConf, MarkGrowingShuffles}
 import io.firesteel.testkit.RoomSuite
 import org.apache.spark.sql.SparkSessionExtensions
 
@@ -16,5 +16,6 @@ abstract class PanesSuite extends RoomSuite {
     extensions.injectPreCBORule(_ => DeclineStreamingPanes)
     extensions.injectPlannerStrategy(_ => PlanPanes)
     extensions.injectPlannerStrategy(_ => PlanWindowCopies)
+    extensions.injectQueryStagePrepRule(_ => MarkGrowingShuffles)
   }
 }

@@ -35,7 +35,7 @@ private[rank] final class FinalTopN(
     }
   }
 
-  /** Bytes written to disk so far. */
+  /** Bytes of memory spilled since the sorter was made, in the whole task. */
   def spilledBytes: Long = sorter.fold(0L)(_.spilledBytes)
 
   /** The most bytes that the sorter held in memory. */

@@ -60,12 +60,12 @@ case class PartialTopNExec(
     if (sortedInput) {
       val (in, out) = (longMetric("numInputRows"), longMetric("numOutputRows"))
       child.execute().mapPartitions { rows =>
-        val numbered = new NumberedSortedRows(
+        def numbered() = new NumberedSortedRows(
           rows.map { row => in += 1; row },
           keys.newKeyOf(),
           keys.newOrder(),
           keys.bound)
-        new RankedRowIterator(numbered, keys.input, Nil, out)
+        new RankedRowIterator(() => numbered(), keys.input, Nil, out)
       }
     } else {
       child.execute().mapPartitions { rows =>

@@ -50,8 +50,8 @@ object RankConf {
   val MAX_TASK_MEMORY: ConfigEntry[Option[Long]] =
     SQLConf
       .buildConf("spark.firesteel.rank.maxTaskMemory")
-      .doc("Bytes that the heaps of one operator may hold in one task before they are handed " +
-        "downstream or spilled, beside what Spark's memory manager grants.")
+      .doc("Bytes that the heaps of one operator may ask for in one task, twice what they hold, before " +
+        "they are handed downstream or spilled, beside what Spark's memory manager grants.")
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
       .checkValue(_ > 0, "must be positive")

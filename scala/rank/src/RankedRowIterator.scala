@@ -10,11 +10,13 @@ import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
 /**
  * Gives numbered rows out as binary rows with the rank columns wanted at their end.
  *
+ * @param numbering reads the input when the first row is asked for: of two sides of a join the second
+ *   fills no memory before the first has been read
  * @param input columns of the numbered rows
  * @param functions the rank columns; none leaves the rows as they are
  */
 private[rank] final class RankedRowIterator(
-    numbered: NumberedRows,
+    numbering: () => NumberedRows,
     input: Seq[Attribute],
     functions: Seq[RankFunction],
     outputRows: SQLMetric)
@@ -25,11 +27,13 @@ private[rank] final class RankedRowIterator(
   private[this] lazy val joiner = GenerateUnsafeRowJoiner.create(
     DataTypeUtils.fromAttributes(input),
     StructType(functions.map(f => StructField(f.sqlName, IntegerType, nullable = false))))
+  private[this] var numbered: NumberedRows = _
   private[this] var looked = false
   private[this] var more = true
 
   override def hasNext: Boolean = {
     if (!looked && more) {
+      if (numbered == null) numbered = numbering()
       looked = true
       more = numbered.advance()
     }

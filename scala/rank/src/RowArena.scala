@@ -13,7 +13,8 @@ import org.apache.spark.unsafe.Platform
  * them from generation to generation took several times as long as the work itself.
  *
  * Memory: sizes are rounded up to 8 bytes, above 1 KiB to a power of two; pages grow from 64 KiB to
- * 4 MiB, and a larger record gets a page of its own.
+ * 4 MiB, and a larger record gets a page of its own. An array's header is part of these sizes: a
+ * collector that deals in regions would else give a page one region more (SPARK-37593).
  */
 private[rank] final class RowArena {
   import RowArena._
@@ -80,7 +81,8 @@ private[rank] final class RowArena {
 
   private def addPage(size: Int): Unit = {
     // 8 bytes are left out at the start, so that no address is 0.
-    val bytes = math.max(math.min(firstPage << math.min(pageCount, 6), largestPage), size + 8)
+    val usual = (firstPage << math.min(pageCount, largestShift)) - Platform.BYTE_ARRAY_OFFSET
+    val bytes = math.max(usual, size + 8)
     if (pageCount == pages.length) pages = Arrays.copyOf(pages, pageCount * 2)
     pages(pageCount) = new Array[Byte](bytes)
     next = (pageCount.toLong << 32) + 8L
@@ -92,14 +94,20 @@ private[rank] final class RowArena {
 
 private[rank] object RowArena {
   private val firstPage: Int = 64 << 10
-  private val largestPage: Int = 4 << 20
+  private val largestShift: Int = 6
   private val small: Int = 1024
+  private val largest: Int = 1 << 30
   private val classes: Int = small / 8 + 1 + 32
 
   /** Bytes that a record of `bytes` bytes takes, at most 2^30. */
   def capacity(bytes: Int): Int =
     if (bytes <= small) math.max(8, (bytes + 7) & ~7)
-    else Integer.highestOneBit(bytes - 1) << 1
+    else {
+      require(
+        bytes <= largest,
+        s"a row of $bytes bytes is larger than $largest, the most that a top-n keeps")
+      Integer.highestOneBit(bytes - 1) << 1
+    }
 
   /** Records of the same class have the same capacity. */
   def classOf(bytes: Int): Int =

@@ -8,9 +8,8 @@ import org.apache.spark.sql.execution.{SortPrefixUtils, UnsafeExternalRowSorter}
 import org.apache.spark.sql.firesteel.pageSizeBytes
 
 /**
- * Rows that found no memory, sorted by key and order on disk by Spark's external sorter.
- *
- * Made only when memory is refused for the first time.
+ * Rows that found no memory, or of which heaps would drop too few, sorted by key and order by Spark's
+ * external sorter, which spills to disk.
  */
 private[rank] final class SpilledRows(
     partitionBy: Seq[Expression],
@@ -25,6 +24,7 @@ private[rank] final class SpilledRows(
   /** Every row added, by key and order. */
   def sorted(): Iterator[InternalRow] = sorter.sort()
 
+  /** Bytes of memory that the task has spilled since, those of its other operators included. */
   def spilledBytes: Long = TaskContext.get().taskMetrics().memoryBytesSpilled - spilledBefore
 
   def peakMemory: Long = sorter.getPeakMemoryUsage

@@ -62,9 +62,9 @@ case class TopNExec(
     child.execute().mapPartitions { rows =>
       val counted = rows.map { row => in += 1; row }
       if (sorted) {
-        val numbered =
+        def numbered() =
           new NumberedSortedRows(counted, keys.newKeyOf(), keys.newOrder(), keys.bound)
-        new RankedRowIterator(numbered, keys.input, functions, out)
+        new RankedRowIterator(() => numbered(), keys.input, functions, out)
       } else {
         val budget = TaskMemoryBudget.ofThisTask(limits.maxTaskMemory)
         val topN = new FinalTopN(
@@ -75,11 +75,15 @@ case class TopNExec(
           limits.newVerdict(),
           () => new SpilledRows(keys.partitionBy, keys.orderBy, keys.input)
         )
-        val numbered = topN.number(counted)
-        spill += topN.spilledBytes
-        peak += budget.peak + topN.sorterMemory
-        countPeakMemory(TaskContext.get(), budget.peak)
-        new RankedRowIterator(numbered, keys.input, functions, out)
+        val task = TaskContext.get()
+        def numbered() = {
+          val rows = topN.number(counted)
+          spill += topN.spilledBytes
+          peak += budget.peak + topN.sorterMemory
+          countPeakMemory(task, budget.peak)
+          rows
+        }
+        new RankedRowIterator(() => numbered(), keys.input, functions, out)
       }
     }
   }

@@ -46,6 +46,17 @@ class TopNExecSuite extends RankSuite with AdaptiveSparkPlanHelper {
     } == shuffled)
   }
 
+  test("heaps fill when their first row is asked for") {
+    withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false) {
+      val data = spark.sql(topThree)
+      val plan = executed(data)
+      plan.execute().mapPartitions(_ => Iterator.empty[Int]).count()
+      val above = nodes(plan).collect { case top: TopNExec => top }.head
+      assert(metric(above, "numInputRows") == 0)
+      assert(plan.execute().count() == 21 && metric(above, "numInputRows") == 4 * 7 * 3)
+    }
+  }
+
   test("counts rows in, kept, and memory") {
     val plan = ran(spark.sql(topThree))
     val partial = nodes(plan).collectFirst { case p: PartialTopNExec => p }.get

@@ -29,7 +29,8 @@ private[skew] final class BlockWriter(
   private[this] val pending = Array.fill(buckets)(new Bucket(areNumbers))
   // Buckets and columns may be many, of which each is large at some time and small after it.
   private[this] val keep = math.max(allValues / (buckets * math.max(areNumbers.length, 1)), 16)
-  private[this] val limit = math.min(math.max(allValues / buckets, leastValues), mostValues)
+  private[this] val least = math.max(math.min(leastValues, allPending / buckets), fewestValues)
+  private[this] val limit = math.min(math.max(allValues / buckets, least), mostValues)
   // The number of a group in the block being written, where `stamps` names that block.
   private[this] var stamps = new Array[Int](64)
   private[this] var places = new Array[Int](64)
@@ -150,6 +151,8 @@ private[skew] object BlockWriter {
   // Values that wait for their block, at most, in all buckets; in one bucket at least and at most.
   private val allValues = 2 << 20
   private val leastValues = 4 << 10
+  private val allPending = 4 << 20 // with many buckets, of which each waits for its least
+  private val fewestValues = 256
   private val mostValues = 32 << 10
 
   private final class Bucket(numbers: Array[Boolean]) {

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.Decline
+import io.firesteel.core.{Decline, RawColumns}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, PythonUDF, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Average, CentralMomentAgg, CollectList, CollectSet, Count, DeclarativeAggregate, ImperativeAggregate, Sum}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
@@ -44,11 +44,11 @@ private[skew] final case class DistinctQuery(
     copiesOfRows > 1 || hasSet || phases.areForced
   }
 
-  /** How many rows Spark's rewrite makes of one. */
+  /** How many rows Spark's rewrite makes of one: filters over one set of values share a copy. */
   private def copiesOfRows: Int = {
-    val isRewritten = columns.map(_.values.map(_.canonicalized).toSet).distinct.size > 1 ||
-      columns.exists(_.filter.isDefined)
-    if (isRewritten) columns.size + math.min(ordinary.size, 1) else 1
+    val sets = columns.map(_.values.map(_.canonicalized).toSet).distinct.size
+    val isRewritten = sets > 1 || columns.exists(_.filter.isDefined)
+    if (isRewritten) sets + math.min(ordinary.size, 1) else 1
   }
 
   /** Spark takes these out of `Aggregate` nodes, later than this room has made them its own. */
@@ -90,20 +90,22 @@ private[skew] object DistinctQuery {
 
   /** `None` for an aggregate with neither a `DISTINCT` nor a set. */
   def of(aggregate: Aggregate): Option[DistinctQuery] = aggregate match {
-    case PhysicalAggregation(grouping, aggregates, results, child)
-        if aggregates.exists(one => one.isDistinct || isSet(one)) =>
-      val distinct = aggregates.filter(_.isDistinct)
-      val possible = aggregates.filter(one => !one.isDistinct && isSet(one))
-      val phases =
-        Phases.of(grouping, child, PhasesHint.of(aggregate), distinct.nonEmpty, possible.nonEmpty)
-      val sets = if (phases.takeSets) possible else Nil
-      val ordinary = aggregates.filterNot(one => one.isDistinct || sets.contains(one))
+    case PhysicalAggregation(grouping, called, results, below)
+        if called.exists(one => one.isDistinct || isSet(one)) =>
       val normalised = grouping.map { key =>
         normalizeFloats(key) match {
           case named: NamedExpression => named
           case other => Alias(other, key.name)(exprId = key.exprId)
         }
       }
+      val raw = RawColumns.of(normalised, called)
+      val (aggregates, child) = (called.map(raw.over), raw.below(below))
+      val distinct = aggregates.filter(_.isDistinct)
+      val possible = aggregates.filter(one => !one.isDistinct && isSet(one))
+      val phases =
+        Phases.of(grouping, child, PhasesHint.of(aggregate), distinct.nonEmpty, possible.nonEmpty)
+      val sets = if (phases.takeSets) possible else Nil
+      val ordinary = aggregates.filterNot(one => one.isDistinct || sets.contains(one))
       Some(DistinctQuery(
         normalised,
         ordinary,

@@ -9,6 +9,11 @@ sealed abstract class MergeDecline(reason: String, override val message: String)
 
 object MergeDecline {
 
+  final case class Hinted(hint: String)
+    extends MergeDecline("HINTED", "a hint says how one of the aggregates is to be computed") {
+    override def values: Map[String, String] = Map("hint" -> hint)
+  }
+
   final case class NonDeterministic(expression: String)
     extends MergeDecline(
       "NON_DETERMINISTIC",
@@ -50,6 +55,13 @@ object MergeDecline {
     override def values: Map[String, String] = Map("table" -> table)
   }
 
+  final case class OtherPartitions(columns: String)
+    extends MergeDecline(
+      "OTHER_PARTITIONS",
+      "filters on its partitions differ, so that together more would be read of them than apart") {
+    override def values: Map[String, String] = Map("columns" -> columns)
+  }
+
   final case class DistinctColumns(columns: Int)
     extends MergeDecline(
       "DISTINCT_COLUMNS",
@@ -60,12 +72,14 @@ object MergeDecline {
 
   /** All but the switch, whose reason is the room's own. */
   val docs: Seq[DeclineDoc] = Seq(
+    Hinted("ONE_PHASE or TWO_PHASE"),
     NonDeterministic(""),
     Subquery(""),
     PythonFunction(""),
     FilterMayFail(""),
     ColumnsMatter("CSV, JSON or XML"),
     SourceAggregates(""),
+    OtherPartitions(""),
     DistinctColumns(2)
   ).map(why => DeclineDoc(why.code, why.message, why.setting))
 }

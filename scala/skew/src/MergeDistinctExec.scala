@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{FiredOperator, KeyIndex, MergeableAggregates, TaskMemoryBudget}
+import io.firesteel.core.{FiredOperator, GrowsRows, KeyIndex, MergeableAggregates, TaskMemoryBudget}
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -37,7 +37,11 @@ case class MergeDistinctExec(
     override val output: Seq[Attribute],
     child: SparkPlan)
   extends UnaryExecNode
+  with GrowsRows
   with FiredOperator {
+
+  /** Blocks hold many groups; in bytes they are not much smaller. */
+  override def growth: Int = 2
 
   override def nodeName: String = "MergeDistinct"
 

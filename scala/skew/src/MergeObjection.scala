@@ -13,6 +13,7 @@ private[skew] object MergeObjection {
     // Not the functions themselves: `first` is allowed to depend on the order of rows.
     val evaluated = branch.onRows
     Decline.switchedOff("skew", SkewConf.ENABLED, SkewConf.MERGE_AGGREGATES)
+      .orElse(PhasesHint.of(branch.aggregate).map(hint => MergeDecline.Hinted(hint.name)))
       .orElse(evaluated.find(!_.deterministic).map(e => MergeDecline.NonDeterministic(e.sql)))
       .orElse(Option.when(!isRepeatable(branch.input))(MergeDecline.NonDeterministic("the input")))
       .orElse(

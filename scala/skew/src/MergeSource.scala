@@ -1,10 +1,12 @@
 package io.firesteel.skew
 
 import io.firesteel.core.Decline
-import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.catalog.HiveTableRelation
+import org.apache.spark.sql.catalyst.expressions.{AttributeSet, ExpressionSet}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connector.catalog.SupportsRead
 import org.apache.spark.sql.connector.read.SupportsPushDownAggregates
-import org.apache.spark.sql.execution.datasources.LogicalRelation
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, FileScanBuilder, FileTable}
 import org.apache.spark.sql.firesteel.isProjectionSensitiveRead
 import org.apache.spark.sql.internal.SQLConf
@@ -13,7 +15,36 @@ import org.apache.spark.sql.internal.SQLConf
 private[skew] object MergeSource {
 
   /** @param branches all over the same source */
-  def objection(branches: Seq[GlobalBranch]): Option[Decline] = branches.head.input match {
+  def objection(branches: Seq[GlobalBranch]): Option[Decline] =
+    unlessSamePartitions(branches).orElse(ofReading(branches))
+
+  /** What prunes partitions for one branch must prune as much for all. */
+  private def unlessSamePartitions(branches: Seq[GlobalBranch]): Option[Decline] = {
+    val input = branches.head.input
+    val names = partitionColumns(input)
+    val columns = AttributeSet(input.output.filter(c => names.exists(conf.resolver(_, c.name))))
+    def pruning(branch: GlobalBranch) = ExpressionSet(branch.conditions.filter { condition =>
+      condition.references.nonEmpty && condition.references.subsetOf(columns)
+    })
+    if (names.isEmpty || branches.map(pruning).distinct.size == 1) None
+    else Some(MergeDecline.OtherPartitions(names.mkString(", ")))
+  }
+
+  private def partitionColumns(input: LogicalPlan): Seq[String] = input match {
+    case relation: LogicalRelation =>
+      relation.relation match {
+        case files: HadoopFsRelation => files.partitionSchema.fieldNames.toSeq
+        case _ => Nil
+      }
+    case relation: HiveTableRelation => relation.partitionCols.map(_.name)
+    case relation: DataSourceV2Relation =>
+      relation.table.partitioning.toSeq.flatMap(_.references).map(_.fieldNames.head)
+    case _ => Nil
+  }
+
+  private def conf: SQLConf = SQLConf.get
+
+  private def ofReading(branches: Seq[GlobalBranch]): Option[Decline] = branches.head.input match {
     case relation: LogicalRelation if isProjectionSensitiveRead(relation.relation) =>
       unlessSameColumns(branches, relation.relation.getClass.getSimpleName)
     case relation: DataSourceV2Relation =>

@@ -35,6 +35,7 @@ private[skew] final class PartialColumn(
   private[this] var nextLook = firstLook
   private[this] var knownCodes = 0 // at the last look
   private[this] var knownPairs = 0
+  private[this] var tooLong = 0L // values since then that are too long for a code
 
   private[this] var seen = 0L // values of the sample
   private[this] var newOnes = 0L
@@ -45,7 +46,16 @@ private[skew] final class PartialColumn(
   /** Values that were sent on without a look for duplicates. */
   var passedOn: Long = 0L
 
-  /** Whether a value that was added has taken the last place. A new group may, too: this says nothing of it. */
+  /**
+   * Whether it is to hold its values in another way from the next row on. Until then they are to be
+   * drained, bit by bit, and then `left` is to be called.
+   */
+  var isLeaving: Boolean = false
+
+  /**
+   * Whether a value that was added has taken the last place, or the last of its way. A new group may, too:
+   * this says nothing of it.
+   */
   var isFull: Boolean = false
 
   /** Bytes held; where codes were left, the writer still reads their values. */
@@ -55,7 +65,7 @@ private[skew] final class PartialColumn(
   def makeRoom(holdMore: Long => Boolean): Boolean = {
     isFull = false
     val growth = values.growth
-    if (growth == 0L) true
+    if (growth == 0L || isLeaving) true
     else if (isCoded && !coded.growthPays) {
       leaveCodes()
       true
@@ -87,6 +97,16 @@ private[skew] final class PartialColumn(
     nextLook = firstLook
     knownCodes = 0
     knownPairs = 0
+    tooLong = 0L
+    isFull = false
+    if (isLeaving) left()
+  }
+
+  /** Goes on in another way, after all was drained. */
+  def left(): Unit = {
+    isLeaving = false
+    isCoded = false
+    values = if (isNumber) numbers else rows
     isFull = false
   }
 
@@ -104,11 +124,15 @@ private[skew] final class PartialColumn(
     }
 
   private def addBytes(group: Int, base: AnyRef, offset: Long, length: Int): Unit = {
-    if (isCoded && length > longestCoded) leaveCodes()
-    if (isCoded) addCoded(coded.add(group, base, offset, length))
+    val isTooLong = isCoded && length > longestCoded
+    if (isCoded && !isTooLong) addCoded(coded.add(group, base, offset, length))
     else {
       val hash = Hashes.ofBytes(base, offset, length)
-      if (passes) {
+      if (isTooLong) {
+        tooLong += 1
+        if (tooLong > firstLook && tooLong * rarely > met) leaveCodes()
+      }
+      if (passes || isTooLong) {
         passedOn += 1
         writer.bytes(column, group, base, offset, length, hash)
       } else {
@@ -142,7 +166,9 @@ private[skew] final class PartialColumn(
     knownCodes = coded.codes
     knownPairs = coded.size
     nextLook *= 2
-    if (met > firstLook && newCodes.toLong * fewestGroups > newPairs) leaveCodes()
+    // A few new values among many old ones say nothing against the codes.
+    val isMuch = newCodes.toLong * rarely > coded.codes
+    if (met > firstLook && isMuch && newCodes.toLong * fewestGroups > newPairs) leaveCodes()
   }
 
   /** Counts some values of the sample, and how many of them were new. */
@@ -172,10 +198,8 @@ private[skew] final class PartialColumn(
   }
 
   private def leave(): Unit = {
-    values.drainAll(column, writer)
-    isCoded = false
-    values = if (isNumber) numbers else rows
-    isFull = false
+    isLeaving = true
+    isFull = true
   }
 }
 
@@ -186,6 +210,9 @@ private object PartialColumn {
 
   /** Groups that a value has to have, in the mean. */
   private val fewestGroups = 4L
+
+  /** One in so many is few. */
+  private val rarely = 8L
 
   /** Bytes of a value that has a code: a block has to hold it once for all of its groups. */
   private val longestCoded = 256

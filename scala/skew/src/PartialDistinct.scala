@@ -46,6 +46,8 @@ private[skew] final class PartialDistinct(
     new PartialColumn(i, numbers(i), fields(i), groups, writer, sampleValues, maxNewShare)
   }
   private[this] var isSending = false // all that is held
+  private[this] var leaving = -1 // a column that goes on in another way, and its place
+  private[this] var leavingFrom = 0
   private[this] var sending = 0 // a column, and its place to go on from
   private[this] var sendingFrom = 0
   private[this] var knownGroups = 0
@@ -67,6 +69,9 @@ private[skew] final class PartialDistinct(
   private def goOn(): Boolean =
     if (isSending) {
       sendSome()
+      true
+    } else if (leaving >= 0) {
+      leaveSome()
       true
     } else if (rows.hasNext) {
       take(rows.next())
@@ -111,12 +116,23 @@ private[skew] final class PartialDistinct(
       knownGroups = groups.size
       isSending = knownGroups > mostGroups || !budget.hold(held)
     }
+    leaving = columns.indexWhere(_.isLeaving)
   }
 
   private def held: Long = {
     var bytes = groups.bytes
     columns.foreach(bytes += _.bytes)
     bytes
+  }
+
+  /** Sends on some of what one column holds. */
+  private def leaveSome(): Unit = {
+    leavingFrom = columns(leaving).drain(leavingFrom)
+    if (leavingFrom < 0) {
+      leavingFrom = 0
+      columns(leaving).left()
+      leaving = columns.indexWhere(_.isLeaving)
+    }
   }
 
   /**
@@ -141,6 +157,7 @@ private[skew] final class PartialDistinct(
       knownGroups = 0
       budget.releaseTo(0L)
       isSending = false
+      leaving = -1
       sending = 0
       sendingFrom = 0
     }

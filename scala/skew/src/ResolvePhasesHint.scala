@@ -63,7 +63,8 @@ object ResolvePhasesHint extends Rule[LogicalPlan] {
 object ApplyPhasesHint extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    case aggregate: Aggregate =>
+    // Spark tells what is wrong with a query below, and asks nothing of a plan that is not resolved.
+    case aggregate: Aggregate if aggregate.childrenResolved =>
       val (child, hint) = take(aggregate.child)
       hint.fold[LogicalPlan](aggregate)(PhasesHint.give(aggregate.copy(child = child), _))
   }

@@ -26,6 +26,7 @@ class CodedValuesSuite extends SkewSuite {
       (v: String) => s"CAST($v % 100000 AS INT)",
       (v: String) => s"concat('item-', CAST($v AS STRING))",
       (v: String) => s"concat(repeat('wide ', 60), CAST($v AS STRING))",
+      (v: String) => s"concat(IF(id % 97 = 0, repeat('wide ', 60), ''), CAST($v AS STRING))",
       (v: String) => s"CAST($v AS DOUBLE) / 3",
       (v: String) => s"CAST($v AS DECIMAL(30, 2))"
     )

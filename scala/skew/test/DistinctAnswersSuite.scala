@@ -2,6 +2,7 @@ package io.firesteel.skew
 
 import io.firesteel.core.CoreConf
 import io.firesteel.testkit.AwkwardRows
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.internal.SQLConf
 
 /** Named cases: Spark's answer, or a reason. */
@@ -29,6 +30,43 @@ class DistinctAnswersSuite extends SkewSuite {
       withConf(way :+ (SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> (i < 2)): _*) {
         assertSameRows(spark.sql(sql).collect().toSeq, theirs, s"$sql\n$way")
       }
+    }
+  }
+
+  test("what stands above stays, whatever adaptive execution knows of the blocks") {
+    val groups =
+      "SELECT id % 2500 AS g, count(DISTINCT id % 7) AS a, count(DISTINCT id % 11) AS b " +
+        "FROM range(0, 5000, 1, 2) GROUP BY id % 2500"
+    Seq(true, false).foreach { adaptive =>
+      withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive) {
+        Seq(1, 10, 1000).foreach { n =>
+          assert(spark.sql(s"SELECT * FROM ($groups) LIMIT $n").collect().length == n)
+        }
+        assert(fired(groups) == Seq("PlanDistinctAggregate"))
+        assertSameAnswer(s"SELECT DISTINCT a, b FROM ($groups)")
+        val sorted = s"SELECT g FROM ($groups) ORDER BY g DESC LIMIT 2000"
+        assert(spark.sql(sorted).collect().toSeq == stock(spark.sql(sorted).collect().toSeq))
+      }
+    }
+  }
+
+  test("functions read a column as it is, beside a key that is made of it") {
+    spark.sql(
+      """SELECT CAST(c AS DOUBLE) AS z, id % 5 AS a, id % 3 AS b FROM range(30)
+        |LATERAL VIEW explode(array('0.0', '-0.0', 'NaN', '1')) AS c""".stripMargin)
+      .createOrReplaceTempView("zeros")
+    assertFires(
+      "SELECT z, count(DISTINCT a), count(DISTINCT b), count_if(CAST(z AS STRING) = '-0.0'), " +
+        "count(DISTINCT CAST(z AS STRING)) FROM zeros GROUP BY z")
+  }
+
+  test("a query with an unknown column is refused as by Spark") {
+    Seq(
+      "SELECT a, count(*) FROM (SELECT a, nosuch + 1 FROM t) GROUP BY a",
+      "SELECT a, count(DISTINCT b), count(DISTINCT v) FROM (SELECT a, b, v, f + 1 FROM t) GROUP BY a"
+    ).foreach { sql =>
+      val ours = intercept[AnalysisException](spark.sql(sql)).getCondition
+      assert(ours == stock(intercept[AnalysisException](spark.sql(sql)).getCondition))
     }
   }
 

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.CoreConf
+import io.firesteel.core.{CoreConf, MarkGrowingShuffles}
 import io.firesteel.testkit.RoomSuite
 import org.apache.spark.sql.SparkSessionExtensions
 
@@ -16,6 +16,7 @@ abstract class SkewSuite extends RoomSuite {
     extensions.injectPreCBORule(_ => KeepDistinctAggregates)
     extensions.injectPlannerStrategy(_ => PlanDistinctAggregate)
     extensions.injectPlannerStrategy(session => new PlanSampledSets(session))
+    extensions.injectQueryStagePrepRule(_ => MarkGrowingShuffles)
   }
 
   /** What sends a task down each of its ways: nothing held, early judgement, all in memory. */

@@ -2,7 +2,7 @@ package io.firesteel.lookup.jdbc
 
 import java.sql.{Connection, PreparedStatement, ResultSet, SQLException, Statement}
 import java.util.{ArrayList, Iterator => JavaIterator, List => JavaList}
-import java.util.concurrent.{CompletableFuture, ConcurrentHashMap}
+import java.util.concurrent.{CancellationException, CompletableFuture, ConcurrentHashMap}
 
 import scala.jdk.CollectionConverters._
 
@@ -82,6 +82,8 @@ private[jdbc] final class JdbcLookupFunction(
   private def answer(keys: Seq[Key], connections: ConnectionPool): JavaList[InternalRow] = {
     val rows = new ArrayList[InternalRow]
     keys.grouped(maxBatchKeys).foreach { batch =>
+      // Questions of a task that was ended may still wait for a thread.
+      if (closed) throw new CancellationException("the task has ended")
       val size = LookupStatement.paddedSize(batch.size, maxBatchKeys)
       val sql = statement.text(size)
       val padded = batch.padTo(size, batch.last)

@@ -20,7 +20,10 @@ private[jdbc] case object PostgreSql extends Database {
     val name = super.quoted(column, dialect)
     val asText = column.dataType == StringType &&
       column.typeName.exists(t => !texts.contains(t) && t != "uuid")
-    if (asText) s"CAST($name AS text)" else name
+    // A host's cast ends in /32 where what the server sends, and so Spark reads, does not.
+    if (asText && column.typeName.contains("inet")) s"abbrev($name)"
+    else if (asText) s"CAST($name AS text)"
+    else name
   }
 
   override protected def parameter(

@@ -1,0 +1,38 @@
+package io.firesteel.lookup
+
+import io.firesteel.core.ReadByKey
+import org.apache.spark.sql.catalyst.expressions.{And, DynamicPruningSubquery, Expression, PredicateHelper}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.trees.TreePattern.DYNAMIC_PRUNING_SUBQUERY
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+
+/**
+ * Takes dynamic partition pruning by a dimension that is looked up out of a scan: Spark plans the
+ * dimension on its own for it, and it cannot be read so.
+ *
+ * A strategy, since Spark puts the pruning in after all optimizer rules that an extension can add. It
+ * takes projections and filters over a scan, which Spark plans in one: so every node of the plan stands for
+ * one of the query as Spark has it, as adaptive execution wants it.
+ */
+private[firesteel] object UnpruneByLookup extends SparkStrategy with PredicateHelper {
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case _: Project | _: Filter if plan.containsPattern(DYNAMIC_PRUNING_SUBQUERY) =>
+      val unpruned = without(plan)
+      if (unpruned.fastEquals(plan)) Nil else Seq(planLater(unpruned))
+    case _ => Nil
+  }
+
+  private def without(plan: LogicalPlan): LogicalPlan = plan match {
+    case project: Project => project.mapChildren(without)
+    case Filter(condition, child) =>
+      val kept = splitConjunctivePredicates(condition).filterNot(isPruningByLookup)
+      kept.reduceOption(And(_, _)).fold(without(child))(Filter(_, without(child)))
+    case scan => scan
+  }
+
+  private def isPruningByLookup(condition: Expression): Boolean = condition match {
+    case pruning: DynamicPruningSubquery => ReadByKey.isBelow(pruning.buildQuery)
+    case _ => false
+  }
+}
