@@ -46,7 +46,7 @@ def register(
     spec = ConnectorSpec(name, uuid4().hex, shipping.pickled(name, connector), arrow, drop_others)
     needed = _keys(name, "partition_keys", getattr(connector, "partition_keys", keys), schema, keys)
     partitioner = _partitioner(name, connector)
-    # Names of this registration alone: a query made before another goes on with what it was made with.
+    # Names of this registration alone: a query made before another goes on with its own.
     lookup_udf, partition_udf = f"{functions_of(name)[0]}{spec.registration}", None
     functions = {lookup_udf: shipping.lookup_function(spec, schema)}
     if partitioner is not None:

@@ -21,7 +21,7 @@ private[lookup] object DimensionChain extends PredicateHelper {
 
   def of(plan: LogicalPlan): DimensionChain = read(plan, isTop = true)
 
-  /** `isTop`: nothing above computes with the columns, so that one of them may be random. */
+  /** `isTop`: nothing above computes with a random column, so that there may be one. */
   private def read(plan: LogicalPlan, isTop: Boolean): DimensionChain = plan match {
     case table: LookupTable =>
       val below = read(table.child, isTop)
@@ -30,9 +30,11 @@ private[lookup] object DimensionChain extends PredicateHelper {
       val below = read(child, isTop = false)
       below.copy(projection = columns.map(inline(_, below.projection)))
     case Filter(condition, child) if condition.deterministic =>
-      val below = read(child, isTop = false)
+      val below = read(child, isTop)
       val conditions = splitConjunctivePredicates(condition).map(replace(_, below.projection))
-      below.copy(filters = below.filters ++ conditions)
+      // Of a random column it would test another value than is shown.
+      if (conditions.forall(_.deterministic)) below.copy(filters = below.filters ++ conditions)
+      else DimensionChain(plan.output, Nil, Nil, plan)
     case relation => DimensionChain(relation.output, Nil, Nil, relation)
   }
 

@@ -71,5 +71,6 @@ private[lookup] object FullCaches {
   }
 
   /** How many dimensions a stream keeps. */
-  private[lookup] def sizeOf(stream: String): Int = slots.asMap.keySet.asScala.count(_.stream == stream)
+  private[lookup] def sizeOf(stream: String): Int =
+    slots.asMap.keySet.asScala.count(_.stream == stream)
 }

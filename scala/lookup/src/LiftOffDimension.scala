@@ -9,7 +9,8 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
 /**
  * Puts back above a lookup join what Spark has pushed below it onto the dimension and a store
  * cannot do: joins that come of `IN`, `EXISTS` and scalar subqueries about its columns, or that the
- * query itself has there, and functions in Python, which run in an operator of their own.
+ * query itself has there, and columns that functions in Python compute, in an operator of their own.
+ * (A condition with such a function Spark would push down again.)
  *
  * {{{
  *   Join (o.customer_id = c.id)             LeftSemi (c.country = s.country)
