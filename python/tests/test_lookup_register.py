@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from datetime import timedelta
 from threading import Lock
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -74,15 +73,15 @@ class Session:
     def register(self, name: str, function: object) -> None:
         self.functions[name] = function
 
-    def sql(self, text: str) -> None:
+    def sql(self, text: str) -> Session:
         self.statements.append(text)
+        return self
 
-    def listFunctions(self, pattern: str) -> list[SimpleNamespace]:
-        return [
-            SimpleNamespace(name=name)
-            for name in self.functions
-            if name.startswith(pattern.removesuffix("*"))
-        ]
+    def collect(self) -> list[tuple[str]]:
+        """What the last statement shows: functions, in lower case as Spark keeps them."""
+        start = self.statements.pop().split("'")[1].removesuffix("*")
+        names = [name.lower() for name in self.functions]
+        return [(name,) for name in names if name.startswith(start)]
 
     def dropTempView(self, name: str) -> None:
         self.dropped.append(name)
@@ -284,15 +283,15 @@ def test_a_session_without_the_extension_is_an_error() -> None:
 
 def test_unregistering_drops_the_view_and_the_functions() -> None:
     session = Session()
-    for name in ("customers", "customers", "customers_of_old"):
+    for name in ("Customers", "Customers", "customers_of_old"):
         register_lookup(session, name, Partitioned())  # type: ignore[arg-type]
     made = list(session.functions)
     assert len(made) == 6  # names of each registration alone
     session.statements.clear()
-    unregister_lookup(session, "customers")  # type: ignore[arg-type]
-    assert session.dropped == ["customers"]
+    unregister_lookup(session, "Customers")  # type: ignore[arg-type]
+    assert session.dropped == ["Customers"]
     dropped = {statement.split()[-1] for statement in session.statements}
-    assert dropped == {name for name in made if "_of_old_" not in name}
+    assert dropped == {name.lower() for name in made if "_of_old_" not in name}
 
 
 class TestJoin:

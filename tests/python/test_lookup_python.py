@@ -289,10 +289,17 @@ def test_functions_of_python_and_random_columns_above_the_dimension(session: Spa
 
 
 def test_unregistering_removes_the_table(session: SparkSession) -> None:
-    register_lookup(session, "customers", customers())
-    firesteel.unregister_lookup(session, "customers")
-    assert not session.catalog.tableExists("customers")
-    firesteel.unregister_lookup(session, "customers")
+    def functions() -> int:
+        shown = session.sql("SHOW USER FUNCTIONS LIKE '__firesteel_*_cust_names_*'")
+        return len(shown.collect())
+
+    register_lookup(session, "Cust_Names", customers())
+    register_lookup(session, "Cust_Names", customers())
+    assert functions() == 4
+    firesteel.unregister_lookup(session, "Cust_Names")
+    assert not session.catalog.tableExists("Cust_Names")
+    assert functions() == 0
+    firesteel.unregister_lookup(session, "Cust_Names")
 
 
 @pytest.mark.parametrize(

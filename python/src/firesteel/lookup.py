@@ -57,7 +57,9 @@ def register_lookup(
 
     The connector runs in Spark's Python workers, also on Spark Connect. It is pickled now: later
     changes to the object have no effect. Registering another under the same name replaces it for
-    queries made from then on. The table is a temporary view; `unregister_lookup` drops it.
+    queries made from then on; what was made before goes on with its own (over Connect, where a
+    query is its text, until it is run again), so that each registration is kept in the session
+    until `unregister_lookup`. The table is a temporary view, which that drops.
 
     A cache belongs to a worker process. Spark runs each concurrent task in a process of its own
     and hands idle processes to later tasks, so an executor with four cores has up to four caches.
@@ -139,11 +141,13 @@ def unregister_lookup(spark: SparkSession, name: str) -> None:
     """
     _check_name(name)
     spark.catalog.dropTempView(name)
-    for start in functions_of(name):
-        for function in spark.catalog.listFunctions(pattern=f"{start}*"):
+    # Spark keeps names of functions in lower case. The current catalog need not know functions.
+    for start in map(str.lower, functions_of(name)):
+        like = f"SHOW USER FUNCTIONS IN spark_catalog.default LIKE '{start}*'"
+        for (function,) in spark.sql(like).collect():
             # Not those of a table whose name goes on where this one ends.
-            if re.fullmatch("[0-9a-f]{32}", function.name.removeprefix(start)):
-                spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {function.name}")
+            if re.fullmatch("[0-9a-f]{32}", function.removeprefix(start)):
+                spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {function}")
 
 
 def lookup_join(

@@ -32,9 +32,9 @@ private[lookup] object FullCaches {
   private val idle = Duration.ofHours(1)
 
   /** Loads outside of the map, which may hold no lock meanwhile: a dimension may itself have one. */
-  private final class Slot {
+  private final class Slot(firstBatch: Long) {
     private var held: FullCache = _
-    @volatile private var lastBatch = 0L
+    @volatile private var lastBatch = firstBatch
 
     def get(batch: Long, reload: Reload)(load: => FullCache): FullCache = synchronized {
       lastBatch = batch
@@ -67,7 +67,7 @@ private[lookup] object FullCaches {
       if (key.mayFollow(other) && slot.isOlderThan(batch - 1) && slots.asMap.remove(other, slot))
         slot.letGo()
     }
-    slots.get(key, _ => new Slot).get(batch, reload)(load)
+    slots.get(key, _ => new Slot(batch)).get(batch, reload)(load)
   }
 
   /** How many dimensions a stream keeps. */

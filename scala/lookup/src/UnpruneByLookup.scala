@@ -25,9 +25,10 @@ private[firesteel] object UnpruneByLookup extends SparkStrategy with PredicateHe
 
   private def without(plan: LogicalPlan): LogicalPlan = plan match {
     case project: Project => project.mapChildren(without)
-    case Filter(condition, child) =>
-      val kept = splitConjunctivePredicates(condition).filterNot(isPruningByLookup)
-      kept.reduceOption(And(_, _)).fold(without(child))(Filter(_, without(child)))
+    case filter @ Filter(condition, child) =>
+      val (ours, others) = splitConjunctivePredicates(condition).partition(isPruningByLookup)
+      if (ours.isEmpty) filter.mapChildren(without)
+      else others.reduceOption(And(_, _)).fold(without(child))(Filter(_, without(child)))
     case scan => scan
   }
 

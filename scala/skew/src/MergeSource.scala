@@ -38,7 +38,11 @@ private[skew] object MergeSource {
       }
     case relation: HiveTableRelation => relation.partitionCols.map(_.name)
     case relation: DataSourceV2Relation =>
-      relation.table.partitioning.toSeq.flatMap(_.references).map(_.fieldNames.head)
+      // A range of a column that is only hashed prunes nothing.
+      relation.table.partitioning.toSeq
+        .filterNot(_.name == "bucket")
+        .flatMap(_.references)
+        .map(_.fieldNames.head)
     case _ => Nil
   }
 

@@ -5,8 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 /**
  * A column below the exchange: which of its values the task has met in which group.
  *
- * It begins with codes for the values. Where few groups share a value, they go on into a table of pairs;
- * and where they turn out new, one after the other, they are sent on without a look.
+ * It begins with codes for the values. Where few groups share a value, or many are long, they go on into a
+ * table of pairs; and where they turn out new, one after the other, they are sent on without a look. So are
+ * the first of those that are too long for a code.
  *
  * @param fields of a value that is not a number
  * @param sampleValues values after which it is judged
@@ -35,7 +36,7 @@ private[skew] final class PartialColumn(
   private[this] var nextLook = firstLook
   private[this] var knownCodes = 0 // at the last look
   private[this] var knownPairs = 0
-  private[this] var tooLong = 0L // values since then that are too long for a code
+  private[this] var tooLong = 0L // bytes since then of values that are too long for a code
 
   private[this] var seen = 0L // values of the sample
   private[this] var newOnes = 0L
@@ -129,8 +130,8 @@ private[skew] final class PartialColumn(
     else {
       val hash = Hashes.ofBytes(base, offset, length)
       if (isTooLong) {
-        tooLong += 1
-        if (tooLong > firstLook && tooLong * rarely > met) leaveCodes()
+        tooLong += length
+        if (tooLong > mostTooLong) leaveCodes()
       }
       if (passes || isTooLong) {
         passedOn += 1
@@ -216,4 +217,7 @@ private object PartialColumn {
 
   /** Bytes of a value that has a code: a block has to hold it once for all of its groups. */
   private val longestCoded = 256
+
+  /** Bytes of longer values that are sent on as they come before they cost the others their codes. */
+  private val mostTooLong = 1L << 20
 }

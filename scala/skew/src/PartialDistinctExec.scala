@@ -17,8 +17,8 @@ import org.apache.spark.sql.types.StructType
  * Makes blocks of groups and their distinct values, each for a bucket.
  *
  * Memory: what Spark's memory manager grants, up to `spark.firesteel.skew.maxTaskMemory`; when it is
- * refused, everything held is sent on. Beside that, two million values at most wait for their block, or
- * 4,096 for each bucket if that is more.
+ * refused, everything held is sent on. Beside that, values wait for their block: two million at most, with
+ * over 512 buckets four million, with over 16,384 buckets 256 for each.
  *
  * @param added for each distinct column the value that a row adds, null for none
  * @param numbers for each distinct column whether a value is eight bytes
