@@ -1,11 +1,10 @@
 package io.firesteel.lookup
 
 import java.math.BigInteger
-import java.nio.ByteBuffer
 import java.security.MessageDigest
 import java.util.concurrent.atomic.AtomicBoolean
 
-import org.apache.spark.{SparkEnv, TaskContext}
+import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, NamedExpression, PlanExpression, Predicate, SortOrder, UnsafeProjection, UserDefinedExpression}
@@ -91,7 +90,7 @@ private[lookup] final case class LookupJoinExec(
       shuffle.isInstanceOf[ShuffleDecision.Custom],
       shuffle.customPartitions.getOrElse(0)
     )
-    val function = LookupTask.shipped(source.table.newLookup(context))
+    val function = new ShippedFunction(source.table.newLookup(context))
     new LookupTask(
       source.name,
       function,
@@ -109,7 +108,7 @@ private[lookup] final case class LookupJoinExec(
       options,
       conf.getConf(LookupConf.MAX_BUFFERED_ROWS),
       if (context.customShuffle) context.numPartitions else tasks,
-      cacheName(function),
+      cacheName(function.bytes),
       context.customShuffle,
       LookupMetrics(metrics)
     )
@@ -159,15 +158,10 @@ private[lookup] final case class LookupMetrics(metrics: Map[String, SQLMetric]) 
   }
 }
 
-/**
- * What the tasks of a lookup join run; serialised without the plan.
- *
- * @param shipped the lookup function. A task may run several partitions (`coalesce`), each of which
- *   opens and closes a function of its own.
- */
+/** What the tasks of a lookup join run; serialised without the plan. */
 private[lookup] final class LookupTask(
     name: String,
-    shipped: Array[Byte],
+    shipped: ShippedFunction,
     keySchema: StructType,
     columnSchema: StructType,
     keys: Seq[Expression],
@@ -190,7 +184,7 @@ private[lookup] final class LookupTask(
   def join(index: Int, rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val task = TaskContext.get()
     val counts = new LookupCounts
-    val function = LookupTask.received(shipped)
+    val function = shipped.received()
     val client = new StoreClient(
       function,
       options.async.getOrElse(true),
@@ -267,25 +261,6 @@ private[lookup] final class LookupTask(
       shared.fold(AnswerCache.of(policy, keySchema))(LookupCaches.shared(_, policy, keySchema))
     case _ => AnswerCache.None
   }
-}
-
-private[lookup] object LookupTask {
-
-  /** A function as tasks receive it. */
-  def shipped(function: LookupFunction): Array[Byte] = {
-    val bytes = SparkEnv.get.closureSerializer.newInstance().serialize[LookupFunction](function)
-    val array = new Array[Byte](bytes.remaining())
-    bytes.get(array)
-    array
-  }
-
-  /** A function of one's own. */
-  private def received(bytes: Array[Byte]): LookupFunction =
-    SparkEnv.get.closureSerializer
-      .newInstance()
-      .deserialize[LookupFunction](
-        ByteBuffer.wrap(bytes),
-        Thread.currentThread().getContextClassLoader)
 }
 
 /** Rows, and what is to be done after the last. */

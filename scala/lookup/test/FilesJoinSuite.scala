@@ -1,5 +1,7 @@
 package io.firesteel.lookup
 
+import java.lang.ref.WeakReference
+
 import io.firesteel.core.Explain
 import org.apache.spark.sql.DataFrame
 
@@ -73,5 +75,24 @@ class FilesJoinSuite extends LookupSuite {
     assertSameRows(ours.collect().toSeq, theirs.toSeq, "by name")
     assert(Explain.of(executed(ours)).fired.head.values("shuffle") ==
       "hash: the join gives no value for id")
+  }
+
+  test("what a function holds of the driver's stays there until its tasks have run") {
+    dimension("people")
+    orders.createOrReplaceTempView("orders")
+    withConf("spark.sql.adaptive.enabled" -> false) {
+      val ours = spark.sql("SELECT /*+ LOOKUP('table'='c') */ o.id, c.name " +
+        "FROM orders o JOIN people_lookup c ON o.customer = c.id")
+      val rows = ours.queryExecution.executedPlan.execute()
+      // Two rounds of the cleaner, which takes away the broadcasts that nothing refers to any more.
+      for (_ <- 1 to 2) {
+        val nothing = new WeakReference(new Object)
+        while (nothing.get() != null) System.gc()
+        Thread.sleep(500)
+      }
+      val theirs =
+        stock(spark.sql("SELECT * FROM orders o JOIN people c ON o.customer = c.id").count())
+      assert(rows.count() == theirs)
+    }
   }
 }
