@@ -32,6 +32,9 @@ package object firesteel {
   /** `private[spark]`; rooms need the name to give their settings a written type. */
   type ConfigEntry[T] = config.ConfigEntry[T]
 
+  /** With `session` as the active one, of which operators made within take themselves to be. */
+  def active[T](session: classic.SparkSession)(body: => T): T = session.withActive(body)
+
   /** The memory manager of a running task, `private[spark]` on `TaskContext`. */
   def taskMemory(task: TaskContext): TaskMemoryManager = task.taskMemoryManager()
 

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.execution.{CollapseCodegenStages, LeafExecNode, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.firesteel.active
 
 /**
  * A partial aggregate that leaves aggregating to the final one as long as hardly two rows of a task
@@ -61,9 +62,12 @@ final private[shuffle] case class AdaptiveLocalAggregateExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val rows = child.execute()
     val handed = new HandedOverRDD(sparkContext, rows.getNumPartitions)
-    val rest = CollapseCodegenStages().apply(merging.transformUp { case leaf: HandedOverExec =>
-      leaf.copy(handed = Some(handed))
-    }).execute()
+    // `DataFrame.rdd` runs plans in whatever thread asks.
+    val rest = active(session) {
+      CollapseCodegenStages().apply(merging.transformUp { case leaf: HandedOverExec =>
+        leaf.copy(handed = Some(handed))
+      }).execute()
+    }
     val (keys, input, limits) = (this.keys, child.output, this.limits)
     val (out, alone, aggregated) =
       (longMetric("numOutputRows"), longMetric("numRowsAlone"), longMetric("numRowsAggregated"))

@@ -1,9 +1,11 @@
 package io.firesteel.shuffle
 
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
-import org.apache.spark.sql.execution.{LeafExecNode, SortExec, SparkPlan}
+import org.apache.spark.sql.execution.{FilterExec, LeafExecNode, ProjectExec, SortExec, SparkPlan}
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.{ENSURE_REQUIREMENTS, ShuffleExchangeExec}
 import org.apache.spark.sql.execution.joins.ShuffledJoin
 
@@ -26,6 +28,16 @@ private[shuffle] final case class Candidate(
   /** The logical node to which the decision is told: the nearest in the part. */
   def subject: Option[LogicalPlan] =
     better.find(_.logicalLink.isDefined).flatMap(_.logicalLink)
+
+  /** The shuffles and what becomes of them, but for the names of columns. */
+  private def canonicalChange: Set[(SparkPlan, Seq[Expression], Int)] =
+    changed.map { case Coarsened(shuffle, keys, partitions) =>
+      val columns = shuffle.child.output
+      (
+        shuffle.canonicalized,
+        keys.map(QueryPlan.normalizeExpressions(_, columns).canonicalized),
+        partitions)
+    }.toSet
 }
 
 private[shuffle] object Candidate {
@@ -38,6 +50,31 @@ private[shuffle] object Candidate {
         case join: ShuffledJoin => besideInput(join)
         case _ => None
       }
+
+  /** A candidate, first, and those that change equal shuffles as it does. */
+  def alike(plan: SparkPlan, candidate: Candidate): Seq[Candidate] =
+    if (candidate.changed.isEmpty) Seq(candidate)
+    else candidate +: of(plan).filter { other =>
+      (other.place ne candidate.place) && other.canonicalChange == candidate.canonicalChange
+    }.toSeq
+
+  /**
+   * Whether more than aggregates are behind a shuffle that goes from several places: Spark ran it once,
+   * and what is below it.
+   */
+  def repeatsWork(alike: Seq[Candidate]): Boolean =
+    alike.groupBy(_.place.canonicalized).exists { case (place, several) =>
+      several.size > 1 && place.isInstanceOf[ShuffleExchangeExec] &&
+      !several.head.place.children.forall(isCheap)
+    }
+
+  /** Down to the shuffles below. */
+  private def isCheap(plan: SparkPlan): Boolean = plan match {
+    case _: ShuffleExchangeExec => true
+    case _: BaseAggregateExec | _: ProjectExec | _: FilterExec | _: SortExec =>
+      plan.children.forall(isCheap)
+    case _ => false
+  }
 
   /** Whether Spark put this shuffle in to meet a requirement, by keys. */
   def isOfSpark(plan: SparkPlan): Boolean = plan match {

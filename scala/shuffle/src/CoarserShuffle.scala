@@ -2,7 +2,8 @@ package io.firesteel.shuffle
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, ExprId, NamedExpression}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
-import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, InnerLike, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
+import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, FullOuter, InnerLike, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, HashPartitioning, Partitioning, UnspecifiedDistribution}
 import org.apache.spark.sql.execution.{BinaryExecNode, FilterExec, ProjectExec, SparkPlan, UnaryExecNode, UnionExec}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
@@ -39,6 +40,7 @@ private[shuffle] object CoarserShuffle {
       case join: BroadcastHashJoinExec => ofBroadcast(join, keys, partitions)
       case join: BroadcastNestedLoopJoinExec =>
         ofStreamed(join, if (join.buildSide == BuildRight) 0 else 1, keys, keys, partitions)
+      case merged: MergedKeysExec => of(merged.child, keys, partitions)
       case union: UnionExec => ofUnion(union, keys, partitions)
       case filter: FilterExec => byEqual(filter, keys)(ofUnary(filter, _, partitions))
       case unary: UnaryExecNode => ofUnary(unary, keys, partitions)
@@ -77,18 +79,28 @@ private[shuffle] object CoarserShuffle {
       val coarser = shuffle.copy(outputPartitioning = HashPartitioning(keys, partitions))
       coarser.copyTagsFrom(shuffle)
       OutputWatch.mark(coarser, keys.map(_.sql).mkString(", "))
-      Some(Spread(together(coarser, keys), Seq(Coarsened(shuffle, keys, partitions))))
+      Some(Spread(
+        together(coarser, keys, shuffle.child.logicalLink),
+        Seq(Coarsened(shuffle, keys, partitions))))
     case _ => None
   }
 
   /** Where a key is a cast of a column, rows of the column are together, too. */
-  private def together(plan: SparkPlan, keys: Seq[Expression]): SparkPlan = {
+  private def together(
+      plan: SparkPlan,
+      keys: Seq[Expression],
+      link: Option[LogicalPlan]): SparkPlan = {
     val columns = keys.map {
       case column: Attribute => Some(column)
       case key => ExactColumn.underCasts(key)
     }
     if (keys.forall(_.isInstanceOf[Attribute]) || columns.exists(_.isEmpty)) plan
-    else TogetherExec(keys, columns.flatten, plan)
+    else {
+      val together = TogetherExec(keys, columns.flatten, plan)
+      // So that adaptive execution keeps it with the shuffle, once that has run.
+      link.foreach(together.setTagValue(SparkPlan.LOGICAL_PLAN_TAG, _))
+      together
+    }
   }
 
   private def ofUnary(
@@ -123,9 +135,14 @@ private[shuffle] object CoarserShuffle {
     if (below.forall(key => isKey(key) && isOf(key, unary.child))) Some(below) else None
   }
 
-  /** A column, or casts of one of which equal values stay together and different ones apart. */
-  private def isKey(key: Expression): Boolean =
-    key.isInstanceOf[Attribute] || ExactColumn.underCasts(key).isDefined
+  /**
+   * A column, or casts of one of which equal values stay together and different ones apart, or what a
+   * full outer join has for two of these.
+   */
+  private def isKey(key: Expression): Boolean = key match {
+    case _: Attribute | MergedKey(_) => true
+    case _ => ExactColumn.underCasts(key).isDefined
+  }
 
   /** Both sides by the keys at the same places, so that rows that join still meet. */
   private def ofJoin(
@@ -140,11 +157,27 @@ private[shuffle] object CoarserShuffle {
         case _: InnerLike => at(join.leftKeys).orElse(at(join.rightKeys))
         case joinType if keepsLeft(joinType) => at(join.leftKeys)
         case RightOuter => at(join.rightKeys)
+        case FullOuter =>
+          val both = join.leftKeys.zip(join.rightKeys)
+          Some(both.indexWhere { case (l, r) => MergedKey.isOf(key, l, r) }).filter(_ >= 0)
         case _ => None
       }
     }
-    if (places.exists(_.isEmpty)) None else ofSides(join, places.flatten, keys, partitions)
+    if (places.exists(_.isEmpty)) None
+    else
+      ofSides(join, places.flatten, keys, partitions).orElse {
+        // Spread by fewer keys than these, a full outer join does not say so of itself.
+        Some(said(join, join, keys)).filter { known =>
+          val partitioning = known.outputPartitioning
+          join.joinType == FullOuter && partitioning.numPartitions == partitions &&
+          partitioning.satisfies(clusteredBy(keys))
+        }.map(Spread(_, Nil))
+      }
   }
+
+  /** @param result the join with other inputs */
+  private def said(join: ShuffledJoin, result: SparkPlan, keys: Seq[Expression]): SparkPlan =
+    if (join.joinType == FullOuter) MergedKeysExec(keys, result) else result
 
   private def ofSides(
       join: SparkPlan with ShuffledJoin,
@@ -154,15 +187,16 @@ private[shuffle] object CoarserShuffle {
     for {
       left <- of(join.left, places.map(join.leftKeys), partitions)
       right <- of(join.right, places.map(join.rightKeys), partitions)
-      result = join.withNewChildren(Seq(left.plan, right.plan))
       if areTogether(join, left.plan, right.plan)
+      result = said(join, join.withNewChildren(Seq(left.plan, right.plan)), keys)
       if result.outputPartitioning.satisfies(clusteredBy(keys))
     } yield Spread(result, left.changed ++ right.changed)
 
   private def areTogether(join: SparkPlan, left: SparkPlan, right: SparkPlan): Boolean =
-    join.requiredChildDistribution.zip(Seq(left, right)).forall { case (required, side) =>
-      required != UnspecifiedDistribution && side.outputPartitioning.satisfies(required)
-    }
+    left.outputPartitioning.numPartitions == right.outputPartitioning.numPartitions &&
+      join.requiredChildDistribution.zip(Seq(left, right)).forall { case (required, side) =>
+        required != UnspecifiedDistribution && side.outputPartitioning.satisfies(required)
+      }
 
   private def keepsLeft(joinType: JoinType): Boolean = joinType match {
     case LeftOuter | LeftSemi | LeftAnti | _: ExistenceJoin => true

@@ -43,16 +43,22 @@ private[shuffle] object Input {
     case scan: FileSourceScanExec if scan.disableBucketedScan =>
       val bucketed = scan.copy(disableBucketedScan = false)
       bucketed.copyTagsFrom(scan)
-      if (bucketed.bucketedScan) Some((bucketed, bucketed)) else None
+      if (bucketed.bucketedScan && bucketsOf(bucketed).forall(_._1.isDefined))
+        Some((bucketed, bucketed))
+      else None
     case _ => None
   }
 
   private def largestShare(scan: FileSourceScanExec): Option[Double] = {
-    val sizes = scan.selectedPartitions.filePartitionIterator
-      .flatMap(_.files)
-      .toSeq
-      .groupMapReduce(file => BucketingUtils.getBucketId(file.getPath.getName))(_.getLen)(_ + _)
+    val sizes = bucketsOf(scan).groupMapReduce(_._1)(_._2)(_ + _)
     val all = sizes.values.sum
-    if (all == 0 || sizes.contains(None)) None else Some(sizes.values.max.toDouble / all)
+    if (all == 0) None else Some(sizes.values.max.toDouble / all)
   }
+
+  /** Of each file the bucket and the size. Spark reads a table no more in buckets if one has none. */
+  private def bucketsOf(scan: FileSourceScanExec): Seq[(Option[Int], Long)] =
+    scan.selectedPartitions.filePartitionIterator
+      .flatMap(_.files)
+      .map(file => (BucketingUtils.getBucketId(file.getPath.getName), file.getLen))
+      .toSeq
 }

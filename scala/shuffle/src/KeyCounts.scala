@@ -67,7 +67,8 @@ private[shuffle] final class KeyCounts
       val ofOne = weights.groupMapReduce(_._1)(_._2)(_ + _)
       Some(KeyFacts(
         ofOne.size,
-        Some(ofOne.values.max.toDouble / rows),
+        ofOne.values.max.toDouble / rows,
+        isShareKnown = true,
         s"${weights.size} of $rows rows of a shuffle that has run"))
     }
   }

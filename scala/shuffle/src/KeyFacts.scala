@@ -4,10 +4,13 @@ package io.firesteel.shuffle
  * What is known of the keys by which rows would be spread.
  *
  * @param distinct different values, at least
- * @param largestShare share of the rows that the most frequent value has, from 0 to 1, if known
+ * @param largestShare share of the rows that the most frequent value has, from 0 to 1; of nulls alone
+ *   where no more is known
+ * @param isShareKnown whether that is of all values
  * @param source where this is from, for the author of the query
  */
 private[shuffle] final case class KeyFacts(
     distinct: BigInt,
-    largestShare: Option[Double],
+    largestShare: Double,
+    isShareKnown: Boolean,
     source: String)

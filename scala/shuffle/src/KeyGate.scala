@@ -8,8 +8,9 @@ import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
 import io.firesteel.core.Decline
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -26,21 +27,45 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   /** Why a shuffle had better keep its keys. */
   def objection(change: Coarsened): Option[Decline] =
     if (isAnythingAllowed) None
-    else factsOf(change) match {
-      case Left(why) => Some(ShuffleDecline.UnknownKeys(namesOf(change), why))
-      case Right(facts) =>
-        val partitions = change.partitions
-        val bound =
-          (BigDecimal(SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION)) * partitions)
-            .setScale(0, RoundingMode.CEILING)
-            .toBigInt
-        val largest = SQLConf.get.getConf(ShuffleConf.MAX_KEY_SHARE) / partitions
-        if (facts.distinct < bound)
-          Some(ShuffleDecline.FewKeys(namesOf(change), facts, partitions, bound))
-        else if (facts.largestShare.exists(_ > largest))
-          Some(ShuffleDecline.LargeKey(namesOf(change), facts, largest))
-        else None
+    else statistics(change) match {
+      case Some(facts) =>
+        tooPoor(change, facts).orElse {
+          if (facts.isShareKnown || isOfGroups(change)) None
+          else seen(change) match {
+            case Right(rows) => tooPoor(change, rows.copy(distinct = facts.distinct))
+            case Left(why) =>
+              val histograms =
+                "the statistics have no histogram, so that the most frequent value is not known"
+              Some(ShuffleDecline.UnknownKeys(namesOf(change), s"$histograms, and $why"))
+          }
+        }
+      case None =>
+        seen(change) match {
+          case Right(rows) => tooPoor(change, rows)
+          case Left(why) => Some(ShuffleDecline.UnknownKeys(namesOf(change), why))
+        }
     }
+
+  /**
+   * Whether groups are shuffled: a value that is frequent in the rows has no more groups for that. The
+   * operator above, by these keys alone, would get them in one task in any case.
+   */
+  private def isOfGroups(change: Coarsened): Boolean =
+    change.shuffle.child.isInstanceOf[BaseAggregateExec]
+
+  private def tooPoor(change: Coarsened, facts: KeyFacts): Option[Decline] = {
+    val partitions = change.partitions
+    val bound =
+      (BigDecimal(SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION)) * partitions)
+        .setScale(0, RoundingMode.CEILING)
+        .toBigInt
+    val largest = SQLConf.get.getConf(ShuffleConf.MAX_KEY_SHARE) / partitions
+    if (facts.distinct < bound)
+      Some(ShuffleDecline.FewKeys(namesOf(change), facts, partitions, bound))
+    else if (facts.largestShare > largest)
+      Some(ShuffleDecline.LargeKey(namesOf(change), facts, largest))
+    else None
+  }
 
   /** Why an input had better not decide for the other: it would keep few tasks busy, or one too long. */
   def objection(input: Input): Option[Decline] = {
@@ -50,11 +75,24 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     if (isAnythingAllowed) None
     else if (input.partitions < tasks)
       Some(ShuffleDecline.FewPartitions(keys, input.partitions, tasks))
-    else
+    else {
+      val bound = (1 + share) / input.partitions
       input.largestShare
-        .filter(_ > (1 + share) / input.partitions)
-        .map(ShuffleDecline.LargeBucket(keys, _, (1 + share) / input.partitions))
+        .filter(_ > bound)
+        .map(ShuffleDecline.LargeBucket(keys, _, bound))
+        .orElse(ofRows(input).filter(_.largestShare > bound)
+          .map(ShuffleDecline.LargeKey(keys, _, bound)))
+    }
   }
+
+  /** What statistics say of an input whose rows are those of its sources: of groups they say nothing. */
+  private def ofRows(input: Input): Option[KeyFacts] =
+    for {
+      node <- input.plan.find(_.logicalLink.isDefined)
+      rows <- node.logicalLink
+      if !rows.exists(_.isInstanceOf[Aggregate])
+      facts <- KeyStatistics.mostFrequent(rows, input.keys)
+    } yield facts
 
   private def isAnythingAllowed: Boolean =
     SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION) == 0.0
@@ -64,22 +102,24 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     if (isAnythingAllowed)
       Map("source" -> s"${ShuffleConf.MIN_KEYS_PER_PARTITION.key} is 0")
     else
-      changes.flatMap(factsOf(_).toOption).minByOption(_.distinct).fold(Map.empty[String, String]) {
-        facts =>
-          Map("distinct" -> facts.distinct.toString, "source" -> facts.source) ++
-            facts.largestShare.map(share => "largest share" -> f"$share%.4f")
+      changes.flatMap(known).minByOption(_.distinct).fold(Map.empty[String, String]) { facts =>
+        Map("distinct" -> facts.distinct.toString, "source" -> facts.source) ++
+          (if (facts.largestShare > 0) Map("largest share" -> f"${facts.largestShare}%.4f")
+           else Map.empty)
       }
 
-  private def factsOf(change: Coarsened): Either[String, KeyFacts] = {
-    val input = change.shuffle.child
-    val known = input.logicalLink.flatMap { plan =>
+  private def known(change: Coarsened): Option[KeyFacts] =
+    statistics(change).orElse(seen(change).toOption)
+
+  private def statistics(change: Coarsened): Option[KeyFacts] =
+    change.shuffle.child.logicalLink.flatMap { plan =>
       estimated.get((plan.canonicalized, change.keys), _ => KeyStatistics.of(plan, change.keys))
     }
-    known.orElse(FinishedShuffle.facts(change)).map(Right(_)).getOrElse(sample.of(
-      input,
-      keysOf(change),
-      change.keys))
-  }
+
+  /** What rows of a shuffle that has run, or of the source, show. */
+  private def seen(change: Coarsened): Either[String, KeyFacts] =
+    FinishedShuffle.facts(change).map(Right(_)).getOrElse(
+      sample.of(change.shuffle.child, keysOf(change), change.keys))
 
   private def keysOf(change: Coarsened): Seq[Expression] =
     change.shuffle.outputPartitioning match {

@@ -28,15 +28,19 @@ private[shuffle] final class KeySample(session: SparkSession) {
       source <- sourceOf(shuffled)
       wanted = Seq(computed(shuffled, by), computed(shuffled, keys))
       sampled <- samples.of(source, wanted, rows, conf(ShuffleConf.SAMPLE_MIN_SIZE))
-      pairs = sampled.hashes(0).zip(sampled.hashes(1)).distinct
-      _ <- if (pairs.length >= SourceSample.fewest) Right(())
-      else Left(s"a sample found ${pairs.length} different rows")
+      pairs = sampled.hashes(0).zip(sampled.hashes(1))
+      different = pairs.distinct
+      _ <- if (different.length >= SourceSample.fewest) Right(())
+      else Left(s"a sample found ${different.length} different rows")
     } yield {
-      val ofOne = pairs.groupMapReduce(_._2)(_ => 1)(_ + _).values
+      // Below a partial aggregate rows are shuffled once for each group, else all of them.
+      val sent = if (shuffled.isInstanceOf[BaseAggregateExec]) different else pairs
+      val ofOne = sent.groupMapReduce(_._2)(_ => 1)(_ + _).values
       KeyFacts(
         ofOne.size,
-        Some(ofOne.max.toDouble / pairs.length),
-        s"a sample with ${pairs.length} different rows")
+        ofOne.max.toDouble / sent.length,
+        isShareKnown = true,
+        s"a sample with ${different.length} different rows")
     }
 
   /** How many keys the rows have of which a partial aggregate makes groups, or why nothing is known. */

@@ -1,7 +1,7 @@
 package io.firesteel.shuffle
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeMap, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, ColumnStat, Expand, LeafNode, LogicalPlan, Statistics}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, ColumnStat, Expand, LeafNode, LogicalPlan, Project, Statistics, Union}
 import org.apache.spark.sql.internal.SQLConf
 
 /** What a user's statistics say (`ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS`). */
@@ -15,6 +15,13 @@ private[shuffle] object KeyStatistics {
    */
   def of(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] =
     ofColumnsOf(plan, keys.map(key => ExactColumn.underCasts(key).getOrElse(key)))
+
+  /** How frequent the most frequent value is, also where Spark carries no statistics, as above windows. */
+  def mostFrequent(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = withColumns {
+    val fresh = plan.clone()
+    val shares = keys.collect { case key: Attribute => shareInHistogram(fresh, key) }.flatten
+    shares.minOption.map(KeyFacts(1, _, isShareKnown = true, "table statistics"))
+  }
 
   private def ofColumnsOf(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = {
     val input = plan match {
@@ -39,12 +46,14 @@ private[shuffle] object KeyStatistics {
       val nulls =
         if (columns.size < keys.size) 0.0
         else copies.map(of => of.count(!_.isInstanceOf[Attribute]).toDouble / of.size).min
-      facts.copy(largestShare = (facts.largestShare.toSeq :+ nulls).maxOption.filter(_ > 0))
+      facts.copy(largestShare = math.max(facts.largestShare, nulls))
     }
   }
 
   private def ofColumns(input: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = withColumns {
-    val stats = input.clone().transformUp { case leaf: LeafNode => withoutHistograms(leaf) }.stats
+    // A copy: the plan's own nodes may remember statistics of the time before, without columns.
+    val fresh = input.clone()
+    val stats = fresh.transformUp { case leaf: LeafNode => withoutHistograms(leaf) }.stats
     val known = for {
       key <- keys.collect { case key: Attribute => key }
       column <- stats.attributeStats.get(key)
@@ -52,12 +61,18 @@ private[shuffle] object KeyStatistics {
     val counts = known.flatMap(_._2.distinctCount)
     if (counts.isEmpty) None
     else {
+      val nulls = known.map { case (_, column) => shareOfNulls(column, stats.rowCount) }
+      val values = known.map { case (key, _) => shareInHistogram(fresh, key) }
       // No combination is more frequent than the rarest of its parts.
-      val shares = known.map { case (key, column) =>
-        math.max(shareOfNulls(column, stats.rowCount), shareInHistogram(input, key))
+      val ofKnown = values.zip(nulls).collect { case (Some(share), padded) =>
+        math.max(share, padded)
       }
-      val share = if (known.size < keys.size) None else shares.minOption.filter(_ > 0)
-      Some(KeyFacts(counts.max, share, "table statistics"))
+      val ofNulls = if (known.size < keys.size) 0.0 else nulls.min
+      Some(KeyFacts(
+        counts.max,
+        ofKnown.minOption.getOrElse(ofNulls),
+        ofKnown.nonEmpty,
+        "table statistics"))
     }
   }
 
@@ -82,16 +97,34 @@ private[shuffle] object KeyStatistics {
     share.getOrElse(0.0)
   }
 
-  /** Bins have equal numbers of rows: a value that fills several of them has that many shares. */
-  private def shareInHistogram(plan: LogicalPlan, key: Attribute): Double = {
-    val shares = for {
-      leaf <- plan.collectLeaves()
-      column <- leaf.stats.attributeStats.get(key)
-      histogram <- column.histogram
-      filled = histogram.bins.toSeq.filter(bin => bin.lo == bin.hi).groupBy(_.lo).values
-      most <- filled.map(_.size).maxOption
-    } yield most.toDouble / histogram.bins.length
-    shares.maxOption.getOrElse(0.0)
+  /**
+   * Bins have equal numbers of rows: a value that fills several of them has that many shares. `None` if
+   * there is no histogram of the column where it comes from.
+   */
+  private def shareInHistogram(plan: LogicalPlan, key: Attribute): Option[Double] = plan match {
+    case leaf: LeafNode =>
+      leaf.stats.attributeStats.get(key).flatMap(_.histogram).map { histogram =>
+        val filled = histogram.bins.toSeq.filter(bin => bin.lo == bin.hi).groupBy(_.lo).values
+        filled.map(_.size).maxOption.fold(0.0)(_.toDouble / histogram.bins.length)
+      }
+    case union: Union =>
+      val place = union.output.indexWhere(_.semanticEquals(key))
+      if (place < 0) None
+      else {
+        val shares =
+          union.children.map(branch => shareInHistogram(branch, branch.output(place)))
+        if (shares.forall(_.isDefined)) shares.flatten.maxOption else None
+      }
+    case _ =>
+      val outputs = plan match {
+        case project: Project => project.projectList
+        case aggregate: Aggregate => aggregate.aggregateExpressions
+        case _ => Nil
+      }
+      val below = outputs.collectFirst {
+        case alias @ Alias(column: Attribute, _) if alias.exprId == key.exprId => column
+      }.getOrElse(key)
+      plan.children.find(_.outputSet.contains(below)).flatMap(shareInHistogram(_, below))
   }
 }
 

@@ -7,7 +7,8 @@ import io.firesteel.core.{Decisions, Decline, Fired}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, RemoveRedundantSorts, SparkPlan}
-import org.apache.spark.sql.execution.exchange.{ShuffleExchangeExec, ValidateRequirements}
+import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, QueryStageExec}
+import org.apache.spark.sql.execution.exchange.{BroadcastExchangeExec, ENSURE_REQUIREMENTS, ShuffleExchangeExec, ValidateRequirements}
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperator
 
 /**
@@ -71,7 +72,7 @@ private[firesteel] final class RemoveRedundantShuffle(
     Candidate.of(plan).find(candidate => !refused.exists(_ eq candidate.place)) match {
       case None => plan
       case Some(candidate) =>
-        attempt(plan, candidate) match {
+        attempt(plan, Candidate.alike(plan, candidate)) match {
           case Right(better) => removed(better, refused, unknown)
           case Left(why) =>
             val subjects =
@@ -84,34 +85,58 @@ private[firesteel] final class RemoveRedundantShuffle(
         }
     }
 
-  /** The better plan, or why not; without a reason where it turned out not to be one. */
+  /**
+   * The better plan, or why not; without a reason where it turned out not to be one.
+   *
+   * @param alike parts that change equal shuffles in the same way, all at once: of equal shuffles Spark
+   *   runs one, and would run two if one of them were changed
+   */
   private def attempt(
       plan: SparkPlan,
-      candidate: Candidate): Either[Option[Decline], SparkPlan] = {
-    val better = plan.transformDown { case node if node eq candidate.place => candidate.better }
+      alike: Seq[Candidate]): Either[Option[Decline], SparkPlan] = {
+    val better = alike.foldLeft(plan) { (changing, candidate) =>
+      changing.transformDown { case node if node eq candidate.place => candidate.better }
+    }
+    val candidate = alike.head
     val keys = candidate.keys.map(_.sql).mkString(", ")
+    val (before, after) = (shuffles(plan), shuffles(better))
     if (!ValidateRequirements.validate(better)) Left(None)
-    else if (shuffles(better) >= shuffles(plan)) Left(Some(ShuffleDecline.ReusedShuffle(keys)))
+    else if (after.size >= before.size ||
+      candidate.changed.exists(change => after.contains(change.shuffle.canonicalized)) ||
+      candidate.changed.exists(change => isInSubquery(plan, change.shuffle)) ||
+      Candidate.repeatsWork(alike))
+      Left(Some(ShuffleDecline.ReusedShuffle(keys)))
     else {
       val off = Decline.switchedOff("shuffle", ShuffleConf.ENABLED)
-      off.orElse[Decline](
-        candidate.kept.flatMap(gate.objection(_)).orElse(
-          candidate.changed.iterator.flatMap(gate.objection(_)).nextOption())) match {
+      val objections = alike.iterator.flatMap(_.kept).flatMap(gate.objection(_)) ++
+        candidate.changed.iterator.flatMap(gate.objection(_))
+      off.orElse[Decline](objections.nextOption()) match {
         case Some(why) => Left(Some(why))
         case None =>
           val what = Fired(
             name,
             "rows are shuffled once, by the keys that both operators share",
             Map("keys" -> keys) ++ gate.evidence(candidate.changed))
-          candidate.subject.foreach(subject => Decisions.fire(Seq(subject), what))
+          for (one <- alike; subject <- one.subject) Decisions.fire(Seq(subject), what)
           Right(better)
       }
     }
   }
 
   /** Shuffles that run; of equal ones Spark runs one. */
-  private def shuffles(plan: SparkPlan): Int =
-    plan.collect { case shuffle: ShuffleExchangeExec => shuffle.canonicalized }.toSet.size
+  private def shuffles(plan: SparkPlan): Set[SparkPlan] =
+    plan.collect { case shuffle: ShuffleExchangeExec => shuffle.canonicalized }.toSet
+
+  /** Whether a subquery, which is planned before, waits for the same shuffle. */
+  private def isInSubquery(plan: SparkPlan, shuffle: ShuffleExchangeExec): Boolean =
+    plan.subqueriesAll.exists { subquery =>
+      subquery.exists {
+        case adaptive: AdaptiveSparkPlanExec =>
+          shuffles(adaptive.initialPlan).contains(shuffle.canonicalized)
+        case other: ShuffleExchangeExec => other.canonicalized == shuffle.canonicalized
+        case _ => false
+      }
+    }
 }
 
 private[firesteel] object RemoveRedundantShuffle {
@@ -124,8 +149,17 @@ private[firesteel] object RemoveRedundantShuffle {
     private val rule = new RemoveRedundantShuffle(session, adaptive = false)
     override def preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
       override def apply(plan: SparkPlan): SparkPlan =
-        // Adaptive execution hands single stages to such rules, whose uppermost shuffle must stay.
-        if (conf.adaptiveExecutionEnabled) plan else rule(plan)
+        if (conf.adaptiveExecutionEnabled || isStage(plan)) plan else rule(plan)
+    }
+
+    /**
+     * Adaptive execution hands single stages to such rules, whose uppermost shuffle must stay; also
+     * where it was on when the query was planned, and is not now.
+     */
+    private def isStage(plan: SparkPlan): Boolean = plan match {
+      case shuffle: ShuffleExchangeExec => shuffle.shuffleOrigin == ENSURE_REQUIREMENTS
+      case _: BroadcastExchangeExec => true
+      case _ => plan.exists(_.isInstanceOf[QueryStageExec])
     }
   }
 }

@@ -28,7 +28,7 @@ object ShuffleDecline {
     extends ShuffleDecline("LARGE_KEY", s"one value of $keys has too many of the rows") {
     override def values: Map[String, String] = Map(
       "keys" -> keys,
-      "share" -> facts.largestShare.fold("")(share => f"$share%.4f"),
+      "share" -> f"${facts.largestShare}%.4f",
       "bound" -> f"$bound%.4f",
       "source" -> facts.source)
     override def setting: Option[String] = Some(ShuffleConf.MAX_KEY_SHARE.key)

@@ -1,10 +1,8 @@
 package io.firesteel.shuffle
 
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder, Unevaluable}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Unevaluable}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, Partitioning, PartitioningCollection, ShuffleSpec}
-import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.types.{DataType, IntegerType}
 
 /**
@@ -55,10 +53,7 @@ private[shuffle] final case class TogetherExec(
     keys: Seq[Expression],
     columns: Seq[Attribute],
     child: SparkPlan)
-  extends UnaryExecNode {
-
-  override def output: Seq[Attribute] = child.output
-  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
+  extends PassesRows {
 
   override def outputPartitioning: Partitioning = {
     val known = child.outputPartitioning
@@ -67,8 +62,6 @@ private[shuffle] final case class TogetherExec(
       PartitioningCollection(Seq(known, Together(columns, known.numPartitions)))
     else known
   }
-
-  override protected def doExecute(): RDD[InternalRow] = child.execute()
 
   override protected def withNewChildInternal(newChild: SparkPlan): TogetherExec =
     copy(child = newChild)

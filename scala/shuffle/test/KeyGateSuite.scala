@@ -106,6 +106,56 @@ class KeyGateSuite extends ShuffleSuite {
     assert(decline(query("histograms", "hot")).why.code == "SHUFFLE.LARGE_KEY")
   }
 
+  /** Of a join all rows are shuffled, of an aggregate one for each group of a task. */
+  private def joined(table: String, key: String): String =
+    s"SELECT l.$key, count(*) FROM $table AS l JOIN $table AS r ON l.$key = r.$key AND l.v = r.v GROUP BY l.$key"
+
+  test("where rows are shuffled, not groups, the most frequent value must be known") {
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> -1) {
+      fires(joined("histograms", "many"), "table statistics")
+      assert(decline(joined("histograms", "hot")).why.code == "SHUFFLE.LARGE_KEY")
+      val why = explain(joined("analysed", "hot")).declined.map(_.why)
+      assert(why.nonEmpty && why.forall(_.code == "SHUFFLE.UNKNOWN_KEYS"), why)
+      assert(why.forall(_.values("why").contains("no histogram")))
+      withConf(ShuffleConf.SAMPLE_MIN_SIZE.key -> 1) {
+        fires(joined("analysed", "many"), "table statistics")
+        assert(explain(joined("analysed", "hot")).declined.map(_.why.code).contains(
+          "SHUFFLE.LARGE_KEY"))
+        val window =
+          "SELECT k, max(w) FROM (SELECT hot AS k, sum(v) OVER (PARTITION BY hot, b) AS w FROM plain) GROUP BY k"
+        assert(decline(window).why.code == "SHUFFLE.LARGE_KEY")
+        fires(window.replace("hot", "many"), "sample")
+      }
+    }
+  }
+
+  test("an input that stays must not have one value with most of the rows") {
+    val sql = "SELECT * FROM (SELECT *, max(v) OVER (PARTITION BY %s) AS w FROM histograms) AS l " +
+      "JOIN histograms AS r ON l.%s = r.many AND l.v = r.v"
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> -1, "spark.sql.shuffle.partitions" -> 8) {
+      fires(sql.replace("%s", "many"), "table statistics")
+      val hot = explain(sql.replace("%s", "hot"))
+      assert(hot.declined.map(_.why.code).contains("SHUFFLE.LARGE_KEY"), hot)
+    }
+  }
+
+  test("a join in buckets below joins by more keys, over another number of partitions") {
+    Seq("bucketed_l", "bucketed_m").foreach { table =>
+      spark.sql("SELECT id % 500 AS a, id % 7 AS b, id % 3 AS c, id AS v FROM range(2000)")
+        .write.bucketBy(8, "a").saveAsTable(table)
+      spark.sql(s"ANALYZE TABLE $table COMPUTE STATISTICS FOR ALL COLUMNS")
+    }
+    withConf(
+      "spark.sql.autoBroadcastJoinThreshold" -> -1,
+      "spark.sql.shuffle.partitions" -> 100,
+      "spark.sql.codegen.wholeStage" -> false) {
+      assertSameAnswer("""SELECT l.v, m.v, x.v, y.v FROM bucketed_l AS l
+        LEFT JOIN bucketed_m AS m ON l.a = m.a AND l.b = m.b AND l.c = m.c
+        JOIN bucketed_m AS x ON l.a = x.a AND l.b = x.b AND l.c = x.c
+        JOIN bucketed_l AS y ON l.a = y.a AND l.b = y.b WHERE y.v < 700""")
+    }
+  }
+
   test("by a sample, where there are no statistics and the source is large") {
     assert(decline(query("plain", "many")).why.code == "SHUFFLE.UNKNOWN_KEYS")
     withConf(ShuffleConf.SAMPLE_MIN_SIZE.key -> 1) {

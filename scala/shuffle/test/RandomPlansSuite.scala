@@ -66,7 +66,8 @@ class RandomPlansSuite extends ShuffleSuite {
     }
 
     private def join(depth: Int): String = {
-      val on = some(keys).map { key =>
+      val compared = some(keys)
+      val on = compared.map { key =>
         // Numbers may be compared with the other number, and after a cast.
         val other = if (key == "a" || key == "b") one(Seq("a", "b")) else key
         if (key == "a" && random.nextInt(4) == 0) s"CAST(l.a AS BIGINT) = r.$other"
@@ -79,7 +80,15 @@ class RandomPlansSuite extends ShuffleSuite {
       if (kind == "SEMI" || kind == "ANTI")
         s"SELECT l.* FROM ($left) AS l LEFT $kind JOIN ($right) AS r ON $condition"
       else {
-        val columns = keys.map(k => s"${one(Seq("l", "r"))}.$k AS $k").mkString(", ")
+        // What stands for the keys of both sides, or looks like it.
+        val columns = keys.map { k =>
+          if (kind == "FULL JOIN" && (compared.contains(k) || random.nextInt(4) == 0))
+            one(Seq(
+              s"coalesce(l.$k, r.$k) AS $k",
+              s"IF(r.$k IS NULL, l.$k, r.$k) AS $k",
+              s"r.$k AS $k"))
+          else s"${one(Seq("l", "r"))}.$k AS $k"
+        }.mkString(", ")
         s"SELECT $columns, pmod(coalesce(l.v, 0) + coalesce(r.v, 0), 50) AS v FROM " +
           s"(SELECT DISTINCT * FROM ($left)) AS l $kind (SELECT DISTINCT * FROM ($right)) AS r ON $condition"
       }

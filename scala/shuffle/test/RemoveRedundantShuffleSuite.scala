@@ -109,6 +109,40 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
       (SELECT /*+ REPARTITION(4, a) */ * FROM t)) AS l JOIN u ON l.a = u.a AND l.b = u.b""",
       3,
       2),
+    ("SELECT a, count(*), sum(u.v) FROM t FULL JOIN u USING (a) GROUP BY a", 3, 2),
+    ("SELECT a, count(*), sum(u.v) FROM t FULL JOIN u USING (a, b) GROUP BY a", 3, 2),
+    ("SELECT b, a, count(*) FROM t FULL JOIN u USING (a, b) GROUP BY b, a", 3, 2),
+    (
+      """SELECT IF(u.a IS NULL, t.a, u.a) AS x, count(*) FROM t FULL JOIN u ON t.a = u.a
+      GROUP BY IF(u.a IS NULL, t.a, u.a)""",
+      3,
+      2),
+    (
+      s"""SELECT a, count(*) FROM ($agg) AS t FULL JOIN (SELECT a, sum(v) AS v FROM u GROUP BY a) AS u
+      USING (a) FULL JOIN (SELECT a, max(b) AS m FROM u GROUP BY a, c) AS w USING (a) GROUP BY a""",
+      7,
+      3),
+    (
+      """SELECT x, y, sum(l), max(r) OVER (PARTITION BY x) FROM (SELECT
+        CASE WHEN l.a IS NOT NULL THEN l.a ELSE r.a END AS x,
+        CASE WHEN l.b IS NOT NULL THEN l.b ELSE r.b END AS y, l.s AS l, r.s AS r
+      FROM (SELECT a, b, sum(sum(v)) OVER (PARTITION BY a ORDER BY b) AS s FROM t GROUP BY a, b) AS l
+      FULL JOIN (SELECT a, b, sum(max(v)) OVER (PARTITION BY a ORDER BY b) AS s FROM u GROUP BY a, b) AS r
+      ON l.a = r.a AND l.b = r.b) GROUP BY x, y, r""",
+      8,
+      2),
+    (
+      s"""WITH w AS (SELECT a, b, s, rank() OVER (PARTITION BY a ORDER BY s, b) AS r FROM ($agg))
+      SELECT x.a, x.s, y.s FROM w AS x JOIN w AS y ON x.a = y.a AND x.r = y.r + 1""",
+      4,
+      1),
+    (
+      s"""WITH w AS (SELECT a, b, s, rank() OVER (PARTITION BY a ORDER BY s, b) AS r FROM ($agg))
+      SELECT x.a, x.s, y.s, z.s FROM w AS x JOIN w AS y ON x.a = y.a AND x.r = y.r + 1
+      LEFT JOIN (SELECT a, b, s, rank() OVER (PARTITION BY a ORDER BY s DESC, b) AS r FROM ($agg)
+      WHERE s > 100) AS z ON x.a = z.a AND x.r = z.r""",
+      6,
+      2),
     ("SELECT count(DISTINCT b) FROM t GROUP BY a", 2, 1),
     ("SELECT a, count(DISTINCT b), sum(v) FROM t GROUP BY a", 2, 1)
   )
@@ -137,6 +171,10 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
       "SELECT b, count(*) FROM (SELECT a, max(b) AS b FROM t GROUP BY a) GROUP BY b",
       "SELECT u.b, count(*) FROM t LEFT JOIN u ON t.a = u.a AND t.b = u.b GROUP BY u.b",
       "SELECT t.a, count(*) FROM t FULL JOIN u ON t.a = u.a AND t.b = u.b GROUP BY t.a",
+      "SELECT coalesce(t.a, u.b), count(*) FROM t FULL JOIN u ON t.a = u.a GROUP BY 1",
+      "SELECT coalesce(t.a, u.a), count(*) FROM t FULL JOIN u ON t.a <=> u.a GROUP BY 1",
+      "SELECT d, count(*) FROM t FULL JOIN u USING (d) GROUP BY d",
+      "SELECT x, count(*) FROM (SELECT coalesce(t.a, u.a, 1) AS x FROM t FULL JOIN u ON t.a = u.a) GROUP BY x",
       "SELECT t.b, count(*) FROM t JOIN u ON t.a = u.a GROUP BY t.b",
       s"SELECT a + 1, count(*) FROM ($agg) GROUP BY a + 1",
       s"SELECT * FROM ($agg) ORDER BY a",
@@ -227,6 +265,55 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
     withConf(ungated, ShuffleConf.ENABLED.key -> false) {
       assert(declines(sql) == Set("SHUFFLE.SWITCHED_OFF"))
       assert(fired(sql).isEmpty)
+    }
+  }
+
+  test("a full outer join says where its rows are also when it is not compiled and a union asks") {
+    val branch = "SELECT a, t.v FROM t FULL JOIN u USING (a)"
+    val sql = s"SELECT a, count(*) FROM ($branch UNION ALL $branch) GROUP BY a"
+    for {
+      adaptive <- Seq(true, false)
+      compiled <- Seq(true, false)
+    } withConf(
+      ungated,
+      "spark.sql.adaptive.enabled" -> adaptive,
+      "spark.sql.codegen.wholeStage" -> true,
+      "spark.sql.codegen.factoryMode" -> "FALLBACK",
+      "spark.sql.codegen.join.fullOuterSortMergeJoin.enabled" -> compiled
+    ) {
+      assertSameAnswer(sql)
+      assert(fired(sql).contains(RemoveRedundantShuffle.name))
+    }
+  }
+
+  test("a shuffle that a subquery waits for, too, is not changed") {
+    val sql = s"WITH s AS ($agg) SELECT *, rank() OVER (PARTITION BY a ORDER BY s) AS r FROM s " +
+      "WHERE s > (SELECT avg(s) FROM s)"
+    for (adaptive <- Seq(true, false))
+      withConf(ungated, "spark.sql.adaptive.enabled" -> adaptive) {
+        assert(explain(sql).declined.map(_.why.code) == Seq("SHUFFLE.REUSED"))
+        assertSameAnswer(sql)
+      }
+  }
+
+  test("a table with a file that belongs to no bucket is read as Spark reads it") {
+    spark.table("t").write.bucketBy(4, "a").saveAsTable("one_more")
+    val folder = spark.table("one_more").inputFiles.head.replaceAll("/[^/]*$", "")
+    spark.table("t").limit(10).write.mode("append").parquet(folder)
+    spark.catalog.refreshTable("one_more")
+    withConf(ungated)(assertSameAnswer(
+      "SELECT * FROM one_more AS l JOIN u ON l.a = u.a AND l.b = u.b"))
+  }
+
+  test("adaptive execution may be switched off between the plan and the run") {
+    val sql =
+      "SELECT * FROM cached AS c JOIN (SELECT a, sum(v) AS s FROM u GROUP BY a) AS w ON c.a = w.a"
+    withConf(ungated) {
+      val planned = spark.sql(sql)
+      assert(planned.queryExecution.executedPlan.nodeName == "AdaptiveSparkPlan")
+      withConf("spark.sql.adaptive.enabled" -> false) {
+        assertSameRows(planned.collect().toSeq, stock(spark.sql(sql).collect().toSeq), sql)
+      }
     }
   }
 }
