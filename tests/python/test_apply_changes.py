@@ -505,6 +505,49 @@ def test_newest_rows_are_applied_by_the_keys_of_the_query(
             run(f"refused-{'-'.join(keys)}-{len(columns)}", keys, columns)
 
 
+def test_a_function_of_ones_own_may_filter_what_it_applies(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+
+    def run(mode: str, target: str, parts: Sequence[str], named: bool = False) -> set[object]:
+        words = session.readStream.schema("w STRING, c STRING").json(str(source))
+        words.createOrReplaceTempView("words")
+        latest = session.sql(
+            "SELECT w, max(c) AS c, count(DISTINCT c) AS n, row_kind() AS op FROM words GROUP BY w"
+        )
+
+        def apply(batch: DataFrame, batch_id: int) -> None:
+            for i, part in enumerate(parts):
+                name = {"query_id": f"part {i}"} if named else {}
+                apply_part = firesteel.apply_changes(str(tmp_path / target), "w", **name)
+                apply_part(batch.where(part), batch_id)
+
+        query = (
+            latest.writeStream.foreachBatch(apply)
+            .outputMode(mode)
+            .option("checkpointLocation", str(tmp_path / f"{target}-checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+        rows = session.read.format("firesteel-table").load(str(tmp_path / target)).collect()
+        return {tuple(row) for row in rows}
+
+    (source / "1.json").write_text('{"w": "a", "c": "x"}\n{"w": "b", "c": "y"}')
+    assert run("append", "later", ["c = 'y'"]) == {("b", "y", 1)}
+    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_NO_UPDATE_BEFORE"):
+        run("update", "refused", ["c = 'x'"])
+    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_TWICE"):
+        run("append", "twice", ["c = 'x'", "c = 'y'"])
+    both = {("a", "x", 1), ("b", "y", 1)}
+    assert run("append", "both", ["c = 'x'", "c = 'y'"], named=True) == both
+    # Of this update the filter keeps the row after it alone.
+    (source / "2.json").write_text('{"w": "a", "c": "y"}')
+    assert run("append", "later", ["c = 'y'"]) == {("b", "y", 1), ("a", "y", 2)}
+
+
 def test_the_example_follows_its_words(session: SparkSession, tmp_path: Path) -> None:
     path = ROOT / "examples" / "changelog" / "trending_to_folder.py"
     example: Any = runpy.run_path(str(path))

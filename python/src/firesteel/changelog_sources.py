@@ -43,7 +43,7 @@ def from_changelog(
             ``-D D delete``, and with ``keys`` also ``U update upsert``.
         keys: The columns that identify a row of the table.
         sequence_by: The columns by which of two rows of a key the later is told; it needs
-            ``keys``. A missing value comes before all others.
+            ``keys``. A missing value comes before all others, that of a deletion too.
 
     Returns:
         The table.

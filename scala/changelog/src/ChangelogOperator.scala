@@ -269,7 +269,8 @@ final case class GroupAggregate(
       deletes = keys.nonEmpty && !inputs.head.changes.insertOnly)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set(keys.map(_.exprId).toSet)
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] =
-    if (!inputs.head.changes.insertOnly) Map.empty
+    // A group that has expired begins anew.
+    if (!inputs.head.changes.insertOnly || ttlMs > 0) Map.empty
     else results.zip(functions).collect {
       case (result, _: Count | _: Max) => result.exprId -> Trend.Rising
       case (result, _: Min) => result.exprId -> Trend.Falling

@@ -129,7 +129,11 @@ private[changelog] object ReadAggregate {
       distinct: Boolean,
       below: ComputedColumns): AnyAggregate = function match {
     case _: DeclarativeAggregate | _: ImperativeAggregate =>
-      def column(value: Expression) = below.of(if (distinct) normalizeFloats(value) else value)
+      // Rows that the filter leaves out may not fail, either.
+      def column(value: Expression) = {
+        val wanted = filter.fold(value)(f => If(f, value, Literal(null, value.dataType)))
+        below.of(if (distinct) normalizeFloats(wanted) else wanted)
+      }
       val columns = function.mapChildren {
         case constant if constant.foldable => constant
         case order: SortOrder => order.copy(child = column(order.child), sameOrderExpressions = Nil)

@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, CurrentCatalog, CurrentDatabase, CurrentTimeZone, CurrentUser, Expression, NamedExpression, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, CurrentCatalog, CurrentDatabase, CurrentTimeZone, CurrentUser, Expression, NamedExpression, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View, Window}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.internal.SQLConf
@@ -86,12 +86,25 @@ final private[changelog] class ReadChangelog(
       val input = noEvents("TopN", its.read(ranked.window.child))
       val topN = ranked.operator(computable("TopN", ranked.expressions, input), its.ttlMs)
       val projected = ranked.projections.reverse.foldLeft(topN)((op, list) => project(list, op))
-      ranked.rest.foldLeft(projected) { (op, condition) =>
-        Selection(condition, repeatable("Filter", Seq(condition), op))
-      }
-    case plain =>
-      Selection(plain.condition, repeatable("Filter", Seq(plain.condition), read(plain.child)))
+      ranked.rest.foldLeft(projected)((op, condition) => select(condition, op))
+    case plain => select(plain.condition, read(plain.child))
   }
+
+  /**
+   * Below projections, as Spark's optimiser has it: what is computed of rows that the condition leaves
+   * out may fail.
+   */
+  private def select(condition: Expression, input: ChangelogOperator): ChangelogOperator =
+    input match {
+      case Projection(columns, below)
+          if condition.deterministic && columns.forall(_.deterministic) =>
+        val meaning = columns.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
+        val inTerms = condition.transformUp {
+          case column: Attribute => meaning.getOrElse(column.exprId, column)
+        }
+        Projection(columns, select(inTerms, below))
+      case _ => Selection(condition, repeatable("Filter", Seq(condition), input))
+    }
 
   private def limit(plan: LogicalPlan): ChangelogOperator = plan match {
     case SortedLimit(sorted) =>

@@ -100,9 +100,9 @@ private[changelog] object ReadJoin extends PredicateHelper {
       )
     }
     val key = keys.minBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" ")))
-    // A row that the condition excludes has no key, and so no match.
+    // A row that the condition excludes has no key, and so no match; and it may not fail.
     val streamKeys = parts.equal.map { case (stream, _) =>
-      if (parts.stream.isEmpty || joinType == Inner) stream
+      if (parts.stream.isEmpty) stream
       else If(
         parts.stream.reduce[Expression](And(_, _)),
         stream,

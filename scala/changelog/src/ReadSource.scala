@@ -7,7 +7,7 @@ import org.apache.spark.sql.firesteel.normalizeFloats
 private[changelog] object ReadSource {
 
   def apply(from: FromChangelog, ttlMs: Long): ChangelogOperator = from.child match {
-    case StatelessSource(rows) if from.keys.isEmpty => SourceChanges(from.opColumn, Source(rows))
+    case StatelessSource(rows) if from.keys.isEmpty => whole(from, Source(rows))
     case StatelessSource(rows) => normalized(from, ttlMs, Source(rows))
     case _ =>
       throw ChangelogErrors.unsupportedOperator(
@@ -15,6 +15,21 @@ private[changelog] object ReadSource {
         "its rows are what an operator with state gives, whose changes are known without it",
         "write it on the source, and the operator above it"
       )
+  }
+
+  /** Rows that go are found by their bytes: 0.0 is kept for -0.0. */
+  private def whole(from: FromChangelog, rows: Source): ChangelogOperator = {
+    val below = new ComputedColumns("_column")
+    val columns =
+      from.output.filterNot(_.exprId == from.opColumn.exprId).map(c =>
+        c -> below.of(normalizeFloats(c)))
+    val changes = SourceChanges(from.opColumn, below.over(rows))
+    if (columns.forall { case (column, its) => column.exprId == its.exprId }) changes
+    else Projection(
+      columns.map { case (column, its) =>
+        if (column.exprId == its.exprId) column else Alias(its, column.name)(column.exprId)
+      },
+      changes)
   }
 
   /** Keys are equal in state when their bytes are: 0.0 is kept for -0.0. */

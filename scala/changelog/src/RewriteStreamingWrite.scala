@@ -182,7 +182,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     val unordered = last.query
     val read = PruneColumns(new ReadChangelog(updateBefore = true, refused).read(unordered))
     val inferred = InferChangelog(read, updateBefore = true)
-    val written = WriteChangelog(inferred)
+    val written = WriteChangelog.complete(inferred)
     val columns = outputOf(unordered, written.plan)
     val rows = Project(columns ++ written.kind, written.plan)
     val attributes = columns.map(_.toAttribute)

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.Distribution
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.streaming.operators.stateful.{StatefulOperatorCustomMetric, StatefulOperatorCustomSumMetric, StatefulOperatorPartitioning, StatefulOperatorStateInfo, StateStoreWriter}
-import org.apache.spark.sql.execution.streaming.state.{StateSchemaCompatibilityChecker, StateSchemaValidationResult, StateStore, StateStoreColFamilySchema, StateStoreId, StateStoreOps, StateStoreProviderId}
+import org.apache.spark.sql.execution.streaming.state.{OperatorInfoV1, OperatorStateMetadata, OperatorStateMetadataV1, StateSchemaCompatibilityChecker, StateSchemaValidationResult, StateStore, StateStoreColFamilySchema, StateStoreId, StateStoreMetadataV1, StateStoreOps, StateStoreProviderId}
 
 /**
  * An operator of a changelog with a state store.
@@ -111,6 +111,15 @@ private[changelog] trait StatefulChangelogExec
         List(schema),
         session.sessionState,
         stateSchemaVersion))
+  }
+
+  /** Says how keys are encoded, so that `format("statestore")` can read them. */
+  override def operatorStateMetadata(schemaPaths: List[List[String]]): OperatorStateMetadata = {
+    val state = getStateInfo
+    OperatorStateMetadataV1(
+      OperatorInfoV1(state.operatorId, shortName),
+      Array(
+        StateStoreMetadataV1(StateStoreId.DEFAULT_STORE_NAME, layout.prefix, state.numPartitions)))
   }
 
   /** Spark compares types alone; a sum of the same type is another sum all the same. */

@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.plans.logical.{DeserializeToObject, EventTimeWatermark, Expand, Filter, Generate, Join, LeafNode, LogicalPlan, MapElements, MapPartitions, Project, RepartitionOperation, ResolvedHint, SerializeFromObject, SubqueryAlias, TypedFilter, Union, View}
+import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, DeserializeToObject, EventTimeWatermark, Expand, Filter, Generate, Join, LeafNode, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, SerializeFromObject, SubqueryAlias, TypedFilter, Union, View}
 
 /**
  * A part of a query that Spark plans by itself, with rows that come and stay: it keeps no state and
@@ -20,7 +20,8 @@ private[changelog] object StatelessSource {
     case _: Project | _: Filter | _: SubqueryAlias | _: View | _: EventTimeWatermark |
         _: Generate | _: Expand | _: ResolvedHint | _: RepartitionOperation |
         _: DeserializeToObject | _: SerializeFromObject | _: MapElements | _: MapPartitions |
-        _: TypedFilter =>
+        _: TypedFilter | _: MapInPandas | _: MapInArrow | _: CollectMetrics |
+        _: RebalancePartitions =>
       plan.children.forall(isStateless)
     case _ => false
   })

@@ -75,7 +75,7 @@ final private[changelog] case class ChangelogTopNExec(
   override def producedAttributes: AttributeSet = outputSet -- child.outputSet
   override def clusteredBy: Seq[Attribute] = partition
 
-  private def topNLayout = TopNLayout(partition, columns, places, kindIn.nonEmpty)
+  private def topNLayout = TopNLayout(partition, columns, places, order, kindIn.nonEmpty)
   override def layout: StateLayout = topNLayout.state
 
   override def firedMessage: String =

@@ -1,7 +1,9 @@
 package io.firesteel.changelog
 
+import java.util.Locale
+
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, JoinedRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, JoinedRow, NullsFirst, SortOrder, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{BinaryType, DataType, IntegerType, LongType, StructType}
 
 /**
@@ -20,6 +22,7 @@ final private[changelog] case class TopNLayout(
     partition: Seq[Attribute],
     columns: Seq[Attribute],
     places: Places,
+    order: Seq[SortOrder],
     retracting: Boolean) {
 
   private val name = "topn"
@@ -29,7 +32,8 @@ final private[changelog] case class TopNLayout(
 
   /** Rows in state are rows of the input: its columns without the kind. */
   def state: StateLayout =
-    if (isFirst) StateLayout(name, schema(of), schema(named("first", columns)), prefix = 0)
+    if (isFirst)
+      StateLayout(name, schema(of), schema(named(s"first_by$inOrder", columns)), prefix = 0)
     else if (retracting) {
       StateLayout(
         name,
@@ -49,9 +53,19 @@ final private[changelog] case class TopNLayout(
   private def of = named("partition", partition)
   private def row = named("column", columns)
 
-  // A larger n needs rows that a smaller one may have dropped, or may not have in the head.
+  // A larger n needs rows that a smaller one may have dropped, or may not have in the head; so does
+  // another order.
   private def upTo =
-    s"to_${places.to}_by_${places.function.name.toLowerCase(java.util.Locale.ROOT)}"
+    s"to_${places.to}_by_${places.function.name.toLowerCase(Locale.ROOT)}$inOrder"
+
+  private def inOrder: String = order.map { by =>
+    val nulls = if (by.nullOrdering == NullsFirst) "nulls_first" else "nulls_last"
+    val column = by.child match {
+      case its: Attribute => columns.indexWhere(_.exprId == its.exprId)
+      case _ => -1
+    }
+    s"_${if (column < 0) "" else s"${column}_"}${by.direction.sql.toLowerCase(Locale.ROOT)}_$nulls"
+  }.mkString
 
   private def named(what: String, columns: Seq[Attribute]): Seq[(String, DataType)] =
     columns.zipWithIndex.map { case (c, i) => s"${what}_$i" -> c.dataType }

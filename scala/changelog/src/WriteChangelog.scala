@@ -9,8 +9,13 @@ import org.apache.spark.sql.types.LongType
 /** A logical plan for an operator, and its column of kinds; none where rows only come. */
 final private[changelog] case class Written(plan: LogicalPlan, kind: Option[Attribute])
 
-/** Writes operators as a logical plan, of Spark's own nodes wherever these do. */
-private[changelog] object WriteChangelog extends PredicateHelper {
+/**
+ * Writes operators as a logical plan, of Spark's own nodes wherever these do.
+ *
+ * @param closes whether the watermark closes groups, and late rows are left out
+ */
+final private[changelog] class WriteChangelog(closes: Boolean) extends PredicateHelper {
+  import WriteChangelog._
 
   def apply(inferred: Inferred): Written = {
     val inputs = inferred.inputs.map(apply)
@@ -195,7 +200,7 @@ private[changelog] object WriteChangelog extends PredicateHelper {
 
   /** The column by which the watermark closes what an operator keeps apart by these. */
   private def closing(keys: Seq[Attribute], inferred: Inferred): Option[Attribute] =
-    keys.find(key => inferred.inputs.head.facts.eventTimes(key.exprId))
+    if (closes) keys.find(key => inferred.inputs.head.facts.eventTimes(key.exprId)) else None
 
   private def project(columns: Seq[NamedExpression], input: Written): Written =
     Written(Project(columns ++ input.kind, input.plan), input.kind)
@@ -286,6 +291,14 @@ private[changelog] object WriteChangelog extends PredicateHelper {
     }.asInstanceOf[NamedExpression])
     Written(Project(columns, shown), None)
   }
+}
+
+private[changelog] object WriteChangelog {
+
+  def apply(inferred: Inferred): Written = new WriteChangelog(closes = true)(inferred)
+
+  /** In complete mode every group is told, whatever the watermark: as Spark's own does. */
+  def complete(inferred: Inferred): Written = new WriteChangelog(closes = false)(inferred)
 
   /** The changelog without update-before rows: each key's newest row, and deletions. */
   def withoutBefore(plan: LogicalPlan, kind: Attribute): LogicalPlan =

@@ -338,6 +338,18 @@ class AggregateStreamSuite extends ChangelogSuite {
     }
   }
 
+  test("what a FILTER or a WHERE leaves out is not computed") {
+    val rows = Seq(Seq(Row("a", 0), Row("a", 2), Row("b", 0)), Seq(Row("b", 5), Row("c", 0)))
+    Seq(
+      "SELECT word, sort_array(collect_list(10 / n) FILTER (WHERE n <> 0)) AS l FROM {t} GROUP BY word",
+      "SELECT word, max_by(word, 10 / n) FILTER (WHERE n <> 0) AS m FROM {t} GROUP BY word",
+      "SELECT * FROM (SELECT word, s, 100 / s AS r FROM " +
+        "(SELECT word, sum(n) AS s FROM {t} GROUP BY word)) WHERE s <> 0",
+      "SELECT r, count(*) AS c FROM (SELECT word, s, 100 / s AS r FROM " +
+        "(SELECT word, sum(n) AS s FROM {t} GROUP BY word)) WHERE s <> 0 AND r > 1 GROUP BY r"
+    ).foreach(assertFollows(words, _, rows))
+  }
+
   test("the zone and the user stay, the time does not") {
     val last = "SELECT word, max(n) AS n FROM {t} GROUP BY word"
     assertFollows(

@@ -2,6 +2,7 @@ package io.firesteel.changelog
 
 import io.firesteel.core.Explain
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.firesteel.lastBatchOf
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StreamingQueryException
@@ -59,6 +60,20 @@ class ChangelogSourceSuite extends ChangelogSuite {
       Seq(Row(1, "x", "insert"), Row(2, "b2", "U")) -> Seq("1 a -U", "1 x +U"),
       Nil -> Nil
     )
+  }
+
+  test("a change of the whole table: rows that go are found whichever of two zeros they have") {
+    val fed = new ChangelogStream(
+      spark,
+      StructType.fromDDL("op STRING, k INT, d DOUBLE"),
+      "SELECT * FROM from_changelog(TABLE({t}), op => 'op')")
+    try {
+      fed.startAs("complete", "SELECT * FROM from_changelog(TABLE({t}), op => 'op')")
+      fed.feed(Seq(Row("+I", 1, -0.0), Row("+I", 2, Double.NaN)))
+      assert(fed.last.map(_.toString).sorted == Seq("[1,0.0]", "[2,NaN]"))
+      fed.feed(Seq(Row("-D", 1, 0.0)))
+      assert(fed.last.map(_.toString) == Seq("[2,NaN]"))
+    } finally fed.stop()
   }
 
   test("upserts: a deletion needs the key alone, and one of no row is nothing") {

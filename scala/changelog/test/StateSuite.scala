@@ -47,6 +47,22 @@ class StateSuite extends ChangelogSuite {
     assert(text.contains("FIRESTEEL_CHANGELOG_STATE_MISMATCH") && text.contains("topn_count_to_3"))
   }
 
+  test("a Top-N in another order is refused: the rows that come first then were dropped") {
+    def top(order: String, n: Int, from: String) =
+      s"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY $order) AS rn FROM $from) WHERE rn <= $n"
+    val counts = "(SELECT k, v, count(*) AS c FROM {t} GROUP BY k, v)"
+    for {
+      n <- Seq(1, 3)
+      from <- Seq("{t}", counts)
+      (before, after) <-
+        Seq("v DESC" -> "v", "v" -> "v NULLS LAST") ++ Seq("c DESC" -> "v DESC").filter(_ =>
+          from == counts)
+    } {
+      val text = changed(top(before, n, from), top(after, n, from))
+      assert(text.contains("FIRESTEEL_CHANGELOG_STATE_MISMATCH"), s"$n $from $before $after")
+    }
+  }
+
   test("another number of parts of distinct values is refused: they lie elsewhere") {
     val sql = "SELECT k, count(DISTINCT v) AS c FROM {t} GROUP BY k"
     val fed = stream(schema, sql)
@@ -146,6 +162,25 @@ class StateSuite extends ChangelogSuite {
           .where("set = -1").select("k", "aggregate_rows_count").collect().toSeq
       assertSameRows(groups, Seq(Row("a", 2L), Row("b", 1L)), "groups in state")
     } finally fed.stop()
+  }
+
+  providers.foreach { provider =>
+    test(s"Spark's own reader of state shows the rows of a Top-N, ${provider.split('.').last}") {
+      withProvider(provider) {
+        val fed = stream(
+          schema,
+          "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v) AS rn FROM {t}) WHERE rn <= 2")
+        try {
+          fed.start()
+          fed.feed(Seq(Row("a", 3), Row("a", 1), Row("a", 2), Row("b", 7)))
+          val state = spark.read.format("statestore").load(fed.checkpoint)
+          assertSameRows(
+            state.selectExpr("key.topn_partition_0", "key.topn_column_0").collect().toSeq,
+            Seq(Row("a", 1), Row("a", 2), Row("b", 7)),
+            "rows in state")
+        } finally fed.stop()
+      }
+    }
   }
 
   test("checkpoints of version 2 are kept and read again") {

@@ -55,6 +55,24 @@ class WatermarkSuite extends ChangelogSuite {
         |GROUP BY t2, n""".stripMargin
   )
 
+  test("complete mode closes nothing and takes late rows, as Spark's does") {
+    val sql =
+      s"SELECT $hours, count(DISTINCT v) AS d, count(*) AS n FROM {t} GROUP BY window(ts, '1 hour')"
+    val fed =
+      new ChangelogStream(
+        spark,
+        StructType.fromDDL(schema),
+        sql,
+        watermark = Some("ts" -> "1 minute"))
+    try {
+      fed.startAs("complete", sql)
+      Seq(row(5, "a", 1), row(600, "a", 2), row(700, "a", 3), row(6, "b", 4)).foreach { late =>
+        fed.feed(Seq(late))
+        assertSameRows(fed.last, fed.answer(), sql)
+      }
+    } finally fed.stop()
+  }
+
   for {
     (name, sql) <- closing
     provider <- providers

@@ -32,6 +32,13 @@ private[sink] object ApplyErrors {
       "batch" -> by.batch.toString,
       "last" -> last.toString)
 
+  def twice(target: String, by: Writer): Throwable =
+    running(
+      "TWICE",
+      "target" -> target,
+      "query" -> by.query,
+      "batch" -> by.batch.toString)
+
   def otherQuery(target: String, by: Writer, others: Seq[String]): Throwable =
     running(
       "OTHER_QUERY",

@@ -13,12 +13,15 @@ import org.apache.spark.sql.types.{StringType, StructField, StructType}
  * @param schema the data columns as the user names them
  * @param keys places of the columns that identify a row of the target
  * @param upserts whether updates come without the row that they replace
+ * @param tellsBefore whether the changelog says of itself that they come with it, so that a batch
+ *   without these rows has lost them to a filter, as it may
  */
 final private[sink] case class ChangeSet(
     rows: DataFrame,
     schema: StructType,
     keys: Seq[Int],
-    upserts: Boolean) {
+    upserts: Boolean,
+    tellsBefore: Boolean) {
 
   def keyNames: Seq[String] = keys.map(schema(_).name)
 }
@@ -38,13 +41,19 @@ private[sink] object ChangeSet {
       others.indexOf(found.head)
     }
     val keys = places.distinct.map(i => fields(others(i)).name)
+    val told = ToldChanges.of(fields(kind).metadata)
+    val upserts =
+      options.upserts || MicroBatch.isAsGiven(data) && isOfNewestRows(fields(kind), keys)
+    // Of a row that has left what a filter keeps, nothing would be said.
+    if (!upserts && told.exists(!_.updateBefore)) throw ApplyErrors.noUpdateBefore()
     val columns = others.zipWithIndex.map { case (from, i) => plain(fields(from), from).as(s"c$i") }
     ChangeSet(
       data.toDF(fields.indices.map(i => s"_$i"): _*)
         .select(columns :+ col(s"_$kind").as(NetChanges.kind): _*),
       StructType(others.map(fields(_)).map(f => StructField(f.name, typeOf(f), nullable = true))),
       places.distinct,
-      options.upserts || MicroBatch.isAsGiven(data) && isOfNewestRows(fields(kind), keys)
+      upserts,
+      told.exists(_.updateBefore)
     )
   }
 

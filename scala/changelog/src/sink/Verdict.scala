@@ -35,7 +35,9 @@ final private[sink] case class Verdict(
       case _ => ()
     }
     // Every update has its row before, or the changelog has none at all.
-    if (updates > 0 && befores == 0 && !changes.upserts) throw ApplyErrors.noUpdateBefore()
+    if (updates > 0 && befores == 0 && !changes.upserts && !changes.tellsBefore) {
+      throw ApplyErrors.noUpdateBefore()
+    }
   }
 }
 

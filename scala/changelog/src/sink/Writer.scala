@@ -7,8 +7,13 @@ import org.apache.spark.SparkContext
  *
  * @param query the streaming query's id, which its checkpoint keeps, or a name that the user gave
  * @param isNamed whether the user gave it
+ * @param run the run of the streaming query, which is another after a restart
  */
-final private[sink] case class Writer(query: String, isNamed: Boolean, batch: Long)
+final private[sink] case class Writer(
+    query: String,
+    isNamed: Boolean,
+    batch: Long,
+    run: Option[String] = None)
 
 private[sink] object Writer {
 
@@ -17,13 +22,17 @@ private[sink] object Writer {
   private val queryIdKey = "sql.streaming.queryId"
   private val batchIdKey = "streaming.sql.batchId"
 
+  // Spark runs the jobs of a query as a group, whose id is that of the run.
+  private val runIdKey = "spark.jobGroup.id"
+
   def of(options: ApplyOptions, context: SparkContext): Writer = {
     val running = Option(context.getLocalProperty(queryIdKey))
     Option(context.getLocalProperty(batchIdKey)).filter(_ != options.batch.toString).foreach {
       batch => throw ApplyErrors.otherBatch(options.batch, batch)
     }
-    options.query.map(Writer(_, isNamed = true, options.batch))
-      .orElse(running.map(Writer(_, isNamed = false, options.batch)))
+    val run = running.flatMap(_ => Option(context.getLocalProperty(runIdKey)))
+    options.query.map(Writer(_, isNamed = true, options.batch, run))
+      .orElse(running.map(Writer(_, isNamed = false, options.batch, run)))
       .getOrElse(throw ApplyErrors.noQuery())
   }
 }
