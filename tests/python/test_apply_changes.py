@@ -520,9 +520,9 @@ def test_a_function_of_ones_own_may_filter_what_it_applies(
 
         def apply(batch: DataFrame, batch_id: int) -> None:
             for i, part in enumerate(parts):
-                name = {"query_id": f"part {i}"} if named else {}
-                apply_part = firesteel.apply_changes(str(tmp_path / target), "w", **name)
-                apply_part(batch.where(part), batch_id)
+                name = f"part {i}" if named else None
+                folder = str(tmp_path / target)
+                firesteel.apply_changes(folder, "w", query_id=name)(batch.where(part), batch_id)
 
         query = (
             latest.writeStream.foreachBatch(apply)
