@@ -69,6 +69,7 @@ private[shuffle] final class KeyCounts
         ofOne.size,
         ofOne.values.max.toDouble / rows,
         isShareKnown = true,
+        bytes = None,
         s"${weights.size} of $rows rows of a shuffle that has run"))
     }
   }

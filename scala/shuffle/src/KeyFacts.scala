@@ -7,10 +7,12 @@ package io.firesteel.shuffle
  * @param largestShare share of the rows that the most frequent value has, from 0 to 1; of nulls alone
  *   where no more is known
  * @param isShareKnown whether that is of all values
+ * @param bytes size of the rows of which they are keys, by estimate, if one can be made
  * @param source where this is from, for the author of the query
  */
 private[shuffle] final case class KeyFacts(
     distinct: BigInt,
     largestShare: Double,
     isShareKnown: Boolean,
+    bytes: Option[BigInt],
     source: String)

@@ -24,15 +24,20 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   private val estimated: Cache[(LogicalPlan, Seq[Expression]), Option[KeyFacts]] =
     Caffeine.newBuilder().maximumSize(100).expireAfterWrite(Duration.ofMinutes(10)).build()
 
-  /** Why a shuffle had better keep its keys. */
-  def objection(change: Coarsened): Option[Decline] =
+  /**
+   * Why a shuffle had better keep its keys.
+   *
+   * @param isFree whether the number of its partitions is adaptive execution's to choose
+   */
+  def objection(change: Coarsened, isFree: Boolean): Option[Decline] = {
+    def tooPoor(facts: KeyFacts) = this.tooPoor(change, facts, if (isFree) facts.bytes else None)
     if (isAnythingAllowed) None
     else statistics(change) match {
       case Some(facts) =>
-        tooPoor(change, facts).orElse {
+        tooPoor(facts).orElse {
           if (facts.isShareKnown || isOfGroups(change)) None
           else seen(change) match {
-            case Right(rows) => tooPoor(change, rows.copy(distinct = facts.distinct))
+            case Right(rows) => tooPoor(facts.copy(largestShare = rows.largestShare))
             case Left(why) =>
               val histograms =
                 "the statistics have no histogram, so that the most frequent value is not known"
@@ -41,10 +46,11 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
         }
       case None =>
         seen(change) match {
-          case Right(rows) => tooPoor(change, rows)
+          case Right(rows) => tooPoor(rows)
           case Left(why) => Some(ShuffleDecline.UnknownKeys(namesOf(change), why))
         }
     }
+  }
 
   /**
    * Whether groups are shuffled: a value that is frequent in the rows has no more groups for that. The
@@ -53,8 +59,11 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   private def isOfGroups(change: Coarsened): Boolean =
     change.shuffle.child.isInstanceOf[BaseAggregateExec]
 
-  private def tooPoor(change: Coarsened, facts: KeyFacts): Option[Decline] = {
-    val partitions = change.partitions
+  private def tooPoor(
+      change: Coarsened,
+      facts: KeyFacts,
+      bytes: Option[BigInt]): Option[Decline] = {
+    val partitions = bytes.fold(change.partitions)(partitionsLeft(change.partitions, _))
     val bound =
       (BigDecimal(SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION)) * partitions)
         .setScale(0, RoundingMode.CEILING)
@@ -65,6 +74,23 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     else if (facts.largestShare > largest)
       Some(ShuffleDecline.LargeKey(namesOf(change), facts, largest))
     else None
+  }
+
+  /**
+   * Partitions that adaptive execution will leave: one for each of its advisory size, and as many as tasks
+   * can run at a time. Where executors come and go, how many that will be is not known yet.
+   */
+  private def partitionsLeft(partitions: Int, bytes: BigInt): Int = {
+    val conf = SQLConf.get
+    val context = session.sparkContext
+    val isCoalesced = conf.adaptiveExecutionEnabled && conf.coalesceShufflePartitionsEnabled &&
+      !context.getConf.getBoolean("spark.dynamicAllocation.enabled", false)
+    if (!isCoalesced) partitions
+    else {
+      val advisory = conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
+      val ofSize = bytes * KeyGate.estimateTooLow / advisory + 1
+      ofSize.max(BigInt(context.defaultParallelism)).min(BigInt(partitions)).toInt
+    }
   }
 
   /** Why an input had better not decide for the other: it would keep few tasks busy, or one too long. */
@@ -128,4 +154,10 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     }
 
   private def namesOf(change: Coarsened): String = change.keys.map(_.sql).mkString(", ")
+}
+
+private object KeyGate {
+
+  /** So many times too low an estimate of Spark's may be: of joins they are rough. */
+  val estimateTooLow = 8
 }

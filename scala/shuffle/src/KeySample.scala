@@ -40,6 +40,7 @@ private[shuffle] final class KeySample(session: SparkSession) {
         ofOne.size,
         ofOne.max.toDouble / sent.length,
         isShareKnown = true,
+        bytes = None,
         s"a sample with ${different.length} different rows")
     }
 

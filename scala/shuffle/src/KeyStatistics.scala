@@ -20,7 +20,7 @@ private[shuffle] object KeyStatistics {
   def mostFrequent(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = withColumns {
     val fresh = plan.clone()
     val shares = keys.collect { case key: Attribute => shareInHistogram(fresh, key) }.flatten
-    shares.minOption.map(KeyFacts(1, _, isShareKnown = true, "table statistics"))
+    shares.minOption.map(KeyFacts(1, _, isShareKnown = true, bytes = None, "table statistics"))
   }
 
   private def ofColumnsOf(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = {
@@ -46,7 +46,9 @@ private[shuffle] object KeyStatistics {
       val nulls =
         if (columns.size < keys.size) 0.0
         else copies.map(of => of.count(!_.isInstanceOf[Attribute]).toDouble / of.size).min
-      facts.copy(largestShare = math.max(facts.largestShare, nulls))
+      facts.copy(
+        largestShare = math.max(facts.largestShare, nulls),
+        bytes = facts.bytes.map(_ * sets.projections.size))
     }
   }
 
@@ -72,6 +74,7 @@ private[shuffle] object KeyStatistics {
         counts.max,
         ofKnown.minOption.getOrElse(ofNulls),
         ofKnown.nonEmpty,
+        stats.rowCount.map(_ => stats.sizeInBytes),
         "table statistics"))
     }
   }

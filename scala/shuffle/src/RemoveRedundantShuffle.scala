@@ -109,7 +109,7 @@ private[firesteel] final class RemoveRedundantShuffle(
     else {
       val off = Decline.switchedOff("shuffle", ShuffleConf.ENABLED)
       val objections = alike.iterator.flatMap(_.kept).flatMap(gate.objection(_)) ++
-        candidate.changed.iterator.flatMap(gate.objection(_))
+        candidate.changed.iterator.flatMap(gate.objection(_, isFree = candidate.kept.isEmpty))
       off.orElse[Decline](objections.nextOption()) match {
         case Some(why) => Left(Some(why))
         case None =>

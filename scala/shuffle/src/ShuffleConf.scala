@@ -22,8 +22,9 @@ object ShuffleConf {
       .buildConf("spark.firesteel.shuffle.minKeysPerPartition")
       .doc(
         "Different values that the remaining keys must have for each partition of the shuffle, by " +
-          "statistics or a sample. With fewer, some partitions get much more than others. 0: the " +
-          "values are not looked at.")
+          "statistics or a sample. With fewer, some partitions get much more than others. Where " +
+          "statistics tell the size, these are the partitions that adaptive execution will leave. " +
+          "0: the values are not looked at.")
       .version("0.1.0")
       .doubleConf
       .checkValue(_ >= 0, "must not be negative")

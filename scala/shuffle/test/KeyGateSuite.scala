@@ -9,6 +9,10 @@ import org.apache.spark.sql.types.StructType
 /** When the keys that remain are good enough: by statistics, by a sample, and not at all. */
 class KeyGateSuite extends ShuffleSuite {
 
+  // So that the bound is that of all partitions; what adaptive execution leaves has a test of its own.
+  override protected def settings: Map[String, String] =
+    Map("spark.sql.adaptive.coalescePartitions.enabled" -> "false")
+
   override def beforeAll(): Unit = {
     super.beforeAll()
     spark
@@ -56,6 +60,23 @@ class KeyGateSuite extends ShuffleSuite {
       fires(query("analysed", "few"), "table statistics")
     }
     assert(decline(query("analysed", "nulls")).why.code == "SHUFFLE.LARGE_KEY")
+  }
+
+  test("by the partitions that adaptive execution will leave, where statistics tell the size") {
+    withConf("spark.sql.shuffle.partitions" -> 200) {
+      def bound(key: String) = decline(query("analysed", key)).why.values("bound")
+      assert(bound("few") == "2000")
+      withConf("spark.sql.adaptive.coalescePartitions.enabled" -> true) {
+        fires(query("analysed", "few"), "table statistics") // for two tasks at a time
+        assert(decline(query("analysed", "few", "few < 15")).why.values("bound") == "20")
+        assert(decline(query("analysed", "nulls")).why.code == "SHUFFLE.LARGE_KEY")
+        withConf("spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "1m") {
+          val bytes = 8 * 40000L * 24 // twenty-four for a row of two columns, by Spark's reckoning
+          assert(bound("few").toLong == 10 * (bytes / (1L << 20) + 1))
+        }
+        withConf("spark.sql.adaptive.enabled" -> false) { assert(bound("few") == "2000") }
+      }
+    }
   }
 
   test("through filters and joins, whatever spark.sql.cbo.enabled is") {
