@@ -42,7 +42,8 @@ object SkewBenchmark extends Room {
         sql = counts("a50", "b50"),
         compared = columns,
         targets = Seq(timesFaster(6)),
-        note = note
+        note = note,
+        repeat = 3
       )
     )
   }
@@ -169,7 +170,8 @@ object SkewBenchmark extends Room {
       table = SkewTables.values(rows),
       sql = "SELECT k, count(DISTINCT a50) AS d, sum(v) AS s FROM values GROUP BY k",
       compared = Seq("k", "d", "s"),
-      targets = Seq(neverSlower)
+      targets = Seq(neverSlower),
+      repeat = 3
     ),
     Case(
       name = "percentile-groups",
