@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
-import org.apache.spark.sql.execution.{FilterExec, LeafExecNode, ProjectExec, SortExec, SparkPlan}
+import org.apache.spark.sql.execution.{LeafExecNode, ProjectExec, SortExec, SparkPlan}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.{ENSURE_REQUIREMENTS, ShuffleExchangeExec}
 import org.apache.spark.sql.execution.joins.ShuffledJoin
@@ -68,10 +68,10 @@ private[shuffle] object Candidate {
       !several.head.place.children.forall(isCheap)
     }
 
-  /** Down to the shuffles below. */
+  /** Down to the shuffles below. A filter may leave so little that Spark joins it by broadcast. */
   private def isCheap(plan: SparkPlan): Boolean = plan match {
     case _: ShuffleExchangeExec => true
-    case _: BaseAggregateExec | _: ProjectExec | _: FilterExec | _: SortExec =>
+    case _: BaseAggregateExec | _: ProjectExec | _: SortExec =>
       plan.children.forall(isCheap)
     case _ => false
   }

@@ -75,6 +75,10 @@ private[shuffle] object CoarserShuffle {
       keys: Seq[Expression],
       partitions: Int): Option[Spread] = shuffle.outputPartitioning match {
     case _: HashPartitioning
+        if shuffle.shuffleOrigin == ENSURE_REQUIREMENTS &&
+          isSpread(shuffle.child.outputPartitioning, keys, partitions) =>
+      Some(Spread(shuffle.child, Nil))
+    case _: HashPartitioning
         if shuffle.shuffleOrigin == ENSURE_REQUIREMENTS && keys.forall(isOf(_, shuffle.child)) =>
       val coarser = shuffle.copy(outputPartitioning = HashPartitioning(keys, partitions))
       coarser.copyTagsFrom(shuffle)

@@ -1,7 +1,7 @@
 package io.firesteel.shuffle
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, ColumnStat, Expand, LeafNode, LogicalPlan, Project, Statistics, Union}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, ColumnStat, Expand, LeafNode, LogicalPlan, Project, Statistics, Union, Window}
 import org.apache.spark.sql.internal.SQLConf
 
 /** What a user's statistics say (`ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS`). */
@@ -55,7 +55,10 @@ private[shuffle] object KeyStatistics {
   private def ofColumns(input: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = withColumns {
     // A copy: the plan's own nodes may remember statistics of the time before, without columns.
     val fresh = input.clone()
-    val stats = fresh.transformUp { case leaf: LeafNode => withoutHistograms(leaf) }.stats
+    val stats = fresh.transformUp {
+      case leaf: LeafNode => withoutHistograms(leaf)
+      case window: Window => window.child // has the same rows, of which Spark carries no statistics
+    }.stats
     val known = for {
       key <- keys.collect { case key: Attribute => key }
       column <- stats.attributeStats.get(key)

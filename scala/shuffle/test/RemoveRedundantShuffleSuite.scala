@@ -142,7 +142,7 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
       LEFT JOIN (SELECT a, b, s, rank() OVER (PARTITION BY a ORDER BY s DESC, b) AS r FROM ($agg)
       WHERE s > 100) AS z ON x.a = z.a AND x.r = z.r""",
       6,
-      2),
+      1),
     ("SELECT count(DISTINCT b) FROM t GROUP BY a", 2, 1),
     ("SELECT a, count(DISTINCT b), sum(v) FROM t GROUP BY a", 2, 1)
   )
@@ -247,6 +247,16 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
       ours.collect()
       stock(theirs.collect())
       assert(shufflesOf(ours) <= shufflesOf(theirs))
+    }
+  }
+
+  test("what a filter leaves of a shuffle that is used twice is shuffled once more") {
+    val few = "(SELECT a, b, count(*) AS n FROM t GROUP BY a, b HAVING count(*) > 50)"
+    val sql = s"SELECT u.v FROM u LEFT SEMI JOIN $few AS f ON u.a = f.a " +
+      s"UNION ALL SELECT u.b FROM u LEFT SEMI JOIN $few AS f ON u.a = f.a"
+    withConf(ungated) {
+      assert(declines(sql) == Set("SHUFFLE.REUSED") && fired(sql).isEmpty, explain(sql))
+      assertSameAnswer(sql)
     }
   }
 
