@@ -539,13 +539,18 @@ def test_a_function_of_ones_own_may_filter_what_it_applies(
     assert run("append", "later", ["c = 'y'"]) == {("b", "y", 1)}
     with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_NO_UPDATE_BEFORE"):
         run("update", "refused", ["c = 'x'"])
-    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_TWICE"):
-        run("append", "twice", ["c = 'x'", "c = 'y'"])
+    for _ in range(2):  # also when the batch comes again
+        with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_TWICE"):
+            run("append", "twice", ["c = 'x'", "c = 'y'"])
+    assert run("append", "again", ["c = 'x'", "c = 'x'"]) == {("a", "x", 1)}
+    run("append", "chosen", ["op <> '-U'"])
     both = {("a", "x", 1), ("b", "y", 1)}
     assert run("append", "both", ["c = 'x'", "c = 'y'"], named=True) == both
     # Of this update the filter keeps the row after it alone.
     (source / "2.json").write_text('{"w": "a", "c": "y"}')
     assert run("append", "later", ["c = 'y'"]) == {("b", "y", 1), ("a", "y", 2)}
+    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_NO_UPDATE_BEFORE"):
+        run("append", "chosen", ["op <> '-U'"])
 
 
 def test_the_example_follows_its_words(session: SparkSession, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, CurrentCatalog, CurrentDatabase, CurrentTimeZone, CurrentUser, Expression, NamedExpression, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, CurrentCatalog, CurrentDatabase, CurrentTimeZone, CurrentUser, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View, Window}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.internal.SQLConf
@@ -92,18 +92,26 @@ final private[changelog] class ReadChangelog(
 
   /**
    * Below projections, as Spark's optimiser has it: what is computed of rows that the condition leaves
-   * out may fail.
+   * out may fail. Functions of the user's stay above, not to be called twice, and subqueries, which may
+   * ask for columns by the names that they have there.
    */
   private def select(condition: Expression, input: ChangelogOperator): ChangelogOperator =
     input match {
       case Projection(columns, below)
-          if condition.deterministic && columns.forall(_.deterministic) =>
+          if condition.deterministic && columns.forall(_.deterministic) &&
+            !SubqueryExpression.hasSubquery(condition) && !asksUsersFunctions(condition, columns) =>
         val meaning = columns.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
         val inTerms = condition.transformUp {
           case column: Attribute => meaning.getOrElse(column.exprId, column)
         }
         Projection(columns, select(inTerms, below))
       case _ => Selection(condition, repeatable("Filter", Seq(condition), input))
+    }
+
+  private def asksUsersFunctions(condition: Expression, columns: Seq[NamedExpression]): Boolean =
+    columns.exists { column =>
+      condition.references.contains(column.toAttribute) &&
+      column.exists(_.isInstanceOf[UserDefinedExpression])
     }
 
   private def limit(plan: LogicalPlan): ChangelogOperator = plan match {

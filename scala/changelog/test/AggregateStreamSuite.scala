@@ -350,6 +350,16 @@ class AggregateStreamSuite extends ChangelogSuite {
     ).foreach(assertFollows(words, _, rows))
   }
 
+  test("a correlated subquery in a WHERE above renamed columns") {
+    spark.range(3).selectExpr("CAST(id AS INT) AS n").createOrReplaceTempView("numbers")
+    assertFollows(
+      words,
+      "SELECT * FROM (SELECT n AS i FROM (SELECT DISTINCT n FROM {t})) q " +
+        "WHERE EXISTS (SELECT 1 FROM numbers d WHERE d.n = q.i)",
+      Seq(Seq(Row("a", 1), Row("b", 7)), Seq(Row("c", 2), Row("c", 1)))
+    )
+  }
+
   test("the zone and the user stay, the time does not") {
     val last = "SELECT word, max(n) AS n FROM {t} GROUP BY word"
     assertFollows(

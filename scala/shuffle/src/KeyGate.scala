@@ -35,9 +35,10 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     else statistics(change) match {
       case Some(facts) =>
         tooPoor(facts).orElse {
-          if (facts.isShareKnown || isOfGroups(change)) None
+          if (facts.isShareKnown) None
           else seen(change) match {
             case Right(rows) => tooPoor(facts.copy(largestShare = rows.largestShare))
+            case Left(_) if isOfGroups(change) => None
             case Left(why) =>
               val histograms =
                 "the statistics have no histogram, so that the most frequent value is not known"
@@ -53,8 +54,8 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   }
 
   /**
-   * Whether groups are shuffled: a value that is frequent in the rows has no more groups for that. The
-   * operator above, by these keys alone, would get them in one task in any case.
+   * Whether groups are shuffled: a value that is frequent in the rows has no more groups for that, and a
+   * window above, by these keys alone, would get them in one task in any case.
    */
   private def isOfGroups(change: Coarsened): Boolean =
     change.shuffle.child.isInstanceOf[BaseAggregateExec]
@@ -89,7 +90,10 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     else {
       val advisory = conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
       val ofSize = bytes * KeyGate.estimateTooLow / advisory + 1
-      ofSize.max(BigInt(context.defaultParallelism)).min(BigInt(partitions)).toInt
+      val fewest =
+        conf.getConf(
+          SQLConf.COALESCE_PARTITIONS_MIN_PARTITION_NUM).getOrElse(context.defaultParallelism)
+      ofSize.max(BigInt(fewest)).min(BigInt(partitions)).toInt
     }
   }
 

@@ -19,7 +19,9 @@ private[shuffle] trait PassesRows extends UnaryExecNode with CodegenSupport {
   override def usedInputs: AttributeSet = AttributeSet.empty
   override protected def doProduce(context: CodegenContext): String = input.produce(context, this)
   override def doConsume(context: CodegenContext, columns: Seq[ExprCode], row: ExprCode): String =
-    consume(context, columns)
+    // A row that is there already is not made again of its columns.
+    if (row.code.nonEmpty) consume(context, columns)
+    else consume(context, columns, row.value.code)
 
   private def input: CodegenSupport = child.asInstanceOf[CodegenSupport]
 }

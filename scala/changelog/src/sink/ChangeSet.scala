@@ -2,6 +2,8 @@ package io.firesteel.changelog.sink
 
 import io.firesteel.changelog.ToldChanges
 import org.apache.spark.sql.{Column, DataFrame}
+import org.apache.spark.sql.catalyst.plans.logical.Filter
+import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{StringType, StructField, StructType}
@@ -53,7 +55,7 @@ private[sink] object ChangeSet {
       StructType(others.map(fields(_)).map(f => StructField(f.name, typeOf(f), nullable = true))),
       places.distinct,
       upserts,
-      told.exists(_.updateBefore)
+      told.exists(_.updateBefore) && !choosesKinds(data)
     )
   }
 
@@ -70,6 +72,13 @@ private[sink] object ChangeSet {
       if (!fits) throw ApplyErrors.otherKeys(keys, told.keys)
       fits
     }
+  }
+
+  /** Whether rows were left out by what kind they are of: both sides of an update are not judged alike. */
+  private def choosesKinds(data: DataFrame): Boolean = executionOf(data).analyzed.exists {
+    case Filter(condition, _) =>
+      condition.references.exists(column => ToldChanges.of(column.metadata).isDefined)
+    case _ => false
   }
 
   private def kindOf(fields: Seq[StructField], options: ApplyOptions): Int = {

@@ -20,6 +20,8 @@ final private[sink] class FolderTarget(session: SparkSession, path: String, opti
   extends Target {
   import FolderTarget._
 
+  override protected def place: String = path
+
   private val folder = new Path(path)
   private val log = new FolderLog(folder, Files.hadoopConf(session, Map.empty))
   private val data = new Path(folder, "_data")

@@ -25,6 +25,9 @@ final private[sink] class PostgresTarget(options: Map[String, String]) extends T
 
   private val postgres = Postgres(options)
 
+  override protected def place: String =
+    s"${options.getOrElse("url", "")} ${postgres.dbtable}"
+
   override protected def progress(): Progress = postgres.transaction { connection =>
     val found = query(
       connection,

@@ -1,19 +1,25 @@
 package io.firesteel.changelog.sink
 
 import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.execution.LogicalRDD
+import org.apache.spark.sql.firesteel.executionOf
 
 /** A table that changes are applied to. */
 private[sink] trait Target {
+
+  /** What tells it from others. */
+  protected def place: String
 
   /** Applies a micro-batch, or passes it over when the target has it. */
   final def write(changes: ChangeSet, by: Writer): Unit = {
     val known = progress()
     if (known.has(by)) {
-      if (Target.hasApplied(known.target, by)) throw ApplyErrors.twice(known.target, by)
+      if (!Target.areTheSame(place, by, changes)) throw ApplyErrors.twice(known.target, by)
       consume(changes)
     } else {
       apply(changes, by)
-      Target.applied(known.target, by)
+      val _ = Target.areTheSame(place, by, changes)
     }
   }
 
@@ -31,14 +37,25 @@ private[sink] trait Target {
 
 private[sink] object Target {
 
-  /** The last micro-batch that a run has applied to a target here: it comes but once in a run. */
-  private val last: Cache[(String, String, String), java.lang.Long] =
+  /** What has been made of the micro-batch that a run has come to, to be applied to a target. */
+  final private case class Made(batch: Long, rows: LogicalPlan)
+
+  private val last: Cache[(String, String, String), Made] =
     Caffeine.newBuilder().maximumSize(1000).build()
 
-  private def hasApplied(target: String, by: Writer): Boolean = by.run.exists { run =>
-    Option(last.getIfPresent((target, by.query, run))).exists(_ == by.batch)
-  }
-
-  private def applied(target: String, by: Writer): Unit =
-    by.run.foreach(run => last.put((target, by.query, run), by.batch))
+  /**
+   * Whether these are made of the micro-batch as those that came to the target before, in this run, if any
+   * did. The same may come again: a function may try more than once.
+   */
+  private def areTheSame(place: String, by: Writer, changes: ChangeSet): Boolean =
+    by.run.forall { run =>
+      val rows = executionOf(changes.rows).analyzed.transform { case rows: LogicalRDD =>
+        LocalRelation(rows.output)
+      }.canonicalized
+      val made = last.asMap.compute(
+        (place, by.query, run),
+        (_, known) =>
+          if (known == null || known.batch != by.batch) Made(by.batch, rows) else known)
+      made.rows == rows
+    }
 }

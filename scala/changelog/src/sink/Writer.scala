@@ -1,5 +1,9 @@
 package io.firesteel.changelog.sink
 
+import java.util.UUID
+
+import scala.util.Try
+
 import org.apache.spark.SparkContext
 
 /**
@@ -30,7 +34,9 @@ private[sink] object Writer {
     Option(context.getLocalProperty(batchIdKey)).filter(_ != options.batch.toString).foreach {
       batch => throw ApplyErrors.otherBatch(options.batch, batch)
     }
+    // A user's function may have set a group of its own.
     val run = running.flatMap(_ => Option(context.getLocalProperty(runIdKey)))
+      .filter(id => Try(UUID.fromString(id)).isSuccess)
     options.query.map(Writer(_, isNamed = true, options.batch, run))
       .orElse(running.map(Writer(_, isNamed = false, options.batch, run)))
       .getOrElse(throw ApplyErrors.noQuery())
