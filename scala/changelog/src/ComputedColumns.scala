@@ -26,3 +26,17 @@ final private[changelog] class ComputedColumns(prefix: String) {
   def over(input: ChangelogOperator): ChangelogOperator =
     if (computed.isEmpty) input else Projection(input.output ++ computed, input)
 }
+
+private[changelog] object ComputedColumns {
+
+  /** What is computed, under the name and id of the column that it is in the query. */
+  def named(column: NamedExpression, value: Expression): NamedExpression = value match {
+    case same: NamedExpression if same.exprId == column.exprId => same
+    case other => Alias(other, column.name)(column.exprId)
+  }
+
+  /** An operator's rows under the names of the query, where they are not so already. */
+  def named(columns: Seq[(Attribute, Attribute)], operator: ChangelogOperator): ChangelogOperator =
+    if (columns.forall { case (column, value) => column.exprId == value.exprId }) operator
+    else Projection(columns.map { case (column, value) => named(column, value) }, operator)
+}

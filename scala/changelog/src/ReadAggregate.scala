@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Expression, If, Literal, NamedExpression, RuntimeReplaceableAggregate, SessionWindow, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, If, Literal, NamedExpression, RuntimeReplaceableAggregate, SessionWindow, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Average, Count, DeclarativeAggregate, ImperativeAggregate, Max, Min, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.firesteel.normalizeFloats
@@ -38,7 +38,7 @@ private[changelog] object ReadAggregate {
       ttlMs,
       below.over(input))
     val columns = aggregate.aggregateExpressions.map { column =>
-      named(
+      ComputedColumns.named(
         column,
         column.transformDown {
           case call: AggregateExpression =>
@@ -72,12 +72,7 @@ private[changelog] object ReadAggregate {
     StateTypes.require("DISTINCT", keys)
     val operator =
       GroupAggregate(keys.distinctBy(_.exprId), Nil, Nil, Nil, ttlMs, below.over(input))
-    Projection(input.output.zip(keys).map { case (column, key) => named(column, key) }, operator)
-  }
-
-  private def named(column: NamedExpression, value: Expression): NamedExpression = value match {
-    case same: NamedExpression if same.exprId == column.exprId => same
-    case other => Alias(other, column.name)(column.exprId)
+    ComputedColumns.named(input.output.zip(keys), operator)
   }
 
   /** One call, whose arguments are columns; null where its `FILTER` does not hold. */

@@ -1,6 +1,5 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.firesteel.normalizeFloats
 
 /** A source that tells the kinds of its rows, as operators: where inference starts from changes. */
@@ -24,12 +23,7 @@ private[changelog] object ReadSource {
       from.output.filterNot(_.exprId == from.opColumn.exprId).map(c =>
         c -> below.of(normalizeFloats(c)))
     val changes = SourceChanges(from.opColumn, below.over(rows))
-    if (columns.forall { case (column, its) => column.exprId == its.exprId }) changes
-    else Projection(
-      columns.map { case (column, its) =>
-        if (column.exprId == its.exprId) column else Alias(its, column.name)(column.exprId)
-      },
-      changes)
+    ComputedColumns.named(columns, changes)
   }
 
   /** Keys are equal in state when their bytes are: 0.0 is kept for -0.0. */
@@ -43,16 +37,7 @@ private[changelog] object ReadSource {
         from.sequenceColumns,
         ttlMs,
         below.over(rows))
-    if (keys == from.keyColumns) operator
-    else {
-      Projection(
-        from.output.map { column =>
-          val at = from.keyColumns.indexWhere(_.exprId == column.exprId)
-          if (at < 0 || keys(at).exprId == column.exprId) column
-          else Alias(keys(at), column.name)(column.exprId)
-        },
-        operator
-      )
-    }
+    val keyOf = from.keyColumns.map(_.exprId).zip(keys).toMap
+    ComputedColumns.named(from.output.map(c => c -> keyOf.getOrElse(c.exprId, c)), operator)
   }
 }

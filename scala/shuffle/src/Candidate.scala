@@ -53,10 +53,18 @@ private[shuffle] object Candidate {
 
   /** A candidate, first, and those that change equal shuffles as it does. */
   def alike(plan: SparkPlan, candidate: Candidate): Seq[Candidate] =
-    if (candidate.changed.isEmpty) Seq(candidate)
+    if (!isRepeated(plan, candidate.changed)) Seq(candidate)
     else candidate +: of(plan).filter { other =>
       (other.place ne candidate.place) && other.canonicalChange == candidate.canonicalChange
     }.toSeq
+
+  /** Whether a plan has equals of these shuffles, each of them: few have, and candidates are dear. */
+  private def isRepeated(plan: SparkPlan, changed: Seq[Coarsened]): Boolean = {
+    lazy val all = plan.collect { case shuffle: ShuffleExchangeExec => shuffle.canonicalized }
+    changed.nonEmpty && changed.forall { change =>
+      all.count(_ == change.shuffle.canonicalized) > 1
+    }
+  }
 
   /**
    * Whether more than aggregates are behind a shuffle that goes from several places: Spark ran it once,

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, HashPartitioning, Partitioning, UnspecifiedDistribution}
 import org.apache.spark.sql.execution.{BinaryExecNode, FilterExec, ProjectExec, SparkPlan, UnaryExecNode, UnionExec}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
-import org.apache.spark.sql.execution.exchange.{ENSURE_REQUIREMENTS, ShuffleExchangeExec}
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, BroadcastNestedLoopJoinExec, ShuffledJoin}
 
 /** A shuffle of Spark's, and the fewer keys by which it is to spread its rows over `partitions`. */
@@ -73,21 +73,19 @@ private[shuffle] object CoarserShuffle {
   private def ofShuffle(
       shuffle: ShuffleExchangeExec,
       keys: Seq[Expression],
-      partitions: Int): Option[Spread] = shuffle.outputPartitioning match {
-    case _: HashPartitioning
-        if shuffle.shuffleOrigin == ENSURE_REQUIREMENTS &&
-          isSpread(shuffle.child.outputPartitioning, keys, partitions) =>
+      partitions: Int): Option[Spread] =
+    if (!Candidate.isOfSpark(shuffle)) None
+    else if (isSpread(shuffle.child.outputPartitioning, keys, partitions))
       Some(Spread(shuffle.child, Nil))
-    case _: HashPartitioning
-        if shuffle.shuffleOrigin == ENSURE_REQUIREMENTS && keys.forall(isOf(_, shuffle.child)) =>
+    else if (!keys.forall(isOf(_, shuffle.child))) None
+    else {
       val coarser = shuffle.copy(outputPartitioning = HashPartitioning(keys, partitions))
       coarser.copyTagsFrom(shuffle)
       OutputWatch.mark(coarser, keys.map(_.sql).mkString(", "))
       Some(Spread(
         together(coarser, keys, shuffle.child.logicalLink),
         Seq(Coarsened(shuffle, keys, partitions))))
-    case _ => None
-  }
+    }
 
   /** Where a key is a cast of a column, rows of the column are together, too. */
   private def together(
