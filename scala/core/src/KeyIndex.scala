@@ -1,5 +1,7 @@
 package io.firesteel.core
 
+import java.nio.ByteOrder
+
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, Decimal, DecimalType}
 
@@ -62,6 +64,12 @@ private[firesteel] object KeyIndex {
     case decimal: DecimalType => decimal.precision <= Decimal.MAX_LONG_DIGITS
     case other => UnsafeRow.isFixedLength(other)
   }
+
+  /** An integer as it fills the eight bytes of a field. */
+  def word(integer: Int): Long =
+    if (isBigEndian) integer.toLong << 32 else integer & 0xffffffffL
+
+  private val isBigEndian = ByteOrder.nativeOrder == ByteOrder.BIG_ENDIAN
 
   /** A row of one field of eight bytes. */
   def numberRow(): UnsafeRow = {

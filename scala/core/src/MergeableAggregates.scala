@@ -58,16 +58,7 @@ private[firesteel] final class MergeableAggregates(
   }
 
   private lazy val updating: MutableProjection = {
-    val changes = expressions.flatMap { expression =>
-      expression.aggregateFunction match {
-        case function: DeclarativeAggregate =>
-          function.updateExpressions.zip(function.aggBufferAttributes).map {
-            case (change, kept) =>
-              expression.filter.fold(change)(filter => If(filter, change, kept))
-          }
-        case function => nothing(function)
-      }
-    }
+    val changes = expressions.flatMap(MergeableAggregates.changes)
     projection(changes, stateAttributes ++ input)
   }
 
@@ -188,14 +179,24 @@ private[firesteel] final class MergeableAggregates(
       case function => nothing(function)
     }
 
-  private def nothing(function: AggregateFunction): Seq[Expression] =
-    Seq.fill(function.aggBufferAttributes.length)(NoOp)
-
   private def projection(expressions: Seq[Expression], columns: Seq[Attribute]): MutableProjection =
     MutableProjection.create(expressions, columns)
 }
 
-private object MergeableAggregates {
+private[firesteel] object MergeableAggregates {
+
+  /** What a row makes of the columns of a function's state, over these and the row's. */
+  def changes(expression: AggregateExpression): Seq[Expression] =
+    expression.aggregateFunction match {
+      case function: DeclarativeAggregate =>
+        function.updateExpressions.zip(function.aggBufferAttributes).map { case (change, kept) =>
+          expression.filter.fold(change)(filter => If(filter, change, kept))
+        }
+      case function => nothing(function)
+    }
+
+  private def nothing(function: AggregateFunction): Seq[Expression] =
+    Seq.fill(function.aggBufferAttributes.length)(NoOp)
 
   /** An imperative function, its place among all and that of its columns in a buffer. */
   private final class Imperative(

@@ -41,6 +41,12 @@ private[skew] final class Groups(
   /** The group of a key. */
   def of(key: UnsafeRow): Int = withBuffer(index.of(key))
 
+  /** The group of a key that is a number. */
+  def of(number: Long): Int = withBuffer(index.of(number))
+
+  /** The group of null, among keys that are numbers. */
+  def ofNull(): Int = withBuffer(index.ofNull())
+
   /** The group of a row. */
   def of(row: UnsafeRow, reader: KeyReader): Int = withBuffer(reader.groupOf(row, index))
 

@@ -57,7 +57,7 @@ private[skew] final class PartialColumn(
    * Whether a value that was added has taken the last place, or the last of its way. A new group may, too:
    * this says nothing of it.
    */
-  var isFull: Boolean = false
+  private[this] var isFull: Boolean = false
 
   /** Bytes held; where codes were left, the writer still reads their values. */
   def bytes: Long = if (isCoded) coded.bytes else coded.bytes + values.bytes
@@ -77,12 +77,13 @@ private[skew] final class PartialColumn(
     }
   }
 
-  /** Takes the value that a row has in the field `at`, which is not null. */
-  def add(group: Int, row: UnsafeRow, at: Int): Unit =
+  /** Takes the value that a row has in the field `at`, which is not null; whether it `isFull` now. */
+  def add(group: Int, row: UnsafeRow, at: Int): Boolean =
     if (isNumber) addNumber(group, row.getLong(at))
     else {
       val place = row.getLong(at) // of a field with a variable length: offset and size
       addBytes(group, row.getBaseObject, row.getBaseOffset + (place >>> 32), place.toInt)
+      isFull
     }
 
   /** Sends on what it holds, as [[DistinctValues.drain]] does. */
@@ -111,7 +112,8 @@ private[skew] final class PartialColumn(
     isFull = false
   }
 
-  private def addNumber(group: Int, number: Long): Unit =
+  /** Takes a number, the eight bytes of its field; whether it `isFull` now. */
+  def addNumber(group: Int, number: Long): Boolean = {
     if (isCoded) addCoded(coded.add(group, number))
     else {
       val (chunk, mask) = (DistinctNumbers.chunkOf(number), DistinctNumbers.bitOf(number))
@@ -123,6 +125,8 @@ private[skew] final class PartialColumn(
         if (batch.isFull) addBatch()
       }
     }
+    isFull
+  }
 
   private def addBytes(group: Int, base: AnyRef, offset: Long, length: Int): Unit = {
     val isTooLong = isCoded && length > longestCoded

@@ -2,8 +2,9 @@ package io.firesteel.skew
 
 import scala.collection.mutable
 
-import io.firesteel.core.{KeyReader, MemoryBudget}
+import io.firesteel.core.MemoryBudget
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
 
 /**
  * The half of a distinct aggregation that is below the exchange: rows in, blocks for buckets out.
@@ -12,34 +13,34 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  * duplicates are found again above the exchange. So when memory is refused it sends on all that it
  * holds; and a column whose values turn out new, one after the other, is sent on without a look.
  *
- * @param rows with the key, a field for each column, which is null where the row adds nothing to
- *   it, and what the other aggregates read
+ * Of a row it is told the group first, which the caller asks `groups` for, then the values, each by its
+ * [[PartialColumn]], and then that it has `ended`. Between two rows the blocks that are ready are to be
+ * taken, until there is none; after the last row `finish` is to be called. As it is an iterator, it gives
+ * a row of a bucket's name and a block, which the next call uses again.
+ *
  * @param numbers for each column whether its values are numbers, else rows
  * @param fields for each column those of a value
- * @param valueAt for each column the place of its field
+ * @param names of the buckets
  * @param sampleValues values of a column after which it is judged
  * @param maxNewShare the share of new ones among the latter half of them above which the column is
  *   sent on as it comes
  */
 private[skew] final class PartialDistinct(
-    rows: Iterator[UnsafeRow],
-    groups: Groups,
+    val groups: Groups,
     numbers: Array[Boolean],
     fields: Array[Int],
-    keys: KeyReader,
-    valueAt: Array[Int],
-    buckets: Int,
+    names: Array[Int],
     budget: MemoryBudget,
     sampleValues: Int,
     maxNewShare: Double)
-  extends Iterator[(Int, Array[Byte])] {
+  extends Iterator[UnsafeRow] {
 
   private[this] val ready = mutable.Queue.empty[(Int, Array[Byte])]
   private[this] val writer = new BlockWriter(
     groups,
     numbers,
-    buckets,
-    Hashes.task(buckets),
+    names.length,
+    Hashes.task(names.length),
     (bucket, block) => ready += (bucket -> block))
 
   private[this] val columns = Array.tabulate(numbers.length) { i =>
@@ -50,64 +51,61 @@ private[skew] final class PartialDistinct(
   private[this] var leavingFrom = 0
   private[this] var sending = 0 // a column, and its place to go on from
   private[this] var sendingFrom = 0
+  private[this] var toldGroups = 0 // those of rows that have ended
   private[this] var knownGroups = 0
   private[this] var mostGroups = Int.MaxValue
-  private[this] var seenRows = 0
+  private[this] val out = new UnsafeRowWriter(2)
+
+  /** Rows that have ended. */
+  var inputRows: Long = 0L
+
+  /** Blocks that were taken. */
+  var outputRows: Long = 0L
 
   /** Values that were sent on without a look for duplicates. */
   def passedOn: Long = columns.map(_.passedOn).sum
 
+  def column(i: Int): PartialColumn = columns(i)
+
+  /**
+   * Ends a row.
+   *
+   * @param group that of the row
+   * @param named whether a value was added to it
+   * @param full whether a column said that it is full
+   */
+  def ended(group: Int, named: Boolean, full: Boolean): Unit = {
+    val isNew = groups.size > toldGroups
+    // Whether or not a value follows, a group that begins without one must be known above.
+    if (isNew && groups.areKeysAlone && !named) writer.state(group)
+    // A group needs its place in all columns.
+    if (isNew || full) makeRoom()
+    toldGroups = groups.size
+    inputRows += 1
+    // Groups that do not come again are better sent on while they still are in the cache.
+    if (inputRows == sampleValues && groups.size > maxNewShare * sampleValues)
+      mostGroups = PartialDistinct.fewGroups
+  }
+
+  /** Ends the input. */
+  def finish(): Unit = isSending = groups.size > 0
+
+  /** Whether no row may be told of before all that is ready was taken. */
+  def isBusy: Boolean = isSending || leaving >= 0 || ready.nonEmpty
+
   override def hasNext: Boolean = {
-    while (ready.isEmpty && goOn()) {}
+    while (ready.isEmpty && isBusy) if (isSending) sendSome() else leaveSome()
     ready.nonEmpty
   }
 
-  override def next(): (Int, Array[Byte]) =
-    if (hasNext) ready.dequeue() else Iterator.empty.next()
-
-  /** Does a little more; false when there is nothing left to do. */
-  private def goOn(): Boolean =
-    if (isSending) {
-      sendSome()
-      true
-    } else if (leaving >= 0) {
-      leaveSome()
-      true
-    } else if (rows.hasNext) {
-      take(rows.next())
-      true
-    } else {
-      isSending = groups.size > 0
-      isSending
-    }
-
-  private def take(row: UnsafeRow): Unit = {
-    val before = groups.size
-    val group = groups.of(row, keys)
-    if (!groups.areKeysAlone) groups.aggregates.update(groups.buffer(group), row)
-    var named = false
-    var mustGrow = groups.size > before // a group needs its place in all columns
-    var column = 0
-    while (column < numbers.length) {
-      val at = valueAt(column)
-      if (!row.isNullAt(at)) {
-        named = true
-        columns(column).add(group, row, at)
-        if (columns(column).isFull) mustGrow = true
-      }
-      column += 1
-    }
-    // Whether or not a value follows, a group that begins without one must be known above.
-    if (groups.areKeysAlone && groups.size > before && !named)
-      writer.state(group)
-    // Not before the row is done, since sending ends its group's number.
-    if (mustGrow) makeRoom()
-    if (seenRows < sampleValues) {
-      seenRows += 1
-      // Groups that do not come again are better sent on while they still are in the cache.
-      if (seenRows == sampleValues && groups.size > maxNewShare * sampleValues)
-        mostGroups = PartialDistinct.fewGroups
-    }
+  override def next(): UnsafeRow = if (!hasNext) Iterator.empty.next()
+  else {
+    val (bucket, block) = ready.dequeue()
+    outputRows += 1
+    out.reset()
+    out.write(0, names(bucket))
+    out.write(1, block)
+    out.getRow
   }
 
   private def makeRoom(): Unit = {
@@ -154,6 +152,7 @@ private[skew] final class PartialDistinct(
       writer.flush()
       columns.foreach(_.clear())
       groups.clear()
+      toldGroups = 0
       knownGroups = 0
       budget.releaseTo(0L)
       isSending = false

@@ -1,20 +1,21 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{KeyIndex, KeyReader, MergeableAggregates, TaskMemoryBudget}
-import org.apache.spark.TaskContext
+import io.firesteel.core.{KeyIndex, KeyReader, UpdateCode}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, BindReferences}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodeGenerator, ExprCode, GenerateUnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, SinglePartition, UnknownPartitioning}
-import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.firesteel.countPeakMemory
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{DataType, DateType, IntegerType, LongType, TimestampNTZType, TimestampType}
 
 /**
  * Makes blocks of groups and their distinct values, each for a bucket.
+ *
+ * In generated code numbers are taken as they come out of the operators below: of a row with numbers alone no
+ * row is made.
  *
  * Memory: what Spark's memory manager grants, up to `spark.firesteel.skew.maxTaskMemory`; when it is
  * refused, everything held is sent on. Beside that, values wait for their block: two million at most, with
@@ -34,7 +35,9 @@ case class PartialDistinctExec(
     block: Attribute,
     buckets: Option[Int],
     child: SparkPlan)
-  extends UnaryExecNode {
+  extends UnaryExecNode
+  with CodegenSupport {
+  import PartialDistinctExec._
 
   override def nodeName: String = "PartialDistinct"
 
@@ -54,50 +57,153 @@ case class PartialDistinctExec(
     "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory")
   )
 
+  private def newStart(): PartialDistinctStart =
+    PartialDistinctStart(
+      grouping,
+      ordinary,
+      added,
+      numbers,
+      child.output,
+      Buckets.names(buckets.getOrElse(conf.numShufflePartitions)),
+      conf.getConf(SkewConf.MAX_TASK_MEMORY).getOrElse(Long.MaxValue),
+      conf.getConf(SkewConf.SAMPLE_VALUES),
+      conf.getConf(SkewConf.MAX_NEW_VALUES),
+      longMetric("numInputRows"),
+      longMetric("numOutputRows"),
+      longMetric("passedOn"),
+      longMetric("peakMemory")
+    )
+
   override protected def doExecute(): RDD[InternalRow] = {
     // Locals, so that the closure carries these values and not the whole plan.
-    val (grouping, ordinary, added) = (this.grouping, this.ordinary, this.added)
-    val (numbers, input) = (this.numbers.toArray, child.output)
-    val fields = added.map(_.dataType match {
-      case several: StructType => several.size
-      case _ => 1
-    }).toArray
-    val isNumber = KeyIndex.isNumber(grouping)
-    val names = Buckets.names(buckets.getOrElse(conf.numShufflePartitions))
-    val cap = conf.getConf(SkewConf.MAX_TASK_MEMORY).getOrElse(Long.MaxValue)
-    val (sample, share) =
-      (conf.getConf(SkewConf.SAMPLE_VALUES), conf.getConf(SkewConf.MAX_NEW_VALUES))
-    val (in, out) = (longMetric("numInputRows"), longMetric("numOutputRows"))
-    val (passed, peak) = (longMetric("passedOn"), longMetric("peakMemory"))
-    child.execute().mapPartitions { rows =>
-      val budget = TaskMemoryBudget.ofThisTask(cap)
-      val aggregates = new MergeableAggregates(ordinary, input)
-      val partial = new PartialDistinct(
-        KeyReader.unsafe(rows, input).map { row => in += 1; row },
-        new Groups(isNumber, grouping.size, aggregates),
-        numbers,
-        fields,
-        new KeyReader(grouping, input),
-        added.map(KeyReader.placeOf(_, input)).toArray,
-        names.length,
-        budget,
-        sample,
-        share
-      )
-      TaskContext.get().addTaskCompletionListener[Unit] { task =>
-        passed += partial.passedOn
-        peak += budget.peak
-        countPeakMemory(task, budget.peak)
-      }
-      val writer = new UnsafeRowWriter(2)
-      partial.map { case (bucket, block) =>
-        out += 1
-        writer.reset()
-        writer.write(0, names(bucket))
-        writer.write(1, block)
-        writer.getRow: UnsafeRow
-      }
+    val (start, input) = (newStart(), child.output)
+    child.execute().mapPartitions(rows => start.of(KeyReader.unsafe(rows, input)))
+  }
+
+  override def supportCodegen: Boolean = UpdateCode.supports(ordinary)
+
+  // Several blocks may be sent before any is taken, all in one row.
+  override def needCopyResult: Boolean = true
+
+  override def usedInputs: AttributeSet = child.outputSet
+
+  override def inputRDDs(): Seq[RDD[InternalRow]] = input.inputRDDs()
+
+  private def input: CodegenSupport = child.asInstanceOf[CodegenSupport]
+
+  @transient private var partial: String = _
+  @transient private var send: String = _
+  @transient private var columns: Seq[String] = _
+
+  private def groups: String = s"$partial.groups()"
+
+  override protected def doProduce(ctx: CodegenContext): String = {
+    val start = ctx.addReferenceObj("partialDistinctStart", newStart())
+    def state(javaType: String, name: String, value: String): String =
+      ctx.addMutableState(javaType, name, v => s"$v = $value;", forceInline = true)
+    partial = state(classOf[PartialDistinct].getName, "partialDistinct", s"$start.apply()")
+    columns = added.indices.map { i =>
+      state(classOf[PartialColumn].getName, "distinctColumn", s"$partial.column($i)")
     }
+    val isDone = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "partialDistinctDone")
+    send = newSend(ctx)
+    s"""
+       |$send(false);
+       |if (shouldStop()) return;
+       |if (!$isDone) {
+       |  ${input.produce(ctx, this)}
+       |  // It may have stopped for a block and returned only from a method of its own.
+       |  if (shouldStop()) return;
+       |  $isDone = true;
+       |  $partial.finish();
+       |  $send(false);
+       |}
+     """.stripMargin
+  }
+
+  /** A method that hands over what is ready: a block, or all blocks. */
+  private def newSend(ctx: CodegenContext): String = {
+    val (name, all, row) = (ctx.freshName("send"), ctx.freshName("all"), ctx.freshName("sent"))
+    ctx.addNewFunction(
+      name,
+      s"""
+         |private void $name(boolean $all) throws java.io.IOException {
+         |  while (($all || !shouldStop()) && $partial.hasNext()) {
+         |    UnsafeRow $row = (UnsafeRow) $partial.next();
+         |    ${consume(ctx, null, row)}
+         |  }
+         |}
+       """.stripMargin
+    )
+  }
+
+  override def doConsume(ctx: CodegenContext, row: Seq[ExprCode], unused: ExprCode): String = {
+    val (group, named, full) =
+      (ctx.freshName("group"), ctx.freshName("named"), ctx.freshName("full"))
+    val (keyCode, groupOfKey) = keyed(ctx, row)
+    val (valuesCode, adds) = added(ctx, row, group)
+    s"""
+       |// What is below may not have stopped for a block.
+       |if ($partial.isBusy()) $send(true);
+       |$keyCode
+       |int $group = $groupOfKey;
+       |${updated(ctx, row, group)}
+       |boolean $named = false;
+       |boolean $full = false;
+       |$valuesCode
+       |${adds
+        .map { case (present, add) => s"if ($present) { $named = true; $full |= $add; }" }
+        .mkString("\n")}
+       |$partial.ended($group, $named, $full);
+       |if ($partial.isBusy()) $send(false);
+     """.stripMargin
+  }
+
+  /** Code, and after it the group of the row. */
+  private def keyed(ctx: CodegenContext, row: Seq[ExprCode]): (String, String) = grouping match {
+    case Seq(key) if isWord(key.dataType) =>
+      val code = row(KeyReader.placeOf(key, child.output))
+      ("", s"${code.isNull} ? $groups.ofNull() : $groups.of(${word(key.dataType, code)})")
+    case keys =>
+      val code = binary(ctx, row, keys)
+      (code.code.toString, s"$groups.of((UnsafeRow) ${code.value})")
+  }
+
+  private def updated(ctx: CodegenContext, row: Seq[ExprCode], group: String): String =
+    if (ordinary.isEmpty) ""
+    else {
+      val buffer = ctx.freshName("groupBuffer")
+      val updates = UpdateCode.of(ctx, ordinary, child.output, row, buffer)
+      s"UnsafeRow $buffer = (UnsafeRow) $groups.buffer($group);\n$updates"
+    }
+
+  /** Code, and after it for each column whether the row has a value and how it is added. */
+  private def added(
+      ctx: CodegenContext,
+      row: Seq[ExprCode],
+      group: String): (String, Seq[(String, String)]) = {
+    val (words, others) = added.zip(columns).partition { case (value, _) => isWord(value.dataType) }
+    val ofWords = words.map { case (value, column) =>
+      val code = row(KeyReader.placeOf(value, child.output))
+      (s"!${code.isNull}", s"$column.addNumber($group, ${word(value.dataType, code)})")
+    }
+    if (others.isEmpty) ("", ofWords)
+    else {
+      val values = binary(ctx, row, others.map(_._1))
+      val ofOthers = others.zipWithIndex.map { case ((_, column), at) =>
+        val value = s"(UnsafeRow) ${values.value}"
+        (s"!${values.value}.isNullAt($at)", s"$column.add($group, $value, $at)")
+      }
+      (values.code.toString, ofWords ++ ofOthers)
+    }
+  }
+
+  private def binary(ctx: CodegenContext, row: Seq[ExprCode], columns: Seq[Attribute]): ExprCode = {
+    ctx.INPUT_ROW = null
+    ctx.currentVars = row
+    GenerateUnsafeProjection.createCode(
+      ctx,
+      BindReferences.bindReferences(columns, child.output))
   }
 
   override def simpleString(maxFields: Int): String =
@@ -106,4 +212,19 @@ case class PartialDistinctExec(
 
   override protected def withNewChildInternal(newChild: SparkPlan): PartialDistinctExec =
     copy(child = newChild)
+}
+
+private object PartialDistinctExec {
+
+  /** Whether a value is taken as a word; one of another type is written into a row first. */
+  private def isWord(dataType: DataType): Boolean = dataType match {
+    case LongType | TimestampType | TimestampNTZType | IntegerType | DateType => true
+    case _ => false
+  }
+
+  /** The eight bytes that a value would have in a row. */
+  private def word(dataType: DataType, code: ExprCode): String = dataType match {
+    case IntegerType | DateType => s"${classOf[KeyIndex].getName}.word(${code.value})"
+    case _ => code.value.toString
+  }
 }

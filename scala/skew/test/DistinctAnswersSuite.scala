@@ -3,6 +3,7 @@ package io.firesteel.skew
 import io.firesteel.core.CoreConf
 import io.firesteel.testkit.AwkwardRows
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.internal.SQLConf
 
 /** Named cases: Spark's answer, or a reason. */
@@ -48,6 +49,37 @@ class DistinctAnswersSuite extends SkewSuite {
         assert(spark.sql(sorted).collect().toSeq == stock(spark.sql(sorted).collect().toSeq))
       }
     }
+  }
+
+  test("what is below may go on while blocks are sent") {
+    val rows = "SELECT id % 3000 + copy AS g, id * copy AS a, CAST(id + copy AS INT) AS b, " +
+      "CAST(id AS STRING) AS s FROM range(0, 6000, 1, 2) LATERAL VIEW explode(sequence(1, 60)) AS copy"
+    val counts = "count(DISTINCT a), count(DISTINCT b), count(DISTINCT s), sum(b), avg(a)"
+    for (memory <- Seq("256k", "4m"); wholeStage <- Seq(true, false))
+      withConf(
+        SkewConf.MAX_TASK_MEMORY.key -> memory,
+        SkewConf.MAX_NEW_VALUES.key -> 1.0,
+        SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> wholeStage) {
+        // One bucket, whose first blocks are full long before the last of what is held is sent.
+        assertSameAnswer(s"SELECT /*+ TWO_PHASE(1) */ g, $counts FROM ($rows) GROUP BY g")
+        assertSameAnswer(s"SELECT s, $counts FROM ($rows) GROUP BY s")
+      }
+  }
+
+  test("rows are taken as generated code has them, unless a function wants them whole") {
+    def isGenerated(more: String): Boolean = {
+      val sql = s"SELECT k, count(DISTINCT a), count(DISTINCT s), $more FROM t GROUP BY k"
+      assert(fired(sql) == Seq("PlanDistinctAggregate"))
+      withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false) {
+        executed(spark.sql(sql)).exists {
+          case WholeStageCodegenExec(_: PartialDistinctExec) => true
+          case _ => false
+        }
+      }
+    }
+    Seq("sum(v)", "avg(wide) FILTER (WHERE f)", "max(d), bit_xor(v)").foreach(m =>
+      assert(isGenerated(m), m))
+    Seq("max(s)", "collect_list(v)").foreach(m => assert(!isGenerated(m), m))
   }
 
   test("functions read a column as it is, beside a key that is made of it") {

@@ -1,0 +1,73 @@
+package io.firesteel.core
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BindReferences, Expression, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodeGenerator, ExprCode, VariableValue}
+
+/**
+ * Java that takes a row into a buffer of [[MergeableAggregates]] as its `update` does, from the variables of
+ * generated code: no row is made, and each column is read where it is.
+ */
+private[firesteel] object UpdateCode {
+
+  /** Whether all is arithmetic on buffers that are an `UnsafeRow` of one size. */
+  def supports(expressions: Seq[AggregateExpression]): Boolean = {
+    val functions = expressions.map(_.aggregateFunction)
+    functions.forall(_.isInstanceOf[DeclarativeAggregate]) &&
+    functions.flatMap(_.aggBufferAttributes).forall(column => UnsafeRow.isMutable(column.dataType))
+  }
+
+  /**
+   * A statement for each function. Each is a method of its own: the virtual machine compiles no method
+   * of over 8,000 bytes.
+   *
+   * @param input the columns of `row`
+   * @param row their variables, evaluated
+   * @param buffer the variable with the `UnsafeRow`
+   */
+  def of(
+      ctx: CodegenContext,
+      expressions: Seq[AggregateExpression],
+      input: Seq[Attribute],
+      row: Seq[ExprCode],
+      buffer: String): String = {
+    val states = expressions.flatMap(_.aggregateFunction.aggBufferAttributes)
+    val places = expressions.scanLeft(0)(_ + _.aggregateFunction.aggBufferAttributes.size)
+    ctx.currentVars = Seq.fill[ExprCode](states.size)(null) ++ row
+    expressions.zip(places).map { case (expression, from) =>
+      val changes = MergeableAggregates.changes(expression)
+      val variables = input.zip(row)
+        .filter { case (column, _) => changes.exists(_.references.contains(column)) }
+        .flatMap { case (_, code) => Seq(code.isNull, code.value) }
+        .collect { case variable: VariableValue => variable }
+        .distinct
+      val function = method(ctx, changes, from, states ++ input, variables)
+      s"$function(${(buffer +: variables.map(_.variableName)).mkString(", ")});"
+    }.mkString("\n")
+  }
+
+  private def method(
+      ctx: CodegenContext,
+      changes: Seq[Expression],
+      from: Int,
+      columns: Seq[Attribute],
+      variables: Seq[VariableValue]): String = {
+    val (name, buffer) = (ctx.freshName("update"), ctx.freshName("buffer"))
+    ctx.INPUT_ROW = buffer
+    val values = BindReferences.bindReferences(changes, columns).map(_.genCode(ctx))
+    val updates = changes.zip(values).zipWithIndex.map { case ((change, value), i) =>
+      CodeGenerator.updateColumn(buffer, change.dataType, from + i, value, change.nullable)
+    }
+    val parameters = s"UnsafeRow $buffer" +: variables.map { variable =>
+      s"${CodeGenerator.typeName(variable.javaType)} ${variable.variableName}"
+    }
+    ctx.addNewFunction(
+      name,
+      s"""
+         |private void $name(${parameters.mkString(", ")}) throws java.io.IOException {
+         |  ${values.map(_.code).mkString("\n")}
+         |  ${updates.mkString("\n")}
+         |}
+       """.stripMargin)
+  }
+}

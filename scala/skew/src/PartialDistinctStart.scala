@@ -1,0 +1,106 @@
+package io.firesteel.skew
+
+import io.firesteel.core.{KeyIndex, KeyReader, MergeableAggregates, TaskMemoryBudget}
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.firesteel.countPeakMemory
+import org.apache.spark.sql.types.StructType
+
+/**
+ * Starts a task's [[PartialDistinct]], and counts what it did when the task ends.
+ *
+ * @param input the columns of the rows
+ * @param names of the buckets
+ * @param maxMemory bytes for a task, at most
+ */
+private[skew] final case class PartialDistinctStart(
+    grouping: Seq[Attribute],
+    ordinary: Seq[AggregateExpression],
+    added: Seq[Attribute],
+    numbers: Seq[Boolean],
+    input: Seq[Attribute],
+    names: Array[Int],
+    maxMemory: Long,
+    sampleValues: Int,
+    maxNewShare: Double,
+    inputRows: SQLMetric,
+    outputRows: SQLMetric,
+    passedOn: SQLMetric,
+    peakMemory: SQLMetric) {
+
+  def apply(): PartialDistinct = {
+    val budget = TaskMemoryBudget.ofThisTask(maxMemory)
+    val aggregates = new MergeableAggregates(ordinary, input)
+    val fields = added.map(_.dataType match {
+      case several: StructType => several.size
+      case _ => 1
+    })
+    val partial = new PartialDistinct(
+      new Groups(KeyIndex.isNumber(grouping), grouping.size, aggregates),
+      numbers.toArray,
+      fields.toArray,
+      names,
+      budget,
+      sampleValues,
+      maxNewShare)
+    val task = TaskContext.get()
+    task.addTaskCompletionListener[Unit] { _ =>
+      inputRows += partial.inputRows
+      outputRows += partial.outputRows
+      passedOn += partial.passedOn
+      peakMemory += budget.peak
+      countPeakMemory(task, budget.peak)
+    }
+    partial
+  }
+
+  /** The blocks of some rows, without generated code around them. */
+  def of(rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] =
+    new PartialDistinctRows(
+      rows,
+      apply(),
+      new KeyReader(grouping, input),
+      added.map(KeyReader.placeOf(_, input)).toArray)
+}
+
+/** @param valueAt for each column the place of its field, which is null where a row adds nothing */
+private final class PartialDistinctRows(
+    rows: Iterator[UnsafeRow],
+    partial: PartialDistinct,
+    keys: KeyReader,
+    valueAt: Array[Int])
+  extends Iterator[UnsafeRow] {
+
+  private[this] val groups = partial.groups
+  private[this] var isDone = false
+
+  override def hasNext: Boolean = {
+    while (!partial.hasNext && !isDone)
+      if (rows.hasNext) take(rows.next())
+      else {
+        partial.finish()
+        isDone = true
+      }
+    partial.hasNext
+  }
+
+  override def next(): UnsafeRow = if (hasNext) partial.next() else Iterator.empty.next()
+
+  private def take(row: UnsafeRow): Unit = {
+    val group = groups.of(row, keys)
+    if (!groups.areKeysAlone) groups.aggregates.update(groups.buffer(group), row)
+    var (named, full) = (false, false)
+    var column = 0
+    while (column < valueAt.length) {
+      val at = valueAt(column)
+      if (!row.isNullAt(at)) {
+        named = true
+        full |= partial.column(column).add(group, row, at)
+      }
+      column += 1
+    }
+    partial.ended(group, named, full)
+  }
+}
