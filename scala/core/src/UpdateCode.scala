@@ -68,6 +68,7 @@ private[firesteel] object UpdateCode {
          |  ${values.map(_.code).mkString("\n")}
          |  ${updates.mkString("\n")}
          |}
-       """.stripMargin)
+       """.stripMargin
+    )
   }
 }
