@@ -18,8 +18,8 @@ private[firesteel] object UpdateCode {
   }
 
   /**
-   * A statement for each function. Each is a method of its own: the virtual machine compiles no method
-   * of over 8,000 bytes.
+   * A statement for each function. Each is a method of its own, since the virtual machine compiles none of
+   * over 8,000 bytes; unless it reads more columns than a method may have parameters.
    *
    * @param input the columns of `row`
    * @param row their variables, evaluated
@@ -41,34 +41,46 @@ private[firesteel] object UpdateCode {
         .flatMap { case (_, code) => Seq(code.isNull, code.value) }
         .collect { case variable: VariableValue => variable }
         .distinct
-      val function = method(ctx, changes, from, states ++ input, variables)
-      s"$function(${(buffer +: variables.map(_.variableName)).mkString(", ")});"
+      val update = statements(ctx, changes, from, states ++ input, buffer)
+      if (CodeGenerator.isValidParamLength(
+          CodeGenerator.calculateParamLengthFromExprValues(variables) + 1))
+        call(ctx, update, buffer, variables)
+      else s"{\n$update\n}"
     }.mkString("\n")
   }
 
-  private def method(
+  private def statements(
       ctx: CodegenContext,
       changes: Seq[Expression],
       from: Int,
       columns: Seq[Attribute],
-      variables: Seq[VariableValue]): String = {
-    val (name, buffer) = (ctx.freshName("update"), ctx.freshName("buffer"))
+      buffer: String): String = {
     ctx.INPUT_ROW = buffer
     val values = BindReferences.bindReferences(changes, columns).map(_.genCode(ctx))
     val updates = changes.zip(values).zipWithIndex.map { case ((change, value), i) =>
       CodeGenerator.updateColumn(buffer, change.dataType, from + i, value, change.nullable)
     }
+    (values.map(_.code.toString) ++ updates).mkString("\n")
+  }
+
+  /** The parameters have the names of what is passed. */
+  private def call(
+      ctx: CodegenContext,
+      statements: String,
+      buffer: String,
+      variables: Seq[VariableValue]): String = {
+    val name = ctx.freshName("update")
     val parameters = s"UnsafeRow $buffer" +: variables.map { variable =>
       s"${CodeGenerator.typeName(variable.javaType)} ${variable.variableName}"
     }
-    ctx.addNewFunction(
+    val method = ctx.addNewFunction(
       name,
       s"""
          |private void $name(${parameters.mkString(", ")}) throws java.io.IOException {
-         |  ${values.map(_.code).mkString("\n")}
-         |  ${updates.mkString("\n")}
+         |  $statements
          |}
        """.stripMargin
     )
+    s"$method(${(buffer +: variables.map(_.variableName)).mkString(", ")});"
   }
 }

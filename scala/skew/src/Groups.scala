@@ -25,7 +25,6 @@ private[skew] final class Groups(
   private[this] val noBuffer = aggregates.newBuffer()
   private[this] var buffers = new Array[InternalRow](64)
   private[this] val state = new UnsafeRow(aggregates.stateAttributes.size)
-  private[this] val numberRow = KeyIndex.numberRow()
   private[this] val keyRow = new UnsafeRow(keyFields)
 
   // Of a function with an object, such as collect_list, nobody knows the size; Spark assumes none.
@@ -82,10 +81,9 @@ private[skew] final class Groups(
       keyRow.pointTo(in.base, in.skip(length), length)
       of(keyRow)
     } else {
-      if (in.number() == 1L) numberRow.setNullAt(0) else numberRow.setNotNullAt(0)
+      val isNull = in.number() == 1L
       val number = in.signed()
-      if (!numberRow.isNullAt(0)) numberRow.setLong(0, number)
-      of(numberRow)
+      if (isNull) ofNull() else of(number)
     }
 
   /** Writes what the aggregates of a group have seen. */

@@ -140,14 +140,14 @@ case class PartialDistinctExec(
   override def doConsume(ctx: CodegenContext, row: Seq[ExprCode], unused: ExprCode): String = {
     val (group, named, full) =
       (ctx.freshName("group"), ctx.freshName("named"), ctx.freshName("full"))
-    val (keyCode, groupOfKey) = keyed(ctx, row)
-    val (valuesCode, adds) = added(ctx, row, group)
+    val (keyCode, groupOfKey) = groupOf(ctx, row)
+    val (valuesCode, adds) = addsOf(ctx, row, group)
     s"""
        |// What is below may not have stopped for a block.
        |if ($partial.isBusy()) $send(true);
        |$keyCode
        |int $group = $groupOfKey;
-       |${updated(ctx, row, group)}
+       |${updatesOf(ctx, row, group)}
        |boolean $named = false;
        |boolean $full = false;
        |$valuesCode
@@ -160,7 +160,7 @@ case class PartialDistinctExec(
   }
 
   /** Code, and after it the group of the row. */
-  private def keyed(ctx: CodegenContext, row: Seq[ExprCode]): (String, String) = grouping match {
+  private def groupOf(ctx: CodegenContext, row: Seq[ExprCode]): (String, String) = grouping match {
     case Seq(key) if isWord(key.dataType) =>
       val code = row(KeyReader.placeOf(key, child.output))
       ("", s"${code.isNull} ? $groups.ofNull() : $groups.of(${word(key.dataType, code)})")
@@ -169,7 +169,7 @@ case class PartialDistinctExec(
       (code.code.toString, s"$groups.of((UnsafeRow) ${code.value})")
   }
 
-  private def updated(ctx: CodegenContext, row: Seq[ExprCode], group: String): String =
+  private def updatesOf(ctx: CodegenContext, row: Seq[ExprCode], group: String): String =
     if (ordinary.isEmpty) ""
     else {
       val buffer = ctx.freshName("groupBuffer")
@@ -178,7 +178,7 @@ case class PartialDistinctExec(
     }
 
   /** Code, and after it for each column whether the row has a value and how it is added. */
-  private def added(
+  private def addsOf(
       ctx: CodegenContext,
       row: Seq[ExprCode],
       group: String): (String, Seq[(String, String)]) = {

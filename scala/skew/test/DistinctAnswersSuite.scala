@@ -66,6 +66,17 @@ class DistinctAnswersSuite extends SkewSuite {
       }
   }
 
+  test("a function of more columns than a method may have parameters") {
+    val columns = (0 until 95).map(i => s"c$i")
+    val rows = columns.map(c => s"nullif(id % 7, length('$c')) AS $c").mkString(", ")
+    withConf(SQLConf.CODEGEN_FALLBACK.key -> false) {
+      assertFires(
+        "SELECT c0, count(DISTINCT c1), count(DISTINCT c2), " +
+          s"bit_xor(xxhash64(${columns.mkString(", ")})), count(${columns.mkString(", ")}) " +
+          s"FROM (SELECT $rows FROM range(100)) GROUP BY c0")
+    }
+  }
+
   test("rows are taken as generated code has them, unless a function wants them whole") {
     def isGenerated(more: String): Boolean = {
       val sql = s"SELECT k, count(DISTINCT a), count(DISTINCT s), $more FROM t GROUP BY k"
