@@ -26,6 +26,8 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv(variable, "")  # so that what configure sets is undone after the test
         monkeypatch.delenv(variable)
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setattr(_jvm, "start", lambda: None)
+    monkeypatch.setattr(_jvm, "lacks_jar", lambda: False)
     (tmp_path / "jars").mkdir()
     (tmp_path / "jars" / "firesteel.jar").touch()
     monkeypatch.setattr(session, "files", lambda _: tmp_path)
@@ -132,6 +134,22 @@ def test_keeps_what_spark_submit_was_told(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert options["spark.jars"] == f"file:/a.jar,{tmp_path / 'jars' / 'firesteel.jar'}"
     assert options["spark.sql.extensions"] == f"other.Extension,{EXTENSION}"
     assert "PYSPARK_PYTHON" not in os.environ
+
+
+def test_adds_no_second_jar_of_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = {"spark.jars": "file:/opt/firesteel.jar,file:/a.jar"}
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    monkeypatch.setattr(_jvm, "launched_with", told.get)
+    assert "spark.jars" not in configure(SparkSession.builder)._options
+    builder = SparkSession.builder.config("spark.jars", "/opt/firesteel.jar,/a.jar")
+    assert configure(builder)._options["spark.jars"] == "/opt/firesteel.jar,/a.jar"
+
+
+def test_warns_when_the_jvm_is_running_without_the_jar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_jvm, "lacks_jar", lambda: True)
+    with pytest.warns(UserWarning, match=r"pass --jars .*firesteel.jar to spark-submit") as warned:
+        configure(local_builder())
+    assert [w.filename for w in warned] == [__file__]
 
 
 @pytest.mark.parametrize("extensions", ["", "other.Extension"])

@@ -20,7 +20,8 @@ from pyspark.util import PythonEvalType
 
 import firesteel
 from firesteel import InvalidConnectorError, lookup_join, register_lookup, unregister_lookup
-from firesteel._lookup_options import flink_options, milliseconds
+from firesteel._durations import milliseconds
+from firesteel._lookup_options import flink_options
 
 SCHEMA = StructType(
     [
@@ -236,7 +237,7 @@ class TestPartitioner:
             r"'customers' .*Connector\) cannot be pickled.*lock.*open\(task\)",
         ),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else None,
 )
 def test_refuses_connectors_by_name(connector: object, message: str) -> None:
     with pytest.raises(InvalidConnectorError, match=message):
@@ -279,6 +280,29 @@ def test_a_session_without_the_extension_is_an_error() -> None:
         register_lookup(session, "customers", Connector())  # type: ignore[arg-type]
     with pytest.raises(firesteel.ExtensionNotLoadedError):
         lookup_join(session, "customers", "id")  # type: ignore[arg-type]
+
+
+def test_a_class_is_refused_unless_it_needs_no_instance() -> None:
+    class Lacking(Connector):
+        schema: Any = SCHEMA
+        keys: Any = ("id",)
+
+    with pytest.raises(InvalidConnectorError, match=r"is the class .*Lacking itself.*Lacking\("):
+        registered(Lacking)
+
+    class Complete(Lacking):
+        @staticmethod
+        def lookup(keys: pa.Table) -> pa.Table:
+            return keys.slice(0, 0)
+
+    assert registered(Complete)[1]["keys"] == ["id"]
+
+
+def test_unregistering_leaves_a_view_that_is_not_of_a_connector() -> None:
+    session = Session()
+    unregister_lookup(session, "customers")  # type: ignore[arg-type]
+    assert session.dropped == []
+    assert session.statements == []
 
 
 def test_unregistering_drops_the_view_and_the_functions() -> None:
@@ -343,7 +367,10 @@ class TestJoin:
         with pytest.raises(ValueError, match=r"how = .*'inner' or 'left'"):
             self.joined("id", how)
 
-    @pytest.mark.parametrize("on", [None, []])
+    def test_takes_any_sequence_of_names(self) -> None:
+        assert self.joined(("id", "kind")).joined == ("hinted", ["id", "kind"], "inner")
+
+    @pytest.mark.parametrize("on", [None, [], ()])
     def test_needs_a_key(self, on: Sequence[str] | None) -> None:
         with pytest.raises(ValueError, match=r"on = None: a lookup join needs a key"):
             self.joined(on)

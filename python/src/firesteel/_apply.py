@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 
 from firesteel import errors
+from firesteel._durations import Duration, milliseconds
 from firesteel.session import require_extension
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _SOURCE = "firesteel-table"
+_BUCKETS = range(1, 10_001)  # as the data source has it
 
 
 @dataclass(frozen=True)
@@ -63,13 +65,26 @@ class ApplyChanges:
             writer.save(self.target)
 
 
-def checked(target: object, keys: object, given: Mapping[str, object]) -> ApplyChanges:
+def checked(
+    target: object,
+    keys: object,
+    *,
+    op: str | None,
+    query_id: str | None,
+    upserts: bool,
+    buckets: int | None,
+    retention: Duration | None,
+) -> ApplyChanges:
     """Make sure that arguments are what they must be.
 
     Args:
-        target: What the user gave.
-        keys: What the user gave.
-        given: Other options of the data source; ``None`` where they were left out.
+        target: What the user gave, as are all the others.
+        keys: See `apply_changes`, as for the others.
+        op: See there.
+        query_id: See there.
+        upserts: See there.
+        buckets: See there.
+        retention: See there.
 
     Raises:
         TypeError: An argument is of another type.
@@ -77,21 +92,45 @@ def checked(target: object, keys: object, given: Mapping[str, object]) -> ApplyC
     """
     if hasattr(target, "isStreaming"):
         raise errors.dataframe_as_target()
+    options = {"changes.keys": json.dumps(_names(keys))}
+    for option, text in (("op", op), ("query_id", query_id)):
+        if text is not None and (not isinstance(text, str) or not text):
+            raise errors.bad_value(option, text, "text that is not empty")
+        if text is not None:
+            options[f"changes.{option.replace('_', '-')}"] = text
+    if not isinstance(upserts, bool):
+        raise errors.bad_value("upserts", upserts, "True or False")
+    if upserts:
+        options["changes.upserts"] = "true"
+    if buckets is not None:
+        if isinstance(buckets, bool) or not isinstance(buckets, int) or buckets not in _BUCKETS:
+            raise errors.bad_value("buckets", buckets, f"from 1 to {_BUCKETS.stop - 1}")
+        options["changes.buckets"] = str(buckets)
+    if retention is not None:
+        options["changes.retention"] = f"{milliseconds('retention', retention)}ms"
+    return ApplyChanges(_target(target), options)
+
+
+def _names(keys: object) -> list[str]:
     names = [keys] if isinstance(keys, str) else keys
     if not isinstance(names, (list, tuple)) or not all(isinstance(k, str) for k in names):
         raise TypeError(f"keys must be a column name or a sequence of them, not {keys!r}")
     if not names:
         raise ValueError("keys must name at least one column: what identifies a row of the target")
-    options = {"changes.keys": json.dumps(list(names))}
-    options |= {f"changes.{name}": _text(v) for name, v in given.items() if v is not None}
+    return list(names)
+
+
+def _target(target: object) -> str | dict[str, str]:
     if isinstance(target, Mapping):
-        missing = [name for name in ("url", "dbtable") if name not in map(str.lower, target)]
+        # As PySpark's own options: None is not given, True is true.
+        given = {str(name): _text(v) for name, v in target.items() if v is not None}
+        missing = [name for name in ("url", "dbtable") if name not in map(str.lower, given)]
         if missing:
             raise ValueError(
                 f"The target has no option {' and no '.join(missing)}: a table of PostgreSQL is "
                 "given by the options of Spark's JDBC source, url, dbtable, user and password."
             )
-        return ApplyChanges({str(k): str(v) for k, v in target.items()}, options)
+        return given
     if not isinstance(target, (str, os.PathLike)):
         raise TypeError(f"target must be a folder or options, not {type(target).__name__}")
     folder = os.fspath(target)
@@ -102,7 +141,7 @@ def checked(target: object, keys: object, given: Mapping[str, object]) -> ApplyC
         )
     if not folder:
         raise ValueError("target must be a folder or options, not an empty name")
-    return ApplyChanges(folder, options)
+    return folder
 
 
 def _text(value: object) -> str:

@@ -22,7 +22,14 @@ def explain(df: DataFrame, output_mode: str) -> str:
 
 
 def explain_streaming(query: StreamingQuery) -> str:
-    """Return the report on a streaming query's last batch, as JSON."""
+    """Return the report on a streaming query's last batch, as JSON.
+
+    Raises:
+        ExtensionNotLoadedError: The query's session runs without firesteel.
+    """
+    # The class alone does not tell: the jar may be there, and the setting not.
+    if not query._jsq.sparkSession().catalog().functionExists("firesteel_version"):
+        raise errors.query_without_extension()
     return str(_api().explainStreaming(query._jsq))
 
 
@@ -36,9 +43,14 @@ def lookup_metrics(df: DataFrame) -> str:
     return str(_api().lookupMetrics(df._jdf))
 
 
+def start() -> None:
+    """Connect to the JVM; in a process that `spark-submit` started it is running already."""
+    SparkContext._ensure_initialized()
+
+
 def launched_with(key: str) -> str | None:
     """Return what `spark-submit` was told for ``key``; call it only in a process it started."""
-    SparkContext._ensure_initialized()
+    start()
     return SparkConf().get(key)
 
 
@@ -53,3 +65,9 @@ def _api() -> Any:  # noqa: ANN401 - py4j knows no types
     if not isinstance(api, JavaClass):
         raise errors.no_jvm_class()
     return api
+
+
+def lacks_jar() -> bool:
+    """Whether the JVM of this process is running already, without firesteel on its class path."""
+    jvm: Any = SparkContext._jvm
+    return jvm is not None and not isinstance(jvm.io.firesteel.extension.PythonApi, JavaClass)

@@ -15,19 +15,6 @@ def bad_name(name: object) -> ValueError:
     )
 
 
-def bad_value(name: str, value: object, wanted: str) -> ValueError:
-    """Name an argument, its value, and what it takes."""
-    return ValueError(f"{name} = {value!r}: must be {wanted}")
-
-
-def bad_duration(name: str, value: object) -> ValueError:
-    """Name an argument that is not a length of time."""
-    return ValueError(
-        f"{name} = {value!r}: must be a time in whole milliseconds, as a timedelta, in seconds, or "
-        "as text with a unit (ms, s, min, h, d) such as '10 s' or '5 min'"
-    )
-
-
 def unknown_option(name: str, near: Iterable[str]) -> ValueError:
     """Name an option that does not exist, and those that may have been meant."""
     return ValueError(f"unknown option '{name}'; did you mean {', '.join(near)}?")
@@ -64,6 +51,14 @@ def no_lookup(name: str, connector: object) -> InvalidConnectorError:
     return InvalidConnectorError(
         f"Lookup connector '{name}' ({_kind(connector)}) needs the attributes schema and keys and "
         "a method lookup(keys); see firesteel.SupportsLookup"
+    )
+
+
+def not_an_instance(name: str, connector: type) -> InvalidConnectorError:
+    """Name a class whose methods want an instance."""
+    return InvalidConnectorError(
+        f"Lookup connector '{name}' is the class {connector.__qualname__} itself, whose method "
+        f"lookup needs an instance: pass {connector.__name__}(...)"
     )
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from datetime import timedelta
 from difflib import get_close_matches
 from typing import TypeAlias
 
 from firesteel import _lookup_errors as errors
-
-Duration: TypeAlias = timedelta | float | str
-"""A length of time: a timedelta, seconds, or text with a unit, such as ``10 s`` or ``5 min``."""
+from firesteel._durations import Duration, milliseconds
+from firesteel.errors import bad_duration, bad_value
 
 Value: TypeAlias = Duration | bool | None
 
@@ -50,55 +47,6 @@ _DURATIONS_FROM_ZERO = {"fixed_delay"}
 _COUNTS = {"batch_size", "max_rows", "reload_interval_in_days", "capacity", "max_attempts"}
 _BOOLEANS = {"cache_missing_key", "async_", "shuffle"}
 
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]+)\s*")
-_MILLIS = {
-    unit: factor
-    for factor, units in {
-        1: "ms milli millis millisecond milliseconds",
-        1_000: "s sec secs second seconds",
-        60_000: "m min mins minute minutes",
-        3_600_000: "h hour hours",
-        86_400_000: "d day days",
-    }.items()
-    for unit in units.split()
-}
-
-
-def milliseconds(name: str, value: Duration) -> int:
-    """Return a length of time in milliseconds.
-
-    Args:
-        name: The argument that has the value, for errors.
-        value: The length of time.
-
-    Raises:
-        ValueError: Not a length of time, negative, or not whole milliseconds.
-
-    Example:
-        >>> milliseconds("timeout", 1.5), milliseconds("timeout", "1 h 30 min")
-        (1500, 5400000)
-    """
-    if isinstance(value, timedelta):
-        millis = value / timedelta(milliseconds=1)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        millis = value * 1000
-    elif isinstance(value, str):
-        millis = _from_text(name, value)
-    else:
-        raise errors.bad_duration(name, value)
-    # Floats: 0.1 s * 1000 need not be 100 exactly.
-    if not 0 <= millis < 2**63 or abs(millis - round(millis)) > 1e-6:
-        raise errors.bad_duration(name, value)
-    return round(millis)
-
-
-def _from_text(name: str, text: str) -> float:
-    rest = text.strip().lower()
-    parts = _PART.findall(rest)
-    if not parts or _PART.sub("", rest) or any(unit not in _MILLIS for _, unit in parts):
-        raise errors.bad_duration(name, text)
-    return float(sum(float(number) * _MILLIS[unit] for number, unit in parts))
-
 
 def flink_options(arguments: Mapping[str, Value]) -> dict[str, str]:
     """Name arguments as Flink does, and write their values; those that are None are left out.
@@ -122,19 +70,19 @@ def flink_options(arguments: Mapping[str, Value]) -> dict[str, str]:
 def _written(name: str, value: Duration | bool) -> str:
     if name in _BOOLEANS:
         if not isinstance(value, bool):
-            raise errors.bad_value(name, value, "True or False")
+            raise bad_value(name, value, "True or False")
         return str(value).lower()
     if name in _COUNTS:
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise errors.bad_value(name, value, "a positive whole number")
+            raise bad_value(name, value, "a positive whole number")
         return str(value)
     if name in _DURATIONS | _DURATIONS_FROM_ZERO:
         millis = milliseconds(name, value)
         if not millis and name in _DURATIONS:
-            raise errors.bad_duration(name, value)
+            raise bad_duration(name, value)
         return f"{millis} ms"
     if not isinstance(value, str):
-        raise errors.bad_value(name, value, "text")
+        raise bad_value(name, value, "text")
     return value.upper() if name == "cache" else value
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -33,6 +34,8 @@ def register(
         getattr(connector, "lookup", None)
     ):
         raise errors.no_lookup(name, connector)
+    if isinstance(connector, type) and not _takes_keys(connector.lookup):
+        raise errors.not_an_instance(name, connector)
     schema = _schema(spark, name, connector.schema)
     keys = _keys(name, "keys", connector.keys, schema)
     try:
@@ -76,6 +79,17 @@ def register(
 def functions_of(name: str) -> tuple[str, str]:
     """How the names of a connector's functions begin: of its lookups, and of its partitioner."""
     return f"__firesteel_lookup_{name}_", f"__firesteel_partition_{name}_"
+
+
+def _takes_keys(lookup: Callable[..., object]) -> bool:
+    """Whether a method of a class can be called without an instance."""
+    try:
+        inspect.signature(lookup).bind(None)
+    except TypeError:
+        return False
+    except ValueError:  # no signature to be had
+        pass
+    return True
 
 
 def _schema(spark: SparkSession, name: str, schema: object) -> StructType:

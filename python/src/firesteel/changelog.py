@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column
 
+    from firesteel._durations import Duration
+
 __all__ = ["ApplyChanges", "apply_changes", "row_kind"]
 
 
@@ -46,7 +48,7 @@ def apply_changes(
     query_id: str | None = None,
     upserts: bool = False,
     buckets: int | None = None,
-    retention: str | None = None,
+    retention: Duration | None = None,
 ) -> ApplyChanges:
     """Keep a table equal to a streaming query's result: apply its changelog, each batch once.
 
@@ -91,7 +93,7 @@ def apply_changes(
         buckets: Into how many parts a new folder's rows are split, by default 8. The more, the less
             a micro-batch of few changes writes.
         retention: How long files of a folder stay that no version needs any more, for readers that
-            have begun; by default ``10min``.
+            have begun: a timedelta, seconds, or text; by default ``10 min``.
 
     Returns:
         A function of a DataFrame and a batch's number.
@@ -117,11 +119,9 @@ def apply_changes(
     return checked(
         target,
         keys,
-        {
-            "op": op,
-            "query-id": query_id,
-            "upserts": upserts or None,
-            "buckets": buckets,
-            "retention": retention,
-        },
+        op=op,
+        query_id=query_id,
+        upserts=upserts,
+        buckets=buckets,
+        retention=retention,
     )

@@ -74,6 +74,14 @@ def no_jvm_class() -> ExtensionNotLoadedError:
     )
 
 
+def query_without_extension() -> ExtensionNotLoadedError:
+    """Tell that a streaming query's session has no firesteel; `check` knows more."""
+    return ExtensionNotLoadedError(
+        "The session of this streaming query runs without firesteel: "
+        "call firesteel.check(spark), which tells what is missing."
+    )
+
+
 def version_mismatch(jar: str, package: str) -> VersionMismatchError:
     """Name both versions and the side to change."""
     return VersionMismatchError(
@@ -98,6 +106,19 @@ def streaming_on_connect() -> UnsupportedOnConnectError:
         "A streaming query cannot be explained by firesteel over Spark Connect: call "
         "query.explain(), whose physical plan shows the operators that are really used, or run "
         "firesteel.explain(query) in the server's own process."
+    )
+
+
+def bad_value(name: str, value: object, wanted: str) -> ValueError:
+    """Name an argument, its value, and what it takes."""
+    return ValueError(f"{name} = {value!r}: must be {wanted}")
+
+
+def bad_duration(name: str, value: object) -> ValueError:
+    """Name an argument that is not a length of time."""
+    return ValueError(
+        f"{name} = {value!r}: must be a time in whole milliseconds, as a timedelta, in seconds, or "
+        "as text with a unit (ms, s, min, h, d) such as '10 s' or '5 min'"
     )
 
 

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from firesteel import _lookup_errors as errors
-from firesteel._lookup_options import Duration, Value, connector_options, flink_options
+from firesteel._durations import Duration
+from firesteel._lookup_options import Value, connector_options, flink_options
 from firesteel._lookup_registration import functions_of, register
 from firesteel._lookup_worker.interfaces import (
     InputDataPartitioner,
@@ -140,14 +141,24 @@ def unregister_lookup(spark: SparkSession, name: str) -> None:
         >>> unregister_lookup(spark, "countries_of_nowhere")
     """
     _check_name(name)
-    spark.catalog.dropTempView(name)
+    functions = _registered(spark, name)
+    if functions:  # else a view of this name is the user's own
+        spark.catalog.dropTempView(name)
+    for function in functions:
+        spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {function}")
+
+
+def _registered(spark: SparkSession, name: str) -> list[str]:
     # Spark keeps names of functions in lower case. The current catalog need not know functions.
-    for start in map(str.lower, functions_of(name)):
-        like = f"SHOW USER FUNCTIONS IN spark_catalog.default LIKE '{start}*'"
-        for (function,) in spark.sql(like).collect():
-            # Not those of a table whose name goes on where this one ends.
-            if re.fullmatch("[0-9a-f]{32}", function.removeprefix(start)):
-                spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {function}")
+    return [
+        function
+        for start in map(str.lower, functions_of(name))
+        for (function,) in spark.sql(
+            f"SHOW USER FUNCTIONS IN spark_catalog.default LIKE '{start}*'"
+        ).collect()
+        # Not those of a table whose name goes on where this one ends.
+        if re.fullmatch("[0-9a-f]{32}", function.removeprefix(start))
+    ]
 
 
 def lookup_join(
@@ -231,7 +242,9 @@ def lookup_join(
     kind = _HOW.get(how.lower()) if isinstance(how, str) else None
     if kind is None:
         raise errors.unsupported_join(how)
-    if on is None or (isinstance(on, list | tuple) and not on):
+    if isinstance(on, tuple):
+        on = list(on)  # PySpark takes lists alone
+    if on is None or (isinstance(on, list) and not on):
         raise errors.no_condition()
     arguments: dict[str, Value] = {
         "shuffle": shuffle,

@@ -7,6 +7,8 @@ import sys
 import warnings
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import PurePath
 
 from pyspark.sql import SparkSession
 
@@ -45,9 +47,10 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     it twice changes nothing.
 
     Call it before the first ``getOrCreate`` of the process, since Spark reads both settings only
-    while its JVM and first session start. When a session without the extension is already running,
-    a warning says so; `check` raises with the cure. On a ``sc://`` builder nothing is changed: the
-    extension belongs to the Connect server.
+    while its JVM and first session start. When a JVM without the jar or a session without the
+    extension is already running, a warning says so; `check` raises with the cure. ``spark-submit``
+    starts the JVM before Python, so that it must be given the jar itself, by ``--jars``. On a
+    ``sc://`` builder nothing is changed: the extension belongs to the Connect server.
 
     Spark's Python workers run ``python3`` from the PATH unless told otherwise, which misses this
     environment's packages when it is not activated. For a ``local`` master ``PYSPARK_PYTHON`` is
@@ -74,7 +77,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """
     if _is_remote(builder):
         return builder
-    jar = files("firesteel") / "jars" / "firesteel.jar"
+    jar = _jar()
     if not jar.is_file():
         raise FileNotFoundError(
             f"{jar} is missing: run `make setup` (or `build/sbt stageJar`), then try again; "
@@ -143,7 +146,7 @@ def _is_supported(actual: str, supported: str) -> bool:
 
 
 def _why_absent(spark: SparkSession) -> errors.ExtensionNotLoadedError:
-    jar = str(files("firesteel") / "jars" / "firesteel.jar")
+    jar = str(_jar())
     if not isinstance(spark, SparkSession):  # Connect's session is a class of its own
         return errors.not_on_server(jar)
     named = _names(spark.conf.get("spark.sql.extensions", ""))
@@ -152,12 +155,25 @@ def _why_absent(spark: SparkSession) -> errors.ExtensionNotLoadedError:
 
 def _warn_if_too_late() -> None:
     running = SparkSession.getActiveSession()
-    if running and EXTENSION not in _names(running.conf.get("spark.sql.extensions", "")):
+    if _launched_by_spark_submit():
+        _jvm.start()  # its JVM has been running since before Python
+    if _jvm.lacks_jar():
+        warnings.warn(
+            "A JVM without firesteel's jar is already running in this process, and will not load "
+            f"it any more: pass --jars {_jar()} to spark-submit, or restart Python and call "
+            "firesteel.configure(builder) first.",
+            stacklevel=3,
+        )
+    elif running and EXTENSION not in _names(running.conf.get("spark.sql.extensions", "")):
         warnings.warn(
             "A Spark session without firesteel is already running in this process, and will not "
             "load it any more: restart Python and call firesteel.configure(builder) first.",
             stacklevel=3,
         )
+
+
+def _jar() -> Traversable:
+    return files("firesteel") / "jars" / "firesteel.jar"
 
 
 def _is_remote(builder: SparkSession.Builder) -> bool:
@@ -186,7 +202,9 @@ def _append(builder: SparkSession.Builder, key: str, value: str) -> SparkSession
     if not present and _launched_by_spark_submit():
         present = _jvm.launched_with(key)  # the builder's value replaces it
     names = _names(present)
-    return builder if value in names else builder.config(key, ",".join([*names, value]))
+    # By the end of the path: spark-submit makes URIs of jars, and Spark ships one of a name alone.
+    there = PurePath(value).name in (PurePath(name).name for name in names)
+    return builder if there else builder.config(key, ",".join([*names, value]))
 
 
 def _on_builder(builder: SparkSession.Builder, key: str) -> str | None:
