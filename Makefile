@@ -18,7 +18,10 @@ JAR_SOURCES := build.sbt $(wildcard project/*.scala project/*.sbt project/build.
 PACKAGE := python/pyproject.toml python/hatch_build.py python/README.md \
   $(shell find python/src/firesteel -type f -not -name '*.jar' -not -name '*.pyc')
 PYTHON_CODE := python tests/python examples $(wildcard build/*.py)
-PYTEST := .venv/bin/python -m pytest -c python/pyproject.toml --rootdir .
+# Of the JVMs that tests start most are gone before the second compiler has earned back what it costs.
+TEST_JVM := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+PYTEST := JDK_JAVA_OPTIONS='$(TEST_JVM)' .venv/bin/python -m pytest -c python/pyproject.toml \
+  --rootdir . --numprocesses 2 --dist loadfile
 
 .PHONY: help require setup demo test check bench wheel clean
 

@@ -77,7 +77,7 @@ def run(tmp_path: Path, plain_environment: dict[str, str]) -> Run:
             env=plain_environment | environment,
             capture_output=True,
             text=True,
-            timeout=180,
+            timeout=600,
             check=False,
         )
         assert done.returncode == 0, f"{command[0]} failed\n{done.stdout}\n{done.stderr}"

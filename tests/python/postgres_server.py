@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_START_SECONDS = 30.0
+_START_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
