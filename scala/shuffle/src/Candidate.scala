@@ -3,7 +3,7 @@ package io.firesteel.shuffle
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, HashPartitioning}
 import org.apache.spark.sql.execution.{LeafExecNode, ProjectExec, SortExec, SparkPlan}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.{ENSURE_REQUIREMENTS, ShuffleExchangeExec}
@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.joins.ShuffledJoin
  * @param better what it becomes
  * @param changed the shuffles below that spread rows by fewer keys than before
  * @param keys by which rows are spread then
- * @param kept the input that decides by which keys and over how many partitions, where there is one
+ * @param kept the input that decides by which keys and how, where there is one
  */
 private[shuffle] final case class Candidate(
     place: SparkPlan,
@@ -30,13 +30,13 @@ private[shuffle] final case class Candidate(
     better.find(_.logicalLink.isDefined).flatMap(_.logicalLink)
 
   /** The shuffles and what becomes of them, but for the names of columns. */
-  private def canonicalChange: Set[(SparkPlan, Seq[Expression], Int)] =
-    changed.map { case Coarsened(shuffle, keys, partitions) =>
+  private def canonicalChange: Set[(SparkPlan, Seq[Expression], Layout)] =
+    changed.map { case Coarsened(shuffle, keys, layout) =>
       val columns = shuffle.child.output
       (
         shuffle.canonicalized,
         keys.map(QueryPlan.normalizeExpressions(_, columns).canonicalized),
-        partitions)
+        layout)
     }.toSet
 }
 
@@ -96,21 +96,28 @@ private[shuffle] object Candidate {
   private def aboveShuffle(shuffle: ShuffleExchangeExec): Option[Candidate] =
     shuffle.outputPartitioning match {
       case HashPartitioning(keys, partitions) if isOfSpark(shuffle) =>
-        spread(shuffle, keys, partitions).orElse {
+        asStored(shuffle, keys).orElse(spread(shuffle, keys, Hashed(partitions))).orElse {
           givenNumbers(shuffle.child).filter(_ != partitions).flatMap { number =>
-            spread(shuffle, keys, number)
-              .map(_.copy(kept = Some(Input(shuffle.child, keys, number, None))))
+            spread(shuffle, keys, Hashed(number))
+              .map(_.copy(kept = Some(Input(shuffle.child, keys, Hashed(number), None))))
           }.nextOption()
         }
       case _ => None
     }
 
+  /** Rows that lie as a table does which a join below has left where it is. */
+  private def asStored(shuffle: ShuffleExchangeExec, keys: Seq[Expression]): Option[Candidate] =
+    Input.stored(shuffle.child).filter { input =>
+      (input.plan eq shuffle.child) && input.plan.outputPartitioning.satisfies(
+        ClusteredDistribution(keys, requireAllClusterKeys = false))
+    }.map(input => Candidate(shuffle, shuffle.child, Nil, input.keys, Some(input)))
+
   private def spread(
       shuffle: ShuffleExchangeExec,
       keys: Seq[Expression],
-      partitions: Int): Option[Candidate] =
+      layout: Layout): Option[Candidate] =
     CoarserShuffle
-      .of(shuffle.child, keys, partitions)
+      .of(shuffle.child, keys, layout)
       .map(spread => Candidate(shuffle, spread.plan, spread.changed, keys))
 
   /** Numbers of partitions that tables in buckets, caches and shuffles of users have of themselves. */
@@ -144,7 +151,7 @@ private[shuffle] object Candidate {
       input <- Input.of(shuffle.child)
       places = input.keys.map(key => hereKeys.indexWhere(_.semanticEquals(key)))
       if places.forall(_ >= 0)
-      other <- CoarserShuffle.of(there, places.map(thereKeys), input.partitions)
+      other <- CoarserShuffle.of(there, places.map(thereKeys), input.layout)
     } yield {
       val without = here.transformDown { case node if node eq shuffle => input.plan }
       val better = join.withNewChildren(children(without, other.plan))

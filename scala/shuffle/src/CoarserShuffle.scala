@@ -4,17 +4,18 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, 
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, FullOuter, InnerLike, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, HashPartitioning, Partitioning, UnspecifiedDistribution}
+import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, UnspecifiedDistribution}
 import org.apache.spark.sql.execution.{BinaryExecNode, FilterExec, ProjectExec, SparkPlan, UnaryExecNode, UnionExec}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.datasources.v2.GroupPartitionsExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, BroadcastNestedLoopJoinExec, ShuffledJoin}
 
-/** A shuffle of Spark's, and the fewer keys by which it is to spread its rows over `partitions`. */
+/** A shuffle of Spark's, and the fewer keys by which it is to spread its rows. */
 private[shuffle] final case class Coarsened(
     shuffle: ShuffleExchangeExec,
     keys: Seq[Expression],
-    partitions: Int)
+    layout: Layout)
 
 /**
  * A plan whose rows are spread by the wanted keys, and the shuffles that were changed to that end.
@@ -31,21 +32,22 @@ private[shuffle] final case class Spread(plan: SparkPlan, changed: Seq[Coarsened
  */
 private[shuffle] object CoarserShuffle {
 
-  def of(plan: SparkPlan, keys: Seq[Expression], partitions: Int): Option[Spread] =
-    if (isSpread(plan.outputPartitioning, keys, partitions)) Some(Spread(plan, Nil))
-    else plan match {
-      case shuffle: ShuffleExchangeExec => ofShuffle(shuffle, keys, partitions)
+  def of(plan: SparkPlan, keys: Seq[Expression], layout: Layout): Option[Spread] =
+    layout.of(plan, keys).map(Spread(_, Nil)).orElse(plan match {
+      case shuffle: ShuffleExchangeExec => ofShuffle(shuffle, keys, layout)
       case join: ShuffledJoin if !join.isSkewJoin =>
-        byEqual(join, keys)(ofJoin(join, _, partitions))
-      case join: BroadcastHashJoinExec => ofBroadcast(join, keys, partitions)
+        byEqual(join, keys)(ofJoin(join, _, layout))
+      case join: BroadcastHashJoinExec => ofBroadcast(join, keys, layout)
       case join: BroadcastNestedLoopJoinExec =>
-        ofStreamed(join, if (join.buildSide == BuildRight) 0 else 1, keys, keys, partitions)
-      case merged: MergedKeysExec => of(merged.child, keys, partitions)
-      case union: UnionExec => ofUnion(union, keys, partitions)
-      case filter: FilterExec => byEqual(filter, keys)(ofUnary(filter, _, partitions))
-      case unary: UnaryExecNode => ofUnary(unary, keys, partitions)
+        ofStreamed(join, if (join.buildSide == BuildRight) 0 else 1, keys, keys, layout)
+      case merged: MergedKeysExec => of(merged.child, keys, layout)
+      case union: UnionExec => ofUnion(union, keys, layout)
+      // It asks its input for what only a source can say.
+      case _: GroupPartitionsExec => None
+      case filter: FilterExec => byEqual(filter, keys)(ofUnary(filter, _, layout))
+      case unary: UnaryExecNode => ofUnary(unary, keys, layout)
       case _ => None
-    }
+    })
 
   /** Where the keys themselves will not do, columns that are equal to them may. */
   private def byEqual(plan: SparkPlan, keys: Seq[Expression])(
@@ -60,31 +62,20 @@ private[shuffle] object CoarserShuffle {
         .nextOption()
     }
 
-  /** Whether rows are spread by exactly these keys. */
-  def isSpread(partitioning: Partitioning, keys: Seq[Expression], partitions: Int): Boolean =
-    partitioning match {
-      case HashPartitioning(by, `partitions`) => sameKeys(by, keys)
-      case _ => false
-    }
-
-  def sameKeys(one: Seq[Expression], other: Seq[Expression]): Boolean =
-    one.size == other.size && one.zip(other).forall { case (a, b) => a.semanticEquals(b) }
-
   private def ofShuffle(
       shuffle: ShuffleExchangeExec,
       keys: Seq[Expression],
-      partitions: Int): Option[Spread] =
+      layout: Layout): Option[Spread] =
     if (!Candidate.isOfSpark(shuffle)) None
-    else if (isSpread(shuffle.child.outputPartitioning, keys, partitions))
-      Some(Spread(shuffle.child, Nil))
-    else if (!keys.forall(isOf(_, shuffle.child))) None
-    else {
-      val coarser = shuffle.copy(outputPartitioning = HashPartitioning(keys, partitions))
-      coarser.copyTagsFrom(shuffle)
-      OutputWatch.mark(coarser, keys.map(_.sql).mkString(", "))
-      Some(Spread(
-        together(coarser, keys, shuffle.child.logicalLink),
-        Seq(Coarsened(shuffle, keys, partitions))))
+    else layout.of(shuffle.child, keys).map(Spread(_, Nil)).orElse {
+      layout.by(keys).filter(_ => keys.forall(isOf(_, shuffle.child))).map { partitioning =>
+        val coarser = shuffle.copy(outputPartitioning = partitioning)
+        coarser.copyTagsFrom(shuffle)
+        OutputWatch.mark(coarser, keys.map(_.sql).mkString(", "))
+        Spread(
+          together(coarser, keys, shuffle.child.logicalLink),
+          Seq(Coarsened(shuffle, keys, layout)))
+      }
     }
 
   /** Where a key is a cast of a column, rows of the column are together, too. */
@@ -108,10 +99,10 @@ private[shuffle] object CoarserShuffle {
   private def ofUnary(
       unary: UnaryExecNode,
       keys: Seq[Expression],
-      partitions: Int): Option[Spread] =
+      layout: Layout): Option[Spread] =
     for {
       below <- inTermsOfInput(unary, keys)
-      spread <- of(unary.child, below, partitions)
+      spread <- of(unary.child, below, layout)
       // Without a shuffle changed it is what it was, and Spark has judged it.
       if spread.plan.outputPartitioning.satisfies(unary.requiredChildDistribution.head)
       result = unary.withNewChildren(Seq(spread.plan))
@@ -150,7 +141,7 @@ private[shuffle] object CoarserShuffle {
   private def ofJoin(
       join: SparkPlan with ShuffledJoin,
       keys: Seq[Expression],
-      partitions: Int): Option[Spread] = {
+      layout: Layout): Option[Spread] = {
     val places = keys.map { key =>
       def at(side: Seq[Expression]): Option[Int] =
         Some(side.indexWhere(_.semanticEquals(key))).filter(_ >= 0)
@@ -167,11 +158,11 @@ private[shuffle] object CoarserShuffle {
     }
     if (places.exists(_.isEmpty)) None
     else
-      ofSides(join, places.flatten, keys, partitions).orElse {
+      ofSides(join, places.flatten, keys, layout).orElse {
         // Spread by fewer keys than these, a full outer join does not say so of itself.
         Some(said(join, join, keys)).filter { known =>
           val partitioning = known.outputPartitioning
-          join.joinType == FullOuter && partitioning.numPartitions == partitions &&
+          join.joinType == FullOuter && partitioning.numPartitions == layout.partitions &&
           partitioning.satisfies(clusteredBy(keys))
         }.map(Spread(_, Nil))
       }
@@ -185,10 +176,10 @@ private[shuffle] object CoarserShuffle {
       join: SparkPlan with ShuffledJoin,
       places: Seq[Int],
       keys: Seq[Expression],
-      partitions: Int): Option[Spread] =
+      layout: Layout): Option[Spread] =
     for {
-      left <- of(join.left, places.map(join.leftKeys), partitions)
-      right <- of(join.right, places.map(join.rightKeys), partitions)
+      left <- of(join.left, places.map(join.leftKeys), layout)
+      right <- of(join.right, places.map(join.rightKeys), layout)
       if areTogether(join, left.plan, right.plan)
       result = said(join, join.withNewChildren(Seq(left.plan, right.plan)), keys)
       if result.outputPartitioning.satisfies(clusteredBy(keys))
@@ -209,7 +200,7 @@ private[shuffle] object CoarserShuffle {
   private def ofBroadcast(
       join: BroadcastHashJoinExec,
       keys: Seq[Expression],
-      partitions: Int): Option[Spread] = {
+      layout: Layout): Option[Spread] = {
     val (streamed, here, there) =
       if (join.buildSide == BuildLeft) (1, join.rightKeys, join.leftKeys)
       else (0, join.leftKeys, join.rightKeys)
@@ -222,7 +213,7 @@ private[shuffle] object CoarserShuffle {
         }
       case _ => keys
     }
-    ofStreamed(join, streamed, keys, below, partitions)
+    ofStreamed(join, streamed, keys, below, layout)
   }
 
   /** @param below the keys in terms of the streamed side */
@@ -231,9 +222,9 @@ private[shuffle] object CoarserShuffle {
       streamed: Int,
       keys: Seq[Expression],
       below: Seq[Expression],
-      partitions: Int): Option[Spread] =
+      layout: Layout): Option[Spread] =
     for {
-      spread <- of(join.children(streamed), below, partitions)
+      spread <- of(join.children(streamed), below, layout)
       result = join.withNewChildren(join.children.updated(streamed, spread.plan))
       if result.outputPartitioning.satisfies(clusteredBy(keys))
     } yield Spread(result, spread.changed)
@@ -242,12 +233,12 @@ private[shuffle] object CoarserShuffle {
   private def ofUnion(
       union: UnionExec,
       keys: Seq[Expression],
-      partitions: Int): Option[Spread] = {
+      layout: Layout): Option[Spread] = {
     val places = keys.map(key => union.output.indexWhere(_.semanticEquals(key)))
     if (places.exists(_ < 0)) None
     else {
       val branches =
-        union.children.map(branch => of(branch, places.map(branch.output), partitions))
+        union.children.map(branch => of(branch, places.map(branch.output), layout))
       for {
         all <- if (branches.forall(_.isDefined)) Some(branches.flatten) else None
         result = planned(union, all.map(_.plan))

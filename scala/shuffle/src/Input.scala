@@ -2,34 +2,57 @@ package io.firesteel.shuffle
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.connector.read.HasPartitionStatistics
 import org.apache.spark.sql.execution.{FileSourceScanExec, FilterExec, ProjectExec, SparkPlan}
 import org.apache.spark.sql.execution.datasources.BucketingUtils
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 
 /**
  * An input whose rows may stay where they are.
  *
- * @param keys by which they are spread over `partitions`
- * @param largestShare share of the bytes that the largest partition has, where files tell
+ * @param keys by which they lie as `layout` says
+ * @param largestShare share of the bytes that the largest partition has, where its source tells
  */
 private[shuffle] final case class Input(
     plan: SparkPlan,
     keys: Seq[Expression],
-    partitions: Int,
+    layout: Layout,
     largestShare: Option[Double])
 
 private[shuffle] object Input {
 
   /** As the plan is, or as it would be if its table were read in buckets. */
   def of(plan: SparkPlan): Option[Input] =
-    spread(plan, None).orElse {
+    spread(plan, None).orElse(stored(plan)).orElse {
       inBuckets(plan).flatMap { case (bucketed, scan) => spread(bucketed, largestShare(scan)) }
     }
 
   private def spread(plan: SparkPlan, largestShare: Option[Double]): Option[Input] =
     plan.outputPartitioning match {
-      case HashPartitioning(keys, partitions) => Some(Input(plan, keys, partitions, largestShare))
+      case HashPartitioning(keys, partitions) =>
+        Some(Input(plan, keys, Hashed(partitions), largestShare))
       case _ => None
     }
+
+  /** As its source has it. */
+  def stored(plan: SparkPlan): Option[Input] =
+    Stored.of(plan).map { case (grouped, layout) =>
+      Input(grouped, layout.keys, layout, largestShare(plan, layout))
+    }
+
+  private def largestShare(plan: SparkPlan, layout: Stored): Option[Double] = {
+    val values = layout.values.toSet
+    plan.collectFirst {
+      case scan: BatchScanExec if Stored.valuesOf(scan.outputPartitioning).toSet == values => scan
+    }.flatMap { scan =>
+      val sizes = Stored.valuesOf(scan.outputPartitioning).zip(scan.inputPartitions).map {
+        case (value, part: HasPartitionStatistics) if part.sizeInBytes.isPresent =>
+          Some(value -> part.sizeInBytes.getAsLong)
+        case _ => None
+      }
+      if (sizes.forall(_.isDefined)) largest(sizes.flatten) else None
+    }
+  }
 
   /**
    * Below a shuffle Spark reads a bucketed table like any other
@@ -49,8 +72,10 @@ private[shuffle] object Input {
     case _ => None
   }
 
-  private def largestShare(scan: FileSourceScanExec): Option[Double] = {
-    val sizes = bucketsOf(scan).groupMapReduce(_._1)(_._2)(_ + _)
+  private def largestShare(scan: FileSourceScanExec): Option[Double] = largest(bucketsOf(scan))
+
+  private def largest(parts: Seq[(Any, Long)]): Option[Double] = {
+    val sizes = parts.groupMapReduce(_._1)(_._2)(_ + _)
     val all = sizes.values.sum
     if (all == 0) None else Some(sizes.values.max.toDouble / all)
   }

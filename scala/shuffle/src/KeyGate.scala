@@ -31,7 +31,8 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
    */
   def objection(change: Coarsened, isFree: Boolean): Option[Decline] = {
     def tooPoor(facts: KeyFacts) = this.tooPoor(change, facts, if (isFree) facts.bytes else None)
-    if (isAnythingAllowed) None
+    // Brought to where a table lies, rows are as uneven as they were by the same keys.
+    if (isAnythingAllowed || Hashed.sameKeys(keysOf(change), change.keys)) None
     else statistics(change) match {
       case Some(facts) =>
         tooPoor(facts).orElse {
@@ -64,12 +65,15 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
       change: Coarsened,
       facts: KeyFacts,
       bytes: Option[BigInt]): Option[Decline] = {
-    val partitions = bytes.fold(change.partitions)(partitionsLeft(change.partitions, _))
+    val all = change.layout.partitions
+    val partitions = bytes.fold(all)(partitionsLeft(all, _))
+    val share = SQLConf.get.getConf(ShuffleConf.MAX_KEY_SHARE)
+    // Where a value is a partition, it has the mean of one if all are equal.
+    val (perPartition, largest) =
+      if (change.layout.isByValue) (1 / (1 + share), (1 + share) / partitions)
+      else (SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION), share / partitions)
     val bound =
-      (BigDecimal(SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION)) * partitions)
-        .setScale(0, RoundingMode.CEILING)
-        .toBigInt
-    val largest = SQLConf.get.getConf(ShuffleConf.MAX_KEY_SHARE) / partitions
+      (BigDecimal(perPartition) * partitions).setScale(0, RoundingMode.CEILING).toBigInt
     if (facts.distinct < bound)
       Some(ShuffleDecline.FewKeys(namesOf(change), facts, partitions, bound))
     else if (facts.largestShare > largest)
@@ -103,10 +107,14 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     val tasks = session.sparkContext.defaultParallelism
     val share = SQLConf.get.getConf(ShuffleConf.MAX_KEY_SHARE)
     if (isAnythingAllowed) None
-    else if (input.partitions < tasks)
-      Some(ShuffleDecline.FewPartitions(keys, input.partitions, tasks))
+    else if (input.layout.partitions < tasks)
+      Some(ShuffleDecline.FewPartitions(keys, input.layout.partitions, tasks))
+    else if (input.layout.isByValue && input.largestShare.isEmpty)
+      Some(ShuffleDecline.UnknownKeys(
+        keys,
+        "the table's source tells the values of its partitions and not their sizes"))
     else {
-      val bound = (1 + share) / input.partitions
+      val bound = (1 + share) / input.layout.partitions
       input.largestShare
         .filter(_ > bound)
         .map(ShuffleDecline.LargeBucket(keys, _, bound))

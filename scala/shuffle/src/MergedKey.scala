@@ -19,7 +19,7 @@ private[shuffle] object MergedKey {
   def isOf(key: Expression, left: Expression, right: Expression): Boolean = key match {
     case MergedKey(found) =>
       val (one, other) = (parts(left), parts(right))
-      CoarserShuffle.sameKeys(found, one ++ other) || CoarserShuffle.sameKeys(found, other ++ one)
+      Hashed.sameKeys(found, one ++ other) || Hashed.sameKeys(found, other ++ one)
     case _ => false
   }
 

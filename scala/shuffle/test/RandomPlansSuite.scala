@@ -2,14 +2,18 @@ package io.firesteel.shuffle
 
 import scala.util.Random
 
+import org.apache.spark.sql.connector.expressions.Expressions
+
 /**
- * Random plans of joins, aggregates, windows, unions and filters, over plain, bucketed and cached tables
- * whose keys are nulls, NaN, both zeros and collated strings among others: Spark's answer, with the shuffles removed wherever that can be.
+ * Random plans of joins, aggregates, windows, unions and filters, over plain, bucketed, cached and
+ * storage-partitioned tables whose keys are nulls, NaN, both zeros and collated strings among others: Spark's answer, with the shuffles removed wherever that can be.
  */
 class RandomPlansSuite extends ShuffleSuite {
 
   private val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "40").toInt
   private val seed = sys.env.getOrElse("FIRESTEEL_TEST_SEED", "20261121").toLong
+
+  override protected def settings: Map[String, String] = StoredCatalog.settings
 
   override def beforeAll(): Unit = {
     super.beforeAll()
@@ -18,7 +22,7 @@ class RandomPlansSuite extends ShuffleSuite {
         .sql(s"""SELECT IF(id % 9 = 0, NULL, CAST(pmod(xxhash64(id, $t, 1), 6) AS INT)) AS a,
           IF(id % 7 = 0, NULL, CAST(pmod(xxhash64(id, $t, 2), 4) AS INT)) AS b,
           elt(CAST(pmod(xxhash64(id, $t, 3), 5) AS INT) + 1, 'x', 'X', '', 'yy', NULL) AS c,
-          elt(CAST(pmod(xxhash64(id, $t, 4), 5) AS INT) + 1, 0.0D, -0.0D, double('NaN'), 1.5D, NULL) AS d,
+          array(0.0D, -0.0D, double('NaN'), 1.5D, NULL)[pmod(xxhash64(id, $t, 4), 5)] AS d,
           elt(CAST(pmod(xxhash64(id, $t, 5), 4) AS INT) + 1, 'p', 'P', 'q', NULL)
             COLLATE UTF8_LCASE AS e,
           pmod(xxhash64(id, $t, 6), 50) AS v FROM range(0, ${30 + 10 * t}, 1, 2)""")
@@ -29,6 +33,13 @@ class RandomPlansSuite extends ShuffleSuite {
     val spread = spark.table("t3")
     spread.repartition(3, spread("a")).createOrReplaceTempView("t6")
     spark.catalog.cacheTable("t6")
+    Seq(
+      ("t7", "t1", Expressions.identity("a"), "a"),
+      ("t8", "t2", Expressions.bucket(3, "a"), "stored_bucket(3, a)"),
+      ("t9", "t3", Expressions.identity("a"), "a")).foreach { case (name, rows, transform, value) =>
+      StoredCatalog.put(name, spark.table(rows), Seq(transform), Seq(value))
+      spark.table(s"stored.$name").createOrReplaceTempView(name)
+    }
   }
 
   private val keys = Seq("a", "b", "c", "d", "e")
@@ -40,7 +51,7 @@ class RandomPlansSuite extends ShuffleSuite {
       random.shuffle(of).take(1 + random.nextInt(math.min(3, of.size)))
 
     def relation(depth: Int): String =
-      if (depth == 0) s"SELECT * FROM t${1 + random.nextInt(6)}"
+      if (depth == 0) s"SELECT * FROM t${1 + random.nextInt(9)}"
       else random.nextInt(12) match {
         case 11 => distinct(depth)
         case 0 | 1 | 2 => aggregate(depth)

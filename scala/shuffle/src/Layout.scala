@@ -1,0 +1,41 @@
+package io.firesteel.shuffle
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, Partitioning}
+import org.apache.spark.sql.execution.SparkPlan
+
+/** Which partition a row goes to, by its keys: what two inputs of a join must have in common. */
+private[shuffle] trait Layout {
+
+  def partitions: Int
+
+  /** What a shuffle has to do to that end; `None` if none can. */
+  def by(keys: Seq[Expression]): Option[Partitioning]
+
+  /** The plan, where its rows lie so already by exactly these keys. */
+  def of(plan: SparkPlan, keys: Seq[Expression]): Option[SparkPlan]
+
+  /** Whether all rows of a partition have one key, or several that the user thinks of as one. */
+  def isByValue: Boolean
+}
+
+/** By the hash of the keys. */
+final private[shuffle] case class Hashed(partitions: Int) extends Layout {
+
+  override def by(keys: Seq[Expression]): Option[Partitioning] =
+    Some(HashPartitioning(keys, partitions))
+
+  override def of(plan: SparkPlan, keys: Seq[Expression]): Option[SparkPlan] =
+    plan.outputPartitioning match {
+      case HashPartitioning(by, `partitions`) if Hashed.sameKeys(by, keys) => Some(plan)
+      case _ => None
+    }
+
+  override def isByValue: Boolean = false
+}
+
+private[shuffle] object Hashed {
+
+  def sameKeys(one: Seq[Expression], other: Seq[Expression]): Boolean =
+    one.size == other.size && one.zip(other).forall { case (a, b) => a.semanticEquals(b) }
+}

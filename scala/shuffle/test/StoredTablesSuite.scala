@@ -1,0 +1,161 @@
+package io.firesteel.shuffle
+
+import org.apache.spark.sql.connector.expressions.Expressions
+
+/** Tables whose source says how they lie: the other side of a join is brought there. */
+class StoredTablesSuite extends ShuffleSuite {
+
+  override protected def settings: Map[String, String] = StoredCatalog.settings ++ Map(
+    "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+    "spark.sql.codegen.wholeStage" -> "false",
+    "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
+
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    Seq("t" -> 400, "u" -> 900).foreach { case (name, rows) =>
+      spark
+        .sql(s"""SELECT IF(id % 11 = 0, NULL, id * 7 % ${rows / 20 + 3}) AS a,
+          IF(id % 13 = 0, NULL, id % 4) AS b, concat('s', id % 5) AS c,
+          array(0.0D, -0.0D, double('NaN'), 1.5D)[id % 4] AS d, id AS v
+          FROM range(0, $rows, 1, 3)""")
+        .createOrReplaceTempView(name)
+    }
+    val t = spark.table("t")
+    StoredCatalog.put("by_a", t, Seq(Expressions.identity("a")), Seq("a"))
+    // The same values and others, in an order of their own.
+    StoredCatalog.put("more", spark.table("u"), Seq(Expressions.identity("a")), Seq("a"))
+    StoredCatalog.put("same", t.orderBy(t("v").desc), Seq(Expressions.identity("a")), Seq("a"))
+    StoredCatalog.put("by_d", t, Seq(Expressions.identity("d")), Seq("d"))
+    StoredCatalog.put("by_c", t, Seq(Expressions.identity("c")), Seq("c"), tellsSizes = false)
+    StoredCatalog.put("few", t.where("a < 2"), Seq(Expressions.bucket(1, "a")), bucket(1))
+    StoredCatalog.put("buckets", t, Seq(Expressions.bucket(4, "a")), bucket(4))
+    StoredCatalog.put("other_buckets", spark.table("u"), Seq(Expressions.bucket(4, "a")), bucket(4))
+    StoredCatalog.put(
+      "both",
+      t,
+      Seq(Expressions.identity("b"), Expressions.bucket(3, "a")),
+      Seq("b") ++ bucket(3))
+    StoredCatalog.put(
+      "large",
+      t.selectExpr("IF(v < 300, 7, a) AS a", "b", "c", "d", "v"),
+      Seq(Expressions.bucket(4, "a")),
+      bucket(4))
+  }
+
+  private def bucket(n: Int) = Seq(s"stored_bucket($n, a)")
+
+  private val ab = "l.a = r.a AND l.b = r.b"
+
+  /** Queries, the shuffles of Spark's plan, and those of ours. */
+  private val fewer = Seq(
+    ("SELECT * FROM stored.by_a AS l JOIN u AS r ON l.a = r.a", 2, 1),
+    (s"SELECT * FROM stored.by_a AS l JOIN u AS r ON $ab", 2, 1),
+    (s"SELECT * FROM u AS l JOIN stored.buckets AS r ON $ab AND l.c = r.c", 2, 1),
+    (s"SELECT * FROM u AS l LEFT JOIN stored.buckets AS r ON $ab", 2, 1),
+    (s"SELECT * FROM stored.buckets AS l LEFT JOIN u AS r ON $ab", 2, 1),
+    (s"SELECT * FROM u AS l FULL JOIN stored.by_a AS r ON $ab", 2, 1),
+    (s"SELECT * FROM u AS l LEFT SEMI JOIN stored.by_a AS r ON $ab", 2, 1),
+    (s"SELECT * FROM u AS l LEFT ANTI JOIN stored.by_a AS r ON $ab", 2, 1),
+    (s"SELECT * FROM stored.both AS l JOIN u AS r ON $ab AND l.c = r.c", 2, 1),
+    (s"SELECT * FROM stored.by_a AS l JOIN stored.same AS r ON $ab", 2, 0),
+    (s"SELECT * FROM stored.buckets AS l JOIN stored.other_buckets AS r ON $ab", 2, 0),
+    (s"SELECT * FROM stored.by_a AS l JOIN stored.more AS r ON $ab", 2, 1),
+    (s"SELECT l.a, count(*) FROM stored.by_a AS l JOIN u AS r ON $ab GROUP BY l.a", 3, 1),
+    (s"SELECT r.a, count(*) FROM stored.buckets AS l JOIN u AS r ON $ab GROUP BY r.a", 3, 1),
+    (s"SELECT l.a, count(*) FROM u AS l LEFT JOIN stored.by_a AS r ON $ab GROUP BY l.a", 3, 1),
+    (
+      """SELECT l.a, l.s, r.v FROM (SELECT a, b, sum(v) AS s FROM u GROUP BY a, b) AS l
+      JOIN (SELECT a, b, v + 1 AS v FROM stored.buckets WHERE v > 9) AS r ON l.a = r.a""",
+      3,
+      2)
+  )
+
+  for {
+    ((sql, theirs, ours), i) <- fewer.zipWithIndex
+    adaptive <- Seq(true, false)
+  } test(s"$i: ${sql.take(90)}, adaptive $adaptive") {
+    withConf(
+      ungated,
+      "spark.sql.adaptive.enabled" -> adaptive,
+      "spark.sql.join.preferSortMergeJoin" -> (adaptive == (i % 2 == 0))) {
+      val found = spark.sql(sql)
+      val rows = found.collect().toSeq
+      val (expected, before) = stock {
+        val data = spark.sql(sql)
+        (data.collect().toSeq, shufflesOf(data))
+      }
+      assert(rows.nonEmpty)
+      assertSameRows(rows, expected, sql)
+      assert((before, shufflesOf(found)) == ((theirs, ours)), executed(found))
+    }
+  }
+
+  test("columns of which equal values may be different bytes stay as Spark has them") {
+    withConf(ungated) {
+      val sql = "SELECT * FROM stored.by_d AS l JOIN u AS r ON l.d = r.d AND l.b = r.b"
+      assertSameAnswer(sql)
+      assert(fired(sql).isEmpty)
+    }
+  }
+
+  test("with settings under which a table does not lie as it says nothing is done") {
+    val bucketing = "spark.sql.sources.v2.bucketing"
+    Seq(
+      "allowKeysSubsetOfPartitionKeys.enabled",
+      "partiallyClusteredDistribution.enabled",
+      "allowCompatibleTransforms.enabled").foreach { setting =>
+      withConf(
+        ungated,
+        s"$bucketing.$setting" -> true,
+        "spark.sql.requireAllClusterKeysForCoPartition" -> false) {
+        fewer.take(5).foreach { case (sql, _, _) => assertSameAnswer(sql) }
+        assert(fired(fewer(0)._1).isEmpty, setting)
+      }
+    }
+    withConf(ungated, s"$bucketing.enabled" -> false) {
+      assertSameAnswer(fewer(1)._1)
+      assert(fired(fewer(1)._1).isEmpty)
+    }
+  }
+
+  test("a table in too few parts, or with one that is too large or unknown, does not decide") {
+    Seq(
+      ("few", "a", "SHUFFLE.FEW_PARTITIONS"),
+      ("large", "a", "SHUFFLE.LARGE_BUCKET"),
+      ("by_c", "c", "SHUFFLE.UNKNOWN_KEYS"),
+      ("by_a", "a", "SHUFFLE.LARGE_BUCKET"), // a value is a part, and null is the largest
+      ("buckets", "a", "SHUFFLE.UNKNOWN_KEYS")).foreach { case (table, key, code) =>
+      val sql = s"SELECT * FROM stored.$table AS l JOIN u AS r ON l.$key = r.$key AND l.b = r.b"
+      assert(declines(sql) == Set(code), table)
+      assert(fired(sql).isEmpty, table)
+    }
+  }
+
+  test("where keys stay what they were, nothing need be known of them") {
+    val sql = "SELECT * FROM stored.buckets AS l JOIN u AS r ON l.a = r.a"
+    assertSameAnswer(sql)
+    assert(fired(sql) == Seq("RemoveRedundantShuffle"))
+  }
+
+  test("what is known of the other side decides, too") {
+    def column(of: String) = s"SELECT $of AS a, id % 4 AS b, id AS v FROM range(8000)"
+    spark.sql(column("id % 20")).write.saveAsTable("even")
+    spark.sql(column("IF(id % 4 = 0, 7, id % 20)")).write.saveAsTable("uneven")
+    spark.sql(column("id % 5")).write.saveAsTable("poor")
+    withConf("spark.sql.statistics.histogram.enabled" -> true) {
+      Seq("even", "uneven", "poor").foreach { table =>
+        spark.sql(s"ANALYZE TABLE $table COMPUTE STATISTICS FOR ALL COLUMNS")
+      }
+    }
+    StoredCatalog.put(
+      "twenty",
+      spark.table("even"),
+      Seq(Expressions.identity("a")),
+      Seq("a"))
+    def sql(table: String) = s"SELECT * FROM stored.twenty AS l JOIN $table AS r ON $ab"
+    assertSameAnswer(sql("even"))
+    assert(fired(sql("even")) == Seq("RemoveRedundantShuffle"))
+    assert(declines(sql("uneven")) == Set("SHUFFLE.LARGE_KEY"))
+    assert(declines(sql("poor")) == Set("SHUFFLE.FEW_KEYS"))
+  }
+}
