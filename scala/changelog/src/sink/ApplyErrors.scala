@@ -32,6 +32,16 @@ private[sink] object ApplyErrors {
       "batch" -> by.batch.toString,
       "last" -> last.toString)
 
+  def otherCheckpoint(target: String, by: Writer, last: Long, id: String): Throwable =
+    running(
+      "OTHER_CHECKPOINT",
+      "target" -> target,
+      "query" -> by.query,
+      "batch" -> by.batch.toString,
+      "id" -> by.id.getOrElse(""),
+      "last" -> last.toString,
+      "other" -> id)
+
   def twice(target: String, by: Writer): Throwable =
     running(
       "TWICE",

@@ -35,25 +35,27 @@ final private[sink] class FolderTarget(session: SparkSession, path: String, opti
   }
 
   override protected def progress(): Progress =
-    Progress(path, log.newest().fold(Map.empty[String, Long])(_.last))
+    Progress(path, log.newest().fold(Map.empty[String, Done])(_.last))
 
   override protected def apply(changes: ChangeSet, by: Writer): Unit = {
     val before = log.newest().getOrElse(first(changes))
     requireSame(before, changes)
-    removeRetired(before)
+    // One moment for both: what the next version does not name any more must be gone.
+    val now = System.currentTimeMillis()
+    removeRetired(before, now)
     val own = new Path(data, UUID.randomUUID().toString)
     val staged = stage(changes, before, new Path(own, "_staged"))
     val (verdict, touched) = judge(staged)
     verdict.require(changes, path, nullsAreKeys = true)
     val rewritten =
       if (touched.isEmpty) Map.empty else rewrite(changes, before, staged, touched, own)
-    val now = System.currentTimeMillis()
-    val replaced = touched.flatMap(before.files.getOrElse(_, Nil)).map(_ -> now)
+    val end = System.currentTimeMillis()
+    val replaced = touched.flatMap(before.files.getOrElse(_, Nil)).map(_ -> end)
     val after = before.copy(
       number = before.number + 1,
       files = before.files -- touched ++ rewritten,
       retired = before.retired.filterNot(due(_, now)) ++ replaced,
-      last = before.last + (by.query -> by.batch)
+      last = before.last + (by.query -> by.done)
     )
     log.commit(after)
     log.fileSystem.delete(new Path(own, "_staged"), true)
@@ -160,12 +162,10 @@ final private[sink] class FolderTarget(session: SparkSession, path: String, opti
     retired._2 + options.retentionMillis < now
 
   /** Before the next version, which does not name them any more: a crash between is made good here. */
-  private def removeRetired(version: FolderVersion): Unit = {
-    val now = System.currentTimeMillis()
+  private def removeRetired(version: FolderVersion, now: Long): Unit =
     version.retired.filter(due(_, now)).keys.foreach { file =>
       log.fileSystem.delete(new Path(folder, file), false)
     }
-  }
 
   /**
    * Removes what tries that died have left, and old versions. Only after a commit: another writer's try

@@ -3,7 +3,6 @@ package io.firesteel.changelog.sink
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
@@ -23,7 +22,7 @@ final private[sink] case class FolderVersion(
     buckets: Int,
     files: Map[Int, Seq[String]],
     retired: Map[String, Long],
-    last: Map[String, Long]) {
+    last: Map[String, Done]) {
 
   def json: String = {
     val root = FolderVersion.mapper.createObjectNode()
@@ -36,13 +35,15 @@ final private[sink] case class FolderVersion(
     files.toSeq.sortBy(_._1).foreach { case (bucket, names) =>
       names.foldLeft(listed.putArray(bucket.toString))(_.add(_))
     }
-    fill(root.putObject("retired"), retired)
-    fill(root.putObject("last"), last)
+    val replaced = root.putObject("retired")
+    retired.toSeq.sorted.foreach { case (file, millis) => replaced.put(file, millis) }
+    val done = root.putObject("last")
+    last.toSeq.sortBy(_._1).foreach { case (query, Done(batch, id)) =>
+      val one = done.putObject(query).put("batch", batch)
+      id.foreach(one.put("id", _))
+    }
     FolderVersion.mapper.writeValueAsString(root)
   }
-
-  private def fill(node: ObjectNode, values: Map[String, Long]): Unit =
-    values.toSeq.sorted.foreach { case (name, value) => node.put(name, value) }
 }
 
 private[sink] object FolderVersion {
@@ -62,7 +63,9 @@ private[sink] object FolderVersion {
         bucket.toInt -> names.elements.asScala.map(_.asText).toSeq
       },
       entries(root.get("retired")).view.mapValues(_.asLong).toMap,
-      entries(root.get("last")).view.mapValues(_.asLong).toMap
+      entries(root.get("last")).view.mapValues { done =>
+        Done(done.get("batch").asLong, Option(done.get("id")).map(_.asText))
+      }.toMap
     )
   }
 

@@ -117,8 +117,8 @@ final private[sink] class PostgresTarget(options: Map[String, String]) extends T
       }
       val _ = update(
         connection,
-        s"UPDATE ${table.in(applied)} SET batch = ?, applied_at = now() " +
-          "WHERE target = ? AND query = ?")(by.batch, table.name, by.query)
+        s"UPDATE ${table.in(applied)} SET batch = ?, query_id = ?, applied_at = now() " +
+          "WHERE target = ? AND query = ?")(by.batch, by.id.orNull, table.name, by.query)
     }
     run(connection, s"DROP TABLE IF EXISTS ${table.in(stage)}")
   }
@@ -178,8 +178,8 @@ final private[sink] class PostgresTarget(options: Map[String, String]) extends T
       else {
         query(
           connection,
-          s"SELECT query, batch FROM $qualified WHERE target = ? ORDER BY query $lock")(name)(r =>
-          r.getString(1) -> r.getLong(2))
+          s"SELECT query, batch, query_id FROM $qualified WHERE target = ? ORDER BY query $lock")(
+          name)(r => r.getString(1) -> Done(r.getLong(2), Option(r.getString(3))))
       }
     Progress(s"$schema.$name", last.toMap)
   }
@@ -194,7 +194,7 @@ final private[sink] class PostgresTarget(options: Map[String, String]) extends T
       run(
         connection,
         s"""CREATE TABLE IF NOT EXISTS $qualified (
-           |  target text, query text, batch bigint NOT NULL,
+           |  target text, query text, batch bigint NOT NULL, query_id text,
            |  applied_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (target, query))""".stripMargin
       )
     }

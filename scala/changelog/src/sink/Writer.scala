@@ -11,13 +11,18 @@ import org.apache.spark.SparkContext
  *
  * @param query the streaming query's id, which its checkpoint keeps, or a name that the user gave
  * @param isNamed whether the user gave it
+ * @param id the streaming query's id, where it can be seen
  * @param run the run of the streaming query, which is another after a restart
  */
 final private[sink] case class Writer(
     query: String,
     isNamed: Boolean,
     batch: Long,
-    run: Option[String] = None)
+    id: Option[String] = None,
+    run: Option[String] = None) {
+
+  def done: Done = Done(batch, id)
+}
 
 private[sink] object Writer {
 
@@ -37,11 +42,18 @@ private[sink] object Writer {
     // A user's function may have set a group of its own.
     val run = running.flatMap(_ => Option(context.getLocalProperty(runIdKey)))
       .filter(id => Try(UUID.fromString(id)).isSuccess)
-    options.query.map(Writer(_, isNamed = true, options.batch, run))
-      .orElse(running.map(Writer(_, isNamed = false, options.batch, run)))
+    options.query.map(Writer(_, isNamed = true, options.batch, running, run))
+      .orElse(running.map(Writer(_, isNamed = false, options.batch, running, run)))
       .getOrElse(throw ApplyErrors.noQuery())
   }
 }
+
+/**
+ * A micro-batch that a target has.
+ *
+ * @param id of the streaming query that it was of: numbers of another one say nothing beside it
+ */
+final private[sink] case class Done(batch: Long, id: Option[String])
 
 /**
  * What a target has: the last micro-batch of each query that writes to it.
@@ -50,11 +62,14 @@ private[sink] object Writer {
  * input, and no other: so one that the target has is passed over, and an earlier one is of another
  * checkpoint.
  */
-final private[sink] case class Progress(target: String, last: Map[String, Long]) {
+final private[sink] case class Progress(target: String, last: Map[String, Done]) {
 
   def has(by: Writer): Boolean = last.get(by.query) match {
-    case Some(done) if by.batch < done => throw ApplyErrors.batchBehind(target, by, done)
-    case Some(done) => by.batch == done
+    case Some(Done(batch, Some(other))) if by.id.exists(_ != other) =>
+      throw ApplyErrors.otherCheckpoint(target, by, batch, other)
+    case Some(done) if by.batch < done.batch =>
+      throw ApplyErrors.batchBehind(target, by, done.batch)
+    case Some(done) => by.batch == done.batch
     case None if last.nonEmpty && !by.isNamed =>
       throw ApplyErrors.otherQuery(target, by, last.keys.toSeq)
     case None => false

@@ -17,7 +17,7 @@ class FolderLogSuite extends AnyFunSuite {
     buckets = 16,
     files = Map(3 -> Seq("_data/t/rows/f=3/x.parquet"), 11 -> Seq("y", "z")),
     retired = Map("old" -> 17L),
-    last = Map("q \"1\"" -> number, "r" -> 0L)
+    last = Map("q \"1\"" -> Done(number, Some("id")), "r" -> Done(0L, None))
   )
 
   private def log(): FolderLog =

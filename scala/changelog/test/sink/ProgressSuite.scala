@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class ProgressSuite extends AnyFunSuite {
 
-  private val progress = Progress("t", Map("q" -> 4L))
+  private val progress = Progress("t", Map("q" -> Done(4L, None), "n" -> Done(4L, Some("one"))))
 
   private def refusal(by: Writer): String =
     intercept[FiresteelException](progress.has(by)).getCondition
@@ -17,6 +17,16 @@ class ProgressSuite extends AnyFunSuite {
 
   test("an earlier batch is of another checkpoint") {
     assert(refusal(Writer("q", isNamed = true, batch = 3)) === "FIRESTEEL_APPLY_BATCH_BEHIND")
+  }
+
+  test("batches of one name are those of one checkpoint, where that can be seen") {
+    def by(id: Option[String], batch: Long) = Writer("n", isNamed = true, batch, id)
+    Seq(0L, 4L, 5L).foreach { batch =>
+      assert(refusal(by(Some("two"), batch)) === "FIRESTEEL_APPLY_OTHER_CHECKPOINT")
+    }
+    assert(progress.has(by(Some("one"), 4)) && !progress.has(by(Some("one"), 5)))
+    assert(progress.has(by(None, 4)) && !progress.has(by(None, 5)))
+    assert(progress.has(Writer("q", isNamed = true, batch = 4, id = Some("two"))))
   }
 
   test("a second query must be named") {
