@@ -157,7 +157,8 @@ final case class TableJoin(
   override def changes(inputs: Seq[Facts]): Changes =
     Changes(updates = true, deletes = inputs.head.changes.deletes)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = inputs.head.upsertKeys
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = Set.empty
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] =
+    key.map(_.exprId).toSet & inputs.head.eventTimes
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   // What a row replaces or deletes is found by its key.
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(false)

@@ -31,7 +31,7 @@ final private[changelog] class FinalNormalize(
     late: SQLMetric)
   extends FoldIterator(rows, limits) {
 
-  final private class Newest(var value: UnsafeRow, var partition: Int)
+  final private class Newest(var value: UnsafeRow, var isBefore: Boolean, var partition: Int)
 
   private[this] val newest = new java.util.LinkedHashMap[UnsafeRow, Newest]()
   private[this] val joined = new JoinedRow
@@ -46,22 +46,29 @@ final private[changelog] class FinalNormalize(
   override protected def fold(input: InternalRow): Unit = {
     val key = toKey(input)
     val value = toValue(input)
-    value.setBoolean(deletedAt, RowKind.isRetraction(input.getByte(kindAt)))
+    val kind = input.getByte(kindAt)
+    value.setBoolean(deletedAt, RowKind.isRetraction(kind))
+    val isBefore = kind == RowKind.UpdateBefore
     val partition = input.getInt(kindAt + 1)
     val known = newest.get(key)
     if (known == null) {
-      newest.put(key.copy(), new Newest(value.copy(), partition))
+      newest.put(key.copy(), new Newest(value.copy(), isBefore, partition))
       rowBytes += key.getSizeInBytes + value.getSizeInBytes + FoldLimits.overhead
-    } else if (isNewer(value, partition, known)) {
+    } else if (isNewer(value, isBefore, partition, known)) {
       rowBytes += value.getSizeInBytes - known.value.getSizeInBytes
       known.value = value.copy()
+      known.isBefore = isBefore
       known.partition = partition
     }
   }
 
   /** Rows of one partition come in their order, partitions in any. */
-  private def isNewer(value: UnsafeRow, partition: Int, known: Newest): Boolean = {
-    val bySequence = order.compare(value, known.value)
+  private def isNewer(
+      value: UnsafeRow,
+      isBefore: Boolean,
+      partition: Int,
+      known: Newest): Boolean = {
+    val bySequence = order.compare(value, isBefore, known.value, known.isBefore)
     bySequence > 0 || (bySequence == 0 && partition >= known.partition)
   }
 
@@ -71,7 +78,7 @@ final private[changelog] class FinalNormalize(
       override def hasNext: Boolean = all.hasNext
       override def next(): List[InternalRow] = {
         val entry = all.next()
-        settle(entry.getKey, entry.getValue.value)
+        settle(entry.getKey, entry.getValue)
       }
     }.flatten
     new Iterator[InternalRow] {
@@ -84,10 +91,12 @@ final private[changelog] class FinalNormalize(
     }
   }
 
-  private def settle(key: UnsafeRow, value: UnsafeRow): List[InternalRow] = {
+  private def settle(key: UnsafeRow, newest: Newest): List[InternalRow] = {
+    val value = newest.value
     val stored = entries.get(key)
-    if (stored != null && order.compare(value, stored) < 0) {
-      late += 1
+    // What is stored, even if it was an update-before, has nothing older of its sequence any more.
+    if (stored != null && order.compare(value, newest.isBefore, stored, false) < 0) {
+      if (!newest.isBefore || order.compare(value, false, stored, false) < 0) late += 1
       Nil
     } else {
       // Made before the store takes the new row: the old one may be the store's own.

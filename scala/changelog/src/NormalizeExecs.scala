@@ -56,6 +56,8 @@ final private[changelog] case class ChangelogNormalizeExec(
     sequence: Seq[Attribute],
     kindOut: Attribute,
     updateBefore: Boolean,
+    eventTime: Option[Attribute],
+    watermark: Watermark,
     mode: String,
     ttlMs: Long,
     stateInfo: Option[StatefulOperatorStateInfo],
@@ -67,8 +69,6 @@ final private[changelog] case class ChangelogNormalizeExec(
   override def output: Seq[Attribute] = keys ++ columns :+ kindOut
   override def producedAttributes: AttributeSet = AttributeSet(kindOut)
   override def clusteredBy: Seq[Attribute] = keys
-  override def eventTime: Option[Attribute] = None
-  override def watermark: Watermark = new Watermark
 
   override def layout: StateLayout = {
     val name = "normalize"

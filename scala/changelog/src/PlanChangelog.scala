@@ -98,6 +98,8 @@ object PlanChangelog extends SparkStrategy {
       node.sequence,
       node.kindOut,
       node.updateBefore,
+      node.eventTime,
+      node.watermark,
       node.mode,
       node.ttlMs,
       None,

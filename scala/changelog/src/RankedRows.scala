@@ -60,6 +60,27 @@ final private[changelog] class RankedRows(
     found.result()
   }
 
+  /**
+   * How many rows in order, each there once, have a place that is not beyond the last.
+   *
+   * @param row the row at an index
+   */
+  def within(size: Int, row: Int => UnsafeRow): Int =
+    if (places.function == PlaceFunction.RowNumber) math.min(places.to, size.toLong).toInt
+    else {
+      var (i, distinct) = (0, 0L)
+      var beyond = false
+      while (i < size && !beyond) {
+        if (i == 0 || ordering.compare(row(i - 1), row(i)) != 0) {
+          distinct += 1
+          // The rank of a row is one more than the rows before those that tie with it.
+          beyond = (if (places.function == PlaceFunction.Rank) i + 1L else distinct) > places.to
+        }
+        if (!beyond) i += 1
+      }
+      i
+    }
+
   /** How many of each row of `sorted` have a place that is not beyond the last. */
   def keptAfter(sorted: Array[RankedRow]): java.util.IdentityHashMap[RankedRow, Tally] = {
     val kept = new java.util.IdentityHashMap[RankedRow, Tally]()

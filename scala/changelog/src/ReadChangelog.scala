@@ -87,7 +87,27 @@ final private[changelog] class ReadChangelog(
       val topN = ranked.operator(computable("TopN", ranked.expressions, input), its.ttlMs)
       val projected = ranked.projections.reverse.foldLeft(topN)((op, list) => project(list, op))
       ranked.rest.foldLeft(projected)((op, condition) => select(condition, op))
+    // HAVING has the SELECT's kinds below it, whose rows it is to leave out.
+    case Filter(condition, grouped: Aggregate) => having(condition, read(grouped))
     case plain => select(plain.condition, read(plain.child))
+  }
+
+  /** Below the place where changes become rows, unless it asks for their kinds. */
+  private def having(condition: Expression, result: ChangelogOperator): ChangelogOperator =
+    result match {
+      case ChangeEvents(columns, before, input) if !columns.exists { column =>
+            ReadChangelog.asksRowKind(column) && condition.references.contains(column.toAttribute)
+          } =>
+        ChangeEvents(columns, before, select(inTermsOf(columns, condition), input))
+      case other => select(condition, other)
+    }
+
+  /** A condition on the result of a projection as one on its input. */
+  private def inTermsOf(columns: Seq[NamedExpression], condition: Expression): Expression = {
+    val meaning = columns.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
+    condition.transformUp {
+      case column: Attribute => meaning.getOrElse(column.exprId, column)
+    }
   }
 
   /**
@@ -100,11 +120,7 @@ final private[changelog] class ReadChangelog(
       case Projection(columns, below)
           if condition.deterministic && columns.forall(_.deterministic) &&
             !SubqueryExpression.hasSubquery(condition) && !asksUsersFunctions(condition, columns) =>
-        val meaning = columns.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
-        val inTerms = condition.transformUp {
-          case column: Attribute => meaning.getOrElse(column.exprId, column)
-        }
-        Projection(columns, select(inTerms, below))
+        Projection(columns, select(inTermsOf(columns, condition), below))
       case _ => Selection(condition, repeatable("Filter", Seq(condition), input))
     }
 

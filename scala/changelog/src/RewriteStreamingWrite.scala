@@ -5,7 +5,7 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
 import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, NamedExpression}
 import org.apache.spark.sql.catalyst.optimizer.InlineCTE
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, WithCTE}
+import org.apache.spark.sql.catalyst.plans.logical.{CTERelationRef, LogicalPlan, Project, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
 import org.apache.spark.sql.execution.streaming.{ContinuousTrigger, RealTimeTrigger}
@@ -28,6 +28,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       val query = inlined(write.inputQuery)
       changelogOf(query, write.outputMode).fold[LogicalPlan](asSparks(write)) { refused =>
         requireMicroBatches(write)
+        requireOneAnswer(write.inputQuery)
         if (write.outputMode == OutputMode.Complete()) complete(write, query, refused)
         else write.copy(inputQuery = changesFor(write, query, refused))
       }
@@ -41,6 +42,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   def planned(query: LogicalPlan, mode: OutputMode): Option[(LogicalPlan, Inferred)] = {
     val whole = inlined(query)
     changelogOf(whole, mode).map { refused =>
+      requireOneAnswer(query)
       if (mode == OutputMode.Complete()) {
         val result = table(whole, refused)
         (result.sorted, result.inferred)
@@ -57,6 +59,15 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private def inlined(query: LogicalPlan): LogicalPlan =
     if (query.exists(_.isInstanceOf[WithCTE])) InlineCTE(alwaysInline = true).apply(query)
     else query
+
+  /** Written in each place where it is read, a common table expression is computed in each. */
+  private def requireOneAnswer(query: LogicalPlan): Unit = {
+    val read = query.collectWithSubqueries { case reading: CTERelationRef => reading.cteId }
+    query.collectWithSubqueries { case WithCTE(_, definitions) => definitions }.flatten
+      .filter(definition => read.count(_ == definition.id) > 1)
+      .flatMap(_.child.collect { case node => node.expressions.find(!_.deterministic) }.flatten)
+      .foreach(varying => throw ChangelogErrors.notRepeatable("WITH", varying.sql))
+  }
 
   /** Whether a query becomes a changelog, and what Spark has said against it if it did. */
   private def changelogOf(query: LogicalPlan, mode: OutputMode): Option[Option[String]] =

@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{IntegerLiteral, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort}
 
 /**
@@ -25,12 +25,19 @@ final private[changelog] case class SortedLimit(
 private[changelog] object SortedLimit {
 
   def unapply(plan: LogicalPlan): Option[SortedLimit] = plan match {
-    case GlobalLimit(IntegerLiteral(n), LocalLimit(_, child)) => below(child, n.toLong, 0L)
+    case GlobalLimit(Constant(n), LocalLimit(_, child)) => below(child, n, 0L)
     case _ => None
   }
 
+  /** Spark's optimizer, which folds `2 + 1`, has yet to run; it has seen to it that none is negative. */
+  private object Constant {
+    def unapply(expression: Expression): Option[Long] =
+      if (!expression.foldable) None
+      else Option(expression.eval()).collect { case n: Int => n.toLong }
+  }
+
   private def below(plan: LogicalPlan, n: Long, skipped: Long): Option[SortedLimit] = plan match {
-    case Offset(IntegerLiteral(m), child) if skipped == 0 => below(child, n, m.toLong)
+    case Offset(Constant(m), child) if skipped == 0 => below(child, n, m)
     case other =>
       Projected.of(other) match {
         case Projected(projections, ttl, sort: Sort) if sort.global =>

@@ -41,14 +41,16 @@ private[changelog] object SourceKinds {
       returnNullable = false)
 
   /**
-   * Whether a row of that name comes or goes: an insertion or a deletion. Nothing says that a source
-   * gives the two sides of an update one after the other, so they are a deletion and an insertion.
+   * Whether a row of that name comes or goes. Nothing says that a source gives the two sides of an
+   * update one after the other, so they are a deletion and an insertion; of rows with a key the first
+   * stays an update-before, which [[ArrivalOrder]] puts before what has the same sequence.
    *
    * @param keyed whether a row replaces another of its key
    */
   def of(name: UTF8String, keyed: Boolean, column: UTF8String): Byte = {
     val known = if (name == null) None else kindOf(name)
     known match {
+      case Some(RowKind.UpdateBefore) if keyed => RowKind.UpdateBefore
       case Some(kind) => if (RowKind.isRetraction(kind)) RowKind.Delete else RowKind.Insert
       case None if name != null && bare.contains(name.toLowerCase) =>
         if (keyed) RowKind.Insert else throw updateWithoutKeys(name, column)

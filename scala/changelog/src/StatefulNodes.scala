@@ -86,7 +86,11 @@ final private[changelog] case class ChangelogTopN(
     copy(child = newChild)
 }
 
-/** See [[Normalize]]. `keys ++ columns :+ kind` are all columns of the child. */
+/**
+ * See [[Normalize]]. `keys ++ columns :+ kind` are all columns of the child.
+ *
+ * @param eventTime the key by which the watermark closes rows
+ */
 final private[changelog] case class ChangelogNormalize(
     keys: Seq[Attribute],
     columns: Seq[Attribute],
@@ -94,6 +98,8 @@ final private[changelog] case class ChangelogNormalize(
     kind: Attribute,
     kindOut: Attribute,
     updateBefore: Boolean,
+    eventTime: Option[Attribute],
+    watermark: Watermark,
     mode: String,
     ttlMs: Long,
     child: LogicalPlan)

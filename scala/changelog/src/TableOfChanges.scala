@@ -1,7 +1,7 @@
 package io.firesteel.changelog
 
 import io.firesteel.core.RowKind
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, CreateNamedStruct, EqualTo, Expression, GetStructField, GreaterThan, If, Literal, MonotonicallyIncreasingID, NamedExpression, ReplicateRows}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, CreateNamedStruct, EqualTo, Expression, GetStructField, GreaterThan, If, Literal, MonotonicallyIncreasingID, NamedExpression, Not, ReplicateRows}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{MaxBy, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project}
 
@@ -36,15 +36,18 @@ private[changelog] object TableOfChanges {
   }
 
   /**
-   * Each key's last row, if that is not a deletion: the last by the sequence, and then by its place
-   * in its input partition.
+   * Each key's last row, if that is not a deletion: the last by the sequence, what an update has replaced
+   * before others, and then by its place in its input partition.
    */
   private def newest(source: FromChangelog, kind: Alias): LogicalPlan = {
     val arrival = Alias(MonotonicallyIncreasingID(), "arrival")()
     val numbered = Project(source.output :+ kind :+ arrival, source.child)
     val row = named(source.output :+ kind.toAttribute)
+    val after = Not(EqualTo(kind.toAttribute, Literal(RowKind.UpdateBefore)))
+    val sequence =
+      if (source.sequenceColumns.isEmpty) Nil else source.sequenceColumns :+ after
     val last = Alias(
-      MaxBy(row, named(source.sequenceColumns :+ arrival.toAttribute)).toAggregateExpression(),
+      MaxBy(row, named(sequence :+ arrival.toAttribute)).toAggregateExpression(),
       "last")()
     val byKey = Aggregate(source.keyColumns, source.keyColumns :+ last, numbered)
     val there = Filter(comes(GetStructField(last.toAttribute, source.output.size)), byKey)
@@ -55,7 +58,7 @@ private[changelog] object TableOfChanges {
     Project(columns, there)
   }
 
-  private def named(columns: Seq[Attribute]): Expression =
+  private def named(columns: Seq[Expression]): Expression =
     CreateNamedStruct(columns.zipWithIndex.flatMap { case (column, i) =>
       Seq(Literal(s"c$i"), column)
     })

@@ -1,53 +1,10 @@
 package io.firesteel.changelog
 
-import io.firesteel.core.KeyReader
-import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, BindReferences, Expression, SortOrder, UnsafeProjection}
-import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.types.IntegerType
-
-/** The half of a Top-N below the exchange, where none is taken back: see [[PartialTopN]]. */
-final private[changelog] case class PartialTopNExec(
-    partition: Seq[Attribute],
-    order: Seq[SortOrder],
-    places: Places,
-    rowKey: Seq[Attribute],
-    child: SparkPlan)
-  extends UnaryExecNode {
-
-  override def nodeName: String = "PartialChangelogTopN"
-  override def output: Seq[Attribute] = child.output
-
-  override lazy val metrics: Map[String, SQLMetric] = Map(
-    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
-
-  override protected def doExecute(): RDD[InternalRow] = {
-    val (limit, out) = (conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS), longMetric("numOutputRows"))
-    val (in, sortBy, at) = (child.output, TopNExecs.bind(order, child.output), places)
-    val (of, key) = (TopNExecs.bindAll(partition, in), TopNExecs.bindAll(rowKey, in))
-    child.execute().mapPartitions { unread =>
-      val identity = RowIdentity.of(key)
-      val (ranked, rows) = (new RankedRows(sortBy, at, identity), KeyReader.unsafe(unread, in))
-      val kept =
-        if (at.isFirst)
-          new PartialFirst(rows, FoldLimits.ofThisTask(limit), new FirstRows(of, ranked, identity))
-        else new PartialTopN(
-          rows,
-          FoldLimits.ofThisTask(limit),
-          of,
-          ranked,
-          at,
-          identity)
-      kept.map { row => out += 1; row }
-    }
-  }
-
-  override protected def withNewChildInternal(newChild: SparkPlan): SparkPlan =
-    copy(child = newChild)
-}
 
 /** Executes [[TopN]]. The columns of the child are `partition ++ columns ++ kindIn`, in this order. */
 final private[changelog] case class ChangelogTopNExec(

@@ -17,7 +17,12 @@ private[changelog] object Unsupported {
         "ORDER BY",
         "a result without end has no order",
         "add LIMIT, or use complete mode with ORDER BY as the query's last clause")
-    case _: GlobalLimit | _: LocalLimit | _: Offset =>
+    case _: Offset =>
+      refuse(
+        "OFFSET",
+        "all rows but the first would be the result, and change places with every one that comes",
+        "add ORDER BY and LIMIT")
+    case _: GlobalLimit | _: LocalLimit =>
       refuse("LIMIT", "without ORDER BY any rows would do", "add ORDER BY below LIMIT")
     case other =>
       refuse(

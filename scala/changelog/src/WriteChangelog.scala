@@ -55,6 +55,8 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
       kind.toAttribute,
       kindOut,
       inferred.updateBefore,
+      eventTime = None, // the source may take a row back whenever it likes
+      new Watermark,
       inferred.mode,
       normalize.ttlMs,
       Project(normalize.keys ++ normalize.columns :+ kind, input.plan)
@@ -89,6 +91,8 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
       kind,
       kindOut,
       inferred.updateBefore,
+      closing(join.key, inferred),
+      new Watermark,
       inferred.mode,
       join.ttlMs,
       Project(key ++ join.columns :+ kind, plan)

@@ -1,5 +1,7 @@
 package io.firesteel.changelog
 
+import scala.jdk.CollectionConverters._
+
 import io.firesteel.core.Explain
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.StructType
@@ -103,6 +105,20 @@ class ChangelogSourceSuite extends ChangelogSuite {
       Seq(Row(1, "6", "U"), Row(2, "5", "U")) -> Seq("2 5 +I"),
       Seq(Row(1, "8", "U"), Row(2, null, "D")) -> Seq("1 8 +I")
     )
+  }
+
+  test("a sequence: what an update has replaced is older than all that has the same") {
+    val batches = Seq(
+      Seq(Row(1, "5", "+U"), Row(1, "5", "-U"), Row(2, "5", "-U")) -> Seq("1 5 +I"),
+      Seq(Row(1, "5", "-U"), Row(2, "5", "+U")) -> Seq("2 5 +I"),
+      Seq(Row(1, "6", "-U"), Row(2, "6", "D"), Row(2, "6", "-U")) -> Seq("1 5 -D", "2 5 -D"),
+      Seq(Row(1, "6", "+U")) -> Seq("1 6 +I")
+    )
+    tells(sequenced, batches: _*)
+    val rows = batches.flatMap(_._1)
+    spark.createDataFrame(rows.asJava, StructType.fromDDL(schema)).createOrReplaceTempView("sides")
+    val table = s"SELECT id, v FROM ${sequenced.call("sides")}"
+    assert(spark.sql(table).collect().toSeq == Seq(Row(1, "6")))
   }
 
   test("with a time to live: rows are replaced as before, and forgotten after it") {

@@ -160,7 +160,10 @@ class OutputModesSuite extends ChangelogSuite {
     "SELECT count(DISTINCT n) AS c, row_kind() FROM {t} ORDER BY c" ->
       "FIRESTEEL_CHANGELOG_UNSUPPORTED_OPERATOR",
     "SELECT count(DISTINCT n) AS c, row_kind() FROM {t} LIMIT 3" ->
-      "FIRESTEEL_CHANGELOG_UNSUPPORTED_OPERATOR"
+      "FIRESTEEL_CHANGELOG_UNSUPPORTED_OPERATOR",
+    // Spark computes it once for both.
+    "WITH c AS (SELECT uuid() AS id FROM {t}) SELECT count(DISTINCT id), row_kind() FROM (" +
+      "SELECT id FROM c UNION ALL SELECT id FROM c)" -> "FIRESTEEL_CHANGELOG_NOT_REPEATABLE"
   ).foreach { case (sql, condition) =>
     test(s"$condition: $sql") {
       assert(refusal(words, sql).contains(condition))
@@ -173,6 +176,7 @@ class OutputModesSuite extends ChangelogSuite {
       "SELECT word FROM {t} GROUP BY word ORDER BY count(DISTINCT n) DESC" -> "[c] [b] [a]",
       "SELECT word FROM {t} GROUP BY word ORDER BY count(DISTINCT n) DESC LIMIT 2" -> "[c] [b]",
       s"$distinct ORDER BY c DESC LIMIT 2 OFFSET 1" -> "[b,2] [a,1]",
+      s"$distinct ORDER BY c DESC LIMIT 1 + 1 OFFSET 3 - 2" -> "[b,2] [a,1]",
       s"SELECT c + 1 AS d FROM ($distinct ORDER BY c DESC LIMIT 2)" -> "[4] [3]",
       // What nothing reads is not kept: a map could not be.
       "SELECT word FROM (SELECT word, count(DISTINCT n) AS c, map(word, max(n)) AS m FROM {t} GROUP BY word " +
@@ -182,6 +186,49 @@ class OutputModesSuite extends ChangelogSuite {
         fed.feed(rows.take(3))
         fed.feed(rows.drop(3))
         assert(fed.last.mkString(" ") == wanted, sql)
+      }
+    }
+  }
+
+  test("OFFSET without LIMIT is refused as what it is") {
+    val text = refusal(
+      words,
+      "SELECT word, count(DISTINCT n) AS c FROM {t} GROUP BY word ORDER BY c OFFSET 1")
+    assert(text.contains("OFFSET is not supported") && text.contains("all rows but the first"))
+  }
+
+  test("a common table expression that always has the same answer may be read twice") {
+    val sql = "WITH c AS (SELECT word FROM {t}) SELECT count(DISTINCT word) AS d, count(*) AS n, " +
+      "row_kind() AS op FROM (SELECT word FROM c UNION ALL SELECT word FROM c)"
+    run(sql, "append") { fed =>
+      fed.feed(Seq(Row("a", 1), Row("b", 1)))
+      assert(fed.last.map(_.toString) == Seq("[2,4,+I]"))
+    }
+  }
+
+  test("HAVING beside row_kind() leaves groups out, and not some of their changes") {
+    def told(having: String) = "SELECT word, count(*) AS c, row_kind() AS op FROM {t} " +
+      s"GROUP BY word HAVING $having"
+    Seq("count(*) BETWEEN 2 AND 3", "c BETWEEN 2 AND 3", "sum(n) BETWEEN 2 AND 3").foreach {
+      having =>
+        def changes(mode: String, wanted: String*) = run(told(having), mode) { fed =>
+          wanted.foreach { rows =>
+            fed.feed(Seq(Row("a", 1)))
+            assert(fed.last.mkString(" ") == rows, s"$mode, $having")
+          }
+        }
+        changes("append", "", "[a,2,+I]", "[a,2,-U] [a,3,+U]", "[a,3,-D]", "")
+        changes("update", "", "[a,2,+I]", "[a,3,+U]", "[a,3,-D]", "")
+    }
+    // What asks for the kinds, or stands above a query that tells them, is asked of the changes.
+    Seq(
+      told("op = '+U'"),
+      s"SELECT * FROM (${told("true")}) WHERE op = '+U'").foreach { sql =>
+      run(sql, "append") { fed =>
+        fed.feed(Seq(Row("a", 1)))
+        assert(fed.last.isEmpty)
+        fed.feed(Seq(Row("a", 1)))
+        assert(fed.last.mkString == "[a,2,+U]", sql)
       }
     }
   }

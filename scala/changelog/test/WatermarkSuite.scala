@@ -52,7 +52,12 @@ class WatermarkSuite extends ChangelogSuite {
     "a union, times under another name" ->
       """SELECT t2, n, count(*) AS c FROM (SELECT t2, k, count(*) AS n FROM
         |(SELECT ts AS t2, k FROM {t} UNION ALL SELECT ts, concat(k, '!') FROM {t}) GROUP BY t2, k)
-        |GROUP BY t2, n""".stripMargin
+        |GROUP BY t2, n""".stripMargin,
+    "a join with a table, and a count above it" ->
+      s"""SELECT w, label, count(*) AS c FROM
+         |(SELECT $hours, k, count(*) AS n FROM {t} GROUP BY window(ts, '1 hour'), k)
+         |JOIN (SELECT concat('k', id) AS k, id % 2 AS label FROM range(9) UNION SELECT 'y', 2) USING (k)
+         |GROUP BY w, label""".stripMargin
   )
 
   test("complete mode closes nothing and takes late rows, as Spark's does") {

@@ -1,6 +1,6 @@
 package io.firesteel.rank
 
-import io.firesteel.core.TaskMemoryBudget
+import io.firesteel.core.{BuildsWantedRows, TaskMemoryBudget}
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -29,7 +29,7 @@ case class PartialTopNExec(
     bound: RankBound,
     child: SparkPlan)
   extends TopNNode
-  with CodegenSupport {
+  with BuildsWantedRows {
 
   override def nodeName: String = "PartialTopN"
 
@@ -133,7 +133,7 @@ case class PartialTopNExec(
     ctx.currentVars = input
     val prefix = prefixExpression.genCode(ctx)
     val (wanted, out) = (ctx.freshName("wanted"), ctx.freshName("passed"))
-    val (rowCode, rowValue) = binaryRow(ctx, input, row)
+    val (rowCode, rowValue) = wantedRow(ctx, child.output, input, row)
     s"""
        |boolean $wanted = true;
        |if ($topN.accepting()) {
@@ -164,24 +164,6 @@ case class PartialTopNExec(
         (code.code.toString, code.value.toString)
     }
   }
-
-  /**
-   * Code that builds the row of a wanted input. Not Spark's own `row.code`: that would declare the
-   * key columns once more, which stand evaluated outside.
-   */
-  private def binaryRow(
-      ctx: CodegenContext,
-      input: Seq[ExprCode],
-      row: ExprCode): (String, String) =
-    if (row.code.toString.trim.isEmpty) ("", row.value.toString)
-    else {
-      val columns = evaluateVariables(input)
-      ctx.INPUT_ROW = null
-      ctx.currentVars = input
-      val all = BindReferences.bindReferences[Expression](child.output, child.output)
-      val built = GenerateUnsafeProjection.createCode(ctx, all)
-      (s"$columns\n${built.code}", built.value.toString)
-    }
 
   override protected def withNewChildInternal(newChild: SparkPlan): PartialTopNExec =
     copy(child = newChild)

@@ -1,15 +1,14 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{KeyIndex, KeyReader, UpdateCode}
+import io.firesteel.core.{KeyReader, RowCode, UpdateCode}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, BindReferences}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodeGenerator, ExprCode, GenerateUnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodeGenerator, ExprCode}
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, SinglePartition, UnknownPartitioning}
 import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.types.{DataType, DateType, IntegerType, LongType, TimestampNTZType, TimestampType}
 
 /**
  * Makes blocks of groups and their distinct values, each for a bucket.
@@ -37,7 +36,6 @@ case class PartialDistinctExec(
     child: SparkPlan)
   extends UnaryExecNode
   with CodegenSupport {
-  import PartialDistinctExec._
 
   override def nodeName: String = "PartialDistinct"
 
@@ -161,11 +159,11 @@ case class PartialDistinctExec(
 
   /** Code, and after it the group of the row. */
   private def groupOf(ctx: CodegenContext, row: Seq[ExprCode]): (String, String) = grouping match {
-    case Seq(key) if isWord(key.dataType) =>
+    case Seq(key) if RowCode.isWord(key.dataType) =>
       val code = row(KeyReader.placeOf(key, child.output))
-      ("", s"${code.isNull} ? $groups.ofNull() : $groups.of(${word(key.dataType, code)})")
+      ("", s"${code.isNull} ? $groups.ofNull() : $groups.of(${RowCode.word(key.dataType, code)})")
     case keys =>
-      val code = binary(ctx, row, keys)
+      val code = RowCode.binary(ctx, keys, child.output, row)
       (code.code.toString, s"$groups.of((UnsafeRow) ${code.value})")
   }
 
@@ -182,14 +180,16 @@ case class PartialDistinctExec(
       ctx: CodegenContext,
       row: Seq[ExprCode],
       group: String): (String, Seq[(String, String)]) = {
-    val (words, others) = added.zip(columns).partition { case (value, _) => isWord(value.dataType) }
+    val (words, others) = added.zip(columns).partition { case (value, _) =>
+      RowCode.isWord(value.dataType)
+    }
     val ofWords = words.map { case (value, column) =>
       val code = row(KeyReader.placeOf(value, child.output))
-      (s"!${code.isNull}", s"$column.addNumber($group, ${word(value.dataType, code)})")
+      (s"!${code.isNull}", s"$column.addNumber($group, ${RowCode.word(value.dataType, code)})")
     }
     if (others.isEmpty) ("", ofWords)
     else {
-      val values = binary(ctx, row, others.map(_._1))
+      val values = RowCode.binary(ctx, others.map(_._1), child.output, row)
       val ofOthers = others.zipWithIndex.map { case ((_, column), at) =>
         val value = s"(UnsafeRow) ${values.value}"
         (s"!${values.value}.isNullAt($at)", s"$column.add($group, $value, $at)")
@@ -198,33 +198,10 @@ case class PartialDistinctExec(
     }
   }
 
-  private def binary(ctx: CodegenContext, row: Seq[ExprCode], columns: Seq[Attribute]): ExprCode = {
-    ctx.INPUT_ROW = null
-    ctx.currentVars = row
-    GenerateUnsafeProjection.createCode(
-      ctx,
-      BindReferences.bindReferences(columns, child.output))
-  }
-
   override def simpleString(maxFields: Int): String =
     s"$nodeName ${grouping.mkString("[", ", ", "]")}, " +
       s"distinct=${added.mkString("[", ", ", "]")}, functions=${ordinary.mkString("[", ", ", "]")}"
 
   override protected def withNewChildInternal(newChild: SparkPlan): PartialDistinctExec =
     copy(child = newChild)
-}
-
-private object PartialDistinctExec {
-
-  /** Whether a value is taken as a word; one of another type is written into a row first. */
-  private def isWord(dataType: DataType): Boolean = dataType match {
-    case LongType | TimestampType | TimestampNTZType | IntegerType | DateType => true
-    case _ => false
-  }
-
-  /** The eight bytes that a value would have in a row. */
-  private def word(dataType: DataType, code: ExprCode): String = dataType match {
-    case IntegerType | DateType => s"${classOf[KeyIndex].getName}.word(${code.value})"
-    case _ => code.value.toString
-  }
 }

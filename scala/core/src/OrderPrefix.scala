@@ -1,4 +1,4 @@
-package io.firesteel.rank
+package io.firesteel.core
 
 import org.apache.spark.sql.catalyst.expressions.{Ascending, BitwiseNot, BitwiseXor, Cast, Coalesce, Expression, Literal, NullsFirst, SortOrder, SortPrefix}
 import org.apache.spark.sql.firesteel.comparesBytes
@@ -12,9 +12,12 @@ import org.apache.spark.sql.types.{BinaryType, BooleanType, ByteType, DataType, 
  * @param decisive whether equal numbers mean equal order, for every number but `edge`
  * @param edge the number of a null, shared with one extreme value of the type
  */
-private[rank] final case class OrderPrefix(expression: Expression, decisive: Boolean, edge: Long)
+private[firesteel] final case class OrderPrefix(
+    expression: Expression,
+    decisive: Boolean,
+    edge: Long)
 
-private[rank] object OrderPrefix {
+private[firesteel] object OrderPrefix {
 
   def of(orderBy: Seq[SortOrder]): OrderPrefix =
     orderBy.headOption match {
