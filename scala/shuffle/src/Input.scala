@@ -42,16 +42,20 @@ private[shuffle] object Input {
 
   private def largestShare(plan: SparkPlan, layout: Stored): Option[Double] = {
     val values = layout.values.toSet
-    plan.collectFirst {
-      case scan: BatchScanExec if Stored.valuesOf(scan.outputPartitioning).toSet == values => scan
-    }.flatMap { scan =>
-      val sizes = Stored.valuesOf(scan.outputPartitioning).zip(scan.inputPartitions).map {
-        case (value, part: HasPartitionStatistics) if part.sizeInBytes.isPresent =>
-          Some(value -> part.sizeInBytes.getAsLong)
-        case _ => None
-      }
-      if (sizes.forall(_.isDefined)) largest(sizes.flatten) else None
+    val shares = plan.collect {
+      case scan: BatchScanExec if Stored.valuesOf(scan.outputPartitioning).toSet == values =>
+        largestShare(scan)
     }
+    if (shares.forall(_.isDefined)) shares.flatten.maxOption else None
+  }
+
+  private def largestShare(scan: BatchScanExec): Option[Double] = {
+    val sizes = Stored.valuesOf(scan.outputPartitioning).zip(scan.inputPartitions).map {
+      case (value, part: HasPartitionStatistics) if part.sizeInBytes.isPresent =>
+        Some(value -> part.sizeInBytes.getAsLong)
+      case _ => None
+    }
+    if (sizes.forall(_.isDefined)) largest(sizes.flatten) else None
   }
 
   /**

@@ -33,7 +33,8 @@ final class StoredCatalog extends TableCatalog with FunctionCatalog {
   override def dropTable(table: Identifier): Boolean = false
   override def renameTable(from: Identifier, to: Identifier): Unit = refused()
   override def alterTable(table: Identifier, changes: TableChange*): Table = refused()
-  private def refused() = throw new UnsupportedOperationException("tables of tests stay as they are")
+  private def refused() =
+    throw new UnsupportedOperationException("tables of tests stay as they are")
 }
 
 object StoredCatalog {
@@ -117,7 +118,9 @@ final private class StoredTable(
   override def planInputPartitions(): Array[InputPartition] = parts
   override def createReaderFactory(): PartitionReaderFactory = StoredReaders
   override def outputPartitioning(): Partitioning =
-    new KeyGroupedPartitioning(transforms.map(t => t: org.apache.spark.sql.connector.expressions.Expression), parts.length)
+    new KeyGroupedPartitioning(
+      transforms.map(t => t: org.apache.spark.sql.connector.expressions.Expression),
+      parts.length)
 }
 
 private object StoredReaders extends PartitionReaderFactory {

@@ -124,7 +124,8 @@ class StoredTablesSuite extends ShuffleSuite {
       ("large", "a", "SHUFFLE.LARGE_BUCKET"),
       ("by_c", "c", "SHUFFLE.UNKNOWN_KEYS"),
       ("by_a", "a", "SHUFFLE.LARGE_BUCKET"), // a value is a part, and null is the largest
-      ("buckets", "a", "SHUFFLE.UNKNOWN_KEYS")).foreach { case (table, key, code) =>
+      ("buckets", "a", "SHUFFLE.UNKNOWN_KEYS")
+    ).foreach { case (table, key, code) =>
       val sql = s"SELECT * FROM stored.$table AS l JOIN u AS r ON l.$key = r.$key AND l.b = r.b"
       assert(declines(sql) == Set(code), table)
       assert(fired(sql).isEmpty, table)
