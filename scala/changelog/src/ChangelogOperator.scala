@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import io.firesteel.changelog.ChangelogOperator.{mapKeys, renamed}
+import io.firesteel.changelog.ChangelogOperator.{closing, mapKeys, renamed}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, Generator, GetStructField, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
@@ -157,8 +157,7 @@ final case class TableJoin(
   override def changes(inputs: Seq[Facts]): Changes =
     Changes(updates = true, deletes = inputs.head.changes.deletes)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = inputs.head.upsertKeys
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] =
-    key.map(_.exprId).toSet & inputs.head.eventTimes
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = closing(key, inputs.head)
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   // What a row replaces or deletes is found by its key.
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(false)
@@ -276,8 +275,7 @@ final case class GroupAggregate(
       case (result, _: Count | _: Max) => result.exprId -> Trend.Rising
       case (result, _: Min) => result.exprId -> Trend.Falling
     }.toMap
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] =
-    keys.map(_.exprId).toSet & inputs.head.eventTimes
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = closing(keys, inputs.head)
 }
 
 /**
@@ -319,8 +317,7 @@ final case class TopN(
   }
 
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] =
-    partition.map(_.exprId).toSet & inputs.head.eventTimes
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = closing(partition, inputs.head)
 }
 
 /** `row_kind()`: from here on, each change is a row that stays. */
@@ -341,6 +338,15 @@ final case class ChangeEvents(
 }
 
 private[changelog] object ChangelogOperator {
+
+  /**
+   * The one of the columns by which an operator keeps its rows apart by which the watermark closes them:
+   * a window before a time, which it passes earlier. By another one changes may still come.
+   */
+  def closing(keys: Seq[Attribute], input: Facts): Set[ExprId] = {
+    val times = keys.filter(key => input.eventTimes(key.exprId))
+    times.find(_.dataType.isInstanceOf[StructType]).orElse(times.headOption).map(_.exprId).toSet
+  }
 
   /** The upsert keys of a projection: those all of whose columns it passes on, whole or in parts. */
   def mapKeys(columns: Seq[NamedExpression], keys: Set[Set[ExprId]]): Set[Set[ExprId]] = {

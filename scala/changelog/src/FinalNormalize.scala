@@ -68,7 +68,14 @@ final private[changelog] class FinalNormalize(
       isBefore: Boolean,
       partition: Int,
       known: Newest): Boolean = {
-    val bySequence = order.compare(value, isBefore, known.value, known.isBefore)
+    def areSame = {
+      val deleted = value.getBoolean(deletedAt)
+      value.setBoolean(deletedAt, known.value.getBoolean(deletedAt))
+      val same = value == known.value
+      value.setBoolean(deletedAt, deleted)
+      same
+    }
+    val bySequence = order.compare(value, isBefore, known.value, known.isBefore, areSame)
     bySequence > 0 || (bySequence == 0 && partition >= known.partition)
   }
 
@@ -78,7 +85,7 @@ final private[changelog] class FinalNormalize(
       override def hasNext: Boolean = all.hasNext
       override def next(): List[InternalRow] = {
         val entry = all.next()
-        settle(entry.getKey, entry.getValue)
+        settle(entry.getKey, entry.getValue.value)
       }
     }.flatten
     new Iterator[InternalRow] {
@@ -91,12 +98,10 @@ final private[changelog] class FinalNormalize(
     }
   }
 
-  private def settle(key: UnsafeRow, newest: Newest): List[InternalRow] = {
-    val value = newest.value
+  private def settle(key: UnsafeRow, value: UnsafeRow): List[InternalRow] = {
     val stored = entries.get(key)
-    // What is stored, even if it was an update-before, has nothing older of its sequence any more.
-    if (stored != null && order.compare(value, newest.isBefore, stored, false) < 0) {
-      if (!newest.isBefore || order.compare(value, false, stored, false) < 0) late += 1
+    if (stored != null && order.compare(value, stored) < 0) {
+      late += 1
       Nil
     } else {
       // Made before the store takes the new row: the old one may be the store's own.

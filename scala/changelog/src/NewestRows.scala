@@ -6,8 +6,11 @@ import org.apache.spark.sql.catalyst.expressions.{SortOrder, UnsafeProjection, U
 import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
 
 /**
- * Which of two rows of a key is the newer: by the sequence, and of equals the one that comes later. What
- * an update has replaced is older than all with its sequence, from whatever file it comes.
+ * Which of two rows of a key is the newer: by the sequence, and of equals the one that comes later.
+ *
+ * In a micro-batch what an update has replaced is older than another row with its sequence, from whatever
+ * file it comes: the two sides of an update in one commit may lie in two, with the commit's number. Not so
+ * if it is the very row: then the sequence is the rows' own, and the row goes.
  */
 final private[changelog] class ArrivalOrder(sequence: Seq[SortOrder]) {
 
@@ -20,17 +23,22 @@ final private[changelog] class ArrivalOrder(sequence: Seq[SortOrder]) {
    *
    * @param isBefore whether `row` is what an update has replaced
    * @param otherIsBefore whether the other is
+   * @param areSame whether they have the same columns
    */
   def compare(
       row: InternalRow,
       isBefore: Boolean,
       other: InternalRow,
-      otherIsBefore: Boolean): Int =
-    if (isByArrival) 0
-    else {
-      val bySequence = ordering.compare(row, other)
-      if (bySequence != 0) bySequence else java.lang.Boolean.compare(otherIsBefore, isBefore)
-    }
+      otherIsBefore: Boolean,
+      areSame: => Boolean): Int = {
+    val bySequence = compare(row, other)
+    if (isByArrival || bySequence != 0 || isBefore == otherIsBefore || areSame) bySequence
+    else if (isBefore) -1
+    else 1
+  }
+
+  def compare(row: InternalRow, other: InternalRow): Int =
+    if (isByArrival) 0 else ordering.compare(row, other)
 }
 
 /**
@@ -62,14 +70,28 @@ final private[changelog] class NewestRows(
     if (known == null) {
       newest.put(key.copy(), own.copy())
       rowBytes += key.getSizeInBytes + own.getSizeInBytes + FoldLimits.overhead
-    } else if (order.compare(own, isBefore(own), known, isBefore(known)) >= 0) {
+    } else if (isNewer(own, known)) {
       newest.put(key, own.copy()) // the key that is there stays
       rowBytes += own.getSizeInBytes - known.getSizeInBytes
     }
   }
 
-  private def isBefore(row: UnsafeRow): Boolean =
-    row.getByte(row.numFields - 1) == RowKind.UpdateBefore
+  private def isNewer(row: UnsafeRow, known: UnsafeRow): Boolean = {
+    val at = row.numFields - 1
+    val (kind, knownKind) = (row.getByte(at), known.getByte(at))
+    def areSame = {
+      row.setByte(at, knownKind)
+      val same = row == known
+      row.setByte(at, kind)
+      same
+    }
+    order.compare(
+      row,
+      kind == RowKind.UpdateBefore,
+      known,
+      knownKind == RowKind.UpdateBefore,
+      areSame) >= 0
+  }
 
   override protected def drain(): Iterator[InternalRow] = {
     val all = newest.values.iterator

@@ -87,7 +87,8 @@ final private[changelog] class PartialTopN(
       entries += 1
       come += 1
       rowBytes += row.getSizeInBytes + FoldLimits.overhead
-      if (kept.size - kept.sorted >= slack) {
+      // Of many that tie all are kept: what is sorted grows with them, or sorting would be quadratic.
+      if (kept.size - kept.sorted >= math.max(slack, kept.sorted)) {
         shrink(kept)
         if (kept.worst != null) bounds(asked) = kept.worst.prefix
       }

@@ -66,7 +66,8 @@ final private[changelog] class RankedRows(
    * @param row the row at an index
    */
   def within(size: Int, row: Int => UnsafeRow): Int =
-    if (places.function == PlaceFunction.RowNumber) math.min(places.to, size.toLong).toInt
+    if (places.function == PlaceFunction.RowNumber)
+      math.max(0L, math.min(places.to, size.toLong)).toInt
     else {
       var (i, distinct) = (0, 0L)
       var beyond = false

@@ -95,20 +95,20 @@ final private[changelog] class ReadChangelog(
   /** Below the place where changes become rows, unless it asks for their kinds. */
   private def having(condition: Expression, result: ChangelogOperator): ChangelogOperator =
     result match {
-      case ChangeEvents(columns, before, input) if !columns.exists { column =>
-            ReadChangelog.asksRowKind(column) && condition.references.contains(column.toAttribute)
-          } =>
-        ChangeEvents(columns, before, select(inTermsOf(columns, condition), input))
+      case ChangeEvents(columns, before, input) =>
+        val (kinds, others) = columns.partition(ReadChangelog.asksRowKind)
+        if (kinds.exists(kind => condition.references.contains(kind.toAttribute)))
+          select(condition, result)
+        else {
+          // Computed once, below both; with what is computed of kinds.
+          val read = kinds.flatMap(_.references.toSeq)
+            .filterNot(column => others.exists(_.exprId == column.exprId))
+          val below = Projection(others ++ read.distinct, input)
+          val shown = columns.map(c => if (kinds.contains(c)) c else c.toAttribute)
+          ChangeEvents(shown, before, select(condition, below))
+        }
       case other => select(condition, other)
     }
-
-  /** A condition on the result of a projection as one on its input. */
-  private def inTermsOf(columns: Seq[NamedExpression], condition: Expression): Expression = {
-    val meaning = columns.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
-    condition.transformUp {
-      case column: Attribute => meaning.getOrElse(column.exprId, column)
-    }
-  }
 
   /**
    * Below projections, as Spark's optimiser has it: what is computed of rows that the condition leaves
@@ -120,7 +120,11 @@ final private[changelog] class ReadChangelog(
       case Projection(columns, below)
           if condition.deterministic && columns.forall(_.deterministic) &&
             !SubqueryExpression.hasSubquery(condition) && !asksUsersFunctions(condition, columns) =>
-        Projection(columns, select(inTermsOf(columns, condition), below))
+        val meaning = columns.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
+        val inTerms = condition.transformUp {
+          case column: Attribute => meaning.getOrElse(column.exprId, column)
+        }
+        Projection(columns, select(inTerms, below))
       case _ => Selection(condition, repeatable("Filter", Seq(condition), input))
     }
 

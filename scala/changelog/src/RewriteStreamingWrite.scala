@@ -1,5 +1,7 @@
 package io.firesteel.changelog
 
+import scala.annotation.tailrec
+
 import io.firesteel.core.Decline
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
@@ -62,10 +64,22 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
 
   /** Written in each place where it is read, a common table expression is computed in each. */
   private def requireOneAnswer(query: LogicalPlan): Unit = {
-    val read = query.collectWithSubqueries { case reading: CTERelationRef => reading.cteId }
-    query.collectWithSubqueries { case WithCTE(_, definitions) => definitions }.flatten
-      .filter(definition => read.count(_ == definition.id) > 1)
-      .flatMap(_.child.collect { case node => node.expressions.find(!_.deterministic) }.flatten)
+    def read(plan: LogicalPlan) =
+      plan.collectWithSubqueries { case reading: CTERelationRef => reading.cteId }
+    val definitions =
+      query.collectWithSubqueries { case WithCTE(_, definitions) => definitions }.flatten
+    // What is read by one that is read twice is read twice, too.
+    @tailrec
+    def closure(ids: Set[Long]): Set[Long] = {
+      val more = ids ++ definitions.filter(d => ids(d.id)).flatMap(d => read(d.child))
+      if (more == ids) ids else closure(more)
+    }
+    val all = read(query)
+    val twice = closure(all.filter(id => all.count(_ == id) > 1).toSet)
+    definitions.filter(definition => twice(definition.id))
+      .flatMap(_.child.collectWithSubqueries { case node =>
+        node.expressions.find(!_.deterministic)
+      }.flatten)
       .foreach(varying => throw ChangelogErrors.notRepeatable("WITH", varying.sql))
   }
 

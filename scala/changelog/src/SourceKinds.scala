@@ -43,7 +43,7 @@ private[changelog] object SourceKinds {
   /**
    * Whether a row of that name comes or goes. Nothing says that a source gives the two sides of an
    * update one after the other, so they are a deletion and an insertion; of rows with a key the first
-   * stays an update-before, which [[ArrivalOrder]] puts before what has the same sequence.
+   * stays an update-before, which [[ArrivalOrder]] tells from a deletion.
    *
    * @param keyed whether a row replaces another of its key
    */

@@ -1,7 +1,7 @@
 package io.firesteel.changelog
 
 import io.firesteel.core.RowKind
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, CreateNamedStruct, EqualTo, Expression, GetStructField, GreaterThan, If, Literal, MonotonicallyIncreasingID, NamedExpression, Not, ReplicateRows}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, CreateNamedStruct, EqualNullSafe, EqualTo, Expression, GetStructField, GreaterThan, If, IsNotNull, Literal, MonotonicallyIncreasingID, NamedExpression, Not, ReplicateRows, RowOrdering}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{MaxBy, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project}
 
@@ -36,21 +36,35 @@ private[changelog] object TableOfChanges {
   }
 
   /**
-   * Each key's last row, if that is not a deletion: the last by the sequence, what an update has replaced
-   * before others, and then by its place in its input partition.
+   * Each key's last row, if that is not a deletion: the last by the sequence, and then by its place in its
+   * input partition; see [[ArrivalOrder]] for what an update has replaced.
    */
   private def newest(source: FromChangelog, kind: Alias): LogicalPlan = {
     val arrival = Alias(MonotonicallyIncreasingID(), "arrival")()
     val numbered = Project(source.output :+ kind :+ arrival, source.child)
-    val row = named(source.output :+ kind.toAttribute)
-    val after = Not(EqualTo(kind.toAttribute, Literal(RowKind.UpdateBefore)))
-    val sequence =
-      if (source.sequenceColumns.isEmpty) Nil else source.sequenceColumns :+ after
-    val last = Alias(
-      MaxBy(row, named(sequence :+ arrival.toAttribute)).toAggregateExpression(),
-      "last")()
-    val byKey = Aggregate(source.keyColumns, source.keyColumns :+ last, numbered)
-    val there = Filter(comes(GetStructField(last.toAttribute, source.output.size)), byKey)
+    val (kindAt, sequence) = (source.output.size, source.sequenceColumns)
+    val row = named(source.output :+ kind.toAttribute :+ arrival.toAttribute)
+    val isBefore = EqualTo(kind.toAttribute, Literal(RowKind.UpdateBefore))
+    def lastBy(order: Seq[Expression], filter: Option[Expression]) = {
+      val by = named(order :+ arrival.toAttribute)
+      Alias(MaxBy(row, by).toAggregateExpression(isDistinct = false, filter), "last")()
+    }
+    val isAfter = if (sequence.isEmpty) Nil else Seq(Not(isBefore))
+    val last = lastBy(sequence ++ isAfter, None)
+    val replaced = if (sequence.isEmpty) None else Some(lastBy(sequence, Some(isBefore)))
+    val byKey =
+      Aggregate(source.keyColumns, source.keyColumns ++ (last +: replaced.toSeq), numbered)
+    def of(alias: Alias, at: Int) = GetStructField(alias.toAttribute, at)
+    // The very row went after it had come.
+    val gone = replaced.map { before =>
+      val same = source.output.indices
+        .filter(at => RowOrdering.isOrderable(source.output(at).dataType))
+        .map(at => EqualNullSafe(of(before, at), of(last, at)))
+      val later = GreaterThan(of(before, kindAt + 1), of(last, kindAt + 1))
+      (IsNotNull(before.toAttribute) +: same :+ later).reduce[Expression](And(_, _))
+    }
+    val isThere = comes(of(last, kindAt))
+    val there = Filter(gone.fold[Expression](isThere)(g => And(isThere, Not(g))), byKey)
     val columns = source.output.zipWithIndex.map { case (column, i) =>
       val isKey = source.keyColumns.exists(_.exprId == column.exprId)
       as(column, if (isKey) column else GetStructField(last.toAttribute, i))

@@ -204,7 +204,11 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
 
   /** The column by which the watermark closes what an operator keeps apart by these. */
   private def closing(keys: Seq[Attribute], inferred: Inferred): Option[Attribute] =
-    if (closes) keys.find(key => inferred.inputs.head.facts.eventTimes(key.exprId)) else None
+    if (!closes) None
+    else {
+      val by = ChangelogOperator.closing(keys, inferred.inputs.head.facts)
+      keys.find(key => by(key.exprId))
+    }
 
   private def project(columns: Seq[NamedExpression], input: Written): Written =
     Written(Project(columns ++ input.kind, input.plan), input.kind)

@@ -107,18 +107,46 @@ class ChangelogSourceSuite extends ChangelogSuite {
     )
   }
 
-  test("a sequence: what an update has replaced is older than all that has the same") {
-    val batches = Seq(
-      Seq(Row(1, "5", "+U"), Row(1, "5", "-U"), Row(2, "5", "-U")) -> Seq("1 5 +I"),
-      Seq(Row(1, "5", "-U"), Row(2, "5", "+U")) -> Seq("2 5 +I"),
-      Seq(Row(1, "6", "-U"), Row(2, "6", "D"), Row(2, "6", "-U")) -> Seq("1 5 -D", "2 5 -D"),
-      Seq(Row(1, "6", "+U")) -> Seq("1 6 +I")
+  test("a sequence: the sides of an update with the commit's number, from whatever files") {
+    withSequence(
+      Seq(
+        Seq(Row(1, "a", 4L, "+I")),
+        Seq(Row(1, "b", 5L, "+U"), Row(1, "a", 5L, "-U")),
+        Seq(Row(1, "b", 6L, "-U"), Row(1, "c", 6L, "+U")),
+        Seq(Row(2, "x", 7L, "+U"), Row(1, "c", 7L, "-U"))
+      ),
+      Seq("1 a", "1 b", "1 c", "2 x")
     )
-    tells(sequenced, batches: _*)
-    val rows = batches.flatMap(_._1)
-    spark.createDataFrame(rows.asJava, StructType.fromDDL(schema)).createOrReplaceTempView("sides")
-    val table = s"SELECT id, v FROM ${sequenced.call("sides")}"
-    assert(spark.sql(table).collect().toSeq == Seq(Row(1, "6")))
+  }
+
+  test("a sequence: the sides of an update each with its row's own") {
+    withSequence(
+      Seq(
+        Seq(Row(1, "a", 4L, "+I")),
+        Seq(Row(1, "a", 4L, "-U"), Row(2, "a", 5L, "+U")),
+        Seq(Row(2, "b", 6L, "+U"), Row(2, "b", 6L, "-U"), Row(3, "b", 7L, "+U"))),
+      Seq("1 a", "2 a", "3 b")
+    )
+  }
+
+  /** The table after each micro-batch, and the batch query's at the end. */
+  private def withSequence(batches: Seq[Seq[Row]], tables: Seq[String]): Assertion = {
+    val schema = "id INT, v STRING, n BIGINT, op STRING"
+    def table(of: String) =
+      s"SELECT id, v FROM from_changelog(TABLE($of), 'op', 'id', sequence_by => 'n')"
+    val fed = new ChangelogStream(spark, StructType.fromDDL(schema), table("{t}"))
+    try {
+      fed.startAs("complete", table("{t}"))
+      batches.zip(tables).foreach { case (rows, wanted) =>
+        fed.feed(rows)
+        assert(fed.last.map(_.mkString(" ")) == Seq(wanted))
+      }
+    } finally fed.stop()
+    spark
+      .createDataFrame(batches.flatten.asJava, StructType.fromDDL(schema))
+      .coalesce(1)
+      .createOrReplaceTempView("sides")
+    assert(spark.sql(table("sides")).collect().map(_.mkString(" ")).toSeq == Seq(tables.last))
   }
 
   test("with a time to live: rows are replaced as before, and forgotten after it") {

@@ -163,7 +163,10 @@ class OutputModesSuite extends ChangelogSuite {
       "FIRESTEEL_CHANGELOG_UNSUPPORTED_OPERATOR",
     // Spark computes it once for both.
     "WITH c AS (SELECT uuid() AS id FROM {t}) SELECT count(DISTINCT id), row_kind() FROM (" +
-      "SELECT id FROM c UNION ALL SELECT id FROM c)" -> "FIRESTEEL_CHANGELOG_NOT_REPEATABLE"
+      "SELECT id FROM c UNION ALL SELECT id FROM c)" -> "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
+    "WITH c AS (SELECT uuid() AS id FROM {t}), d AS (SELECT id FROM c) SELECT count(DISTINCT id), " +
+      "row_kind() FROM (SELECT id FROM d UNION ALL SELECT id FROM d)" ->
+      "FIRESTEEL_CHANGELOG_NOT_REPEATABLE"
   ).foreach { case (sql, condition) =>
     test(s"$condition: $sql") {
       assert(refusal(words, sql).contains(condition))
@@ -219,6 +222,13 @@ class OutputModesSuite extends ChangelogSuite {
         }
         changes("append", "", "[a,2,+I]", "[a,2,-U] [a,3,+U]", "[a,3,-D]", "")
         changes("update", "", "[a,2,+I]", "[a,3,+U]", "[a,3,-D]", "")
+    }
+    run(
+      "SELECT word, rand() AS r, concat(row_kind(), word) AS op FROM {t} GROUP BY word HAVING r < 0.5",
+      "append") { fed =>
+      fed.feed((1 to 50).map(i => Row(s"w$i", i)))
+      assert(fed.last.size > 5 && fed.last.forall(row =>
+        row.getDouble(1) < 0.5 && row.getString(2) == s"+I${row.getString(0)}"))
     }
     // What asks for the kinds, or stands above a query that tells them, is asked of the changes.
     Seq(

@@ -222,8 +222,31 @@ class TopNStreamSuite extends ChangelogSuite {
     }
   }
 
+  test("many rows that tie, in generated code and without, whatever the memory") {
+    val rows = (0 until 400).map(i => Row(s"k${i % 3}", i % 4, i))
+    for {
+      function <- Seq("rank", "dense_rank", "row_number")
+      compiled <- Seq(true, false)
+      limit <- Seq(7, 100000)
+    } withConf(
+      "spark.sql.codegen.wholeStage" -> compiled,
+      ChangelogConf.MAX_BUFFERED_ROWS.key -> limit) {
+      assertFollows(
+        schema,
+        s"SELECT k, v, id FROM (SELECT *, $function() OVER (PARTITION BY k ORDER BY v DESC" +
+          s"${if (function == "row_number") ", id" else ""}) AS rn FROM {t}) WHERE rn <= 2",
+        Seq(rows.take(150), rows.drop(150))
+      )
+    }
+  }
+
   test("bounds that contradict one another have no rows, and may be in two filters") {
-    Seq("rn <= 1 AND rn > 1", "rn = 1 AND rn = 2", "rn < 2 AND rn = 2").foreach { bound =>
+    Seq(
+      "rn <= 1 AND rn > 1",
+      "rn = 1 AND rn = 2",
+      "rn < 2 AND rn = 2",
+      "rn < 0",
+      "rn = -1").foreach { bound =>
       assertFollows(schema, top(bound), batches)
     }
     assertFollows(schema, s"SELECT * FROM (${top("rn <= 2", "*")}) WHERE v > 3", batches)

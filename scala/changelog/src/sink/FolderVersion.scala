@@ -48,7 +48,7 @@ final private[sink] case class FolderVersion(
 
 private[sink] object FolderVersion {
 
-  private val format = 1
+  private val format = 2
   private val mapper = new ObjectMapper
 
   def parse(json: String): FolderVersion = {
