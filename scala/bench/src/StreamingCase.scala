@@ -41,6 +41,7 @@ final case class FlinkDialect(
  * @param state rows in state at the end, and bytes of memory by the provider's own count
  * @param operators firesteel's stateful operators, from the sink down
  * @param flinkPlan Flink's own words
+ * @param warmUps rounds before those that count
  */
 final case class StreamingResult(
     question: StreamingCase,
@@ -50,6 +51,7 @@ final case class StreamingResult(
     state: StateSize,
     operators: Seq[String],
     flinkPlan: String,
+    warmUps: Rounds,
     rounds: Rounds) {
 
   def speedUp: Sample = StreamingMeasure.of(rounds)

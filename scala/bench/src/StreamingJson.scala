@@ -36,9 +36,8 @@ object StreamingJson {
         "met" -> JBool(target.bound.missedBy(result.speedUp.median).isEmpty)
       )
     }),
-    "seconds" -> JObject(result.rounds.runs.toList.sortBy(_._1).map { case (name, runs) =>
-      name -> JArray(runs.toList.map(run => JDouble(run.seconds)))
-    }),
+    "seconds" -> everyone(result.rounds),
+    "warmUpSeconds" -> everyone(result.warmUps),
     "answer" -> JString(outcome(result.truth)),
     "stock" -> JString(outcome(result.stock.asItComes)),
     "stockUnchecked" -> JString(outcome(result.stock.unchecked)),
@@ -47,6 +46,11 @@ object StreamingJson {
     "operators" -> JArray(result.operators.toList.map(JString(_))),
     "flinkPlan" -> JString(FlinkNote.physical(result.flinkPlan))
   )
+
+  private def everyone(rounds: Rounds): JValue =
+    JObject(rounds.runs.toList.sortBy(_._1).map { case (name, runs) =>
+      name -> JArray(runs.toList.map(run => JDouble(run.seconds)))
+    })
 
   private def outcome(outcome: StockOutcome): String = outcome match {
     case StockOutcome.Refused(condition, message) => s"refused: $condition $message"

@@ -25,14 +25,18 @@ object StreamingPage {
     val picture = if (results.cases.isEmpty) "" else s"\n\n![ratios](${results.name}.svg)"
     s"""# Measured: streaming queries beside Apache Flink
        |
-       |Written by $command; do not edit. firesteel and Flink ran in turn, each in a warm JVM with two
-       |tasks on the same two cores, over the same ${names(results.format)} files. A ratio is the median of the ratios of
-       |neighbouring runs, with the smallest and the largest; seconds are medians. Both gave the answer of
-       |the batch query, or there would be no page.$picture""".stripMargin
+       |Written by $command; do not edit. firesteel and Flink ran in turn, each in a JVM with two
+       |tasks on the same two cores, over the same ${names(
+        results.format)} files. Rounds count from where the last ${WarmUp.window}
+       |made neither faster by more than ${percent(WarmUp.gain)}, or ${WarmUp.most} are over: both have compiled then what they run.
+       |A ratio is the median of the ratios of neighbouring runs, with the smallest and the largest; seconds
+       |are medians. Both gave the answer of the batch query, or there would be no page.$picture""".stripMargin
   }
 
   private def names(format: String): String =
     Map("csv" -> "CSV", "parquet" -> "Parquet").getOrElse(format, format)
+
+  private def percent(share: Double): String = f"${share * 100}%.0f %%"
 
   private def targets(results: StreamingResults): String = {
     val beside = for {
@@ -69,7 +73,11 @@ object StreamingPage {
 
   private def times(cases: Seq[StreamingResult]): Option[String] = {
     val rows = cases.map { result =>
-      Seq(result.question.title, f"${result.question.table.rows}%,d", spread(result.speedUp)) ++
+      Seq(
+        result.question.title,
+        f"${result.question.table.rows}%,d",
+        result.warmUps.runs(StreamingContestant.firesteel).size.toString,
+        spread(result.speedUp)) ++
         StreamingContestant.all.map(name => seconds(result.rounds.seconds(name)))
     }
     Option.when(rows.nonEmpty)(
@@ -80,7 +88,7 @@ object StreamingPage {
         |time.
         |
         |""".stripMargin + table(
-        Seq("case", "rows", StreamingMeasure.label) ++ StreamingContestant.all,
+        Seq("case", "rows", "rounds before", StreamingMeasure.label) ++ StreamingContestant.all,
         rows))
   }
 

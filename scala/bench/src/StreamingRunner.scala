@@ -20,8 +20,6 @@ final class StreamingRunner(
     progress: Progress,
     pairs: Int) {
 
-  private val warmUps = 2
-
   private val ours = new OurStream(spark, new TaskLog(spark.sparkContext), scratch)
 
   private val stock = new StockStream(spark)
@@ -43,7 +41,7 @@ final class StreamingRunner(
     val verdict = progress.step(s"${question.name}: stock")(stock.verdict(question))
 
     val two = rivals(question, jobs)
-    (0 until warmUps).foreach(round(question, two, "warm-up", _))
+    val warmUps = WarmUp.until(round(question, two, "warm-up", _))
     val runs = (0 until pairs).flatMap(round(question, two, "round", _)) ++
       round(question, others(question, jobs), "beside them", 0)
     StreamingResult(
@@ -54,6 +52,7 @@ final class StreamingRunner(
       once.state,
       once.operators,
       flink.plan(jobs.timed),
+      warmUps,
       Rounds(runs.groupMap(_._1)(_._2)))
   }
 
