@@ -61,7 +61,7 @@ final private[changelog] case class ChangelogAggregateExec(
     eventTime: Option[Attribute],
     watermark: Watermark,
     mode: String,
-    ttlMs: Long,
+    ttl: Option[TimeToLive],
     stateInfo: Option[StatefulOperatorStateInfo],
     child: SparkPlan)
   extends StatefulChangelogExec {

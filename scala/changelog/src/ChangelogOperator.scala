@@ -1,10 +1,10 @@
 package io.firesteel.changelog
 
 import io.firesteel.changelog.ChangelogOperator.{closing, mapKeys, renamed}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, Generator, GetStructField, NamedExpression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, ExprId, Expression, Generator, GetStructField, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{ArrayType, StructType}
 
 /**
  * One operator of a query as changelog inference sees it (Flink: `ChangelogTraitInferencer`).
@@ -140,18 +140,24 @@ final case class Normalize(
  *
  * @param key what identifies a row of the input
  * @param streamKeys what of a row equals the table's keys
- * @param matches the column with all that belongs to a key; null where there is nothing
  */
 final case class TableJoin(
     key: Seq[Attribute],
     streamKeys: Seq[Expression],
     table: JoinedTable,
-    matches: Attribute,
+    matchesId: ExprId,
     ttlMs: Long,
     input: ChangelogOperator)
   extends ChangelogOperator
   with Stateful {
   override def name: String = "Join"
+
+  /** All that belongs to a key; null where there is nothing. */
+  val matches: Attribute =
+    AttributeReference(
+      "matches",
+      ArrayType(table.element.dataType, containsNull = false))(matchesId)
+
   override def output: Seq[Attribute] = input.output :+ matches
   def columns: Seq[Attribute] = output.filterNot(c => key.exists(_.exprId == c.exprId))
   override def changes(inputs: Seq[Facts]): Changes =

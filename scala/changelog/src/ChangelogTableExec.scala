@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{DataType, LongType, StructType}
 final private[changelog] case class ChangelogTableExec(
     columns: Seq[Attribute],
     kindIn: Option[Attribute],
-    ttlMs: Long,
+    ttl: Option[TimeToLive],
     stateInfo: Option[StatefulOperatorStateInfo],
     child: SparkPlan)
   extends StatefulChangelogExec {

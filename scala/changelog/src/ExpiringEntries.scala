@@ -11,25 +11,26 @@ import org.apache.spark.sql.types.{LongType, StructType}
  * Entries that are there for a time after they were last written, and then as if they had never been
  * (Flink: `table.exec.state.ttl`). Nothing is told of what expires.
  *
- * The time is the last column of a value, in milliseconds of the clock of the task that wrote it;
- * all that a task writes has the same. What has expired is not read from that moment on, and leaves the
- * store in one of the next [[ExpiringEntries.evictEvery]] micro-batches.
+ * The time is the last column of a value, in milliseconds: that of the micro-batch that wrote it
+ * ([[TimeToLive]]). What has expired is not read from that moment on, and leaves the store in one of the
+ * next [[ExpiringEntries.evictEvery]] micro-batches.
  *
  * @param value the columns of a value, without the time
+ * @param nowMs the time of this micro-batch
  */
 final private[changelog] class ExpiringEntries(
     store: StateStore,
     counts: StateCounts,
     value: StructType,
     ttlMs: Long,
+    nowMs: Long,
     operator: String)
   extends StateEntries(store, counts)
   with Logging {
 
-  private[this] val now = System.currentTimeMillis()
   private[this] val timeAt = value.length
   private[this] val joined = new JoinedRow
-  private[this] val time = new GenericInternalRow(Array[Any](now))
+  private[this] val time = new GenericInternalRow(Array[Any](nowMs))
   private[this] val toStored = UnsafeProjection.create(
     (value.map(_.dataType) :+ LongType).zipWithIndex.map { case (t, i) =>
       BoundReference(i, t, nullable = true)
@@ -63,7 +64,7 @@ final private[changelog] class ExpiringEntries(
 
   override protected def isThere(entry: UnsafeRowPair): Boolean = !hasExpired(entry.value)
 
-  private def hasExpired(stored: UnsafeRow): Boolean = now - stored.getLong(timeAt) > ttlMs
+  private def hasExpired(stored: UnsafeRow): Boolean = nowMs - stored.getLong(timeAt) > ttlMs
 }
 
 private[changelog] object ExpiringEntries {

@@ -1,31 +1,60 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, CreateArray, CreateNamedStruct, Expression, Literal, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.CollectList
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 
 /** How a table that is no stream is joined with a changelog. */
-sealed trait JoinedTable
+sealed trait JoinedTable {
+
+  /** What of a row of the table is kept as a match; without any it is only kept that there is one. */
+  def columns: Seq[Attribute]
+
+  def withColumns(columns: Seq[Attribute]): JoinedTable
+
+  final def element: Expression = CreateNamedStruct(
+    if (columns.isEmpty) Seq(Literal("is_there"), Literal(true))
+    else columns.zipWithIndex.flatMap { case (c, i) => Seq(Literal(s"_$i"), c) })
+}
 
 object JoinedTable {
 
   /**
    * Read whole and broadcast.
    *
-   * @param keys columns of `plan`, which has at most one row for each value of them, and the matches
+   * @param keys over columns of `table`
+   * @param once whether one match is as good as several
    */
-  final case class Whole(keys: Seq[Attribute], plan: LogicalPlan) extends JoinedTable
+  final case class Whole(
+      keys: Seq[Expression],
+      columns: Seq[Attribute],
+      once: Boolean,
+      table: LogicalPlan)
+    extends JoinedTable {
+    override def withColumns(columns: Seq[Attribute]): Whole = copy(columns = columns)
+
+    /** At most one row for each value of the keys, which come first, with an array of the matches. */
+    def byKey(matches: Attribute): (Seq[Attribute], LogicalPlan) = {
+      val named = keys.map(Alias(_, "key")())
+      val all =
+        if (once) CreateArray(Seq(element)) else CollectList(element).toAggregateExpression()
+      val results: Seq[NamedExpression] = named :+ Alias(all, matches.name)(matches.exprId)
+      (named.map(_.toAttribute), Aggregate(keys, results, table))
+    }
+  }
 
   /**
    * Asked by key.
    *
    * @param keys over columns of `plan`
    * @param isThere a column of `plan` that is never null
-   * @param element what of a row of `plan` is a match
    */
   final case class ByKey(
       keys: Seq[Expression],
       isThere: Attribute,
-      element: Expression,
+      columns: Seq[Attribute],
       plan: LogicalPlan)
-    extends JoinedTable
+    extends JoinedTable {
+    override def withColumns(columns: Seq[Attribute]): ByKey = copy(columns = columns)
+  }
 }

@@ -59,7 +59,7 @@ final private[changelog] case class ChangelogNormalizeExec(
     eventTime: Option[Attribute],
     watermark: Watermark,
     mode: String,
-    ttlMs: Long,
+    ttl: Option[TimeToLive],
     stateInfo: Option[StatefulOperatorStateInfo],
     child: SparkPlan)
   extends StatefulChangelogExec {

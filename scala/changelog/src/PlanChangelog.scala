@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.types.IntegerType
@@ -17,7 +17,12 @@ object PlanChangelog extends SparkStrategy {
     case node: ChangelogNormalize => normalize(node) :: Nil
     case node: ChangelogTable =>
       val child = planLater(project(node.columns ++ node.kindIn, node.child))
-      ChangelogTableExec(node.columns, node.kindIn, node.ttlMs, None, StateProbe(child)) :: Nil
+      ChangelogTableExec(
+        node.columns,
+        node.kindIn,
+        timeToLive(node.ttl),
+        None,
+        StateProbe(child)) :: Nil
     case node: ChangelogFilter =>
       ChangelogFilterExec(node.passes, node.kind, node.kindOut, planLater(node.child)) :: Nil
     case node: ChangelogNumbers =>
@@ -58,7 +63,7 @@ object PlanChangelog extends SparkStrategy {
       node.eventTime,
       node.watermark,
       node.mode,
-      node.ttlMs,
+      timeToLive(node.ttl),
       None,
       StateProbe(partial)
     )
@@ -83,7 +88,7 @@ object PlanChangelog extends SparkStrategy {
       node.eventTime,
       node.watermark,
       node.mode,
-      node.ttlMs,
+      timeToLive(node.ttl),
       None,
       StateProbe(input)
     )
@@ -101,11 +106,14 @@ object PlanChangelog extends SparkStrategy {
       node.eventTime,
       node.watermark,
       node.mode,
-      node.ttlMs,
+      timeToLive(node.ttl),
       None,
       StateProbe(NewestRowsExec(node.keys, node.sequence, partition, read))
     )
   }
+
+  private def timeToLive(ttl: Option[Expression]): Option[TimeToLive] =
+    ttl.collect { case its: TimeToLive => its }
 
   private def project(columns: Seq[NamedExpression], child: LogicalPlan): LogicalPlan = {
     val wanted: Seq[Attribute] = columns.map(_.toAttribute)

@@ -25,7 +25,8 @@ private[changelog] object PruneColumns {
         join.copy(input = only(join.input, needed))
       case Projection(columns, input) =>
         val kept = columns.filter(c => read.contains(c.toAttribute))
-        Projection(kept, prune(input, references(kept)))
+        val rows = MatchedRows.narrow(Projection(kept, input))
+        rows.copy(input = prune(rows.input, references(rows.columns)))
       case events @ ChangeEvents(columns, _, input) =>
         val kept = columns.filter(c => read.contains(c.toAttribute))
         events.copy(columns = kept, input = prune(input, references(kept)))

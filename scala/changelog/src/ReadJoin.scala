@@ -1,11 +1,9 @@
 package io.firesteel.changelog
 
 import io.firesteel.core.ReadByKey
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, AttributeSet, CreateNamedStruct, EqualTo, Explode, Expression, GetStructField, If, IsNotNull, IsNull, Literal, PredicateHelper}
-import org.apache.spark.sql.catalyst.expressions.aggregate.CollectList
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, EqualTo, Expression, If, IsNotNull, IsNull, Literal, NamedExpression, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Join, LogicalPlan, Project}
-import org.apache.spark.sql.types.ArrayType
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project}
 
 /**
  * Reads a join of a changelog with a table that is no stream. What the table has for a key becomes one
@@ -36,7 +34,7 @@ private[changelog] object ReadJoin extends PredicateHelper {
       case LeftSemi => Projection(join.output, Selection(IsNotNull(found.matches), found))
       case LeftAnti => Projection(join.output, Selection(IsNull(found.matches), found))
       case _ => (parts.both ++ (if (keeps) Nil else parts.stream))
-          .foldLeft[ChangelogOperator](rows(join, found, table.output, keeps)) { (op, condition) =>
+          .foldLeft[ChangelogOperator](MatchedRows(join.output, found, keeps)) { (op, condition) =>
             Selection(condition, op)
           }
     }
@@ -109,52 +107,29 @@ private[changelog] object ReadJoin extends PredicateHelper {
         Literal(null, stream.dataType))
     }
     val filtered = parts.table.foldLeft(table)((plan, condition) => Filter(condition, plan))
-    val (joined, matches) = joinedTable(parts.equal.map(_._2), table.output, filtered)
     TableJoin(
       input.output.filter(c => key.contains(c.exprId)),
       streamKeys,
-      joined,
-      matches,
+      joinedTable(joinType, parts.equal.map(_._2), table.output, filtered),
+      NamedExpression.newExprId,
       ttlMs,
-      input)
+      input
+    )
   }
 
-  /** The table as it is joined, and the column of matches. */
   private def joinedTable(
+      joinType: JoinType,
       keys: Seq[Expression],
-      columns: Seq[Attribute],
-      table: LogicalPlan): (JoinedTable, Attribute) = {
-    val element = CreateNamedStruct(
-      columns.zipWithIndex.flatMap { case (c, i) => Seq(Literal(s"_$i"), c) })
+      output: Seq[Attribute],
+      table: LogicalPlan): JoinedTable = {
+    val once = joinType == LeftSemi || joinType == LeftAnti
+    val columns = if (once) Nil else output
     if (ReadByKey.isBelow(table)) {
       val isThere = Alias(Literal(true), "is_there")()
       val asked = ReadByKey.inPlace(table, "the lookup's answers are kept in state for retractions")
-      val matches = AttributeReference("matches", ArrayType(element.dataType, false))()
       val plan = Project(asked.output :+ isThere, asked)
-      (JoinedTable.ByKey(keys, isThere.toAttribute, element, plan), matches)
-    } else {
-      val named = keys.map(Alias(_, "key")())
-      val all = Alias(CollectList(element).toAggregateExpression(), "matches")()
-      val plan = Aggregate(keys, named :+ all, table)
-      (JoinedTable.Whole(named.map(_.toAttribute), plan), all.toAttribute.withNullability(true))
-    }
-  }
-
-  /** A row for each match, in the columns of the join. */
-  private def rows(
-      join: Join,
-      found: TableJoin,
-      table: Seq[Attribute],
-      keeps: Boolean): ChangelogOperator = {
-    val element = found.matches.dataType.asInstanceOf[ArrayType].elementType
-    val one = AttributeReference("match", element, nullable = keeps)()
-    val columns = join.output.map { column =>
-      table.indexWhere(_.exprId == column.exprId) match {
-        case -1 => column
-        case at => Alias(GetStructField(one, at), column.name)(column.exprId)
-      }
-    }
-    Projection(columns, Generation(Explode(found.matches), keeps, Seq(one), found))
+      JoinedTable.ByKey(keys, isThere.toAttribute, columns, plan)
+    } else JoinedTable.Whole(keys, columns, once, table)
   }
 
   private def unsupported(joinType: JoinType, reason: String, instead: String): Throwable =

@@ -212,8 +212,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     val rows = Project(columns ++ written.kind, written.plan)
     val attributes = columns.map(_.toAttribute)
     StateTypes.require("complete mode", attributes)
-    val ttlMs = conf.getConf(ChangelogConf.STATE_TTL)
-    WholeResult(ChangelogTable(attributes, written.kind, ttlMs, rows), last, inferred)
+    val ttl = TimeToLive.of(conf.getConf(ChangelogConf.STATE_TTL))
+    WholeResult(ChangelogTable(attributes, written.kind, ttl, rows), last, inferred)
   }
 
   private def outputOf(query: LogicalPlan, written: LogicalPlan): Seq[NamedExpression] =

@@ -2,7 +2,7 @@ package io.firesteel.changelog
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.firesteel.comparesBytes
-import org.apache.spark.sql.types.{ArrayType, BinaryType, BooleanType, DataType, DateType, DayTimeIntervalType, NumericType, StringType, StructType, TimestampNTZType, TimestampType, YearMonthIntervalType}
+import org.apache.spark.sql.types.{ArrayType, BinaryType, BooleanType, DataType, DateType, DayTimeIntervalType, NumericType, StringType, StructType, TimestampNTZType, TimestampType, TimeType, YearMonthIntervalType}
 
 /** What can be kept in state: values that are equal when their bytes are. */
 private[changelog] object StateTypes {
@@ -18,7 +18,7 @@ private[changelog] object StateTypes {
     case ArrayType(element, _) => isKept(element)
     case _: NumericType | BooleanType | BinaryType | DateType | TimestampType |
         TimestampNTZType => true
-    case _: DayTimeIntervalType | _: YearMonthIntervalType => true
+    case _: TimeType | _: DayTimeIntervalType | _: YearMonthIntervalType => true
     case _ => false
   }
 }

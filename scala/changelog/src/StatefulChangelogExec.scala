@@ -34,8 +34,8 @@ private[changelog] trait StatefulChangelogExec
   /** The one of these columns by which the watermark closes what is kept. */
   def eventTime: Option[Attribute]
 
-  /** How long an entry is kept after it was last written; 0, forever. */
-  def ttlMs: Long
+  /** How long an entry is kept; none, for ever. */
+  def ttl: Option[TimeToLive]
 
   /** That of the operator in all micro-batches. */
   def watermark: Watermark
@@ -47,12 +47,12 @@ private[changelog] trait StatefulChangelogExec
 
   /** The state as `explain` shows it: what it has of each key, and for how long. */
   protected def stateText: String = {
-    val kept = if (ttlMs > 0) s"; kept for $ttlMs ms after it was last written" else ""
+    val kept = ttl.fold("")(its => s"; kept for ${its.ms} ms after it was last written")
     val closed = eventTime.fold("")(time => s"; until the watermark has passed ${time.name}")
     s"key ${layout.key.toDDL}; value ${layout.value.toDDL}$kept$closed"
   }
 
-  private def stored: StateLayout = if (ttlMs > 0) layout.expiring else layout
+  private def stored: StateLayout = if (ttl.isEmpty) layout else layout.expiring
 
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] = Seq(
     StatefulOperatorCustomSumMetric(expiredMetric, "number of expired state rows"),
@@ -145,7 +145,7 @@ private[changelog] trait StatefulChangelogExec
   override protected def doExecute(): RDD[InternalRow] = {
     metrics // made here: tasks must not make them
     val (layout, stored, run) = (this.layout, this.stored, folded())
-    val (ttl, name, closed) = (ttlMs, nodeName, closedGroups)
+    val (life, name, closed) = (ttl.map(its => its.ms -> its.nowMs), nodeName, closedGroups)
     val late = longMetric("numRowsDroppedByWatermark")
     val counts = StateCounts(
       longMetric("numUpdatedStateRows"),
@@ -158,9 +158,9 @@ private[changelog] trait StatefulChangelogExec
       stored.key,
       stored.value,
       stored.encoder) { (store, rows) =>
-      val entries =
-        if (ttl > 0) new ExpiringEntries(store, counts, layout.value, ttl, name)
-        else new StateEntries(store, counts)
+      val entries = life.fold(new StateEntries(store, counts)) { case (ttlMs, nowMs) =>
+        new ExpiringEntries(store, counts, layout.value, ttlMs, nowMs, name)
+      }
       val inTime = closed.fold(rows)(_.inTime(rows, late))
       commitAtEnd(store, entries, closed, run(entries, store.id.partitionId, inTime))
     }

@@ -21,7 +21,7 @@ final private[changelog] case class ChangelogTopNExec(
     eventTime: Option[Attribute],
     watermark: Watermark,
     mode: String,
-    ttlMs: Long,
+    ttl: Option[TimeToLive],
     stateInfo: Option[StatefulOperatorStateInfo],
     child: SparkPlan)
   extends StatefulChangelogExec {

@@ -58,7 +58,7 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
       eventTime = None, // the source may take a row back whenever it likes
       new Watermark,
       inferred.mode,
-      normalize.ttlMs,
+      TimeToLive.of(normalize.ttlMs),
       Project(normalize.keys ++ normalize.columns :+ kind, input.plan)
     )
     Written(Project(normalize.output :+ kindOut, node), Some(kindOut))
@@ -69,7 +69,7 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
    * changes of one row out of order.
    */
   private def tableJoin(join: TableJoin, inferred: Inferred, input: Written): Written = {
-    StateTypes.require("Join", join.output)
+    StateTypes.require("Join", join.input.output ++ join.table.columns)
     val kindOut = ChangelogNode.newKind()
     val (rows, kind) = input.kind match {
       case Some(kind) if inferred.inputs.head.updateBefore =>
@@ -94,7 +94,7 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
       closing(join.key, inferred),
       new Watermark,
       inferred.mode,
-      join.ttlMs,
+      TimeToLive.of(join.ttlMs),
       Project(key ++ join.columns :+ kind, plan)
     )
     Written(Project(join.output :+ kindOut, node), Some(kindOut))
@@ -105,7 +105,8 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
       table: JoinedTable.Whole,
       rows: LogicalPlan): LogicalPlan = {
     val broadcast = JoinHint(None, Some(HintInfo(Some(BROADCAST))))
-    Join(rows, table.plan, LeftOuter, equal(join.streamKeys, table.keys), broadcast)
+    val (keys, plan) = table.byKey(join.matches)
+    Join(rows, plan, LeftOuter, equal(join.streamKeys, keys), broadcast)
   }
 
   /** For a row that goes nothing is asked: what was found for it is in state. */
@@ -158,7 +159,7 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
       closing(aggregate.keys, inferred),
       new Watermark,
       inferred.mode,
-      aggregate.ttlMs,
+      TimeToLive.of(aggregate.ttlMs),
       plan
     )
     if (inferred.changes.insertOnly) Written(Project(aggregate.output, node), None)
@@ -196,7 +197,7 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
       closing(topN.partition, inferred),
       new Watermark,
       inferred.mode,
-      topN.ttlMs,
+      TimeToLive.of(topN.ttlMs),
       plan
     )
     Written(Project(topN.output :+ kind, node), Some(kind))

@@ -217,6 +217,22 @@ class StateSuite extends ChangelogSuite {
     }
   }
 
+  test("a micro-batch that is repeated later finds what it found before") {
+    withTtl(2000) {
+      val fed = stream(schema, "SELECT k, count(*) AS c FROM {t} GROUP BY k")
+      try {
+        fed.start()
+        fed.feed(Seq(Row("a", 1)))
+        fed.failsNext = true
+        intercept[StreamingQueryException](fed.feed(Seq(Row("a", 1))))
+        Thread.sleep(2500)
+        fed.restart()
+        fed.running.processAllAvailable()
+        assert(fed.last.map(_.toString) == Seq("[a,1,-U]", "[a,2,+U]"))
+      } finally fed.stop()
+    }
+  }
+
   test("what has expired leaves the store, and is counted") {
     withTtl(1) {
       val fed = stream(schema, "SELECT k, count(DISTINCT v) AS c FROM {t} GROUP BY k")

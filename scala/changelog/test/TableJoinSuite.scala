@@ -29,7 +29,9 @@ class TableJoinSuite extends ChangelogSuite with JoinedRows {
     """SELECT name, n FROM (SELECT k, n FROM (SELECT *, row_number() OVER (ORDER BY n DESC, k) AS place FROM
       |(SELECT k, count(*) AS n FROM {t} GROUP BY k)) WHERE place <= 2) AS top JOIN names ON top.k = names.k""".stripMargin,
     "SELECT n, name FROM (SELECT count(*) AS n FROM {t}) AS c LEFT JOIN names ON c.n = names.least + 3",
-    "SELECT d.k, name FROM (SELECT DISTINCT k FROM {t}) AS d LEFT JOIN names ON d.k = names.k"
+    "SELECT d.k, name FROM (SELECT DISTINCT k FROM {t}) AS d LEFT JOIN names ON d.k = names.k",
+    s"SELECT count(*) AS c, max(n) AS m FROM $counts JOIN names ON c.k = names.k",
+    s"SELECT upper(lang) AS l, n FROM $counts JOIN names ON c.k = names.k AND least < n"
   )
 
   queries.zipWithIndex.foreach { case (sql, i) =>
@@ -74,6 +76,28 @@ class TableJoinSuite extends ChangelogSuite with JoinedRows {
       assert(fed.last.map(_.toString).sorted ==
         Seq("[a,2,a2,-D]", "[a,3,a3,+I]", "[b,1,b1,-D]", "[b,2,b3,+I]"))
     } finally fed.stop()
+  }
+
+  test("of the table only what is read is kept in state, and only its changes are told") {
+    spark.udf.register("current_name", (k: String) => s"$k${TableJoinSuite.version}")
+    spark
+      .sql("""SELECT k, current_name(k) AS name, map(k, 1) AS tags, k || '!' AS loud
+        FROM VALUES ('a'), ('a') AS t(k)""")
+      .createOrReplaceTempView("wide")
+    val fed = stream(schema, s"SELECT c.k, loud FROM $counts JOIN wide ON c.k = wide.k")
+    try {
+      TableJoinSuite.version = 1
+      fed.start()
+      fed.feed(Seq(Row("a", 1)))
+      assert(fed.last.map(_.toString) == Seq("[a,a!,+I]", "[a,a!,+I]"))
+      TableJoinSuite.version = 2
+      fed.feed(Seq(Row("a", 1)))
+      assert(fed.last.isEmpty)
+    } finally fed.stop()
+    val said = refusal(
+      schema,
+      s"SELECT c.k, tags, row_kind() AS op FROM $counts JOIN wide ON c.k = wide.k")
+    assert(said.contains("Join would keep the column tags of type MAP"), said)
   }
 
   test("what cannot be joined is refused by name") {
