@@ -27,16 +27,14 @@ object StreamingPage {
        |
        |Written by $command; do not edit. firesteel and Flink ran in turn, each in a JVM with two
        |tasks on the same two cores, over the same ${names(
-        results.format)} files. Rounds count from where the last ${WarmUp.window}
-       |made neither faster by more than ${percent(WarmUp.gain)}, or ${WarmUp.most} are over: both have compiled then what they run.
+        results.format)} files. Rounds count from where both
+       |have run for ${WarmUp.seconds.toInt} s, and have compiled what they run.
        |A ratio is the median of the ratios of neighbouring runs, with the smallest and the largest; seconds
        |are medians. Both gave the answer of the batch query, or there would be no page.$picture""".stripMargin
   }
 
   private def names(format: String): String =
     Map("csv" -> "CSV", "parquet" -> "Parquet").getOrElse(format, format)
-
-  private def percent(share: Double): String = f"${share * 100}%.0f %%"
 
   private def targets(results: StreamingResults): String = {
     val beside = for {

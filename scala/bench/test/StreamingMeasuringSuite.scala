@@ -43,20 +43,13 @@ class StreamingMeasuringSuite extends AnyFunSuite {
     assert(judged.target.map(_.verdict(judged.speedUp)).contains("met"))
   }
 
-  test("warm-up goes on until nobody gets faster by it, and ends all the same") {
-    def asked(seconds: Map[String, Int => Double]): Int =
+  test("warm-up goes on until everyone has run long enough, and twice") {
+    def asked(seconds: Double): Int =
       WarmUp
-        .until(round => seconds.toSeq.map { case (name, at) => name -> Run(at(round), Nil) })
-        .runs("slow to settle")
+        .until(_ => Seq("fast" -> Run(seconds, Nil), "slow" -> Run(3 * seconds, Nil)))
+        .runs("slow")
         .size
-    val flat = "settled" -> ((_: Int) => 4.0)
-    // Faster by a tenth of a second each of nine rounds: the last four are not faster than it.
-    val until9 = "slow to settle" -> ((round: Int) => 3.0 - 0.1 * math.min(round, 8))
-    assert(asked(Map(flat, "slow to settle" -> ((_: Int) => 2.0))) == 5)
-    assert(asked(Map(flat, until9)) == 12)
-    assert(asked(Map(
-      flat,
-      "slow to settle" -> (round => math.pow(0.9, round.toDouble)))) == WarmUp.most)
+    assert(asked(2.0) == 15 && asked(2.1) == 15 && asked(7.0) == 5 && asked(100.0) == 2)
   }
 
   test(

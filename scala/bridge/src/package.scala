@@ -58,6 +58,10 @@ package object firesteel {
   /** Whether strings of this type are ordered by their bytes, as UTF8_BINARY is. */
   def comparesBytes(string: StringType): Boolean = string.supportsBinaryOrdering
 
+  /** Whether the type is such a one, or has one in it; Spark's own is `private[sql]`. */
+  def hasType(dataType: DataType)(isOne: PartialFunction[DataType, Boolean]): Boolean =
+    dataType.existsRecursively(isOne.applyOrElse(_, (_: DataType) => false))
+
   /** The type with everything in it nullable, `private[spark]`. */
   def asNullable(dataType: DataType): DataType = dataType.asNullable
 

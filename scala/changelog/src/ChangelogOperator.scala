@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import io.firesteel.changelog.ChangelogOperator.{closing, mapKeys, renamed}
+import io.firesteel.changelog.ChangelogOperator.{closing, isTime, mapKeys, renamed}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, ExprId, Expression, Generator, GetStructField, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
@@ -115,11 +115,14 @@ final case class SourceChanges(op: Attribute, input: ChangelogOperator) extends 
  * each key's row, and gives the kinds that those above want, whichever the source has.
  *
  * @param sequence by which of two rows of a key the newer is told; none where it is the later
+ * @param identity where there is a sequence, a hash of the row as the source has it: of two with one
+ *   sequence it counts whether they are the same, also in columns that nothing reads
  */
 final case class Normalize(
     op: Attribute,
     keys: Seq[Attribute],
     sequence: Seq[Attribute],
+    identity: Option[Attribute],
     ttlMs: Long,
     input: ChangelogOperator)
   extends ChangelogOperator
@@ -179,8 +182,14 @@ final case class Projection(columns: Seq[NamedExpression], input: ChangelogOpera
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = renamed(columns).flatMap {
     case (from, to) => inputs.head.trends.get(from).map(to -> _)
   }.toMap
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] =
-    renamed(columns).collect { case (from, to) if inputs.head.eventTimes(from) => to }.toSet
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = {
+    val times = inputs.head.eventTimes
+    val same = renamed(columns).collect { case (from, to) if times(from) => to }
+    val made = columns.collect {
+      case alias: Alias if isTime(alias, Seq(alias.child), times) => alias.exprId
+    }
+    (same ++ made).toSet
+  }
 }
 
 /**
@@ -234,7 +243,10 @@ final case class Expansion(
   extends ChangelogOperator
   with Multiplying {
   override def name: String = "Expand"
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = Set.empty
+  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] =
+    output.indices
+      .filter(i => isTime(output(i), projections.map(_(i)), inputs.head.eventTimes))
+      .map(output(_).exprId).toSet
 }
 
 final case class UnionAll(inputs: Seq[ChangelogOperator], output: Seq[Attribute])
@@ -353,6 +365,12 @@ private[changelog] object ChangelogOperator {
     val times = keys.filter(key => input.eventTimes(key.exprId))
     times.find(_.dataType.isInstanceOf[StructType]).orElse(times.headOption).map(_.exprId).toSet
   }
+
+  /** Whether Spark says that the watermark has passed a column when it has passed these times of it. */
+  def isTime(column: NamedExpression, values: Seq[Expression], times: Set[ExprId]): Boolean =
+    column.metadata.contains(EventTimeWatermark.delayKey) && values.forall { value =>
+      value.references.nonEmpty && value.references.forall(c => times(c.exprId))
+    }
 
   /** The upsert keys of a projection: those all of whose columns it passes on, whole or in parts. */
   def mapKeys(columns: Seq[NamedExpression], keys: Set[Set[ExprId]]): Set[Set[ExprId]] = {

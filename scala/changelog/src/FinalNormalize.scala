@@ -68,15 +68,18 @@ final private[changelog] class FinalNormalize(
       isBefore: Boolean,
       partition: Int,
       known: Newest): Boolean = {
-    def areSame = {
-      val deleted = value.getBoolean(deletedAt)
-      value.setBoolean(deletedAt, known.value.getBoolean(deletedAt))
-      val same = value == known.value
-      value.setBoolean(deletedAt, deleted)
-      same
-    }
-    val bySequence = order.compare(value, isBefore, known.value, known.isBefore, areSame)
+    val bySequence =
+      order.compare(value, isBefore, known.value, known.isBefore, areSame(value, known.value))
     bySequence > 0 || (bySequence == 0 && partition >= known.partition)
+  }
+
+  /** But for whether they are deletions. */
+  private def areSame(value: UnsafeRow, other: UnsafeRow): Boolean = {
+    val deleted = value.getBoolean(deletedAt)
+    value.setBoolean(deletedAt, other.getBoolean(deletedAt))
+    val same = value == other
+    value.setBoolean(deletedAt, deleted)
+    same
   }
 
   override protected def drain(): Iterator[InternalRow] = {
@@ -85,7 +88,7 @@ final private[changelog] class FinalNormalize(
       override def hasNext: Boolean = all.hasNext
       override def next(): List[InternalRow] = {
         val entry = all.next()
-        settle(entry.getKey, entry.getValue.value)
+        settle(entry.getKey, entry.getValue)
       }
     }.flatten
     new Iterator[InternalRow] {
@@ -98,9 +101,10 @@ final private[changelog] class FinalNormalize(
     }
   }
 
-  private def settle(key: UnsafeRow, value: UnsafeRow): List[InternalRow] = {
-    val stored = entries.get(key)
-    if (stored != null && order.compare(value, stored) < 0) {
+  private def settle(key: UnsafeRow, its: Newest): List[InternalRow] = {
+    val (value, stored) = (its.value, entries.get(key))
+    if (stored != null &&
+      order.compare(value, its.isBefore, stored, false, areSame(value, stored)) < 0) {
       late += 1
       Nil
     } else {

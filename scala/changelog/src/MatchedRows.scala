@@ -24,12 +24,17 @@ private[changelog] object MatchedRows {
    * Of the table no more in state than the columns read, so that only a change of these is told.
    * Anything else than rows of matches stays as it is.
    */
-  def narrow(rows: Projection): Projection = rows match {
-    case Projection(columns, Generation(Explode(matches), outer, _, join: TableJoin))
-        if matches.semanticEquals(join.matches) =>
-      val kept = columns.map(_.toAttribute)
-      val read = join.table.columns.filter(AttributeSet(kept).contains)
-      apply(kept, join.copy(table = join.table.withColumns(read)), outer)
-    case other => other
+  def narrow(rows: Projection): Projection = joinOf(rows).fold(rows) { case (join, outer) =>
+    val kept = rows.columns.map(_.toAttribute)
+    val read = join.table.columns.filter(AttributeSet(kept).contains)
+    apply(kept, join.copy(table = join.table.withColumns(read)), outer)
+  }
+
+  def are(rows: Projection): Boolean = joinOf(rows).nonEmpty
+
+  private def joinOf(rows: Projection): Option[(TableJoin, Boolean)] = rows.input match {
+    case Generation(Explode(matches), outer, _, join: TableJoin)
+        if matches.semanticEquals(join.matches) => Some((join, outer))
+    case _ => None
   }
 }

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
 /**
  * Which of two rows of a key is the newer: by the sequence, and of equals the one that comes later.
  *
- * In a micro-batch what an update has replaced is older than another row with its sequence, from whatever
+ * What an update has replaced is older than another row with its sequence, whenever and from whatever
  * file it comes: the two sides of an update in one commit may lie in two, with the commit's number. Not so
  * if it is the very row: then the sequence is the rows' own, and the row goes.
  */

@@ -18,7 +18,8 @@ private[changelog] object PruneColumns {
       case source: Source => source
       case source @ SourceChanges(op, input) => source.copy(input = only(input, read + op))
       case normalize: Normalize =>
-        val told = AttributeSet(normalize.op +: (normalize.keys ++ normalize.sequence))
+        val told = AttributeSet(
+          normalize.op +: (normalize.keys ++ normalize.sequence ++ normalize.identity))
         normalize.copy(input = only(normalize.input, read ++ told))
       case join: TableJoin =>
         val needed = read - join.matches ++ references(join.key ++ join.streamKeys)

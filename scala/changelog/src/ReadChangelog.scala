@@ -88,7 +88,8 @@ final private[changelog] class ReadChangelog(
       val projected = ranked.projections.reverse.foldLeft(topN)((op, list) => project(list, op))
       ranked.rest.foldLeft(projected)((op, condition) => select(condition, op))
     // HAVING has the SELECT's kinds below it, whose rows it is to leave out.
-    case Filter(condition, grouped: Aggregate) => having(condition, read(grouped))
+    case Filter(condition, grouped) if ReadChangelog.isSelectOfGroups(grouped) =>
+      having(condition, read(grouped))
     case plain => select(plain.condition, read(plain.child))
   }
 
@@ -113,12 +114,12 @@ final private[changelog] class ReadChangelog(
   /**
    * Below projections, as Spark's optimiser has it: what is computed of rows that the condition leaves
    * out may fail. Functions of the user's stay above, not to be called twice, and subqueries, which may
-   * ask for columns by the names that they have there.
+   * ask for columns by the names that they have there; and rows of matches, which are read as they are.
    */
   private def select(condition: Expression, input: ChangelogOperator): ChangelogOperator =
     input match {
-      case Projection(columns, below)
-          if condition.deterministic && columns.forall(_.deterministic) &&
+      case rows @ Projection(columns, below)
+          if !MatchedRows.are(rows) && condition.deterministic && columns.forall(_.deterministic) &&
             !SubqueryExpression.hasSubquery(condition) && !asksUsersFunctions(condition, columns) =>
         val meaning = columns.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
         val inTerms = condition.transformUp {
@@ -196,6 +197,13 @@ private[changelog] object ReadChangelog {
 
   def asksRowKind(expression: Expression): Boolean =
     expression.exists(_.isInstanceOf[RowKindFunction])
+
+  /** The SELECT of a GROUP BY: of columns that stand for others of it Spark makes two projections. */
+  private def isSelectOfGroups(plan: LogicalPlan): Boolean = plan match {
+    case _: Aggregate => true
+    case Project(_, Project(_, _: Aggregate)) => true
+    case _ => false
+  }
 
   /** Whether the expression may have another value when it is evaluated again. */
   private def varies(expression: Expression): Boolean =

@@ -1,6 +1,9 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.firesteel.normalizeFloats
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, EvalMode, Expression, XxHash64}
+import org.apache.spark.sql.firesteel.{hasType, normalizeFloats}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{MapType, StringType, VariantType}
 
 /** A source that tells the kinds of its rows, as operators: where inference starts from changes. */
 private[changelog] object ReadSource {
@@ -30,14 +33,30 @@ private[changelog] object ReadSource {
   private def normalized(from: FromChangelog, ttlMs: Long, rows: Source): ChangelogOperator = {
     val below = new ComputedColumns("_key")
     val keys = from.keyColumns.map(key => below.of(normalizeFloats(key)))
+    val sequence = from.sequenceColumns
+    val identity = if (sequence.isEmpty) None else Some(below.of(hashed(from.output)))
     val operator =
       Normalize(
         from.opColumn,
         keys.distinctBy(_.exprId),
-        from.sequenceColumns,
+        sequence,
+        identity,
         ttlMs,
         below.over(rows))
     val keyOf = from.keyColumns.map(_.exprId).zip(keys).toMap
-    ComputedColumns.named(from.output.map(c => c -> keyOf.getOrElse(c.exprId, c)), operator)
+    val shown = from.output.map(c => c -> keyOf.getOrElse(c.exprId, c))
+    if (identity.isEmpty) ComputedColumns.named(shown, operator)
+    else Projection(shown.map { case (c, value) => ComputedColumns.named(c, value) }, operator)
   }
+
+  /** A row as one number; what Spark does not hash, as text. */
+  private def hashed(columns: Seq[Attribute]): Expression = new XxHash64(columns.map { column =>
+    val hasText = hasType(column.dataType) {
+      case _: MapType | VariantType => true
+    }
+    if (hasText) textOf(column) else column
+  })
+
+  private[changelog] def textOf(value: Expression): Expression =
+    Cast(value, StringType, Some(SQLConf.get.sessionLocalTimeZone), EvalMode.LEGACY)
 }

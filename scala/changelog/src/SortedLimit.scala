@@ -26,6 +26,9 @@ private[changelog] object SortedLimit {
 
   def unapply(plan: LogicalPlan): Option[SortedLimit] = plan match {
     case GlobalLimit(Constant(n), LocalLimit(_, child)) => below(child, n, 0L)
+    // As of a DataFrame: of the first n all but m.
+    case Offset(Constant(m), GlobalLimit(Constant(n), LocalLimit(_, child))) if m < n =>
+      below(child, n - m, m)
     case _ => None
   }
 

@@ -1,9 +1,11 @@
 package io.firesteel.changelog
 
 import io.firesteel.core.RowKind
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, CreateNamedStruct, EqualNullSafe, EqualTo, Expression, GetStructField, GreaterThan, If, IsNotNull, Literal, MonotonicallyIncreasingID, NamedExpression, Not, ReplicateRows, RowOrdering}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Cast, CreateNamedStruct, EqualNullSafe, EqualTo, Expression, GetStructField, GreaterThan, If, IsNotNull, Literal, MonotonicallyIncreasingID, NamedExpression, Not, ReplicateRows, RowOrdering}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{MaxBy, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project}
+import org.apache.spark.sql.firesteel.{comparesBytes, hasType}
+import org.apache.spark.sql.types.{BinaryType, StringType}
 
 /** The table that a changelog in a batch query leaves behind, by Spark's own operators. */
 private[changelog] object TableOfChanges {
@@ -58,8 +60,7 @@ private[changelog] object TableOfChanges {
     // The very row went after it had come.
     val gone = replaced.map { before =>
       val same = source.output.indices
-        .filter(at => RowOrdering.isOrderable(source.output(at).dataType))
-        .map(at => EqualNullSafe(of(before, at), of(last, at)))
+        .map(at => EqualNullSafe(exact(of(before, at)), exact(of(last, at))))
       val later = GreaterThan(of(before, kindAt + 1), of(last, kindAt + 1))
       (IsNotNull(before.toAttribute) +: same :+ later).reduce[Expression](And(_, _))
     }
@@ -70,6 +71,16 @@ private[changelog] object TableOfChanges {
       as(column, if (isKey) column else GetStructField(last.toAttribute, i))
     }
     Project(columns, there)
+  }
+
+  /** What is compared, so that equal is what is the same. */
+  private def exact(value: Expression): Expression = value.dataType match {
+    case string: StringType if !comparesBytes(string) => Cast(value, BinaryType)
+    case other
+        if RowOrdering.isOrderable(other) && !hasType(other) {
+          case string: StringType => !comparesBytes(string)
+        } => value
+    case _ => ReadSource.textOf(value)
   }
 
   private def named(columns: Seq[Expression]): Expression =

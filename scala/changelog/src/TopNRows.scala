@@ -54,9 +54,9 @@ final private[changelog] case class TopNLayout(
   private def row = named("column", columns)
 
   // A larger n needs rows that a smaller one may have dropped, or may not have in the head; so does
-  // another order.
+  // another order. Of another first place other rows have been told.
   private def upTo =
-    s"to_${places.to}_by_${places.function.name.toLowerCase(Locale.ROOT)}$inOrder"
+    s"${if (places.from > 1) s"from_${places.from}_" else ""}to_${places.to}_by_${places.function.name.toLowerCase(Locale.ROOT)}$inOrder"
 
   private def inOrder: String = order.map { by =>
     val nulls = if (by.nullOrdering == NullsFirst) "nulls_first" else "nulls_last"

@@ -42,7 +42,7 @@ class InferChangelogSuite extends AnyFunSuite {
 
   private val op = AttributeReference("op", StringType)()
   private val told = Source(LocalRelation(k, v, op))
-  private val upserts = Normalize(op, Seq(k), Nil, 0L, told)
+  private val upserts = Normalize(op, Seq(k), Nil, None, 0L, told)
 
   test("a source of whole rows that come and go has no updates, whoever wants them") {
     val changes = SourceChanges(op, told)
@@ -62,7 +62,7 @@ class InferChangelogSuite extends AnyFunSuite {
 
   test("of a source of upserts only what is read is kept, its keys and its sequence") {
     val other = column("other")
-    val wide = Normalize(op, Seq(k), Seq(v), 0L, Source(LocalRelation(k, v, other, op)))
+    val wide = Normalize(op, Seq(k), Seq(v), None, 0L, Source(LocalRelation(k, v, other, op)))
     val pruned = PruneColumns(Projection(Seq(k), wide))
     assert(pruned.inputs.head.output == Seq(k, v))
   }

@@ -47,6 +47,12 @@ class StateSuite extends ChangelogSuite {
     assert(text.contains("FIRESTEEL_CHANGELOG_STATE_MISMATCH") && text.contains("topn_count_to_3"))
   }
 
+  test("a Top-N that begins at another place is refused: other rows have been told") {
+    def sorted(limit: String) = s"SELECT k, v FROM {t} ORDER BY v LIMIT $limit"
+    val text = changed(sorted("2 OFFSET 1"), sorted("3"))
+    assert(text.contains("FIRESTEEL_CHANGELOG_STATE_MISMATCH") && text.contains("from_2_to_3"))
+  }
+
   test("a Top-N in another order is refused: the rows that come first then were dropped") {
     def top(order: String, n: Int, from: String) =
       s"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY $order) AS rn FROM $from) WHERE rn <= $n"
@@ -60,6 +66,17 @@ class StateSuite extends ChangelogSuite {
     } {
       val text = changed(top(before, n, from), top(after, n, from))
       assert(text.contains("FIRESTEEL_CHANGELOG_STATE_MISMATCH"), s"$n $from $before $after")
+    }
+  }
+
+  test("times of day are kept") {
+    withConf("spark.sql.timeType.enabled" -> true) {
+      assertFollows(
+        "h INT, v INT",
+        "SELECT t, max(v) AS m FROM (SELECT make_time(h, 0, 0) AS t, v FROM {t}) GROUP BY t",
+        Seq(Seq(Row(1, 1), Row(2, 5)), Seq(Row(1, 3))),
+        restarts = Set(1)
+      )
     }
   }
 

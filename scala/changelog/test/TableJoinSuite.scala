@@ -94,6 +94,11 @@ class TableJoinSuite extends ChangelogSuite with JoinedRows {
       fed.feed(Seq(Row("a", 1)))
       assert(fed.last.isEmpty)
     } finally fed.stop()
+    assertFollows(
+      schema,
+      s"SELECT k, upper(loud) AS u FROM (SELECT c.k, n, loud FROM $counts JOIN wide ON c.k = wide.k) " +
+        "WHERE n > 1 AND loud <> 'b!'",
+      batches)
     val said = refusal(
       schema,
       s"SELECT c.k, tags, row_kind() AS op FROM $counts JOIN wide ON c.k = wide.k")

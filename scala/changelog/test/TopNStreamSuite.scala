@@ -65,6 +65,15 @@ class TopNStreamSuite extends ChangelogSuite {
     }
   }
 
+  test("OFFSET above LIMIT, as a DataFrame has it") {
+    val sql = "(SELECT id, v FROM {t} ORDER BY v, id LIMIT 4) OFFSET 2"
+    assertFollows(
+      "id INT, v INT",
+      sql,
+      Seq((1 to 6).map(i => Row(i, 10 - i)), Seq(Row(7, 0))),
+      restarts = Set(1))
+  }
+
   test("ORDER BY ... LIMIT is a Top-N of the whole, with OFFSET too") {
     Seq("LIMIT 3", "LIMIT 2 OFFSET 1").foreach { limit =>
       assertFollows(

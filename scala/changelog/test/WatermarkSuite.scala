@@ -57,7 +57,18 @@ class WatermarkSuite extends ChangelogSuite {
       s"""SELECT w, label, count(*) AS c FROM
          |(SELECT $hours, k, count(*) AS n FROM {t} GROUP BY window(ts, '1 hour'), k)
          |JOIN (SELECT concat('k', id) AS k, id % 2 AS label FROM range(9) UNION SELECT 'y', 2) USING (k)
-         |GROUP BY w, label""".stripMargin
+         |GROUP BY w, label""".stripMargin,
+    "windows of what an operator gives" ->
+      """SELECT window(t, '1 hour') AS w, count(*) AS n FROM
+        |(SELECT ts AS t, k, count(*) AS c FROM {t} GROUP BY ts, k) GROUP BY window(t, '1 hour')""".stripMargin,
+    "sliding windows of what an operator gives" ->
+      """SELECT window(ts, '1 hour', '30 minutes') AS w, count(*) AS n FROM
+        |(SELECT ts, k, count(*) AS c FROM {t} GROUP BY ts, k)
+        |GROUP BY window(ts, '1 hour', '30 minutes')""".stripMargin,
+    "windows of windows" ->
+      s"""SELECT window(w, '3 hours') AS l, count(*) AS c FROM
+         |(SELECT $hours, k, count(*) AS n FROM {t} GROUP BY window(ts, '1 hour'), k)
+         |GROUP BY window(w, '3 hours')""".stripMargin
   )
 
   test("complete mode closes nothing and takes late rows, as Spark's does") {

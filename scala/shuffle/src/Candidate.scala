@@ -30,7 +30,7 @@ private[shuffle] final case class Candidate(
     better.find(_.logicalLink.isDefined).flatMap(_.logicalLink)
 
   /** The shuffles and what becomes of them, but for the names of columns. */
-  private def canonicalChange: Set[(SparkPlan, Seq[Expression], Layout)] =
+  def canonicalChange: Set[(SparkPlan, Seq[Expression], Layout)] =
     changed.map { case Coarsened(shuffle, keys, layout) =>
       val columns = shuffle.child.output
       (
@@ -42,28 +42,11 @@ private[shuffle] final case class Candidate(
 
 private[shuffle] object Candidate {
 
-  /** All of a plan, the uppermost first. */
-  def of(plan: SparkPlan): Iterator[Candidate] =
-    plan.collect { case node @ (_: ShuffleExchangeExec | _: ShuffledJoin) => node }.iterator
-      .flatMap {
-        case shuffle: ShuffleExchangeExec => aboveShuffle(shuffle)
-        case join: ShuffledJoin => besideInput(join)
-        case _ => None
-      }
-
-  /** A candidate, first, and those that change equal shuffles as it does. */
-  def alike(plan: SparkPlan, candidate: Candidate): Seq[Candidate] =
-    if (!isRepeated(plan, candidate.changed)) Seq(candidate)
-    else candidate +: of(plan).filter { other =>
-      (other.place ne candidate.place) && other.canonicalChange == candidate.canonicalChange
-    }.toSeq
-
-  /** Whether a plan has equals of these shuffles, each of them: few have, and candidates are dear. */
-  private def isRepeated(plan: SparkPlan, changed: Seq[Coarsened]): Boolean = {
-    lazy val all = plan.collect { case shuffle: ShuffleExchangeExec => shuffle.canonicalized }
-    changed.nonEmpty && changed.forall { change =>
-      all.count(_ == change.shuffle.canonicalized) > 1
-    }
+  /** What becomes of a node and what is below it. */
+  def at(node: SparkPlan): Option[Candidate] = node match {
+    case shuffle: ShuffleExchangeExec => aboveShuffle(shuffle)
+    case join: ShuffledJoin => besideInput(join)
+    case _ => None
   }
 
   /**
@@ -148,9 +131,8 @@ private[shuffle] object Candidate {
       children: (SparkPlan, SparkPlan) => Seq[SparkPlan]): Option[Candidate] =
     for {
       shuffle <- shuffleOf(here)
-      input <- Input.of(shuffle.child)
+      input <- Input.of(shuffle.child, hereKeys)
       places = input.keys.map(key => hereKeys.indexWhere(_.semanticEquals(key)))
-      if places.forall(_ >= 0)
       other <- CoarserShuffle.of(there, places.map(thereKeys), input.layout)
     } yield {
       val without = here.transformDown { case node if node eq shuffle => input.plan }

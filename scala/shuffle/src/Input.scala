@@ -2,7 +2,8 @@ package io.firesteel.shuffle
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
-import org.apache.spark.sql.connector.read.HasPartitionStatistics
+import org.apache.spark.sql.catalyst.util.InternalRowComparableWrapper
+import org.apache.spark.sql.connector.read.{HasPartitionKey, HasPartitionStatistics}
 import org.apache.spark.sql.execution.{FileSourceScanExec, FilterExec, ProjectExec, SparkPlan}
 import org.apache.spark.sql.execution.datasources.BucketingUtils
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
@@ -21,16 +22,22 @@ private[shuffle] final case class Input(
 
 private[shuffle] object Input {
 
-  /** As the plan is, or as it would be if its table were read in buckets. */
-  def of(plan: SparkPlan): Option[Input] =
-    spread(plan, None).orElse(stored(plan)).orElse {
-      inBuckets(plan).flatMap { case (bucketed, scan) => spread(bucketed, largestShare(scan)) }
+  /** As the plan is, or as it would be if its table were read in buckets, by some of these keys. */
+  def of(plan: SparkPlan, keys: Seq[Expression]): Option[Input] = {
+    def fits(input: Input) = input.keys.forall(key => keys.exists(_.semanticEquals(key)))
+    spread(plan).orElse(stored(plan)).filter(fits).orElse {
+      for {
+        (bucketed, scan) <- inBuckets(plan)
+        input <- spread(bucketed) if fits(input)
+        files = bucketsOf(scan) // lists the table's files
+        if files.forall(_._1.isDefined)
+      } yield input.copy(largestShare = largest(files))
     }
+  }
 
-  private def spread(plan: SparkPlan, largestShare: Option[Double]): Option[Input] =
+  private def spread(plan: SparkPlan): Option[Input] =
     plan.outputPartitioning match {
-      case HashPartitioning(keys, partitions) =>
-        Some(Input(plan, keys, Hashed(partitions), largestShare))
+      case HashPartitioning(keys, partitions) => Some(Input(plan, keys, Hashed(partitions), None))
       case _ => None
     }
 
@@ -50,9 +57,11 @@ private[shuffle] object Input {
   }
 
   private def largestShare(scan: BatchScanExec): Option[Double] = {
-    val sizes = Stored.valuesOf(scan.outputPartitioning).zip(scan.inputPartitions).map {
-      case (value, part: HasPartitionStatistics) if part.sizeInBytes.isPresent =>
-        Some(value -> part.sizeInBytes.getAsLong)
+    val types = Stored.typesOf(scan.outputPartitioning)
+    // Spark lists the values in their order, and the parts in the source's.
+    val sizes = scan.inputPartitions.map {
+      case part: HasPartitionKey with HasPartitionStatistics if part.sizeInBytes.isPresent =>
+        Some(InternalRowComparableWrapper(part, types) -> part.sizeInBytes.getAsLong)
       case _ => None
     }
     if (sizes.forall(_.isDefined)) largest(sizes.flatten) else None
@@ -70,13 +79,9 @@ private[shuffle] object Input {
     case scan: FileSourceScanExec if scan.disableBucketedScan =>
       val bucketed = scan.copy(disableBucketedScan = false)
       bucketed.copyTagsFrom(scan)
-      if (bucketed.bucketedScan && bucketsOf(bucketed).forall(_._1.isDefined))
-        Some((bucketed, bucketed))
-      else None
+      if (bucketed.bucketedScan) Some((bucketed, bucketed)) else None
     case _ => None
   }
-
-  private def largestShare(scan: FileSourceScanExec): Option[Double] = largest(bucketsOf(scan))
 
   private def largest(parts: Seq[(Any, Long)]): Option[Double] = {
     val sizes = parts.groupMapReduce(_._1)(_._2)(_ + _)

@@ -21,7 +21,10 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
 
   // Adaptive execution asks again whenever it plans anew. Keys have the ids of one query, so that another
   // one sees statistics that were analysed since.
-  private val estimated: Cache[(LogicalPlan, Seq[Expression]), Option[KeyFacts]] =
+  private val estimated = remembered()
+  private val frequent = remembered()
+
+  private def remembered(): Cache[(LogicalPlan, Seq[Expression]), Option[KeyFacts]] =
     Caffeine.newBuilder().maximumSize(100).expireAfterWrite(Duration.ofMinutes(10)).build()
 
   /**
@@ -31,8 +34,10 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
    */
   def objection(change: Coarsened, isFree: Boolean): Option[Decline] = {
     def tooPoor(facts: KeyFacts) = this.tooPoor(change, facts, if (isFree) facts.bytes else None)
-    // Brought to where a table lies, rows are as uneven as they were by the same keys.
-    if (isAnythingAllowed || Hashed.sameKeys(keysOf(change), change.keys)) None
+    if (isAnythingAllowed) None
+    else if (change.layout.uncounted.isDefined)
+      change.layout.uncounted.map(unknownFunctions(namesOf(change), _))
+    else if (Hashed.sameKeys(keysOf(change), change.keys)) tooLarge(change)
     else statistics(change) match {
       case Some(facts) =>
         tooPoor(facts).orElse {
@@ -55,6 +60,25 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   }
 
   /**
+   * By the same keys rows are as uneven as they were, wherever they are brought to. But where the other
+   * input of a join stays as a table has it, adaptive execution splits no partition that is too large.
+   */
+  private def tooLarge(change: Coarsened): Option[Decline] = change.layout match {
+    case Hashed(_) => None
+    case _ if isOfGroups(change) => None
+    case stored =>
+      val bound = largestShare(stored, stored.partitions)
+      statistics(change).filter(_.isShareKnown).orElse(seen(change).toOption)
+        .filter(_.largestShare > bound)
+        .map(ShuffleDecline.LargeKey(namesOf(change), _, bound))
+  }
+
+  private def unknownFunctions(keys: String, functions: String): Decline =
+    ShuffleDecline.UnknownKeys(
+      keys,
+      s"a table lies by $functions, and how many rows have which value of it nobody has counted")
+
+  /**
    * Whether groups are shuffled: a value that is frequent in the rows has no more groups for that, and a
    * window above, by these keys alone, would get them in one task in any case.
    */
@@ -68,10 +92,10 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     val all = change.layout.partitions
     val partitions = bytes.fold(all)(partitionsLeft(all, _))
     val share = SQLConf.get.getConf(ShuffleConf.MAX_KEY_SHARE)
-    // Where a value is a partition, it has the mean of one if all are equal.
-    val (perPartition, largest) =
-      if (change.layout.isByValue) (1 / (1 + share), (1 + share) / partitions)
-      else (SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION), share / partitions)
+    val largest = largestShare(change.layout, partitions)
+    val perPartition =
+      if (change.layout.isByValue) 1 / (1 + share)
+      else SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION)
     val bound =
       (BigDecimal(perPartition) * partitions).setScale(0, RoundingMode.CEILING).toBigInt
     if (facts.distinct < bound)
@@ -81,6 +105,12 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     else None
   }
 
+  /** Where a value is a partition, it has the mean of one if all are equal. */
+  private def largestShare(layout: Layout, partitions: Int): Double = {
+    val share = SQLConf.get.getConf(ShuffleConf.MAX_KEY_SHARE)
+    (if (layout.isByValue) 1 + share else share) / partitions
+  }
+
   /**
    * Partitions that adaptive execution will leave: one for each of its advisory size, and as many as tasks
    * can run at a time. Where executors come and go, how many that will be is not known yet.
@@ -88,8 +118,8 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   private def partitionsLeft(partitions: Int, bytes: BigInt): Int = {
     val conf = SQLConf.get
     val context = session.sparkContext
-    val isCoalesced = conf.adaptiveExecutionEnabled && conf.coalesceShufflePartitionsEnabled &&
-      !context.getConf.getBoolean("spark.dynamicAllocation.enabled", false)
+    val isCoalesced =
+      conf.adaptiveExecutionEnabled && conf.coalesceShufflePartitionsEnabled && !isDynamic
     if (!isCoalesced) partitions
     else {
       val advisory = conf.getConf(SQLConf.ADVISORY_PARTITION_SIZE_IN_BYTES)
@@ -104,12 +134,16 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   /** Why an input had better not decide for the other: it would keep few tasks busy, or one too long. */
   def objection(input: Input): Option[Decline] = {
     val keys = input.keys.map(_.sql).mkString(", ")
-    val tasks = session.sparkContext.defaultParallelism
+    val running = session.sparkContext.defaultParallelism
+    // Where executors come and go, few of them may be there yet.
+    val tasks =
+      if (isDynamic) math.max(running, SQLConf.get.numShufflePartitions) else running
     val share = SQLConf.get.getConf(ShuffleConf.MAX_KEY_SHARE)
     if (isAnythingAllowed) None
     else if (input.layout.partitions < tasks)
       Some(ShuffleDecline.FewPartitions(keys, input.layout.partitions, tasks))
-    else if (input.layout.isByValue && input.largestShare.isEmpty)
+    else if ((input.layout.isByValue || input.layout.uncounted.nonEmpty) &&
+      input.largestShare.isEmpty)
       Some(ShuffleDecline.UnknownKeys(
         keys,
         "the table's source tells the values of its partitions and not their sizes"))
@@ -129,8 +163,13 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
       node <- input.plan.find(_.logicalLink.isDefined)
       rows <- node.logicalLink
       if !rows.exists(_.isInstanceOf[Aggregate])
-      facts <- KeyStatistics.mostFrequent(rows, input.keys)
+      facts <- frequent.get(
+        (rows.canonicalized, input.keys),
+        _ => KeyStatistics.mostFrequent(rows, input.keys))
     } yield facts
+
+  private def isDynamic: Boolean =
+    session.sparkContext.getConf.getBoolean("spark.dynamicAllocation.enabled", false)
 
   private def isAnythingAllowed: Boolean =
     SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION) == 0.0

@@ -15,8 +15,11 @@ private[shuffle] trait Layout {
   /** The plan, where its rows lie so already by exactly these keys. */
   def of(plan: SparkPlan, keys: Seq[Expression]): Option[SparkPlan]
 
-  /** Whether all rows of a partition have one key, or several that the user thinks of as one. */
+  /** Whether all rows of a partition have one value of the keys. */
   def isByValue: Boolean
+
+  /** The functions, if any, by whose values rows lie, of which statistics of the keys say nothing. */
+  def uncounted: Option[String]
 }
 
 /** By the hash of the keys. */
@@ -32,6 +35,7 @@ final private[shuffle] case class Hashed(partitions: Int) extends Layout {
     }
 
   override def isByValue: Boolean = false
+  override def uncounted: Option[String] = None
 }
 
 private[shuffle] object Hashed {

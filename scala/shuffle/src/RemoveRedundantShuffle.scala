@@ -45,7 +45,7 @@ private[firesteel] final class RemoveRedundantShuffle(
     if (isStream(plan) || !plan.exists(Candidate.isOfSpark(_))) plan
     else {
       val unknown = ArrayBuffer.empty[Coarsened]
-      val coarser = removed(plan, Nil, unknown)
+      val coarser = removed(plan, Nil, unknown, new Candidates)
       // A sort below a shuffle that went may be all that was wanted above it.
       val unsorted = if (coarser eq plan) plan else RemoveRedundantSorts(coarser)
       val counting =
@@ -68,12 +68,13 @@ private[firesteel] final class RemoveRedundantShuffle(
   private def removed(
       plan: SparkPlan,
       refused: Seq[SparkPlan],
-      unknown: ArrayBuffer[Coarsened]): SparkPlan =
-    Candidate.of(plan).find(candidate => !refused.exists(_ eq candidate.place)) match {
+      unknown: ArrayBuffer[Coarsened],
+      candidates: Candidates): SparkPlan =
+    candidates.of(plan, refused).nextOption() match {
       case None => plan
       case Some(candidate) =>
-        attempt(plan, Candidate.alike(plan, candidate)) match {
-          case Right(better) => removed(better, refused, unknown)
+        attempt(plan, candidates.alike(plan, candidate)) match {
+          case Right(better) => removed(better, refused, unknown, candidates)
           case Left(why) =>
             val subjects =
               candidate.subject ++ candidate.changed.flatMap(FinishedShuffle.subject(_))
@@ -81,7 +82,9 @@ private[firesteel] final class RemoveRedundantShuffle(
               Decisions.decline(subject, name, reason)
             if (why.exists(_.isInstanceOf[ShuffleDecline.UnknownKeys]))
               unknown ++= candidate.changed
-            removed(plan, candidate.place +: refused, unknown)
+            // Switched off the room says so once, and looks no further.
+            if (why.nonEmpty && why == off) plan
+            else removed(plan, candidate.place +: refused, unknown, candidates)
         }
     }
 
@@ -107,7 +110,6 @@ private[firesteel] final class RemoveRedundantShuffle(
       Candidate.repeatsWork(alike))
       Left(Some(ShuffleDecline.ReusedShuffle(keys)))
     else {
-      val off = Decline.switchedOff("shuffle", ShuffleConf.ENABLED)
       val objections = alike.iterator.flatMap(_.kept).flatMap(gate.objection(_)) ++
         candidate.changed.iterator.flatMap(gate.objection(_, isFree = candidate.kept.isEmpty))
       off.orElse[Decline](objections.nextOption()) match {
@@ -122,6 +124,8 @@ private[firesteel] final class RemoveRedundantShuffle(
       }
     }
   }
+
+  private def off: Option[Decline] = Decline.switchedOff("shuffle", ShuffleConf.ENABLED)
 
   /** Shuffles that run; of equal ones Spark runs one. */
   private def shuffles(plan: SparkPlan): Set[SparkPlan] =

@@ -1,5 +1,7 @@
 package io.firesteel.shuffle
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, TransformExpression}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, KeyedPartitioning, KeyedShuffleSpec, Partitioning, PartitioningCollection}
 import org.apache.spark.sql.catalyst.util.InternalRowComparableWrapper
@@ -11,9 +13,8 @@ import org.apache.spark.sql.internal.SQLConf
  * As a table lies whose source reports it (`SupportsReportPartitioning`): a partition for each value of
  * columns, or of functions of them such as `bucket(16, id)`.
  *
- * What fits what is left to Spark's own comparison, and its partitioner takes rows there; it does so of
- * itself with `spark.sql.sources.v2.bucketing.shuffle.enabled`, where the keys of a join are the table's
- * and no more.
+ * What fits what is left to Spark's own comparison, and its partitioner takes rows there, as it does of
+ * itself with `spark.sql.sources.v2.bucketing.shuffle.enabled`.
  *
  * @param table one partition for each value, none of which is unknown
  * @param keys the columns
@@ -29,7 +30,9 @@ final private[shuffle] class Stored private (
 
   /** Spark compares the very values of rows; of columns whose equal values differ that would not do. */
   override def by(keys: Seq[Expression]): Option[Partitioning] =
-    if (keys.forall(Stored.isExactColumn)) Some(spec.createPartitioning(keys)) else None
+    if (keys.forall(Stored.isExactColumn) && table.expressions.forall(Stored.isComputed))
+      Some(spec.createPartitioning(keys))
+    else None
 
   override def of(plan: SparkPlan, keys: Seq[Expression]): Option[SparkPlan] =
     if (!keys.forall(Stored.isExactColumn)) None
@@ -39,9 +42,18 @@ final private[shuffle] class Stored private (
       }
     }
 
-  override def isByValue: Boolean = table.expressions.forall {
-    case transform: TransformExpression => transform.numBucketsOpt.isEmpty
-    case _ => true
+  private val (functions, columns) =
+    table.expressions.partition(_.isInstanceOf[TransformExpression])
+
+  override def isByValue: Boolean = functions.isEmpty
+
+  /** Buckets are as even as hashes; days, or buckets of a value each, are as the rows are. */
+  override def uncounted: Option[String] = {
+    val areBuckets = columns.isEmpty && functions.forall {
+      case transform: TransformExpression => transform.numBucketsOpt.isDefined
+      case _ => false
+    }
+    if (isByValue || areBuckets) None else Some(table.expressions.map(_.sql).mkString(", "))
   }
 
   def values: Seq[InternalRowComparableWrapper] = table.partitionKeys
@@ -79,6 +91,10 @@ private[shuffle] object Stored {
   def valuesOf(partitioning: Partitioning): Seq[InternalRowComparableWrapper] =
     all(partitioning).headOption.fold(Seq.empty[InternalRowComparableWrapper])(_.partitionKeys)
 
+  /** The columns and functions whose values these are. */
+  def typesOf(partitioning: Partitioning): Seq[Expression] =
+    all(partitioning).headOption.fold(Seq.empty[Expression])(_.expressions)
+
   /**
    * With the first of these Spark takes a table by (a, b) for one by a, with the second it reads a
    * partition in several parts, and with the third it compares functions that differ.
@@ -109,6 +125,14 @@ private[shuffle] object Stored {
 
   private def all(partitioning: Partitioning): Seq[KeyedPartitioning] =
     PartitioningCollection.flatten(partitioning).collect { case keyed: KeyedPartitioning => keyed }
+
+  /** Whether rows of others can be brought there: a source may tell a function by its name alone. */
+  private def isComputed(value: Expression): Boolean = value match {
+    case transform: TransformExpression =>
+      try transform.resolvedFunction.isDefined
+      catch { case NonFatal(_) => false } // Spark's error for one without an implementation
+    case _ => true
+  }
 
   private def isExactColumn(key: Expression): Boolean = key match {
     case column: Attribute => ExactColumn.isExact(column.dataType)

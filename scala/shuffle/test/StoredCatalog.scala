@@ -26,7 +26,11 @@ final class StoredCatalog extends TableCatalog with FunctionCatalog {
     Option(StoredCatalog.tables.get(table.name)).getOrElse(throw new NoSuchTableException(table))
 
   override def loadFunction(function: Identifier): UnboundFunction =
-    if (function.name == "bucket") Bucket else throw new NoSuchFunctionException(function)
+    function.name match {
+      case "bucket" => Bucket
+      case "named" => Named
+      case _ => throw new NoSuchFunctionException(function)
+    }
 
   override def listTables(namespace: Array[String]): Array[Identifier] = Array.empty
   override def listFunctions(namespace: Array[String]): Array[Identifier] = Array.empty
@@ -65,15 +69,18 @@ object StoredCatalog {
     val types = wide.analyzed.output.map(_.dataType).toArray
     val (keyTypes, rowTypes) = types.splitAt(values.size)
     val keyOf = UnsafeProjection.create(keyTypes)
-    val parts = wide.toRdd.map(_.copy()).collect().toSeq
+    val halves = wide.toRdd.map(_.copy()).collect().toSeq
       .groupBy(row => keyOf(select(row, 0, keyTypes)).copy())
-      .toSeq.flatMap { case (key, ofKey) =>
+      .toSeq.map { case (key, ofKey) =>
         val project = UnsafeProjection.create(rowTypes)
         val kept = ofKey.map(row => project(select(row, values.size, rowTypes)).copy())
         val half = (kept.size + 1) / 2
-        Seq(kept.take(half), kept.drop(half)).filter(_.nonEmpty)
-          .map(some => new StoredPart(key, some.toArray, tellsSizes))
+        (key, kept.take(half), kept.drop(half))
       }
+    // In no order of the values: a source lists its parts as it likes.
+    val parts = (halves.map(h => h._1 -> h._2) ++ halves.reverse.map(h => h._1 -> h._3)).collect {
+      case (key, some) if some.nonEmpty => new StoredPart(key, some.toArray, tellsSizes)
+    }
     tables.put(
       table,
       new StoredTable(table, rows.schema, transforms.toArray, parts.toArray[InputPartition]))
@@ -136,6 +143,18 @@ private object StoredReaders extends PartitionReaderFactory {
       override def get(): InternalRow = row
       override def close(): Unit = ()
     }
+}
+
+/** A function of which only the name is known, such as some sources tell. */
+private object Named extends UnboundFunction {
+  override def name(): String = "named"
+  override def description(): String = "named(column)"
+  override def bind(input: StructType): BoundFunction = new BoundFunction {
+    override def name(): String = "named"
+    override def canonicalName(): String = "firesteel.test.named"
+    override def inputTypes(): Array[DataType] = Array(input.fields(0).dataType)
+    override def resultType(): DataType = IntegerType
+  }
 }
 
 private object Bucket extends UnboundFunction {

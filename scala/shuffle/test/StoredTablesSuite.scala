@@ -158,5 +158,37 @@ class StoredTablesSuite extends ShuffleSuite {
     assert(fired(sql("even")) == Seq("RemoveRedundantShuffle"))
     assert(declines(sql("uneven")) == Set("SHUFFLE.LARGE_KEY"))
     assert(declines(sql("poor")) == Set("SHUFFLE.FEW_KEYS"))
+    def byA(table: String) = s"SELECT * FROM stored.twenty AS l JOIN $table AS r ON l.a = r.a"
+    assertSameAnswer(byA("even"))
+    assert(fired(byA("even")) == Seq("RemoveRedundantShuffle"))
+    Seq("uneven", "poor").foreach { table =>
+      assert(declines(byA(table)) == Set("SHUFFLE.LARGE_KEY"), table)
+    }
+  }
+
+  test("a table by functions of which nobody knows the values does not decide") {
+    val rows = spark.sql("SELECT id AS a, id % 2 AS b, id AS v FROM range(600)")
+    StoredCatalog.put(
+      "mixed",
+      rows,
+      Seq(Expressions.identity("b"), Expressions.bucket(3, "a")),
+      Seq("b") ++ bucket(3))
+    val sql = s"SELECT * FROM stored.mixed AS l JOIN u AS r ON $ab"
+    assertSameAnswer(sql)
+    assert(declines(sql) == Set("SHUFFLE.UNKNOWN_KEYS"))
+  }
+
+  test("rows are not brought to a table by a function that only its source can compute") {
+    val named = Expressions.apply("named", Expressions.column("a"))
+    StoredCatalog.put("by_name", spark.table("t"), Seq(named), bucket(4))
+    StoredCatalog.put("like_it", spark.table("t"), Seq(named), bucket(4))
+    withConf(ungated) {
+      val one = "SELECT * FROM stored.by_name AS l JOIN u AS r ON l.a = r.a"
+      assertSameAnswer(one)
+      assert(fired(one).isEmpty)
+      val two = s"SELECT * FROM stored.by_name AS l JOIN stored.like_it AS r ON $ab"
+      assertSameAnswer(two)
+      assert(fired(two) == Seq("RemoveRedundantShuffle"))
+    }
   }
 }
