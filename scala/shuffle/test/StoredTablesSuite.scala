@@ -35,6 +35,9 @@ class StoredTablesSuite extends ShuffleSuite {
       t,
       Seq(Expressions.identity("b"), Expressions.bucket(3, "a")),
       Seq("b") ++ bucket(3))
+    // Two fifths of it have one value, in two parts that are no larger than others together.
+    val fifths = spark.sql("SELECT IF(id % 5 < 2, 0, id % 5 - 1) AS a, id AS b FROM range(500)")
+    StoredCatalog.put("halves", fifths, Seq(Expressions.identity("a")), Seq("a"))
     StoredCatalog.put(
       "large",
       t.selectExpr("IF(v < 300, 7, a) AS a", "b", "c", "d", "v"),
@@ -122,6 +125,7 @@ class StoredTablesSuite extends ShuffleSuite {
     Seq(
       ("few", "a", "SHUFFLE.FEW_PARTITIONS"),
       ("large", "a", "SHUFFLE.LARGE_BUCKET"),
+      ("halves", "a", "SHUFFLE.LARGE_BUCKET"),
       ("by_c", "c", "SHUFFLE.UNKNOWN_KEYS"),
       ("by_a", "a", "SHUFFLE.LARGE_BUCKET"), // a value is a part, and null is the largest
       ("buckets", "a", "SHUFFLE.UNKNOWN_KEYS")
