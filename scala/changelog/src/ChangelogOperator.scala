@@ -1,10 +1,10 @@
 package io.firesteel.changelog
 
-import io.firesteel.changelog.ChangelogOperator.{closing, isTime, mapKeys, renamed}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, ExprId, Expression, Generator, GetStructField, NamedExpression, SortOrder}
+import io.firesteel.changelog.ColumnFacts.{closing, isTime, mapKeys, renamed}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, ExprId, Expression, Generator, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
-import org.apache.spark.sql.types.{ArrayType, StructType}
+import org.apache.spark.sql.types.ArrayType
 
 /**
  * One operator of a query as changelog inference sees it (Flink: `ChangelogTraitInferencer`).
@@ -42,40 +42,6 @@ sealed trait ChangelogOperator {
 
   /** Whether the result has update-before rows, when `wanted`, and those of its inputs have or not. */
   def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean
-}
-
-/** Passes on the kinds of its only input, whatever they are. */
-private[changelog] trait Forwarding { self: ChangelogOperator =>
-  def input: ChangelogOperator
-  override def inputs: Seq[ChangelogOperator] = Seq(input)
-  override def changes(inputs: Seq[Facts]): Changes = inputs.head.changes
-  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(wanted)
-  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = fromInputs.head
-}
-
-/** Keeps state, from which it makes the kinds that are wanted; needs to know every row that goes. */
-private[changelog] trait Stateful { self: ChangelogOperator =>
-  def input: ChangelogOperator
-
-  /** How long state is kept after it was last written; 0, forever. */
-  def ttlMs: Long
-  override def inputs: Seq[ChangelogOperator] = Seq(input)
-  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] =
-    inputs.map(_.changes.updates)
-  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = wanted
-}
-
-/** Makes several rows of one, or none: what was an update is then rows that go and rows that come. */
-private[changelog] trait Multiplying { self: ChangelogOperator =>
-  def input: ChangelogOperator
-  override def inputs: Seq[ChangelogOperator] = Seq(input)
-  override def changes(inputs: Seq[Facts]): Changes =
-    Changes(updates = false, deletes = !inputs.head.changes.insertOnly)
-  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
-  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
-  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] =
-    inputs.map(_.changes.updates)
-  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
 }
 
 /** What Spark plans by itself: rows come and stay. */
@@ -353,49 +319,4 @@ final case class ChangeEvents(
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(updateBefore)
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
-}
-
-private[changelog] object ChangelogOperator {
-
-  /**
-   * The one of the columns by which an operator keeps its rows apart by which the watermark closes them:
-   * a window before a time, which it passes earlier. By another one changes may still come.
-   */
-  def closing(keys: Seq[Attribute], input: Facts): Set[ExprId] = {
-    val times = keys.filter(key => input.eventTimes(key.exprId))
-    times.find(_.dataType.isInstanceOf[StructType]).orElse(times.headOption).map(_.exprId).toSet
-  }
-
-  /** Whether Spark says that the watermark has passed a column when it has passed these times of it. */
-  def isTime(column: NamedExpression, values: Seq[Expression], times: Set[ExprId]): Boolean =
-    column.metadata.contains(EventTimeWatermark.delayKey) && values.forall { value =>
-      value.references.nonEmpty && value.references.forall(c => times(c.exprId))
-    }
-
-  /** The upsert keys of a projection: those all of whose columns it passes on, whole or in parts. */
-  def mapKeys(columns: Seq[NamedExpression], keys: Set[Set[ExprId]]): Set[Set[ExprId]] = {
-    val names = inParts(columns) ++ renamed(columns).reverse.map { case (from, to) =>
-      from -> Set(to)
-    }
-    keys.filter(_.forall(names.contains)).map(_.flatMap(names))
-  }
-
-  /** Structs all of whose fields are columns, as are the start and the end of a window of time. */
-  private def inParts(columns: Seq[NamedExpression]): Map[ExprId, Set[ExprId]] = {
-    val parts = columns.collect {
-      case alias @ Alias(GetStructField(struct: Attribute, at, _), _) if !struct.nullable =>
-        (struct, at, alias.exprId)
-    }
-    parts.groupBy(_._1.exprId).collect {
-      case (id, of)
-          if of.map(_._2).distinct.size == of.head._1.dataType.asInstanceOf[StructType].size =>
-        id -> of.distinctBy(_._2).map(_._3).toSet
-    }
-  }
-
-  /** Columns that a projection passes on, and what it calls them. */
-  def renamed(columns: Seq[NamedExpression]): Seq[(ExprId, ExprId)] = columns.collect {
-    case column: Attribute => column.exprId -> column.exprId
-    case alias @ Alias(column: Attribute, _) => column.exprId -> alias.exprId
-  }
 }

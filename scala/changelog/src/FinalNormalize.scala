@@ -105,7 +105,8 @@ final private[changelog] class FinalNormalize(
     val (value, stored) = (its.value, entries.get(key))
     if (stored != null &&
       order.compare(value, its.isBefore, stored, false, areSame(value, stored)) < 0) {
-      late += 1
+      // What came behind its own update is not out of sequence.
+      if (order.compare(value, stored) < 0) late += 1
       Nil
     } else {
       // Made before the store takes the new row: the old one may be the store's own.

@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.types.IntegerType
@@ -20,7 +20,7 @@ object PlanChangelog extends SparkStrategy {
       ChangelogTableExec(
         node.columns,
         node.kindIn,
-        timeToLive(node.ttl),
+        node.ttl,
         None,
         StateProbe(child)) :: Nil
     case node: ChangelogFilter =>
@@ -63,7 +63,7 @@ object PlanChangelog extends SparkStrategy {
       node.eventTime,
       node.watermark,
       node.mode,
-      timeToLive(node.ttl),
+      node.ttl,
       None,
       StateProbe(partial)
     )
@@ -88,7 +88,7 @@ object PlanChangelog extends SparkStrategy {
       node.eventTime,
       node.watermark,
       node.mode,
-      timeToLive(node.ttl),
+      node.ttl,
       None,
       StateProbe(input)
     )
@@ -106,14 +106,11 @@ object PlanChangelog extends SparkStrategy {
       node.eventTime,
       node.watermark,
       node.mode,
-      timeToLive(node.ttl),
+      node.ttl,
       None,
       StateProbe(NewestRowsExec(node.keys, node.sequence, partition, read))
     )
   }
-
-  private def timeToLive(ttl: Option[Expression]): Option[TimeToLive] =
-    ttl.collect { case its: TimeToLive => its }
 
   private def project(columns: Seq[NamedExpression], child: LogicalPlan): LogicalPlan = {
     val wanted: Seq[Attribute] = columns.map(_.toAttribute)

@@ -173,9 +173,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   /** What identifies the rows that changes are of, from `row_kind()` up to the result. */
   private def keysOfEvents(query: Inferred): Set[Set[ExprId]] = query.operator match {
     case ChangeEvents(columns, _, _) =>
-      ChangelogOperator.mapKeys(columns, query.inputs.head.facts.upsertKeys)
+      ColumnFacts.mapKeys(columns, query.inputs.head.facts.upsertKeys)
     case Projection(columns, _) =>
-      ChangelogOperator.mapKeys(columns, keysOfEvents(query.inputs.head))
+      ColumnFacts.mapKeys(columns, keysOfEvents(query.inputs.head))
     case _ => query.inputs.headOption.fold(Set.empty[Set[ExprId]])(keysOfEvents)
   }
 

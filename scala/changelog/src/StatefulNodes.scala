@@ -48,7 +48,7 @@ final private[changelog] case class ChangelogAggregate(
     eventTime: Option[Attribute],
     watermark: Watermark,
     mode: String,
-    ttl: Option[Expression],
+    ttl: Option[TimeToLive],
     child: LogicalPlan)
   extends ChangelogNode {
   override def isStateful: Boolean = isStreaming
@@ -77,7 +77,7 @@ final private[changelog] case class ChangelogTopN(
     eventTime: Option[Attribute],
     watermark: Watermark,
     mode: String,
-    ttl: Option[Expression],
+    ttl: Option[TimeToLive],
     child: LogicalPlan)
   extends ChangelogNode {
   override def isStateful: Boolean = isStreaming
@@ -101,7 +101,7 @@ final private[changelog] case class ChangelogNormalize(
     eventTime: Option[Attribute],
     watermark: Watermark,
     mode: String,
-    ttl: Option[Expression],
+    ttl: Option[TimeToLive],
     child: LogicalPlan)
   extends ChangelogNode {
   override def kindIn: Option[Attribute] = Some(kind)
@@ -115,7 +115,7 @@ final private[changelog] case class ChangelogNormalize(
 final private[changelog] case class ChangelogTable(
     columns: Seq[Attribute],
     kindIn: Option[Attribute],
-    ttl: Option[Expression],
+    ttl: Option[TimeToLive],
     child: LogicalPlan)
   extends ChangelogNode {
   override def isStateful: Boolean = isStreaming

@@ -57,12 +57,12 @@ private[changelog] object ToldChanges {
       val from = query.inputs.head
       val kinds = columns.collect { case alias @ Alias(_: RowKindFunction, _) => alias.exprId }
       val told = !from.changes.updates || updateBefore && from.updateBefore
-      Some(Events(ChangelogOperator.mapKeys(columns, from.facts.upsertKeys), kinds.toSet, told))
+      Some(Events(ColumnFacts.mapKeys(columns, from.facts.upsertKeys), kinds.toSet, told))
     case Projection(columns, _) =>
       traced(query.inputs.head).map { events =>
-        val renamed = ChangelogOperator.renamed(columns)
+        val renamed = ColumnFacts.renamed(columns)
         events.copy(
-          keys = ChangelogOperator.mapKeys(columns, events.keys),
+          keys = ColumnFacts.mapKeys(columns, events.keys),
           kinds = renamed.collect { case (from, to) if events.kinds(from) => to }.toSet)
       }
     case _ => None

@@ -207,7 +207,7 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
   private def closing(keys: Seq[Attribute], inferred: Inferred): Option[Attribute] =
     if (!closes) None
     else {
-      val by = ChangelogOperator.closing(keys, inferred.inputs.head.facts)
+      val by = ColumnFacts.closing(keys, inferred.inputs.head.facts)
       keys.find(key => by(key.exprId))
     }
 
