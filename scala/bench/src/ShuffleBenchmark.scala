@@ -125,6 +125,23 @@ object ShuffleBenchmark extends Room {
         targets = Seq(neverSlower),
         repeat = 5
       )
-    )
+    ) ++ Seq(
+      ("stored", "as many", rows),
+      ("stored-double", "twice as many", rows * 2),
+      ("stored-half", "half as many", rows / 2)).map { case (name, many, stored) =>
+      Case(
+        name = name,
+        title = s"join by (a, b) with a table of $many rows in buckets by a",
+        table = pairs("joined_pairs", rows),
+        sql = s"SELECT l.b, count(*) AS n, sum(l.v + r.v) AS s FROM stored.rows_$stored AS l " +
+          "JOIN joined_pairs AS r ON l.a = r.a AND l.b = r.b GROUP BY l.b",
+        compared = Seq("b", "n", "s"),
+        targets = Seq(neverSlower),
+        note = if (stored < rows) "Declined: more would be brought to it than it has." else "",
+        prepare = _.conf.set(
+          s"spark.sql.catalog.${StoredCatalog.name}",
+          classOf[StoredCatalog].getName)
+      )
+    }
   }
 }

@@ -10,6 +10,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.internal.SQLConf
 
@@ -36,7 +37,7 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     def tooPoor(facts: KeyFacts) = this.tooPoor(change, facts, if (isFree) facts.bytes else None)
     if (isAnythingAllowed) None
     else if (change.layout.uncounted.isDefined)
-      change.layout.uncounted.map(unknownFunctions(namesOf(change), _))
+      change.layout.uncounted.map(ShuffleDecline.UnknownSizes(namesOf(change), _))
     else if (Hashed.sameKeys(keysOf(change), change.keys)) tooLarge(change)
     else statistics(change) match {
       case Some(facts) =>
@@ -72,11 +73,6 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
         .filter(_.largestShare > bound)
         .map(ShuffleDecline.LargeKey(namesOf(change), _, bound))
   }
-
-  private def unknownFunctions(keys: String, functions: String): Decline =
-    ShuffleDecline.UnknownKeys(
-      keys,
-      s"a table lies by $functions, and how many rows have which value of it nobody has counted")
 
   /**
    * Whether groups are shuffled: a value that is frequent in the rows has no more groups for that, and a
@@ -131,8 +127,13 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     }
   }
 
-  /** Why an input had better not decide for the other: it would keep few tasks busy, or one too long. */
-  def objection(input: Input): Option[Decline] = {
+  /**
+   * Why an input had better not decide for the other: it would keep few tasks busy, or one too long, or
+   * be brought more than it saves.
+   *
+   * @param brought the shuffles that bring rows to it
+   */
+  def objection(input: Input, brought: Seq[Coarsened]): Option[Decline] = {
     val keys = input.keys.map(_.sql).mkString(", ")
     val running = session.sparkContext.defaultParallelism
     // Where executors come and go, few of them may be there yet.
@@ -144,9 +145,7 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
       Some(ShuffleDecline.FewPartitions(keys, input.layout.partitions, tasks))
     else if ((input.layout.isByValue || input.layout.uncounted.nonEmpty) &&
       input.largestShare.isEmpty)
-      Some(ShuffleDecline.UnknownKeys(
-        keys,
-        "the table's source tells the values of its partitions and not their sizes"))
+      Some(ShuffleDecline.UnknownSizes(keys, input.layout.uncounted.getOrElse(keys)))
     else {
       val bound = (1 + share) / input.layout.partitions
       input.largestShare
@@ -154,8 +153,29 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
         .map(ShuffleDecline.LargeBucket(keys, _, bound))
         .orElse(ofRows(input).filter(_.largestShare > bound)
           .map(ShuffleDecline.LargeKey(keys, _, bound)))
+        .orElse(tooSmall(input, brought))
     }
   }
+
+  /**
+   * By hash rows are brought by compiled code. To a table that lies in its own way Spark's partitioner
+   * brings them by a search for each, which costs about half of what it saves to leave a row of the table
+   * where it is: by `build/bench shuffle --case stored`. What is not known to be large enough is not.
+   */
+  private def tooSmall(input: Input, brought: Seq[Coarsened]): Option[Decline] =
+    input.layout match {
+      case Hashed(_) => None
+      case _ if brought.isEmpty => None
+      case _ =>
+        val unknown = BigInt(SQLConf.get.defaultSizeInBytes)
+        val bytes = bytesOf(input.plan).filter(_ < unknown)
+        val bound = brought.map(change => bytesOf(change.shuffle.child).getOrElse(unknown)).sum
+        if (bytes.exists(_ >= bound)) None
+        else Some(ShuffleDecline.SmallTable(input.keys.map(_.sql).mkString(", "), bytes, bound))
+    }
+
+  private def bytesOf(plan: SparkPlan): Option[BigInt] =
+    plan.find(_.logicalLink.isDefined).flatMap(_.logicalLink).map(_.stats.sizeInBytes)
 
   /** What statistics say of an input whose rows are those of its sources: of groups they say nothing. */
   private def ofRows(input: Input): Option[KeyFacts] =

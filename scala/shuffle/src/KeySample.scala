@@ -1,6 +1,7 @@
 package io.firesteel.shuffle
 
-import io.firesteel.core.SourceSample
+import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
+import io.firesteel.core.{SampledRows, SourceSample}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
@@ -18,6 +19,10 @@ private[shuffle] final class KeySample(session: SparkSession) {
 
   private val samples = new SourceSample(session)
 
+  // Whoever asks again, as adaptive execution does, is handed the very same sample.
+  private val counted: Cache[SampledRows, CountedPairs] =
+    Caffeine.newBuilder().weakKeys().build[SampledRows, CountedPairs]()
+
   /** What the sample shows of the rows that a shuffle gets, or why there is none. */
   def of(
       shuffled: SparkPlan,
@@ -28,21 +33,11 @@ private[shuffle] final class KeySample(session: SparkSession) {
       source <- sourceOf(shuffled)
       wanted = Seq(computed(shuffled, by), computed(shuffled, keys))
       sampled <- samples.of(source, wanted, rows, conf(ShuffleConf.SAMPLE_MIN_SIZE))
-      pairs = sampled.hashes(0).zip(sampled.hashes(1))
-      different = pairs.distinct
-      _ <- if (different.length >= SourceSample.fewest) Right(())
-      else Left(s"a sample found ${different.length} different rows")
-    } yield {
       // Below a partial aggregate rows are shuffled once for each group, else all of them.
-      val sent = if (shuffled.isInstanceOf[BaseAggregateExec]) different else pairs
-      val ofOne = sent.groupMapReduce(_._2)(_ => 1)(_ + _).values
-      KeyFacts(
-        ofOne.size,
-        ofOne.max.toDouble / sent.length,
-        isShareKnown = true,
-        bytes = None,
-        s"a sample with ${different.length} different rows")
-    }
+      facts <- counted
+        .get(sampled, new CountedPairs(_))
+        .of(groups = shuffled.isInstanceOf[BaseAggregateExec])
+    } yield facts
 
   /** How many keys the rows have of which a partial aggregate makes groups, or why nothing is known. */
   def rate(partial: BaseAggregateExec): Either[String, SampledRate] =
@@ -65,6 +60,31 @@ private[shuffle] final class KeySample(session: SparkSession) {
     else Left(s"${ShuffleConf.SAMPLE.key} is false")
 
   private def rows: Int = SQLConf.get.getConf(ShuffleConf.SAMPLE_ROWS)
+}
+
+/** What a sample says of a shuffle's keys, the first of its hashes, and of others, the second. */
+private final class CountedPairs(sampled: SampledRows) {
+
+  private val pairs = sampled.hashes(0).zip(sampled.hashes(1))
+  private val different = pairs.distinct
+  private lazy val ofRows = counted(pairs)
+  private lazy val ofGroups = counted(different)
+
+  /** @param groups whether one row is shuffled for each different one, or else all */
+  def of(groups: Boolean): Either[String, KeyFacts] =
+    if (different.length < SourceSample.fewest)
+      Left(s"a sample found ${different.length} different rows")
+    else Right(if (groups) ofGroups else ofRows)
+
+  private def counted(sent: Array[(Long, Long)]): KeyFacts = {
+    val ofOne = sent.groupMapReduce(_._2)(_ => 1)(_ + _).values
+    KeyFacts(
+      ofOne.size,
+      ofOne.max.toDouble / sent.length,
+      isShareKnown = true,
+      bytes = None,
+      s"a sample with ${different.length} different rows")
+  }
 }
 
 private[shuffle] object KeySample {

@@ -110,7 +110,8 @@ private[firesteel] final class RemoveRedundantShuffle(
       Candidate.repeatsWork(alike))
       Left(Some(ShuffleDecline.ReusedShuffle(keys)))
     else {
-      val objections = alike.iterator.flatMap(_.kept).flatMap(gate.objection(_)) ++
+      val objections = alike.iterator
+        .flatMap(one => one.kept.flatMap(gate.objection(_, one.changed))) ++
         candidate.changed.iterator.flatMap(gate.objection(_, isFree = candidate.kept.isEmpty))
       off.orElse[Decline](objections.nextOption()) match {
         case Some(why) => Left(Some(why))

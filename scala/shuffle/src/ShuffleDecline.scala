@@ -40,6 +40,14 @@ object ShuffleDecline {
     override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
   }
 
+  final case class UnknownSizes(keys: String, by: String)
+    extends ShuffleDecline(
+      "UNKNOWN_SIZES",
+      s"a table lies by $by, and how many rows have which value of that is not known") {
+    override def values: Map[String, String] = Map("keys" -> keys, "by" -> by)
+    override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+  }
+
   final case class ReusedShuffle(keys: String)
     extends ShuffleDecline(
       "REUSED",
@@ -53,6 +61,17 @@ object ShuffleDecline {
       s"an input lies by $keys already, but in too few parts to keep all tasks busy") {
     override def values: Map[String, String] =
       Map("keys" -> keys, "partitions" -> partitions.toString, "bound" -> tasks.toString)
+    override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+  }
+
+  final case class SmallTable(keys: String, bytes: Option[BigInt], bound: BigInt)
+    extends ShuffleDecline(
+      "SMALL_TABLE",
+      s"a table lies by $keys already, but to bring it the rows of the other input costs more than it saves") {
+    override def values: Map[String, String] = Map(
+      "keys" -> keys,
+      "bytes" -> bytes.fold("unknown")(_.toString),
+      "bound" -> bound.toString)
     override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
   }
 
@@ -90,8 +109,18 @@ object ShuffleDecline {
       Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
     ),
     DeclineDoc(
+      UnknownSizes("", "").code,
+      "A table lies by values, or by those of functions such as `days(ts)`, and how many rows have which is not known.",
+      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+    ),
+    DeclineDoc(
       FewPartitions("", 0, 0).code,
       "An input lies by some of the keys already, but in fewer parts than tasks can run at a time.",
+      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+    ),
+    DeclineDoc(
+      SmallTable("", None, 0).code,
+      "A table that its source keeps by some of the keys is smaller than what would be brought to it, or its size is not known.",
       Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
     ),
     DeclineDoc(

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.connector.catalog.{Column, FunctionCatalog, Identifier, SupportsRead, Table, TableCapability, TableCatalog, TableChange}
 import org.apache.spark.sql.connector.catalog.functions.{BoundFunction, ScalarFunction, UnboundFunction}
 import org.apache.spark.sql.connector.expressions.Transform
-import org.apache.spark.sql.connector.read.{Batch, HasPartitionKey, HasPartitionStatistics, InputPartition, PartitionReader, PartitionReaderFactory, Scan, ScanBuilder, SupportsReportPartitioning}
+import org.apache.spark.sql.connector.read.{Batch, HasPartitionKey, HasPartitionStatistics, InputPartition, PartitionReader, PartitionReaderFactory, Scan, ScanBuilder, Statistics, SupportsReportPartitioning, SupportsReportStatistics}
 import org.apache.spark.sql.connector.read.partitioning.{KeyGroupedPartitioning, Partitioning}
 import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.types.{DataType, IntegerType, StructType}
@@ -56,13 +56,15 @@ object StoredCatalog {
    * @param transforms the functions by whose values its rows lie
    * @param values the same as SQL, over the columns; `bucket` by [[bucketOf]]
    * @param tellsSizes whether the source says how much there is of each value
+   * @param bytes what it says of the whole
    */
   def put(
       table: String,
       rows: DataFrame,
       transforms: Seq[Transform],
       values: Seq[String],
-      tellsSizes: Boolean = true): Unit = {
+      tellsSizes: Boolean = true,
+      bytes: Option[Long] = Some(1L << 30)): Unit = {
     val columns = rows.columns.toSeq
     rows.sparkSession.udf.register("stored_bucket", bucketOf _)
     val wide = executionOf(rows.selectExpr(values ++ columns.map(c => s"`$c`"): _*))
@@ -83,7 +85,12 @@ object StoredCatalog {
     }
     tables.put(
       table,
-      new StoredTable(table, rows.schema, transforms.toArray, parts.toArray[InputPartition]))
+      new StoredTable(
+        table,
+        rows.schema,
+        transforms.toArray,
+        parts.toArray[InputPartition],
+        bytes.fold(OptionalLong.empty)(OptionalLong.of)))
     ()
   }
 
@@ -108,13 +115,15 @@ final private class StoredTable(
     override val name: String,
     rows: StructType,
     transforms: Array[Transform],
-    parts: Array[InputPartition])
+    parts: Array[InputPartition],
+    bytes: OptionalLong)
   extends Table
   with SupportsRead
   with ScanBuilder
   with Scan
   with Batch
-  with SupportsReportPartitioning {
+  with SupportsReportPartitioning
+  with SupportsReportStatistics {
   override def columns(): Array[Column] =
     rows.fields.map(field => Column.create(field.name, field.dataType, field.nullable))
   override def capabilities(): JSet[TableCapability] = JSet.of(TableCapability.BATCH_READ)
@@ -124,6 +133,10 @@ final private class StoredTable(
   override def readSchema(): StructType = rows
   override def planInputPartitions(): Array[InputPartition] = parts
   override def createReaderFactory(): PartitionReaderFactory = StoredReaders
+  override def estimateStatistics(): Statistics = new Statistics {
+    override def sizeInBytes(): OptionalLong = bytes
+    override def numRows(): OptionalLong = OptionalLong.empty
+  }
   override def outputPartitioning(): Partitioning =
     new KeyGroupedPartitioning(
       transforms.map(t => t: org.apache.spark.sql.connector.expressions.Expression),

@@ -126,7 +126,7 @@ class StoredTablesSuite extends ShuffleSuite {
       ("few", "a", "SHUFFLE.FEW_PARTITIONS"),
       ("large", "a", "SHUFFLE.LARGE_BUCKET"),
       ("halves", "a", "SHUFFLE.LARGE_BUCKET"),
-      ("by_c", "c", "SHUFFLE.UNKNOWN_KEYS"),
+      ("by_c", "c", "SHUFFLE.UNKNOWN_SIZES"),
       ("by_a", "a", "SHUFFLE.LARGE_BUCKET"), // a value is a part, and null is the largest
       ("buckets", "a", "SHUFFLE.UNKNOWN_KEYS")
     ).foreach { case (table, key, code) =>
@@ -170,6 +170,28 @@ class StoredTablesSuite extends ShuffleSuite {
     }
   }
 
+  test("rows are not brought to a table that is smaller than they are") {
+    val rows = spark.table("t")
+    def table(name: String, bytes: Option[Long]): Unit =
+      StoredCatalog.put(name, rows, Seq(Expressions.bucket(4, "a")), bucket(4), bytes = bytes)
+    def sql(name: String) = s"SELECT * FROM stored.$name AS l JOIN u AS r ON l.a = r.a"
+    val brought = spark.table("u").queryExecution.optimizedPlan.stats.sizeInBytes.toLong
+    table("as_large", Some(2 * brought))
+    table("smaller", Some(brought / 2))
+    table("unknown", None)
+    Seq("smaller", "unknown").foreach { name =>
+      assertSameAnswer(sql(name))
+      assert(declines(sql(name)) == Set("SHUFFLE.SMALL_TABLE"), name)
+      assert(fired(sql(name)).isEmpty, name)
+      // Nothing is brought to either.
+      val both = s"SELECT * FROM stored.$name AS l JOIN stored.as_large AS r ON $ab"
+      assertSameAnswer(both)
+      assert(fired(both) == Seq("RemoveRedundantShuffle"), name)
+    }
+    assertSameAnswer(sql("as_large"))
+    assert(fired(sql("as_large")) == Seq("RemoveRedundantShuffle"))
+  }
+
   test("a table by functions of which nobody knows the values does not decide") {
     val rows = spark.sql("SELECT id AS a, id % 2 AS b, id AS v FROM range(600)")
     StoredCatalog.put(
@@ -179,7 +201,7 @@ class StoredTablesSuite extends ShuffleSuite {
       Seq("b") ++ bucket(3))
     val sql = s"SELECT * FROM stored.mixed AS l JOIN u AS r ON $ab"
     assertSameAnswer(sql)
-    assert(declines(sql) == Set("SHUFFLE.UNKNOWN_KEYS"))
+    assert(declines(sql) == Set("SHUFFLE.UNKNOWN_SIZES"))
   }
 
   test("rows are not brought to a table by a function that only its source can compute") {
