@@ -33,7 +33,8 @@ final private[changelog] class BestValuesSlot(dataType: DataType, largest: Boole
   def appear(state: GroupState, value: Any): Unit = {
     val best = bestOf(state)
     val at = best.lastIndexWhere(!isBetter(value, _)) + 1
-    if (at < best.size || !hasOthers(state)) {
+    // One that expired, and comes again, may still be among them.
+    if ((at < best.size || !hasOthers(state)) && placeOf(best, value) < 0) {
       best.insert(at, InternalRow.copyValue(value))
       if (best.size > most) {
         best.remove(most)
@@ -45,14 +46,18 @@ final private[changelog] class BestValuesSlot(dataType: DataType, largest: Boole
   /** Whether all values must be looked through to know the best. */
   def vanish(state: GroupState, value: Any): Boolean = {
     val best = bestOf(state)
-    // Arrays of bytes are equal by their order alone. Not so floats: both zeros are values, and NaN is one,
-    // as Java's equality has it and Scala's has not.
-    val at = best.indexWhere { other =>
-      if (dataType == BinaryType) ordering.compare(other, value) == 0
-      else Objects.equals(other, value)
-    }
+    val at = placeOf(best, value)
     if (at >= 0) { val _ = best.remove(at) }
     best.isEmpty && hasOthers(state)
+  }
+
+  /**
+   * Arrays of bytes are equal by their order alone. Not so floats: both zeros are values, and NaN is one, as
+   * Java's equality has it and Scala's has not.
+   */
+  private def placeOf(best: ArrayBuffer[Any], value: Any): Int = best.indexWhere { other =>
+    if (dataType == BinaryType) ordering.compare(other, value) == 0
+    else Objects.equals(other, value)
   }
 
   /** Looks through all values. */

@@ -31,15 +31,19 @@ final private[changelog] class ExpiringEntries(
   private[this] val timeAt = value.length
   private[this] val joined = new JoinedRow
   private[this] val time = new GenericInternalRow(Array[Any](nowMs))
-  private[this] val toStored = UnsafeProjection.create(
-    (value.map(_.dataType) :+ LongType).zipWithIndex.map { case (t, i) =>
-      BoundReference(i, t, nullable = true)
-    })
+  private[this] val columns = (value.map(_.dataType) :+ LongType).zipWithIndex.map { case (t, i) =>
+    BoundReference(i, t, nullable = true)
+  }
+  private[this] val toStored = UnsafeProjection.create(columns)
+  private[this] val toValue = UnsafeProjection.create(columns.init)
 
+  /** As it was put: whoever compares it knows nothing of the time. */
   override def get(key: UnsafeRow): UnsafeRow = {
     val stored = super.get(key)
-    if (stored == null || hasExpired(stored)) null else stored
+    if (stored == null || hasExpired(stored)) null else toValue(stored).copy()
   }
+
+  override def expires: Boolean = true
 
   override def put(key: UnsafeRow, value: UnsafeRow): Unit =
     super.put(key, toStored(joined(value, time)))

@@ -33,7 +33,8 @@ final private[changelog] class FinalAggregate(
   private[this] val before = ArrayBuffer.empty[UnsafeRow]
   private[this] val values = layout.sets.map(set => new ValueTallies(set.isNumber))
   private[this] val made = new AggregateRows(layout)
-  private[this] val sets = new SetUpdate(layout, new ValueBuckets(layout, made, entries))
+  private[this] val buckets = new ValueBuckets(layout, made, entries)
+  private[this] val sets = new SetUpdate(layout, buckets)
   private[this] val buffer = new GenericInternalRow(layout.results.map(_.width).sum)
   private[this] val joined = new JoinedRow
   private[this] var large =
@@ -120,10 +121,16 @@ final private[changelog] class FinalAggregate(
       set += 1
     }
     val rows = layout.rows.count(state)
-    if (entries.present(rows) == rows) put(key, state)
-    else entries.remove(made.entryOf(key))
+    val now =
+      if (entries.present(rows) == rows) state
+      else {
+        // More went than is known: what there is of the group is forgotten with its values.
+        layout.sets.indices.foreach(buckets.forget(key, state, _))
+        layout.newState()
+      }
+    put(key, now)
     val exists = layout.isGlobal || rows > 0
-    changes(before(group), if (exists) result(key, asRead(state)) else null)
+    changes(before(group), if (exists) result(key, asRead(now)) else null)
   }
 
   /**

@@ -113,7 +113,7 @@ final private[changelog] class FinalNormalize(
       val (before, after) = (rowOf(key, stored), rowOf(key, value))
       if (after == null && order.isByArrival) {
         if (stored != null) entries.remove(key)
-      } else if (stored == null || stored != value) entries.put(key, value)
+      } else if (stored == null || entries.expires || stored != value) entries.put(key, value)
       changes(before, after)
     }
   }

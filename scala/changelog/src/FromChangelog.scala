@@ -32,7 +32,10 @@ final private[changelog] case class FromChangelog(
 
   def opColumn: Attribute = op.toAttribute
   def keyColumns: Seq[Attribute] = keys.map(_.toAttribute)
-  def sequenceColumns: Seq[Attribute] = sequence.map(_.toAttribute)
+
+  /** Of two rows of a key, what the key says is no difference. */
+  def sequenceColumns: Seq[Attribute] =
+    sequence.map(_.toAttribute).filterNot(c => keyColumns.exists(_.exprId == c.exprId))
 
   override protected def withNewChildInternal(newChild: LogicalPlan): FromChangelog =
     copy(child = newChild)

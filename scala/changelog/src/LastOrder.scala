@@ -55,6 +55,9 @@ private[changelog] object LastOrder {
     case GlobalLimit(n, LocalLimit(m, child)) if !limited =>
       find(child, limited = true).map(last =>
         last.copy(query = GlobalLimit(n, LocalLimit(m, last.query))))
+    // As of a DataFrame: of the first n all but m.
+    case Offset(m, limit: GlobalLimit) if !limited =>
+      find(limit, limited).map(last => last.copy(query = Offset(m, last.query)))
     case Offset(n, child) if limited =>
       find(child, limited).map(last => last.copy(query = Offset(n, last.query)))
     case sort: Sort if sort.global =>

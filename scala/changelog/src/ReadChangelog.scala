@@ -1,5 +1,7 @@
 package io.firesteel.changelog
 
+import scala.annotation.tailrec
+
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, CurrentCatalog, CurrentDatabase, CurrentTimeZone, CurrentUser, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View, Window}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
@@ -108,8 +110,19 @@ final private[changelog] class ReadChangelog(
           val shown = columns.map(c => if (kinds.contains(c)) c else c.toAttribute)
           ChangeEvents(shown, before, select(condition, below))
         }
+      // What is computed of other columns of the SELECT stands above it.
+      case Projection(columns, below)
+          if isOfEvents(below) && columns.forall(_.deterministic) &&
+            !SubqueryExpression.hasSubquery(condition) && !asksUsersFunctions(condition, columns) =>
+        Projection(columns, having(ReadChangelog.inTermsOf(columns, condition), below))
       case other => select(condition, other)
     }
+
+  private def isOfEvents(operator: ChangelogOperator): Boolean = operator match {
+    case _: ChangeEvents => true
+    case Projection(_, below) => isOfEvents(below)
+    case _ => false
+  }
 
   /**
    * Below projections, as Spark's optimiser has it: what is computed of rows that the condition leaves
@@ -121,11 +134,7 @@ final private[changelog] class ReadChangelog(
       case rows @ Projection(columns, below)
           if !MatchedRows.are(rows) && condition.deterministic && columns.forall(_.deterministic) &&
             !SubqueryExpression.hasSubquery(condition) && !asksUsersFunctions(condition, columns) =>
-        val meaning = columns.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
-        val inTerms = condition.transformUp {
-          case column: Attribute => meaning.getOrElse(column.exprId, column)
-        }
-        Projection(columns, select(inTerms, below))
+        Projection(columns, select(ReadChangelog.inTermsOf(columns, condition), below))
       case _ => Selection(condition, repeatable("Filter", Seq(condition), input))
     }
 
@@ -198,11 +207,30 @@ private[changelog] object ReadChangelog {
   def asksRowKind(expression: Expression): Boolean =
     expression.exists(_.isInstanceOf[RowKindFunction])
 
-  /** The SELECT of a GROUP BY: of columns that stand for others of it Spark makes two projections. */
-  private def isSelectOfGroups(plan: LogicalPlan): Boolean = plan match {
-    case _: Aggregate => true
-    case Project(_, Project(_, _: Aggregate)) => true
-    case _ => false
+  /**
+   * The SELECT of a GROUP BY: where columns are computed of others of it Spark makes two projections, and one
+   * more for each column that is computed of such a one.
+   */
+  private def isSelectOfGroups(plan: LogicalPlan): Boolean = {
+    @tailrec
+    def isAbove(below: LogicalPlan): Boolean = below match {
+      case Project(_, _: Aggregate) => true
+      case Project(_, lower) => isAbove(lower)
+      case _ => false
+    }
+    plan match {
+      case _: Aggregate => true
+      case Project(_, lower) => isAbove(lower)
+      case _ => false
+    }
+  }
+
+  /** A condition on a projection's columns as one on what is below. */
+  private def inTermsOf(columns: Seq[NamedExpression], condition: Expression): Expression = {
+    val meaning = columns.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
+    condition.transformUp {
+      case column: Attribute => meaning.getOrElse(column.exprId, column)
+    }
   }
 
   /** Whether the expression may have another value when it is evaluated again. */

@@ -1,9 +1,9 @@
 package io.firesteel.changelog
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, EvalMode, Expression, XxHash64}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, EvalMode, Expression, IsNotNull, XxHash64}
 import org.apache.spark.sql.firesteel.{hasType, normalizeFloats}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{MapType, StringType, VariantType}
+import org.apache.spark.sql.types.{ArrayType, MapType, StringType, StructType, VariantType}
 
 /** A source that tells the kinds of its rows, as operators: where inference starts from changes. */
 private[changelog] object ReadSource {
@@ -49,12 +49,22 @@ private[changelog] object ReadSource {
     else Projection(shown.map { case (c, value) => ComputedColumns.named(c, value) }, operator)
   }
 
-  /** A row as one number; what Spark does not hash, as text. */
-  private def hashed(columns: Seq[Attribute]): Expression = new XxHash64(columns.map { column =>
-    val hasText = hasType(column.dataType) {
-      case _: MapType | VariantType => true
-    }
-    if (hasText) textOf(column) else column
+  /**
+   * A row as one number. Spark's hash leaves nulls out, and borders of arrays and structs, which are in their
+   * text; what it does not hash, maps and variants, is there as text alone.
+   */
+  private def hashed(columns: Seq[Attribute]): Expression = new XxHash64(columns.flatMap {
+    column =>
+      val asText = column.dataType match {
+        case _: ArrayType | _: StructType | _: MapType | VariantType => Seq(textOf(column))
+        case _ => Nil
+      }
+      val isOnlyText = hasType(column.dataType) {
+        case _: MapType | VariantType => true
+      }
+      val itself = if (isOnlyText) None else Some(column)
+      val isThere = if (column.nullable) Some(IsNotNull(column)) else None
+      asText ++ itself ++ isThere
   })
 
   private[changelog] def textOf(value: Expression): Expression =

@@ -32,6 +32,8 @@ final private[changelog] class SetUpdate(layout: AggregateLayout, buckets: Value
       (values, entry, before, after) =>
         if (before <= 0 && after > 0) appear(of, state, valueOf(values, entry))
         else if (before > 0 && after <= 0) vanish(of, state, valueOf(values, entry))
+        // It had expired, and may be the best that was found.
+        else if (before <= 0 && after <= before) leave(of, state, valueOf(values, entry))
     }
     lost.keySet.forEach(slot => search(group, state, set, slot))
     of.retained.foreach { slot =>
@@ -51,10 +53,13 @@ final private[changelog] class SetUpdate(layout: AggregateLayout, buckets: Value
 
   private def vanish(set: ValueSet, state: GroupState, value: InternalRow): Unit = {
     set.fed.foreach(_.add(state, value, -1))
+    leave(set, state, value)
+  }
+
+  private def leave(set: ValueSet, state: GroupState, value: InternalRow): Unit =
     set.extremes.foreach { slot =>
       if (slot.vanish(state, value.get(0, set.types.head))) { val _ = lost.put(slot, slot) }
     }
-  }
 
   /** Looks through all values of the group: O(their number), only when the best ones went. */
   private def search(group: UnsafeRow, state: GroupState, set: Int, slot: BestValuesSlot): Unit =

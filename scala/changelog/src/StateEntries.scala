@@ -17,6 +17,9 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
   /** The value of a key, which the next call may overwrite; null when there is none. */
   def get(key: UnsafeRow): UnsafeRow = store.get(key)
 
+  /** Whether an entry lives longer when it is written again as it is. */
+  def expires: Boolean = false
+
   def put(key: UnsafeRow, value: UnsafeRow): Unit = {
     store.put(key, value)
     counts.updated += 1

@@ -57,6 +57,12 @@ final private[changelog] class ValueBuckets(
     if (size.values(state) == 0L) size.clear(state)
   }
 
+  /** Takes a set out of the store. */
+  def forget(group: UnsafeRow, state: GroupState, set: Int): Unit =
+    (0 until layout.sets(set).size.buckets(state)).foreach { bucket =>
+      entries.remove(made.bucketKeyOf(group, set, bucket))
+    }
+
   /** Visits all values of a set that have rows. */
   def foreach(group: UnsafeRow, state: GroupState, set: Int)(
       visit: (ValueTallies, Int) => Unit): Unit =

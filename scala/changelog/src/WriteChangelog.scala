@@ -50,8 +50,7 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
     val node = ChangelogNormalize(
       normalize.keys,
       normalize.columns,
-      // Of two rows of a key, what the key says is no difference.
-      normalize.sequence.filterNot(c => normalize.keys.exists(_.exprId == c.exprId)),
+      normalize.sequence,
       kind.toAttribute,
       kindOut,
       inferred.updateBefore,

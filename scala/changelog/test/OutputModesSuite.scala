@@ -1,8 +1,11 @@
 package io.firesteel.changelog
 
 import io.firesteel.core.Explain
-import org.apache.spark.sql.Row
+import org.apache.spark.sql.{DataFrame, Encoders, Row}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.firesteel.lastBatchOf
+import org.apache.spark.sql.functions.{countDistinct, desc}
+import org.apache.spark.sql.types.StructType
 
 /** What each output mode gives, and what it refuses with the way on. */
 class OutputModesSuite extends ChangelogSuite {
@@ -193,6 +196,24 @@ class OutputModesSuite extends ChangelogSuite {
     }
   }
 
+  test("complete mode in an order, of a DataFrame's first rows all but some") {
+    val rows = Seq(Row("a", 1), Row("b", 1), Row("b", 2), Row("c", 1), Row("c", 2), Row("c", 3))
+    val input = MemoryStream[Row](spark)(Encoders.row(StructType.fromDDL(words)))
+    val sorted = input.toDF().groupBy("word").agg(countDistinct("n").as("c"))
+      .orderBy(desc("c")).limit(3).offset(1)
+    var table = ""
+    val query = sorted.writeStream.outputMode("complete").foreachBatch {
+      (batch: DataFrame, _: Long) => table = batch.collect().mkString(" ")
+    }.start()
+    try {
+      Seq(rows.drop(3), rows.take(3)).foreach { some =>
+        input.addData(some)
+        query.processAllAvailable()
+      }
+      assert(table == "[b,2] [a,1]")
+    } finally query.stop()
+  }
+
   test("OFFSET without LIMIT is refused as what it is") {
     val text = refusal(
       words,
@@ -214,9 +235,9 @@ class OutputModesSuite extends ChangelogSuite {
       s"SELECT word, count(*) AS c$more, row_kind() AS op FROM {t} GROUP BY word HAVING $having"
     for {
       having <- Seq("count(*) BETWEEN 2 AND 3", "c BETWEEN 2 AND 3", "sum(n) BETWEEN 2 AND 3")
-      more <- Seq("", ", c * 0 AS none")
+      more <- Seq("", ", c * 0 AS none", ", c * 0 AS none, none * 2 AS nothing")
     } {
-      val shown = if (more.isEmpty) "" else ",0" // beside the count
+      val shown = ",0" * more.count(_ == ',') // beside the count
       def changes(mode: String, wanted: String*) = run(told(having, more), mode) { fed =>
         wanted.foreach { rows =>
           fed.feed(Seq(Row("a", 1)))
@@ -234,6 +255,15 @@ class OutputModesSuite extends ChangelogSuite {
       fed.feed((1 to 50).map(i => Row(s"w$i", i)))
       assert(fed.last.size > 5 && fed.last.forall(row =>
         row.getDouble(1) < 0.5 && row.getString(2) == s"+I${row.getString(0)}"))
+    }
+    // A column of the kinds, which the condition does not ask for.
+    run(
+      "SELECT word, count(*) AS c, row_kind() AS kind, kind = '-D' AS gone, kind AS op FROM {t} GROUP BY word HAVING c = 2",
+      "append") { fed =>
+      Seq("", "[a,2,+I,false,+I]", "[a,2,-D,true,-D]").foreach { rows =>
+        fed.feed(Seq(Row("a", 1)))
+        assert(fed.last.mkString(" ") == rows)
+      }
     }
     // What asks for the kinds, or stands above a query that tells them, is asked of the changes.
     Seq(

@@ -295,6 +295,56 @@ class StateSuite extends ChangelogSuite {
     }
   }
 
+  private val source = "from_changelog(TABLE({t}), 'op')"
+
+  /** What changes of `k, v, op` are told as, a micro-batch each, where state has a time to live. */
+  private def told(ttlMs: Long, sql: String)(batches: (Seq[Row], String)*): Unit = withTtl(ttlMs) {
+    val fed = stream("k STRING, v INT, op STRING", sql)
+    try {
+      fed.start()
+      batches.foreach { case (rows, wanted) =>
+        fed.feed(rows)
+        assert(fed.last.mkString(" ") == wanted)
+      }
+    } finally fed.stop()
+  }
+
+  test("of a group of which more goes than is known nothing is left") {
+    told(
+      60000,
+      s"SELECT k, count(*) AS n, count(DISTINCT v) AS d, max(v) AS m FROM $source GROUP BY k")(
+      Seq(Row("a", 1, "-D"), Row("a", 2, "-D"), Row("a", 3, "+I")) -> "",
+      Seq(Row("a", 3, "+I")) -> "[a,1,1,3,+I]",
+      Seq(Row("a", 3, "-D")) -> "[a,1,1,3,-D]",
+      Seq(Row("a", 4, "+I")) -> "[a,1,1,4,+I]"
+    )
+    told(60000, s"SELECT count(*) AS n, count(DISTINCT v) AS d FROM $source")(
+      Seq(Row("a", 1, "-D")) -> "[0,0,+I]",
+      Seq(Row("a", 1, "-D")) -> "",
+      Seq(Row("a", 2, "+I")) -> "[0,0,-U] [1,1,+U]"
+    )
+  }
+
+  test("a value that expired before it goes is not the largest for ever") {
+    withTtl(2000) {
+      val sql = s"SELECT k, max(v) AS m FROM $source GROUP BY k"
+      val fed = stream("k STRING, v INT, op STRING", sql)
+      try {
+        fed.start()
+        fed.feed(Seq(Row("a", 5, "+I")))
+        (0 until 3).foreach { _ =>
+          Thread.sleep(1000)
+          fed.feed(Seq(Row("a", null, "+I")))
+        }
+        fed.feed(Seq(Row("a", 5, "-D"), Row("a", 3, "+I")))
+        assert(fed.last.mkString(" ") == "[a,5,-U] [a,3,+U]")
+        Thread.sleep(1000)
+        fed.feed(Seq(Row("a", 3, "-D")))
+        assert(fed.last.mkString(" ") == "[a,3,-U] [a,null,+U]")
+      } finally fed.stop()
+    }
+  }
+
   test("state with a time to live and state without are not each other's") {
     val fed = stream(schema, "SELECT k, count(DISTINCT v) AS c FROM {t} GROUP BY k")
     try {
