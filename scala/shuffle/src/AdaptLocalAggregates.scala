@@ -3,10 +3,12 @@ package io.firesteel.shuffle
 import io.firesteel.core.Decline
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.PartialMerge
+import org.apache.spark.sql.catalyst.plans.logical.Sort
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ProjectExec, SortExec, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.aggregate.{BaseAggregateExec, HashAggregateExec, SortAggregateExec}
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.exchange.{Exchange, ShuffleExchangeExec}
 
 /**
@@ -37,7 +39,9 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
 
   private def adapted(partial: BaseAggregateExec, partitions: Int): Option[SparkPlan] = {
     val input = partial.child match {
-      case SortExec(_, false, rows, _) => rows // for the aggregate alone
+      // For the aggregate alone; one that the user wrote stays.
+      case sort @ SortExec(_, false, rows, _) if !sort.logicalLink.exists(_.isInstanceOf[Sort]) =>
+        rows
       case rows => rows
     }
     val limits = LocalAggregateLimits.of(partitions)
@@ -81,10 +85,13 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
 
   /**
    * A sample says nothing of the tasks above one; and its rows come in any order, by which a task would
-   * change at another row when it is run again, where Spark wants the same rows of it.
+   * change at another row when it is run again, where Spark wants the same rows of it. So may those of a
+   * cached table, when a part of it is lost.
    */
-  private def isShuffle(plan: SparkPlan): Boolean =
-    plan.isInstanceOf[Exchange] || plan.isInstanceOf[QueryStageExec]
+  private def isShuffle(plan: SparkPlan): Boolean = plan match {
+    case _: Exchange | _: QueryStageExec | _: InMemoryTableScanExec => true
+    case _ => false
+  }
 
   /** The same aggregate of rows that are groups already. */
   private def merging(

@@ -140,9 +140,14 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     val tasks =
       if (isDynamic) math.max(running, SQLConf.get.numShufflePartitions) else running
     val share = SQLConf.get.getConf(ShuffleConf.MAX_KEY_SHARE)
+    lazy val bytes =
+      (input.plan +: brought.map(_.shuffle.child)).flatMap(bytesOf(_)).sum
+    lazy val left = partitionsLeft(input.layout.partitions, bytes)
     if (isAnythingAllowed) None
     else if (input.layout.partitions < tasks)
       Some(ShuffleDecline.FewPartitions(keys, input.layout.partitions, tasks))
+    else if (input.layout.partitions > KeyGate.manyTimes * left)
+      Some(ShuffleDecline.ManyPartitions(keys, input.layout.partitions, KeyGate.manyTimes * left))
     else if ((input.layout.isByValue || input.layout.uncounted.nonEmpty) &&
       input.largestShare.isEmpty)
       Some(ShuffleDecline.UnknownSizes(keys, input.layout.uncounted.getOrElse(keys)))
@@ -181,7 +186,7 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   private def ofRows(input: Input): Option[KeyFacts] =
     for {
       node <- input.plan.find(_.logicalLink.isDefined)
-      rows <- node.logicalLink
+      rows <- node.logicalLink.map(Unstaged(_))
       if !rows.exists(_.isInstanceOf[Aggregate])
       facts <- frequent.get(
         (rows.canonicalized, input.keys),
@@ -209,7 +214,7 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     statistics(change).orElse(seen(change).toOption)
 
   private def statistics(change: Coarsened): Option[KeyFacts] =
-    change.shuffle.child.logicalLink.flatMap { plan =>
+    change.shuffle.child.logicalLink.map(Unstaged(_)).flatMap { plan =>
       estimated.get((plan.canonicalized, change.keys), _ => KeyStatistics.of(plan, change.keys))
     }
 
@@ -231,4 +236,10 @@ private object KeyGate {
 
   /** So many times too low an estimate of Spark's may be: of joins they are rough. */
   val estimateTooLow = 8
+
+  /**
+   * As many times the partitions that adaptive execution would leave, an input may have: a task of some rows
+   * takes milliseconds, the shuffle that is saved about as long for a megabyte.
+   */
+  val manyTimes = 8
 }

@@ -91,7 +91,7 @@ private[shuffle] object KeySample {
 
   /** What is below the partial aggregate that a shuffle's input may be. */
   private def sourceOf(shuffled: SparkPlan): Either[String, LogicalPlan] =
-    shuffled.logicalLink match {
+    shuffled.logicalLink.map(Unstaged(_)) match {
       case Some(aggregate: Aggregate) => Right(aggregate.child)
       case Some(other) if !shuffled.isInstanceOf[BaseAggregateExec] => Right(other)
       case _ => Left("it is computed")

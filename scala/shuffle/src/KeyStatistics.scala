@@ -1,5 +1,7 @@
 package io.firesteel.shuffle
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, ColumnStat, Expand, LeafNode, LogicalPlan, Project, Statistics, Union, Window}
 import org.apache.spark.sql.internal.SQLConf
@@ -82,11 +84,16 @@ private[shuffle] object KeyStatistics {
     }
   }
 
-  /** Spark carries statistics of columns through filters and joins only with this setting. */
-  private def withColumns[T](body: => T): T = {
+  /**
+   * Spark carries statistics of columns through filters and joins only with this setting, which is off by
+   * default. Its estimates end with a `MatchError` on some types that `ANALYZE` knows: a comparison with a
+   * TIMESTAMP_NTZ or a collated string, for one.
+   */
+  private def withColumns[T](body: => Option[T]): Option[T] = {
     val conf = SQLConf.get.clone()
     conf.setConf(SQLConf.CBO_ENABLED, true)
-    SQLConf.withExistingConf(conf)(body)
+    try SQLConf.withExistingConf(conf)(body)
+    catch { case NonFatal(_) => None }
   }
 
   /** Of two histograms Spark takes some tenths of a second to estimate a join, without them none. */

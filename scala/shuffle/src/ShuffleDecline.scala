@@ -64,6 +64,15 @@ object ShuffleDecline {
     override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
   }
 
+  final case class ManyPartitions(keys: String, partitions: Int, bound: Int)
+    extends ShuffleDecline(
+      "MANY_PARTITIONS",
+      s"an input lies by $keys already, but in many more parts than adaptive execution would leave") {
+    override def values: Map[String, String] =
+      Map("keys" -> keys, "partitions" -> partitions.toString, "bound" -> bound.toString)
+    override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+  }
+
   final case class SmallTable(keys: String, bytes: Option[BigInt], bound: BigInt)
     extends ShuffleDecline(
       "SMALL_TABLE",
@@ -116,6 +125,11 @@ object ShuffleDecline {
     DeclineDoc(
       FewPartitions("", 0, 0).code,
       "An input lies by some of the keys already, but in fewer parts than tasks can run at a time.",
+      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+    ),
+    DeclineDoc(
+      ManyPartitions("", 0, 0).code,
+      "An input lies by some of the keys already, but in many more parts than adaptive execution would leave of its size.",
       Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
     ),
     DeclineDoc(

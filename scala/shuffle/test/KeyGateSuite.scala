@@ -4,6 +4,7 @@ import io.firesteel.core.{Declined, Explain}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, ShuffleQueryStageExec}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.joins.BaseJoinExec
 import org.apache.spark.sql.types.StructType
 
 /** When the keys that remain are good enough: by statistics, by a sample, and not at all. */
@@ -88,6 +89,47 @@ class KeyGateSuite extends ShuffleSuite {
           query("(SELECT l.many, l.b FROM analysed AS l JOIN analysed AS r ON l.v = r.v)", "many"),
           "table statistics")
       }
+    }
+  }
+
+  test("what adaptive execution finds out below is put to use") {
+    spark.sql("SELECT id AS k, concat('n', id) AS name FROM range(40000)")
+      .write.saveAsTable("names")
+    spark.sql("ANALYZE TABLE names COMPUTE STATISTICS FOR ALL COLUMNS")
+    val sql = """SELECT *, rank() OVER (PARTITION BY many ORDER BY s) AS r FROM (
+      SELECT l.many, l.b, sum(l.v) AS s FROM histograms AS l JOIN names AS n ON l.v = n.k
+      WHERE n.name LIKE 'n3999%' GROUP BY l.many, l.b)"""
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "10k") {
+      val data = spark.sql(sql)
+      val _ = data.collect()
+      val joins = collectIn(executed(data)) { case join: BaseJoinExec => join }
+      assert(joins.map(_.getClass.getSimpleName) == Seq("BroadcastHashJoinExec"), executed(data))
+      assert(shufflesOf(data) == 3, executed(data)) // of both tables and by `many`
+      fires(sql, "table statistics")
+    }
+  }
+
+  test("types that Spark's estimates do not know are no error") {
+    spark.sql("""SELECT many, b, v, CAST(timestamp_seconds(v) AS TIMESTAMP_NTZ) AS ts,
+      CAST(v AS STRING) COLLATE UTF8_LCASE AS name FROM plain""").write.saveAsTable("typed")
+    spark.sql("ANALYZE TABLE typed COMPUTE STATISTICS FOR ALL COLUMNS")
+    Seq("ts >= TIMESTAMP_NTZ'1970-01-01 00:00:09'", "name > 'm'", "name < 'm'").foreach { where =>
+      assertSameAnswer(query("typed", "many", where))
+    }
+  }
+
+  test("an input in many more parts than its size is worth does not decide") {
+    withConf(
+      "spark.sql.autoBroadcastJoinThreshold" -> -1,
+      "spark.sql.adaptive.coalescePartitions.enabled" -> true) {
+      def join(buckets: Int) = {
+        spark.table("plain").coalesce(1).write.bucketBy(buckets, "many").saveAsTable(s"in_$buckets")
+        s"SELECT * FROM in_$buckets AS l JOIN histograms AS r ON l.many = r.many AND l.b = r.b"
+      }
+      val many = join(24) // where two tasks would do
+      assert(declines(many) == Set("SHUFFLE.MANY_PARTITIONS"))
+      assertSameAnswer(many)
+      fires(join(12), "table statistics")
     }
   }
 

@@ -21,13 +21,14 @@ abstract class ShuffleSuite extends RoomSuite {
   protected val ungated: (String, Any) = ShuffleConf.MIN_KEYS_PER_PARTITION.key -> 0
 
   /** Shuffles that were run; of reused ones the first. */
-  protected def shufflesOf(data: DataFrame): Int = {
-    def of(plan: SparkPlan): Seq[ShuffleExchangeExec] = plan match {
-      case adaptive: AdaptiveSparkPlanExec => of(adaptive.executedPlan)
-      case stage: QueryStageExec => of(stage.plan)
-      case shuffle: ShuffleExchangeExec => shuffle +: of(shuffle.child)
-      case other => other.children.flatMap(of)
+  protected def shufflesOf(data: DataFrame): Int =
+    collectIn(executed(data)) { case shuffle: ShuffleExchangeExec => shuffle }.distinct.size
+
+  /** Of a plan's nodes and those of its stages. */
+  protected def collectIn[T](plan: SparkPlan)(some: PartialFunction[SparkPlan, T]): Seq[T] =
+    plan match {
+      case adaptive: AdaptiveSparkPlanExec => collectIn(adaptive.executedPlan)(some)
+      case stage: QueryStageExec => collectIn(stage.plan)(some)
+      case other => some.lift(other).toSeq ++ other.children.flatMap(collectIn(_)(some))
     }
-    of(executed(data)).distinct.size
-  }
 }
