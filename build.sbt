@@ -92,7 +92,7 @@ lazy val rank = room("rank")
 lazy val lookup = room("lookup").settings(
   libraryDependencies ++= Seq(hikari, h2 % Test, sqlite % Test, postgresql % Test))
 
-lazy val skew = room("skew")
+lazy val skew = room("skew").settings(libraryDependencies += h2 % Test)
 lazy val panes = room("panes")
 lazy val shuffle = room("shuffle")
 lazy val changelog = room("changelog")

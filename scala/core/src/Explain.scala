@@ -1,6 +1,6 @@
 package io.firesteel.core
 
-import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.{CommandResultExec, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, QueryStageExec}
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
@@ -33,6 +33,8 @@ object Explain {
       case stage: QueryStageExec => Seq(stage.plan)
       case reused: ReusedExchangeExec => Seq(reused.child)
       case cached: InMemoryTableScanExec => Seq(cached.relation.cachedPlan)
+      // A command has run by now, and left its rows in place of its plan.
+      case result: CommandResultExec => Option(result.commandPhysicalPlan).toSeq
       case other => other.children
     }
     plan +: (below ++ plan.subqueries).flatMap(everyNode)

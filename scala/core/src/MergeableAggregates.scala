@@ -50,6 +50,10 @@ private[firesteel] final class MergeableAggregates(
     }
   }
 
+  /** Whether some function keeps an object of its own in a buffer. */
+  val hasObjects: Boolean =
+    imperative.exists(_.function.isInstanceOf[TypedImperativeAggregate[_]])
+
   private val joined = new JoinedRow
 
   private val initial: InternalRow => InternalRow = {

@@ -60,8 +60,8 @@ class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
     extensions.injectPreCBORule(session => new KeepFoldedWindows(session))
     extensions.injectPreCBORule(_ => DeclineStreamingPanes)
 
-    // Planner: they match disjoint nodes, so their order is free; an aggregate over sliding windows is
-    // none of which a sample is taken.
+    // Planner: of those that look at aggregates, the one with marks of its own comes first; else they match
+    // disjoint nodes. An aggregate over sliding windows is none of which a sample is taken.
     extensions.injectPlannerStrategy(_ => PlanTopN)
     extensions.injectPlannerStrategy(_ => PlanDistinctAggregate)
     extensions.injectPlannerStrategy(session => new PlanSampledSets(session))

@@ -94,6 +94,17 @@ object PanesDecline {
     override def values: Map[String, String] = Map("expression" -> expression)
   }
 
+  final case class OneTask(function: String, overlap: Double, cores: Int)
+    extends PanesDecline(
+      "ONE_TASK",
+      "without keys all windows are built in one task, and the panes of such a function are about as large " +
+        "as the rows; Spark's copies are fewer than the tasks that can work on them") {
+    override def values: Map[String, String] = Map(
+      "function" -> function,
+      "overlap" -> overlap.toString,
+      "spark.default.parallelism" -> cores.toString)
+  }
+
   final case class UnsupportedKey(expression: String, dataType: String)
     extends PanesDecline("UNSUPPORTED_KEY", s"keys of type $dataType cannot be sorted") {
     override def values: Map[String, String] =
@@ -113,6 +124,7 @@ object PanesDecline {
     MayFailElsewhere("", ""),
     PartOfWindow(""),
     NonDeterministic(""),
+    OneTask("", 2, 4),
     UnsupportedKey("", "such a type"),
     Decline.SwitchedOff("panes", PanesConf.ENABLED.key)
   ).map {

@@ -1,6 +1,8 @@
 package io.firesteel.panes
 
 import io.firesteel.core.{CannotFail, Decline, OptionalStrategy}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.aggregate.TypedImperativeAggregate
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.internal.SQLConf
@@ -48,6 +50,7 @@ object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED)
       _ <- refuse(nonDeterministicBetween(query))
       filters <- PaneFilters.of(query, time)
       parts <- PaneParts.of(query)
+      _ <- refuse(oneTask(grid, parts))
       _ <- refuse(mayFailElsewhere(query, grid, filters, parts))
     } yield PanePlan(query, grid, time, filters, parts)
 
@@ -65,6 +68,15 @@ object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED)
   private def overlapTooSmall(grid: PaneGrid): Option[Decline] = {
     val min = SQLConf.get.getConf(PanesConf.MIN_OVERLAP)
     if (grid.overlap < min) Some(PanesDecline.OverlapTooSmall(grid.overlap, min)) else None
+  }
+
+  /** Of `collect_list` and its like a pane is as large as its rows. */
+  private def oneTask(grid: PaneGrid, parts: PaneParts): Option[Decline] = {
+    lazy val cores = SparkSession.active.sparkContext.defaultParallelism
+    parts.functions
+      .find(_.aggregateFunction.isInstanceOf[TypedImperativeAggregate[_]])
+      .filter(_ => parts.keys.isEmpty && grid.overlap < cores)
+      .map(call => PanesDecline.OneTask(call.sql, grid.overlap, cores))
   }
 
   /** With ANSI, a time whose windows would wrap around is an error, see [[PanePlan]]. */

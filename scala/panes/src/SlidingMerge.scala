@@ -113,8 +113,10 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
       older.forEach(pane => merge(all, pane.state))
       newer.forEach(pane => merge(all, pane.state))
       all
-    } else if (older.isEmpty) newerMerged
-    else {
+    } else if (older.isEmpty) {
+      // More will be merged into it, and a user's function may use its object up.
+      if (aggregates.hasObjects) bufferOf(aggregates.state(newerMerged)) else newerMerged
+    } else {
       merges += 1
       ofWindow = aggregates.bufferOf(older.peekFirst().state, ofWindow)
       if (newerMerged != null) merge(ofWindow, aggregates.state(newerMerged))

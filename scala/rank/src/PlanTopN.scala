@@ -1,7 +1,7 @@
 package io.firesteel.rank
 
 import io.firesteel.core.{Decline, OptionalStrategy}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{AttributeSet, Expression, WindowExpression}
 import org.apache.spark.sql.catalyst.optimizer.InferWindowGroupLimit
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
@@ -63,6 +63,9 @@ object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
     val result = if (wanted == filtered.output) filtered else ProjectExec(wanted, filtered)
     // Later operators bind to columns by place: a wrong place would be a wrong answer.
     require(result.output.map(_.exprId) == wanted.map(_.exprId), s"$result does not give $wanted")
+    require(
+      AttributeSet.fromAttributeSets(wanted.map(_.references)).subsetOf(filtered.outputSet),
+      s"$wanted is not to be had of $filtered")
     result
   }
 
@@ -87,10 +90,12 @@ object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
   private def noOrder(query: RankQuery): Option[Decline] =
     if (specification(query).nonEmpty) None else Some(RankDecline.NoOrder)
 
+  /** Also one of which Spark's optimizer has made something else, such as a sum of decimals of one of longs. */
   private def otherFunction(query: RankQuery): Option[Decline] =
-    query.window.windowExpressions.collectFirst {
-      case Alias(call: WindowExpression, _) if RankFunction.of(call.windowFunction).isEmpty =>
+    query.window.windowExpressions.map(_.children.head).collectFirst {
+      case call: WindowExpression if RankFunction.of(call.windowFunction).isEmpty =>
         RankDecline.OtherFunction(call.windowFunction.sql)
+      case other if !other.isInstanceOf[WindowExpression] => RankDecline.OtherFunction(other.sql)
     }
 
   /**
@@ -102,8 +107,11 @@ object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
       case (rank, RankFunction.RowNumbers) =>
         InferWindowGroupLimit.extractLimits(query.condition, rank)
     }.flatten
-    val threshold = SQLConf.get.windowGroupLimitThreshold
-    if (query.window.partitionSpec.isEmpty && limits.exists(_ <= threshold)) {
+    val conf = SQLConf.get
+    val isTaken = limits.exists { limit =>
+      limit <= conf.windowGroupLimitThreshold && limit < conf.topKSortFallbackThreshold
+    }
+    if (query.window.partitionSpec.isEmpty && isTaken) {
       Some(RankDecline.SparkTakesOrdered)
     } else None
   }

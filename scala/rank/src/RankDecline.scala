@@ -26,7 +26,7 @@ object RankDecline {
   final case class OtherFunction(function: String)
     extends RankDecline(
       "OTHER_FUNCTION",
-      s"$function shares the window and needs every row of it") {
+      s"$function shares the window, and is not computed by this room: most functions need every row") {
     override def values: Map[String, String] = Map("function" -> function)
   }
 

@@ -144,6 +144,37 @@ class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
     assert(declines(sql) == Set("RANK.OTHER_FUNCTION"))
   }
 
+  Seq(
+    "sum(CAST(v AS DECIMAL(7, 2)))",
+    "avg(CAST(v AS DECIMAL(7, 2)))",
+    "count(NULL)",
+    "count(CAST(NULL AS INT))",
+    "avg(CAST(v AS DECIMAL(20, 2)))"
+  ).foreach { call =>
+    test(s"declines a function of which the optimizer makes another: $call") {
+      val sql =
+        s"""SELECT * FROM (SELECT *, row_number() OVER w AS rn, $call OVER w AS s FROM $table
+           |WINDOW w AS (PARTITION BY k ORDER BY v)) WHERE rn <= 2""".stripMargin
+      assert(declines(sql) == Set("RANK.OTHER_FUNCTION"))
+      assertSameAnswer(sql)
+      val qualified = s"SELECT k, $call OVER (PARTITION BY k ORDER BY v) AS s FROM $table " +
+        "QUALIFY row_number() OVER (PARTITION BY k ORDER BY v) = 1"
+      assertDecided(qualified, "Window ")
+      assertSameAnswer(qualified)
+    }
+  }
+
+  test("explains a command that has run") {
+    spark.sql("CREATE TABLE firsts (k STRING, rn INT) USING parquet")
+    try {
+      val insert = s"INSERT INTO firsts SELECT k, rn FROM (${top("rn <= 2")})"
+      assert(fired(insert) == Seq("PlanTopN"))
+      assert(spark.table("firsts").count() == spark.sql(top("rn <= 2")).count())
+    } finally {
+      val _ = spark.sql("DROP TABLE firsts")
+    }
+  }
+
   test("declines a window between the rank and its filter, fires for a window below") {
     val inner = s"SELECT *, rank() OVER (PARTITION BY k ORDER BY v) AS rk FROM $table"
     val outer = s"SELECT *, rank() OVER (PARTITION BY v ORDER BY k) AS other FROM ($inner)"
@@ -184,6 +215,9 @@ class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
   test("leaves ROW_NUMBER without keys to Spark's own limit over a sort") {
     assert(declines(top("rn <= 2", keys = "")) == Set("RANK.SPARK_TAKES_ORDERED"))
     assert(fired(top("rn <= 2", rank = "rank()", keys = "")).nonEmpty)
+    withConf(SQLConf.TOP_K_SORT_FALLBACK_THRESHOLD.key -> 2) {
+      assert(fired(top("rn <= 2", keys = "")).nonEmpty, "Spark sorts all rows for it")
+    }
   }
 
   test("a switch leaves Spark's plan, to the node, and says so") {

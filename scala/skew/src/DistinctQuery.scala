@@ -29,6 +29,7 @@ private[skew] final case class DistinctQuery(
     val checks: Seq[() => Option[Decline]] = Seq(
       () => if (child.isStreaming) Some(SkewDecline.Streaming) else None,
       () => phases.refusal,
+      () => if (hasDistincts) sourceAggregates else None,
       () => if (isWorthwhile) None else Some(SkewDecline.OneDistinct),
       () => pythonFunction,
       () => unsupportedFunction,
@@ -37,6 +38,16 @@ private[skew] final case class DistinctQuery(
     )
     checks.iterator.flatMap(_()).nextOption()
   }
+
+  /** Whether a call of the aggregate is computed of distinct values. */
+  def takes(call: AggregateExpression): Boolean =
+    call.isDistinct || phases.takeSets && DistinctQuery.isSet(call)
+
+  private def hasDistincts: Boolean = columns.exists(_.functions.exists(_.isDistinct))
+
+  /** A database that counts by itself hands over a row for each group, and not all of its rows. */
+  private def sourceAggregates: Option[Decline] =
+    AggregatingSource.below(child).map(SkewDecline.SourceAggregates(_))
 
   private def isWorthwhile: Boolean = {
     // Of a set Spark keeps objects for each group, below the exchange and above.
@@ -51,9 +62,9 @@ private[skew] final case class DistinctQuery(
     if (isRewritten) sets + math.min(ordinary.size, 1) else 1
   }
 
-  /** Spark takes these out of `Aggregate` nodes, later than this room has made them its own. */
+  /** Spark takes these out of keys and arguments later, and would not find them in what is kept. */
   private def pythonFunction: Option[Decline] =
-    (grouping ++ ordinary ++ columns.flatMap(c => c.values ++ c.filter) ++ results)
+    (grouping ++ ordinary ++ columns.flatMap(c => c.values ++ c.filter))
       .flatMap(_.collectFirst { case function: PythonUDF => function.name })
       .headOption
       .map(SkewDecline.PythonFunction(_))
@@ -88,8 +99,12 @@ private[skew] final case class DistinctQuery(
 
 private[skew] object DistinctQuery {
 
-  /** `None` for an aggregate with neither a `DISTINCT` nor a set. */
-  def of(aggregate: Aggregate): Option[DistinctQuery] = aggregate match {
+  /**
+   * `None` for an aggregate with neither a `DISTINCT` nor a set.
+   *
+   * @param takesSets whether sets are taken whatever is known of the groups
+   */
+  def of(aggregate: Aggregate, takesSets: Boolean = false): Option[DistinctQuery] = aggregate match {
     case PhysicalAggregation(grouping, called, results, below)
         if called.exists(one => one.isDistinct || isSet(one)) =>
       val normalised = grouping.map { key =>
@@ -102,8 +117,9 @@ private[skew] object DistinctQuery {
       val (aggregates, child) = (called.map(raw.over), raw.below(below))
       val distinct = aggregates.filter(_.isDistinct)
       val possible = aggregates.filter(one => !one.isDistinct && isSet(one))
-      val phases =
+      val known =
         Phases.of(grouping, child, PhasesHint.of(aggregate), distinct.nonEmpty, possible.nonEmpty)
+      val phases = if (takesSets) known.copy(takeSets = true) else known
       val sets = if (phases.takeSets) possible else Nil
       val ordinary = aggregates.filterNot(one => one.isDistinct || sets.contains(one))
       Some(DistinctQuery(

@@ -1,6 +1,7 @@
 package io.firesteel.skew
 
 import io.firesteel.core.{Decisions, Decline}
+import org.apache.spark.sql.catalyst.optimizer.EliminateSorts
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
@@ -16,9 +17,9 @@ object KeepDistinctAggregates extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.transformUpWithPruning(_.containsPattern(TreePattern.AGGREGATE)) {
-      case aggregate: Aggregate if aggregate.hint.forall(_.isInstanceOf[PhasesHint]) =>
-        val (own, withResults) = PythonResults.off(aggregate)
-        DistinctQuery.of(own) match {
+      case aggregate: Aggregate
+          if aggregate.hint.forall(_.isInstanceOf[PhasesHint]) && !KeptFunction.isIn(aggregate) =>
+        DistinctQuery.of(aggregate) match {
           case None =>
             // Of ordinary aggregates nothing is said, unless the query asked.
             PhasesHint.of(aggregate).foreach(hint => decline(aggregate, onlyHinted(hint)))
@@ -28,10 +29,15 @@ object KeepDistinctAggregates extends Rule[LogicalPlan] {
               case Some(why) =>
                 decline(aggregate, why)
                 aggregate
-              case None => withResults(DistinctAggregate.of(own))
+              case None => KeptFunction.keep(withoutSorts(aggregate), query.takes)
             }
         }
     }
+
+  /** Spark looks for sorts in vain later: it does not know what is kept for a count or a sum. */
+  private def withoutSorts(aggregate: Aggregate): Aggregate =
+    if (!aggregate.containsPattern(TreePattern.SORT)) aggregate
+    else EliminateSorts(aggregate).asInstanceOf[Aggregate]
 
   private def decline(aggregate: Aggregate, why: Decline): Unit =
     Decisions.decline(aggregate, PlanDistinctAggregate.ruleName, why)

@@ -62,6 +62,14 @@ object MergeDecline {
     override def values: Map[String, String] = Map("columns" -> columns)
   }
 
+  final case class OtherColumns(columns: String)
+    extends MergeDecline(
+      "OTHER_COLUMNS",
+      "filters differ, and not all of the aggregates read these columns, of which together more would " +
+        "be read than apart") {
+    override def values: Map[String, String] = Map("columns" -> columns)
+  }
+
   final case class DistinctColumns(columns: Int)
     extends MergeDecline(
       "DISTINCT_COLUMNS",
@@ -80,6 +88,7 @@ object MergeDecline {
     ColumnsMatter("CSV, JSON or XML"),
     SourceAggregates(""),
     OtherPartitions(""),
+    OtherColumns(""),
     DistinctColumns(2)
   ).map(why => DeclineDoc(why.code, why.message, why.setting))
 }

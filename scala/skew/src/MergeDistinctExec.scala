@@ -4,7 +4,7 @@ import io.firesteel.core.{FiredOperator, GrowsRows, KeyIndex, MergeableAggregate
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSeq, AttributeSet, UnsafeProjection}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, Partitioning, SinglePartition, UnknownPartitioning}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
@@ -48,6 +48,13 @@ case class MergeDistinctExec(
   override def producedAttributes: AttributeSet =
     AttributeSet(output) ++ AttributeSet(values.flatten) ++ AttributeSet(keys) ++
       AttributeSet.fromAttributeSets((ordinary ++ columns.flatten).map(_.references))
+
+  // No child gives these. In a canonical plan they are told by their places here: without that no
+  // shuffle above would be used again.
+  override lazy val allAttributes: AttributeSeq = {
+    val read = (ordinary ++ columns.flatten).flatMap(_.collect { case column: Attribute => column })
+    new AttributeSeq((child.output ++ keys ++ values.flatten ++ read).distinctBy(_.exprId))
+  }
 
   override def requiredChildDistribution: Seq[Distribution] =
     Seq(ClusteredDistribution(Seq(bucket), requiredNumPartitions = buckets))

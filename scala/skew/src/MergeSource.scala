@@ -2,12 +2,10 @@ package io.firesteel.skew
 
 import io.firesteel.core.Decline
 import org.apache.spark.sql.catalyst.catalog.HiveTableRelation
-import org.apache.spark.sql.catalyst.expressions.{AttributeSet, ExpressionSet}
+import org.apache.spark.sql.catalyst.expressions.{AttributeSet, ExpressionSet, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.connector.catalog.SupportsRead
-import org.apache.spark.sql.connector.read.SupportsPushDownAggregates
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
-import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, FileScanBuilder, FileTable}
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, FileTable}
 import org.apache.spark.sql.firesteel.isProjectionSensitiveRead
 import org.apache.spark.sql.internal.SQLConf
 
@@ -16,7 +14,7 @@ private[skew] object MergeSource {
 
   /** @param branches all over the same source */
   def objection(branches: Seq[GlobalBranch]): Option[Decline] =
-    unlessSamePartitions(branches).orElse(ofReading(branches))
+    unlessSamePartitions(branches).orElse(ofReading(branches)).orElse(unlessCheapColumns(branches))
 
   /** What prunes partitions for one branch must prune as much for all. */
   private def unlessSamePartitions(branches: Seq[GlobalBranch]): Option[Decline] = {
@@ -46,6 +44,25 @@ private[skew] object MergeSource {
     case _ => Nil
   }
 
+  /**
+   * With filters of its own each branch may skip parts of the source, of which together all is read that any
+   * of them reads: texts and the like, too. A branch without a filter reads all of its columns anyway.
+   */
+  private def unlessCheapColumns(branches: Seq[GlobalBranch]): Option[Decline] =
+    if (branches.map(branch => ExpressionSet(branch.conditions)).distinct.size == 1) None
+    else {
+      val readAnyway = AttributeSet.fromAttributeSets(
+        branches.filter(_.conditions.isEmpty).map(_.columnsRead))
+      // What a filter compares is read of most rows in any case.
+      val arguments = branches.map(branch =>
+        branch.columnsRead -- AttributeSet(branch.conditions))
+      val dear = AttributeSet.fromAttributeSets(arguments).filter { column =>
+        !UnsafeRow.isFixedLength(column.dataType) && !readAnyway.contains(column) &&
+        !branches.forall(_.columnsRead.contains(column))
+      }
+      Option.when(dear.nonEmpty)(MergeDecline.OtherColumns(dear.map(_.name).mkString(", ")))
+    }
+
   private def conf: SQLConf = SQLConf.get
 
   private def ofReading(branches: Seq[GlobalBranch]): Option[Decline] = branches.head.input match {
@@ -55,13 +72,7 @@ private[skew] object MergeSource {
       relation.table match {
         case files: FileTable if !columnar(files.formatName) =>
           unlessSameColumns(branches, files.formatName)
-        case table: SupportsRead =>
-          table.newScanBuilder(relation.options) match {
-            case _: FileScanBuilder if !filesAggregate => None
-            case _: SupportsPushDownAggregates => Some(MergeDecline.SourceAggregates(table.name))
-            case _ => None
-          }
-        case _ => None
+        case _ => AggregatingSource.of(relation).map(MergeDecline.SourceAggregates(_))
       }
     case _ => None
   }
@@ -76,7 +87,4 @@ private[skew] object MergeSource {
 
   private def columnar(format: String): Boolean =
     Seq("parquet", "orc").exists(_.equalsIgnoreCase(format))
-
-  private def filesAggregate: Boolean =
-    SQLConf.get.parquetAggregatePushDown || SQLConf.get.orcAggregatePushDown
 }

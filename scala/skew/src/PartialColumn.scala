@@ -59,6 +59,9 @@ private[skew] final class PartialColumn(
    */
   private[this] var isFull: Boolean = false
 
+  /** Whether it holds more than when room was made for it last, without having asked. */
+  private[this] var hasMore: Boolean = false
+
   /** Bytes held; where codes were left, the writer still reads their values. */
   def bytes: Long = if (isCoded) coded.bytes else coded.bytes + values.bytes
 
@@ -66,7 +69,9 @@ private[skew] final class PartialColumn(
   def makeRoom(holdMore: Long => Boolean): Boolean = {
     isFull = false
     val growth = values.growth
-    if (growth == 0L || isLeaving) true
+    val mayKeep = !hasMore || growth > 0L || holdMore(0L)
+    hasMore = false
+    if (growth == 0L || isLeaving) mayKeep
     else if (isCoded && !coded.growthPays) {
       leaveCodes()
       true
@@ -101,6 +106,7 @@ private[skew] final class PartialColumn(
     knownPairs = 0
     tooLong = 0L
     isFull = false
+    hasMore = false
     if (isLeaving) left()
   }
 
@@ -142,7 +148,8 @@ private[skew] final class PartialColumn(
         writer.bytes(column, group, base, offset, length, hash)
       } else {
         val isNew = rows.add(group, base, offset, length, hash)
-        if (rows.growth > 0L) isFull = true
+        if (rows.takesPages()) hasMore = true
+        if (hasMore || rows.growth > 0L) isFull = true
         judge(1, if (isNew) 1 else 0)
       }
     }

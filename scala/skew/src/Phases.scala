@@ -52,9 +52,17 @@ private[skew] object Phases {
           .toRight("there are no statistics")
           .map(GroupFacts(_, largestShare = 0.0))
         val refusal =
-          if (!hasDistincts && !few) Some(SkewDecline.ManyGroups(facts, max)) else None
+          if (hasDistincts) None
+          else if (!few) Some(SkewDecline.ManyGroups(facts, max))
+          else smallInput(child)
         Phases(areForced = false, few, refusal)
     }
+
+  /** Another shuffle takes longer than it saves. */
+  private def smallInput(child: LogicalPlan): Option[SkewDecline] = {
+    val (size, least) = (child.stats.sizeInBytes, SQLConf.get.getConf(SkewConf.SAMPLE_MIN_SIZE))
+    Option.when(size < least)(SkewDecline.SmallInput(size, least))
+  }
 
   /** At most so many groups there are, if the keys' statistics are known. */
   private def groupsOf(grouping: Seq[Expression], child: LogicalPlan): Option[BigInt] = {

@@ -3,7 +3,7 @@ package io.firesteel.skew
 import io.firesteel.core.KeyReader
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, NamedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.aggregate.AggUtils
 import org.apache.spark.sql.types.{BinaryType, IntegerType}
@@ -31,13 +31,22 @@ object PlanDistinctAggregate extends SparkStrategy {
   val ruleName: String = "PlanDistinctAggregate"
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case node: DistinctAggregate =>
-      DistinctQuery.of(node.asAggregate).map(planned).toSeq
+    case aggregate: Aggregate if KeptFunction.isIn(aggregate) =>
+      // Of sets this was decided when they were kept.
+      DistinctQuery.of(KeptFunction.asWritten(aggregate), hasKeptSet(aggregate)).map(planned).toSeq
     case _ => Nil
   }
 
+  private def hasKeptSet(aggregate: Aggregate): Boolean =
+    aggregate.aggregateExpressions.exists(_.exists {
+      case kept: KeptFunction => !kept.isDistinct
+      case _ => false
+    })
+
   /** Also of an `Aggregate` of Spark's, of which [[PlanSampledSets]] has found that it is worth while. */
-  private[skew] def planned(query: DistinctQuery): SparkPlan = {
+  private[skew] def planned(written: DistinctQuery): SparkPlan = {
+    val arguments = Arguments.of(written.ordinary)
+    val query = written.copy(ordinary = written.ordinary.map(arguments.over))
     val keys = query.grouping.map(_.toAttribute)
     val bucket = AttributeReference("bucket", IntegerType, nullable = false)()
     val block = AttributeReference("block", BinaryType, nullable = false)()
@@ -55,7 +64,9 @@ object PlanDistinctAggregate extends SparkStrategy {
       bucket,
       block,
       query.phases.buckets,
-      KeyReader.project(query.grouping ++ added ++ read, planLater(query.child))
+      KeyReader.project(
+        query.grouping ++ added ++ arguments.columns ++ read,
+        planLater(query.child))
     )
     val (moved, values) = query.columns.map(_.overValues).unzip
     val merge = MergeDistinctExec(

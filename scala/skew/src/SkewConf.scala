@@ -55,8 +55,9 @@ object SkewConf {
     SQLConf
       .buildConf("spark.firesteel.skew.sampleMinSize")
       .doc(
-        "Size of a source, by Spark's estimate, from which a sample of it is read while the query is " +
-          "planned, to know the groups of `collect_set` of which no statistics say that they are few.")
+        "Size of the rows, by Spark's estimate, from which `collect_set` is computed in two phases, and of a " +
+          "source from which a sample is read while the query is planned, to know groups of which no " +
+          "statistics say that they are few.")
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
       .checkValue(_ >= 0, "must not be negative")

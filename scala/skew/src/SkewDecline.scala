@@ -42,8 +42,24 @@ object SkewDecline {
     override def setting: Option[String] = Some(SkewConf.PHASES.key)
   }
 
+  final case class SmallInput(size: BigInt, least: Long)
+    extends SkewDecline(
+      "SMALL_INPUT",
+      "of so few rows the sets are made in less time than another shuffle takes") {
+    override def values: Map[String, String] =
+      Map("size" -> size.toString, SkewConf.SAMPLE_MIN_SIZE.key -> least.toString)
+    override def setting: Option[String] = Some(SkewConf.SAMPLE_MIN_SIZE.key)
+  }
+
   case object Streaming
     extends SkewDecline("STREAMING", "the aggregate is on a stream")
+
+  final case class SourceAggregates(table: String)
+    extends SkewDecline(
+      "SOURCE_AGGREGATES",
+      "the source can compute aggregates itself, and hand over a row for each group") {
+    override def values: Map[String, String] = Map("table" -> table)
+  }
 
   final case class UnsupportedFunction(function: String)
     extends SkewDecline(
@@ -87,7 +103,12 @@ object SkewDecline {
         "tell.",
       Some(SkewConf.PHASES.key)
     ),
+    DeclineDoc(
+      SmallInput(0, 0).code,
+      "`collect_set` of rows that take less than another shuffle.",
+      Some(SkewConf.SAMPLE_MIN_SIZE.key)),
     DeclineDoc(Streaming.code, Streaming.message),
+    DeclineDoc(SourceAggregates("").code, SourceAggregates("").message),
     DeclineDoc(
       UnsupportedFunction("").code,
       "A DISTINCT aggregate that is not COUNT, SUM, AVG, collect_list or one of variance."),

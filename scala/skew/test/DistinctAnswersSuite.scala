@@ -202,19 +202,21 @@ class DistinctAnswersSuite extends SkewSuite {
   }
 
   test("sets are taken where statistics say that groups are few, and where there is one group") {
-    withConf(SQLConf.CBO_ENABLED.key -> true) {
+    val single = "SELECT sort_array(collect_set(a)) FROM t"
+    assert(declines(single) == Set("SKEW.SMALL_INPUT"))
+    withConf(SQLConf.CBO_ENABLED.key -> true, SkewConf.SAMPLE_MIN_SIZE.key -> 1) {
       spark.sql("CREATE TABLE few AS SELECT id % 5 AS k, id % 50 AS a FROM range(1000)")
       try {
         val sql = "SELECT k, sort_array(collect_set(a)) FROM few GROUP BY k"
-        assert(fired(sql).isEmpty)
+        withConf(SkewConf.SAMPLE_MIN_SIZE.key -> "64m")(assert(fired(sql).isEmpty))
         spark.sql("ANALYZE TABLE few COMPUTE STATISTICS FOR ALL COLUMNS")
         assert(fired(sql) == Seq("PlanDistinctAggregate"))
         val _ = assertSameAnswer(sql)
       } finally {
         val _ = spark.sql("DROP TABLE few")
       }
+      assert(fired(single) == Seq("PlanDistinctAggregate"))
     }
-    assert(fired("SELECT sort_array(collect_set(a)) FROM t") == Seq("PlanDistinctAggregate"))
   }
 
   test("without statistics a sample says whether groups are few, or one has half of the rows") {

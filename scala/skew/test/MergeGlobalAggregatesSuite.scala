@@ -57,6 +57,24 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     ()
   }
 
+  test("with filters of their own they do not read each other's texts") {
+    spark.range(500).selectExpr("id", "id % 7 AS n", "concat('text ', id) AS text")
+      .write.parquet(s"$files/texts")
+    spark.read.parquet(s"$files/texts").createOrReplaceTempView("texts")
+    val apart = sideBySide(
+      "SELECT max(text) AS a FROM texts WHERE id = 5",
+      "SELECT count(*) AS b FROM texts WHERE id > 5")
+    assert(declines(apart) == Set("SKEW.MERGE_OTHER_COLUMNS"))
+    assertSameAnswer(apart)
+    Seq(
+      apart.replace("max(text)", "max(n)"),
+      apart.replace("count(*)", "count(text)"),
+      apart.replace("WHERE id = 5", ""),
+      apart.replace("id > 5", "text > 'text 3'"),
+      apart.replace("id > 5", "id = 5")
+    ).foreach(assertMerged(_))
+  }
+
   test("q28 reads its table once, and explain says so") {
     assert(stock(scans(q28)) == 6)
     assertMerged(q28)

@@ -1,0 +1,85 @@
+package io.firesteel.panes
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.{Encoder, Encoders}
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+import org.apache.spark.sql.expressions.Aggregator
+import org.apache.spark.sql.functions.udaf
+import org.apache.spark.sql.internal.SQLConf
+
+/** Functions whose states are objects, as large as the rows, or used up when they are evaluated. */
+class PanesOfObjectsSuite extends PanesSuite {
+
+  override protected def settings: Map[String, String] = Map("spark.default.parallelism" -> "8")
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    spark.sql("SELECT id % 5 AS k, (id * 37) % 1000 AS v, timestamp_seconds(id * 600) AS ts " +
+      "FROM range(3000)").createOrReplaceTempView("events")
+    val _ = spark.udf.register("three_least", udaf(PanesOfObjectsSuite.ThreeLeast))
+  }
+
+  test("a user's function that uses its buffer up") {
+    Seq("3 hours", "8 hours").foreach { size =>
+      val sql = s"SELECT k, window, three_least(v), count(*) FROM events GROUP BY k, window(ts, '$size', '1 hour')"
+      assert(fired(sql) == Seq("PlanPanes"))
+      assertSameAnswer(sql)
+    }
+  }
+
+  test("without keys one task does not do what many can") {
+    def lists(size: String, key: String = "") =
+      s"SELECT ${key}window, sort_array(collect_list(v)) FROM events GROUP BY ${key}window(ts, '$size', '1 hour')"
+    assert(declines(lists("2 hours")) == Set("PANES.ONE_TASK"))
+    assertSameAnswer(lists("2 hours"))
+    // Of more copies than tasks, and of states of one size, panes are the better way.
+    val sums = lists("2 hours").replace("sort_array(collect_list(v))", "sum(v)")
+    Seq(lists("9 hours"), lists("2 hours", "k, "), sums).foreach { sql =>
+      assert(fired(sql) == Seq("PlanPanes"), sql)
+      assertSameAnswer(sql)
+    }
+  }
+
+  test("what is computed twice is computed once") {
+    val sql = "WITH w AS (SELECT k, window, sum(v) AS s, count(*) AS n FROM events " +
+      "GROUP BY k, window(ts, '6 hours', '1 hour')) SELECT n, count(*) FROM (" +
+      "(SELECT * FROM w DISTRIBUTE BY s) UNION ALL (SELECT * FROM w DISTRIBUTE BY s)) GROUP BY n"
+    withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false) {
+      assert(fired(sql).contains("PlanPanes"))
+      val plan = executed(spark.sql(sql))
+      assert(plan.collect { case panes: PaneWindowsExec => panes }.size == 1, plan)
+      assert(plan.collect { case again: ReusedExchangeExec => again }.size == 1, plan)
+    }
+    assertSameAnswer(sql)
+  }
+}
+
+private object PanesOfObjectsSuite {
+
+  /** The least three numbers, taken out of the queue that they are kept in. */
+  object ThreeLeast extends Aggregator[Long, mutable.PriorityQueue[Long], String] {
+    override def zero: mutable.PriorityQueue[Long] = mutable.PriorityQueue.empty
+
+    override def reduce(kept: mutable.PriorityQueue[Long], more: Long): mutable.PriorityQueue[Long] = {
+      kept += more
+      if (kept.size > 3) kept.dequeue()
+      kept
+    }
+
+    override def merge(
+        one: mutable.PriorityQueue[Long],
+        other: mutable.PriorityQueue[Long]): mutable.PriorityQueue[Long] = {
+      other.foreach(reduce(one, _))
+      one
+    }
+
+    override def finish(kept: mutable.PriorityQueue[Long]): String =
+      kept.dequeueAll[Long].mkString(" ")
+
+    override def bufferEncoder: Encoder[mutable.PriorityQueue[Long]] =
+      Encoders.kryo[mutable.PriorityQueue[Long]]
+
+    override def outputEncoder: Encoder[String] = Encoders.STRING
+  }
+}

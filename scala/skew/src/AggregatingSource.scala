@@ -1,0 +1,36 @@
+package io.firesteel.skew
+
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.connector.catalog.SupportsRead
+import org.apache.spark.sql.connector.read.SupportsPushDownAggregates
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, FileScanBuilder, FileTable}
+import org.apache.spark.sql.internal.SQLConf
+
+/** Tables whose source may compute aggregates itself, which Spark asks it for later. */
+private[skew] object AggregatingSource {
+
+  /** The name of such a table. */
+  def of(relation: DataSourceV2Relation): Option[String] = relation.table match {
+    case table: SupportsRead =>
+      table.newScanBuilder(relation.options) match {
+        case _: FileScanBuilder if !filesAggregate => None
+        case _: SupportsPushDownAggregates => Some(table.name)
+        case _ => None
+      }
+    case _ => None
+  }
+
+  /** The same of the rows of an aggregate with `DISTINCT`s, which files never compute. */
+  def below(plan: LogicalPlan): Option[String] = plan match {
+    case project: Project => below(project.child)
+    case filter: Filter => below(filter.child)
+    case relation: DataSourceV2Relation if !isFiles(relation) => of(relation)
+    case _ => None
+  }
+
+  private def isFiles(relation: DataSourceV2Relation): Boolean =
+    relation.table.isInstanceOf[FileTable]
+
+  private def filesAggregate: Boolean =
+    SQLConf.get.parquetAggregatePushDown || SQLConf.get.orcAggregatePushDown
+}

@@ -1,0 +1,71 @@
+package io.firesteel.skew
+
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, Literal, UnevaluableAggregateFunc}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate
+import org.apache.spark.sql.catalyst.trees.UnaryLike
+import org.apache.spark.sql.types.{DataType, StructType}
+
+/**
+ * A function of an `Aggregate` that [[PlanDistinctAggregate]] is going to compute.
+ *
+ * It holds the `DISTINCT` of its call, so that Spark's `RewriteDistinctAggregates`, which comes later,
+ * finds none. The aggregate itself remains Spark's: whatever else Spark does with one goes on, such as
+ * pruning of partitions by a join above, or `IN (SELECT ...)` among the results.
+ *
+ * @param isDistinct whether the call had a `DISTINCT`; else it is a set, which is computed likewise
+ */
+private[skew] final case class KeptFunction(function: AggregateFunction, isDistinct: Boolean)
+  extends UnevaluableAggregateFunc
+  with UnaryLike[Expression] {
+
+  override def child: Expression = function
+
+  override def dataType: DataType = function.dataType
+  override def nullable: Boolean = function.nullable
+  override def defaultResult: Option[Literal] = function.defaultResult
+
+  override def aggBufferSchema: StructType = function.aggBufferSchema
+  override def aggBufferAttributes: Seq[AttributeReference] = function.aggBufferAttributes
+  override def inputAggBufferAttributes: Seq[AttributeReference] =
+    function.inputAggBufferAttributes
+
+  override def prettyName: String = function.prettyName
+  override def sql(isDistinct: Boolean): String = function.sql(this.isDistinct)
+  override def toAggString(isDistinct: Boolean): String = function.toAggString(this.isDistinct)
+
+  override protected def withNewChildInternal(newChild: Expression): KeptFunction =
+    copy(function = newChild.asInstanceOf[AggregateFunction])
+}
+
+private[skew] object KeptFunction {
+
+  def isIn(aggregate: Aggregate): Boolean =
+    aggregate.aggregateExpressions.exists(_.exists(_.isInstanceOf[KeptFunction]))
+
+  /** The aggregate with the calls that are `chosen` kept. */
+  def keep(aggregate: Aggregate, chosen: AggregateExpression => Boolean): Aggregate =
+    changed(aggregate) { call =>
+      if (!chosen(call)) call
+      else
+        call.copy(
+          aggregateFunction = KeptFunction(call.aggregateFunction, call.isDistinct),
+          isDistinct = false)
+    }
+
+  /** The aggregate as the query wrote it. */
+  def asWritten(aggregate: Aggregate): Aggregate =
+    changed(aggregate) { call =>
+      call.aggregateFunction match {
+        case kept: KeptFunction =>
+          call.copy(aggregateFunction = kept.function, isDistinct = kept.isDistinct)
+        case _ => call
+      }
+    }
+
+  private def changed(aggregate: Aggregate)(
+      change: AggregateExpression => AggregateExpression): Aggregate =
+    aggregate
+      .transformExpressions { case call: AggregateExpression => change(call) }
+      .asInstanceOf[Aggregate]
+}
