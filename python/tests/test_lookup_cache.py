@@ -81,6 +81,16 @@ def test_expires_after_access_unless_used() -> None:
     assert cached(cache, 1, 2) == [[1], None]
 
 
+def test_knows_how_long_nobody_has_asked() -> None:
+    clock = Clock()
+    cache = bounded(9, clock=clock)
+    put(cache, 1)
+    clock.now = 10
+    assert cache.idle_seconds() == 10
+    assert cached(cache, 1) == [[1]]
+    assert cache.idle_seconds() == 0
+
+
 def test_purges_what_nobody_asks_for() -> None:
     clock = Clock()
     cache = bounded(write=10, clock=clock)

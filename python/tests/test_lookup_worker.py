@@ -23,6 +23,7 @@ from pyspark.sql import Row
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from firesteel import LookupContext, TaskInfo, _lookup_shipping
+from firesteel._lookup_worker import answers as worker_answers
 from firesteel._lookup_worker import process as worker_process
 from firesteel._lookup_worker.failures import LookupFailedError
 from firesteel._lookup_worker.partitions import PartitionerSpec
@@ -189,6 +190,49 @@ def test_open_and_close_are_optional() -> None:
     assert names(look_up(Bare(), batch(request(), ids(3)))) == [["x"]]
 
 
+class TestLargeAnswers:
+    """Answers that do not fit into one batch."""
+
+    @staticmethod
+    def sizes(*batches: tuple[pa.Array, ...]) -> list[list[int]]:
+        """Of each array, how many matches each row has."""
+        found = LookupProcess().lookup(spec_of(Names()), iter(batches))
+        return [[len(row) for row in answer.field("rows").to_pylist()] for answer in found]
+
+    @pytest.mark.parametrize("cache", ["NONE", "PARTIAL"])
+    def test_are_cut_between_rows(self, cache: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(worker_answers, "ROWS_AT_ONCE", 10)
+        text = request(cache=cache, max_rows=99)
+        asked = batch(text, ids(4, 6, 0, 1, 30, None, 5, 5, 1))
+        cut = [[4, 6, 0], [1], [30], [0, 5, 5], [1]]
+        assert self.sizes(asked, asked) == cut + cut
+
+    def test_are_cut_by_bytes(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(worker_answers, "BYTES_AT_ONCE", 200)
+        arrays = self.sizes(batch(request(), ids(*[9] * 20)))
+        assert len(arrays) > 1
+        assert [size for sizes in arrays for size in sizes] == [9] * 20
+
+    def test_have_their_counts_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(worker_answers, "ROWS_AT_ONCE", 3)
+        stats = stats_of(spec_of(Names()), LookupProcess(), batch(request(), ids(3, 3, 2)))
+        assert [[row and row["misses"] for row in some] for some in stats] == [[2], [None], [None]]
+
+    def test_hold_once_what_many_rows_ask_for(self) -> None:
+        """Two hundred rows with a hundred thousand matches each."""
+
+        def many(keys: pa.Table) -> pa.Table:
+            return pa.table({"id": [1] * 100_000, "name": ["x"] * 100_000}, SCHEMA)
+
+        spec = spec_of(make_connector(many))
+        before = pa.total_allocated_bytes()
+        found = LookupProcess().lookup(spec, iter([batch(request(), ids(*[1] * 200))]))
+        for _ in range(3):
+            assert len(next(found)) == 1
+            assert pa.total_allocated_bytes() - before < 100 << 20
+        found.close()
+
+
 def test_columns_that_are_not_wanted_are_null() -> None:
     text = request(columns=["name"])
     assert look_up(Names(), batch(text, ids(1))) == [[{"id": None, "name": "1.0"}]]
@@ -260,6 +304,29 @@ class TestCache:
         look_up(spec, batch(shuffled, ids(1, 1), shards=[0, 1]), process=process)
         look_up(spec_of(Names()), batch(request(**bounded), ids(1)), process=process)
         assert calls() == [[1]] * 6
+
+    def test_is_not_shared_by_joins_that_retry_differently(self) -> None:
+        spec, process = spec_of(TestRetry.Late()), LookupProcess()
+        bounded: dict[str, Any] = {"cache": "PARTIAL", "max_rows": 9}
+        assert names(look_up(spec, batch(request(**bounded), ids(2)), process=process)) == [[]]
+        again = request(**bounded, max_attempts=3, fixed_delay_ms=1)
+        assert names(look_up(spec, batch(again, ids(2)), process=process)) == [["2!"]]
+        slower = request(**bounded, max_attempts=3, fixed_delay_ms=2)
+        look_up(spec, batch(slower, ids(2)), process=process)
+        assert calls() == [[2], [2], [2], [2], [2]]
+
+    def test_is_dropped_when_nobody_has_used_it_for_long(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        spec, process = spec_of(Names()), LookupProcess()
+        bounded: dict[str, Any] = {"cache": "PARTIAL", "max_rows": 9}
+        look_up(spec, batch(request(**bounded), ids(1)), process=process)
+        monkeypatch.setattr(worker_process, "MAX_IDLE_SECONDS", -1)
+        look_up(spec, batch(request(**bounded, filters=["id > 0"]), ids(1)), process=process)
+        monkeypatch.undo()
+        assert len(process._caches) == 1
+        look_up(spec, batch(request(**bounded), ids(1)), process=process)
+        assert calls() == [[1]] * 3
 
     def test_may_be_private_to_a_task(self) -> None:
         spec, process = spec_of(Names()), LookupProcess()
@@ -599,6 +666,7 @@ class TestPartitions:
     at_once=st.booleans(),
     private=st.booleans(),
     shards=st.booleans(),
+    at_most=st.sampled_from([1, 7, 100_000]),
 )
 def test_always_the_rows_of_a_plain_join(
     batches: list[list[int | None]],
@@ -609,6 +677,7 @@ def test_always_the_rows_of_a_plain_join(
     at_once: bool,
     private: bool,
     shards: bool,
+    at_most: int,
 ) -> None:
     text = request(
         batch_size=batch_size, cache=cache, max_rows=max_rows, cache_missing_key=missing,
@@ -618,7 +687,9 @@ def test_always_the_rows_of_a_plain_join(
         batch(text, ids(*keys), shards=[(k or 0) % 3 for k in keys] if shards else None)
         for keys in batches
     ]
-    found = look_up(Names(), *sent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker_answers, "ROWS_AT_ONCE", at_most)
+        found = look_up(Names(), *sent)
     expected = [[f"{k}.{i}" for i in range(k or 0)] for keys in batches for k in keys]
     assert names(found) == [sorted(some) for some in expected]
 

@@ -137,6 +137,25 @@ def test_gives_the_rows_of_a_plain_join(
     assert rows(looked_up) == rows(orders(session).join(as_table(session), "id", how))
 
 
+def test_answers_that_are_large_come_in_several_batches(classic_session: SparkSession) -> None:
+    class Many:
+        schema = "id BIGINT, name STRING"
+        keys = ("id",)
+
+        def lookup(self, keys: pa.Table) -> pa.Table:
+            import pyarrow
+
+            found = [n for n in keys["id"].to_pylist() if n < 5 for _ in range(40_000)]
+            names = [str(n) for n in found]
+            return pyarrow.table({"id": pyarrow.array(found, "int64"), "name": names})
+
+    register_lookup(classic_session, "many", Many())
+    asked = classic_session.range(0, 20, 1, 1).selectExpr("id AS no", "id % 10 AS id")
+    joined = lookup_join(asked, "many", on="id", how="left").groupBy("no", "name").count()
+    expected = [(n, str(n % 10), 40_000) if n % 10 < 5 else (n, None, 1) for n in range(20)]
+    assert sorted(tuple(row) for row in joined.collect()) == expected
+
+
 def test_takes_flinks_text(session: SparkSession) -> None:
     register_lookup(session, "customers", customers())
     orders(session).createOrReplaceTempView("orders")

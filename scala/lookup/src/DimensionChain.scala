@@ -1,7 +1,7 @@
 package io.firesteel.lookup
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression, PredicateHelper}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalLimit, LogicalPlan, Project}
 
 /**
  * A relation under projections and filters, told as one projection and filters over the relation.
@@ -35,6 +35,9 @@ private[lookup] object DimensionChain extends PredicateHelper {
       // Of a random column it would test another value than is shown.
       if (conditions.forall(_.deterministic)) below.copy(filters = below.filters ++ conditions)
       else DimensionChain(plan.output, Nil, Nil, plan)
+    // Without a global one above it, it comes of a limit that stays above the join (Spark's
+    // `LimitPushDown`) and only spares rows; a user's own comes as both, and is not looked through.
+    case LocalLimit(_, child) => read(child, isTop)
     case relation => DimensionChain(relation.output, Nil, Nil, relation)
   }
 

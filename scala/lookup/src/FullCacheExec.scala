@@ -50,7 +50,12 @@ private[lookup] final case class FullCacheExec(
   @transient private lazy val loaded: FullCache = {
     val stream = QueryScope.stream(sparkContext)
     stream.fold(load()) { id =>
-      val key = FullCacheKey(id, name, dimension.canonicalized, mode.canonicalized)
+      val key = FullCacheKey(
+        sparkContext.applicationId,
+        id,
+        name,
+        dimension.canonicalized,
+        mode.canonicalized)
       FullCaches.get(key, QueryScope.batch(sparkContext), reload)(load())
     }
   }

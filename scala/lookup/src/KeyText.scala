@@ -1,22 +1,33 @@
 package io.firesteel.lookup
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{ArrayType, DataType, StringType, StructType}
 
 /** Keys as an error shows them: `id = 5, type = 'x'`, cut when long. */
 private[lookup] object KeyText {
 
   private val longest = 200 // characters
 
-  def of(values: Seq[Expression]): String = cut(values.map(_.sql).mkString("(", ", ", ")"))
+  def of(values: Seq[(Any, DataType)]): String =
+    cut(values.map { case (value, of) => text(value, of) }.mkString("(", ", ", ")"))
 
   def of(key: InternalRow, schema: StructType): String =
     cut(schema.fields.zipWithIndex
       .map { case (field, i) =>
-        s"${field.name} = ${Literal.create(key.get(i, field.dataType), field.dataType).sql}"
+        s"${field.name} = ${text(key.get(i, field.dataType), field.dataType)}"
       }
       .mkString(", "))
+
+  /** A value as a row holds it, which `Literal.create` would take for one as a user writes it. */
+  private def text(value: Any, dataType: DataType): String = dataType match {
+    // Their SQL is written of some kinds of rows and arrays only, and not of those of a key.
+    case _: StructType | _: ArrayType if value != null =>
+      val zone = Some(SQLConf.get.sessionLocalTimeZone)
+      String.valueOf(Cast(Literal(value, dataType), StringType, zone).eval())
+    case _ => Literal(value, dataType).sql
+  }
 
   private def cut(text: String): String =
     if (text.length <= longest) text else text.take(longest) + "..."

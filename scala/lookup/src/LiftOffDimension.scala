@@ -2,7 +2,7 @@ package io.firesteel.lookup
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Expression, PredicateHelper, PythonUDF, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, InnerLike, JoinType, LeftAnti, LeftOuter, LeftSemi}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LocalLimit, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
@@ -46,6 +46,7 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
   private def path(plan: LogicalPlan): Seq[LogicalPlan] = plan match {
     case Project(_, child) => plan +: path(child)
     case Filter(_, child) => plan +: path(child)
+    case LocalLimit(_, child) => plan +: path(child)
     case Join(left, _, joinType, _, _) if isLiftable(joinType) && isDimension(left) =>
       plan +: path(left)
     case _ => Seq(plan)
@@ -55,6 +56,7 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
     case _: LookupRelation | _: LookupTable => true
     case Project(columns, child) => columns.forall(_.deterministic) && isDimension(child)
     case Filter(condition, child) => condition.deterministic && isDimension(child)
+    case LocalLimit(_, child) => isDimension(child) // of a limit above the join: see DimensionChain
     case Join(left, _, joinType, _, _) => isLiftable(joinType) && isDimension(left)
     case _ => false
   }
@@ -101,6 +103,8 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
       case Project(columns, child) =>
         Project(lookup.left.output ++ columns, rebuild(child, keep, lookup))
       case filter: Filter => filter.copy(child = rebuild(filter.child, keep, lookup))
+      // Above the join it would bound other rows than it did below.
+      case LocalLimit(_, child) => rebuild(child, keep, lookup)
       case join: Join => join.copy(left = rebuild(join.left, keep, lookup))
       case other => throw new IllegalStateException(s"not on the way to a dimension: $other")
     }

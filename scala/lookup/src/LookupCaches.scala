@@ -2,6 +2,8 @@ package io.firesteel.lookup
 
 import java.time.Duration
 
+import scala.jdk.CollectionConverters._
+
 import com.github.benmanes.caffeine.cache.{Cache, Caffeine, Scheduler}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.{ByteType, DataType, DateType, IntegerType, LongType, ShortType, StructType, TimestampNTZType, TimestampType}
@@ -62,21 +64,30 @@ private final class CaffeineAnswers(policy: CachePolicy.Partial, byNumber: Boole
  * longer than a micro-batch.
  *
  * Memory: as many entries in each cache as its policy allows. A cache that no task asked for in
- * [[idle]] goes.
+ * [[idle]] goes, and of more than [[most]] the one that was asked for least: a connector or a
+ * projection that holds something of its micro-batch has new ones in each.
  */
 private[lookup] object LookupCaches {
 
   /** Longer than a usual trigger interval; a query that is gone leaves its cache for as long. */
   private val idle = Duration.ofMinutes(15)
 
+  /** Enough for some lookups in some hundred shards each. */
+  private val most = 4096L
+
   private val caches: Cache[String, AnswerCache] =
     Caffeine
       .newBuilder()
       .expireAfterAccess(idle)
+      .maximumSize(most)
       .scheduler(Scheduler.systemScheduler())
       .build[String, AnswerCache]()
 
   /** The cache by that name; whoever asks first makes it. */
   def shared(name: String, policy: CachePolicy.Partial, keys: StructType): AnswerCache =
     caches.get(name, _ => AnswerCache.of(policy, keys))
+
+  /** How many caches a query has here. */
+  private[lookup] def sizeOf(query: String): Int =
+    caches.asMap.keySet.asScala.count(_.startsWith(s"$query "))
 }

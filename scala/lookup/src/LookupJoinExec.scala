@@ -67,7 +67,8 @@ private[lookup] final case class LookupJoinExec(
     val (placed, report) = QueryScope.stream(sparkContext) match {
       case Some(stream) if shuffle.customPartitions.isDefined =>
         // Not the cache's name: what a connector ships may differ from one micro-batch to the next.
-        val name = (stream +: source.name +: keyColumns.map(_.name)).mkString(" ")
+        val application = sparkContext.applicationId // whose executors the homes are
+        val name = (Seq(application, stream, source.name) ++ keyColumns.map(_.name)).mkString(" ")
         val (settled, report) = ShardHomes.settle(name, rows, sparkContext)
         (settled, Some(report))
       case _ => (rows, None)
@@ -90,7 +91,8 @@ private[lookup] final case class LookupJoinExec(
       shuffle.isInstanceOf[ShuffleDecision.Custom],
       shuffle.customPartitions.getOrElse(0)
     )
-    val function = new ShippedFunction(source.table.newLookup(context))
+    val made = source.table.newLookup(context)
+    val function = new ShippedFunction(made)
     new LookupTask(
       source.name,
       function,
@@ -108,25 +110,29 @@ private[lookup] final case class LookupJoinExec(
       options,
       conf.getConf(LookupConf.MAX_BUFFERED_ROWS),
       if (context.customShuffle) context.numPartitions else tasks,
-      cacheName(function.bytes),
+      cacheName(made, function.bytes),
       context.customShuffle,
       LookupMetrics(metrics)
     )
   }
 
   /** What tells this cache from others in an executor; none for a cache that no other task sees. */
-  private def cacheName(function: Array[Byte]): Option[String] =
+  private def cacheName(function: LookupFunction, shipped: Array[Byte]): Option[String] =
     if (conf.getConf(LookupConf.CACHE_SCOPE) == "task") None
     else {
-      val digest = MessageDigest.getInstance("SHA-256")
-      digest.update(function)
-      val kept =
-        (keyColumns ++ projection ++ filters).map(_.sql).mkString(options.cacheText, ";", "")
-      digest.update(kept.getBytes("UTF-8"))
-      // A text does not tell one subquery's result or one user's function from another.
-      val only = if ((projection ++ filters).exists(isOpaque)) s" $id" else ""
-      Some(s"${source.name} ${new BigInteger(1, digest.digest()).toString(16)}$only")
+      val asked = function match {
+        case known: KnownByValue => known.value
+        case _ =>
+          val digest = MessageDigest.getInstance("SHA-256").digest(shipped)
+          new BigInteger(1, digest).toString(16)
+      }
+      // A plan does not tell one subquery's result or one user's function from another.
+      val isUnknown = (projection ++ filters).exists(isOpaque)
+      Some(s"${source.name} ${if (isUnknown) s"of $id" else CachedRows.number(kept(asked))}")
     }
+
+  private def kept(asked: AnyRef): CachedRows =
+    CachedRows.of(asked, keyColumns, columns, projection, filters, options)
 
   private def isOpaque(expression: Expression): Boolean = expression.exists {
     case _: UserDefinedExpression | _: PlanExpression[_] => true

@@ -61,18 +61,7 @@ private[lookup] final case class LookupOptions(
     retry: Option[RetryOnMiss],
     shuffle: Boolean,
     cache: CachePolicy,
-    batchSize: Int) {
-
-  /**
-   * The cache with its bounds, and the retry, without which a miss is kept sooner: lookups that differ
-   * in these do not share a cache.
-   */
-  def cacheText: String = cache match {
-    case CachePolicy.Partial(rows, write, access, misses) =>
-      s"PARTIAL $rows $write $access $misses $retry "
-    case other => s"$other "
-  }
-}
+    batchSize: Int)
 
 /**
  * Reads options as Flink names them (hints page of Flink 2.3, FLIP-221), from a hint or from a
@@ -134,7 +123,7 @@ private[lookup] object LookupOptions {
     for {
       _ <- options.oneOf("retry-predicate", "lookup_miss")
       _ <- options.oneOf("retry-strategy", "fixed_delay")
-      delay <- options.duration("fixed-delay")
+      delay <- options.duration("fixed-delay", least = 0L)
       attempts <- options.positive("max-attempts")
     } yield RetryOnMiss(delay, attempts)
   }
@@ -150,7 +139,7 @@ private[lookup] object LookupOptions {
 
   private def partial(options: Reader): CachePolicy = {
     val policy = CachePolicy.Partial(
-      options.positive("lookup.partial-cache.max-rows").map(_.toLong),
+      options.upTo("lookup.partial-cache.max-rows", Long.MaxValue),
       options.duration("lookup.partial-cache.expire-after-write"),
       options.duration("lookup.partial-cache.expire-after-access"),
       options.boolean("lookup.partial-cache.cache-missing-key").getOrElse(true)
@@ -193,17 +182,27 @@ private[lookup] object LookupOptions {
       else throw LookupErrors.badOption(name, value, allowed.mkString("one of ", ", ", ""))
     }
 
-    def positive(name: String): Option[Int] = written.get(name).map { value =>
-      Try(value.trim.toInt).toOption
-        .filter(_ > 0)
-        .getOrElse(throw LookupErrors.badOption(name, value, "a positive whole number"))
+    def positive(name: String): Option[Int] = upTo(name, Int.MaxValue).map(_.toInt)
+
+    def upTo(name: String, most: Long): Option[Long] = written.get(name).map { value =>
+      Try(value.trim.toLong).toOption
+        .filter(number => number > 0 && number <= most)
+        .getOrElse(
+          throw LookupErrors.badOption(name, value, s"a positive whole number up to $most"))
     }
 
-    /** In milliseconds. */
-    def duration(name: String): Option[Long] = written.get(name).map { value =>
+    /**
+     * In milliseconds, at `least` so many: less would be cut off to nothing, and no time at all is a
+     * question that nobody can answer, or a cache that keeps nothing.
+     */
+    def duration(name: String, least: Long = 1L): Option[Long] = written.get(name).map { value =>
       Durations
         .millis(value)
-        .getOrElse(throw LookupErrors.badOption(name, value, "a time such as 500ms, 10s or 3 min"))
+        .filter(millis => millis >= least && millis <= Durations.longest)
+        .getOrElse(throw LookupErrors.badOption(
+          name,
+          value,
+          s"a time from ${least}ms to 36500d, such as 500ms, 10s or 3 min"))
     }
 
     /** A time of day as written: `10:15` in the driver's zone, `10:15Z`, `10:15+07:00`. */
@@ -233,6 +232,9 @@ private[lookup] object Durations {
     3600e3 -> Seq("h", "hour", "hours"),
     86400e3 -> Seq("d", "day", "days")
   ).flatMap { case (factor, units) => units.map(_ -> factor) }.toMap
+
+  /** A hundred years, in milliseconds: what is longer does not fit into nanoseconds. */
+  val longest: Long = 36500L * 86400L * 1000L
 
   /** Milliseconds; a bare number is milliseconds already, as in Flink. */
   def millis(text: String): Option[Long] = text.trim match {

@@ -1,7 +1,7 @@
 package io.firesteel.lookup
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection}
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.types.{DataType, IntegerType}
 
@@ -63,7 +63,7 @@ private[lookup] final case class CheckedPartition(
         case n: Long if n >= 0 && n < numPartitions => n.toInt
         case wrong => throw LookupErrors.badPartition(
             connector,
-            KeyText.of(keys.map(key => Literal.create(key.eval(input), key.dataType))),
+            KeyText.of(keys.map(key => key.eval(input) -> key.dataType)),
             String.valueOf(wrong),
             numPartitions)
       }

@@ -4,10 +4,10 @@ import scala.jdk.CollectionConverters._
 
 import io.firesteel.core.CoreConf
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.analysis.{DeduplicateRelations, UnresolvedAttribute}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
 import org.apache.spark.sql.catalyst.plans.{Cross, Inner, LeftOuter}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project, SubqueryAlias, UnaryNode, View}
+import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, CTERelationRef, Filter, Join, JoinHint, LogicalPlan, Project, SubqueryAlias, UnaryNode, View, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.connector.catalog.TableCapability
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
@@ -23,9 +23,10 @@ private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!conf.getConf(CoreConf.ENABLED) || !conf.getConf(LookupConf.ENABLED)) plan
     else {
+      lazy val definitions = plan.collect { case WithCTE(_, own) => own }.flatten
       plan.resolveOperatorsUp {
         case table: LookupTable if table.child.resolved =>
-          val (child, inner) = marked(table.child)
+          val (child, inner) = marked(table.child, definitions)
           inner.foldLeft(table.copy(child = child)) { (outer, mark) =>
             outer.copy(options = mark.options ++ outer.options, asOf = outer.asOf.orElse(mark.asOf))
           }
@@ -38,15 +39,46 @@ private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
    * whole, and with it what is below. A hint and a time about one table are two marks, of which one
    * is to stay.
    */
-  private def marked(plan: LogicalPlan): (LogicalPlan, Seq[LookupTable]) = plan match {
+  private def marked(
+      plan: LogicalPlan,
+      definitions: => Seq[CTERelationDef]): (LogicalPlan, Seq[LookupTable]) = plan match {
     case relation: DataSourceV2Relation => (connectorOf(relation), Nil)
     case table: LookupTable =>
-      val (child, inner) = marked(table.child)
+      val (child, inner) = marked(table.child, definitions)
       (child, table +: inner)
     case _: Project | _: Filter | _: SubqueryAlias | _: View =>
-      val (child, inner) = marked(plan.children.head)
+      val (child, inner) = marked(plan.children.head, definitions)
       (plan.withNewChildren(Seq(child)), inner)
+    case named: CTERelationRef =>
+      definitions
+        .find(_.id == named.cteId)
+        .map(definition => marked(definition.child, definitions))
+        .collect {
+          // What is random is computed once for all who name it.
+          case (child, inner) if isLookup(child) && child.deterministic =>
+            (inPlaceOf(named, child), inner)
+        }
+        .getOrElse((named, Nil))
     case other => (other, Nil)
+  }
+
+  private def isLookup(plan: LogicalPlan): Boolean = plan match {
+    case _: LookupRelation => true
+    case _: Project | _: Filter | _: SubqueryAlias | _: View => isLookup(plan.children.head)
+    case _ => false
+  }
+
+  /**
+   * A definition where its name stands, with columns of its own under the name's ids: as Spark's
+   * `InlineCTE` does in its optimizer, which is too late for a mark.
+   */
+  private def inPlaceOf(named: CTERelationRef, definition: LogicalPlan): LogicalPlan = {
+    val twice = Join(definition, definition, Inner, None, JoinHint.NONE)
+    val renewed = DeduplicateRelations(twice).children(1)
+    val columns = named.output.zip(renewed.output).map { case (column, own) =>
+      Alias(own, column.name)(exprId = column.exprId)
+    }
+    Project(columns, renewed)
   }
 
   private def connectorOf(relation: DataSourceV2Relation): LogicalPlan = relation.table match {

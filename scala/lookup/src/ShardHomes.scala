@@ -4,7 +4,7 @@ import java.time.Duration
 
 import scala.jdk.CollectionConverters._
 
-import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
+import com.github.benmanes.caffeine.cache.{Cache, Caffeine, Scheduler}
 import org.apache.spark.{Partition, SparkContext, SparkEnv, TaskContext}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -19,7 +19,11 @@ private[lookup] object ShardHomes {
   private type Seen = CollectionAccumulator[(Int, String)]
 
   private val seen: Cache[String, Seen] =
-    Caffeine.newBuilder().expireAfterAccess(Duration.ofHours(1)).build[String, Seen]()
+    Caffeine
+      .newBuilder()
+      .expireAfterAccess(Duration.ofHours(1))
+      .scheduler(Scheduler.systemScheduler())
+      .build[String, Seen]()
 
   /** The shards of the lookup by that name, at home; tasks report to what comes with them. */
   def settle(

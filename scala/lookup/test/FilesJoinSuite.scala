@@ -64,6 +64,26 @@ class FilesJoinSuite extends LookupSuite {
     assert(Explain.of(executed(ours)).fired.head.values("cache") == "FULL")
   }
 
+  test("a hint that names a common table expression is about the table in it") {
+    dimension("people")
+    orders.createOrReplaceTempView("orders")
+    val partial = "'lookup.cache'='PARTIAL', 'lookup.partial-cache.max-rows'='9999'"
+    def one(name: String) = s"LOOKUP('table'='$name', $partial)"
+    val tables =
+      "WITH p AS (SELECT id, upper(name) AS name FROM {c} WHERE kind <> 3), c AS (SELECT * FROM p)"
+    Seq(
+      s"$tables SELECT /*+ ${one("c")} */ o.id, c.name FROM orders o LEFT JOIN c ON o.customer = c.id",
+      s"$tables SELECT /*+ ${one("a")}, ${one("b")} */ o.id, a.name, b.name, (SELECT count(*) FROM c) FROM orders o " +
+        "JOIN c a ON o.customer = a.id LEFT JOIN c b ON o.id = b.id"
+    ).foreach { sql =>
+      val ours = spark.sql(sql.replace("{c}", "people_lookup"))
+      val plain = sql.replaceAll("/\\*.*\\*/", "").replace("{c}", "people")
+      assertSameRows(ours.collect().toSeq, stock(spark.sql(plain).collect()).toSeq, sql)
+      assert(Explain.of(executed(ours)).fired.forall(_.values("cache") == "PARTIAL"), sql)
+      assert(Explain.of(executed(ours)).fired.nonEmpty, sql)
+    }
+  }
+
   test("a join that gives no value for a bucket column is not sharded, and says so") {
     dimension("people")
     orders.createOrReplaceTempView("orders")

@@ -42,6 +42,31 @@ class LookupHardCasesSuite extends LookupSuite {
     )
   }
 
+  test("lookups that differ in a cast to an array alone have caches of their own") {
+    store(
+      "lists",
+      spark.range(0, 80).selectExpr("id", "array(CAST(id AS INT)) AS xs"),
+      options = partial)
+    def one(of: String, shown: String) = s"SELECT o.id, $shown AS v FROM orders o JOIN " +
+      s"(SELECT id, CAST(xs AS ARRAY<$of>) AS v FROM {c}) d ON o.customer_id = d.id"
+    // The text first: read as numbers it is wrong, where numbers read as text are out of bounds.
+    assertJoins(
+      one("STRING", "concat_ws(',', d.v)") + " UNION ALL " + one(
+        "BIGINT",
+        "CAST(d.v[0] AS STRING)"),
+      "lists")
+  }
+
+  test("a column that is kept and a column that is tested are not taken for each other") {
+    store("flags", spark.range(0, 80).selectExpr("id", "id > 40 AS flag"), options = partial)
+    assertJoins(
+      "SELECT o.id, d.id, d.flag FROM orders o LEFT JOIN (SELECT id, flag FROM {c}) d ON o.customer_id = d.id " +
+        "UNION ALL SELECT o.id, d.id, o.id > 3 FROM orders o LEFT JOIN (SELECT id FROM {c} WHERE flag) d " +
+        "ON o.customer_id = d.id",
+      "flags"
+    )
+  }
+
   test("lookups that differ in a user's function have caches of their own") {
     store("customers", customers, options = partial)
     val isX = udf((s: String) => s == "x")
@@ -135,6 +160,30 @@ class LookupHardCasesSuite extends LookupSuite {
       "SELECT o.id FROM orders o LEFT JOIN {c} c ON o.customer_id = c.id",
       "SELECT o.id, c.country FROM orders o LEFT JOIN {c} c ON o.customer_id = c.id AND (o.type = c.type OR c.small > 40)"
     ).foreach(assertJoins(_, "customers"))
+  }
+
+  test("a limit above a join by a constant alone does not come between join and dimension") {
+    store("customers", customers)
+    customers.where("id < 3").createOrReplaceTempView("lands")
+    Seq(
+      "SELECT o.id, c.country FROM orders o JOIN mem.customers c ON c.id = 6 LIMIT 3" -> "c6",
+      "SELECT o.id, upper(d.n) FROM orders o JOIN (SELECT id, country n FROM mem.customers WHERE small > 1) d " +
+        "ON d.id = 6 LIMIT 3" -> "C6",
+      "SELECT o.id, c.country FROM orders o JOIN mem.customers c ON c.id = 2 " +
+        "WHERE c.country IN (SELECT country FROM lands) LIMIT 3" -> "c2"
+    ).foreach { case (sql, country) =>
+      val rows = spark.sql(sql).collect()
+      assert(rows.length == 3 && rows.forall(_.getString(1) == country), sql)
+    }
+    assert(
+      spark.sql("SELECT o.id FROM orders o JOIN mem.customers c ON c.id = 600 LIMIT 3").isEmpty)
+  }
+
+  test("a limit of the dimension itself is no lookup") {
+    store("customers", customers)
+    val thrown = intercept[org.apache.spark.sql.AnalysisException](spark.sql(
+      "SELECT o.id, c.id FROM orders o JOIN (SELECT * FROM mem.customers LIMIT 3) c ON o.customer_id = c.id").collect())
+    assert(thrown.getCondition == "FIRESTEEL_LOOKUP_NOT_SCANNABLE")
   }
 
   test("a connector cannot change the engine's list of keys") {

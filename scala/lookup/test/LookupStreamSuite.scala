@@ -83,6 +83,48 @@ class LookupStreamSuite extends LookupSuite {
     }
   }
 
+  test("a cache with computed columns is the same one in each micro-batch") {
+    val asked = store(
+      "customers",
+      customers,
+      options = Map("lookup.cache" -> "PARTIAL", "lookup.partial-cache.max-rows" -> "1000"))
+    val feed = new Feed
+    feed.orders.createOrReplaceTempView("orders")
+    feed.start(spark.sql("SELECT o.order, concat(d.names[0], d.m['a']) AS country FROM orders o " +
+      "LEFT JOIN (SELECT id, transform(array(country), x -> concat(x, '')) AS names, " +
+      "map('a', '') AS m FROM mem.customers WHERE id > -1) d ON o.customer_id = d.id"))
+    (0 until 3).foreach(i => feed.batch(i.toString, i * 60 until (i + 1) * 60))
+    feed.stop()
+    assert(asked.keysAsked.sorted == (0 until 60).map(_.toString).sorted)
+    assertSameRows(feed.answer, expected(0 until 180, keepAll = true), "computed")
+  }
+
+  test("a table of files has one cache for all micro-batches, until its files change") {
+    def write(ids: Range): Unit = spark
+      .range(ids.start.toLong, ids.end.toLong)
+      .selectExpr("id", "concat('c', id) AS country")
+      .write
+      .mode("append")
+      .bucketBy(4, "id")
+      .saveAsTable("streamed")
+    write(0 until 50)
+    spark.read.format("firesteel-files").option("table", "streamed").load()
+      .createOrReplaceTempView("streamed_lookup")
+    val feed = new Feed
+    feed.orders.createOrReplaceTempView("orders")
+    feed.start(spark.sql("SELECT /*+ LOOKUP(('table'='c'), ('lookup.cache'='PARTIAL'), " +
+      "('lookup.partial-cache.max-rows'='1000')) */ o.order, c.country FROM orders o " +
+      "LEFT JOIN streamed_lookup c ON o.customer_id = c.id"))
+    (0 until 3).foreach(i => feed.batch(i.toString, i * 60 until (i + 1) * 60))
+    assert(LookupCaches.sizeOf(feed.id) == 1)
+    assertSameRows(feed.answer, expected(0 until 180, keepAll = true), "files")
+    write(50 until 60)
+    feed.batch("3", 0 until 60)
+    feed.stop()
+    assert(LookupCaches.sizeOf(feed.id) == 2)
+    assert(feed.answer.takeRight(60).forall(_.getString(1) != null), "an older cache was used")
+  }
+
   test("a custom shuffle keeps a cache for each shard across micro-batches") {
     withConf(LookupConf.SHUFFLE_PARTITIONS.key -> 4) {
       val asked = store(

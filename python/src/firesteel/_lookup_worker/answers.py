@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,19 +11,50 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from firesteel._lookup_worker import failures
+from firesteel._lookup_worker.arrays import spread
 from firesteel._lookup_worker.keys import distinct, normalized, shown
 
 if TYPE_CHECKING:
     from firesteel._lookup_worker.arrays import Ints
 
 
+ROWS_AT_ONCE = 100_000
+"""Most rows of answers in one Arrow batch, if they are of more than one row that asks."""
+
+BYTES_AT_ONCE = 32 << 20
+"""Most bytes of answers in one Arrow batch, as far as rows are of one size."""
+
+
 @dataclass(frozen=True)
 class Found:
-    """Rows by key: those of key i are ``rows[starts[i] : starts[i] + lengths[i]]``."""
+    """Rows by key, or by row that asks: i has ``rows[starts[i] : starts[i] + lengths[i]]``.
+
+    Several may have the same rows: what many ask for is held once.
+    """
 
     rows: pa.StructArray
     starts: Ints
     lengths: Ints
+
+    def pieces(self) -> Iterator[tuple[int, int]]:
+        """Cut into parts that fit into a batch each: their first, and the first of the next."""
+        each = self.rows.nbytes / max(1, len(self.rows))
+        most = ROWS_AT_ONCE if each == 0 else max(1, min(ROWS_AT_ONCE, int(BYTES_AT_ONCE / each)))
+        ends = np.cumsum(self.lengths)
+        first = 0
+        while first < len(ends):
+            before = int(ends[first - 1]) if first else 0
+            # One that has more than fit is a part of its own.
+            stop = max(first + 1, int(np.searchsorted(ends, before + most, side="right")))
+            yield first, stop
+            first = stop
+
+    def rows_of(self, first: int, stop: int) -> pa.StructArray:
+        """Return the rows of a part, one's after the other's."""
+        positions = spread(self.starts[first:stop], self.lengths[first:stop])
+        if len(positions) and (np.diff(positions) == 1).all():
+            return self.rows.slice(int(positions[0]), len(positions))  # lie so already
+        return self.rows.take(pa.array(positions, pa.int64()))
 
 
 class AnswerReader:

@@ -63,6 +63,7 @@ class LookupCache:
         self._written: npt.NDArray[np.float64] = np.zeros(0)
         self._accessed: npt.NDArray[np.float64] = np.zeros(0)
         self._batch = 0
+        self._last_used = clock()
         self._grow(1)  # so that -1 is an index, if of nothing in particular
 
     def __len__(self) -> int:
@@ -74,7 +75,7 @@ class LookupCache:
         self._batch += 1
         slots = np.fromiter(map(self._slots.get, keys, repeat(-1)), np.int64, len(keys))
         found = slots[slots >= 0]
-        now = self._clock()
+        now = self._last_used = self._clock()
         old = self._expired(found, now)
         if old.any():
             self._remove(found[old])
@@ -83,6 +84,10 @@ class LookupCache:
         self._used[found] = self._batch
         self._accessed[found] = now
         return slots
+
+    def idle_seconds(self) -> float:
+        """Return how long nobody has asked for anything."""
+        return self._clock() - self._last_used
 
     def runs_of(self, slots: Ints) -> tuple[Ints, Ints]:
         """Return where the rows of these slots begin, and how many; anything for slot -1."""

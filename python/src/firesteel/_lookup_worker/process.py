@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 
+from firesteel._lookup_worker.answers import Found
 from firesteel._lookup_worker.arrays import Ints
 from firesteel._lookup_worker.cache import LookupCache
 from firesteel._lookup_worker.interfaces import TaskInfo
@@ -20,6 +21,9 @@ from firesteel._lookup_worker.task import BatchStats, ConnectorSpec, LookupTask,
 
 MAX_CACHES = 256
 """Caches of a worker process; the one used least recently goes first."""
+
+MAX_IDLE_SECONDS = 15 * 60
+"""How long an unused cache is kept, as in the JVM: longer than a usual trigger interval."""
 
 
 class LookupProcess:
@@ -45,8 +49,9 @@ class LookupProcess:
                 shard is the partition of a custom shuffle, or null.
 
         Yields:
-            For each batch an array of structs: ``rows``, the matches of each row, and ``stats``,
-            in the first row only.
+            For each batch an array of structs, or several after each other where one would be too
+            large: ``rows``, the matches of each row, and ``stats``, in the first row only. Spark
+            counts the rows of all arrays, and does not mind where they are cut.
         """
         tasks: dict[tuple[str, int | None], LookupTask] = {}
         text = ""
@@ -67,7 +72,7 @@ class LookupProcess:
                         task = tasks[text, shard] = self._task(spec, request, shard)
                     mine = columns if rows is None else [c.take(pa.array(rows)) for c in columns]
                     parts.append((rows, *task.rows_of(mine)))
-                yield results.of(parts, len(said))
+                yield from results.of(parts, len(said))
             ended = True
         finally:
             _close(tasks.values(), quietly=not ended)
@@ -104,9 +109,11 @@ class LookupProcess:
         query = running_query()
         if request.private or query is None:
             return LookupCache(bounds_of(request), row_type)
-        identity = (query, spec.registration, request.context, bounds_of(request), shard)
+        # Else a join would be answered by misses that one with fewer tries has given up.
+        retry = (request.max_attempts, request.delay_ms)
+        identity = (query, spec.registration, request.context, bounds_of(request), retry, shard)
         with self._lock:
-            self._drop_expired()
+            self._drop_unused()
             cache = self._caches.get(identity)
             if cache is None:
                 cache = self._caches[identity] = LookupCache(bounds_of(request), row_type)
@@ -115,11 +122,12 @@ class LookupProcess:
                 self._caches.popitem(last=False)
         return cache
 
-    def _drop_expired(self) -> None:
+    def _drop_unused(self) -> None:
         for identity, cache in list(self._caches.items()):
             with cache.lock:
                 cache.purge()
-            if not len(cache):
+                unused = not len(cache) or cache.idle_seconds() > MAX_IDLE_SECONDS
+            if unused:
                 del self._caches[identity]
 
 
@@ -151,28 +159,26 @@ class Results:
         return pa.StructArray.from_arrays([empty, pa.array([], self._stats)], self._names)
 
     def of(
-        self,
-        parts: Sequence[tuple[Ints | None, pa.StructArray, Ints, BatchStats]],
-        rows: int,
-    ) -> pa.Array:
+        self, parts: Sequence[tuple[Ints | None, Found, BatchStats]], rows: int
+    ) -> Iterator[pa.Array]:
         """Put together the answers to the shards of one batch.
 
         Args:
-            parts: For each shard its rows of the batch (None for all), matches, how many each
-                row has, and counts.
+            parts: For each shard its rows of the batch (None for all), their matches, and counts.
             rows: Rows of the batch.
+
+        Yields:
+            The answers, in as many arrays as their size needs. Each is made when it is asked for.
         """
-        lists = [self._lists(matches, lengths) for _, matches, lengths, _ in parts]
-        together = lists[0] if len(lists) == 1 else pa.concat_arrays(lists)
-        if len(lists) > 1:
-            order = np.concatenate([positions for positions, *_ in parts if positions is not None])
-            back = np.empty(rows, dtype=np.int64)
-            back[order] = np.arange(rows, dtype=np.int64)
-            together = together.take(pa.array(back))
+        found = _in_order([(positions, matches) for positions, matches, _ in parts], rows)
         counts = [asdict(stats) for *_, stats in parts]
         summed = {name: sum(count[name] for count in counts) for name in counts[0]}
-        stats = pa.concat_arrays([pa.array([summed], self._stats), pa.nulls(rows - 1, self._stats)])
-        return pa.StructArray.from_arrays([together, stats], self._names)
+        for first, stop in found.pieces():
+            lists = self._lists(found.rows_of(first, stop), found.lengths[first:stop])
+            stats = pa.nulls(stop - first, self._stats)
+            if not first:
+                stats = pa.concat_arrays([pa.array([summed], self._stats), stats[1:]])
+            yield pa.StructArray.from_arrays([lists, stats], self._names)
 
     def _lists(self, matches: pa.StructArray, lengths: Ints) -> pa.ListArray:
         present = dict(zip((f.name for f in matches.type), matches.flatten(), strict=True))
@@ -200,6 +206,19 @@ def _by_shard(shards: pa.Array) -> list[tuple[int | None, Ints | None]]:
     return [
         (shard, np.flatnonzero(numbers == (-1 if shard is None else shard))) for shard in different
     ]
+
+
+def _in_order(parts: Sequence[tuple[Ints | None, Found]], rows: int) -> Found:
+    """Bring the matches of the shards of a batch into the order of its rows."""
+    if len(parts) == 1:
+        return parts[0][1]
+    starts, lengths = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
+    before = 0
+    for positions, found in parts:
+        starts[positions] = found.starts + before
+        lengths[positions] = found.lengths
+        before += len(found.rows)
+    return Found(pa.concat_arrays([found.rows for _, found in parts]), starts, lengths)
 
 
 def _task_info(name: str, request: LookupRequest, shard: int | None) -> TaskInfo:

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from firesteel._lookup_worker import failures
-from firesteel._lookup_worker.answers import AnswerReader, Found
-from firesteel._lookup_worker.arrays import Ints, spread
+from firesteel._lookup_worker.answers import ROWS_AT_ONCE, AnswerReader, Found
+from firesteel._lookup_worker.arrays import Ints, runs, spread
 from firesteel._lookup_worker.asking import Asked, Asker
 from firesteel._lookup_worker.cache import CacheBounds, LookupCache
 from firesteel._lookup_worker.crew import Crew
@@ -113,15 +113,14 @@ class LookupTask:
         """Type of the rows that `rows_of` returns: the wanted columns."""
         return self._reader.row_type
 
-    def rows_of(self, columns: Sequence[pa.Array]) -> tuple[pa.StructArray, Ints, BatchStats]:
+    def rows_of(self, columns: Sequence[pa.Array]) -> tuple[Found, BatchStats]:
         """Look up the keys of a batch.
 
         Args:
             columns: One array per key column.
 
         Returns:
-            The matches of all rows of the batch, one row's after the other's; how many each row
-            has; and what it cost.
+            The matches by row of the batch, and what it cost.
         """
         typed = [
             normalized(column if column.type == wanted else column.cast(wanted))
@@ -129,17 +128,15 @@ class LookupTask:
         ]
         keys = distinct(typed)
         if self._cache is None:
-            rows, lengths = _per_row(self._ask(typed, keys, None), keys)
-            return rows, lengths, self._stats(keys, len(keys.values), 0)
+            found = _per_row(self._ask(typed, keys, None), keys)
+            return found, self._stats(keys, len(keys.values), 0)
         cache = self._cache
         with cache.lock:
             slots = cache.find(keys.values)
             absent = np.flatnonzero(slots < 0)
             starts, lengths = cache.runs_of(slots)
             if not len(absent):
-                row_lengths = _of_rows(lengths, keys.codes)
-                rows = cache.take(spread(_of_rows(starts, keys.codes), row_lengths))
-                return rows, row_lengths, self._stats(keys, 0, 0)
+                return _taken(cache, starts, lengths, keys), self._stats(keys, 0, 0)
             # Taken before anything is put, which may move or evict them.
             present = np.flatnonzero(slots >= 0)
             known = cache.take(spread(starts[present], lengths[present]))
@@ -151,8 +148,7 @@ class LookupTask:
         starts[present] = np.cumsum(lengths[present]) - lengths[present]
         starts[absent] = fresh.starts + len(known)
         both = Found(pa.concat_arrays([known, fresh.rows]), starts, lengths)
-        rows, row_lengths = _per_row(both, keys)
-        return rows, row_lengths, self._stats(keys, len(absent), kept)
+        return _per_row(both, keys), self._stats(keys, len(absent), kept)
 
     def close(self) -> None:
         """Close the connector, if it was opened, and its threads."""
@@ -229,7 +225,15 @@ def _of_rows(per_key: Ints, codes: Ints) -> Ints:
     return np.where(codes >= 0, per_key[codes], 0)
 
 
-def _per_row(found: Found, keys: DistinctKeys) -> tuple[pa.StructArray, Ints]:
-    lengths = _of_rows(found.lengths, keys.codes)
-    positions = spread(_of_rows(found.starts, keys.codes), lengths)
-    return found.rows.take(pa.array(positions)), lengths
+def _per_row(found: Found, keys: DistinctKeys) -> Found:
+    starts, lengths = (_of_rows(of, keys.codes) for of in (found.starts, found.lengths))
+    return Found(found.rows, starts, lengths)
+
+
+def _taken(cache: LookupCache, starts: Ints, lengths: Ints, keys: DistinctKeys) -> Found:
+    """Take the rows of cached keys: few of them as they will leave, many of them once for all."""
+    row_lengths = _of_rows(lengths, keys.codes)
+    if int(row_lengths.sum()) <= ROWS_AT_ONCE:
+        rows = cache.take(spread(_of_rows(starts, keys.codes), row_lengths))
+        return Found(rows, runs(row_lengths), row_lengths)
+    return _per_row(Found(cache.take(spread(starts, lengths)), runs(lengths), lengths), keys)

@@ -1,6 +1,6 @@
 package io.firesteel.lookup.files
 
-import io.firesteel.lookup.{SyncLookupFunction, TaskInfo}
+import io.firesteel.lookup.{KnownByValue, SyncLookupFunction, TaskInfo}
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
@@ -11,7 +11,12 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
  * Under the custom shuffle a task so loads its own buckets and no other, without being told which;
  * without it, a task loads every bucket for which it gets a key.
  */
-private[files] final class FilesLookup(source: BucketSource) extends SyncLookupFunction {
+private[files] final class FilesLookup(source: BucketSource)
+  extends SyncLookupFunction
+  with KnownByValue {
+
+  /** With the files, so that what was kept of older ones is not used. */
+  override def value: AnyRef = (source.origin, source.layout, source.files)
 
   @transient private var buckets: OpenBuckets = _
 

@@ -1,12 +1,15 @@
 package io.firesteel.lookup.jdbc
 
 import org.apache.spark.sql.jdbc.JdbcDialect
-import org.apache.spark.sql.types.{DoubleType, TimestampNTZType, TimestampType}
+import org.apache.spark.sql.types.{DoubleType, StringType, TimestampNTZType, TimestampType}
 
 /** SQL Server has neither row values nor more than 2,100 parameters in a statement. */
 private[jdbc] case object SqlServer extends Database {
 
   override protected def maxParameters: Int = 2000
+
+  /** Another text the server refuses, and with it the whole statement. */
+  private val guid = "[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 
   override def maxKeys(columns: Int): Int = if (columns == 1) maxParameters else 200
 
@@ -16,6 +19,8 @@ private[jdbc] case object SqlServer extends Database {
       column: DatabaseColumn,
       dialect: JdbcDialect): Option[KeyParameter] = column.dataType match {
     case DoubleType => Some(KeyParameters.finiteDouble)
+    case StringType if column.typeName.contains("uniqueidentifier") =>
+      Some(KeyParameters.stringIf(_.matches(guid)))
     // In steps of 1/300 s, of which JDBC shows three digits.
     case TimestampType | TimestampNTZType if column.typeName.contains("datetime") => None
     case _ => super.parameter(column, dialect)

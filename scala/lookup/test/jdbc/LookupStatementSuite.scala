@@ -1,9 +1,13 @@
 package io.firesteel.lookup.jdbc
 
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions
 import org.apache.spark.sql.jdbc.JdbcDialects
 import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The text of the statements, also for databases that no test can start. */
@@ -93,6 +97,17 @@ class LookupStatementSuite extends AnyFunSuite {
     assert(column("bpchar").contains("\"c\""))
     assert(column("uuid").contains("\"c\""))
     assert(column("mood").contains("CAST(\"c\" AS text)"))
+  }
+
+  test("of SQL Server's guids only texts are asked that can be one") {
+    val field = typed("c", StringType, "uniqueidentifier")
+    val parameter = keyOf("jdbc:sqlserver://h", field).get.parameter
+    def asked(text: String) = parameter.of(InternalRow(UTF8String.fromString(text)), 0)
+    val guid = "00112233-4455-6677-8899-AABBCCDDEEFF"
+    for (text <- Seq(guid, guid.toLowerCase(Locale.ROOT))) assert(asked(text).contains(text))
+    for (text <- Seq("", "no guid", s"{$guid}", guid + "0", guid.dropRight(1), s" $guid")) {
+      assert(asked(text).isEmpty, text)
+    }
   }
 
   private def typed(name: String, dataType: DataType, databaseType: String): StructField =
