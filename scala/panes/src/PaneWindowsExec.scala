@@ -4,7 +4,7 @@ import io.firesteel.core.{FiredOperator, GrowsRows, MergeableAggregates, TaskMem
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSeq, AttributeSet, Expression, NamedExpression, Predicate, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, Expression, NamedExpression, Predicate, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, ClusteredDistribution, Distribution}
 import org.apache.spark.sql.execution.{OrderPreservingUnaryExecNode, PartitioningPreservingUnaryExecNode, SparkPlan}
@@ -45,12 +45,6 @@ case class PaneWindowsExec(
     AttributeSet(window +: functions.map(_.resultAttribute)) ++
       AttributeSet(functions.flatMap(_.aggregateFunction.aggBufferAttributes)) ++
       AttributeSet(resultExpressions.map(_.toAttribute).filterNot(child.outputSet.contains))
-
-  // No child gives these. In a canonical plan they are told by their places here: without that no
-  // shuffle above would be used again.
-  override lazy val allAttributes: AttributeSeq = new AttributeSeq(
-    (child.output ++ (window +: functions.map(_.resultAttribute)) ++
-      functions.flatMap(_.collect { case column: Attribute => column })).distinctBy(_.exprId))
 
   /** A pane is in so many windows. */
   override def growth: Int = math.ceil(grid.overlap).toInt

@@ -98,7 +98,8 @@ object PanesDecline {
     extends PanesDecline(
       "ONE_TASK",
       "without keys all windows are built in one task, and the panes of such a function are about as large " +
-        "as the rows; Spark's copies are fewer than the tasks that can work on them") {
+        "as the rows; Spark's copies are fewer than the tasks that can work on them"
+    ) {
     override def values: Map[String, String] = Map(
       "function" -> function,
       "overlap" -> overlap.toString,

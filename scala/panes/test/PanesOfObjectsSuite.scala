@@ -3,10 +3,8 @@ package io.firesteel.panes
 import scala.collection.mutable
 
 import org.apache.spark.sql.{Encoder, Encoders}
-import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.sql.functions.udaf
-import org.apache.spark.sql.internal.SQLConf
 
 /** Functions whose states are objects, as large as the rows, or used up when they are evaluated. */
 class PanesOfObjectsSuite extends PanesSuite {
@@ -22,7 +20,8 @@ class PanesOfObjectsSuite extends PanesSuite {
 
   test("a user's function that uses its buffer up") {
     Seq("3 hours", "8 hours").foreach { size =>
-      val sql = s"SELECT k, window, three_least(v), count(*) FROM events GROUP BY k, window(ts, '$size', '1 hour')"
+      val sql =
+        s"SELECT k, window, three_least(v), count(*) FROM events GROUP BY k, window(ts, '$size', '1 hour')"
       assert(fired(sql) == Seq("PlanPanes"))
       assertSameAnswer(sql)
     }
@@ -40,19 +39,6 @@ class PanesOfObjectsSuite extends PanesSuite {
       assertSameAnswer(sql)
     }
   }
-
-  test("what is computed twice is computed once") {
-    val sql = "WITH w AS (SELECT k, window, sum(v) AS s, count(*) AS n FROM events " +
-      "GROUP BY k, window(ts, '6 hours', '1 hour')) SELECT n, count(*) FROM (" +
-      "(SELECT * FROM w DISTRIBUTE BY s) UNION ALL (SELECT * FROM w DISTRIBUTE BY s)) GROUP BY n"
-    withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false) {
-      assert(fired(sql).contains("PlanPanes"))
-      val plan = executed(spark.sql(sql))
-      assert(plan.collect { case panes: PaneWindowsExec => panes }.size == 1, plan)
-      assert(plan.collect { case again: ReusedExchangeExec => again }.size == 1, plan)
-    }
-    assertSameAnswer(sql)
-  }
 }
 
 private object PanesOfObjectsSuite {
@@ -61,7 +47,9 @@ private object PanesOfObjectsSuite {
   object ThreeLeast extends Aggregator[Long, mutable.PriorityQueue[Long], String] {
     override def zero: mutable.PriorityQueue[Long] = mutable.PriorityQueue.empty
 
-    override def reduce(kept: mutable.PriorityQueue[Long], more: Long): mutable.PriorityQueue[Long] = {
+    override def reduce(
+        kept: mutable.PriorityQueue[Long],
+        more: Long): mutable.PriorityQueue[Long] = {
       kept += more
       if (kept.size > 3) kept.dequeue()
       kept

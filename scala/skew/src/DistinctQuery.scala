@@ -104,33 +104,34 @@ private[skew] object DistinctQuery {
    *
    * @param takesSets whether sets are taken whatever is known of the groups
    */
-  def of(aggregate: Aggregate, takesSets: Boolean = false): Option[DistinctQuery] = aggregate match {
-    case PhysicalAggregation(grouping, called, results, below)
-        if called.exists(one => one.isDistinct || isSet(one)) =>
-      val normalised = grouping.map { key =>
-        normalizeFloats(key) match {
-          case named: NamedExpression => named
-          case other => Alias(other, key.name)(exprId = key.exprId)
+  def of(aggregate: Aggregate, takesSets: Boolean = false): Option[DistinctQuery] =
+    aggregate match {
+      case PhysicalAggregation(grouping, called, results, below)
+          if called.exists(one => one.isDistinct || isSet(one)) =>
+        val normalised = grouping.map { key =>
+          normalizeFloats(key) match {
+            case named: NamedExpression => named
+            case other => Alias(other, key.name)(exprId = key.exprId)
+          }
         }
-      }
-      val raw = RawColumns.of(normalised, called)
-      val (aggregates, child) = (called.map(raw.over), raw.below(below))
-      val distinct = aggregates.filter(_.isDistinct)
-      val possible = aggregates.filter(one => !one.isDistinct && isSet(one))
-      val known =
-        Phases.of(grouping, child, PhasesHint.of(aggregate), distinct.nonEmpty, possible.nonEmpty)
-      val phases = if (takesSets) known.copy(takeSets = true) else known
-      val sets = if (phases.takeSets) possible else Nil
-      val ordinary = aggregates.filterNot(one => one.isDistinct || sets.contains(one))
-      Some(DistinctQuery(
-        normalised,
-        ordinary,
-        columnsOf(distinct ++ sets.map(listOfSet)),
-        results,
-        child,
-        phases))
-    case _ => None
-  }
+        val raw = RawColumns.of(normalised, called)
+        val (aggregates, child) = (called.map(raw.over), raw.below(below))
+        val distinct = aggregates.filter(_.isDistinct)
+        val possible = aggregates.filter(one => !one.isDistinct && isSet(one))
+        val known =
+          Phases.of(grouping, child, PhasesHint.of(aggregate), distinct.nonEmpty, possible.nonEmpty)
+        val phases = if (takesSets) known.copy(takeSets = true) else known
+        val sets = if (phases.takeSets) possible else Nil
+        val ordinary = aggregates.filterNot(one => one.isDistinct || sets.contains(one))
+        Some(DistinctQuery(
+          normalised,
+          ordinary,
+          columnsOf(distinct ++ sets.map(listOfSet)),
+          results,
+          child,
+          phases))
+      case _ => None
+    }
 
   /**
    * Whether it is `collect_set` of values that are equal exactly when their bytes are: then it is

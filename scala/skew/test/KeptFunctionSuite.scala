@@ -81,8 +81,9 @@ class KeptFunctionSuite extends SkewSuite {
       "SELECT id % 5 AS a, id % 3 AS b, id % 10 AS p FROM range(1000)")
     spark.sql("CREATE TABLE regions USING parquet AS SELECT id AS p, id % 5 AS r FROM range(10)")
     try {
-      val sql = "SELECT c.* FROM (SELECT p, count(DISTINCT a), count(DISTINCT b) FROM parts GROUP BY p) c " +
-        "JOIN regions r ON c.p = r.p WHERE r.r = 1"
+      val sql =
+        "SELECT c.* FROM (SELECT p, count(DISTINCT a), count(DISTINCT b) FROM parts GROUP BY p) c " +
+          "JOIN regions r ON c.p = r.p WHERE r.r = 1"
       withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false) {
         assert(fired(sql) == firing)
         val scans = executed(spark.sql(sql)).collect { case scan: FileSourceScanExec => scan }
@@ -93,15 +94,18 @@ class KeptFunctionSuite extends SkewSuite {
   }
 
   test("what is computed twice is computed once") {
-    val sql = "WITH c AS (SELECT k, count(DISTINCT a) x, count(DISTINCT b) y, sum(v) s FROM t GROUP BY k) " +
-      "SELECT * FROM c UNION ALL SELECT * FROM c"
+    val sql =
+      "WITH c AS (SELECT k, count(DISTINCT a) x, count(DISTINCT b) y, sum(v) s FROM t GROUP BY k) " +
+        "SELECT * FROM c UNION ALL SELECT * FROM c"
     withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false) {
       val plan = executed(spark.sql(sql))
       assert(plan.collect { case merge: MergeDistinctExec => merge }.size == 1, plan)
       assert(plan.collect { case again: ReusedExchangeExec => again }.size == 1, plan)
       // Another sum is another plan.
-      val other = sql.replace("SELECT * FROM c UNION ALL SELECT * FROM c", "SELECT * FROM c UNION ALL " +
-        "SELECT k, count(DISTINCT a), count(DISTINCT b), sum(a) FROM t GROUP BY k")
+      val other = sql.replace(
+        "SELECT * FROM c UNION ALL SELECT * FROM c",
+        "SELECT * FROM c UNION ALL " +
+          "SELECT k, count(DISTINCT a), count(DISTINCT b), sum(a) FROM t GROUP BY k")
       val apart = executed(spark.sql(other))
       assert(apart.collect { case merge: MergeDistinctExec => merge }.size == 2, apart)
       assert(apart.collect { case exchange: Exchange => exchange }.size == 4, apart)
@@ -118,13 +122,14 @@ class KeptFunctionSuite extends SkewSuite {
         "CREATE TABLE \"s\".\"big\" (\"k\" INT, \"a\" INT, \"b\" INT)",
         "INSERT INTO \"s\".\"big\" SELECT X % 5, X % 70, X % 40 FROM SYSTEM_RANGE(1, 1000)"
       ).foreach(connection.createStatement().execute)
-      val sql = "SELECT k, count(DISTINCT a), count(DISTINCT b) FROM h2.s.big WHERE a > 3 GROUP BY k"
+      val sql =
+        "SELECT k, count(DISTINCT a), count(DISTINCT b) FROM h2.s.big WHERE a > 3 GROUP BY k"
       // Where Spark takes the whole aggregate out of the plan, the reason goes with it.
       assert(fired(sql).isEmpty)
       assert(explain(sql).plan.contains("PushedAggregates"), explain(sql).plan)
       assertSameAnswer(sql)
       // What is computed of its rows in between, it is not asked for.
-      assert(fired(s"SELECT count(DISTINCT a), count(DISTINCT b) FROM (SELECT * FROM h2.s.big " +
+      assert(fired("SELECT count(DISTINCT a), count(DISTINCT b) FROM (SELECT * FROM h2.s.big " +
         "DISTRIBUTE BY a)") == firing)
     } finally connection.close()
   }
@@ -146,8 +151,9 @@ class KeptFunctionSuite extends SkewSuite {
     assertSameAnswer(sql.replace("stddev(counted(v))", "round(stddev(counted(v)), 6)"))
     // On rows that the filter keeps out it may not be computed at all.
     withConf(SQLConf.ANSI_ENABLED.key -> true) {
-      val divided = "SELECT count(DISTINCT a), count(DISTINCT b), max(1000 / a) FILTER (WHERE a > 0), " +
-        "count(1000 / a) FILTER (WHERE a > 0) FROM t"
+      val divided =
+        "SELECT count(DISTINCT a), count(DISTINCT b), max(1000 / a) FILTER (WHERE a > 0), " +
+          "count(1000 / a) FILTER (WHERE a > 0) FROM t"
       assert(spark.sql(divided).collect().toSeq == Seq(Row(1000L, 500L, 1000.0, 4995L)))
     }
   }
