@@ -169,7 +169,7 @@ def test_closes_when_a_lookup_fails() -> None:
 def test_closes_when_spark_stops_reading() -> None:
     answers = LookupProcess().lookup(spec_of(Names()), iter([batch(request(), ids(1))] * 3))
     next(answers)
-    answers.close()  # type: ignore[attr-defined]
+    answers.close()
     assert LOG[-1] == ("close",)
 
 

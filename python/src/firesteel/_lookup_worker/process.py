@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from threading import Lock
 
@@ -39,7 +39,7 @@ class LookupProcess:
 
     def lookup(
         self, spec: ConnectorSpec, batches: Iterator[tuple[pa.Array, ...]]
-    ) -> Iterator[pa.Array]:
+    ) -> Generator[pa.Array]:
         """Answer all batches of one task.
 
         Args:
