@@ -1,7 +1,5 @@
 package io.firesteel.shuffle
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, ColumnStat, Expand, LeafNode, LogicalPlan, Project, Statistics, Union, Window}
 import org.apache.spark.sql.internal.SQLConf
@@ -93,7 +91,7 @@ private[shuffle] object KeyStatistics {
     val conf = SQLConf.get.clone()
     conf.setConf(SQLConf.CBO_ENABLED, true)
     try SQLConf.withExistingConf(conf)(body)
-    catch { case NonFatal(_) => None }
+    catch { case _: MatchError => None }
   }
 
   /** Of two histograms Spark takes some tenths of a second to estimate a join, without them none. */

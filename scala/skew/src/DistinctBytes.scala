@@ -24,18 +24,10 @@ private[skew] final class DistinctBytes(groupHash: Int => Int, salt: Long) exten
   private[this] var end = 0 // of what is written in the last page
   private[this] var pageBytes = 0L
   private[this] var count = 0
-  private[this] var hasMorePages = false
 
   override def size: Int = count
 
   override def bytes: Long = slots.length * 8L + pageBytes
-
-  /** Whether a page was taken since this was asked: long values fill many before the slots grow. */
-  def takesPages(): Boolean = {
-    val takes = hasMorePages
-    hasMorePages = false
-    takes
-  }
 
   override def growth: Long = if (count * 3L > slots.length * 2L) slots.length * 16L else 0L
 
@@ -96,7 +88,6 @@ private[skew] final class DistinctBytes(groupHash: Int => Int, salt: Long) exten
     pages(pageCount) = new Array[Byte](size)
     pageCount += 1
     pageBytes += size
-    hasMorePages = true
     end = 0
   }
 

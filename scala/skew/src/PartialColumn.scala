@@ -59,8 +59,8 @@ private[skew] final class PartialColumn(
    */
   private[this] var isFull: Boolean = false
 
-  /** Whether it holds more than when room was made for it last, without having asked. */
-  private[this] var hasMore: Boolean = false
+  /** Bytes of long values that were asked for: they fill many pages before their table grows. */
+  private[this] var askedBytes: Long = 0L
 
   /** Bytes held; where codes were left, the writer still reads their values. */
   def bytes: Long = if (isCoded) coded.bytes else coded.bytes + values.bytes
@@ -69,18 +69,19 @@ private[skew] final class PartialColumn(
   def makeRoom(holdMore: Long => Boolean): Boolean = {
     isFull = false
     val growth = values.growth
-    val mayKeep = !hasMore || growth > 0L || holdMore(0L)
-    hasMore = false
-    if (growth == 0L || isLeaving) mayKeep
+    if (isLeaving || growth == 0L && !hasUnasked) true
     else if (isCoded && !coded.growthPays) {
       leaveCodes()
       true
     } else {
       val may = holdMore(growth)
-      if (may) values.grow()
+      if (may && growth > 0L) values.grow()
+      if (!isNumber) askedBytes = rows.bytes
       may
     }
   }
+
+  private def hasUnasked: Boolean = !isNumber && !isCoded && rows.bytes > askedBytes
 
   /** Takes the value that a row has in the field `at`, which is not null; whether it `isFull` now. */
   def add(group: Int, row: UnsafeRow, at: Int): Boolean =
@@ -106,7 +107,7 @@ private[skew] final class PartialColumn(
     knownPairs = 0
     tooLong = 0L
     isFull = false
-    hasMore = false
+    askedBytes = 0L
     if (isLeaving) left()
   }
 
@@ -148,8 +149,7 @@ private[skew] final class PartialColumn(
         writer.bytes(column, group, base, offset, length, hash)
       } else {
         val isNew = rows.add(group, base, offset, length, hash)
-        if (rows.takesPages()) hasMore = true
-        if (hasMore || rows.growth > 0L) isFull = true
+        if (rows.growth > 0L || hasUnasked) isFull = true
         judge(1, if (isNew) 1 else 0)
       }
     }

@@ -157,27 +157,6 @@ class KeptFunctionSuite extends SkewSuite {
       assert(spark.sql(divided).collect().toSeq == Seq(Row(1000L, 500L, 1000.0, 4995L)))
     }
   }
-
-  test("long values are sent on before more memory is taken than there may be") {
-    val sql = "SELECT count(DISTINCT repeat(CAST(id AS STRING), 4000)), count(DISTINCT id) " +
-      "FROM range(0, 5000, 1, 1)"
-    withConf(
-      SkewConf.MAX_TASK_MEMORY.key -> "8m",
-      SkewConf.MAX_NEW_VALUES.key -> 1.0,
-      SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false) {
-      val df = spark.sql(sql)
-      assert(df.collect().head.toSeq == Seq(5000L, 5000L))
-      val held = executed(df).collectFirst { case partial: PartialDistinctExec =>
-        partial.metrics("peakMemory").value
-      }
-      assert(held.exists(bytes => bytes > 0 && bytes <= (8L << 20)), held)
-      val blocks = executed(df).collectFirst { case partial: PartialDistinctExec =>
-        partial.metrics("numOutputRows").value
-      }
-      // 75 MB in all: so many blocks are not to be had of tables that are sent once.
-      assert(blocks.exists(_ > 20), blocks)
-    }
-  }
 }
 
 private object KeptFunctionSuite {
