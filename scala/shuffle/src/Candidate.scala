@@ -5,9 +5,10 @@ import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, HashPartitioning}
 import org.apache.spark.sql.execution.{LeafExecNode, ProjectExec, SortExec, SparkPlan}
+import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
-import org.apache.spark.sql.execution.exchange.{ENSURE_REQUIREMENTS, ShuffleExchangeExec}
-import org.apache.spark.sql.execution.joins.ShuffledJoin
+import org.apache.spark.sql.execution.exchange.{ENSURE_REQUIREMENTS, Exchange, ShuffleExchangeExec}
+import org.apache.spark.sql.execution.joins.{BaseJoinExec, ShuffledJoin}
 
 /**
  * A part of a plan that can do with a shuffle less.
@@ -28,6 +29,21 @@ private[shuffle] final case class Candidate(
   /** The logical node to which the decision is told: the nearest in the part. */
   def subject: Option[LogicalPlan] =
     better.find(_.logicalLink.isDefined).flatMap(_.logicalLink)
+
+  /**
+   * Shuffles that go, of a join's inputs, of which nothing below tells how much they give: there are
+   * joins before the next shuffle or source.
+   *
+   * @param plan of which this is a part
+   */
+  def unmeasured(plan: SparkPlan): Seq[ShuffleExchangeExec] = {
+    val leftOut = place match {
+      case shuffle: ShuffleExchangeExec => Seq(shuffle).filter(Candidate.isJoined(plan, _))
+      case join => join.children.flatMap(Candidate.shuffleOf(_))
+          .filterNot(shuffle => changed.exists(_.shuffle eq shuffle))
+    }
+    if (leftOut.forall(shuffle => Candidate.isBehindJoin(shuffle.child))) leftOut else Nil
+  }
 
   /** The shuffles and what becomes of them, but for the names of columns. */
   def canonicalChange: Set[(SparkPlan, Seq[Expression], Layout)] =
@@ -73,6 +89,17 @@ private[shuffle] object Candidate {
       shuffle.shuffleOrigin == ENSURE_REQUIREMENTS &&
       shuffle.outputPartitioning.isInstanceOf[HashPartitioning]
     case _ => false
+  }
+
+  private def isJoined(plan: SparkPlan, shuffle: ShuffleExchangeExec): Boolean = plan.exists {
+    case join: ShuffledJoin => join.children.exists(shuffleOf(_).exists(_ eq shuffle))
+    case _ => false
+  }
+
+  private def isBehindJoin(plan: SparkPlan): Boolean = plan match {
+    case _: BaseJoinExec => true
+    case _: Exchange | _: QueryStageExec => false
+    case other => other.children.exists(isBehindJoin)
   }
 
   /** A shuffle whose input can be spread by the same keys. */

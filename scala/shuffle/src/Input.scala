@@ -1,7 +1,7 @@
 package io.firesteel.shuffle
 
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, PartitioningCollection}
 import org.apache.spark.sql.catalyst.util.InternalRowComparableWrapper
 import org.apache.spark.sql.connector.read.{HasPartitionKey, HasPartitionStatistics}
 import org.apache.spark.sql.execution.{FileSourceScanExec, FilterExec, ProjectExec, SparkPlan}
@@ -25,20 +25,20 @@ private[shuffle] object Input {
   /** As the plan is, or as it would be if its table were read in buckets, by some of these keys. */
   def of(plan: SparkPlan, keys: Seq[Expression]): Option[Input] = {
     def fits(input: Input) = input.keys.forall(key => keys.exists(_.semanticEquals(key)))
-    spread(plan).orElse(stored(plan)).filter(fits).orElse {
+    spread(plan).find(fits).orElse(stored(plan).filter(fits)).orElse {
       for {
         (bucketed, scan) <- inBuckets(plan)
-        input <- spread(bucketed) if fits(input)
+        input <- spread(bucketed).find(fits)
         files = bucketsOf(scan) // lists the table's files
         if files.forall(_._1.isDefined)
       } yield input.copy(largestShare = largest(files))
     }
   }
 
-  private def spread(plan: SparkPlan): Option[Input] =
-    plan.outputPartitioning match {
-      case HashPartitioning(keys, partitions) => Some(Input(plan, keys, Hashed(partitions), None))
-      case _ => None
+  /** Ways to say how its rows lie: columns may have two names, or be equal since a join. */
+  private def spread(plan: SparkPlan): Seq[Input] =
+    PartitioningCollection.flatten(plan.outputPartitioning).collect {
+      case HashPartitioning(keys, partitions) => Input(plan, keys, Hashed(partitions), None)
     }
 
   /** As its source has it. */

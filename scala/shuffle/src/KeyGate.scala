@@ -7,11 +7,12 @@ import scala.math.BigDecimal.RoundingMode
 import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
 import io.firesteel.core.Decline
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExprId}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -20,12 +21,12 @@ import org.apache.spark.sql.internal.SQLConf
  */
 private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
 
-  // Adaptive execution asks again whenever it plans anew. Keys have the ids of one query, so that another
-  // one sees statistics that were analysed since.
-  private val estimated = remembered()
-  private val frequent = remembered()
+  // Adaptive execution asks again whenever it plans anew.
+  private val estimated = remembered[KeyGate.Asked, KeyFacts]()
+  private val frequent = remembered[KeyGate.Asked, KeyFacts]()
+  private val sizes = remembered[KeyGate.Asked, BigInt]()
 
-  private def remembered(): Cache[(LogicalPlan, Seq[Expression]), Option[KeyFacts]] =
+  private def remembered[Asked, Known](): Cache[Asked, Option[Known]] =
     Caffeine.newBuilder().maximumSize(100).expireAfterWrite(Duration.ofMinutes(10)).build()
 
   /**
@@ -179,18 +180,49 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
         else Some(ShuffleDecline.SmallTable(input.keys.map(_.sql).mkString(", "), bytes, bound))
     }
 
+  /**
+   * Why what goes into a join had better be measured by a shuffle, which is when adaptive execution learns
+   * that a broadcast will do. Groups above several joins may be some dozens where millions were estimated.
+   *
+   * @param leftOut the shuffles below the join that would go
+   */
+  def objection(
+      keys: Seq[Expression],
+      leftOut: Seq[ShuffleExchangeExec]): Option[Decline] = {
+    val conf = SQLConf.get
+    val threshold = conf.getConf(SQLConf.ADAPTIVE_AUTO_BROADCASTJOIN_THRESHOLD)
+      .getOrElse(conf.autoBroadcastJoinThreshold)
+    val bound = BigInt(threshold) * KeyGate.estimateTooHigh
+    if (isAnythingAllowed || !conf.adaptiveExecutionEnabled || threshold <= 0) None
+    else {
+      val bytes = leftOut.map(shuffle => linkOf(shuffle.child).flatMap(estimatedBytes))
+      bytes.flatten.reduceOption(_ + _)
+        .filter(_ => bytes.forall(_.exists(_ <= bound)))
+        .map(ShuffleDecline.SmallInput(keys.map(_.sql).mkString(", "), _, bound * bytes.size))
+    }
+  }
+
+  private def estimatedBytes(link: LogicalPlan): Option[BigInt] =
+    sizes.get(KeyGate.Asked(link, Nil), _ => KeyStatistics.bytes(Unstaged(link)))
+
+  private def linkOf(plan: SparkPlan): Option[LogicalPlan] =
+    plan.find(_.logicalLink.isDefined).flatMap(_.logicalLink)
+
   private def bytesOf(plan: SparkPlan): Option[BigInt] =
-    plan.find(_.logicalLink.isDefined).flatMap(_.logicalLink).map(_.stats.sizeInBytes)
+    linkOf(plan).map(_.stats.sizeInBytes)
 
   /** What statistics say of an input whose rows are those of its sources: of groups they say nothing. */
   private def ofRows(input: Input): Option[KeyFacts] =
     for {
-      node <- input.plan.find(_.logicalLink.isDefined)
-      rows <- node.logicalLink.map(Unstaged(_))
-      if !rows.exists(_.isInstanceOf[Aggregate])
+      link <- linkOf(input.plan)
       facts <- frequent.get(
-        (rows.canonicalized, input.keys),
-        _ => KeyStatistics.mostFrequent(rows, input.keys))
+        KeyGate.Asked(link, input.keys),
+        _ => {
+          val rows = Unstaged(link)
+          if (rows.exists(_.isInstanceOf[Aggregate])) None
+          else KeyStatistics.mostFrequent(rows, input.keys)
+        }
+      )
     } yield facts
 
   private def isDynamic: Boolean =
@@ -214,8 +246,10 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     statistics(change).orElse(seen(change).toOption)
 
   private def statistics(change: Coarsened): Option[KeyFacts] =
-    change.shuffle.child.logicalLink.map(Unstaged(_)).flatMap { plan =>
-      estimated.get((plan.canonicalized, change.keys), _ => KeyStatistics.of(plan, change.keys))
+    change.shuffle.child.logicalLink.flatMap { link =>
+      estimated.get(
+        KeyGate.Asked(link, change.keys),
+        _ => KeyStatistics.of(Unstaged(link), change.keys))
     }
 
   /** What rows of a shuffle that has run, or of the source, show. */
@@ -234,8 +268,23 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
 
 private object KeyGate {
 
+  /**
+   * A question about a node, by the columns that it gives: they have the ids of one query, so that another one
+   * sees statistics that were analysed since. The plan itself changes with each stage that has run, and to
+   * compare it would take longer than all else here.
+   */
+  final private case class Asked(columns: Seq[ExprId], node: Class[_], keys: Seq[Expression])
+
+  private object Asked {
+    def apply(plan: LogicalPlan, keys: Seq[Expression]): Asked =
+      Asked(plan.output.map(_.exprId), plan.getClass, keys)
+  }
+
   /** So many times too low an estimate of Spark's may be: of joins they are rough. */
   val estimateTooLow = 8
+
+  /** So many times too high it may be at least: of TPC-DS q64 it is two thousand times. */
+  val estimateTooHigh = 8
 
   /**
    * As many times the partitions that adaptive execution would leave, an input may have: a task of some rows

@@ -18,10 +18,24 @@ private[shuffle] object KeyStatistics {
 
   /** How frequent the most frequent value is, also where Spark carries no statistics, as above windows. */
   def mostFrequent(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = withColumns {
-    val fresh = plan.clone()
+    val fresh = copyOf(plan)
     val shares = keys.collect { case key: Attribute => shareInHistogram(fresh, key) }.flatten
     shares.minOption.map(KeyFacts(1, _, isShareKnown = true, bytes = None, "table statistics"))
   }
+
+  /** How much a plan gives, by the statistics of its columns; `None` if they are not known all the way up. */
+  def bytes(plan: LogicalPlan): Option[BigInt] = withColumns {
+    val stats = estimate(copyOf(plan))
+    stats.rowCount.map(_ => stats.sizeInBytes)
+  }
+
+  /** The plan's own nodes may remember statistics of the time before, without columns. */
+  private def copyOf(plan: LogicalPlan): LogicalPlan = plan.clone()
+
+  private def estimate(plan: LogicalPlan): Statistics = plan.transformUp {
+    case leaf: LeafNode => withoutHistograms(leaf)
+    case window: Window => window.child // has the same rows, of which Spark carries no statistics
+  }.stats
 
   private def ofColumnsOf(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = {
     val input = plan match {
@@ -53,12 +67,8 @@ private[shuffle] object KeyStatistics {
   }
 
   private def ofColumns(input: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = withColumns {
-    // A copy: the plan's own nodes may remember statistics of the time before, without columns.
-    val fresh = input.clone()
-    val stats = fresh.transformUp {
-      case leaf: LeafNode => withoutHistograms(leaf)
-      case window: Window => window.child // has the same rows, of which Spark carries no statistics
-    }.stats
+    val fresh = copyOf(input)
+    val stats = estimate(fresh)
     val known = for {
       key <- keys.collect { case key: Attribute => key }
       column <- stats.attributeStats.get(key)

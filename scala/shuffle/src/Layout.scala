@@ -1,7 +1,7 @@
 package io.firesteel.shuffle
 
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, Partitioning}
+import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, Partitioning, PartitioningCollection}
 import org.apache.spark.sql.execution.SparkPlan
 
 /** Which partition a row goes to, by its keys: what two inputs of a join must have in common. */
@@ -29,9 +29,8 @@ final private[shuffle] case class Hashed(partitions: Int) extends Layout {
     Some(HashPartitioning(keys, partitions))
 
   override def of(plan: SparkPlan, keys: Seq[Expression]): Option[SparkPlan] =
-    plan.outputPartitioning match {
-      case HashPartitioning(by, `partitions`) if Hashed.sameKeys(by, keys) => Some(plan)
-      case _ => None
+    PartitioningCollection.flatten(plan.outputPartitioning).collectFirst {
+      case HashPartitioning(by, `partitions`) if Hashed.sameKeys(by, keys) => plan
     }
 
   override def isByValue: Boolean = false

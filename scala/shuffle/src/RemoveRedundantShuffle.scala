@@ -42,7 +42,13 @@ private[firesteel] final class RemoveRedundantShuffle(
 
   override def apply(plan: SparkPlan): SparkPlan = {
     OutputWatch.look(plan)
-    if (isStream(plan) || !plan.exists(Candidate.isOfSpark(_))) plan
+    if (isStream(plan)) plan
+    // Behind the shuffles, which often are between two sorts of which one will do.
+    else RemoveRedundantSort(withFewerShuffles(plan))
+  }
+
+  private def withFewerShuffles(plan: SparkPlan): SparkPlan =
+    if (!plan.exists(Candidate.isOfSpark(_))) plan
     else {
       val unknown = ArrayBuffer.empty[Coarsened]
       val coarser = removed(plan, Nil, unknown, new Candidates)
@@ -53,7 +59,6 @@ private[firesteel] final class RemoveRedundantShuffle(
       // Last: what is counted are the keys by which rows are spread in the end.
       localAggregates(counting)
     }
-  }
 
   /** Operators of a changelog hide their link: adaptive execution may not plan them anew. */
   private def isStream(plan: SparkPlan): Boolean =
@@ -72,6 +77,10 @@ private[firesteel] final class RemoveRedundantShuffle(
       candidates: Candidates): SparkPlan =
     candidates.of(plan, refused).nextOption() match {
       case None => plan
+      // Switched off the room says so once, and looks no further: what it could do is dear to find out.
+      case Some(candidate) if off.isDefined =>
+        candidate.subject.foreach(Decisions.decline(_, name, off.get))
+        plan
       case Some(candidate) =>
         attempt(plan, candidates.alike(plan, candidate)) match {
           case Right(better) => removed(better, refused, unknown, candidates)
@@ -82,9 +91,7 @@ private[firesteel] final class RemoveRedundantShuffle(
               Decisions.decline(subject, name, reason)
             if (why.exists(_.isInstanceOf[ShuffleDecline.UnknownKeys]))
               unknown ++= candidate.changed
-            // Switched off the room says so once, and looks no further.
-            if (why.nonEmpty && why == off) plan
-            else removed(plan, candidate.place +: refused, unknown, candidates)
+            removed(plan, candidate.place +: refused, unknown, candidates)
         }
     }
 
@@ -96,13 +103,22 @@ private[firesteel] final class RemoveRedundantShuffle(
    */
   private def attempt(
       plan: SparkPlan,
+      alike: Seq[Candidate]): Either[Option[Decline], SparkPlan] =
+    // First: the rest takes tens of milliseconds of a plan of hundreds of nodes, at each of its stages.
+    gate.objection(alike.head.keys, alike.head.unmeasured(plan)) match {
+      case Some(why) => Left(Some(why))
+      case None => checked(plan, alike)
+    }
+
+  private def checked(
+      plan: SparkPlan,
       alike: Seq[Candidate]): Either[Option[Decline], SparkPlan] = {
     val better = alike.foldLeft(plan) { (changing, candidate) =>
       changing.transformDown { case node if node eq candidate.place => candidate.better }
     }
     val candidate = alike.head
     val keys = candidate.keys.map(_.sql).mkString(", ")
-    val (before, after) = (shuffles(plan), shuffles(better))
+    lazy val (before, after) = (shuffles(plan), shuffles(better))
     if (!ValidateRequirements.validate(better)) Left(None)
     else if (after.size >= before.size ||
       candidate.changed.exists(change => after.contains(change.shuffle.canonicalized)) ||
@@ -113,7 +129,7 @@ private[firesteel] final class RemoveRedundantShuffle(
       val objections = alike.iterator
         .flatMap(one => one.kept.flatMap(gate.objection(_, one.changed))) ++
         candidate.changed.iterator.flatMap(gate.objection(_, isFree = candidate.kept.isEmpty))
-      off.orElse[Decline](objections.nextOption()) match {
+      objections.nextOption() match {
         case Some(why) => Left(Some(why))
         case None =>
           val what = Fired(

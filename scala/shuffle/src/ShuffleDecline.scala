@@ -84,6 +84,15 @@ object ShuffleDecline {
     override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
   }
 
+  final case class SmallInput(keys: String, bytes: BigInt, bound: BigInt)
+    extends ShuffleDecline(
+      "SMALL_INPUT",
+      "what would be left out is little, and may turn out to be small enough for a broadcast") {
+    override def values: Map[String, String] =
+      Map("keys" -> keys, "bytes" -> bytes.toString, "bound" -> bound.toString)
+    override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+  }
+
   final case class LargeBucket(keys: String, share: Double, bound: Double)
     extends ShuffleDecline("LARGE_BUCKET", s"one bucket of a table by $keys has too much of it") {
     override def values: Map[String, String] =
@@ -135,6 +144,12 @@ object ShuffleDecline {
     DeclineDoc(
       SmallTable("", None, 0).code,
       "A table that its source keeps by some of the keys is smaller than what would be brought to it, or its size is not known.",
+      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+    ),
+    DeclineDoc(
+      SmallInput("", 0, 0).code,
+      "Inputs of a join lie by some of its keys already, but by statistics they are so little that adaptive " +
+        "execution may find them small enough for a broadcast, which it would not without the shuffles.",
       Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
     ),
     DeclineDoc(

@@ -109,6 +109,33 @@ class KeyGateSuite extends ShuffleSuite {
     }
   }
 
+  test("what may turn out small enough for a broadcast is left to be measured") {
+    def groups(b: Int) = "SELECT /*+ MERGE(l) */ l.many, l.few, count(*) AS n FROM analysed AS l " +
+      "JOIN analysed AS r ON l.many = r.many JOIN analysed AS d ON l.few = d.v " +
+      s"WHERE l.b = $b GROUP BY l.many, l.few"
+    val sql = s"SELECT x.n, y.n FROM (${groups(1)}) AS x JOIN (${groups(2)}) AS y " +
+      "ON x.many = y.many AND x.few = y.few"
+    withConf(
+      "spark.sql.autoBroadcastJoinThreshold" -> 1000000,
+      "spark.sql.adaptive.autoBroadcastJoinThreshold" -> 200000) {
+      val small = decline(sql).why
+      assert(small.code == "SHUFFLE.SMALL_INPUT", small)
+      assert(small.values("bound") == "3200000", small)
+      assertSameAnswer(sql)
+      Seq(
+        "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "100",
+        "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "-1",
+        "spark.sql.adaptive.enabled" -> "false",
+        ShuffleConf.MIN_KEYS_PER_PARTITION.key -> "0"
+      ).foreach { setting =>
+        withConf(setting) {
+          assert(fired(sql) == Seq("RemoveRedundantShuffle"), s"$setting: ${explain(sql).declined}")
+          assertSameAnswer(sql)
+        }
+      }
+    }
+  }
+
   test("types that Spark's estimates do not know are no error") {
     spark.sql("""SELECT many, b, v, CAST(timestamp_seconds(v) AS TIMESTAMP_NTZ) AS ts,
       CAST(v AS STRING) COLLATE UTF8_LCASE AS name FROM plain""").write.saveAsTable("typed")

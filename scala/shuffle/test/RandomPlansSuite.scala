@@ -52,7 +52,10 @@ class RandomPlansSuite extends ShuffleSuite {
 
     def relation(depth: Int): String =
       if (depth == 0) s"SELECT * FROM t${1 + random.nextInt(9)}"
-      else random.nextInt(12) match {
+      else random.nextInt(15) match {
+        case 14 => neighbours(depth)
+        case 13 => doubled(depth)
+        case 12 => ranked(depth)
         case 11 => distinct(depth)
         case 0 | 1 | 2 => aggregate(depth)
         case 3 | 4 => window(depth)
@@ -75,6 +78,28 @@ class RandomPlansSuite extends ShuffleSuite {
       s"SELECT ${keys.mkString(", ")}, pmod($call OVER (PARTITION BY ${some(keys).mkString(", ")}), " +
         s"50) AS v FROM (${relation(depth - 1)})"
     }
+
+    /** Numbers that only ties leave open have the same rows, whichever is first. */
+    private def ranked(depth: Int, by: Seq[String] = some(keys)): String = {
+      val call = one(Seq("rank()", "dense_rank()", "row_number()"))
+      val order = if (call == "row_number()") keys :+ "v" else some(keys :+ "v")
+      s"SELECT ${keys.mkString(", ")}, CAST($call OVER (PARTITION BY ${by.mkString(", ")} " +
+        s"ORDER BY ${order.mkString(", ")}) AS BIGINT) AS v FROM (${relation(depth - 1)})"
+    }
+
+    /** Rows beside the ones before them, as in TPC-DS q47. */
+    private def neighbours(depth: Int): String = {
+      val by = some(keys)
+      val on =
+        by.map(key => s"l.$key = r.$key") :+ one(Seq("l.v = r.v + 1", "l.v - 2 = r.v", "l.v = r.v"))
+      s"SELECT l.a, r.b, l.c, r.d, l.e, l.v + r.v AS v FROM (${ranked(depth, by)}) AS l " +
+        s"${one(Seq("", "LEFT", "RIGHT", "FULL"))} JOIN (${ranked(depth, by)}) AS r ON ${on.mkString(" AND ")}"
+    }
+
+    /** A column under two names, of which others see now the one and now the other. */
+    private def doubled(depth: Int): String =
+      "SELECT y AS a, IF(x <=> y, b, 0) AS b, c, d, e, v FROM (SELECT a AS x, b, c, d, e, a AS y, " +
+        s"sum(v) OVER (PARTITION BY ${one(Seq("a", "a, b"))} ORDER BY b, c, d, e, v) AS v FROM (${relation(depth - 1)}))"
 
     private def join(depth: Int): String = {
       val compared = some(keys)
@@ -121,7 +146,7 @@ class RandomPlansSuite extends ShuffleSuite {
   }
 
   test("random plans") {
-    var removed = 0
+    var (removed, sorts) = (0, 0)
     (0 until queries).foreach { i =>
       val random = new Random(seed + i)
       // Equal strings and zeros that look different may each stand for their group.
@@ -141,12 +166,16 @@ class RandomPlansSuite extends ShuffleSuite {
         try {
           val data = spark.sql(sql)
           val rows = data.collect().toSeq
-          removed += fired(sql).count(_ == RemoveRedundantShuffle.name)
+          val explained = fired(sql)
+          removed += explained.count(_ == RemoveRedundantShuffle.name)
+          sorts += explained.count(_ == RemoveRedundantSort.name)
+          if (!spark.conf.get("spark.sql.adaptive.enabled").toBoolean)
+            assertInOrder(executed(spark.sql(sql)), clue)
           assertSameRows(rows, stock(spark.sql(sql).collect().toSeq), clue)
         } catch { case e: org.apache.spark.SparkThrowable => fail(clue, e.asInstanceOf[Throwable]) }
       }
     }
-    info(s"$removed shuffles removed from $queries plans")
+    info(s"$removed shuffles and $sorts sorts removed from $queries plans")
     assert(removed > queries / 3, "too few of the plans have a shuffle to remove")
   }
 }

@@ -3,6 +3,7 @@ package io.firesteel.shuffle
 import io.firesteel.core.CoreConf
 import io.firesteel.testkit.RoomSuite
 import org.apache.spark.sql.{DataFrame, SparkSessionExtensions}
+import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, QueryStageExec}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
@@ -23,6 +24,17 @@ abstract class ShuffleSuite extends RoomSuite {
   /** Shuffles that were run; of reused ones the first. */
   protected def shufflesOf(data: DataFrame): Int =
     collectIn(executed(data)) { case shuffle: ShuffleExchangeExec => shuffle }.distinct.size
+
+  /** That rows come as [[InOrderExec]] says of them. */
+  protected def assertInOrder(plan: SparkPlan, about: => String): Unit =
+    collectIn(plan) { case known: InOrderExec => known }.foreach { known =>
+      val unordered = known.child.execute().mapPartitions { rows =>
+        val order = new LazilyGeneratedOrdering(known.order, known.child.output)
+        rows.map(_.copy()).sliding(2).filter(two => two.size == 2 && order.gt(two(0), two(1))).map(
+          _ => 1)
+      }
+      assert(unordered.count() == 0, s"not in order ${known.order}: $about\n$known")
+    }
 
   /** Of a plan's nodes and those of its stages. */
   protected def collectIn[T](plan: SparkPlan)(some: PartialFunction[SparkPlan, T]): Seq[T] =

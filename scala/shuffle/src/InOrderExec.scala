@@ -1,0 +1,22 @@
+package io.firesteel.shuffle
+
+import io.firesteel.core.FiredOperator
+import org.apache.spark.sql.catalyst.expressions.SortOrder
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.execution.SparkPlan
+
+/** Says of its input in which order the rows of a task come, which Spark does not see, and does nothing else. */
+private[shuffle] final case class InOrderExec(order: Seq[SortOrder], child: SparkPlan)
+  extends PassesRows
+  with FiredOperator {
+
+  override def firedRule: String = RemoveRedundantSort.name
+  override def firedMessage: String = "rows come in the order in which they would be sorted"
+  override def firedValues: Map[String, String] = Map("order" -> order.map(_.sql).mkString(", "))
+
+  override def outputOrdering: Seq[SortOrder] = order
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override protected def withNewChildInternal(newChild: SparkPlan): InOrderExec =
+    copy(child = newChild)
+}

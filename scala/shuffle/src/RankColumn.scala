@@ -1,0 +1,82 @@
+package io.firesteel.shuffle
+
+import org.apache.spark.sql.catalyst.expressions.{Add, Alias, Ascending, Attribute, Cast, DenseRank, EvalMode, Expression, ExprId, Literal, Rank, RowNumber, SortOrder, Subtract, WindowExpression}
+import org.apache.spark.sql.execution.window.WindowExecBase
+import org.apache.spark.sql.types.{IntegerType, LongType}
+
+/**
+ * The order of the numbers that `ROW_NUMBER`, `RANK` and `DENSE_RANK` give: within a partition of the
+ * window they never become less, nor do they with a constant added.
+ */
+private[shuffle] object RankColumn {
+
+  /**
+   * Whether rows of a window come ordered by its partitions, a rank, and what is equal where ranks are.
+   *
+   * @param isInputOf whether the window's input comes in an order
+   */
+  def isInOrder(window: WindowExecBase, order: Seq[SortOrder])(
+      isInputOf: Seq[SortOrder] => Boolean): Boolean = {
+    val ranks = ranksOf(window)
+    val place = order.indexWhere(by => rankIn(by.child).exists(ranks.contains))
+    place >= 0 && {
+      val (before, by, behind) = (order.take(place), order(place), order.drop(place + 1))
+      def isAmong(key: Expression, keys: Seq[SortOrder]) =
+        keys.exists(known => KnownOrder.areSame(window, known.child, key))
+      // Of keys that are equal and not the same bytes, a window begins anew with each.
+      by.direction == Ascending &&
+      window.partitionSpec.forall(key =>
+        ExactColumn.isExact(key.dataType) && isAmong(key, before)) &&
+      isInputOf(before) &&
+      (rankIn(by.child).map(ranks).exists(_.isInstanceOf[RowNumber]) ||
+        behind.forall(next => isAmong(next.child, before ++ window.orderSpec)))
+    }
+  }
+
+  private def ranksOf(window: WindowExecBase): Map[ExprId, Expression] =
+    window.windowExpression.collect {
+      case alias @ Alias(WindowExpression(rank @ (_: RowNumber | _: Rank | _: DenseRank), _), _) =>
+        alias.exprId -> rank
+    }.toMap
+
+  /** The column of which this is that, a wider number, or a sum with a constant that cannot wrap around. */
+  private def rankIn(expression: Expression): Option[ExprId] = shifted(expression).map(_._1)
+
+  /** The column, and what has been added to it. */
+  private def shifted(expression: Expression): Option[(ExprId, BigInt)] = expression match {
+    case column: Attribute => Some(column.exprId -> BigInt(0))
+    case Cast(number, LongType, _, _) if number.dataType == IntegerType => shifted(number)
+    case Add(number, Whole(more), _) => added(expression, number, more)
+    case Add(Whole(more), number, _) => added(expression, number, more)
+    case Subtract(number, Whole(less), _) => added(expression, number, -less)
+    case _ => None
+  }
+
+  private def added(
+      sum: Expression,
+      number: Expression,
+      more: BigInt): Option[(ExprId, BigInt)] =
+    shifted(number).map { case (column, before) => column -> (before + more) }.filter {
+      case (_, all) => fits(sum, all) || failsIfTooLarge(sum)
+    }
+
+  private def fits(sum: Expression, added: BigInt): Boolean = sum.dataType match {
+    case IntegerType => added >= Int.MinValue && added <= 0
+    case LongType => added >= Long.MinValue && added <= Long.MaxValue - Int.MaxValue
+    case _ => false
+  }
+
+  private def failsIfTooLarge(sum: Expression): Boolean = sum match {
+    case add: Add => add.evalMode == EvalMode.ANSI
+    case subtract: Subtract => subtract.evalMode == EvalMode.ANSI
+    case _ => false
+  }
+
+  private object Whole {
+    def unapply(expression: Expression): Option[BigInt] = expression match {
+      case Literal(value: Int, IntegerType) => Some(BigInt(value))
+      case Literal(value: Long, LongType) => Some(BigInt(value))
+      case _ => None
+    }
+  }
+}

@@ -1,0 +1,33 @@
+package io.firesteel.shuffle
+
+import io.firesteel.core.Decline
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.{SortExec, SparkPlan}
+
+/**
+ * Leaves out the sort of a task's rows that come in that order already, where Spark does not see it.
+ *
+ * {{{
+ *   SortMergeJoin [k, r + 1]                      SortMergeJoin [k, r + 1]
+ *   +- Sort [k, r + 1]                            +- InOrder [k, r + 1]
+ *      +- Window [rank() OVER (k, v) AS r]   =>      +- Window [rank() OVER (k, v) AS r]
+ *         +- Sort [k, v]                                +- Sort [k, v]
+ * }}}
+ *
+ * Between the two sorts there often was a shuffle: [[RemoveRedundantShuffle]] has taken it away. What is
+ * known of an order says [[KnownOrder]].
+ */
+private[shuffle] object RemoveRedundantSort extends Rule[SparkPlan] {
+
+  /** In `firesteel.explain`. */
+  val name: String = "RemoveRedundantSort"
+
+  override def apply(plan: SparkPlan): SparkPlan =
+    if (Decline.switchedOff("shuffle", ShuffleConf.ENABLED).isDefined) plan
+    else plan.transformUp {
+      case sort @ SortExec(order, false, child, _) if KnownOrder.isOf(child, order) =>
+        val known = InOrderExec(order, child)
+        known.copyTagsFrom(sort)
+        known
+    }
+}

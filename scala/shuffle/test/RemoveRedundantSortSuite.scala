@@ -1,0 +1,106 @@
+package io.firesteel.shuffle
+
+import org.apache.spark.sql.execution.{SortExec, SparkPlan}
+
+/** Sorts that are left out, and those that only look as if they could be. */
+class RemoveRedundantSortSuite extends ShuffleSuite {
+
+  override protected def settings: Map[String, String] = Map(
+    "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+    "spark.sql.adaptive.enabled" -> "false",
+    ungated._1 -> ungated._2.toString)
+
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    spark
+      .sql("""SELECT IF(id % 11 = 0, NULL, id * 7 % 31) AS k, IF(id % 13 = 0, NULL, id % 7) AS o, id AS v,
+        CAST(id % 5 AS DOUBLE) AS d, elt(CAST(id % 3 AS INT) + 1, 'a', 'A', 'b') COLLATE UTF8_LCASE AS c
+        FROM range(0, 900, 1, 3)""")
+      .createOrReplaceTempView("t")
+  }
+
+  private def ranked(call: String, by: String = "k", order: String = "o") =
+    s"SELECT $by, $order, v, $call OVER (PARTITION BY $by ORDER BY $order) AS r FROM t"
+
+  private def joined(rows: String, on: String): String =
+    s"SELECT l.k, l.r, r.r FROM ($rows) AS l JOIN ($rows) AS r ON l.k = r.k AND $on"
+
+  private def planOf(sql: String): SparkPlan = executed(spark.sql(sql))
+
+  private def sorts(sql: String): Int =
+    collectIn(planOf(sql)) { case sort: SortExec => sort }.size
+
+  private def removed(sql: String): Int =
+    collectIn(planOf(sql)) { case known: InOrderExec => known }.size
+
+  /** The answer is Spark's, with so many sorts fewer; and rows do come in the order that is said. */
+  private def assertRemoved(sql: String, fewer: Int): Unit = {
+    assertSameAnswer(sql)
+    assert(removed(sql) == fewer, s"$sql\n${explain(sql).plan}")
+    assertInOrder(planOf(sql), sql)
+  }
+
+  test("a column that has two names") {
+    val sql = """SELECT x.k, x.s, y.s FROM
+      (SELECT k AS l, o, sum(sum(v)) OVER (PARTITION BY k ORDER BY o) AS s, k FROM t GROUP BY k, o) AS x
+      JOIN (SELECT k, o, sum(v) AS s FROM t GROUP BY k, o) AS y ON x.l = y.k AND x.o = y.o"""
+    assertRemoved(sql, 1)
+    assert(sorts(sql) == stock(sorts(sql)) - 1)
+  }
+
+  test("ranks of a window, also with a constant added") {
+    assertRemoved(joined(ranked("rank()"), "l.r = r.r + 1"), 2)
+    assertRemoved(joined(ranked("dense_rank()"), "l.r - 3 = r.r"), 2)
+    assertRemoved(joined(ranked("row_number()", order = "v"), "2 + l.r = CAST(r.r AS BIGINT) - 1"), 2)
+    assertRemoved(joined(ranked("rank()"), "l.r = r.r AND l.o = r.o"), 2)
+    assertRemoved(joined(ranked("row_number()", order = "v"), "l.r = r.r AND l.v <=> r.v"), 2)
+  }
+
+  test("with adaptive execution") {
+    withConf("spark.sql.adaptive.enabled" -> true) {
+      val sql = joined(ranked("rank()"), "l.r = r.r + 1")
+      assertSameAnswer(sql)
+      val data = spark.sql(sql)
+      data.collect()
+      assert(collectIn(executed(data)) { case known: InOrderExec => known }.size == 2)
+      assert(fired(sql).contains(RemoveRedundantSort.name))
+    }
+  }
+
+  test("a rank that may wrap around is not in order") {
+    withConf("spark.sql.ansi.enabled" -> false) {
+      assertRemoved(joined(ranked("rank()"), "l.r = r.r + 1"), 1)
+      assertRemoved(joined(ranked("rank()"), "l.r - 1 = r.r"), 2)
+      assertRemoved(joined(ranked("rank()"), "l.r + 1L = r.r"), 2)
+      assertRemoved(joined(ranked("rank()"), s"l.r + ${Long.MaxValue - 5}L = r.r"), 1)
+    }
+  }
+
+  test("what ranks do not tell is sorted") {
+    // Rows of one rank come in any order of v; a window by floats, or by letters of any case, begins anew
+    // with each of the values that compare as equal.
+    assertRemoved(joined(ranked("rank()"), "l.r = r.r AND l.v = r.v"), 0)
+    assertRemoved(joined(ranked("sum(v)"), "l.r = r.r"), 0)
+    assertRemoved(joined(ranked("rank()"), "-l.r = -r.r"), 0)
+    Seq("c", "d").foreach { by =>
+      val rows = ranked("rank()", by)
+      assertRemoved(s"SELECT l.r FROM ($rows) AS l JOIN ($rows) AS r ON l.$by = r.$by AND l.r = r.r", 0)
+    }
+  }
+
+  test("another order is another order") {
+    assertRemoved(s"SELECT *, sum(v) OVER (PARTITION BY k ORDER BY r DESC) FROM (${ranked("rank()")})", 0)
+    assertRemoved(
+      s"SELECT *, sum(v) OVER (PARTITION BY k ORDER BY o DESC) FROM (${ranked("rank()")})",
+      0)
+    assertRemoved(s"SELECT *, sum(v) OVER (PARTITION BY k ORDER BY r) FROM (${ranked("rank()")})", 1)
+    assertRemoved(
+      """SELECT *, sum(v) OVER (PARTITION BY k ORDER BY a) FROM (SELECT k, o AS b, b AS a, v FROM
+        (SELECT k, o, v AS b, v, rank() OVER (PARTITION BY k ORDER BY o) FROM t))""",
+      0)
+  }
+
+  test("switched off") {
+    withConf(ShuffleConf.ENABLED.key -> false)(assertRemoved(joined(ranked("rank()"), "l.r = r.r"), 0))
+  }
+}
