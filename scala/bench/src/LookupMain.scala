@@ -79,7 +79,7 @@ object LookupMain {
       "spark.scheduler.minRegisteredResourcesRatio" -> "1.0",
       "spark.scheduler.maxRegisteredResourcesWaitingTime" -> "60s"
     )
-    val spark = BenchSession.start(data, installed = true, master, settings)
+    val spark = BenchSession.start(data, installed = true, master, more = settings)
     try body(spark)
     finally spark.stop()
   }

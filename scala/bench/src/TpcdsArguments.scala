@@ -30,7 +30,7 @@ object TpcdsArguments {
     """usage: build/bench tpcds [options]
       |  --case Q,Q     only these queries, such as q12,q67; may be given again
       |  --scale N      gigabytes of the tables as text (default 1)
-      |  --pairs N      rounds that count for each query (default 3); a query that looks slower gets more
+      |  --pairs N      rounds that count for each query (default 5); a query that looks slower gets more
       |  --set KEY=VALUE  for both sides, such as spark.sql.cbo.enabled=true; may be given again
       |  --mean Q,Q     one more geometric mean, over these queries; may be given again
       |  --answers-only compare the answers and leave out the clock
@@ -49,7 +49,7 @@ object TpcdsArguments {
     for {
       read <- Options.parse(arguments, values, flags)
       scale <- scaleOf(read.one("--scale").getOrElse("1"))
-      pairs <- read.positive("--pairs", 3L)
+      pairs <- read.positive("--pairs", 5L)
       queries <- known(read.all("--case").flatMap(listed))
       means <- all(read.all("--mean").map(list => known(listed(list))))
       settings <- all(read.all("--set").map(setting))

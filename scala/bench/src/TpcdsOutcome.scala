@@ -102,6 +102,17 @@ final case class TpcdsResults(
     Option.when(total(_.stockBytes) > 0)(total(_.firesteelBytes) / total(_.stockBytes))
   }
 
+  /** Those by keys and by a subset of them. */
+  def subsetKeysWithFewer: Seq[String] = withFewerShuffles.filter(TpcdsQueries.subsetKeys.contains)
+
+  /** Queries that have been timed and run fewer shuffles. */
+  def withFewerShuffles: Seq[String] = for {
+    result <- results if result.times.nonEmpty
+    stock <- result.answer.stock
+    firesteel <- result.answer.firesteel
+    if firesteel.shuffles < stock.shuffles
+  } yield result.query
+
   /** Those with a right answer that are slower than the rule of the house allows. */
   def slower: Seq[TpcdsResult] =
     results.filter(_.speedUp.exists(ratio => TpcdsResults.bound.missedBy(ratio.median).nonEmpty))
@@ -111,4 +122,10 @@ object TpcdsResults {
 
   /** The rule of the house: nothing gets more than 5 % slower. */
   val bound: Bound = Target.neverSlower.bound
+
+  /** What a shuffle fewer has to give to the queries of subset keys, in their geometric mean. */
+  val subsetKeysFaster: Bound = Bound.AtLeast(1.15)
+
+  /** The share of the bytes that they may still shuffle. */
+  val subsetKeysBytes: Bound = Bound.AtMost(0.7)
 }

@@ -91,6 +91,9 @@ class TpcdsMeasuringSuite extends AnyFunSuite {
     assert(page.contains("| same answers on all of 2 | 1; of these 0"))
     assert(page.contains("missed by q12") && page.contains("| q20 | different | stock alone |"))
     assert(page.contains("at scale 1,"))
+    assert(page.contains(
+      "of the 1 of subset keys with fewer shuffles >= 1.15 | 0.600 | missed by 47.8 %"))
+    assert(page.contains("<= 0.7 | 0.600 | met"))
   }
 
   test("queries, settings and means come from the command line, and mistakes are named") {

@@ -44,13 +44,14 @@ private[firesteel] final class SourceSample(session: SparkSession) {
       least: BigInt): Either[String, SampledRows] =
     if (!keys.forall(_.forall(isCheap)))
       Left("a key is not deterministic, or not computed by Spark alone")
-    else {
+    // First: what has no source is not worth comparing with what was asked before.
+    else SampledSource.of(source).flatMap { from =>
       val like = wanted(source, keys, rows)
-      Option(found.getIfPresent(like)).getOrElse(SampledSource.of(source).flatMap { from =>
+      Option(found.getIfPresent(like)).getOrElse {
         val size = sizes.get(like.source, _ => from.size)
         if (size >= least) found.get(like, _ => read(from, size, keys, rows))
         else Left(s"the source of $size bytes is too small for a sample to pay")
-      })
+      }
     }
 
   /** Rows that have been read for these keys, and whichever others behind them. */

@@ -74,8 +74,7 @@ private[shuffle] object Stored {
    * say, or not so that others can be brought there.
    */
   def of(plan: SparkPlan): Option[(SparkPlan, Stored)] =
-    if (!isOn) None
-    else grouped(plan).flatMap { grouped =>
+    grouped(plan).filter(_ => isOn).flatMap { grouped =>
       all(grouped.outputPartitioning).collectFirst(Function.unlift(fit)).map((grouped, _))
     }
 
