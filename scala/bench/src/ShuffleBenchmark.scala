@@ -97,6 +97,17 @@ object ShuffleBenchmark extends Room {
         targets = Seq(neverSlower)
       ),
       Case(
+        name = "neighbours",
+        title = "ranked rows of (a, b) beside the ones before them",
+        table = pairs("joined_pairs", rows),
+        sql =
+          s"WITH ranked AS (${ranked("a", "joined_pairs")}) SELECT l.a, l.b, l.s, r.s AS before " +
+            "FROM ranked AS l JOIN ranked AS r ON l.a = r.a AND l.r = r.r + 1",
+        compared = Seq("a", "b", "s", "before"),
+        targets = Seq(neverSlower),
+        note = "Sorted once on each side, where stock sorts twice: ranks come in their order."
+      ),
+      Case(
         name = "few",
         title = "the same window by ten values",
         table = table,
@@ -142,6 +153,6 @@ object ShuffleBenchmark extends Room {
           s"spark.sql.catalog.${StoredCatalog.name}",
           classOf[StoredCatalog].getName)
       )
-    }
+    } ++ ShuffleGateCases.cases(rows)
   }
 }

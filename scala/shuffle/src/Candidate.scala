@@ -1,8 +1,9 @@
 package io.firesteel.shuffle
 
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans.QueryPlan
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, HashPartitioning}
 import org.apache.spark.sql.execution.{LeafExecNode, ProjectExec, SortExec, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
@@ -32,17 +33,21 @@ private[shuffle] final case class Candidate(
 
   /**
    * Shuffles that go, of a join's inputs, of which nothing below tells how much they give: there are
-   * joins before the next shuffle or source.
+   * joins before the next shuffle or source. Only of inputs that may be broadcast.
    *
    * @param plan of which this is a part
    */
   def unmeasured(plan: SparkPlan): Seq[ShuffleExchangeExec] = {
     val leftOut = place match {
-      case shuffle: ShuffleExchangeExec => Seq(shuffle).filter(Candidate.isJoined(plan, _))
-      case join => join.children.flatMap(Candidate.shuffleOf(_))
+      case shuffle: ShuffleExchangeExec =>
+        plan.collect { case join: ShuffledJoin => Candidate.broadcastable(join) }.flatten
+          .filter(_ eq shuffle).take(1)
+      case join: ShuffledJoin =>
+        Candidate.broadcastable(join)
           .filterNot(shuffle => changed.exists(_.shuffle eq shuffle))
+      case _ => Nil
     }
-    if (leftOut.forall(shuffle => Candidate.isBehindJoin(shuffle.child))) leftOut else Nil
+    leftOut.filter(shuffle => Candidate.isBehindJoin(shuffle.child))
   }
 
   /** The shuffles and what becomes of them, but for the names of columns. */
@@ -56,7 +61,7 @@ private[shuffle] final case class Candidate(
     }.toSet
 }
 
-private[shuffle] object Candidate {
+private[shuffle] object Candidate extends JoinSelectionHelper {
 
   /** What becomes of a node and what is below it. */
   def at(node: SparkPlan): Option[Candidate] = node match {
@@ -91,9 +96,17 @@ private[shuffle] object Candidate {
     case _ => false
   }
 
-  private def isJoined(plan: SparkPlan, shuffle: ShuffleExchangeExec): Boolean = plan.exists {
-    case join: ShuffledJoin => join.children.exists(shuffleOf(_).exists(_ eq shuffle))
-    case _ => false
+  /** The shuffles of inputs that adaptive execution may come to broadcast. */
+  private def broadcastable(join: ShuffledJoin): Seq[ShuffleExchangeExec] = {
+    val isHinted = join.logicalLink.exists {
+      case logical: Join =>
+        Seq(logical.hint.leftHint, logical.hint.rightHint).flatten.exists(_.strategy.isDefined)
+      case _ => false
+    }
+    val sides = Seq(
+      join.left -> canBuildBroadcastLeft(join.joinType),
+      join.right -> canBuildBroadcastRight(join.joinType))
+    if (isHinted) Nil else sides.collect { case (side, true) => side }.flatMap(shuffleOf(_))
   }
 
   private def isBehindJoin(plan: SparkPlan): Boolean = plan match {

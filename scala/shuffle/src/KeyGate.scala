@@ -7,12 +7,13 @@ import scala.math.BigDecimal.RoundingMode
 import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
 import io.firesteel.core.Decline
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExprId}
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
-import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, PartitioningCollection}
 import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
-import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.exchange.{Exchange, ShuffleExchangeExec}
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -21,10 +22,11 @@ import org.apache.spark.sql.internal.SQLConf
  */
 private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
 
-  // Adaptive execution asks again whenever it plans anew.
-  private val estimated = remembered[KeyGate.Asked, KeyFacts]()
-  private val frequent = remembered[KeyGate.Asked, KeyFacts]()
-  private val sizes = remembered[KeyGate.Asked, BigInt]()
+  // Adaptive execution asks again whenever it plans anew, of plans that are equal but for the stages that
+  // have run, column by column: to make them alike first would take longer than all else here.
+  private val estimated = remembered[(LogicalPlan, Seq[Expression]), KeyFacts]()
+  private val frequent = remembered[(LogicalPlan, Seq[Expression]), KeyFacts]()
+  private val sizes = remembered[LogicalPlan, BigInt]()
 
   private def remembered[Asked, Known](): Cache[Asked, Option[Known]] =
     Caffeine.newBuilder().maximumSize(100).expireAfterWrite(Duration.ofMinutes(10)).build()
@@ -196,14 +198,17 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     if (isAnythingAllowed || !conf.adaptiveExecutionEnabled || threshold <= 0) None
     else {
       val bytes = leftOut.map(shuffle => linkOf(shuffle.child).flatMap(estimatedBytes))
-      bytes.flatten.reduceOption(_ + _)
-        .filter(_ => bytes.forall(_.exists(_ <= bound)))
-        .map(ShuffleDecline.SmallInput(keys.map(_.sql).mkString(", "), _, bound * bytes.size))
+      // One that is small will do for a broadcast.
+      if (bytes.forall(_.exists(_ > bound))) None
+      else {
+        val known = if (bytes.contains(None)) None else bytes.flatten.minOption
+        Some(ShuffleDecline.SmallInput(keys.map(_.sql).mkString(", "), known, bound))
+      }
     }
   }
 
   private def estimatedBytes(link: LogicalPlan): Option[BigInt] =
-    sizes.get(KeyGate.Asked(link, Nil), _ => KeyStatistics.bytes(Unstaged(link)))
+    sizes.get(Unstaged(link), plan => KeyStatistics.bytes(plan))
 
   private def linkOf(plan: SparkPlan): Option[LogicalPlan] =
     plan.find(_.logicalLink.isDefined).flatMap(_.logicalLink)
@@ -211,19 +216,27 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   private def bytesOf(plan: SparkPlan): Option[BigInt] =
     linkOf(plan).map(_.stats.sizeInBytes)
 
-  /** What statistics say of an input whose rows are those of its sources: of groups they say nothing. */
+  /**
+   * What statistics say of an input whose rows are those of its sources: of groups they say nothing. Of
+   * columns that are equal since a join each knows its own table; the most frequent value of any counts.
+   */
   private def ofRows(input: Input): Option[KeyFacts] =
-    for {
-      link <- linkOf(input.plan)
-      facts <- frequent.get(
-        KeyGate.Asked(link, input.keys),
-        _ => {
-          val rows = Unstaged(link)
-          if (rows.exists(_.isInstanceOf[Aggregate])) None
-          else KeyStatistics.mostFrequent(rows, input.keys)
-        }
-      )
-    } yield facts
+    linkOf(input.plan).map(Unstaged(_)).filterNot(_.exists(_.isInstanceOf[Aggregate])).flatMap {
+      rows =>
+        (input.keys +: namesIn(input.plan)).distinct
+          .flatMap(keys =>
+            frequent.get((rows, keys), _ => KeyStatistics.mostFrequent(rows, keys)))
+          .maxByOption(_.largestShare)
+    }
+
+  /** The keys by which rows lie, under all of their names down to the shuffles. */
+  private def namesIn(plan: SparkPlan): Seq[Seq[Expression]] = plan match {
+    case _: Exchange | _: QueryStageExec => Nil
+    case _ =>
+      PartitioningCollection.flatten(plan.outputPartitioning).collect {
+        case HashPartitioning(keys, _) => keys
+      } ++ plan.children.flatMap(namesIn)
+  }
 
   private def isDynamic: Boolean =
     session.sparkContext.getConf.getBoolean("spark.dynamicAllocation.enabled", false)
@@ -246,10 +259,8 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     statistics(change).orElse(seen(change).toOption)
 
   private def statistics(change: Coarsened): Option[KeyFacts] =
-    change.shuffle.child.logicalLink.flatMap { link =>
-      estimated.get(
-        KeyGate.Asked(link, change.keys),
-        _ => KeyStatistics.of(Unstaged(link), change.keys))
+    change.shuffle.child.logicalLink.map(Unstaged(_)).flatMap { plan =>
+      estimated.get((plan, change.keys), _ => KeyStatistics.of(plan, change.keys))
     }
 
   /** What rows of a shuffle that has run, or of the source, show. */
@@ -267,18 +278,6 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
 }
 
 private object KeyGate {
-
-  /**
-   * A question about a node, by the columns that it gives: they have the ids of one query, so that another one
-   * sees statistics that were analysed since. The plan itself changes with each stage that has run, and to
-   * compare it would take longer than all else here.
-   */
-  final private case class Asked(columns: Seq[ExprId], node: Class[_], keys: Seq[Expression])
-
-  private object Asked {
-    def apply(plan: LogicalPlan, keys: Seq[Expression]): Asked =
-      Asked(plan.output.map(_.exprId), plan.getClass, keys)
-  }
 
   /** So many times too low an estimate of Spark's may be: of joins they are rough. */
   val estimateTooLow = 8

@@ -34,7 +34,8 @@ private[shuffle] object KeyStatistics {
 
   private def estimate(plan: LogicalPlan): Statistics = plan.transformUp {
     case leaf: LeafNode => withoutHistograms(leaf)
-    case window: Window => window.child // has the same rows, of which Spark carries no statistics
+    // Has the rows of its input, of which Spark carries no statistics.
+    case window: Window => Estimated(window.output, window.child.stats)
   }.stats
 
   private def ofColumnsOf(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = {

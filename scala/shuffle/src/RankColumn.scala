@@ -23,7 +23,7 @@ private[shuffle] object RankColumn {
       val (before, by, behind) = (order.take(place), order(place), order.drop(place + 1))
       def isAmong(key: Expression, keys: Seq[SortOrder]) =
         keys.exists(known => KnownOrder.areSame(window, known.child, key))
-      // Of keys that are equal and not the same bytes, a window begins anew with each.
+      // Of strings that are equal and not the same bytes, a window begins anew with each.
       by.direction == Ascending &&
       window.partitionSpec.forall(key =>
         ExactColumn.isExact(key.dataType) && isAmong(key, before)) &&
@@ -32,6 +32,9 @@ private[shuffle] object RankColumn {
         behind.forall(next => isAmong(next.child, before ++ window.orderSpec)))
     }
   }
+
+  /** Whether a rank may be in this; then it is of one column, and grows by a constant at each step. */
+  def mayBeRank(expression: Expression): Boolean = shifted(expression).isDefined
 
   private def ranksOf(window: WindowExecBase): Map[ExprId, Expression] =
     window.windowExpression.collect {

@@ -3,6 +3,7 @@ package io.firesteel.shuffle
 import io.firesteel.core.Decline
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{SortExec, SparkPlan}
+import org.apache.spark.sql.internal.SQLConf
 
 /**
  * Leaves out the sort of a task's rows that come in that order already, where Spark does not see it.
@@ -23,11 +24,15 @@ private[shuffle] object RemoveRedundantSort extends Rule[SparkPlan] {
   val name: String = "RemoveRedundantSort"
 
   override def apply(plan: SparkPlan): SparkPlan =
-    if (Decline.switchedOff("shuffle", ShuffleConf.ENABLED).isDefined) plan
+    if (isOff) plan
     else plan.transformUp {
       case sort @ SortExec(order, false, child, _) if KnownOrder.isOf(child, order) =>
         val known = InOrderExec(order, child)
         known.copyTagsFrom(sort)
         known
     }
+
+  private def isOff: Boolean =
+    !conf.getConf(SQLConf.REMOVE_REDUNDANT_SORTS_ENABLED) ||
+      Decline.switchedOff("shuffle", ShuffleConf.ENABLED).isDefined
 }

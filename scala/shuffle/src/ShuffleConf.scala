@@ -11,8 +11,8 @@ object ShuffleConf {
     SQLConf
       .buildConf("spark.firesteel.shuffle.enabled")
       .doc(
-        "The room's switch: shuffles that a coarser one makes needless are removed, and local " +
-          "aggregates are adaptive.")
+        "The room's switch: shuffles that a coarser one makes needless are removed, sorts of what is in " +
+          "order too, and local aggregates are adaptive.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)

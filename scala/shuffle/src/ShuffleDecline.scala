@@ -84,12 +84,14 @@ object ShuffleDecline {
     override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
   }
 
-  final case class SmallInput(keys: String, bytes: BigInt, bound: BigInt)
+  final case class SmallInput(keys: String, bytes: Option[BigInt], bound: BigInt)
     extends ShuffleDecline(
       "SMALL_INPUT",
-      "what would be left out is little, and may turn out to be small enough for a broadcast") {
-    override def values: Map[String, String] =
-      Map("keys" -> keys, "bytes" -> bytes.toString, "bound" -> bound.toString)
+      "what joins below give may turn out to be small enough for a broadcast, once it has been shuffled") {
+    override def values: Map[String, String] = Map(
+      "keys" -> keys,
+      "bytes" -> bytes.fold("unknown")(_.toString),
+      "bound" -> bound.toString)
     override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
   }
 
@@ -147,9 +149,10 @@ object ShuffleDecline {
       Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
     ),
     DeclineDoc(
-      SmallInput("", 0, 0).code,
-      "Inputs of a join lie by some of its keys already, but by statistics they are so little that adaptive " +
-        "execution may find them small enough for a broadcast, which it would not without the shuffles.",
+      SmallInput("", None, 0).code,
+      "An input of a join comes out of other joins and lies by some of the keys already, but by statistics it is so " +
+        "little, or so little is known, that adaptive execution may find it small enough for a broadcast, which it " +
+        "would not without the shuffle.",
       Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
     ),
     DeclineDoc(

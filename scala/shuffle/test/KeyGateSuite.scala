@@ -120,7 +120,9 @@ class KeyGateSuite extends ShuffleSuite {
       "spark.sql.adaptive.autoBroadcastJoinThreshold" -> 200000) {
       val small = decline(sql).why
       assert(small.code == "SHUFFLE.SMALL_INPUT", small)
-      assert(small.values("bound") == "3200000", small)
+      assert(small.values("bound") == "1600000", small)
+      val unknown = decline(sql.replace("analysed", "plain")).why
+      assert(unknown.code == "SHUFFLE.SMALL_INPUT" && unknown.values("bytes") == "unknown", unknown)
       assertSameAnswer(sql)
       Seq(
         "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "100",
@@ -133,6 +135,48 @@ class KeyGateSuite extends ShuffleSuite {
           assertSameAnswer(sql)
         }
       }
+      // Neither side of these can be broadcast.
+      Seq(
+        sql.replace("AS x JOIN", "AS x FULL JOIN"),
+        sql.replace("SELECT x.n", "SELECT /*+ MERGE(x) */ x.n"))
+        .foreach { never =>
+          assert(fired(never) == Seq("RemoveRedundantShuffle"), explain(never).declined)
+          assertSameAnswer(never)
+        }
+    }
+  }
+
+  test("one table asked in two ways, under the same names of its columns") {
+    spark.table("analysed").createOrReplaceTempView("named")
+    def groups(where: String) =
+      s"SELECT many, count(b) FROM (SELECT DISTINCT many, b FROM named WHERE $where) GROUP BY many"
+    Seq(1, 2).foreach { _ =>
+      fires(groups("true"), "table statistics")
+      assert(decline(groups("v < 15")).why.code == "SHUFFLE.FEW_KEYS")
+    }
+  }
+
+  test("statistics of a union with a window directly below") {
+    spark.table("plain").selectExpr("many AS k", "b", "v").createOrReplaceTempView("three")
+    assertSameAnswer(
+      """SELECT k, count(s) FROM (SELECT k, b, sum(w) AS s FROM (
+        SELECT k, b, count(*) OVER (PARTITION BY k, b) AS w FROM three
+        UNION ALL SELECT k, b, v FROM three) GROUP BY k, b) GROUP BY k""")
+  }
+
+  test("of columns that are equal since a join the one with the most frequent value counts") {
+    withConf("spark.sql.statistics.histogram.enabled" -> true) {
+      spark.sql("SELECT DISTINCT many AS k FROM plain").write.saveAsTable("unique_keys")
+      spark.sql("ANALYZE TABLE unique_keys COMPUTE STATISTICS FOR ALL COLUMNS")
+    }
+    withConf(
+      "spark.sql.autoBroadcastJoinThreshold" -> -1,
+      "spark.sql.shuffle.partitions" -> 8) {
+      val sql =
+        """SELECT x.b, y.v FROM (SELECT l.b, r.k FROM histograms AS l JOIN unique_keys AS r ON l.hot = r.k) AS x
+        JOIN histograms AS y ON x.k = y.many AND x.b = y.b"""
+      assert(declines(sql) == Set("SHUFFLE.LARGE_KEY"), explain(sql))
+      assertSameAnswer(sql)
     }
   }
 

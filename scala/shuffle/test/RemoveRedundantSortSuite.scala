@@ -1,6 +1,7 @@
 package io.firesteel.shuffle
 
 import org.apache.spark.sql.execution.{SortExec, SparkPlan}
+import org.apache.spark.sql.functions.expr
 
 /** Sorts that are left out, and those that only look as if they could be. */
 class RemoveRedundantSortSuite extends ShuffleSuite {
@@ -41,7 +42,8 @@ class RemoveRedundantSortSuite extends ShuffleSuite {
   }
 
   test("a column that has two names") {
-    val sql = """SELECT x.k, x.s, y.s FROM
+    val sql =
+      """SELECT x.k, x.s, y.s FROM
       (SELECT k AS l, o, sum(sum(v)) OVER (PARTITION BY k ORDER BY o) AS s, k FROM t GROUP BY k, o) AS x
       JOIN (SELECT k, o, sum(v) AS s FROM t GROUP BY k, o) AS y ON x.l = y.k AND x.o = y.o"""
     assertRemoved(sql, 1)
@@ -51,7 +53,9 @@ class RemoveRedundantSortSuite extends ShuffleSuite {
   test("ranks of a window, also with a constant added") {
     assertRemoved(joined(ranked("rank()"), "l.r = r.r + 1"), 2)
     assertRemoved(joined(ranked("dense_rank()"), "l.r - 3 = r.r"), 2)
-    assertRemoved(joined(ranked("row_number()", order = "v"), "2 + l.r = CAST(r.r AS BIGINT) - 1"), 2)
+    assertRemoved(
+      joined(ranked("row_number()", order = "v"), "2 + l.r = CAST(r.r AS BIGINT) - 1"),
+      2)
     assertRemoved(joined(ranked("rank()"), "l.r = r.r AND l.o = r.o"), 2)
     assertRemoved(joined(ranked("row_number()", order = "v"), "l.r = r.r AND l.v <=> r.v"), 2)
   }
@@ -77,30 +81,60 @@ class RemoveRedundantSortSuite extends ShuffleSuite {
   }
 
   test("what ranks do not tell is sorted") {
-    // Rows of one rank come in any order of v; a window by floats, or by letters of any case, begins anew
-    // with each of the values that compare as equal.
+    // Rows of one rank come in any order of v; a window by letters of any case begins anew with each.
     assertRemoved(joined(ranked("rank()"), "l.r = r.r AND l.v = r.v"), 0)
     assertRemoved(joined(ranked("sum(v)"), "l.r = r.r"), 0)
     assertRemoved(joined(ranked("rank()"), "-l.r = -r.r"), 0)
     Seq("c", "d").foreach { by =>
       val rows = ranked("rank()", by)
-      assertRemoved(s"SELECT l.r FROM ($rows) AS l JOIN ($rows) AS r ON l.$by = r.$by AND l.r = r.r", 0)
+      assertRemoved(
+        s"SELECT l.r FROM ($rows) AS l JOIN ($rows) AS r ON l.$by = r.$by AND l.r = r.r",
+        0)
     }
   }
 
+  test("sums of the same floats may differ") {
+    spark
+      .sql(
+        "SELECT * FROM VALUES (1, 1, 1e16D, -1e16D, 1D), (1, 2, 0.5D, 0D, 0D) AS t(k, id, a, b, c)")
+      .createOrReplaceTempView("floats")
+    assertRemoved(
+      """SELECT k, id, n, w, row_number() OVER (PARTITION BY k ORDER BY a + (b + c)) AS r
+        FROM (SELECT *, sum(id) OVER (PARTITION BY k ORDER BY (a + b) + c) AS w
+        FROM (SELECT *, count(*) OVER (PARTITION BY k) AS n FROM floats))""",
+      0
+    )
+  }
+
+  test("columns computed of computed columns, thirty times") {
+    val start = spark.sql("SELECT *, max(v) OVER (PARTITION BY k) AS m, v AS x FROM t")
+    val computed = (1 to 30).foldLeft(start) { (data, i) =>
+      data.withColumn("x", expr(s"IF(x > $i, x - $i, x)"))
+    }
+    val ranked = computed.withColumn("r", expr("row_number() OVER (PARTITION BY k ORDER BY x)"))
+    assert(collectIn(executed(ranked)) { case known: InOrderExec => known }.isEmpty)
+  }
+
   test("another order is another order") {
-    assertRemoved(s"SELECT *, sum(v) OVER (PARTITION BY k ORDER BY r DESC) FROM (${ranked("rank()")})", 0)
+    assertRemoved(
+      s"SELECT *, sum(v) OVER (PARTITION BY k ORDER BY r DESC) FROM (${ranked("rank()")})",
+      0)
     assertRemoved(
       s"SELECT *, sum(v) OVER (PARTITION BY k ORDER BY o DESC) FROM (${ranked("rank()")})",
       0)
-    assertRemoved(s"SELECT *, sum(v) OVER (PARTITION BY k ORDER BY r) FROM (${ranked("rank()")})", 1)
+    assertRemoved(
+      s"SELECT *, sum(v) OVER (PARTITION BY k ORDER BY r) FROM (${ranked("rank()")})",
+      1)
     assertRemoved(
       """SELECT *, sum(v) OVER (PARTITION BY k ORDER BY a) FROM (SELECT k, o AS b, b AS a, v FROM
         (SELECT k, o, v AS b, v, rank() OVER (PARTITION BY k ORDER BY o) FROM t))""",
-      0)
+      0
+    )
   }
 
   test("switched off") {
-    withConf(ShuffleConf.ENABLED.key -> false)(assertRemoved(joined(ranked("rank()"), "l.r = r.r"), 0))
+    Seq(ShuffleConf.ENABLED.key, "spark.sql.execution.removeRedundantSorts").foreach { switch =>
+      withConf(switch -> false)(assertRemoved(joined(ranked("rank()"), "l.r = r.r"), 0))
+    }
   }
 }
