@@ -16,7 +16,8 @@ object ShuffleGateCases {
     "spark.firesteel.shuffle.minKeysPerPartition" -> "0",
     "spark.firesteel.shuffle.adaptiveLocalAggregate.enabled" -> "false",
     "spark.sql.shuffle.partitions" -> partitions.toString,
-    "spark.sql.adaptive.coalescePartitions.enabled" -> "false")
+    "spark.sql.adaptive.coalescePartitions.enabled" -> "false"
+  )
 
   /** In hundredths of a partition's mean. */
   private val shares = Seq(25, 50, 100, 150)
@@ -36,7 +37,11 @@ object ShuffleGateCases {
 
   def cases(rows: Long): Seq[Case] =
     shares.map { share =>
-      of(s"share-$share", s"share_$share", f"one key with ${share / 100.0}%.2f of a partition's mean", rows)
+      of(
+        s"share-$share",
+        s"share_$share",
+        f"one key with ${share / 100.0}%.2f of a partition's mean",
+        rows)
     } ++ keysPerPartition.map { number =>
       of(s"keys-$number", s"keys_$number", s"$number keys for each partition", rows)
     }
@@ -45,8 +50,9 @@ object ShuffleGateCases {
     name = name,
     title = s"gate off: $title",
     table = table(rows),
-    sql = s"SELECT $key, count(*) AS n, max(s) AS m FROM (SELECT $key, b, sum(v) AS s FROM uneven_pairs " +
-      s"GROUP BY $key, b) GROUP BY $key",
+    sql =
+      s"SELECT $key, count(*) AS n, max(s) AS m FROM (SELECT $key, b, sum(v) AS s FROM uneven_pairs " +
+        s"GROUP BY $key, b) GROUP BY $key",
     compared = Seq(key, "n", "m"),
     targets = Nil,
     settings = settings
