@@ -1,8 +1,8 @@
 package io.firesteel.bench
 
 /**
- * How uneven a shuffle may be until it costs what it saves: the measurements behind the defaults of
- * `minKeysPerPartition` and `maxKeyShare`, with the gate that these settings are switched off.
+ * How uneven a shuffle may be until it costs what it saves: what `minKeysPerPartition` and `maxKeyShare`
+ * have to keep out, with the gate of these settings off.
  *
  * Of stock nothing is uneven here: it spreads groups of one row by (key, b), and of the second shuffle
  * little is left by then. There are as many partitions as cores, so that no other task can make up for a

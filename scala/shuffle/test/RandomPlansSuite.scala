@@ -177,5 +177,6 @@ class RandomPlansSuite extends ShuffleSuite {
     }
     info(s"$removed shuffles and $sorts sorts removed from $queries plans")
     assert(removed > queries / 3, "too few of the plans have a shuffle to remove")
+    assert(sorts > queries / 20, "too few of the plans have a sort to remove")
   }
 }
