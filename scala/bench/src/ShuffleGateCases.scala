@@ -22,7 +22,7 @@ object ShuffleGateCases {
   /** In hundredths of a partition's mean. */
   private val shares = Seq(25, 50, 100, 150)
 
-  private val keysPerPartition = Seq(1, 3, 10, 30)
+  private val keysPerPartition = Seq(1, 3, 10, 30, 100, 1000, 10000)
 
   private def table(rows: Long): Table = Table(
     "uneven_pairs",
@@ -44,7 +44,25 @@ object ShuffleGateCases {
         rows)
     } ++ keysPerPartition.map { number =>
       of(s"keys-$number", s"keys_$number", s"$number keys for each partition", rows)
+    } ++ keysPerPartition.take(5).map { number =>
+      ranked(
+        s"ranked-$number",
+        s"keys_$number",
+        s"$number keys for each partition, windows",
+        rows)
     }
+
+  private def ranked(name: String, key: String, title: String, rows: Long): Case = Case(
+    name = name,
+    title = s"gate off: $title",
+    table = table(rows),
+    sql =
+      s"SELECT $key, b, s, rank() OVER (PARTITION BY $key ORDER BY s DESC, b) AS r FROM (SELECT $key, " +
+        s"b, sum(v) AS s FROM uneven_pairs GROUP BY $key, b)",
+    compared = Seq(key, "b", "s", "r"),
+    targets = Nil,
+    settings = settings
+  )
 
   private def of(name: String, key: String, title: String, rows: Long): Case = Case(
     name = name,

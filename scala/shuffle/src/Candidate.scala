@@ -50,6 +50,19 @@ private[shuffle] final case class Candidate(
     leftOut.filter(shuffle => Candidate.isBehindJoin(shuffle.child))
   }
 
+  /**
+   * Whether the shuffle that goes has groups of its own: no more of them than there are keys in each task,
+   * however many rows they are made of.
+   */
+  def sparesGroups: Boolean = place match {
+    case shuffle: ShuffleExchangeExec =>
+      shuffle.child match {
+        case partial: BaseAggregateExec => partial.requiredChildDistributionExpressions.isEmpty
+        case _ => false
+      }
+    case _ => false
+  }
+
   /** The shuffles and what becomes of them, but for the names of columns. */
   def canonicalChange: Set[(SparkPlan, Seq[Expression], Layout)] =
     changed.map { case Coarsened(shuffle, keys, layout) =>

@@ -69,8 +69,10 @@ private[shuffle] final class KeyCounts
         ofOne.size,
         ofOne.values.max.toDouble / rows,
         isShareKnown = true,
+        groupRate = ofOne.size.toDouble / weights.size,
         bytes = None,
-        s"${weights.size} of $rows rows of a shuffle that has run"))
+        s"${weights.size} of $rows rows of a shuffle that has run"
+      ))
     }
   }
 }

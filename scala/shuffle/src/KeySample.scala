@@ -82,8 +82,10 @@ private final class CountedPairs(sampled: SampledRows) {
       ofOne.size,
       ofOne.max.toDouble / sent.length,
       isShareKnown = true,
+      groupRate = ofOne.size.toDouble / sent.length,
       bytes = None,
-      s"a sample with ${different.length} different rows")
+      s"a sample with ${different.length} different rows"
+    )
   }
 }
 

@@ -7,6 +7,8 @@ import org.apache.spark.sql.internal.SQLConf
 /** What a user's statistics say (`ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS`). */
 private[shuffle] object KeyStatistics {
 
+  private val source = "table statistics"
+
   /**
    * Of several keys the one with the most values counts, since how many combinations there are nobody
    * has written down: there are at least as many.
@@ -20,7 +22,7 @@ private[shuffle] object KeyStatistics {
   def mostFrequent(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = withColumns {
     val fresh = copyOf(plan)
     val shares = keys.collect { case key: Attribute => shareInHistogram(fresh, key) }.flatten
-    shares.minOption.map(KeyFacts(1, _, isShareKnown = true, bytes = None, "table statistics"))
+    shares.minOption.map(KeyFacts(1, _, isShareKnown = true, groupRate = 1, None, source))
   }
 
   /** How much a plan gives, by the statistics of its columns; `None` if they are not known all the way up. */
@@ -43,11 +45,23 @@ private[shuffle] object KeyStatistics {
       case aggregate: Aggregate => aggregate.child // whose keys are among its columns
       case other => other
     }
-    input match {
+    val found = input match {
       case sets: Expand => ofSets(sets, keys)
       case other => ofColumns(other, keys)
     }
+    found.map(_.copy(groupRate = groupRate(plan, input, keys)))
   }
+
+  /** Spark's estimate is that of keys of which none depends on another: there may be fewer groups. */
+  private def groupRate(plan: LogicalPlan, input: LogicalPlan, keys: Seq[Expression]): Double =
+    withColumns {
+      val columns = keys.collect { case key: Attribute => key }
+      for {
+        rows <- estimate(copyOf(plan)).rowCount
+        groups <- estimate(Aggregate(keys, columns, copyOf(input))).rowCount
+        if rows > 0
+      } yield (BigDecimal(groups) / BigDecimal(rows)).toDouble
+    }.getOrElse(1)
 
   /** Grouping sets: a key is a column of the input in some copies of a row, and null in the others. */
   private def ofSets(sets: Expand, keys: Seq[Expression]): Option[KeyFacts] = {
@@ -87,9 +101,11 @@ private[shuffle] object KeyStatistics {
       Some(KeyFacts(
         counts.max,
         ofKnown.minOption.getOrElse(ofNulls),
-        ofKnown.nonEmpty,
-        stats.rowCount.map(_ => stats.sizeInBytes),
-        "table statistics"))
+        isShareKnown = ofKnown.nonEmpty,
+        groupRate = 1,
+        bytes = stats.rowCount.map(_ => stats.sizeInBytes),
+        source
+      ))
     }
   }
 

@@ -128,7 +128,9 @@ private[firesteel] final class RemoveRedundantShuffle(
     else {
       val objections = alike.iterator
         .flatMap(one => one.kept.flatMap(gate.objection(_, one.changed))) ++
-        candidate.changed.iterator.flatMap(gate.objection(_, isFree = candidate.kept.isEmpty))
+        candidate.changed.iterator.flatMap {
+          gate.objection(_, isFree = candidate.kept.isEmpty, candidate.sparesGroups)
+        }
       objections.nextOption() match {
         case Some(why) => Left(Some(why))
         case None =>

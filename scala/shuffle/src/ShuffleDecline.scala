@@ -34,6 +34,21 @@ object ShuffleDecline {
     override def setting: Option[String] = Some(ShuffleConf.MAX_KEY_SHARE.key)
   }
 
+  final case class FewGroups(keys: String, facts: KeyFacts, partitions: Int, bound: Double)
+    extends ShuffleDecline(
+      "FEW_GROUPS",
+      s"the shuffle of groups by $keys is of too few to be worth sparing: rows are even with it"
+    ) {
+    override def values: Map[String, String] = Map(
+      "keys" -> keys,
+      "groups for each row below" -> f"${facts.groupRate * partitions}%.4f",
+      "bound" -> bound.toString,
+      "partitions" -> partitions.toString,
+      "source" -> facts.source
+    )
+    override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+  }
+
   final case class UnknownKeys(keys: String, why: String)
     extends ShuffleDecline("UNKNOWN_KEYS", s"nothing is known of the values of $keys: $why") {
     override def values: Map[String, String] = Map("keys" -> keys, "why" -> why)
@@ -117,6 +132,12 @@ object ShuffleDecline {
       "SHUFFLE.FEW_KEYS",
       "The keys that remain have too few values to spread the rows by them alone.",
       Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)),
+    DeclineDoc(
+      "SHUFFLE.FEW_GROUPS",
+      "Above the shuffle are groups by the keys that remain, so few beside the rows of the shuffle below that to " +
+        "leave it out gains nothing, and rows may be less even.",
+      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+    ),
     DeclineDoc(
       "SHUFFLE.LARGE_KEY",
       "One value of the keys that remain has too many of the rows.",

@@ -38,6 +38,11 @@ class KeyGateSuite extends ShuffleSuite {
     s"SELECT $key, max(n) FROM (SELECT $key, $other, count(*) AS n FROM $table WHERE $where " +
       s"GROUP BY $key, $other) GROUP BY $key"
 
+  /** With a window above, whose shuffle is of all groups by both keys. */
+  private def ranked(table: String, key: String, other: String = "b"): String =
+    s"SELECT *, rank() OVER (PARTITION BY $key ORDER BY n) AS r FROM (SELECT $key, $other, " +
+      s"count(*) AS n FROM $table GROUP BY $key, $other)"
+
   private def decline(sql: String): Declined = explain(sql).declined match {
     case Seq(one) => one
     case other => fail(s"$other of $sql")
@@ -46,7 +51,7 @@ class KeyGateSuite extends ShuffleSuite {
   private def fires(sql: String, source: String): Unit = {
     explain(sql).fired.find(_.rule == "RemoveRedundantShuffle") match {
       case Some(found) => assert(found.values("source").contains(source), sql)
-      case None => fail(sql)
+      case None => fail(s"$sql: ${explain(sql).declined}")
     }
     val _ = assertSameAnswer(sql)
   }
@@ -58,9 +63,32 @@ class KeyGateSuite extends ShuffleSuite {
     assert(few.values("distinct") == "20" && few.values("bound") == "30", few)
     assert(few.setting.contains(ShuffleConf.MIN_KEYS_PER_PARTITION.key))
     withConf(ShuffleConf.MIN_KEYS_PER_PARTITION.key -> 5) {
-      fires(query("analysed", "few"), "table statistics")
+      fires(ranked("analysed", "few"), "table statistics")
     }
     assert(decline(query("analysed", "nulls")).why.code == "SHUFFLE.LARGE_KEY")
+  }
+
+  test("a second shuffle of few groups is not worth an uneven one of many") {
+    withConf(ShuffleConf.MIN_KEYS_PER_PARTITION.key -> 5) {
+      val sql = query("analysed", "few", other = "v")
+      val known = decline(sql).why
+      assert(known.code == "SHUFFLE.FEW_GROUPS")
+      // Of three tasks twenty groups each, beside forty thousand.
+      assert(known.values("groups for each row below") == "0.0015", known)
+      assert(known.setting.contains(ShuffleConf.MIN_KEYS_PER_PARTITION.key))
+      fires(ranked("analysed", "few", other = "v"), "table statistics")
+      fires(query("analysed", "many", other = "v"), "table statistics")
+      withConf(ShuffleConf.SAMPLE_MIN_SIZE.key -> 1) {
+        val sampled = decline(query("plain", "few", other = "v")).why
+        assert(sampled.code == "SHUFFLE.FEW_GROUPS" && sampled.values("source").contains("sample"))
+        fires(ranked("plain", "few", other = "v"), "sample")
+      }
+      unknownRows()
+      val data = spark.sql(chain("few").replace("v % 7 AS c", "v AS c"))
+      data.collect()
+      assert(Explain.of(executed(data)).declined.map(_.why.code).contains("SHUFFLE.FEW_GROUPS"))
+      withConf(ungated)(fires(sql, ShuffleConf.MIN_KEYS_PER_PARTITION.key))
+    }
   }
 
   test("by the partitions that adaptive execution will leave, where statistics tell the size") {
@@ -68,7 +96,7 @@ class KeyGateSuite extends ShuffleSuite {
       def bound(key: String) = decline(query("analysed", key)).why.values("bound")
       assert(bound("few") == "2000")
       withConf("spark.sql.adaptive.coalescePartitions.enabled" -> true) {
-        fires(query("analysed", "few"), "table statistics") // for two tasks at a time
+        fires(ranked("analysed", "few"), "table statistics") // for two tasks at a time
         assert(decline(query("analysed", "few", "few < 15")).why.values("bound") == "20")
         assert(decline(query("analysed", "nulls")).why.code == "SHUFFLE.LARGE_KEY")
         withConf("spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "1m") {

@@ -33,6 +33,10 @@ class RandomPlansSuite extends ShuffleSuite {
     val spread = spark.table("t3")
     spread.repartition(3, spread("a")).createOrReplaceTempView("t6")
     spark.catalog.cacheTable("t6")
+    withConf("spark.sql.statistics.histogram.enabled" -> true) {
+      Seq("t4", "t5").foreach(t =>
+        spark.sql(s"ANALYZE TABLE $t COMPUTE STATISTICS FOR ALL COLUMNS"))
+    }
     Seq(
       ("t7", "t1", Expressions.identity("a"), "a"),
       ("t8", "t2", Expressions.bucket(3, "a"), "stored_bucket(3, a)"),
@@ -146,14 +150,16 @@ class RandomPlansSuite extends ShuffleSuite {
   }
 
   test("random plans") {
-    var (removed, sorts) = (0, 0)
+    var (removed, sorts, byStatistics) = (0, 0, 0)
     (0 until queries).foreach { i =>
       val random = new Random(seed + i)
       // Equal strings and zeros that look different may each stand for their group.
       val sql = "SELECT a, b, c, d + 0.0D AS d, lower(e) COLLATE UTF8_BINARY AS e, v " +
         s"FROM (${new Plans(random).relation(2 + random.nextInt(3))})"
       withConf(
-        ungated,
+        // Rows are few: a gate that lets some of them pass, by the statistics of two tables.
+        ShuffleConf.MIN_KEYS_PER_PARTITION.key -> (if (random.nextInt(4) == 0) 0.5 else 0),
+        ShuffleConf.MAX_KEY_SHARE.key -> 3,
         ShuffleConf.DISTINCT_VALUE_RATE.key -> (if (random.nextBoolean()) 0 else 0.5),
         "spark.sql.adaptive.enabled" -> random.nextBoolean(),
         "spark.sql.autoBroadcastJoinThreshold" -> (if (random.nextInt(4) == 0) "10m" else "-1"),
@@ -166,17 +172,21 @@ class RandomPlansSuite extends ShuffleSuite {
         try {
           val data = spark.sql(sql)
           val rows = data.collect().toSeq
-          val explained = fired(sql)
-          removed += explained.count(_ == RemoveRedundantShuffle.name)
-          sorts += explained.count(_ == RemoveRedundantSort.name)
+          val explained = explain(sql).fired
+          val ofShuffles = explained.filter(_.rule == RemoveRedundantShuffle.name)
+          removed += ofShuffles.size
+          byStatistics += ofShuffles.count(_.values.get("source").contains("table statistics"))
+          sorts += explained.count(_.rule == RemoveRedundantSort.name)
           if (!spark.conf.get("spark.sql.adaptive.enabled").toBoolean)
             assertInOrder(executed(spark.sql(sql)), clue)
           assertSameRows(rows, stock(spark.sql(sql).collect().toSeq), clue)
         } catch { case e: org.apache.spark.SparkThrowable => fail(clue, e.asInstanceOf[Throwable]) }
       }
     }
-    info(s"$removed shuffles and $sorts sorts removed from $queries plans")
+    info(
+      s"$removed shuffles ($byStatistics by statistics) and $sorts sorts removed from $queries plans")
     assert(removed > queries / 3, "too few of the plans have a shuffle to remove")
+    assert(byStatistics > queries / 50, "too few of the plans have keys that statistics know")
     assert(sorts > queries / 20, "too few of the plans have a sort to remove")
   }
 }
