@@ -1,6 +1,6 @@
 package io.firesteel.bench
 
-import io.firesteel.bench.Target.{fewerBytes, neverSlower, timesFaster}
+import io.firesteel.bench.Target.{neverSlower, timesFaster}
 
 /** The cases of the shuffle room: keys worth spreading by, and keys that are not. */
 object ShuffleBenchmark extends Room {
@@ -39,21 +39,8 @@ object ShuffleBenchmark extends Room {
         table = table,
         sql = ranked("a"),
         compared = Seq("a", "b", "s", "r"),
-        targets = Seq(timesFaster(1.5), fewerBytes(1.43)),
-        note = f"${rows * 4}%,d rows without statistics: the keys are counted in a sample."
-      ),
-      Case(
-        name = "window-64",
-        title = "the same in 64 partitions",
-        table = table,
-        sql = ranked("a"),
-        compared = Seq("a", "b", "s", "r"),
         targets = Seq(timesFaster(1.5)),
-        settings = Map(
-          "spark.sql.shuffle.partitions" -> "64",
-          "spark.sql.adaptive.coalescePartitions.enabled" -> "false"),
-        note =
-          "Tables of groups that fit the processor's cache; stock is as fast as with 8 partitions."
+        note = f"${rows * 4}%,d rows without statistics: the keys are counted in a sample."
       ),
       Case(
         name = "groups",
