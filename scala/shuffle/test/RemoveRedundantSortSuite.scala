@@ -93,6 +93,14 @@ class RemoveRedundantSortSuite extends ShuffleSuite {
     }
   }
 
+  test("a window begins anew with each spelling of a key, and so do its ranks") {
+    Seq("c" -> 0, "k" -> 1).foreach { case (by, fewer) =>
+      // Not the answers: which spelling is first Spark's own plan leaves open.
+      val sql = s"SELECT sum(v) OVER (PARTITION BY $by ORDER BY r) FROM (${ranked("rank()", by)})"
+      assert(removed(sql) == fewer, explain(sql).plan)
+    }
+  }
+
   test("sums of the same floats may differ") {
     spark
       .sql(
