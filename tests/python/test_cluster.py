@@ -83,6 +83,31 @@ found = sorted(groups.collect())
 spark.conf.set("spark.firesteel.shuffle.enabled", False)
 assert found == sorted(groups.select("*").collect())
 
+# Shuffled once and sorted once, by a sample of the source.
+spark.conf.set("spark.sql.adaptive.enabled", True)
+spark.conf.set("spark.firesteel.shuffle.enabled", True)
+spark.conf.set("spark.firesteel.shuffle.sampleMinSize", 0)
+spark.conf.set("spark.sql.autoBroadcastJoinThreshold", -1)
+neighbours = spark.sql("""WITH ranked AS (
+    SELECT a, b, s, rank() OVER (PARTITION BY a ORDER BY s, b) AS r FROM (
+    SELECT id % 900 AS a, id % 7 AS b, sum(id) AS s FROM range(0, 40000, 1, 4) GROUP BY 1, 2))
+    SELECT l.a, l.b, l.s, r.s FROM ranked AS l JOIN ranked AS r ON l.a = r.a AND l.r = r.r + 1""")
+rules = {fired.rule for fired in firesteel.explain(neighbours).fired}
+assert {"RemoveRedundantShuffle", "RemoveRedundantSort"} <= rules, rules
+found = sorted(neighbours.collect())
+# By keys that tasks have counted in rows of which nothing was known.
+rows = spark.range(0, 40000, 1, 4).selectExpr("id % 900 AS a", "id % 7 AS b", "id % 11 AS c").rdd
+spark.createDataFrame(rows, "a INT, b INT, c INT").createOrReplaceTempView("unknown")
+chain = spark.sql("""SELECT a, max(m) FROM (SELECT a, b, max(n) AS m FROM (
+    SELECT a, b, c, count(*) AS n FROM unknown GROUP BY ALL) GROUP BY a, b) GROUP BY a""")
+counted = sorted(chain.collect())
+plan = chain._jdf.queryExecution().executedPlan().toString().split("Initial Plan")[0]
+assert "CountedKeys" in plan, plan
+assert plan.count("Exchange hashpartitioning") == 2, plan
+spark.conf.set("spark.firesteel.shuffle.enabled", False)
+assert found == sorted(neighbours.select("*").collect())
+assert counted == sorted(chain.select("*").collect())
+
 print("executors:", spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos().__len__() - 1)
 spark.stop()
 '''

@@ -51,13 +51,15 @@ private[shuffle] final case class Candidate(
   }
 
   /**
-   * Whether the shuffle that goes has groups of its own: no more of them than there are keys in each task,
+   * Whether the shuffle that goes has groups by its keys: no more of them than there are keys in each task,
    * however many rows they are made of.
    */
   def sparesGroups: Boolean = place match {
     case shuffle: ShuffleExchangeExec =>
       shuffle.child match {
-        case partial: BaseAggregateExec => partial.requiredChildDistributionExpressions.isEmpty
+        case partial: BaseAggregateExec if partial.requiredChildDistributionExpressions.isEmpty =>
+          // A chain's shuffle may have been given fewer keys than its groups have.
+          partial.groupingExpressions.forall(by => keys.exists(_.semanticEquals(by.toAttribute)))
         case _ => false
       }
     case _ => false

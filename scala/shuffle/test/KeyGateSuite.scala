@@ -87,6 +87,15 @@ class KeyGateSuite extends ShuffleSuite {
       val data = spark.sql(chain("few").replace("v % 7 AS c", "v AS c"))
       data.collect()
       assert(Explain.of(executed(data)).declined.map(_.why.code).contains("SHUFFLE.FEW_GROUPS"))
+      // Of a chain each shuffle is judged by the groups that it has, not by the keys that it was given.
+      def deep(b: String) =
+        s"SELECT few, max(m) FROM (SELECT few, $b, max(n) AS m FROM (SELECT few, " +
+          s"$b, v, count(*) AS n FROM analysed GROUP BY ALL) GROUP BY few, $b) GROUP BY few"
+      withConf("spark.sql.shuffle.partitions" -> 4) {
+        assert(shufflesRun(deep("b")) == 1)
+        assert(shufflesRun(deep("many")) == 2)
+        assert(declines(deep("many")) == Set("SHUFFLE.FEW_GROUPS"))
+      }
       withConf(ungated)(fires(sql, ShuffleConf.MIN_KEYS_PER_PARTITION.key))
     }
   }
