@@ -37,7 +37,7 @@ object ShuffleDecline {
   final case class FewGroups(keys: String, facts: KeyFacts, partitions: Int, bound: Double)
     extends ShuffleDecline(
       "FEW_GROUPS",
-      s"the shuffle of groups by $keys is of too few to be worth sparing: rows are even with it"
+      s"there are too few groups by $keys, beside the rows below, for their shuffle to be worth sparing"
     ) {
     override def values: Map[String, String] = Map(
       "keys" -> keys,
