@@ -69,7 +69,7 @@ private[shuffle] final class KeyCounts
         ofOne.size,
         ofOne.values.max.toDouble / rows,
         isShareKnown = true,
-        groupRate = ofOne.size.toDouble / weights.size,
+        groupRate = Some(ofOne.size.toDouble / weights.size),
         bytes = None,
         s"${weights.size} of $rows rows of a shuffle that has run"
       ))

@@ -7,8 +7,8 @@ package io.firesteel.shuffle
  * @param largestShare share of the rows that the most frequent value has, from 0 to 1; of nulls alone
  *   where no more is known
  * @param isShareKnown whether that is of all values
- * @param groupRate groups by these keys for each row that would be shuffled by them, at most; 1 where
- *   that is not known
+ * @param groupRate groups by these keys for each row that would be shuffled by them, at most, where they
+ *   were counted; statistics are asked for it only where it matters
  * @param bytes size of the rows of which they are keys, by estimate, if one can be made
  * @param source where this is from, for the author of the query
  */
@@ -16,6 +16,6 @@ private[shuffle] final case class KeyFacts(
     distinct: BigInt,
     largestShare: Double,
     isShareKnown: Boolean,
-    groupRate: Double,
+    groupRate: Option[Double],
     bytes: Option[BigInt],
     source: String)

@@ -27,6 +27,7 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   private val estimated = remembered[(LogicalPlan, Seq[Expression]), KeyFacts]()
   private val frequent = remembered[(LogicalPlan, Seq[Expression]), KeyFacts]()
   private val sizes = remembered[LogicalPlan, BigInt]()
+  private val rates = remembered[(LogicalPlan, Seq[Expression]), Double]()
 
   private def remembered[Asked, Known](): Cache[Asked, Option[Known]] =
     Caffeine.newBuilder().maximumSize(100).expireAfterWrite(Duration.ofMinutes(10)).build()
@@ -104,8 +105,9 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
       Some(ShuffleDecline.FewKeys(namesOf(change), facts, partitions, bound))
     else if (facts.largestShare > largest)
       Some(ShuffleDecline.LargeKey(namesOf(change), facts, largest))
-    else if (sparesGroups && facts.groupRate * partitions < KeyGate.groupsWorthSparing)
-      Some(ShuffleDecline.FewGroups(namesOf(change), facts, partitions, KeyGate.groupsWorthSparing))
+    else if (sparesGroups)
+      groupRate(change, facts).map(_ * partitions).filter(_ < KeyGate.groupsWorthSparing)
+        .map(ShuffleDecline.FewGroups(namesOf(change), facts, _, KeyGate.groupsWorthSparing))
     else None
   }
 
@@ -259,6 +261,11 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
           (if (facts.largestShare > 0) Map("largest share" -> f"${facts.largestShare}%.4f")
            else Map.empty)
       }
+
+  private def groupRate(change: Coarsened, facts: KeyFacts): Option[Double] =
+    facts.groupRate.orElse(change.shuffle.child.logicalLink.map(Unstaged(_)).flatMap { plan =>
+      rates.get((plan, change.keys), _ => KeyStatistics.groupRate(plan, change.keys))
+    })
 
   private def known(change: Coarsened): Option[KeyFacts] =
     statistics(change).orElse(seen(change).toOption)

@@ -82,7 +82,7 @@ private final class CountedPairs(sampled: SampledRows) {
       ofOne.size,
       ofOne.max.toDouble / sent.length,
       isShareKnown = true,
-      groupRate = ofOne.size.toDouble / sent.length,
+      groupRate = Some(ofOne.size.toDouble / sent.length),
       bytes = None,
       s"a sample with ${different.length} different rows"
     )

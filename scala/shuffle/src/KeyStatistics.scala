@@ -16,19 +16,41 @@ private[shuffle] object KeyStatistics {
    * @param plan whose rows are to be spread
    */
   def of(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] =
-    ofColumnsOf(plan, keys.map(key => ExactColumn.underCasts(key).getOrElse(key)))
+    ofColumnsOf(plan, underCasts(keys))
+
+  private def underCasts(keys: Seq[Expression]): Seq[Expression] =
+    keys.map(key => ExactColumn.underCasts(key).getOrElse(key))
+
+  /**
+   * Groups by the keys for each row of a plan, at most. Spark's estimate is that of keys of which none
+   * depends on another: there may be fewer.
+   */
+  def groupRate(plan: LogicalPlan, keys: Seq[Expression]): Option[Double] = withColumns {
+    val by = underCasts(keys)
+    val columns = by.collect { case key: Attribute => key }
+    for {
+      rows <- estimate(copyOf(plan)).rowCount
+      groups <- estimate(Aggregate(by, columns, copyOf(inputOf(plan)))).rowCount
+      if rows > 0
+    } yield (BigDecimal(groups) / BigDecimal(rows)).toDouble
+  }
 
   /** How frequent the most frequent value is, also where Spark carries no statistics, as above windows. */
   def mostFrequent(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = withColumns {
     val fresh = copyOf(plan)
     val shares = keys.collect { case key: Attribute => shareInHistogram(fresh, key) }.flatten
-    shares.minOption.map(KeyFacts(1, _, isShareKnown = true, groupRate = 1, None, source))
+    shares.minOption.map(KeyFacts(1, _, isShareKnown = true, groupRate = None, None, source))
   }
 
   /** How much a plan gives, by the statistics of its columns; `None` if they are not known all the way up. */
   def bytes(plan: LogicalPlan): Option[BigInt] = withColumns {
     val stats = estimate(copyOf(plan))
     stats.rowCount.map(_ => stats.sizeInBytes)
+  }
+
+  private def inputOf(plan: LogicalPlan): LogicalPlan = plan match {
+    case aggregate: Aggregate => aggregate.child // whose keys are among its columns
+    case other => other
   }
 
   /** The plan's own nodes may remember statistics of the time before, without columns. */
@@ -41,27 +63,11 @@ private[shuffle] object KeyStatistics {
   }.stats
 
   private def ofColumnsOf(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = {
-    val input = plan match {
-      case aggregate: Aggregate => aggregate.child // whose keys are among its columns
-      case other => other
-    }
-    val found = input match {
+    inputOf(plan) match {
       case sets: Expand => ofSets(sets, keys)
       case other => ofColumns(other, keys)
     }
-    found.map(_.copy(groupRate = groupRate(plan, input, keys)))
   }
-
-  /** Spark's estimate is that of keys of which none depends on another: there may be fewer groups. */
-  private def groupRate(plan: LogicalPlan, input: LogicalPlan, keys: Seq[Expression]): Double =
-    withColumns {
-      val columns = keys.collect { case key: Attribute => key }
-      for {
-        rows <- estimate(copyOf(plan)).rowCount
-        groups <- estimate(Aggregate(keys, columns, copyOf(input))).rowCount
-        if rows > 0
-      } yield (BigDecimal(groups) / BigDecimal(rows)).toDouble
-    }.getOrElse(1)
 
   /** Grouping sets: a key is a column of the input in some copies of a row, and null in the others. */
   private def ofSets(sets: Expand, keys: Seq[Expression]): Option[KeyFacts] = {
@@ -102,7 +108,7 @@ private[shuffle] object KeyStatistics {
         counts.max,
         ofKnown.minOption.getOrElse(ofNulls),
         isShareKnown = ofKnown.nonEmpty,
-        groupRate = 1,
+        groupRate = None,
         bytes = stats.rowCount.map(_ => stats.sizeInBytes),
         source
       ))

@@ -34,18 +34,16 @@ object ShuffleDecline {
     override def setting: Option[String] = Some(ShuffleConf.MAX_KEY_SHARE.key)
   }
 
-  final case class FewGroups(keys: String, facts: KeyFacts, partitions: Int, bound: Double)
+  final case class FewGroups(keys: String, facts: KeyFacts, rate: Double, bound: Double)
     extends ShuffleDecline(
       "FEW_GROUPS",
       s"there are too few groups by $keys, beside the rows below, for their shuffle to be worth sparing"
     ) {
     override def values: Map[String, String] = Map(
       "keys" -> keys,
-      "groups for each row below" -> f"${facts.groupRate * partitions}%.4f",
+      "groups for each row below" -> f"$rate%.4f",
       "bound" -> bound.toString,
-      "partitions" -> partitions.toString,
-      "source" -> facts.source
-    )
+      "source" -> facts.source)
     override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
   }
 
