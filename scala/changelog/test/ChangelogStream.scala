@@ -83,6 +83,13 @@ final class ChangelogStream(
     query.processAllAvailable()
   }
 
+  /** Rows that a checkpoint has already seen: told again to the source, and to the consumer as one. */
+  def addBefore(rows: Seq[Row]): Unit = {
+    fed ++= rows
+    input.addData(rows)
+    table.become(answer())
+  }
+
   def stop(): Unit = if (query != null) query.stop()
 
   def restart(): Unit = {

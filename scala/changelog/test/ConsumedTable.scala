@@ -18,6 +18,12 @@ final class ConsumedTable {
 
   def rows: Map[String, Int] = copies.toMap.filter(_._2 != 0)
 
+  /** Begins with these rows, whatever was consumed before. */
+  def become(rows: Seq[Row]): Unit = {
+    copies.clear()
+    rows.map(ChangelogStream.text).foreach(copies(_) += 1)
+  }
+
   def consume(change: Row): Unit = if (failure.isEmpty) {
     val kind = change.getString(change.length - 1)
     val row = ChangelogStream.text(Row.fromSeq(change.toSeq.init))

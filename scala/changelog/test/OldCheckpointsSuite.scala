@@ -1,0 +1,238 @@
+package io.firesteel.changelog
+
+import java.nio.file.{Files, Path, Paths}
+import java.sql.Timestamp
+import java.util.zip.{ZipEntry, ZipFile, ZipOutputStream}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Checkpoints that earlier commits wrote, one of each kind of stateful operator and each form of
+ * state store: each starts and goes on with the right answer.
+ *
+ * The resources are never written anew: what they hold is what users have. A new kind of operator
+ * adds a case, whose checkpoints are written by
+ * `FIRESTEEL_WRITE_CHECKPOINTS=1 build/sbt 'changelog/testOnly *OldCheckpointsSuite'`; files that
+ * are there already stay.
+ */
+class OldCheckpointsSuite extends ChangelogSuite {
+  import OldCheckpointsSuite._
+
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    spark
+      .sql("SELECT * FROM VALUES ('a', 'Anna'), ('a', 'Anne'), ('b', 'Bert') AS names(k, name)")
+      .createOrReplaceTempView("names")
+  }
+
+  private val writes = sys.env.contains("FIRESTEEL_WRITE_CHECKPOINTS")
+
+  for { query <- queries; store <- stores } test(s"${query.name}, ${store.name}") {
+    val file = folder.resolve(s"${query.name}-${store.name}.zip")
+    withConf(store.settings ++ query.settings: _*) {
+      if (writes && !Files.exists(file)) write(query, file)
+      goOn(query, file)
+    }
+  }
+
+  private def newStream(query: Query): ChangelogStream = new ChangelogStream(
+    spark,
+    org.apache.spark.sql.types.StructType.fromDDL(query.schema),
+    query.sql,
+    query.source,
+    query.watermark)
+
+  private def start(query: Query, fed: ChangelogStream): Unit =
+    if (query.isComplete) fed.startAs("complete", query.sql) else fed.start()
+
+  private def write(query: Query, file: Path): Unit = {
+    val fed = newStream(query)
+    try {
+      start(query, fed)
+      query.before.foreach(fed.feed)
+    } finally fed.stop()
+    zip(Paths.get(fed.checkpoint), file)
+  }
+
+  private def goOn(query: Query, file: Path): Unit = {
+    val fed = newStream(query)
+    fed.checkpoint = unzip(file).toString
+    try {
+      query.before.foreach(fed.addBefore)
+      start(query, fed)
+      fed.running.processAllAvailable()
+      assert(fed.emitted.isEmpty, "nothing is told again")
+      query.after.foreach { rows =>
+        fed.feed(rows)
+        if (query.isComplete) assertSameRows(fed.last, fed.answer(), query.sql)
+        else fed.difference.foreach(d => fail(d))
+      }
+      val _ = assert(fed.emitted.nonEmpty)
+    } finally fed.stop()
+  }
+}
+
+private object OldCheckpointsSuite {
+
+  final case class Store(name: String, settings: Seq[(String, Any)])
+
+  private val provider = SQLConf.STATE_STORE_PROVIDER_CLASS.key
+  private val version = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
+  private val states = "org.apache.spark.sql.execution.streaming.state"
+
+  val stores: Seq[Store] = Seq(
+    Store("default", Seq(provider -> s"$states.HDFSBackedStateStoreProvider", version -> 1)),
+    Store("rocksdb1", Seq(provider -> s"$states.RocksDBStateStoreProvider", version -> 1)),
+    Store("rocksdb2", Seq(provider -> s"$states.RocksDBStateStoreProvider", version -> 2))
+  )
+
+  val folder: Path = Paths.get("scala/changelog/test-resources/checkpoints")
+
+  /** A query, what it was fed before its checkpoint was kept, and what it is fed now. */
+  final case class Query(
+      name: String,
+      sql: String,
+      before: Seq[Seq[Row]],
+      after: Seq[Seq[Row]],
+      schema: String = "k STRING, v INT",
+      source: ChangelogStream.Source = ChangelogStream.Rows,
+      settings: Seq[(String, Any)] = Nil,
+      watermark: Option[(String, String)] = None,
+      isComplete: Boolean = false) {
+    def kept: Query = copy(
+      name = s"$name-ttl",
+      settings = settings :+ (ChangelogConf.STATE_TTL.key -> "36500d"))
+  }
+
+  private def grows(name: String, sql: String) = Query(
+    name,
+    sql,
+    Seq(
+      Seq(Row("a", 1), Row("a", 2), Row("b", 3), Row(null, 5)),
+      Seq(Row("b", 7), Row("c", 1), Row("b", 3), Row(null, null))),
+    Seq(
+      Seq(Row("a", 9), Row("b", 3), Row(null, 2)),
+      Seq(Row("c", 4), Row("b", -2), Row("b", 8), Row("d", 3)))
+  )
+
+  private def shrinks(name: String, arguments: String, sql: String) = Query(
+    name,
+    sql,
+    Seq(
+      Seq(Row("a", 1, "+I"), Row("a", 2, "+I"), Row("b", 3, "+I"), Row("c", 5, "+I")),
+      Seq(Row("b", 3, "-D"), Row("b", 7, "+I"), Row("d", 7, "+I"))),
+    Seq(
+      Seq(Row("a", 2, "-D"), Row("a", 4, "+I"), Row("c", 5, "-D")),
+      Seq(Row("b", 7, "-D"), Row("e", 1, "+I"), Row("d", 7, "-U"), Row("d", 8, "+U"))),
+    "k STRING, v INT, op STRING",
+    new ChangelogStream.Changes(name => s"from_changelog(TABLE($name), 'op'$arguments)", present)
+  )
+
+  /** The rows that are there after changes of whole rows. */
+  private def present(changes: Seq[Row]): Seq[Row] = changes.foldLeft(Vector.empty[Row]) {
+    (rows, change) =>
+      val row = Row.fromSeq(change.toSeq.init)
+      if (Set("+I", "+U")(change.getString(2))) rows :+ row else rows.diff(Seq(row))
+  }
+
+  /** The newest row of each key. */
+  private def newest(changes: Seq[Row]): Seq[Row] = changes.foldLeft(Map.empty[String, Row]) {
+    (rows, change) =>
+      val key = change.getString(0)
+      if (Set("+I", "+U")(change.getString(2))) rows.updated(key, Row.fromSeq(change.toSeq.init))
+      else rows - key
+  }.values.toSeq
+
+  private def keyed(name: String, arguments: String) = {
+    val made = shrinks(name, arguments, "SELECT k, v FROM {t}")
+    made.copy(
+      before = made.before.map(_.filterNot(_ == Row("a", 1, "+I"))),
+      source = new ChangelogStream.Changes(
+        name => s"from_changelog(TABLE($name), 'op'$arguments)",
+        newest))
+  }
+
+  private val counts = "(SELECT k, count(*) AS c, sum(v) AS s FROM {t} GROUP BY k)"
+
+  private def ranked(order: String, of: String, where: String, function: String = "row_number") =
+    s"SELECT * FROM (SELECT *, $function() OVER (PARTITION BY $order) AS p FROM $of) WHERE $where"
+
+  private def at(minute: Int, k: String, v: Int): Row =
+    Row(Timestamp.valueOf(f"2026-01-01 ${12 + minute / 60}%02d:${minute % 60}%02d:00"), k, v)
+
+  private val plain = Seq(
+    grows(
+      "aggregate",
+      """SELECT k, count(*) AS c, sum(v) AS s, avg(v) AS a, min(v) AS lo, max(v) AS hi,
+        |sum(CAST(v AS DOUBLE)) AS d, sum(CAST(v AS DECIMAL(38, 2))) AS w, stddev(v) AS sd,
+        |count(DISTINCT v) AS n, sort_array(collect_list(v)) AS l FROM {t} GROUP BY k""".stripMargin
+    ),
+    grows("global", "SELECT count(*) AS c, count(DISTINCT k) AS n, max(v) AS hi FROM {t}"),
+    grows("distinct", "SELECT DISTINCT k, v FROM {t}"),
+    grows("buckets", "SELECT k, count(DISTINCT v) AS n FROM {t} GROUP BY k")
+      .copy(settings = Seq(ChangelogConf.DISTINCT_BUCKETS.key -> 4)),
+    grows(
+      "retracting",
+      s"""SELECT c, count(*) AS n, min(s) AS lo, max(k) AS hi, count(DISTINCT s) AS d,
+         |sum(DISTINCT s) AS w, sort_array(collect_set(k)) AS l FROM $counts GROUP BY c""".stripMargin
+    ),
+    grows("topn", ranked("k ORDER BY v DESC", "{t}", "p <= 2")),
+    grows("first", ranked("k ORDER BY v", "{t}", "p = 1")),
+    grows("rank", ranked("k ORDER BY v", "{t}", "p <= 2", "rank")),
+    grows("limit", "SELECT k, v FROM {t} ORDER BY v DESC NULLS LAST, k LIMIT 2 OFFSET 1"),
+    grows("update-fast", ranked("s % 2 ORDER BY c DESC, k", counts, "p <= 2")),
+    grows("retract", ranked("c ORDER BY s, k", counts, "p <= 2")),
+    grows("retract-first", ranked("c ORDER BY s, k", counts, "p = 1")),
+    shrinks("changes", "", "SELECT k, count(*) AS c, max(v) AS hi FROM {t} GROUP BY k"),
+    keyed("normalize", ", keys => array('k')"),
+    grows("tablejoin", s"SELECT c.k, c, name FROM $counts AS c LEFT JOIN names ON c.k = names.k"),
+    grows("complete", s"SELECT c, count(*) AS n FROM $counts GROUP BY c").copy(isComplete = true)
+  )
+
+  private val windows = Query(
+    "windows",
+    """SELECT w, n, count(*) AS ks FROM
+      |(SELECT window(ts, '1 hour') AS w, k, count(*) AS n FROM {t} GROUP BY window(ts, '1 hour'), k)
+      |GROUP BY w, n""".stripMargin,
+    Seq(Seq(at(1, "a", 1), at(2, "b", 1), at(61, "a", 1)), Seq(at(62, "b", 1), at(3, "a", 2))),
+    Seq(Seq(at(63, "a", 1), at(64, "b", 2)), Seq(at(200, "c", 1))),
+    "ts TIMESTAMP, k STRING, v INT",
+    watermark = Some("ts" -> "10 minutes")
+  )
+
+  /** Under a time to live that no test outlives, entries have the time at which they were written. */
+  private val kept =
+    plain.filter(q => Set("aggregate", "retracting", "topn", "retract", "normalize")(q.name))
+
+  val queries: Seq[Query] = plain ++ (windows +: kept.map(_.kept))
+
+  private def zip(from: Path, to: Path): Unit = {
+    Files.createDirectories(to.getParent)
+    val out = new ZipOutputStream(Files.newOutputStream(to))
+    try Files.walk(from).iterator.asScala.filter(Files.isRegularFile(_)).toSeq.sorted
+        .filterNot(_.getFileName.toString.endsWith(".crc"))
+        .foreach { file =>
+          out.putNextEntry(new ZipEntry(from.relativize(file).toString))
+          Files.copy(file, out)
+          out.closeEntry()
+        }
+    finally out.close()
+  }
+
+  private def unzip(from: Path): Path = {
+    val to = Files.createTempDirectory("firesteel-checkpoint")
+    val zip = new ZipFile(from.toFile)
+    try zip.entries.asScala.foreach { entry =>
+        val file = to.resolve(entry.getName)
+        Files.createDirectories(file.getParent)
+        val in = zip.getInputStream(entry)
+        try Files.copy(in, file)
+        finally in.close()
+      }
+    finally zip.close()
+    to
+  }
+}
