@@ -304,7 +304,7 @@ SPARKS_FILES = "org.apache.spark.sql.execution.streaming.checkpointing."
     ("file_manager", "buckets"),
     [
         (SPARKS_FILES + "FileContextBasedCheckpointFileManager", "0"),
-        ("io.firesteel.changelog.LocalCheckpointFileManager", "3"),
+        ("io.firesteel.checkpoint.LocalCheckpointFileManager", "3"),
     ],
 )
 def test_changelogs_outlive_slow_failing_and_lost_tasks(

@@ -1,10 +1,10 @@
 package io.firesteel.tests
 
-import scala.jdk.CollectionConverters._
-
 import io.firesteel.FiresteelExtensions
 import io.firesteel.changelog.{ChangelogSuite, JoinedRows}
 import io.firesteel.lookup.{InputDataPartitioner, MemoryCatalog, MemoryStore, MemoryStores, StoreBehaviour}
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.sql.{Row, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.types.StructType

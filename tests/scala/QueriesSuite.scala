@@ -1,7 +1,7 @@
 package io.firesteel.tests
 
 import io.firesteel.FiresteelExtensions
-import io.firesteel.core.Explain
+import io.firesteel.core.decide.Explain
 import io.firesteel.testkit.{GoldenPlan, RoomSuite}
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.internal.SQLConf

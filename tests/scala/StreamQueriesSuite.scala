@@ -1,8 +1,9 @@
 package io.firesteel.tests
 
 import io.firesteel.FiresteelExtensions
-import io.firesteel.changelog.{ChangelogSuite, ExplainStream}
-import io.firesteel.core.Explain
+import io.firesteel.changelog.ChangelogSuite
+import io.firesteel.changelog.rules.ExplainStream
+import io.firesteel.core.decide.Explain
 import io.firesteel.testkit.GoldenPlan
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{Encoders, Row, SparkSessionExtensions}

@@ -1,7 +1,7 @@
 package io.firesteel.bench
 
-import io.firesteel.core.{AnswerDigest, Explain, MeasuredRun, PlanMetrics}
-
+import io.firesteel.core.decide.Explain
+import io.firesteel.core.plans.{AnswerDigest, MeasuredRun, PlanMetrics}
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.functions.col

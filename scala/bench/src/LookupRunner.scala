@@ -1,7 +1,6 @@
 package io.firesteel.bench
 
-import io.firesteel.core.{AnswerDigest, PlanMetrics}
-
+import io.firesteel.core.plans.{AnswerDigest, PlanMetrics}
 import org.apache.spark.sql.SparkSession
 
 /**

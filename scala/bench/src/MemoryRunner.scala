@@ -1,7 +1,7 @@
 package io.firesteel.bench
 
-import io.firesteel.core.{Explain, PlanMetrics}
-
+import io.firesteel.core.decide.Explain
+import io.firesteel.core.plans.PlanMetrics
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.firesteel.executionOf
 

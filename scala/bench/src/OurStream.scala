@@ -1,9 +1,8 @@
 package io.firesteel.bench
 
+import io.firesteel.core.decide.Explain
 import java.nio.file.{Files, Path}
 import java.util.concurrent.atomic.AtomicReference
-
-import io.firesteel.core.Explain
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper

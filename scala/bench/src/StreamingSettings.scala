@@ -1,6 +1,6 @@
 package io.firesteel.bench
 
-import io.firesteel.changelog.LocalCheckpointFileManager
+import io.firesteel.checkpoint.LocalCheckpointFileManager
 
 /** Settings of the streams, beside Spark's defaults. */
 object StreamingSettings {

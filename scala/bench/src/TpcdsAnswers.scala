@@ -1,8 +1,8 @@
 package io.firesteel.bench
 
+import io.firesteel.core.decide.Explain
+import io.firesteel.core.plans.PlanMetrics
 import scala.util.control.NonFatal
-
-import io.firesteel.core.{Explain, PlanMetrics}
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.firesteel.executionOf

@@ -1,9 +1,8 @@
 package io.firesteel.bench
 
+import io.firesteel.core.plans.PlanMetrics
 import java.io.{OutputStream, PrintStream}
 import java.nio.file.{Files, Path}
-
-import io.firesteel.core.PlanMetrics
 
 import org.apache.spark.sql.SparkSession
 import org.scalatest.BeforeAndAfterAll

@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import io.firesteel.core.FiresteelAnalysisException
+import io.firesteel.core.errors.FiresteelAnalysisException
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.types.DataType
 

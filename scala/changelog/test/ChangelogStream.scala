@@ -1,5 +1,7 @@
 package io.firesteel.changelog
 
+import io.firesteel.changelog.plan.{InferChangelog, PruneColumns}
+import io.firesteel.changelog.plan.parse.ReadChangelog
 import java.nio.file.Files
 
 import scala.collection.mutable

@@ -1,5 +1,8 @@
 package io.firesteel.changelog
 
+import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, RewriteStreamingWrite}
+import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction}
+import io.firesteel.checkpoint.LocalCheckpointFileManager
 import io.firesteel.core.CoreConf
 import io.firesteel.testkit.RoomSuite
 import org.apache.spark.sql.{Row, SparkSessionExtensions}

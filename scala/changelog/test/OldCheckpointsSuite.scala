@@ -152,7 +152,8 @@ private object OldCheckpointsSuite {
       before = made.before.map(_.filterNot(_ == Row("a", 1, "+I"))),
       source = new ChangelogStream.Changes(
         name => s"from_changelog(TABLE($name), 'op'$arguments)",
-        newest))
+        newest)
+    )
   }
 
   private val counts = "(SELECT k, count(*) AS c, sum(v) AS s FROM {t} GROUP BY k)"

@@ -1,7 +1,8 @@
 package io.firesteel.extension
 
-import io.firesteel.changelog.ExplainStream
-import io.firesteel.core.{Explain, FiresteelAnalysisException}
+import io.firesteel.changelog.rules.ExplainStream
+import io.firesteel.core.decide.Explain
+import io.firesteel.core.errors.FiresteelAnalysisException
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}

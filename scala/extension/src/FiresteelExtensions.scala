@@ -1,7 +1,8 @@
 package io.firesteel
 
-import io.firesteel.changelog.{ExplainStreams, FromChangelogFunction, FromDebeziumFunction, PlanChangelog, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RewriteStreamingWrite, RowKindFunction}
-import io.firesteel.core.MarkGrowingShuffles
+import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, RewriteStreamingWrite}
+import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction}
+import io.firesteel.core.plans.MarkGrowingShuffles
 import io.firesteel.extension.{Configs, ExplainFunction, SettingNames, VersionFunction}
 import io.firesteel.lookup.{CheckLookupJoin, LiftOffDimension, LookupParser, PlanLookupJoin, PythonLookupFunction, RefuseBareLookup, ResolveLookupHint, ResolveLookupTable, UnpruneByLookup}
 import io.firesteel.panes.{DeclineStreamingPanes, FoldWindows, KeepFoldedWindows, PlanPanes, PlanWindowCopies, ResolveFoldedWindows}

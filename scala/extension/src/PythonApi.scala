@@ -1,11 +1,12 @@
 package io.firesteel.extension
 
+import io.firesteel.changelog.rules.ExplainStream
+import io.firesteel.core.decide.Explain
+import io.firesteel.core.plans.PlanMetrics
 import java.util.Locale
 
 import scala.jdk.CollectionConverters._
 
-import io.firesteel.changelog.ExplainStream
-import io.firesteel.core.{Explain, PlanMetrics}
 import org.apache.spark.sql.Dataset
 import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf, outputModeOf}
 import org.apache.spark.sql.streaming.StreamingQuery

@@ -1,6 +1,7 @@
 package io.firesteel.extension
 
-import io.firesteel.core.{DeclineDoc, FiresteelErrors}
+import io.firesteel.core.decide.DeclineDoc
+import io.firesteel.core.errors.FiresteelErrors
 import io.firesteel.panes.PanesDecline
 import io.firesteel.rank.RankDecline
 import io.firesteel.shuffle.ShuffleDecline

@@ -1,6 +1,6 @@
 package io.firesteel.extension
 
-import io.firesteel.core.FiresteelAnalysisException
+import io.firesteel.core.errors.FiresteelAnalysisException
 import org.apache.commons.text.similarity.LevenshteinDistance
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.SparkSession

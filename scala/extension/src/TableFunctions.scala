@@ -1,6 +1,6 @@
 package io.firesteel.extension
 
-import io.firesteel.core.FiresteelAnalysisException
+import io.firesteel.core.errors.FiresteelAnalysisException
 import org.apache.spark.sql.catalyst.expressions.Expression
 
 /** What the table functions have in common. */

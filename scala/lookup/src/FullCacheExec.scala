@@ -1,6 +1,6 @@
 package io.firesteel.lookup
 
-import io.firesteel.core.FiredOperator
+import io.firesteel.core.decide.FiredOperator
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow

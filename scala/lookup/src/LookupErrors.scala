@@ -1,6 +1,6 @@
 package io.firesteel.lookup
 
-import io.firesteel.core.{FiresteelAnalysisException, FiresteelException}
+import io.firesteel.core.errors.{FiresteelAnalysisException, FiresteelException}
 import org.apache.commons.text.similarity.LevenshteinDistance
 
 /** What the room raises. Each names what was written or answered, and what to do. */

@@ -1,6 +1,7 @@
 package io.firesteel.lookup
 
-import io.firesteel.core.{FiredOperator, GrowsRows}
+import io.firesteel.core.decide.FiredOperator
+import io.firesteel.core.plans.GrowsRows
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSeq, AttributeSet, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartitioning}

@@ -1,6 +1,6 @@
 package io.firesteel.lookup
 
-import io.firesteel.core.ReadByKey
+import io.firesteel.core.plans.ReadByKey
 import org.apache.spark.sql.catalyst.analysis.MultiInstanceRelation
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Statistics, UnaryNode}

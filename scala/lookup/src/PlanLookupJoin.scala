@@ -1,8 +1,8 @@
 package io.firesteel.lookup
 
+import io.firesteel.core.decide.{Decline, OptionalStrategy}
 import scala.jdk.OptionConverters._
 
-import io.firesteel.core.{Decline, OptionalStrategy}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, DirectShufflePartitionID, Expression, Literal, Murmur3Hash, Pmod}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan

@@ -1,9 +1,9 @@
 package io.firesteel.lookup
 
+import io.firesteel.core.errors.FiresteelAnalysisException
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import io.firesteel.core.FiresteelAnalysisException
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan

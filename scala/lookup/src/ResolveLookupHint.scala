@@ -1,8 +1,8 @@
 package io.firesteel.lookup
 
+import io.firesteel.core.CoreConf
 import java.util.Locale
 
-import io.firesteel.core.CoreConf
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.{RelationTimeTravel, UnresolvedRelation}
 import org.apache.spark.sql.catalyst.expressions.{EqualTo, Expression, Literal}

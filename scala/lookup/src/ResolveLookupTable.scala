@@ -1,8 +1,8 @@
 package io.firesteel.lookup
 
+import io.firesteel.core.CoreConf
 import scala.jdk.CollectionConverters._
 
-import io.firesteel.core.CoreConf
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.{DeduplicateRelations, UnresolvedAttribute}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}

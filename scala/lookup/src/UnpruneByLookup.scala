@@ -1,6 +1,6 @@
 package io.firesteel.lookup
 
-import io.firesteel.core.ReadByKey
+import io.firesteel.core.plans.ReadByKey
 import org.apache.spark.sql.catalyst.expressions.{And, DynamicPruningSubquery, Expression, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.trees.TreePattern.DYNAMIC_PRUNING_SUBQUERY

@@ -1,11 +1,10 @@
 package io.firesteel.lookup
 
+import io.firesteel.core.decide.Explain
+import io.firesteel.lookup.examples.{JavaCountries, ScalaCountriesCatalog}
 import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
-
-import io.firesteel.core.Explain
-import io.firesteel.lookup.examples.{JavaCountries, ScalaCountriesCatalog}
 
 /** The connectors that the room's page shows, each joined as a reader of the page would. */
 class ExamplesSuite extends LookupSuite {

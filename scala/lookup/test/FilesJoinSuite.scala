@@ -1,8 +1,8 @@
 package io.firesteel.lookup
 
+import io.firesteel.core.decide.Explain
 import java.lang.ref.WeakReference
 
-import io.firesteel.core.Explain
 import org.apache.spark.sql.DataFrame
 
 /** Joins with `firesteel-files`, planned and run as a user's would be. */

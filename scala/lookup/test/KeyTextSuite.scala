@@ -1,6 +1,6 @@
 package io.firesteel.lookup
 
-import io.firesteel.core.FiresteelException
+import io.firesteel.core.errors.FiresteelException
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Literal, UnsafeProjection}

@@ -1,6 +1,7 @@
 package io.firesteel.lookup
 
-import io.firesteel.core.{Explain, FiresteelException}
+import io.firesteel.core.decide.Explain
+import io.firesteel.core.errors.FiresteelException
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper

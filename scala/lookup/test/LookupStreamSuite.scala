@@ -1,8 +1,8 @@
 package io.firesteel.lookup
 
+import io.firesteel.core.decide.Explain
 import java.nio.file.Files
 
-import io.firesteel.core.Explain
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.firesteel.lastBatchOf
 import org.apache.spark.sql.streaming.StreamingQuery

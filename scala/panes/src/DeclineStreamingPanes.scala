@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.{Decisions, Decline}
+import io.firesteel.core.decide.{Decisions, Decline}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 

@@ -1,10 +1,10 @@
 package io.firesteel.panes
 
+import io.firesteel.core.decide.Decline
 import java.util.Locale
 
 import scala.util.Try
 
-import io.firesteel.core.Decline
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction

@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.Decline
+import io.firesteel.core.decide.Decline
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.TimeWindowResolution
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Exists, ExprId, Expression, ListQuery, PythonUDF}

@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.Decline
+import io.firesteel.core.decide.Decline
 import org.apache.spark.sql.catalyst.expressions.{Expression, GetStructField, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual}
 
 /**

@@ -1,6 +1,7 @@
 package io.firesteel.panes
 
-import io.firesteel.core.{Decline, RawColumns}
+import io.firesteel.core.decide.Decline
+import io.firesteel.core.rows.RawColumns
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, GetStructField, NamedExpression, RowOrdering, SessionWindow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, ImperativeAggregate}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation

@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.KeyReader
+import io.firesteel.core.rows.KeyReader
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, PartialMerge}
 import org.apache.spark.sql.execution.SparkPlan

@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.{KeyIndex, KeyReader, MergeableAggregates, TaskMemoryBudget}
+import io.firesteel.core.rows.{KeyIndex, KeyReader, MergeableAggregates, TaskMemoryBudget}
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow

@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.{KeyIndex, KeyReader, MemoryBudget}
+import io.firesteel.core.rows.{KeyIndex, KeyReader, MemoryBudget}
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowJoiner
 

@@ -1,6 +1,8 @@
 package io.firesteel.panes
 
-import io.firesteel.core.{FiredOperator, GrowsRows, MergeableAggregates, TaskMemoryBudget}
+import io.firesteel.core.decide.FiredOperator
+import io.firesteel.core.plans.GrowsRows
+import io.firesteel.core.rows.{MergeableAggregates, TaskMemoryBudget}
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow

@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.{Decline, DeclineDoc}
+import io.firesteel.core.decide.{Decline, DeclineDoc}
 
 /** Why an aggregate over sliding windows is left to Spark. */
 sealed abstract class PanesDecline(reason: String, override val message: String) extends Decline {

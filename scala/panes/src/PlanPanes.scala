@@ -1,6 +1,7 @@
 package io.firesteel.panes
 
-import io.firesteel.core.{CannotFail, Decline, OptionalStrategy}
+import io.firesteel.core.decide.{Decline, OptionalStrategy}
+import io.firesteel.core.plans.CannotFail
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.aggregate.TypedImperativeAggregate
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan

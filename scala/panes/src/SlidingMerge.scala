@@ -1,8 +1,8 @@
 package io.firesteel.panes
 
+import io.firesteel.core.rows.{MemoryBudget, MergeableAggregates}
 import java.util.ArrayDeque
 
-import io.firesteel.core.{MemoryBudget, MergeableAggregates}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 

@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.Explain
+import io.firesteel.core.decide.Explain
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, TimeWindow}

@@ -1,9 +1,10 @@
 package io.firesteel.panes
 
+import io.firesteel.core.decide.Explain
+import io.firesteel.core.plans.PlanMetrics
+import io.firesteel.testkit.AwkwardRows
 import java.nio.file.Files
 
-import io.firesteel.core.{Explain, PlanMetrics}
-import io.firesteel.testkit.AwkwardRows
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.firesteel.lastBatchOf

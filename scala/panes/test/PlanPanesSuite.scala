@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.core.Explain
+import io.firesteel.core.decide.Explain
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.sql.functions.{col, count, sum, udaf, window}

@@ -1,8 +1,8 @@
 package io.firesteel.panes
 
+import io.firesteel.core.rows.{MemoryBudget, MergeableAggregates}
 import scala.util.Random
 
-import io.firesteel.core.{MemoryBudget, MergeableAggregates}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, CollectList, Complete, Count, First, Max, Sum}

@@ -1,6 +1,6 @@
 package io.firesteel.rank
 
-import io.firesteel.core.{Decline, OptionalStrategy}
+import io.firesteel.core.decide.{Decline, OptionalStrategy}
 import org.apache.spark.sql.catalyst.expressions.{AttributeSet, Expression, WindowExpression}
 import org.apache.spark.sql.catalyst.optimizer.InferWindowGroupLimit
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan

@@ -1,6 +1,6 @@
 package io.firesteel.rank
 
-import io.firesteel.core.{Decline, DeclineDoc}
+import io.firesteel.core.decide.{Decline, DeclineDoc}
 
 /** Why a filtered rank function is left to Spark. */
 sealed abstract class RankDecline(reason: String, override val message: String) extends Decline {

@@ -1,6 +1,6 @@
 package io.firesteel.rank
 
-import io.firesteel.core.TaskMemoryBudget
+import io.firesteel.core.rows.TaskMemoryBudget
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow

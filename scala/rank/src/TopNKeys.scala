@@ -1,6 +1,6 @@
 package io.firesteel.rank
 
-import io.firesteel.core.{MemoryBudget, OrderPrefix}
+import io.firesteel.core.rows.{MemoryBudget, OrderPrefix}
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, Expression, RowOrdering, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.firesteel.binaryKey
 import org.apache.spark.sql.internal.SQLConf

@@ -1,6 +1,6 @@
 package io.firesteel.rank
 
-import io.firesteel.core.FiredOperator
+import io.firesteel.core.decide.FiredOperator
 import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 

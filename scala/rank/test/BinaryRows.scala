@@ -1,6 +1,6 @@
 package io.firesteel.rank
 
-import io.firesteel.core.MemoryBudget
+import io.firesteel.core.rows.MemoryBudget
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeReference, BoundReference, RowOrdering, SortOrder, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{IntegerType, LongType}

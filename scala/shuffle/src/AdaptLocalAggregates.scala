@@ -1,6 +1,6 @@
 package io.firesteel.shuffle
 
-import io.firesteel.core.Decline
+import io.firesteel.core.decide.Decline
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.PartialMerge
 import org.apache.spark.sql.catalyst.plans.logical.Sort

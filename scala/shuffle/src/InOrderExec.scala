@@ -1,6 +1,6 @@
 package io.firesteel.shuffle
 
-import io.firesteel.core.FiredOperator
+import io.firesteel.core.decide.FiredOperator
 import org.apache.spark.sql.catalyst.expressions.SortOrder
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.SparkPlan

@@ -1,6 +1,6 @@
 package io.firesteel.shuffle
 
-import io.firesteel.core.SourceSample
+import io.firesteel.core.plans.SourceSample
 import org.apache.spark.util.AccumulatorV2
 
 /**

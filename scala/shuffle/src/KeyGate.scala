@@ -1,11 +1,11 @@
 package io.firesteel.shuffle
 
+import io.firesteel.core.decide.Decline
 import java.time.Duration
 
 import scala.math.BigDecimal.RoundingMode
 
 import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
-import io.firesteel.core.Decline
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}

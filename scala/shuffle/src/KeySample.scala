@@ -1,7 +1,7 @@
 package io.firesteel.shuffle
 
+import io.firesteel.core.plans.{SampledRows, SourceSample}
 import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
-import io.firesteel.core.{SampledRows, SourceSample}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}

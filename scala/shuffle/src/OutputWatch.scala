@@ -1,6 +1,6 @@
 package io.firesteel.shuffle
 
-import io.firesteel.core.Decisions
+import io.firesteel.core.decide.Decisions
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.SparkPlan

@@ -1,9 +1,9 @@
 package io.firesteel.shuffle
 
+import io.firesteel.core.decide.{Decisions, Decline, Fired}
 import scala.annotation.tailrec
 import scala.collection.mutable.ArrayBuffer
 
-import io.firesteel.core.{Decisions, Decline, Fired}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, RemoveRedundantSorts, SparkPlan}

@@ -1,6 +1,6 @@
 package io.firesteel.shuffle
 
-import io.firesteel.core.Decline
+import io.firesteel.core.decide.Decline
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{SortExec, SparkPlan}
 import org.apache.spark.sql.internal.SQLConf

@@ -1,6 +1,6 @@
 package io.firesteel.shuffle
 
-import io.firesteel.core.{Decline, DeclineDoc}
+import io.firesteel.core.decide.{Decline, DeclineDoc}
 
 /** Why a shuffle that a coarser one could replace is left in a plan. */
 sealed abstract class ShuffleDecline(reason: String, override val message: String)

@@ -1,11 +1,11 @@
 package io.firesteel.shuffle
 
+import io.firesteel.core.plans.PlanMetrics
 import java.net.URI
 import java.nio.file.{Files, Paths}
 
 import scala.util.Random
 
-import io.firesteel.core.PlanMetrics
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.DataFrame
 

@@ -1,6 +1,6 @@
 package io.firesteel.shuffle
 
-import io.firesteel.core.{Declined, Explain}
+import io.firesteel.core.decide.{Declined, Explain}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, ShuffleQueryStageExec}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec

@@ -1,8 +1,7 @@
 package io.firesteel.skew
 
+import io.firesteel.core.rows.KeyIndex
 import java.util.Arrays
-
-import io.firesteel.core.KeyIndex
 
 /**
  * Distributes groups' states and distinct values to buckets, and writes a block whenever a bucket

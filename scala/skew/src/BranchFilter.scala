@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.CannotFail
+import io.firesteel.core.plans.CannotFail
 import org.apache.spark.sql.catalyst.expressions.{And, Expression, If, Literal}
 
 /**

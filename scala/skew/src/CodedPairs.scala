@@ -1,8 +1,7 @@
 package io.firesteel.skew
 
+import io.firesteel.core.rows.KeyIndex
 import java.util.Arrays
-
-import io.firesteel.core.KeyIndex
 
 /**
  * Pairs of a group and the code of a value on their way into a block, where a value is written once for

@@ -1,8 +1,8 @@
 package io.firesteel.skew
 
+import io.firesteel.core.rows.KeyIndex
 import java.util.Arrays
 
-import io.firesteel.core.KeyIndex
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**

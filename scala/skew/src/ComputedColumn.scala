@@ -1,8 +1,8 @@
 package io.firesteel.skew
 
+import io.firesteel.core.rows.MergeableAggregates
 import java.util.Arrays
 
-import io.firesteel.core.MergeableAggregates
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 

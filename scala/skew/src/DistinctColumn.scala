@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.KeyIndex
+import io.firesteel.core.rows.KeyIndex
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeReference, CreateStruct, Expression, If, IsNotNull, Literal}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Count}
 import org.apache.spark.sql.firesteel.{binaryKey, normalizeFloats}

@@ -1,6 +1,7 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{Decline, RawColumns}
+import io.firesteel.core.decide.Decline
+import io.firesteel.core.rows.RawColumns
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, PythonUDF, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Average, CentralMomentAgg, CollectList, CollectSet, Count, DeclarativeAggregate, ImperativeAggregate, Sum}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation

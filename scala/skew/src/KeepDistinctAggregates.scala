@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{Decisions, Decline}
+import io.firesteel.core.decide.{Decisions, Decline}
 import org.apache.spark.sql.catalyst.optimizer.EliminateSorts
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{Decline, DeclineDoc}
+import io.firesteel.core.decide.{Decline, DeclineDoc}
 
 /** Why aggregates of one input, joined without a condition, are not computed together. */
 sealed abstract class MergeDecline(reason: String, override val message: String) extends Decline {

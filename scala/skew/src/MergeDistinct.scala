@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.MemoryBudget
+import io.firesteel.core.rows.MemoryBudget
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 

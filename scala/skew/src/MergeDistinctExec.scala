@@ -1,6 +1,8 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{FiredOperator, GrowsRows, KeyIndex, MergeableAggregates, TaskMemoryBudget}
+import io.firesteel.core.decide.FiredOperator
+import io.firesteel.core.plans.GrowsRows
+import io.firesteel.core.rows.{KeyIndex, MergeableAggregates, TaskMemoryBudget}
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow

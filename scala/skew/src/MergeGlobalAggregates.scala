@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{Decisions, Fired}
+import io.firesteel.core.decide.{Decisions, Fired}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, ExpressionSet, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.InnerLike
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, Project}
@@ -26,7 +26,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{AGGREGATE, JOIN}
  * Sound because each of these aggregates has exactly one row, whatever its input, so that a join
  * without a condition only puts their columns side by side; and because a function with `FILTER`
  * sees the rows that it saw, in their order. No expression is evaluated on a row on which Spark
- * would not have evaluated it, unless it cannot fail ([[io.firesteel.core.CannotFail]]). Reasons to
+ * would not have evaluated it, unless it cannot fail ([[io.firesteel.core.plans.CannotFail]]). Reasons to
  * leave a query alone are the cases of [[MergeDecline]].
  *
  * It runs before [[KeepDistinctAggregates]], which sees the `DISTINCT`s together, and after predicates and projections have come down

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.Decline
+import io.firesteel.core.decide.Decline
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionSet, PlanExpression, PythonFuncExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Sample}

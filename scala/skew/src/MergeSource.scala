@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.Decline
+import io.firesteel.core.decide.Decline
 import org.apache.spark.sql.catalyst.catalog.HiveTableRelation
 import org.apache.spark.sql.catalyst.expressions.{AttributeSet, ExpressionSet, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.CannotFail
+import io.firesteel.core.plans.CannotFail
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, AttributeSet, Expression, ExpressionSet, If, Literal, NamedExpression, Or, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project}

@@ -1,8 +1,8 @@
 package io.firesteel.skew
 
+import io.firesteel.core.rows.MemoryBudget
 import scala.collection.mutable
 
-import io.firesteel.core.MemoryBudget
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
 

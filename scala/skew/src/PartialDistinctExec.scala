@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{KeyReader, RowCode, UpdateCode}
+import io.firesteel.core.rows.{KeyReader, RowCode}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.KeyReader
+import io.firesteel.core.rows.KeyReader
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, NamedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}

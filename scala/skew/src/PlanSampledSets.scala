@@ -1,6 +1,7 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{Decisions, Decline, SourceSample}
+import io.firesteel.core.decide.{Decisions, Decline}
+import io.firesteel.core.plans.SourceSample
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}

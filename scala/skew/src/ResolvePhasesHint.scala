@@ -1,8 +1,8 @@
 package io.firesteel.skew
 
+import io.firesteel.core.CoreConf
 import java.util.Locale
 
-import io.firesteel.core.CoreConf
 import org.apache.spark.sql.catalyst.analysis.UnresolvedHaving
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, TimeWindow}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, LogicalPlan, Project, SubqueryAlias, UnresolvedHint}

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{Decline, DeclineDoc}
+import io.firesteel.core.decide.{Decline, DeclineDoc}
 
 /** Why an aggregate with `DISTINCT` is left to Spark. */
 sealed abstract class SkewDecline(reason: String, override val message: String) extends Decline {

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.FiresteelAnalysisException
+import io.firesteel.core.errors.FiresteelAnalysisException
 
 /** What the room raises. */
 private[skew] object SkewErrors {

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{Decisions, Decline, Fired}
+import io.firesteel.core.decide.{Decisions, Decline, Fired}
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Percentile}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}

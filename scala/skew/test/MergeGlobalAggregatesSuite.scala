@@ -92,7 +92,7 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
       SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> wholeStage) {
       val ran = spark.sql(q28)
       ran.collect()
-      assert(io.firesteel.core.Explain.of(executed(ran)).fired.map(_.rule) == Seq(rule))
+      assert(io.firesteel.core.decide.Explain.of(executed(ran)).fired.map(_.rule) == Seq(rule))
     }
   }
 

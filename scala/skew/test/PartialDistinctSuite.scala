@@ -1,8 +1,8 @@
 package io.firesteel.skew
 
+import io.firesteel.core.rows.{MemoryBudget, MergeableAggregates}
 import scala.collection.mutable.ArrayBuffer
 
-import io.firesteel.core.{MemoryBudget, MergeableAggregates}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, StringType, StructType}

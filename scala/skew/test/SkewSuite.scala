@@ -1,6 +1,7 @@
 package io.firesteel.skew
 
-import io.firesteel.core.{CoreConf, MarkGrowingShuffles}
+import io.firesteel.core.CoreConf
+import io.firesteel.core.plans.MarkGrowingShuffles
 import io.firesteel.testkit.RoomSuite
 import org.apache.spark.sql.SparkSessionExtensions
 

@@ -1,8 +1,9 @@
 package io.firesteel.testkit
 
+import io.firesteel.core.CoreConf
+import io.firesteel.core.decide.Explain
 import java.nio.file.Files
 
-import io.firesteel.core.{CoreConf, Explain}
 import org.apache.spark.sql.{DataFrame, Row, SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.executionOf

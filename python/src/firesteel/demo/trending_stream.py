@@ -15,7 +15,7 @@ def main(work: Path) -> None:
     # Each partition of each operator has a store to commit, in every micro-batch.
     session.conf.set("spark.sql.shuffle.partitions", 2)
     # The checkpoint is on a local disk, where Hadoop would start a process for each of its files.
-    manager = "io.firesteel.changelog.LocalCheckpointFileManager"
+    manager = "io.firesteel.checkpoint.LocalCheckpointFileManager"
     session.conf.set("spark.sql.streaming.checkpointFileManagerClass", manager)
     events = session.readStream.schema(trending.SCHEMA).option("maxFilesPerTrigger", 1)
     events.csv(str(work / "events")).createOrReplaceTempView("events")

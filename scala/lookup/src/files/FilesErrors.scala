@@ -1,6 +1,6 @@
 package io.firesteel.lookup.files
 
-import io.firesteel.core.{FiresteelAnalysisException, FiresteelException}
+import io.firesteel.core.errors.{FiresteelAnalysisException, FiresteelException}
 
 /** What `firesteel-files` raises. Each names what was found and what to do. */
 private[files] object FilesErrors {

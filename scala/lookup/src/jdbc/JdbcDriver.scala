@@ -1,8 +1,8 @@
 package io.firesteel.lookup.jdbc
 
+import io.firesteel.core.jdbc.Secrets
 import java.sql.{Driver, DriverManager, SQLException}
 
-import io.firesteel.core.Secrets
 import org.apache.spark.sql.execution.datasources.jdbc.{DriverRegistry, DriverWrapper}
 
 /** Finds the class of the JDBC driver, or says what to add. */

@@ -1,8 +1,7 @@
 package io.firesteel.lookup.jdbc
 
+import io.firesteel.core.errors.{FiresteelAnalysisException, FiresteelException}
 import java.sql.SQLException
-
-import io.firesteel.core.{FiresteelAnalysisException, FiresteelException}
 
 /** What this connector says when it cannot go on. */
 private[jdbc] object JdbcErrors {

@@ -1,11 +1,11 @@
 package io.firesteel.lookup.jdbc
 
+import io.firesteel.core.jdbc.Secrets
+import io.firesteel.lookup.{LookupErrors, LookupOptions}
 import java.util.Locale
 
 import scala.jdk.CollectionConverters._
 
-import io.firesteel.core.Secrets
-import io.firesteel.lookup.{LookupErrors, LookupOptions}
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions
 

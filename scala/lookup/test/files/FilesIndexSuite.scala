@@ -85,7 +85,8 @@ class FilesIndexSuite extends FilesFixture {
   }
 
   test("says what to do when memory is refused, and how much there is") {
-    val refused = intercept[io.firesteel.core.FiresteelException](memory().take(Long.MaxValue / 2))
+    val refused =
+      intercept[io.firesteel.core.errors.FiresteelException](memory().take(Long.MaxValue / 2))
     assert(refused.getCondition == "FIRESTEEL_LOOKUP_FILES_NO_MEMORY")
     assert(refused.getMessage.contains("shuffle = true"))
     assert(refused.getMessageParameters.get("free").toLong > 0)

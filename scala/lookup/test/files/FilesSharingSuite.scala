@@ -1,11 +1,11 @@
 package io.firesteel.lookup.files
 
+import io.firesteel.core.errors.FiresteelException
 import java.util.concurrent.atomic.AtomicInteger
 
 import scala.concurrent.{Await, ExecutionContext, Future}
 import scala.concurrent.duration.DurationInt
 
-import io.firesteel.core.FiresteelException
 import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskEnd}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow

@@ -1,6 +1,6 @@
 package io.firesteel.lookup.jdbc
 
-import io.firesteel.core.Explain
+import io.firesteel.core.decide.Explain
 import io.firesteel.lookup.LookupConf
 
 /** Joins with `firesteel-jdbc` give what Spark's own join with its JDBC source gives. */

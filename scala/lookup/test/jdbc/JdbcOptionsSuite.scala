@@ -1,8 +1,8 @@
 package io.firesteel.lookup.jdbc
 
+import io.firesteel.core.errors.FiresteelException
 import scala.jdk.CollectionConverters._
 
-import io.firesteel.core.FiresteelException
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.types.{IntegerType, StringType, StructType}
 

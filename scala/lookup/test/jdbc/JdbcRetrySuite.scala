@@ -1,10 +1,10 @@
 package io.firesteel.lookup.jdbc
 
+import io.firesteel.core.errors.FiresteelException
+import io.firesteel.lookup.jdbc.FlakyDriver.failure
 import java.sql.{SQLException, SQLNonTransientConnectionException, SQLRecoverableException}
 import java.sql.{SQLSyntaxErrorException, SQLTransientException}
 
-import io.firesteel.core.FiresteelException
-import io.firesteel.lookup.jdbc.FlakyDriver.failure
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.StructType
 import org.scalatest.BeforeAndAfterEach

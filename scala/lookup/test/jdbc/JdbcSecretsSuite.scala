@@ -1,12 +1,12 @@
 package io.firesteel.lookup.jdbc
 
+import io.firesteel.core.jdbc.Secrets
 import java.io.{PrintWriter, StringWriter}
 import java.sql.{SQLException, SQLTransientException}
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
-import io.firesteel.core.Secrets
 import org.apache.logging.log4j.{Level, LogManager}
 import org.apache.logging.log4j.core.{LogEvent, LoggerContext}
 import org.apache.logging.log4j.core.appender.AbstractAppender

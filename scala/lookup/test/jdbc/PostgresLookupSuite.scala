@@ -1,10 +1,10 @@
 package io.firesteel.lookup.jdbc
 
+import io.firesteel.core.errors.FiresteelException
 import java.io.{BufferedReader, InputStreamReader}
 
 import scala.jdk.CollectionConverters._
 
-import io.firesteel.core.FiresteelException
 import org.apache.spark.sql.Row
 
 /** Lookups in a real PostgreSQL, which `tests/python/postgres_server.py` starts. */

@@ -1,0 +1,154 @@
+package io.firesteel.changelog.aggregate
+
+import io.firesteel.changelog.ChangelogConf
+import io.firesteel.changelog.fold.FoldLimits
+import io.firesteel.changelog.state.{StateEntries, StateLayout, StatefulChangelogExec, TimeToLive, Watermark, WholeKey}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, BindReferences, Expression, Literal, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.types.ByteType
+
+/**
+ * The half of an aggregate below the exchange: what the rows of a task add to each group's state.
+ *
+ * The columns of the child are `keys ++ arguments ++ kindIn`, in this order.
+ *
+ * Memory: [[ChangelogConf.MAX_BUFFERED_ROWS]] groups and values; with more it hands on what it has.
+ */
+final private[changelog] case class PartialAggregateExec(
+    keys: Seq[Attribute],
+    arguments: Seq[Attribute],
+    functions: Seq[Expression],
+    distinct: Seq[Boolean],
+    kindIn: Option[Attribute],
+    delta: Seq[Attribute],
+    child: SparkPlan)
+  extends UnaryExecNode {
+
+  override def nodeName: String = "PartialChangelogAggregate"
+  override def output: Seq[Attribute] = delta
+  override def producedAttributes: AttributeSet = outputSet -- child.outputSet
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val layout = AggregateExecs.layout(keys, functions, distinct, kindIn, isGlobal = false)
+    val kindAt = if (kindIn.isEmpty) -1 else keys.size + arguments.size
+    val (limit, out) = (conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS), longMetric("numOutputRows"))
+    child.execute().mapPartitions { rows =>
+      new PartialAggregate(rows, FoldLimits.ofThisTask(limit), layout, kindAt).map { row =>
+        out += 1; row
+      }
+    }
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): SparkPlan =
+    copy(child = newChild)
+}
+
+/** Executes [[GroupAggregate]] on what [[PartialAggregateExec]] gives. */
+final private[changelog] case class ChangelogAggregateExec(
+    keys: Seq[Attribute],
+    functions: Seq[Expression],
+    distinct: Seq[Boolean],
+    results: Seq[Attribute],
+    kindIn: Option[Attribute],
+    kindOut: Attribute,
+    updateBefore: Boolean,
+    isGlobal: Boolean,
+    eventTime: Option[Attribute],
+    watermark: Watermark,
+    mode: String,
+    ttl: Option[TimeToLive],
+    stateInfo: Option[StatefulOperatorStateInfo],
+    child: SparkPlan)
+  extends StatefulChangelogExec {
+
+  override def nodeName: String = "ChangelogAggregate"
+  override def shortName: String = "changelogAggregate"
+  override def output: Seq[Attribute] = keys ++ results :+ kindOut
+  override def producedAttributes: AttributeSet = outputSet -- child.outputSet
+  // Arguments are read below; here only their sums arrive.
+  @transient override lazy val references: AttributeSet = AttributeSet(keys)
+  override def clusteredBy: Seq[Attribute] = keys
+
+  @transient private lazy val aggregateLayout =
+    AggregateExecs.layout(keys, functions, distinct, kindIn, isGlobal)
+
+  override def layout: StateLayout = aggregateLayout.state
+
+  override def firedMessage: String =
+    "groups are kept in state, and each micro-batch tells how their results changed"
+
+  override def firedValues: Map[String, String] = Map(
+    "operator" -> "Aggregate",
+    "changelogMode" -> mode,
+    "keys" -> keys.map(_.name).mkString(", "),
+    "state" -> stateText
+  )
+
+  override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =
+    copy(stateInfo = info, child = child)
+
+  override protected def folded()
+      : (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
+    val (layout, before) = (aggregateLayout, updateBefore)
+    val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
+    val (expressions, inputs) = resultColumns
+    val home = if (isGlobal) Some(WholeKey.homeOf(getStateInfo.numPartitions)) else None
+    (entries, place, rows) => {
+      val results = UnsafeProjection.create(expressions, inputs)
+      val whole = home.filter(_ == place).map(_ => WholeKey.row())
+      new FinalAggregate(
+        rows,
+        FoldLimits.ofThisTask(limit),
+        layout,
+        results,
+        before,
+        whole,
+        entries)
+    }
+  }
+
+  /** The result row in terms of keys and buffers; the kind, last, is set in place. */
+  private def resultColumns: (Seq[Expression], Seq[Attribute]) = {
+    val results = functions.map {
+      case function: DeclarativeAggregate =>
+        (function.aggBufferAttributes, function.evaluateExpression)
+      case any =>
+        val made = AttributeReference(any.prettyName, any.dataType, any.nullable)()
+        (Seq(made), made)
+    }
+    val inputs = keys ++ results.flatMap(_._1)
+    val kind = Literal(0.toByte, ByteType)
+    val columns = keys ++ results.map(_._2) :+ kind
+    (BindReferences.bindReferences(columns, inputs), inputs)
+  }
+}
+
+private[changelog] object AggregateExecs {
+
+  def layout(
+      keys: Seq[Attribute],
+      functions: Seq[Expression],
+      distinct: Seq[Boolean],
+      kindIn: Option[Attribute],
+      isGlobal: Boolean): AggregateLayout =
+    new AggregateLayout(
+      keys,
+      functions,
+      distinct,
+      kindIn.nonEmpty,
+      isGlobal)
+
+  /** The columns between the halves: those of the store's key and of its value. */
+  def delta(keys: Seq[Attribute], layout: AggregateLayout): Seq[Attribute] =
+    keys ++ (layout.state.key.drop(keys.size) ++ layout.state.value).map { field =>
+      AttributeReference(field.name, field.dataType, nullable = true)()
+    }
+}

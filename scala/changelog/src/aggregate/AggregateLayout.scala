@@ -1,0 +1,304 @@
+package io.firesteel.changelog.aggregate
+
+import io.firesteel.changelog.aggregate.slots.{BestValuesSlot, CountSlot, ExtremeSlot, ExtremeValue, FloatSumSlot, GroupState, InputColumns, LongSumSlot, MergedSlot, OwnAggregate, RetainedSlot, SetSlot, Slot, WholeSumSlot, WideSumSlot}
+import io.firesteel.changelog.fold.FoldLimits
+import io.firesteel.changelog.plan.{AnyAggregate, SplitDistinct}
+import io.firesteel.changelog.state.StateLayout
+import io.firesteel.core.rows.KeyIndex
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, EvalMode, Expression, SortOrder, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Count, DeclarativeAggregate, Max, Min, Sum}
+import org.apache.spark.sql.types.{BinaryType, DataType, Decimal, DecimalType, DoubleType, FloatType, IntegerType, StructType}
+
+/**
+ * Distinct values of some columns, each with the number of its rows: what `DISTINCT` needs, and
+ * `min` and `max` of an input that takes rows back. Calls on the same columns share one.
+ *
+ * @param columns places of the columns in the input
+ * @param filter the place of a column that says which rows count
+ * @param keepsNulls whether a value may have nulls; else a row with one has no value
+ * @param size how large it is in the store
+ */
+final private[aggregate] case class ValueSet(
+    columns: Seq[Int],
+    types: Seq[DataType],
+    filter: Option[Int],
+    keepsNulls: Boolean,
+    size: SetSlot) {
+
+  /** Whether a value is one field of eight bytes. */
+  val isNumber: Boolean = !keepsNulls && types.size == 1 && KeyIndex.fitsWord(types.head)
+
+  /** How many values an entry of the store has, on average: some two kilobytes of numbers. */
+  def perBucket: Int = if (isNumber) 256 else 64
+
+  /** Slots that count a value once, however many rows it has. They read a row of the value alone. */
+  val fed: ArrayBuffer[Slot] = ArrayBuffer.empty
+
+  /** Slots that look for the smallest or largest value. */
+  val extremes: ArrayBuffer[BestValuesSlot] = ArrayBuffer.empty
+
+  /** Slots that are computed anew when the set has changed. */
+  val retained: ArrayBuffer[RetainedSlot] = ArrayBuffer.empty
+}
+
+/**
+ * What the state of an aggregate is made of. Rows of the input are keys, then arguments, then the
+ * kind if there is one. An aggregate of the whole has a constant key, so that its state lies in one
+ * partition of as many as any other state has: Spark waits for all of them to commit.
+ *
+ * The store has one entry for each group: the number of its rows and the slots of its aggregates.
+ * Beside it, for each set of values, as many entries as [[ValueBuckets]] needs. Rows between the two
+ * halves of the operator have the same columns, key and value, and mean what is to be added.
+ *
+ * {{{
+ *   keys | set | bucket | rows | slots  | values
+ *   k=1  | -1  |  0     |  5   | sum 12 | null
+ *   k=1  |  0  |  0     | null | null   | 'a' 3 times, 'b' twice
+ * }}}
+ */
+final private[changelog] class AggregateLayout(
+    keys: Seq[Attribute],
+    functions: Seq[Expression],
+    distinct: Seq[Boolean],
+    retracting: Boolean,
+    val isGlobal: Boolean)
+  extends Serializable {
+
+  val numKeys: Int = keys.size
+
+  private val slotBuffer = ArrayBuffer.empty[(String, Slot)]
+  private val setBuffer = ArrayBuffer.empty[ValueSet]
+
+  /** The number of rows of the group. */
+  val rows: CountSlot = slot("rows", new CountSlot(Array.empty))
+
+  val results: Seq[AggregateResult] =
+    functions.zip(distinct).zipWithIndex.map { case ((function, isDistinct), i) =>
+      resultOf(function, isDistinct, i)
+    }
+
+  val slots: Array[Slot] = slotBuffer.map(_._2).toArray
+  val sets: Array[ValueSet] = setBuffer.toArray
+  private val names: Seq[String] = slotBuffer.map(_._1).toSeq
+
+  place()
+
+  val numLongs: Int = slots.map(_.longs).sum
+  val numRefs: Int = slots.map(_.refs).sum
+
+  /** Whether entries of the store tell the set that they belong to. */
+  val hasSet: Boolean = sets.nonEmpty
+
+  /** Where the key tells the set. */
+  val setAt: Int = numKeys
+
+  /** Columns of the store's key, and of the rows between the halves. */
+  val keyTypes: Seq[DataType] =
+    keys.map(_.dataType) ++ (if (hasSet) Seq(IntegerType, IntegerType) else Nil)
+
+  /** Whether some functions keep buffers of Spark's. */
+  val hasMerged: Boolean = slots.exists(_.isInstanceOf[MergedSlot])
+
+  /** Whether some of these grow with the rows that they are given: `collect_list`. */
+  val hasGrowing: Boolean = slots.exists {
+    case merged: MergedSlot => merged.isObject
+    case _ => false
+  }
+
+  private val slotTypes: Seq[DataType] = slots.toSeq.flatMap(_.fields.map(_._2))
+
+  val valueTypes: Seq[DataType] = if (hasSet) slotTypes :+ BinaryType else slotTypes
+
+  /** Where the store's value has values of a set. */
+  val valuesAt: Int = slotTypes.size
+
+  /** Where in the value each slot begins. */
+  val slotAt: Array[Int] = slots.map(_.fields.size).scanLeft(0)(_ + _).init
+
+  /** Slots that are added to row by row; the others are fed by sets. */
+  val direct: Array[Slot] = {
+    val bySets = sets.flatMap(s => s.fed ++ s.extremes ++ s.retained :+ s.size).toSet
+    slots.filterNot(bySets.contains)
+  }
+
+  /** Whether an entry may be of any size. */
+  val isOfAnySize: Boolean = slotTypes.exists(!UnsafeRow.isFixedLength(_))
+
+  /** Bytes of a group's state, by estimate; without what is of any size. */
+  val stateBytes: Long = FoldLimits.overhead + (numLongs + 6L * numRefs) * 8L
+
+  def newState(): GroupState = new GroupState(new Array[Long](numLongs), new Array[Any](numRefs))
+
+  def merge(state: GroupState, row: InternalRow, at: Int): Unit = {
+    var i = 0
+    while (i < slots.length) {
+      slots(i).merge(state, row, at + slotAt(i))
+      i += 1
+    }
+  }
+
+  def write(state: GroupState, value: InternalRow): Unit = {
+    var i = 0
+    while (i < slots.length) {
+      slots(i).write(state, value, slotAt(i))
+      i += 1
+    }
+  }
+
+  def isZero(state: GroupState): Boolean = slots.forall(_.isZero(state))
+
+  /** The store's schema. */
+  def state: StateLayout = {
+    val keyNames = keys.zipWithIndex.map { case (key, i) =>
+      s"key_$i" + SplitDistinct.bucketsOf(key).fold("")(n => s"_of_$n")
+    } ++
+      (if (hasSet) Seq("set", "bucket") else Nil)
+    val slotNames = slots.indices.flatMap(i => slots(i).fields.map(f => s"${names(i)}_${f._1}"))
+    val valueNames =
+      if (hasSet) slotNames :+ sets.map(typesOf).mkString("values_", "_", "") else slotNames
+    StateLayout(
+      AggregateLayout.name,
+      schema(keyNames, keyTypes),
+      schema(valueNames, valueTypes),
+      prefix = 0)
+  }
+
+  /** The types of packed values are in no schema, so that a name must tell them. */
+  private def typesOf(set: ValueSet): String = set.types.map(_.catalogString).mkString("_")
+
+  private def schema(names: Seq[String], types: Seq[DataType]): StructType =
+    StructType(names.zip(types).map { case (n, t) =>
+      StateLayout.field(AggregateLayout.name, n, t)
+    })
+
+  private def place(): Unit = {
+    slots.map(_.longs).scanLeft(0)(_ + _).zip(slots).foreach { case (at, s) => s.longAt = at }
+    slots.map(_.refs).scanLeft(0)(_ + _).zip(slots).foreach { case (at, s) => s.refAt = at }
+  }
+
+  private def slot[S <: Slot](name: String, make: => S): S =
+    slotBuffer.collectFirst { case (`name`, known) => known.asInstanceOf[S] }.getOrElse {
+      val made = make
+      slotBuffer += name -> made
+      made
+    }
+
+  private def resultOf(function: Expression, isDistinct: Boolean, i: Int): AggregateResult =
+    function match {
+      case count: Count if count.children.forall(_.foldable) => CountResult(rows)
+      case count: Count if isDistinct =>
+        val set = setOf(count.children)
+        CountResult(fed(set, "count", new CountSlot(set.types.indices.toArray)))
+      case count: Count =>
+        val places = count.children.map(placeOf)
+        CountResult(slot(places.mkString("count_", "_", ""), new CountSlot(places.toArray)))
+      case sum: Sum => sumOf(sum, sum.child, isDistinct, sum.evalContext.evalMode)
+      case average: Average => sumOf(average, average.child, isDistinct, EvalMode.LEGACY)
+      case min: Min => ExtremeResult(extreme(min.child, largest = false))
+      case max: Max => ExtremeResult(extreme(max.child, largest = true))
+      case any: AnyAggregate => anyOf(any, isDistinct, i)
+      case other => throw new IllegalStateException(s"no state for $other")
+    }
+
+  private def sumOf(
+      function: DeclarativeAggregate,
+      child: Expression,
+      isDistinct: Boolean,
+      evalMode: EvalMode.Value): AggregateResult = {
+    def make(at: Int): Slot = child.dataType match {
+      case FloatType | DoubleType => new FloatSumSlot(at, child.dataType)
+      case wide: DecimalType if wide.precision > Decimal.MAX_LONG_DIGITS =>
+        new WideSumSlot(at, wide)
+      case whole => new LongSumSlot(at, whole)
+    }
+    val made =
+      if (isDistinct) {
+        val set = setOf(Seq(child))
+        fed(set, "sum", make(0))
+      } else slot(s"sum_${placeOf(child)}", make(placeOf(child)))
+    val second = BufferPart.of(function)
+    made match {
+      case float: FloatSumSlot => FloatSumResult(float, second)
+      case whole: WholeSumSlot =>
+        val sumType = function.aggBufferAttributes.head.dataType
+        WholeSumResult(whole, child.dataType, sumType, evalMode, second)
+      case other => throw new IllegalStateException(s"no sum: $other")
+    }
+  }
+
+  private def extreme(child: Expression, largest: Boolean): ExtremeValue = {
+    val name = if (largest) "max" else "min"
+    if (!retracting) {
+      val at = placeOf(child)
+      slot(s"${name}_$at", new ExtremeSlot(at, child.dataType, largest))
+    } else {
+      val set = setOf(Seq(child))
+      val made = slot(
+        s"${name}_of_set_${setBuffer.indexOf(set)}",
+        new BestValuesSlot(child.dataType, largest))
+      if (!set.extremes.contains(made)) set.extremes += made
+      made
+    }
+  }
+
+  private def anyOf(call: AnyAggregate, isDistinct: Boolean, i: Int): AggregateResult = {
+    // Constants, such as a percentage, are part of what the state means.
+    val constants = call.arguments.collect {
+      case constant if constant.foldable => constant.sql
+      case order: SortOrder => order.direction.sql + order.nullOrdering.sql
+    }
+    val name = (s"call_$i" +: call.prettyName +: constants).mkString("_")
+    val read = call.arguments.flatMap(_.collect { case p: BoundReference => p })
+    val places = read.distinctBy(_.ordinal)
+    if (!retracting && !isDistinct) {
+      val all = (places ++ call.filter.map(_.asInstanceOf[BoundReference])).distinctBy(_.ordinal)
+      val own = new OwnAggregate(call, all.map(_.ordinal), all.map(_.dataType))
+      val columns = new InputColumns(all.map(placeOf).toArray, all.map(_.dataType).toArray)
+      MergedResult(slot(name, new MergedSlot(own, columns)))
+    } else {
+      val set = setOf(places, call.filter, keepsNulls = true)
+      val unfiltered = call.copy(filter = None)
+      val own = new OwnAggregate(unfiltered, places.map(_.ordinal), places.map(_.dataType))
+      val made = slot(name, new RetainedSlot(own, call.dataType, isDistinct))
+      set.retained += made
+      RetainedResult(made, set.size)
+    }
+  }
+
+  private def fed[S <: Slot](set: ValueSet, name: String, make: => S): S = {
+    val made = slot(s"${name}_of_set_${setBuffer.indexOf(set)}", make)
+    if (!set.fed.contains(made)) set.fed += made
+    made
+  }
+
+  private def setOf(
+      children: Seq[Expression],
+      filter: Option[Expression] = None,
+      keepsNulls: Boolean = false): ValueSet = {
+    val (columns, by) = (children.map(placeOf), filter.map(placeOf))
+    setBuffer.find { set =>
+      set.columns == columns && set.filter == by && set.keepsNulls == keepsNulls
+    }.getOrElse {
+      val size = slot(s"set_${setBuffer.size}", new SetSlot)
+      val made = ValueSet(columns, children.map(_.dataType), by, keepsNulls, size)
+      setBuffer += made
+      made
+    }
+  }
+
+  /** Where the input has a column. */
+  private def placeOf(argument: Expression): Int = argument match {
+    case column: BoundReference => numKeys + column.ordinal
+    case other => throw new IllegalStateException(s"no column: $other")
+  }
+}
+
+private[changelog] object AggregateLayout {
+  val name = "aggregate"
+
+  /** The set of a group's own entry. */
+  val ofGroup: Int = -1
+}

@@ -1,0 +1,78 @@
+package io.firesteel.changelog.aggregate
+
+import io.firesteel.changelog.aggregate.slots.GroupState
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, GenericInternalRow, JoinedRow, Literal, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.types.IntegerType
+
+/** Makes the rows of an aggregate's store. One per task. */
+final private[aggregate] class AggregateRows(layout: AggregateLayout) {
+
+  private[this] val groupKeyTypes = layout.keyTypes.take(layout.numKeys)
+  private[this] val value = new GenericInternalRow(layout.valueTypes.size)
+  private[this] val joined = new JoinedRow
+  private[this] val joinedDelta = new JoinedRow
+  private[this] val toValue = UnsafeProjection.create(layout.valueTypes.toArray)
+  private[this] val toDelta =
+    UnsafeProjection.create((layout.keyTypes ++ layout.valueTypes).toArray)
+  private[this] val toEntryKey = UnsafeProjection.create(ofGroup(AggregateLayout.ofGroup))
+  private[this] val toKeyOfGroup = UnsafeProjection.create(bound(groupKeyTypes.size))
+  private[this] val toBucketKey = UnsafeProjection.create(layout.keyTypes.toArray)
+  private[this] val bucket = new GenericInternalRow(2)
+
+  /** The key of the group that a row between the halves is about. */
+  def groupKeyOf(delta: InternalRow): UnsafeRow = toKeyOfGroup(delta)
+
+  /** The key of a group's own entry. */
+  def entryOf(groupKey: UnsafeRow): UnsafeRow = toEntryKey(groupKey)
+
+  /** The key of an entry with values of a set. */
+  def bucketKeyOf(groupKey: UnsafeRow, set: Int, at: Int): UnsafeRow = {
+    bucket.setInt(0, set)
+    bucket.setInt(1, at)
+    toBucketKey(joined(groupKey, bucket))
+  }
+
+  /** The value of a group's own entry. */
+  def valueOf(state: GroupState): UnsafeRow = {
+    write(state)
+    toValue(value)
+  }
+
+  /** The value of an entry with values of a set. */
+  def valueOf(values: Array[Byte]): UnsafeRow = {
+    fill(values)
+    toValue(value)
+  }
+
+  /** What is to be added to a group's own entry. */
+  def delta(groupKey: UnsafeRow, state: GroupState): UnsafeRow = {
+    write(state)
+    toDelta(joinedDelta(toEntryKey(groupKey), value))
+  }
+
+  /** What is to be added to a set of values. */
+  def delta(groupKey: UnsafeRow, set: Int, values: Array[Byte]): UnsafeRow = {
+    fill(values)
+    toDelta(joinedDelta(bucketKeyOf(groupKey, set, 0), value))
+  }
+
+  private[this] def write(state: GroupState): Unit = {
+    layout.write(state, value)
+    if (layout.hasSet) value.setNullAt(layout.valuesAt)
+  }
+
+  private[this] def fill(values: Array[Byte]): Unit = {
+    (0 until layout.valuesAt).foreach(value.setNullAt)
+    value.update(layout.valuesAt, values)
+  }
+
+  private[this] def bound(columns: Int): Seq[Expression] =
+    layout.keyTypes.take(columns).zipWithIndex.map { case (t, i) =>
+      BoundReference(i, t, nullable = true)
+    }
+
+  private[this] def ofGroup(set: Int): Seq[Expression] =
+    if (!layout.hasSet) bound(groupKeyTypes.size)
+    else bound(groupKeyTypes.size) ++ Seq(Literal(set, IntegerType), Literal(0, IntegerType))
+}

@@ -1,0 +1,105 @@
+package io.firesteel.changelog.aggregate
+
+import io.firesteel.changelog.aggregate.slots.GroupState
+import io.firesteel.changelog.fold.{FoldIterator, FoldLimits, PackedValues, ValueTallies}
+import io.firesteel.core.changes.RowKind
+import io.firesteel.core.rows.KeyIndex
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection}
+
+/**
+ * Sums up the rows of a task, group by group, below the exchange: what each adds to the state.
+ *
+ * @param kindAt where a row tells its kind; -1 when rows only come
+ */
+final private[changelog] class PartialAggregate(
+    rows: Iterator[InternalRow],
+    limits: FoldLimits,
+    layout: AggregateLayout,
+    kindAt: Int)
+  extends FoldIterator(rows, limits) {
+
+  private[this] val keys = layout.keyTypes.take(layout.numKeys).zipWithIndex.map { case (t, i) =>
+    BoundReference(i, t, nullable = true)
+  }
+  private[this] val groups = new KeyIndex(KeyIndex.isNumber(keys), keys.size)
+  private[this] val states = ArrayBuffer.empty[GroupState]
+  private[this] val values = layout.sets.map(set => new ValueTallies(set.isNumber))
+  private[this] val made = new AggregateRows(layout)
+  private[this] val valueRows = new ValueRows(layout)
+  private[this] val toKey = UnsafeProjection.create(keys)
+  private[this] var taken = 0L // bytes of rows, at most what growing buffers have kept of them
+
+  override protected def held: Int = {
+    var (entries, set) = (states.size, 0)
+    while (set < values.length) {
+      entries += values(set).size
+      set += 1
+    }
+    entries
+  }
+
+  override protected def bytes: Long = {
+    var (sum, set) = (groups.bytes + states.size * layout.stateBytes + taken, 0)
+    while (set < values.length) {
+      sum += values(set).bytes
+      set += 1
+    }
+    sum
+  }
+
+  override protected def fold(row: InternalRow): Unit = {
+    val sign = if (kindAt >= 0 && RowKind.isRetraction(row.getByte(kindAt))) -1 else 1
+    val group = groups.of(toKey(row))
+    if (group == states.size) states += layout.newState()
+    val state = states(group)
+    if (layout.hasGrowing) taken += FoldLimits.bytesOf(row)
+    var i = 0
+    while (i < layout.direct.length) {
+      layout.direct(i).add(state, row, sign)
+      i += 1
+    }
+    i = 0
+    while (i < values.length) {
+      val value = valueRows.of(row, i)
+      if (value != null) values(i).add(group, value, sign.toLong)
+      i += 1
+    }
+  }
+
+  override protected def drain(): Iterator[InternalRow] = {
+    val ofGroups = states.indices.iterator.map(g => made.delta(groups.key(g), states(g)))
+    val ofSets = layout.sets.indices.iterator.flatMap(ofSet)
+    (ofGroups ++ ofSets).concat(emptied())
+  }
+
+  /** The values of a set, packed group by group. */
+  private def ofSet(set: Int): Iterator[InternalRow] = {
+    val of = values(set)
+    val (order, starts) = of.byGroup(states.size)
+    val perRow = layout.sets(set).perBucket * PartialAggregate.bucketsPerRow
+    states.indices.iterator.flatMap { group =>
+      val (from, until) = (starts(group), of.dropZeros(order, starts(group), starts(group + 1)))
+      (from until until by perRow).iterator.map { at =>
+        val packed = PackedValues.pack(of, order, at, math.min(at + perRow, until))
+        made.delta(groups.key(group), set, packed)
+      }
+    }
+  }
+
+  private def emptied(): Iterator[InternalRow] = {
+    groups.clear()
+    states.clear()
+    taken = 0L
+    values.foreach(_.clear())
+    Iterator.empty
+  }
+}
+
+private[changelog] object PartialAggregate {
+
+  /** A row between the halves has values of at most so many entries of the store. */
+  val bucketsPerRow: Int = 16
+}

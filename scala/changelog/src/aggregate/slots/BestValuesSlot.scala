@@ -1,0 +1,129 @@
+package io.firesteel.changelog.aggregate.slots
+
+import java.util.Objects
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData, TypeUtils}
+import org.apache.spark.sql.types.{ArrayType, BinaryType, DataType, LongType}
+
+/**
+ * The smallest or the largest value of a set that loses values, too: the best few of them, so that all
+ * are looked through only when these have gone.
+ *
+ * The best are sorted. No other value of the set is better than the last of them, and where the set has
+ * no others, all that come are among them until they are too many.
+ */
+final private[aggregate] class BestValuesSlot(dataType: DataType, largest: Boolean)
+  extends ExtremeValue {
+  import BestValuesSlot._
+
+  @transient private[this] lazy val ordering = TypeUtils.getInterpretedOrdering(dataType)
+
+  // Whether the set has others, and the best.
+  override val fields: Seq[(String, DataType)] =
+    Seq("others" -> LongType, "best" -> ArrayType(dataType, containsNull = false))
+
+  override def value(state: GroupState): Any = {
+    val best = bestOf(state)
+    if (best.isEmpty) null else best.head
+  }
+
+  def appear(state: GroupState, value: Any): Unit = {
+    val best = bestOf(state)
+    val at = best.lastIndexWhere(!isBetter(value, _)) + 1
+    // One that expired, and comes again, may still be among them.
+    if ((at < best.size || !hasOthers(state)) && placeOf(best, value) < 0) {
+      best.insert(at, InternalRow.copyValue(value))
+      if (best.size > most) {
+        best.remove(most)
+        setOthers(state, has = true)
+      }
+    }
+  }
+
+  /** Whether all values must be looked through to know the best. */
+  def vanish(state: GroupState, value: Any): Boolean = {
+    val best = bestOf(state)
+    val at = placeOf(best, value)
+    if (at >= 0) { val _ = best.remove(at) }
+    best.isEmpty && hasOthers(state)
+  }
+
+  /**
+   * Arrays of bytes are equal by their order alone. Not so floats: both zeros are values, and NaN is one, as
+   * Java's equality has it and Scala's has not.
+   */
+  private def placeOf(best: ArrayBuffer[Any], value: Any): Int = best.indexWhere { other =>
+    if (dataType == BinaryType) ordering.compare(other, value) == 0
+    else Objects.equals(other, value)
+  }
+
+  /** Looks through all values. */
+  def search(state: GroupState, visitAll: (Any => Unit) => Unit): Unit = {
+    val best = bestOf(state)
+    best.clear()
+    var others = false
+    visitAll { value =>
+      if (best.size < wanted || isBetter(value, best.last)) {
+        best.insert(best.lastIndexWhere(!isBetter(value, _)) + 1, InternalRow.copyValue(value))
+        if (best.size > wanted) {
+          best.remove(wanted)
+          others = true
+        }
+      } else others = true
+    }
+    setOthers(state, others)
+  }
+
+  private def isBetter(candidate: Any, than: Any): Boolean = {
+    val order = ordering.compare(candidate, than)
+    if (largest) order > 0 else order < 0
+  }
+
+  private def hasOthers(state: GroupState): Boolean = state.longs(longAt) != 0L
+
+  private def setOthers(state: GroupState, has: Boolean): Unit =
+    state.longs(longAt) = if (has) 1L else 0L
+
+  private def bestOf(state: GroupState): ArrayBuffer[Any] = {
+    if (state.refs(refAt) == null) state.refs(refAt) = ArrayBuffer.empty[Any]
+    state.refs(refAt).asInstanceOf[ArrayBuffer[Any]]
+  }
+
+  // Rows say nothing of it, nor do other tasks: what it is found in is in the store.
+  override def add(state: GroupState, row: InternalRow, sign: Int): Unit = ()
+
+  override def merge(state: GroupState, row: InternalRow, at: Int): Unit =
+    if (!row.isNullAt(at + 1)) {
+      setOthers(state, row.getLong(at) != 0L)
+      val stored: ArrayData = row.getArray(at + 1)
+      bestOf(state) ++=
+        (0 until stored.numElements()).map(i => InternalRow.copyValue(stored.get(i, dataType)))
+    }
+
+  override def write(state: GroupState, row: InternalRow, at: Int): Unit = {
+    row.setLong(at, state.longs(longAt))
+    val best = bestOf(state)
+    row.update(at + 1, if (best.isEmpty) null else new GenericArrayData(best.toArray))
+  }
+
+  override def isZero(state: GroupState): Boolean = bestOf(state).isEmpty && !hasOthers(state)
+}
+
+private[aggregate] object BestValuesSlot {
+
+  /** Values that are kept when all have been looked through: as many go before it is done again. */
+  val wanted: Int = 16
+
+  /** Values that are kept of those that come: to drop one means to look through all sooner. */
+  val most: Int = 2 * wanted
+}
+
+/** Knows the smallest or the largest of a group's values. */
+private[aggregate] trait ExtremeValue extends Slot {
+
+  /** Null when there is none. */
+  def value(state: GroupState): Any
+}

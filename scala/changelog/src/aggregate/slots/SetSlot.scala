@@ -1,0 +1,33 @@
+package io.firesteel.changelog.aggregate.slots
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.{DataType, LongType}
+
+/** How many values a set has in the store, and in how many entries: see [[ValueBuckets]]. */
+final private[aggregate] class SetSlot extends Slot {
+
+  override val fields: Seq[(String, DataType)] = Seq("values" -> LongType, "buckets" -> LongType)
+
+  def values(state: GroupState): Long = state.longs(longAt)
+
+  def add(state: GroupState, values: Long): Unit = state.longs(longAt) += values
+
+  def buckets(state: GroupState): Int = state.longs(longAt + 1).toInt
+
+  def setBuckets(state: GroupState, buckets: Int): Unit = state.longs(longAt + 1) = buckets.toLong
+
+  def clear(state: GroupState): Unit = setBuckets(state, 0)
+
+  // Rows say nothing of it: what a row adds is known when the store has been read.
+  override def add(state: GroupState, row: InternalRow, sign: Int): Unit = ()
+
+  override def merge(state: GroupState, row: InternalRow, at: Int): Unit = {
+    add(state, row.getLong(at))
+    state.longs(longAt + 1) += row.getLong(at + 1)
+  }
+
+  override def write(state: GroupState, row: InternalRow, at: Int): Unit = {
+    row.setLong(at, values(state))
+    row.setLong(at + 1, buckets(state).toLong)
+  }
+}

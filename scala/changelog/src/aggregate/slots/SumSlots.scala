@@ -1,0 +1,122 @@
+package io.firesteel.changelog.aggregate.slots
+
+import java.math.BigInteger
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.{BinaryType, ByteType, DataType, DecimalType, IntegerType, LongType, ShortType}
+
+/** A sum of numbers that are whole, or are when their decimal point is left out, kept exactly. */
+sealed abstract private[aggregate] class WholeSumSlot extends Slot {
+
+  /** Rows with a number. */
+  final def count(state: GroupState): Long = state.longs(longAt)
+
+  /** The sum, whatever its size. */
+  def sum(state: GroupState): BigInteger
+
+  /** The sum's low 64 bits: what remains of it when it overflows. */
+  def lowBits(state: GroupState): Long
+
+  /** Whether the sum fits into 64 bits. */
+  def fits(state: GroupState): Boolean
+
+  /** The nearest double. */
+  final def toDouble(state: GroupState): Double =
+    if (fits(state)) lowBits(state).toDouble else sum(state).doubleValue
+}
+
+/**
+ * A sum of numbers of 64 bits, in 128: the number of rows, low and high half. It cannot overflow,
+ * so that a sum may pass a bound and come back.
+ */
+final private[aggregate] class LongSumSlot(column: Int, dataType: DataType) extends WholeSumSlot {
+
+  override val fields: Seq[(String, DataType)] =
+    Seq("sum_count" -> LongType, "sum_low" -> LongType, "sum_high" -> LongType)
+
+  override def add(state: GroupState, row: InternalRow, sign: Int): Unit =
+    if (!row.isNullAt(column)) {
+      val value = read(row)
+      state.longs(longAt) += sign
+      if (sign > 0) plus(state, value, value >> 63) else minus(state, value)
+    }
+
+  override def merge(state: GroupState, row: InternalRow, at: Int): Unit = {
+    state.longs(longAt) += row.getLong(at)
+    plus(state, row.getLong(at + 1), row.getLong(at + 2))
+  }
+
+  override def write(state: GroupState, row: InternalRow, at: Int): Unit =
+    (0 until 3).foreach(i => row.setLong(at + i, state.longs(longAt + i)))
+
+  override def sum(state: GroupState): BigInteger =
+    BigInteger.valueOf(state.longs(longAt + 2)).shiftLeft(64).add(
+      new BigInteger(java.lang.Long.toUnsignedString(lowBits(state))))
+
+  override def lowBits(state: GroupState): Long = state.longs(longAt + 1)
+
+  override def fits(state: GroupState): Boolean = state.longs(longAt + 2) == (lowBits(state) >> 63)
+
+  private def plus(state: GroupState, low: Long, high: Long): Unit = {
+    val sum = lowBits(state) + low
+    val carry = if (java.lang.Long.compareUnsigned(sum, low) < 0) 1 else 0
+    state.longs(longAt + 1) = sum
+    state.longs(longAt + 2) += high + carry
+  }
+
+  private def minus(state: GroupState, value: Long): Unit = {
+    val before = lowBits(state)
+    val borrow = if (java.lang.Long.compareUnsigned(before, value) < 0) 1 else 0
+    state.longs(longAt + 1) = before - value
+    state.longs(longAt + 2) -= (value >> 63) + borrow
+  }
+
+  private def read(row: InternalRow): Long = dataType match {
+    case LongType => row.getLong(column)
+    case IntegerType => row.getInt(column).toLong
+    case ShortType => row.getShort(column).toLong
+    case ByteType => row.getByte(column).toLong
+    case decimal: DecimalType =>
+      row.getDecimal(column, decimal.precision, decimal.scale).toUnscaledLong
+    case other => throw new IllegalStateException(s"no whole number: $other")
+  }
+}
+
+/** A sum of decimals of more than 18 digits, of any size. */
+final private[aggregate] class WideSumSlot(column: Int, decimal: DecimalType)
+  extends WholeSumSlot {
+
+  override val fields: Seq[(String, DataType)] =
+    Seq("sum_count" -> LongType, "sum_exact" -> BinaryType)
+
+  override def add(state: GroupState, row: InternalRow, sign: Int): Unit =
+    if (!row.isNullAt(column)) {
+      val value =
+        row.getDecimal(column, decimal.precision, decimal.scale).toJavaBigDecimal.unscaledValue
+      state.longs(longAt) += sign
+      plus(state, if (sign > 0) value else value.negate)
+    }
+
+  override def merge(state: GroupState, row: InternalRow, at: Int): Unit = {
+    state.longs(longAt) += row.getLong(at)
+    plus(state, new BigInteger(row.getBinary(at + 1)))
+  }
+
+  override def write(state: GroupState, row: InternalRow, at: Int): Unit = {
+    row.setLong(at, state.longs(longAt))
+    row.update(at + 1, sum(state).toByteArray)
+  }
+
+  override def sum(state: GroupState): BigInteger =
+    Option(state.refs(refAt)).fold(BigInteger.ZERO)(_.asInstanceOf[BigInteger])
+
+  override def lowBits(state: GroupState): Long = sum(state).longValue
+
+  override def fits(state: GroupState): Boolean = sum(state).bitLength < 64
+
+  override def isZero(state: GroupState): Boolean =
+    super.isZero(state) && sum(state).signum == 0
+
+  private def plus(state: GroupState, value: BigInteger): Unit =
+    state.refs(refAt) = sum(state).add(value)
+}

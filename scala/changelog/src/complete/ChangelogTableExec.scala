@@ -1,0 +1,56 @@
+package io.firesteel.changelog.complete
+
+import io.firesteel.changelog.ChangelogConf
+import io.firesteel.changelog.fold.FoldLimits
+import io.firesteel.changelog.state.{StateEntries, StateLayout, StatefulChangelogExec, TimeToLive, Watermark}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, UnsafeProjection}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.types.{DataType, LongType, StructType}
+
+/** Executes [[ChangelogTable]]: the state is the whole result, and all of it is given each time. */
+final private[changelog] case class ChangelogTableExec(
+    columns: Seq[Attribute],
+    kindIn: Option[Attribute],
+    ttl: Option[TimeToLive],
+    stateInfo: Option[StatefulOperatorStateInfo],
+    child: SparkPlan)
+  extends StatefulChangelogExec {
+
+  override def nodeName: String = "ChangelogTable"
+  override def shortName: String = "changelogTable"
+  override def output: Seq[Attribute] = columns
+  override def producedAttributes: AttributeSet = outputSet -- child.outputSet
+  override def clusteredBy: Seq[Attribute] = columns
+  override def eventTime: Option[Attribute] = None
+  override def watermark: Watermark = new Watermark
+
+  override def layout: StateLayout = {
+    def field(name: String, dataType: DataType) = StateLayout.field("table", name, dataType)
+    val key = columns.zipWithIndex.map { case (c, i) => field(s"column_$i", c.dataType) }
+    StateLayout("table", StructType(key), StructType(Seq(field("count", LongType))), prefix = 0)
+  }
+
+  override def firedMessage: String = "the whole result is kept in state for complete mode"
+
+  override def firedValues: Map[String, String] =
+    Map("operator" -> "Table", "changelogMode" -> "the whole result")
+
+  override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =
+    copy(stateInfo = info, child = child)
+
+  override protected def folded()
+      : (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
+    val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
+    val (width, in) = (columns.size, child.output)
+    val (row, kindAt) = (columns, if (kindIn.isEmpty) -1 else width)
+    (entries, _, rows) =>
+      new WholeTable(
+        rows,
+        FoldLimits.ofThisTask(limit),
+        UnsafeProjection.create(row, in),
+        kindAt,
+        entries)
+  }
+}

@@ -1,0 +1,55 @@
+package io.firesteel.changelog.filter
+
+import io.firesteel.core.changes.RowKind
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/**
+ * Rows that pass. Of an update that passes on one side alone, the row that was becomes a deletion,
+ * the row that is an insertion. The two sides of an update come one after the other: whoever makes
+ * them gives them so, and nothing between reorders them.
+ */
+final private[filter] class FilteredChanges(
+    rows: Iterator[UnsafeRow],
+    passesAt: Int,
+    kindAt: Int)
+  extends Iterator[InternalRow] {
+
+  private[this] var ready: List[UnsafeRow] = Nil
+
+  override def hasNext: Boolean = {
+    while (ready.isEmpty && rows.hasNext) ready = read(rows.next())
+    ready.nonEmpty
+  }
+
+  override def next(): InternalRow =
+    if (hasNext) {
+      val row = ready.head
+      ready = ready.tail
+      row
+    } else throw new NoSuchElementException("no more changes")
+
+  private def read(row: UnsafeRow): List[UnsafeRow] =
+    if (row.getByte(kindAt) != RowKind.UpdateBefore) {
+      if (passes(row)) List(row) else Nil
+    } else {
+      val before = row.copy()
+      // Generated code computes a row only when it is asked whether there is one.
+      require(rows.hasNext, "an update without its second side")
+      val after = rows.next()
+      require(after.getByte(kindAt) == RowKind.UpdateAfter, "an update without its second side")
+      (passes(before), passes(after)) match {
+        case (true, true) => List(before, after)
+        case (true, false) => List(as(before, RowKind.Delete))
+        case (false, true) => List(as(after, RowKind.Insert))
+        case (false, false) => Nil
+      }
+    }
+
+  private def passes(row: UnsafeRow): Boolean = !row.isNullAt(passesAt) && row.getBoolean(passesAt)
+
+  private def as(row: UnsafeRow, kind: Byte): UnsafeRow = {
+    row.setByte(kindAt, kind)
+    row
+  }
+}

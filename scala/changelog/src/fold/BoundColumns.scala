@@ -1,0 +1,13 @@
+package io.firesteel.changelog.fold
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BindReferences, Expression, SortOrder}
+
+/** Columns and orders in terms of places in a row. */
+private[changelog] object BoundColumns {
+
+  def order(order: Seq[SortOrder], row: Seq[Attribute]): Seq[SortOrder] =
+    order.map(o => BindReferences.bindReference(o, row))
+
+  def of(columns: Seq[Attribute], row: Seq[Attribute]): Seq[Expression] =
+    columns.map(c => BindReferences.bindReference(c: Expression, row))
+}

@@ -1,0 +1,17 @@
+package io.firesteel.changelog.fold
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/** A number that is counted up and down. */
+final private[changelog] class Tally(var count: Long)
+
+private[changelog] object Tally {
+  type Map = java.util.LinkedHashMap[UnsafeRow, Tally]
+
+  /** Adds to the tally of a key, which is copied when it is new. */
+  def add(tallies: Map, key: UnsafeRow, count: Long): Unit = {
+    val known = tallies.get(key)
+    if (known == null) { val _ = tallies.put(key.copy(), new Tally(count)) }
+    else known.count += count
+  }
+}

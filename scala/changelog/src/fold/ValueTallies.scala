@@ -1,0 +1,192 @@
+package io.firesteel.changelog.fold
+
+import java.util.Arrays
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/**
+ * Numbers of rows that distinct values of groups gain and lose.
+ *
+ * Memory: an open-addressing table of which at least a third is free, 4 bytes a slot, and for each
+ * value 24 bytes; for one that does not fit into eight bytes its row too.
+ *
+ * @param isNumber whether a value is one field of eight bytes, and known by them alone
+ */
+final private[changelog] class ValueTallies(val isNumber: Boolean) {
+  import ValueTallies._
+
+  private[this] var table = new Array[Int](initialSlots) // an entry's number + 1, or 0
+  private[this] var groups = new Array[Int](initialEntries)
+  private[this] var hashes = new Array[Int](initialEntries)
+  private[this] var counts = new Array[Long](initialEntries)
+  private[this] var numbers = if (isNumber) new Array[Long](initialEntries) else null
+  private[this] var rows = if (isNumber) null else new Array[UnsafeRow](initialEntries)
+  private[this] var entries = 0
+  private[this] var rowBytes = 0L
+
+  /** Entries so far. */
+  def size: Int = entries
+
+  /** Bytes held, by estimate. */
+  def bytes: Long = table.length * 4L + groups.length * 24L + rowBytes
+
+  def number(entry: Int): Long = numbers(entry)
+  def row(entry: Int): UnsafeRow = rows(entry)
+  def count(entry: Int): Long = counts(entry)
+
+  /** A hash of the value alone, the same wherever it is met. */
+  def hash(entry: Int): Int = hashes(entry)
+
+  /** Adds to the tally of a value of a group; a row is copied when it is new. */
+  def add(group: Int, value: UnsafeRow, count: Long): Unit =
+    if (isNumber) addNumber(group, value.getLong(0), count) else addRow(group, value, count)
+
+  def addNumber(group: Int, number: Long, count: Long): Unit = {
+    val entry = ofNumber(group, number)
+    counts(entry) += count
+  }
+
+  def addRow(group: Int, value: UnsafeRow, count: Long): Unit = {
+    val entry = ofRow(group, value)
+    counts(entry) += count
+  }
+
+  /** Adds to the tally of an entry. */
+  def addTo(entry: Int, count: Long): Unit = counts(entry) += count
+
+  /** The entry of a value that is a row. */
+  def ofRow(group: Int, value: UnsafeRow): Int = {
+    val hash = value.hashCode
+    val mask = table.length - 1
+    var at = slot(hash, group) & mask
+    var entry = table(at) - 1
+    while (entry >= 0 && !(hashes(entry) == hash && groups(entry) == group &&
+        rows(entry).equals(value))) {
+      at = (at + 1) & mask
+      entry = table(at) - 1
+    }
+    if (entry < 0) {
+      entry = enter(at, group, hash)
+      rows(entry) = value.copy()
+      rowBytes += value.getSizeInBytes + rowOverhead
+    }
+    entry
+  }
+
+  /** The entry of a value among those of a group; a new one counts 0 rows. */
+  def ofNumber(group: Int, number: Long): Int = {
+    val hash = hashOf(number)
+    val mask = table.length - 1
+    var at = slot(hash, group) & mask
+    var entry = table(at) - 1
+    while (entry >= 0 && !(numbers(entry) == number && groups(entry) == group)) {
+      at = (at + 1) & mask
+      entry = table(at) - 1
+    }
+    if (entry < 0) {
+      entry = enter(at, group, hash)
+      numbers(entry) = number
+    }
+    entry
+  }
+
+  /** All entries, those of a group together; `starts(g)` is where those of group `g` begin. */
+  def byGroup(groupCount: Int): (Array[Int], Array[Int]) = {
+    val starts = new Array[Int](groupCount + 1)
+    var entry = 0
+    while (entry < entries) {
+      starts(groups(entry) + 1) += 1
+      entry += 1
+    }
+    var group = 0
+    while (group < groupCount) {
+      starts(group + 1) += starts(group)
+      group += 1
+    }
+    val (order, next) = (new Array[Int](entries), starts.clone())
+    entry = 0
+    while (entry < entries) {
+      order(next(groups(entry))) = entry
+      next(groups(entry)) += 1
+      entry += 1
+    }
+    (order, starts)
+  }
+
+  /** Puts the entries of `order(from until until)` that count no rows last; where these begin. */
+  def dropZeros(order: Array[Int], from: Int, until: Int): Int = {
+    var (at, end) = (from, until)
+    while (at < end)
+      if (counts(order(at)) != 0L) at += 1
+      else {
+        end -= 1
+        val zero = order(at)
+        order(at) = order(end)
+        order(end) = zero
+      }
+    end
+  }
+
+  def clear(): Unit = {
+    if (table.length > keptSlots) {
+      table = new Array[Int](initialSlots)
+      resize(initialEntries)
+    } else Arrays.fill(table, 0)
+    if (rows != null) Arrays.fill(rows.asInstanceOf[Array[AnyRef]], null)
+    Arrays.fill(counts, 0L)
+    entries = 0
+    rowBytes = 0L
+  }
+
+  private def enter(at: Int, group: Int, hash: Int): Int = {
+    val entry = entries
+    entries += 1
+    if (entries > groups.length) resize(groups.length * 2)
+    table(at) = entries
+    groups(entry) = group
+    hashes(entry) = hash
+    if (entries * 3L > table.length * 2L) rehash()
+    entry
+  }
+
+  private def resize(length: Int): Unit = {
+    groups = Arrays.copyOf(groups, length)
+    hashes = Arrays.copyOf(hashes, length)
+    counts = Arrays.copyOf(counts, length)
+    if (isNumber) numbers = Arrays.copyOf(numbers, length)
+    else rows = Arrays.copyOf(rows, length)
+  }
+
+  private def rehash(): Unit = {
+    table = new Array[Int](table.length * 2)
+    val mask = table.length - 1
+    var entry = 0
+    while (entry < entries) {
+      var at = slot(hashes(entry), groups(entry)) & mask
+      while (table(at) != 0) at = (at + 1) & mask
+      table(at) = entry + 1
+      entry += 1
+    }
+  }
+}
+
+private[changelog] object ValueTallies {
+  private val initialSlots = 256
+  private val initialEntries = 64
+  private val keptSlots = 1 << 16
+  private val rowOverhead = 64L // two objects and a reference
+
+  /** The finalizer of MurmurHash3: each bit in changes about half of those out. */
+  private def hashOf(number: Long): Int = {
+    var h = number
+    h = (h ^ (h >>> 33)) * 0xff51afd7ed558ccdL
+    h = (h ^ (h >>> 33)) * 0xc4ceb9fe1a85ec53L
+    (h ^ (h >>> 33)).toInt
+  }
+
+  /** Values of one hash in different groups are apart. */
+  private def slot(hash: Int, group: Int): Int = {
+    val product = (hash + group * 0x9e3779b97f4a7c15L) * 0xc4ceb9fe1a85ec53L
+    (product >>> 32).toInt
+  }
+}

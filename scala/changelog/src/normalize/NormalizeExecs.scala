@@ -1,0 +1,140 @@
+package io.firesteel.changelog.normalize
+
+import io.firesteel.changelog.ChangelogConf
+import io.firesteel.changelog.fold.{BoundColumns, FoldLimits}
+import io.firesteel.changelog.state.{StateEntries, StateLayout, StatefulChangelogExec, TimeToLive, Watermark}
+import io.firesteel.core.rows.KeyReader
+import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, Literal, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.execution.streaming.operators.stateful.{StatefulOperatorCustomMetric, StatefulOperatorCustomSumMetric, StatefulOperatorStateInfo}
+import org.apache.spark.sql.types.{BooleanType, ByteType, StructType}
+
+/**
+ * The half of a [[Normalize]] below the exchange: of the rows of a task, each key's last one.
+ *
+ * The columns of the child are `keys ++ columns ++ kind`, in this order; the number of the task's
+ * partition comes after them, so that of rows of a key from several partitions the same is the last
+ * when a micro-batch is repeated.
+ */
+final private[changelog] case class NewestRowsExec(
+    keys: Seq[Attribute],
+    sequence: Seq[Attribute],
+    partition: Attribute,
+    child: SparkPlan)
+  extends UnaryExecNode {
+
+  override def nodeName: String = "NewestRows"
+  override def output: Seq[Attribute] = child.output :+ partition
+  override def producedAttributes: AttributeSet = AttributeSet(partition)
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val (limit, out) = (conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS), longMetric("numOutputRows"))
+    val (key, in, order) = (keys, child.output, NormalizeExecs.order(sequence, child.output))
+    child.execute().mapPartitions { rows =>
+      val toOutput = UnsafeProjection.create(in :+ Literal(TaskContext.getPartitionId()), in)
+      new NewestRows(
+        KeyReader.unsafe(rows, in),
+        FoldLimits.ofThisTask(limit),
+        UnsafeProjection.create(key, in),
+        new ArrivalOrder(order),
+        toOutput).map { row => out += 1; row }
+    }
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): SparkPlan =
+    copy(child = newChild)
+}
+
+/** Executes [[Normalize]] on what [[NewestRowsExec]] gives. */
+final private[changelog] case class ChangelogNormalizeExec(
+    keys: Seq[Attribute],
+    columns: Seq[Attribute],
+    sequence: Seq[Attribute],
+    kindOut: Attribute,
+    updateBefore: Boolean,
+    eventTime: Option[Attribute],
+    watermark: Watermark,
+    mode: String,
+    ttl: Option[TimeToLive],
+    stateInfo: Option[StatefulOperatorStateInfo],
+    child: SparkPlan)
+  extends StatefulChangelogExec {
+
+  override def nodeName: String = "ChangelogNormalize"
+  override def shortName: String = "changelogNormalize"
+  override def output: Seq[Attribute] = keys ++ columns :+ kindOut
+  override def producedAttributes: AttributeSet = AttributeSet(kindOut)
+  override def clusteredBy: Seq[Attribute] = keys
+
+  override def layout: StateLayout = {
+    val name = "normalize"
+    val key = keys.zipWithIndex.map { case (k, i) =>
+      StateLayout.field(name, s"key_$i", k.dataType)
+    }
+    val value = columns.zipWithIndex.map { case (c, i) =>
+      // What rows are told apart by must be the same at a restart.
+      val role = if (sequence.exists(_.exprId == c.exprId)) "sequence" else "column"
+      StateLayout.field(name, s"${role}_$i", c.dataType)
+    }
+    val deleted = StateLayout.field(name, "deleted", BooleanType)
+    StateLayout(name, StructType(key), StructType(value :+ deleted), prefix = 0)
+  }
+
+  override def firedMessage: String =
+    "each key's last row is kept in state, and tells what a newer one replaces or deletes"
+
+  override def firedValues: Map[String, String] = Map(
+    "operator" -> "Normalize",
+    "changelogMode" -> mode,
+    "keys" -> keys.map(_.name).mkString(", "),
+    "sequence" -> (if (sequence.isEmpty) "arrival" else sequence.map(_.name).mkString(", ")),
+    "state" -> stateText
+  )
+
+  override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
+    super.customStatefulOperatorMetrics :+ StatefulOperatorCustomSumMetric(
+      NormalizeExecs.late,
+      "number of rows older than their key's, by the sequence")
+
+  override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =
+    copy(stateInfo = info, child = child)
+
+  override protected def folded()
+      : (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
+    val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
+    val (key, value, before) = (keys, columns, updateBefore)
+    val order = NormalizeExecs.order(sequence, columns)
+    val (in, shown) = (child.output, Literal(0.toByte, ByteType))
+    val late = longMetric(NormalizeExecs.late)
+    (entries, _, rows) =>
+      new FinalNormalize(
+        rows,
+        FoldLimits.ofThisTask(limit),
+        keys = key.size,
+        columns = value.size,
+        toKey = UnsafeProjection.create(key, in),
+        toValue = UnsafeProjection.create(value :+ Literal(false), in),
+        toOutput = UnsafeProjection.create(key ++ value :+ shown, key ++ value),
+        new ArrivalOrder(order),
+        before,
+        entries,
+        late
+      )
+  }
+}
+
+private[normalize] object NormalizeExecs {
+
+  val late = "numRowsOutOfSequence"
+
+  /** The order of a sequence, in terms of places in a row; a missing value comes before all. */
+  def order(sequence: Seq[Attribute], columns: Seq[Attribute]): Seq[SortOrder] =
+    BoundColumns.order(sequence.map(SortOrder(_, Ascending)), columns)
+}

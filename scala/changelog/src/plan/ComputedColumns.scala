@@ -1,0 +1,42 @@
+package io.firesteel.changelog.plan
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
+
+/** A column as it is, or computed in a projection below. */
+final private[plan] class ComputedColumns(prefix: String) {
+
+  private val computed = ArrayBuffer.empty[NamedExpression]
+
+  /** The attribute itself, or a new column for anything else; equal expressions share one. */
+  def of(expression: Expression): Attribute = expression match {
+    case attribute: Attribute => attribute
+    case other =>
+      computed.collectFirst {
+        case alias: Alias if other.deterministic && alias.child.semanticEquals(other) =>
+          alias.toAttribute
+      }.getOrElse {
+        val alias = Alias(other, s"$prefix${computed.size}")()
+        computed += alias
+        alias.toAttribute
+      }
+  }
+
+  def over(input: ChangelogOperator): ChangelogOperator =
+    if (computed.isEmpty) input else Projection(input.output ++ computed, input)
+}
+
+private[plan] object ComputedColumns {
+
+  /** What is computed, under the name and id of the column that it is in the query. */
+  def named(column: NamedExpression, value: Expression): NamedExpression = value match {
+    case same: NamedExpression if same.exprId == column.exprId => same
+    case other => Alias(other, column.name)(column.exprId)
+  }
+
+  /** An operator's rows under the names of the query, where they are not so already. */
+  def named(columns: Seq[(Attribute, Attribute)], operator: ChangelogOperator): ChangelogOperator =
+    if (columns.forall { case (column, value) => column.exprId == value.exprId }) operator
+    else Projection(columns.map { case (column, value) => named(column, value) }, operator)
+}

@@ -1,0 +1,74 @@
+package io.firesteel.changelog.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
+
+/**
+ * Takes away columns that nothing above reads, so that a change of them changes nothing: Spark's own
+ * pruning stops at operators that it does not know.
+ *
+ * Aggregates that are not read are not computed, and a rank number that is not read is not told: a
+ * shift of places then emits nothing.
+ */
+private[changelog] object PruneColumns {
+
+  def apply(root: ChangelogOperator): ChangelogOperator = prune(root, AttributeSet(root.output))
+
+  private def prune(operator: ChangelogOperator, read: AttributeSet): ChangelogOperator =
+    operator match {
+      case source: Source => source
+      case source @ SourceChanges(op, input) => source.copy(input = only(input, read + op))
+      case normalize: Normalize =>
+        val told = AttributeSet(
+          normalize.op +: (normalize.keys ++ normalize.sequence ++ normalize.identity))
+        normalize.copy(input = only(normalize.input, read ++ told))
+      case join: TableJoin =>
+        val needed = read - join.matches ++ references(join.key ++ join.streamKeys)
+        join.copy(input = only(join.input, needed))
+      case Projection(columns, input) =>
+        val kept = columns.filter(c => read.contains(c.toAttribute))
+        val rows = MatchedRows.narrow(Projection(kept, input))
+        rows.copy(input = prune(rows.input, references(rows.columns)))
+      case events @ ChangeEvents(columns, _, input) =>
+        val kept = columns.filter(c => read.contains(c.toAttribute))
+        events.copy(columns = kept, input = prune(input, references(kept)))
+      case Selection(condition, input) =>
+        Selection(condition, only(input, read ++ condition.references))
+      case generation: Generation =>
+        val needed = read -- generation.made ++ generation.generator.references
+        generation.copy(input = only(generation.input, needed))
+      case Expansion(projections, output, input) =>
+        val places = output.indices.filter(i => read.contains(output(i)))
+        val kept = projections.map(row => places.map(row(_)))
+        Expansion(kept, places.map(output(_)), only(input, references(kept.flatten)))
+      case UnionAll(inputs, output) =>
+        // By place: what is kept of one input is kept of all.
+        val places = output.indices.filter(i => read.contains(output(i)))
+        val kept = inputs.map(input => project(input, places.map(input.output(_))))
+        UnionAll(kept, places.map(output(_)))
+      case aggregate: GroupAggregate =>
+        val kept = aggregate.results.indices.filter(i => read.contains(aggregate.results(i)))
+        val functions = kept.map(aggregate.functions(_))
+        aggregate.copy(
+          functions = functions,
+          distinct = kept.map(aggregate.distinct(_)),
+          results = kept.map(aggregate.results(_)),
+          input = only(aggregate.input, AttributeSet(aggregate.keys) ++ references(functions))
+        )
+      case topN: TopN =>
+        val rank = topN.rank.filter(read.contains(_))
+        val needed = read -- topN.rank ++ references(topN.partition ++ topN.order)
+        topN.copy(rank = rank, input = only(topN.input, needed))
+    }
+
+  /** The input with these columns alone, where it has more. */
+  private def only(input: ChangelogOperator, needed: AttributeSet): ChangelogOperator =
+    project(input, input.output.filter(needed.contains))
+
+  private def project(input: ChangelogOperator, columns: Seq[Attribute]): ChangelogOperator = {
+    val pruned = prune(input, AttributeSet(columns))
+    if (pruned.output == columns) pruned else Projection(columns, pruned)
+  }
+
+  private def references(expressions: Seq[Expression]): AttributeSet =
+    AttributeSet.fromAttributeSets(expressions.map(_.references))
+}

@@ -1,0 +1,104 @@
+package io.firesteel.changelog.plan
+
+import io.firesteel.changelog.ChangelogConf
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Coalesce, EvalMode, Expression, Literal, Murmur3Hash, NamedExpression, Pmod}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min, Sum}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{DecimalType, LongType, MetadataBuilder}
+
+/**
+ * Spreads the distinct values of a group over several tasks: an aggregate by the keys and a bucket of
+ * the value, and one by the keys over its results (Flink: `table.optimizer.distinct-agg.split.enabled`).
+ *
+ * {{{
+ *   Aggregate [k], [count(DISTINCT v), sum(w)]
+ *     =>  Aggregate [k], [sum(c), sum(s)]
+ *         +- Aggregate [k, hash(v) % 32], [count(DISTINCT v) AS c, sum(w) AS s]
+ * }}}
+ */
+private[changelog] object SplitDistinct extends Logging {
+
+  private val metadataKey = "firesteel.buckets"
+
+  /** How many buckets there are, if the column tells one: with another number values lie elsewhere. */
+  def bucketsOf(column: Attribute): Option[Long] =
+    if (column.metadata.contains(metadataKey)) Some(column.metadata.getLong(metadataKey)) else None
+
+  /** The aggregate in two, or as it is. */
+  def apply(aggregate: GroupAggregate): ChangelogOperator = {
+    val buckets = SQLConf.get.getConf(ChangelogConf.DISTINCT_BUCKETS)
+    if (buckets == 0 || !aggregate.distinct.contains(true)) aggregate
+    else objection(aggregate) match {
+      case Some(why) =>
+        logWarning(s"${ChangelogConf.DISTINCT_BUCKETS.key} has no effect on an aggregate: $why.")
+        aggregate
+      case None => split(aggregate, buckets)
+    }
+  }
+
+  private def objection(aggregate: GroupAggregate): Option[String] = {
+    val sets = distinctColumns(aggregate)
+    val other = aggregate.functions.find {
+      case _: Count | _: Min | _: Max => false
+      case sum: Sum => mayOverflowInParts(sum)
+      case _ => true
+    }
+    if (sets.size > 1) Some(s"its DISTINCT values are of different columns: ${sets.mkString(", ")}")
+    else other.map(function => s"${function.sql} is not computed from those of the parts")
+  }
+
+  /** Of a sum that is an error or null when it overflows a part may overflow where the whole does not. */
+  private def mayOverflowInParts(sum: Sum): Boolean = sum.child.dataType match {
+    case _: DecimalType => true
+    case LongType => sum.evalContext.evalMode != EvalMode.LEGACY
+    case _ => false
+  }
+
+  private def distinctColumns(aggregate: GroupAggregate): Seq[Seq[Expression]] =
+    aggregate.functions.zip(aggregate.distinct).collect { case (function, true) =>
+      function.children
+    }.distinct
+
+  private def split(aggregate: GroupAggregate, buckets: Int): ChangelogOperator = {
+    val bucket =
+      Alias(Pmod(Murmur3Hash(distinctColumns(aggregate).head, 42), Literal(buckets)), "bucket")(
+        explicitMetadata = Some(new MetadataBuilder().putLong(metadataKey, buckets.toLong).build()))
+    val parts = aggregate.results.map(r => AttributeReference(r.name, r.dataType, r.nullable)())
+    val below = aggregate.copy(
+      keys = aggregate.keys :+ bucket.toAttribute,
+      results = parts,
+      input = Projection(aggregate.input.output :+ bucket, aggregate.input))
+    val functions = aggregate.functions.zip(parts).map { case (function, part) =>
+      whole(function, part)
+    }
+    val wholes = functions.zip(parts).map { case (f, part) =>
+      AttributeReference(part.name, f.dataType, nullable = true)()
+    }
+    val above = aggregate.copy(
+      functions = functions,
+      distinct = functions.map(_ => false),
+      results = wholes,
+      input = below)
+    Projection(aggregate.keys ++ named(aggregate, wholes), above)
+  }
+
+  /** A function of the parts' results. */
+  private def whole(function: Expression, part: Attribute): Expression = function match {
+    case _: Count => Sum(part)
+    case sum: Sum => sum.copy(child = part)
+    case min: Min => min.copy(child = part)
+    case max: Max => max.copy(child = part)
+    case other => throw new IllegalStateException(s"no parts of $other")
+  }
+
+  /** The results under their own ids; of no rows a count is no sum of counts. */
+  private def named(aggregate: GroupAggregate, wholes: Seq[Attribute]): Seq[NamedExpression] =
+    aggregate.results.zip(aggregate.functions).zip(wholes).map { case ((result, function), whole) =>
+      val value = function match {
+        case _: Count => Coalesce(Seq(whole, Literal(0L)))
+        case _ => whole
+      }
+      Alias(value, result.name)(result.exprId)
+    }
+}

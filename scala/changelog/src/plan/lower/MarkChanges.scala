@@ -1,0 +1,44 @@
+package io.firesteel.changelog.plan.lower
+
+import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, Inferred, Projection}
+import io.firesteel.changelog.sql.RowKindFunction
+import io.firesteel.core.changes.ChangelogMetadata
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, ExprId, NamedExpression}
+
+/** Writes [[ChangelogMetadata]] onto the column of kinds of a query's result. */
+private[changelog] object MarkChanges {
+
+  /** The query's columns; that of kinds, if it is passed on unchanged, carries the metadata. */
+  def apply(columns: Seq[NamedExpression], query: Inferred): Seq[NamedExpression] =
+    traced(query).fold(columns) { events =>
+      val names = columns.map(c => c.exprId -> c.name).toMap
+      val keys = events.keys.filter(_.forall(names.contains)).map(_.map(names).toSeq.sorted)
+      val said = ChangelogMetadata(keys.toSeq.sortBy(_.mkString(",")), events.updateBefore)
+      columns.map { column =>
+        if (events.kinds(column.exprId)) column.toAttribute.withMetadata(said.metadata) else column
+      }
+    }
+
+  final private case class Events(
+      keys: Set[Set[ExprId]],
+      kinds: Set[ExprId],
+      updateBefore: Boolean)
+
+  /** From `row_kind()` up to the result; none where rows are left out on the way. */
+  private def traced(query: Inferred): Option[Events] = query.operator match {
+    case ChangeEvents(columns, updateBefore, _) =>
+      val from = query.inputs.head
+      val kinds = columns.collect { case alias @ Alias(_: RowKindFunction, _) => alias.exprId }
+      val said = !from.changes.updates || updateBefore && from.updateBefore
+      Some(Events(ColumnFacts.mapKeys(columns, from.facts.upsertKeys), kinds.toSet, said))
+    case Projection(columns, _) =>
+      traced(query.inputs.head).map { events =>
+        val renamed = ColumnFacts.renamed(columns)
+        events.copy(
+          keys = ColumnFacts.mapKeys(columns, events.keys),
+          kinds = renamed.collect { case (from, to) if events.kinds(from) => to }.toSet)
+      }
+    case _ => None
+  }
+}

@@ -1,0 +1,318 @@
+package io.firesteel.changelog.plan.lower
+
+import io.firesteel.changelog.StateTypes
+import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, Expansion, Generation, GroupAggregate, Inferred, JoinedTable, Normalize, Projection, Selection, Source, SourceChanges, TableJoin, TopN, TopNStrategy, UnionAll}
+import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
+import io.firesteel.changelog.state.{TimeToLive, Watermark, WholeKey}
+import io.firesteel.core.changes.RowKind
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or, PredicateHelper}
+import org.apache.spark.sql.catalyst.plans.LeftOuter
+import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, Expand, Filter, Generate, HintInfo, Join, JoinHint, LogicalPlan, Project, Union}
+import org.apache.spark.sql.types.LongType
+
+/** A logical plan for an operator, and its column of kinds; none where rows only come. */
+final private[lower] case class Written(plan: LogicalPlan, kind: Option[Attribute])
+
+/**
+ * Writes operators as a logical plan, of Spark's own nodes wherever these do.
+ *
+ * @param closes whether the watermark closes groups, and late rows are left out
+ */
+final private[changelog] class WriteChangelog(closes: Boolean) extends PredicateHelper {
+  import WriteChangelog._
+
+  def apply(inferred: Inferred): Written = {
+    val inputs = inferred.inputs.map(apply)
+    inferred.operator match {
+      case Source(plan) => Written(plan, None)
+      case changes: SourceChanges => source(changes, inputs.head)
+      case normalize: Normalize => this.normalize(normalize, inferred, inputs.head)
+      case join: TableJoin => tableJoin(join, inferred, inputs.head)
+      case Projection(columns, _) => project(columns, inputs.head)
+      case selection: Selection =>
+        filter(
+          selection.condition,
+          inputs.head,
+          selection.splitsUpdates(inferred.inputs.head.facts))
+      case generation: Generation => generate(generation, inputs.head)
+      case expansion: Expansion => expand(expansion, inputs.head)
+      case union: UnionAll => this.union(union, inputs)
+      case events: ChangeEvents => this.events(events, inferred.inputs.head, inputs.head)
+      case aggregate: GroupAggregate => this.aggregate(aggregate, inferred, inputs.head)
+      case topN: TopN => this.topN(topN, inferred, inputs.head)
+    }
+  }
+
+  private def source(changes: SourceChanges, input: Written): Written = {
+    val kind = Alias(SourceKinds.read(changes.op, keyed = false), "row_kind")()
+    Written(Project(changes.output :+ kind, input.plan), Some(kind.toAttribute))
+  }
+
+  private def normalize(normalize: Normalize, inferred: Inferred, input: Written): Written = {
+    val kind = Alias(SourceKinds.read(normalize.op, keyed = true), "row_kind")()
+    val kindOut = ChangelogNode.newKind()
+    val node = ChangelogNormalize(
+      normalize.keys,
+      normalize.columns,
+      normalize.sequence,
+      kind.toAttribute,
+      kindOut,
+      inferred.updateBefore,
+      eventTime = None, // the source may take a row back whenever it likes
+      new Watermark,
+      inferred.mode,
+      TimeToLive.of(normalize.ttlMs),
+      Project(normalize.keys ++ normalize.columns :+ kind, input.plan)
+    )
+    Written(Project(normalize.output :+ kindOut, node), Some(kindOut))
+  }
+
+  /**
+   * Rows stay where they are and in their order: a join that spread them by its own keys would put
+   * changes of one row out of order.
+   */
+  private def tableJoin(join: TableJoin, inferred: Inferred, input: Written): Written = {
+    StateTypes.require("Join", join.input.output ++ join.table.columns)
+    val kindOut = ChangelogNode.newKind()
+    val (rows, kind) = input.kind match {
+      case Some(kind) if inferred.inputs.head.updateBefore =>
+        (withoutBefore(input.plan, kind), kind)
+      case Some(kind) => (input.plan, kind)
+      case None =>
+        val comes = Alias(Literal(RowKind.Insert), "row_kind")()
+        (Project(join.input.output :+ comes, input.plan), comes.toAttribute)
+    }
+    val joined = join.table match {
+      case table: JoinedTable.Whole => joinedWhole(join, table, rows)
+      case table: JoinedTable.ByKey => joinedByKey(join, table, rows, kind)
+    }
+    val (key, plan) = WholeKey.orWhole(join.key, joined)
+    val node = ChangelogNormalize(
+      key,
+      join.columns,
+      Nil,
+      kind,
+      kindOut,
+      inferred.updateBefore,
+      closing(join.key, inferred),
+      new Watermark,
+      inferred.mode,
+      TimeToLive.of(join.ttlMs),
+      Project(key ++ join.columns :+ kind, plan)
+    )
+    Written(Project(join.output :+ kindOut, node), Some(kindOut))
+  }
+
+  private def joinedWhole(
+      join: TableJoin,
+      table: JoinedTable.Whole,
+      rows: LogicalPlan): LogicalPlan = {
+    val broadcast = JoinHint(None, Some(HintInfo(Some(BROADCAST))))
+    val (keys, plan) = table.byKey(join.matches)
+    Join(rows, plan, LeftOuter, equal(join.streamKeys, keys), broadcast)
+  }
+
+  /** For a row that goes nothing is asked: what was found for it is in state. */
+  private def joinedByKey(
+      join: TableJoin,
+      table: JoinedTable.ByKey,
+      rows: LogicalPlan,
+      kind: Attribute): LogicalPlan = {
+    val number = AttributeReference("number", LongType, nullable = false)()
+    val goes = EqualTo(kind, Literal(RowKind.Delete))
+    val keys = join.streamKeys.map(key => If(goes, Literal(null, key.dataType), key))
+    val asked = Join(
+      ChangelogNumbers(number, rows),
+      table.plan,
+      LeftOuter,
+      equal(keys, table.keys),
+      JoinHint.NONE)
+    ChangelogMatches(
+      rows.output,
+      number,
+      table.isThere,
+      table.element,
+      join.matches,
+      asked)
+  }
+
+  private def equal(keys: Seq[Expression], others: Seq[Expression]): Option[Expression] =
+    keys.zip(others).map { case (a, b) => EqualTo(a, b): Expression }.reduceOption(And(_, _))
+
+  private def aggregate(
+      aggregate: GroupAggregate,
+      inferred: Inferred,
+      input: Written): Written = {
+    val kind = ChangelogNode.newKind()
+    val (keys, plan) = WholeKey.orWhole(aggregate.keys, input.plan)
+    val arguments = aggregate.functions.flatMap(_.references.toSeq).distinctBy(_.exprId)
+    val node = ChangelogAggregate(
+      keys,
+      arguments,
+      aggregate.functions.map(_.transform { case column: Attribute =>
+        val place = arguments.indexWhere(_.exprId == column.exprId)
+        BoundReference(place, column.dataType, nullable = true)
+      }),
+      aggregate.distinct,
+      aggregate.results,
+      input.kind,
+      kind,
+      inferred.updateBefore,
+      isGlobal = aggregate.keys.isEmpty,
+      closing(aggregate.keys, inferred),
+      new Watermark,
+      inferred.mode,
+      TimeToLive.of(aggregate.ttlMs),
+      plan
+    )
+    if (inferred.changes.insertOnly) Written(Project(aggregate.output, node), None)
+    else Written(Project(aggregate.output :+ kind, node), Some(kind))
+  }
+
+  private def topN(topN: TopN, inferred: Inferred, input: Written): Written = {
+    val kind = ChangelogNode.newKind()
+    val columns = topN.input.output.filterNot(c => topN.partition.exists(_.exprId == c.exprId))
+    StateTypes.require("TopN", topN.partition ++ columns)
+    val below = inferred.inputs.head
+    val strategy = topN.strategy(below.facts)
+    // Rows that are replaced are found by their key; none is taken back.
+    val upserts = (strategy, input.kind) match {
+      case (TopNStrategy.UpdateFast(_), Some(its)) if below.updateBefore =>
+        withoutBefore(input.plan, its)
+      case _ => input.plan
+    }
+    val (partition, plan) = WholeKey.orWhole(topN.partition, upserts)
+    val rowKey = strategy match {
+      case TopNStrategy.UpdateFast(key) => topN.input.output.filter(c => key.contains(c.exprId))
+      case _ => Nil
+    }
+    val node = ChangelogTopN(
+      partition,
+      columns,
+      topN.order,
+      topN.places,
+      topN.rank,
+      strategy.name,
+      rowKey,
+      if (strategy == TopNStrategy.Retract) input.kind else None,
+      kind,
+      inferred.updateBefore,
+      closing(topN.partition, inferred),
+      new Watermark,
+      inferred.mode,
+      TimeToLive.of(topN.ttlMs),
+      plan
+    )
+    Written(Project(topN.output :+ kind, node), Some(kind))
+  }
+
+  /** The column by which the watermark closes what an operator keeps apart by these. */
+  private def closing(keys: Seq[Attribute], inferred: Inferred): Option[Attribute] =
+    if (!closes) None
+    else {
+      val by = ColumnFacts.closing(keys, inferred.inputs.head.facts)
+      keys.find(key => by(key.exprId))
+    }
+
+  private def project(columns: Seq[NamedExpression], input: Written): Written =
+    Written(Project(columns ++ input.kind, input.plan), input.kind)
+
+  private def filter(condition: Expression, input: Written, splitsUpdates: Boolean): Written =
+    input.kind match {
+      case Some(kind) if splitsUpdates =>
+        // As Spark's own filter does it: what comes after a condition that does not hold is not computed.
+        val inTurn = splitConjunctivePredicates(condition).reduceRight[Expression] {
+          (first, others) =>
+            If(first, others, Literal.FalseLiteral)
+        }
+        val passes = Alias(inTurn, "passes")()
+        val judged = Project(input.plan.output :+ passes, input.plan)
+        val newKind = ChangelogNode.newKind()
+        val kept = ChangelogFilter(passes.toAttribute, kind, newKind, judged)
+        val columns = input.plan.output.map(c => if (c.exprId == kind.exprId) newKind else c)
+        Written(Project(columns, kept), Some(newKind))
+      case _ => Written(Filter(condition, input.plan), input.kind)
+    }
+
+  /** Rows of an update come and go by themselves: there may be more of the one than of the other. */
+  private def generate(generation: Generation, input: Written): Written = {
+    def generate(child: LogicalPlan) = Generate(
+      generation.generator,
+      unrequiredChildIndex = Nil,
+      generation.outer,
+      qualifier = None,
+      generation.made,
+      child)
+    input.kind match {
+      case None => Written(generate(input.plan), None)
+      case Some(kind) =>
+        val newKind = Alias(alone(kind), "row_kind")()
+        val columns = input.plan.output.filterNot(_.exprId == kind.exprId)
+        val plan = generate(Project(columns :+ newKind, input.plan))
+        Written(plan, Some(newKind.toAttribute))
+    }
+  }
+
+  private def expand(expansion: Expansion, input: Written): Written = input.kind match {
+    case None =>
+      Written(Expand(expansion.projections, expansion.output, input.plan), None)
+    case Some(kind) =>
+      val newKind = ChangelogNode.newKind()
+      val rows = expansion.projections.map(_ :+ alone(kind))
+      Written(Expand(rows, expansion.output :+ newKind, input.plan), Some(newKind))
+  }
+
+  /** The kind of a row that comes or goes by itself. */
+  private def alone(kind: Attribute): Expression = {
+    val goes = Literal(RowKind.Delete)
+    If(
+      Or(EqualTo(kind, goes), EqualTo(kind, Literal(RowKind.UpdateBefore))),
+      goes,
+      Literal(RowKind.Insert))
+  }
+
+  private def union(union: UnionAll, inputs: Seq[Written]): Written =
+    if (inputs.forall(_.kind.isEmpty)) Written(Union(inputs.map(_.plan)), None)
+    else {
+      val inserted = Literal(RowKind.Insert)
+      val alike = inputs.zip(union.inputs).map { case (input, operator) =>
+        val kind = input.kind.getOrElse(Alias(inserted, "row_kind")())
+        Project(operator.output :+ kind, input.plan)
+      }
+      val whole = Union(alike)
+      Written(named(whole, union.output), Some(whole.output.last))
+    }
+
+  /** A union's columns are those of its first input; the query reads them by other ids. */
+  private def named(union: Union, columns: Seq[Attribute]): LogicalPlan = {
+    val has = union.output
+    val renamed = columns.zip(has).map { case (wanted, column) =>
+      if (wanted.exprId == column.exprId) column else Alias(column, wanted.name)(wanted.exprId)
+    }
+    Project(renamed :+ has.last, union)
+  }
+
+  private def events(events: ChangeEvents, from: Inferred, input: Written): Written = {
+    val shown = input.kind match {
+      case Some(kind) if from.updateBefore && !events.updateBefore =>
+        withoutBefore(input.plan, kind)
+      case _ => input.plan
+    }
+    val columns = events.columns.map(_.transform { case _: RowKindFunction =>
+      RowKindFunction.nameOf(input.kind)
+    }.asInstanceOf[NamedExpression])
+    Written(Project(columns, shown), None)
+  }
+}
+
+private[changelog] object WriteChangelog {
+
+  def apply(inferred: Inferred): Written = new WriteChangelog(closes = true)(inferred)
+
+  /** In complete mode every group is told, whatever the watermark: as Spark's own does. */
+  def complete(inferred: Inferred): Written = new WriteChangelog(closes = false)(inferred)
+
+  /** The changelog without update-before rows: each key's newest row, and deletions. */
+  def withoutBefore(plan: LogicalPlan, kind: Attribute): LogicalPlan =
+    Filter(And(IsNotNull(kind), Not(EqualTo(kind, Literal(RowKind.UpdateBefore)))), plan)
+}

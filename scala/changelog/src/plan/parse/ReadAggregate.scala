@@ -1,0 +1,157 @@
+package io.firesteel.changelog.plan.parse
+
+import io.firesteel.changelog.{ChangelogErrors, StateTypes}
+import io.firesteel.changelog.plan.{AnyAggregate, ChangelogOperator, ComputedColumns, GroupAggregate, InferChangelog}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, If, Literal, NamedExpression, RuntimeReplaceableAggregate, SessionWindow, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Average, Count, DeclarativeAggregate, ImperativeAggregate, Max, Min, Sum}
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate
+import org.apache.spark.sql.firesteel.normalizeFloats
+import org.apache.spark.sql.types.{DataType, NumericType}
+
+/** An aggregate as an operator, and the columns of the query over its results. */
+final private[parse] case class ReadAggregate(
+    operator: GroupAggregate,
+    columns: Seq[NamedExpression])
+
+private[parse] object ReadAggregate {
+
+  /** What the aggregate evaluates over its input. */
+  def evaluated(aggregate: Aggregate): Seq[Expression] =
+    aggregate.groupingExpressions ++ aggregate.aggregateExpressions
+      .flatMap(_.collect { case call: AggregateExpression =>
+        replaced(call.aggregateFunction).children ++ call.filter
+      }).flatten
+
+  def apply(aggregate: Aggregate, ttlMs: Long, input: ChangelogOperator): ReadAggregate = {
+    requireNoSession(aggregate.groupingExpressions)
+    val retracting = !InferChangelog.facts(input).changes.insertOnly
+    val below = new ComputedColumns("_column")
+    val keys = aggregate.groupingExpressions.map(g => g -> below.of(normalizeFloats(g)))
+    StateTypes.require("GROUP BY", keys.map(_._2))
+    val calls = aggregate.aggregateExpressions
+      .flatMap(_.collect { case call: AggregateExpression => call })
+      .distinctBy(_.canonicalized)
+      .map(call => call -> Call(call, below, retracting))
+    val operator = GroupAggregate(
+      keys.map(_._2).distinctBy(_.exprId),
+      calls.map(_._2.function),
+      calls.map(_._2.distinct),
+      calls.map(_._2.result),
+      ttlMs,
+      below.over(input))
+    val columns = aggregate.aggregateExpressions.map { column =>
+      ComputedColumns.named(
+        column,
+        column.transformDown {
+          case call: AggregateExpression =>
+            calls.collectFirst {
+              case (c, read) if c.canonicalized == call.canonicalized => read.result
+            }.get
+          case part if keys.exists(_._1.semanticEquals(part)) =>
+            keys.find(_._1.semanticEquals(part)).get._2
+        }
+      )
+    }
+    ReadAggregate(operator, columns)
+  }
+
+  /** Sessions grow together as rows come: what Spark's analyser writes for one is one row's alone. */
+  private def requireNoSession(keys: Seq[Expression]): Unit =
+    if (keys.exists(_.references.exists(_.metadata.contains(SessionWindow.marker)))) {
+      throw ChangelogErrors.unsupportedOperator(
+        "GROUP BY session_window",
+        "a row may join two sessions into one",
+        "leave DISTINCT and row_kind() out and use append or complete mode, where Spark runs it, or use " +
+          "window(...)"
+      )
+    }
+
+  /** `SELECT DISTINCT`: groups of all columns, with no aggregates. */
+  def distinct(ttlMs: Long, input: ChangelogOperator): ChangelogOperator = {
+    requireNoSession(input.output)
+    val below = new ComputedColumns("_column")
+    val keys = input.output.map(column => below.of(normalizeFloats(column)))
+    StateTypes.require("DISTINCT", keys)
+    val operator =
+      GroupAggregate(keys.distinctBy(_.exprId), Nil, Nil, Nil, ttlMs, below.over(input))
+    ComputedColumns.named(input.output.zip(keys), operator)
+  }
+
+  /** One call, whose arguments are columns; null where its `FILTER` does not hold. */
+  final private case class Call(
+      function: Expression,
+      distinct: Boolean,
+      result: Attribute)
+
+  private object Call {
+    def apply(call: AggregateExpression, below: ComputedColumns, retracting: Boolean): Call = {
+      val function = replaced(call.aggregateFunction)
+      val distinct = call.isDistinct && !function.isInstanceOf[Min] && !function.isInstanceOf[Max]
+      def argument(value: Expression): Attribute = {
+        val filtered =
+          call.filter.fold(value)(f => If(f, value, Literal(null, value.dataType)))
+        below.of(if (distinct) normalizeFloats(filtered) else filtered)
+      }
+      val read: Expression = function match {
+        case Count(Seq(Literal(value, _))) if value != null && call.filter.isEmpty && !distinct =>
+          Count(Seq(Literal(1)))
+        case Count(values) => Count(values.map(argument))
+        case sum: Sum if isNumber(sum.child) => sum.copy(child = argument(sum.child))
+        case average: Average if isNumber(average.child) =>
+          average.copy(child = argument(average.child))
+        case min: Min => min.copy(child = argument(min.child))
+        case max: Max => max.copy(child = argument(max.child))
+        case other => any(other, call.filter, distinct, below)
+      }
+      read match {
+        case _: Count if !distinct => ()
+        case _: AnyAggregate if !retracting && !distinct => ()
+        case any: AnyAggregate =>
+          StateTypes.require(function.prettyName, any.function.references.toSeq)
+        case other =>
+          StateTypes.require(
+            function.prettyName,
+            other.children.map(_.asInstanceOf[Attribute]))
+      }
+      val result =
+        AttributeReference(function.prettyName, function.dataType, function.nullable)()
+      Call(read, distinct, result)
+    }
+  }
+
+  /** Any other call: its arguments are columns and constants. */
+  private def any(
+      function: AggregateFunction,
+      filter: Option[Expression],
+      distinct: Boolean,
+      below: ComputedColumns): AnyAggregate = function match {
+    case _: DeclarativeAggregate | _: ImperativeAggregate =>
+      // Rows that the filter leaves out may not fail, either.
+      def column(value: Expression) = {
+        val wanted = filter.fold(value)(f => If(f, value, Literal(null, value.dataType)))
+        below.of(if (distinct) normalizeFloats(wanted) else wanted)
+      }
+      val columns = function.mapChildren {
+        case constant if constant.foldable => constant
+        case order: SortOrder => order.copy(child = column(order.child), sameOrderExpressions = Nil)
+        case value => column(value)
+      }
+      AnyAggregate(columns.asInstanceOf[AggregateFunction], filter.map(below.of))
+    case other =>
+      throw ChangelogErrors.unsupportedFunction(
+        other.prettyName,
+        "it does not run inside Spark's own aggregates")
+  }
+
+  /** `count_if`, `bool_and` and their like are written with others. */
+  private def replaced(function: AggregateFunction): AggregateFunction = function match {
+    case replaceable: RuntimeReplaceableAggregate =>
+      replaceable.replacement.asInstanceOf[AggregateFunction]
+    case other => other
+  }
+
+  private def isNumber(value: Expression): Boolean = (value.dataType: DataType) match {
+    case _: NumericType => true
+    case _ => false
+  }
+}

@@ -1,0 +1,52 @@
+package io.firesteel.changelog.plan.parse
+
+import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, TopN}
+import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort}
+
+/**
+ * `ORDER BY ... LIMIT n [OFFSET m]`: a Top-N of the whole.
+ *
+ * @param ttl of a hint between the two
+ */
+final private[parse] case class SortedLimit(
+    sort: Sort,
+    projections: List[Seq[NamedExpression]],
+    ttl: Option[Long],
+    from: Long,
+    to: Long) {
+
+  def operator(input: ChangelogOperator, ttlMs: Long): ChangelogOperator = {
+    val below = new ComputedColumns("_order")
+    val order = sort.order.map(o => o.copy(child = below.of(o.child)))
+    TopN(Nil, order, PlaceFunction.RowNumber, from, to, None, ttlMs, below.over(input))
+  }
+}
+
+private[parse] object SortedLimit {
+
+  def unapply(plan: LogicalPlan): Option[SortedLimit] = plan match {
+    case GlobalLimit(Constant(n), LocalLimit(_, child)) => below(child, n, 0L)
+    // As of a DataFrame: of the first n all but m.
+    case Offset(Constant(m), GlobalLimit(Constant(n), LocalLimit(_, child))) if m < n =>
+      below(child, n - m, m)
+    case _ => None
+  }
+
+  /** Spark's optimizer, which folds `2 + 1`, has yet to run; it has seen to it that none is negative. */
+  private object Constant {
+    def unapply(expression: Expression): Option[Long] =
+      if (!expression.foldable) None
+      else Option(expression.eval()).collect { case n: Int => n.toLong }
+  }
+
+  private def below(plan: LogicalPlan, n: Long, skipped: Long): Option[SortedLimit] = plan match {
+    case Offset(Constant(m), child) if skipped == 0 => below(child, n, m)
+    case other =>
+      Projected.of(other) match {
+        case Projected(projections, ttl, sort: Sort) if sort.global =>
+          Some(SortedLimit(sort, projections, ttl, skipped + 1, skipped + n))
+        case _ => None
+      }
+  }
+}

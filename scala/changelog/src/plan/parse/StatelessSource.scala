@@ -1,0 +1,32 @@
+package io.firesteel.changelog.plan.parse
+
+import io.firesteel.changelog.sql.{RowKindFunction, StateTtl}
+import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, DeserializeToObject, EventTimeWatermark, Expand, Filter, Generate, Join, LeafNode, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, SerializeFromObject, SubqueryAlias, TypedFilter, Union, View}
+
+/**
+ * A part of a query that Spark plans by itself, with rows that come and stay: it keeps no state and
+ * asks for no kinds. Joins with a table that is not a stream belong to it.
+ */
+private[parse] object StatelessSource {
+
+  def unapply(plan: LogicalPlan): Option[LogicalPlan] =
+    if (!plan.isStreaming) None
+    else Some(StateTtl.removed(plan)).filter(rows => isStateless(rows) && !asksRowKind(rows))
+
+  private def isStateless(plan: LogicalPlan): Boolean = !plan.isStreaming || (plan match {
+    case _: LeafNode => true
+    case union: Union => union.children.forall(c => c.isStreaming && isStateless(c))
+    case join: Join =>
+      join.children.count(_.isStreaming) == 1 && join.children.forall(isStateless)
+    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: EventTimeWatermark |
+        _: Generate | _: Expand | _: ResolvedHint | _: RepartitionOperation |
+        _: DeserializeToObject | _: SerializeFromObject | _: MapElements | _: MapPartitions |
+        _: TypedFilter | _: MapInPandas | _: MapInArrow | _: CollectMetrics |
+        _: RebalancePartitions =>
+      plan.children.forall(isStateless)
+    case _ => false
+  })
+
+  private def asksRowKind(plan: LogicalPlan): Boolean =
+    plan.exists(_.expressions.exists(RowKindFunction.isIn))
+}

@@ -1,0 +1,128 @@
+package io.firesteel.changelog.rules
+
+import io.firesteel.changelog.aggregate.{AggregateExecs, ChangelogAggregateExec, PartialAggregateExec}
+import io.firesteel.changelog.complete.ChangelogTableExec
+import io.firesteel.changelog.filter.ChangelogFilterExec
+import io.firesteel.changelog.normalize.{ChangelogNormalizeExec, NewestRowsExec}
+import io.firesteel.changelog.plan.lower.{ChangelogAggregate, ChangelogFilter, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogTable, ChangelogTopN}
+import io.firesteel.changelog.sql.StateTtl
+import io.firesteel.changelog.state.StateProbe
+import io.firesteel.changelog.tablejoin.{ChangelogMatchesExec, ChangelogNumbersExec}
+import io.firesteel.changelog.topn.{ChangelogTopNExec, PartialTopNExec}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.types.IntegerType
+
+/**
+ * Plans the nodes of a changelog. Each keeps to itself what it reads: below it stands a projection to
+ * exactly its columns, for which Spark generates code together with the scan.
+ */
+object PlanChangelog extends SparkStrategy {
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case node: ChangelogAggregate => aggregate(node) :: Nil
+    case node: ChangelogTopN => topN(node) :: Nil
+    case node: ChangelogNormalize => normalize(node) :: Nil
+    case node: ChangelogTable =>
+      val child = planLater(project(node.columns ++ node.kindIn, node.child))
+      ChangelogTableExec(
+        node.columns,
+        node.kindIn,
+        node.ttl,
+        None,
+        StateProbe(child)) :: Nil
+    case node: ChangelogFilter =>
+      ChangelogFilterExec(node.passes, node.kind, node.kindOut, planLater(node.child)) :: Nil
+    case node: ChangelogNumbers =>
+      ChangelogNumbersExec(node.number, planLater(node.child)) :: Nil
+    case node: ChangelogMatches =>
+      ChangelogMatchesExec(
+        node.columns,
+        node.number,
+        node.isThere,
+        node.element,
+        node.matches,
+        planLater(node.child)) :: Nil
+    case StateTtl(_, child) => planLater(child) :: Nil
+    case _ => Nil
+  }
+
+  private def aggregate(node: ChangelogAggregate): SparkPlan = {
+    val layout =
+      AggregateExecs.layout(node.keys, node.functions, node.distinct, node.kindIn, node.isGlobal)
+    val read = project(node.keys ++ node.arguments ++ node.kindIn, node.child)
+    val partial = PartialAggregateExec(
+      node.keys,
+      node.arguments,
+      node.functions,
+      node.distinct,
+      node.kindIn,
+      AggregateExecs.delta(node.keys, layout),
+      planLater(read))
+    ChangelogAggregateExec(
+      node.keys,
+      node.functions,
+      node.distinct,
+      node.results,
+      node.kindIn,
+      node.kindOut,
+      node.updateBefore,
+      node.isGlobal,
+      node.eventTime,
+      node.watermark,
+      node.mode,
+      node.ttl,
+      None,
+      StateProbe(partial)
+    )
+  }
+
+  private def topN(node: ChangelogTopN): SparkPlan = {
+    val read = planLater(project(node.partition ++ node.columns ++ node.kindIn, node.child))
+    val input =
+      if (node.kindIn.nonEmpty) read
+      else PartialTopNExec(node.partition, node.order, node.places, node.rowKey, read)
+    ChangelogTopNExec(
+      node.partition,
+      node.columns,
+      node.order,
+      node.places,
+      node.rank,
+      node.strategy,
+      node.rowKey,
+      node.kindIn,
+      node.kindOut,
+      node.updateBefore,
+      node.eventTime,
+      node.watermark,
+      node.mode,
+      node.ttl,
+      None,
+      StateProbe(input)
+    )
+  }
+
+  private def normalize(node: ChangelogNormalize): SparkPlan = {
+    val read = planLater(project(node.keys ++ node.columns :+ node.kind, node.child))
+    val partition = AttributeReference("partition", IntegerType, nullable = false)()
+    ChangelogNormalizeExec(
+      node.keys,
+      node.columns,
+      node.sequence,
+      node.kindOut,
+      node.updateBefore,
+      node.eventTime,
+      node.watermark,
+      node.mode,
+      node.ttl,
+      None,
+      StateProbe(NewestRowsExec(node.keys, node.sequence, partition, read))
+    )
+  }
+
+  private def project(columns: Seq[NamedExpression], child: LogicalPlan): LogicalPlan = {
+    val wanted: Seq[Attribute] = columns.map(_.toAttribute)
+    if (child.output.map(_.exprId) == wanted.map(_.exprId)) child else Project(columns, child)
+  }
+}

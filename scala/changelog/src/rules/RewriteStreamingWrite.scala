@@ -1,0 +1,252 @@
+package io.firesteel.changelog.rules
+
+import io.firesteel.changelog.{ChangelogConf, ChangelogErrors, StateTypes}
+import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, InferChangelog, Inferred, Projection, PruneColumns}
+import io.firesteel.changelog.plan.lower.{MarkChanges, ChangelogNode, ChangelogTable, WriteChangelog}
+import io.firesteel.changelog.plan.parse.{LastOrder, ReadChangelog}
+import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
+import io.firesteel.changelog.state.TimeToLive
+import io.firesteel.core.decide.Decline
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, NamedExpression}
+import org.apache.spark.sql.catalyst.optimizer.InlineCTE
+import org.apache.spark.sql.catalyst.plans.logical.{CTERelationRef, LogicalPlan, Project, WithCTE}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
+import org.apache.spark.sql.execution.streaming.{ContinuousTrigger, RealTimeTrigger}
+import org.apache.spark.sql.execution.streaming.runtime.ResolveWriteToStream
+import org.apache.spark.sql.execution.streaming.sources.ForeachBatchSink
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.OutputMode
+
+/**
+ * Makes a changelog of a streaming query that Spark refuses, that selects `row_kind()` or whose
+ * source tells the kinds of its rows. Every other query stays Spark's, to the node.
+ *
+ * It runs before Spark's own check of streaming plans, and once: what it writes passes that check.
+ */
+object RewriteStreamingWrite extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case write: WriteToStreamStatement
+        if write.inputQuery.resolved && write.inputQuery.isStreaming =>
+      val query = inlined(write.inputQuery)
+      changelogOf(query, write.outputMode).fold[LogicalPlan](asSparks(write)) { refused =>
+        requireMicroBatches(write)
+        requireOneAnswer(write.inputQuery)
+        if (write.outputMode == OutputMode.Complete()) complete(write, query, refused)
+        else write.copy(inputQuery = changesFor(write, query, refused))
+      }
+    case other => other
+  }
+
+  /**
+   * The plan that a query would run as, and what inference says of it; nothing when it stays
+   * Spark's. A query in append mode is taken as one that selects `row_kind()`, whatever it selects.
+   */
+  def planned(query: LogicalPlan, mode: OutputMode): Option[(LogicalPlan, Inferred)] = {
+    val whole = inlined(query)
+    changelogOf(whole, mode).map { refused =>
+      requireOneAnswer(query)
+      if (mode == OutputMode.Complete()) {
+        val result = table(whole, refused)
+        (result.sorted, result.inferred)
+      } else if (mode == OutputMode.Append()) everyChange(whole, refused)
+      else changes(whole, mode, refused)
+    }
+  }
+
+  /** Whether a query would become a changelog in an output mode. */
+  def becomesChangelog(query: LogicalPlan, mode: OutputMode): Boolean =
+    changelogOf(inlined(query), mode).nonEmpty
+
+  /** Common table expressions are written where they are read, also those of a view. */
+  private def inlined(query: LogicalPlan): LogicalPlan =
+    if (query.exists(_.isInstanceOf[WithCTE])) InlineCTE(alwaysInline = true).apply(query)
+    else query
+
+  /** Written in each place where it is read, a common table expression is computed in each. */
+  private def requireOneAnswer(query: LogicalPlan): Unit = {
+    def read(plan: LogicalPlan) =
+      plan.collectWithSubqueries { case reading: CTERelationRef => reading.cteId }
+    val definitions =
+      query.collectWithSubqueries { case WithCTE(_, definitions) => definitions }.flatten
+    // What is read by one that is read twice is read twice, too.
+    @tailrec
+    def closure(ids: Set[Long]): Set[Long] = {
+      val more = ids ++ definitions.filter(d => ids(d.id)).flatMap(d => read(d.child))
+      if (more == ids) ids else closure(more)
+    }
+    val all = read(query)
+    val twice = closure(all.filter(id => all.count(_ == id) > 1).toSet)
+    definitions.filter(definition => twice(definition.id))
+      .flatMap(_.child.collectWithSubqueries { case node =>
+        node.expressions.find(!_.deterministic)
+      }.flatten)
+      .foreach(varying => throw ChangelogErrors.notRepeatable("WITH", varying.sql))
+  }
+
+  /** Whether a query becomes a changelog, and what Spark has said against it if it did. */
+  private def changelogOf(query: LogicalPlan, mode: OutputMode): Option[Option[String]] =
+    if (query.exists(_.isInstanceOf[ChangelogNode])) None
+    else if (tellsRowKinds(query)) {
+      Decline.switchedOff("changelog", ChangelogConf.ENABLED).foreach { off =>
+        throw ChangelogErrors.switchedOff(off.switch)
+      }
+      Some(None)
+    } else {
+      refusal(query, mode).filter { _ =>
+        Decline.switchedOff("changelog", ChangelogConf.ENABLED).isEmpty
+      }.map(Some(_))
+    }
+
+  /** A query that Spark runs by itself keeps state as Spark does. */
+  private def asSparks(write: WriteToStreamStatement): LogicalPlan = {
+    val query = StateTtl.removed(write.inputQuery)
+    if (query eq write.inputQuery) write
+    else {
+      logWarning(
+        "The hint STATE_TTL has no effect: Spark runs the query by itself, and closes state by " +
+          "watermarks alone.")
+      write.copy(inputQuery = query)
+    }
+  }
+
+  private def requireMicroBatches(write: WriteToStreamStatement): Unit = write.trigger match {
+    case _: ContinuousTrigger => throw ChangelogErrors.unsupportedTrigger("a continuous trigger")
+    case _: RealTimeTrigger => throw ChangelogErrors.unsupportedTrigger("a real-time trigger")
+    case _ => ()
+  }
+
+  /** Who gets each micro-batch as it is may apply its changes: the column of kinds says what they are. */
+  private def changesFor(
+      write: WriteToStreamStatement,
+      query: LogicalPlan,
+      refused: Option[String]): LogicalPlan = {
+    val (plan, inferred) = changes(query, write.outputMode, refused)
+    write.sink match {
+      case _: ForeachBatchSink[_] => Project(MarkChanges(plan.output, inferred), plan)
+      case _ => plan
+    }
+  }
+
+  /** Append and update mode. */
+  private def changes(
+      query: LogicalPlan,
+      mode: OutputMode,
+      refused: Option[String]): (LogicalPlan, Inferred) = {
+    val upsert = mode == OutputMode.Update()
+    val read = PruneColumns(new ReadChangelog(updateBefore = !upsert, refused).read(query))
+    val inferred = InferChangelog(read, updateBefore = false)
+    if (upsert) requireUpsertKey(inferred)
+    if (!upsert && !inferred.changes.insertOnly) {
+      throw ChangelogErrors.notInsertOnly(read.name + " " + InferChangelog(read, true).mode)
+    }
+    val written = WriteChangelog(inferred)
+    val shown = written.kind match {
+      case Some(kind) if inferred.updateBefore => WriteChangelog.withoutBefore(written.plan, kind)
+      case _ => written.plan
+    }
+    (Project(outputOf(query, shown), shown), inferred)
+  }
+
+  /** Every change of the result, its kind in a column of its own. */
+  private def everyChange(query: LogicalPlan, refused: Option[String]): (LogicalPlan, Inferred) = {
+    val read = PruneColumns(new ReadChangelog(updateBefore = true, refused).read(query))
+    val inferred = InferChangelog(read, updateBefore = true)
+    val written = WriteChangelog(inferred)
+    (Project(outputOf(query, written.plan) ++ written.kind, written.plan), inferred)
+  }
+
+  /** An upsert stream says of a row that it is new or changed, and by which key. */
+  private def requireUpsertKey(inferred: Inferred): Unit =
+    inferred.where(_.isInstanceOf[ChangeEvents]) match {
+      case Some(events) =>
+        if (!events.inputs.head.changes.insertOnly && keysOfEvents(inferred).isEmpty) {
+          throw ChangelogErrors.notAnUpsert("no columns of the result identify its rows")
+        }
+      case None if inferred.changes.insertOnly => ()
+      case None if inferred.changes.deletes =>
+        throw ChangelogErrors.notAnUpsert("rows of the result may be deleted")
+      case None if inferred.facts.upsertKeys.isEmpty =>
+        throw ChangelogErrors.notAnUpsert("no columns of the result identify its rows")
+      case None => ()
+    }
+
+  /** What identifies the rows that changes are of, from `row_kind()` up to the result. */
+  private def keysOfEvents(query: Inferred): Set[Set[ExprId]] = query.operator match {
+    case ChangeEvents(columns, _, _) =>
+      ColumnFacts.mapKeys(columns, query.inputs.head.facts.upsertKeys)
+    case Projection(columns, _) =>
+      ColumnFacts.mapKeys(columns, keysOfEvents(query.inputs.head))
+    case _ => query.inputs.headOption.fold(Set.empty[Set[ExprId]])(keysOfEvents)
+  }
+
+  /** The whole result at every micro-batch, and what the query does with it at last. */
+  private case class WholeResult(table: ChangelogTable, last: LastOrder, inferred: Inferred) {
+    def sorted: LogicalPlan = last.over(table)
+  }
+
+  /**
+   * Complete mode. Spark takes the mode only with one of its own aggregates in the plan, so the
+   * statement is resolved as one that appends.
+   */
+  private def complete(
+      write: WriteToStreamStatement,
+      query: LogicalPlan,
+      refused: Option[String]): LogicalPlan = {
+    val result = table(query, refused)
+    ResolveWriteToStream(
+      write.copy(inputQuery = result.table, outputMode = OutputMode.Append())) match {
+      case resolved: WriteToStream =>
+        resolved.copy(outputMode = OutputMode.Complete(), inputQuery = result.sorted)
+      case other => other
+    }
+  }
+
+  private def table(query: LogicalPlan, refused: Option[String]): WholeResult = {
+    if (asksRowKind(query)) throw ChangelogErrors.noEventsInComplete()
+    val last = LastOrder(query)
+    val unordered = last.query
+    val read = PruneColumns(new ReadChangelog(updateBefore = true, refused).read(unordered))
+    val inferred = InferChangelog(read, updateBefore = true)
+    val written = WriteChangelog.complete(inferred)
+    val columns = outputOf(unordered, written.plan)
+    val rows = Project(columns ++ written.kind, written.plan)
+    val attributes = columns.map(_.toAttribute)
+    StateTypes.require("complete mode", attributes)
+    val ttl = TimeToLive.of(conf.getConf(ChangelogConf.STATE_TTL))
+    WholeResult(ChangelogTable(attributes, written.kind, ttl, rows), last, inferred)
+  }
+
+  private def outputOf(query: LogicalPlan, written: LogicalPlan): Seq[NamedExpression] =
+    query.output.map((a: Attribute) => written.output.find(_.exprId == a.exprId).get)
+
+  /** Whether a source of the query, or the query itself, tells the kinds of its rows. */
+  private def tellsRowKinds(query: LogicalPlan): Boolean =
+    asksRowKind(query) || query.exists(_.isInstanceOf[FromChangelog])
+
+  private def asksRowKind(query: LogicalPlan): Boolean =
+    query.exists(_.expressions.exists(RowKindFunction.isIn))
+
+  /**
+   * What Spark says against the query; nothing when it runs it by itself, and rightly: without its
+   * check of correctness it would answer aggregates over aggregates wrongly.
+   */
+  private def refusal(query: LogicalPlan, mode: OutputMode): Option[String] = {
+    val strict = conf.clone()
+    strict.setConf(SQLConf.STATEFUL_OPERATOR_CHECK_CORRECTNESS_ENABLED, true)
+    SQLConf.withExistingConf(strict) {
+      try {
+        UnsupportedOperationChecker.checkForStreaming(StateTtl.removed(query), mode)
+        None
+      } catch {
+        case refused: AnalysisException =>
+          Some(refused.getMessage.linesIterator.next().stripSuffix(";"))
+      }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package io.firesteel.changelog.state
+
+import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, NoPrefixKeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec}
+import org.apache.spark.sql.firesteel.asNullable
+import org.apache.spark.sql.types.{DataType, LongType, StructField, StructType}
+
+/**
+ * What one state store of an operator holds.
+ *
+ * Names of columns begin with the operator's, so that two operators may one day share a store; what
+ * else must agree at a restart, such as n of a Top-N, is in them too.
+ *
+ * @param prefix how many columns of the key all entries of a group share; 0 when a group has one
+ *   entry and is never scanned
+ */
+final private[changelog] case class StateLayout(
+    operator: String,
+    key: StructType,
+    value: StructType,
+    prefix: Int) {
+
+  /** The same with the time at which an entry was written, by which it expires. */
+  def expiring: StateLayout =
+    copy(value = StructType(value :+ StateLayout.field(operator, "written_at", LongType)))
+
+  def encoder: KeyStateEncoderSpec =
+    if (prefix == 0) NoPrefixKeyStateEncoderSpec(key)
+    else PrefixKeyScanStateEncoderSpec(key, prefix)
+
+  /** How this layout differs from that of the checkpoint, in words. */
+  def differences(keyBefore: StructType, valueBefore: StructType): Seq[String] =
+    compare("key", keyBefore, key) ++ compare("value", valueBefore, value)
+
+  private def compare(part: String, before: StructType, now: StructType): Seq[String] =
+    before.fields.toSeq.map(Option(_)).zipAll(now.fields.toSeq.map(Option(_)), None, None).collect {
+      case (old, current) if old.map(text) != current.map(text) =>
+        s"$part column ${old.fold("none")(text)} is now ${current.fold("none")(text)}"
+    }
+
+  private def text(field: StructField): String =
+    s"${field.name}: ${asNullable(field.dataType).sql}"
+}
+
+private[changelog] object StateLayout {
+
+  /** Nullability may change from batch to batch, as Spark learns it; state takes no notice. */
+  def field(operator: String, name: String, dataType: DataType): StructField =
+    StructField(s"${operator}_$name", asNullable(dataType), nullable = true)
+}

@@ -1,0 +1,32 @@
+package io.firesteel.changelog.tablejoin
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, GenericInternalRow, JoinedRow, UnsafeProjection}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+
+/** Executes [[ChangelogNumbers]]. */
+final private[changelog] case class ChangelogNumbersExec(number: Attribute, child: SparkPlan)
+  extends UnaryExecNode {
+
+  override def nodeName: String = "ChangelogNumbers"
+  override def output: Seq[Attribute] = child.output :+ number
+  override def producedAttributes: AttributeSet = AttributeSet(number)
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val columns = output
+    child.execute().mapPartitions { rows =>
+      val toOutput = UnsafeProjection.create(columns, columns)
+      val (joined, last) = (new JoinedRow, new GenericInternalRow(1))
+      var next = 0L
+      rows.map { row =>
+        last.update(0, next)
+        next += 1
+        toOutput(joined(row, last))
+      }
+    }
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): SparkPlan =
+    copy(child = newChild)
+}

@@ -1,0 +1,97 @@
+package io.firesteel.changelog.topn
+
+import io.firesteel.changelog.fold.FoldLimits
+import io.firesteel.changelog.state.StateEntries
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/**
+ * A Top-N of rows that are taken back (Flink: Retract).
+ *
+ * All rows of a partition are in the state: the first ones, somewhat more than have a place, in one
+ * entry, its head, and each of the others in one of its own, its tail. A change costs the head and at
+ * most one entry of the tail. The tail is read only when so many of the head's rows went that those
+ * left may not have all places; it then takes as many as it can hold from there.
+ *
+ * Memory: a head, and while the tail is read as many rows as a head takes; of `RANK` and `DENSE_RANK`,
+ * where any number of rows may have a place, all of the partition's.
+ */
+final private[topn] class FinalRetract(
+    rows: Iterator[InternalRow],
+    limits: FoldLimits,
+    layout: TopNLayout,
+    kindAt: Int,
+    ranked: RankedRows,
+    changes: PlaceChanges,
+    output: PlacedOutput,
+    entries: StateEntries)
+  extends PartitionedFold(rows, limits, layout, kindAt, RowIdentity.of(Nil), output) {
+
+  private[this] val rowsOf = new RetractRows(layout)
+
+  override protected def settle(partition: UnsafeRow, pending: PendingRows): Seq[PlaceChange] = {
+    val head = rowsOf.read(entries.get(rowsOf.headKeyOf(partition)))
+    val bound = if (head.isAll || head.rows.isEmpty) null else head.rows.last
+    val stored = head.rows.map(row => pending.of(row.row, row.before))
+    val (within, beyond) = pending.others.partition { row =>
+      bound == null || ranked.comparator.compare(row, bound) <= 0
+    }
+    beyond.foreach(addToTail)
+    val sorted = stored ++ within
+    sorted.foreach(row => row.after = entries.present(row.after))
+    java.util.Arrays.sort(sorted, ranked.comparator)
+    val before = ranked.placed(sorted, _.before)
+    val now = filled(partition, sorted.filter(_.after != 0L), head.isAll)
+    val after = ranked.placed(now.rows, _.after)
+    save(partition, now)
+    changes.of(before, after)
+  }
+
+  /** The head with as many rows as it needs, and no more than it may have. */
+  private def filled(partition: UnsafeRow, rows: Array[RankedRow], isAll: Boolean): Head = {
+    val needed = ranked.needed(rows)
+    if (needed < 0 && !isAll) fromTail(partition, rows)
+    else if (needed >= 0 && rows.length > needed + 2 * Head.spare) cut(rows, needed + Head.spare)
+    else Head(rows, isAll)
+  }
+
+  /** Gives the tail what is beyond so many rows. */
+  private def cut(rows: Array[RankedRow], kept: Int): Head = {
+    rows.drop(kept).foreach(row => putInTail(row.row, row.after))
+    Head(rows.take(kept), isAll = false)
+  }
+
+  /** Takes the tail's first rows, all of which come after those of the head. */
+  private def fromTail(partition: UnsafeRow, rows: Array[RankedRow]): Head = {
+    val tail = new FirstOfTail(ranked)
+    entries.scan(rowsOf.tailOf(partition)) { (key, value) =>
+      tail.offer(rowsOf.rowOf(key), rowsOf.countOf(value))
+    }
+    val sorted = tail.sorted
+    val needed = ranked.needed(rows ++ sorted)
+    val taken =
+      if (needed < 0) sorted.length
+      else math.min(sorted.length, needed + Head.spare - rows.length)
+    sorted.take(taken).foreach(row => removeFromTail(row.row))
+    Head(rows ++ sorted.take(taken), isAll = tail.isAll && taken == sorted.length)
+  }
+
+  private def addToTail(row: RankedRow): Unit =
+    if (row.after != 0L) {
+      val stored = entries.get(rowsOf.tailKeyOf(row.row))
+      val before = if (stored == null) 0L else rowsOf.countOf(stored)
+      val count = entries.present(before + row.after)
+      if (count == 0L) removeFromTail(row.row) else putInTail(row.row, count)
+    }
+
+  private def putInTail(row: UnsafeRow, count: Long): Unit =
+    entries.put(rowsOf.tailKeyOf(row), rowsOf.valueOf(count))
+
+  private def removeFromTail(row: UnsafeRow): Unit = entries.remove(rowsOf.tailKeyOf(row))
+
+  private def save(partition: UnsafeRow, head: Head): Unit = {
+    val key = rowsOf.headKeyOf(partition)
+    if (head.rows.isEmpty && head.isAll) entries.remove(key)
+    else entries.put(key, rowsOf.valueOf(head))
+  }
+}

@@ -1,0 +1,61 @@
+package io.firesteel.changelog.topn
+
+import io.firesteel.changelog.fold.FoldLimits
+import io.firesteel.changelog.state.StateEntries
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/**
+ * A Top-N of rows that only come (Flink: AppendFast), or are replaced by better ones (UpdateFast):
+ * the state has the first rows alone, and a partition costs as many accesses as it has places.
+ */
+final private[topn] class FinalTopN(
+    rows: Iterator[InternalRow],
+    limits: FoldLimits,
+    layout: TopNLayout,
+    ranked: RankedRows,
+    identity: RowIdentity,
+    changes: PlaceChanges,
+    output: PlacedOutput,
+    entries: StateEntries)
+  extends PartitionedFold(rows, limits, layout, kindAt = -1, identity, output) {
+
+  override protected def settle(partition: UnsafeRow, pending: PendingRows): Seq[PlaceChange] = {
+    val sorted = load(partition, pending)
+    java.util.Arrays.sort(sorted, ranked.comparator)
+    val before = ranked.placed(sorted, _.before)
+    dropBeyond(sorted)
+    val after = ranked.placed(sorted, _.after)
+    sorted.foreach(save)
+    changes.of(before, after)
+  }
+
+  /** The partition's rows, as they were and as they are now. */
+  private def load(partition: UnsafeRow, pending: PendingRows): Array[RankedRow] = {
+    val found = Array.newBuilder[RankedRow]
+    if (layout.columns.isEmpty) {
+      val stored = entries.get(partition)
+      if (stored != null) found += pending.of(partition, stored.getLong(0))
+    } else {
+      entries.scan(partition) { (key, value) =>
+        found += pending.of(key.copy(), value.getLong(0))
+      }
+    }
+    found ++= pending.others
+    found.result()
+  }
+
+  private def dropBeyond(sorted: Array[RankedRow]): Unit = {
+    val kept = ranked.keptAfter(sorted)
+    sorted.foreach { row =>
+      val tally = kept.get(row)
+      row.after = if (tally == null) 0L else tally.count
+    }
+  }
+
+  private def save(row: RankedRow): Unit =
+    if (row.before != row.after) {
+      if (row.after == 0L) entries.remove(row.row)
+      else entries.put(row.row, made.valueOf(row.after))
+    }
+}

@@ -1,0 +1,165 @@
+package io.firesteel.changelog.topn
+
+import io.firesteel.changelog.fold.FoldLimits
+import io.firesteel.changelog.plan.Places
+import io.firesteel.core.rows.KeyIndex
+import java.util.Comparator
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
+
+/**
+ * Keeps, of rows that are never taken back, each partition's own first ones: no other can be among
+ * the first of all. A row that is no better than the worst of enough is dropped as it comes.
+ *
+ * Of each row it is asked first whether it is wanted, by its partition and the first of what it is
+ * ordered by, as the number of [[io.firesteel.core.rows.OrderPrefix]]: most rows are not, and need not be
+ * built. What is kept is read as from an iterator, when it is full and at the end.
+ *
+ * @param partition in terms of places in a row
+ */
+final private[topn] class PartialTopN(
+    limits: FoldLimits,
+    partition: Seq[Expression],
+    ranked: RankedRows,
+    places: Places,
+    identity: RowIdentity)
+  extends Iterator[UnsafeRow] {
+
+  final private class Entry(val row: UnsafeRow, val prefix: Long)
+
+  /** The rows of a partition: so many in order, then those that have come since. */
+  final private class Kept {
+    var rows = new Array[Entry](8)
+    var size = 0
+    var sorted = 0
+    var worst: Entry = _
+
+    def add(entry: Entry): Unit = {
+      if (size == rows.length) rows = java.util.Arrays.copyOf(rows, size * 2)
+      rows(size) = entry
+      size += 1
+    }
+  }
+
+  private[this] val index = new KeyIndex(KeyIndex.isNumber(partition), partition.size)
+  private[this] val groups = mutable.ArrayBuffer.empty[Kept]
+  // Of each group the prefix of its worst row, if it has enough of them.
+  private[this] var bounds = new Array[Long](64)
+  private[this] val slack = math.min(places.to, 1000L).toInt + 16
+  private[this] var asked = 0
+  private[this] var askedPrefix = 0L
+  private[this] var entries = 0
+  private[this] var come = 0L
+  private[this] var rowBytes = 0L // of all rows that were ever kept, as is their number
+  private[this] var drained: Iterator[UnsafeRow] = _
+
+  private[this] val order: Comparator[Entry] = (a, b) =>
+    if (a.prefix != b.prefix) java.lang.Long.compare(a.prefix, b.prefix)
+    else ranked.compare(a.row, b.row)
+
+  /** Rows that were handed on. */
+  var outputRows: Long = 0L
+
+  /** Whether a row may be among the first of its partition, a number. */
+  def wants(partition: Long, prefix: Long): Boolean = isWithin(index.of(partition), prefix)
+
+  /** The same of the partition of null. */
+  def wantsOfNull(prefix: Long): Boolean = isWithin(index.ofNull(), prefix)
+
+  def wants(partition: UnsafeRow, prefix: Long): Boolean = isWithin(index.of(partition), prefix)
+
+  private def isWithin(group: Int, prefix: Long): Boolean = {
+    asked = group
+    askedPrefix = prefix
+    if (group == groups.size) {
+      groups += new Kept
+      if (group == bounds.length) bounds = java.util.Arrays.copyOf(bounds, group * 2)
+      bounds(group) = Long.MaxValue
+    }
+    prefix <= bounds(group)
+  }
+
+  /** Takes the row that was last asked about; see [[isFull]]. */
+  def take(row: UnsafeRow): Unit = {
+    val kept = groups(asked)
+    if (kept.worst == null || !isBeyond(row, kept.worst)) {
+      kept.add(new Entry(row.copy(), askedPrefix))
+      entries += 1
+      come += 1
+      rowBytes += row.getSizeInBytes + FoldLimits.overhead
+      // Of many that tie all are kept: what is sorted grows with them, or sorting would be quadratic.
+      if (kept.size - kept.sorted >= math.max(slack, kept.sorted)) {
+        shrink(kept)
+        if (kept.worst != null) bounds(asked) = kept.worst.prefix
+      }
+    }
+  }
+
+  private def isBeyond(row: UnsafeRow, worst: Entry): Boolean =
+    askedPrefix >= worst.prefix && {
+      // A newer version of a row that is kept may come no earlier than it, but never later.
+      if (identity.hasVersions) ranked.comesAfter(row, worst.row)
+      else ranked.isBeyond(row, worst.row)
+    }
+
+  /** Whether no row may be taken before those that are held have been read. */
+  def isFull: Boolean =
+    entries > 0 && (entries >= limits.entries || !limits.budget.hold(bytes))
+
+  private def bytes: Long =
+    index.bytes + groups.size * FoldLimits.overhead +
+      (if (come == 0) 0L else rowBytes / come * entries)
+
+  /** Hands on what is held; nothing is held once that has been read. */
+  def finish(): Unit = {
+    drained = groups.iterator.flatMap { kept =>
+      shrink(kept)
+      kept.rows.iterator.take(kept.size).map(_.row)
+    }
+  }
+
+  override def hasNext: Boolean = drained != null && (drained.hasNext || {
+    clear()
+    false
+  })
+
+  private def clear(): Unit = {
+    drained = null
+    index.clear()
+    groups.clear()
+    entries = 0
+    limits.budget.releaseTo(bytes)
+  }
+
+  override def next(): UnsafeRow = {
+    outputRows += 1
+    drained.next()
+  }
+
+  /** Sorts what has come among what is kept, and drops what is beyond the last place. */
+  private def shrink(kept: Kept): Unit = {
+    val had = kept.size
+    if (identity.hasVersions) keepNewest(kept)
+    java.util.Arrays.sort(kept.rows, 0, kept.size, order)
+    val within = ranked.within(kept.size, at => kept.rows(at).row)
+    // Only when something had to go is the last that stayed a bound for what comes.
+    if (within < kept.size) kept.worst = kept.rows(math.max(within - 1, 0))
+    java.util.Arrays.fill(kept.rows.asInstanceOf[Array[AnyRef]], within, had, null)
+    kept.size = within
+    kept.sorted = within
+    entries += within - had
+  }
+
+  /** Of several versions of a row the one that came last. */
+  private def keepNewest(kept: Kept): Unit = {
+    val versions = new java.util.LinkedHashMap[UnsafeRow, Entry]()
+    (0 until kept.size).foreach { at =>
+      val entry = kept.rows(at)
+      versions.put(identity.keyOf(entry.row).copy(), entry)
+    }
+    kept.size = 0
+    versions.values.forEach(kept.add(_))
+  }
+}

@@ -1,0 +1,127 @@
+package io.firesteel.changelog.tablejoin
+
+import io.firesteel.changelog.{ChangelogSuite, JoinedRows}
+import org.apache.spark.sql.Row
+
+/** Changelogs joined with tables that are no streams. */
+class TableJoinSuite extends ChangelogSuite with JoinedRows {
+
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    spark
+      .sql("""SELECT * FROM VALUES ('a', 'Anna', 'en', 2), ('a', 'Anne', 'fr', 1), ('b', 'Bert', 'en', 2),
+        ('c', 'Cleo', 'en', 3), (null, 'Nobody', 'en', 1), ('d', null, 'en', 1), ('a', 'Anna', 'en', 2)
+        AS names(k, name, lang, least)""")
+      .createOrReplaceTempView("names")
+  }
+
+  private val queries = Seq(
+    s"SELECT c.k, n, name FROM $counts JOIN names ON c.k = names.k",
+    s"SELECT * FROM $counts JOIN names USING (k)",
+    s"SELECT c.k, n, name FROM $counts LEFT JOIN names ON c.k = names.k",
+    s"SELECT c.k, s, name FROM $counts LEFT JOIN names ON c.k = names.k AND lang = 'en' AND n > 1",
+    s"SELECT names.*, n FROM names JOIN $counts ON names.k = c.k AND n >= least WHERE s <> 3",
+    s"SELECT n, name FROM names RIGHT JOIN $counts ON c.k = names.k AND c.n = names.least",
+    s"SELECT k, n FROM $counts LEFT SEMI JOIN names ON c.k = names.k AND n > 1",
+    s"SELECT k, n FROM $counts LEFT ANTI JOIN names ON c.k = names.k AND lang = 'fr'",
+    s"SELECT lang, count(*) AS c, sum(n) AS n FROM $counts JOIN names ON c.k = names.k GROUP BY lang",
+    s"""SELECT place, name FROM (SELECT * FROM (SELECT k, row_number() OVER (ORDER BY n DESC, k) AS place
+       |FROM $counts) WHERE place <= 2) AS top LEFT JOIN names ON top.k = names.k AND lang = 'en'""".stripMargin,
+    """SELECT name, n FROM (SELECT k, n FROM (SELECT *, row_number() OVER (ORDER BY n DESC, k) AS place FROM
+      |(SELECT k, count(*) AS n FROM {t} GROUP BY k)) WHERE place <= 2) AS top JOIN names ON top.k = names.k""".stripMargin,
+    "SELECT n, name FROM (SELECT count(*) AS n FROM {t}) AS c LEFT JOIN names ON c.n = names.least + 3",
+    "SELECT d.k, name FROM (SELECT DISTINCT k FROM {t}) AS d LEFT JOIN names ON d.k = names.k",
+    s"SELECT count(*) AS c, max(n) AS m FROM $counts JOIN names ON c.k = names.k",
+    s"SELECT upper(lang) AS l, n FROM $counts JOIN names ON c.k = names.k AND least < n"
+  )
+
+  queries.zipWithIndex.foreach { case (sql, i) =>
+    test(s"$i: ${sql.replace("\n", " ").take(100)}") {
+      withProvider(providers(i % 2))(assertFollows(schema, sql, batches, restarts = Set(1, 3)))
+    }
+  }
+
+  test("a row that the condition leaves out is not looked for, and may not fail") {
+    assertFollows(
+      schema,
+      s"SELECT c.k, s, least FROM $counts JOIN names ON c.s <> 0 AND names.least = 2 / c.s",
+      Seq(Seq(Row("a", 0), Row("b", 1)), Seq(Row("a", 2))))
+  }
+
+  test("complete mode") {
+    val fed = stream(schema, queries.head)
+    try {
+      fed.startAs("complete", queries.head)
+      batches.foreach(fed.feed)
+      assertSameRows(fed.last, fed.answer(), queries.head)
+    } finally fed.stop()
+  }
+
+  test("a row goes with the matches that it came with, whatever the table has since") {
+    spark.udf.register("current_name", (k: String) => s"$k${TableJoinSuite.version}")
+    spark
+      .sql("SELECT k, current_name(k) AS name FROM VALUES ('a'), ('b') AS t(k)")
+      .createOrReplaceTempView("changing")
+    val fed =
+      stream(schema, s"SELECT c.k, n, name FROM $counts JOIN changing ON c.k = changing.k")
+    try {
+      TableJoinSuite.version = 1
+      fed.start()
+      fed.feed(Seq(Row("a", 1), Row("b", 1)))
+      TableJoinSuite.version = 2
+      fed.feed(Seq(Row("a", 1)))
+      assert(fed.last.map(_.toString).sorted == Seq("[a,1,a1,-D]", "[a,2,a2,+I]"))
+      fed.restart()
+      TableJoinSuite.version = 3
+      fed.feed(Seq(Row("a", 1), Row("b", 1)))
+      assert(fed.last.map(_.toString).sorted ==
+        Seq("[a,2,a2,-D]", "[a,3,a3,+I]", "[b,1,b1,-D]", "[b,2,b3,+I]"))
+    } finally fed.stop()
+  }
+
+  test("of the table only what is read is kept in state, and only its changes are told") {
+    spark.udf.register("current_name", (k: String) => s"$k${TableJoinSuite.version}")
+    spark
+      .sql("""SELECT k, current_name(k) AS name, map(k, 1) AS tags, k || '!' AS loud
+        FROM VALUES ('a'), ('a') AS t(k)""")
+      .createOrReplaceTempView("wide")
+    val fed = stream(schema, s"SELECT c.k, loud FROM $counts JOIN wide ON c.k = wide.k")
+    try {
+      TableJoinSuite.version = 1
+      fed.start()
+      fed.feed(Seq(Row("a", 1)))
+      assert(fed.last.map(_.toString) == Seq("[a,a!,+I]", "[a,a!,+I]"))
+      TableJoinSuite.version = 2
+      fed.feed(Seq(Row("a", 1)))
+      assert(fed.last.isEmpty)
+    } finally fed.stop()
+    assertFollows(
+      schema,
+      s"SELECT k, upper(loud) AS u FROM (SELECT c.k, n, loud FROM $counts JOIN wide ON c.k = wide.k) " +
+        "WHERE n > 1 AND loud <> 'b!'",
+      batches)
+    val said = refusal(
+      schema,
+      s"SELECT c.k, tags, row_kind() AS op FROM $counts JOIN wide ON c.k = wide.k")
+    assert(said.contains("Join would keep the column tags of type MAP"), said)
+  }
+
+  test("what cannot be joined is refused by name") {
+    Seq(
+      s"SELECT n, name FROM $counts FULL JOIN names ON c.k = names.k" -> "FULL OUTER JOIN",
+      s"SELECT n, name FROM names LEFT JOIN $counts ON c.k = names.k" -> "LEFT OUTER JOIN",
+      s"SELECT n, name FROM $counts JOIN names ON c.n > names.least" -> "add an equality",
+      s"SELECT n, name FROM $counts LEFT JOIN names ON c.k = names.k AND n > least" -> "WHERE above the join",
+      s"""SELECT name FROM (SELECT k FROM $counts UNION ALL SELECT k FROM $counts) AS u
+        JOIN names ON u.k = names.k""" -> "no columns of what is joined identify its rows",
+      s"SELECT c.n FROM $counts JOIN (SELECT k, count(*) AS n FROM {t} GROUP BY k) AS d ON c.k = d.k" -> "Join"
+    ).foreach { case (sql, text) =>
+      val said = refusal(schema, s"SELECT *, row_kind() AS op FROM ($sql)")
+      assert(said.contains("FIRESTEEL_CHANGELOG_") && said.contains(text), said)
+    }
+  }
+}
+
+private object TableJoinSuite {
+  @volatile var version: Int = 0
+}

@@ -1,0 +1,174 @@
+package io.firesteel.checkpoint
+
+import java.io.BufferedOutputStream
+import java.nio.file.{FileAlreadyExistsException => NioFileAlreadyExists, FileSystemException, Files, Path => LocalPath, StandardCopyOption}
+import java.util.UUID
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FSDataInputStream, FileAlreadyExistsException, FileStatus, FileSystem, LocalFileSystem, Path, PathFilter, RawLocalFileSystem}
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Checkpoints on local disks without a process for each file.
+ *
+ * Hadoop starts `chmod` for every file that it makes, unless its native library is loaded, which PySpark
+ * does not bring. With a few stores that is most of the time of a micro-batch. Here files are made by
+ * the JVM, with the permissions of the process's umask. What a file is named, when it is visible and
+ * who may overwrite it is as with Spark's own manager, and either goes on with the other's checkpoints.
+ *
+ * Set it by `spark.sql.streaming.checkpointFileManagerClass`. Checkpoints that are not on local disks
+ * stay with Spark's own manager.
+ */
+class LocalCheckpointFileManager(path: Path, hadoopConf: Configuration)
+  extends CheckpointFileManager {
+
+  private val manager: CheckpointFileManager = path.getFileSystem(hadoopConf) match {
+    case _: LocalFileSystem | _: RawLocalFileSystem => new LocalFiles(path, hadoopConf)
+    case _ =>
+      val asSparks = new Configuration(hadoopConf)
+      asSparks.unset(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key)
+      CheckpointFileManager.create(path, asSparks)
+  }
+
+  override def createAtomic(
+      path: Path,
+      overwriteIfPossible: Boolean): CancellableFSDataOutputStream =
+    manager.createAtomic(path, overwriteIfPossible)
+
+  override def open(path: Path): FSDataInputStream = manager.open(path)
+  override def list(path: Path, filter: PathFilter): Array[FileStatus] = manager.list(path, filter)
+  override def mkdirs(path: Path): Unit = manager.mkdirs(path)
+  override def exists(path: Path): Boolean = manager.exists(path)
+  override def delete(path: Path): Unit = manager.delete(path)
+  override def isLocal: Boolean = manager.isLocal
+  override def createCheckpointDirectory(): Path = manager.createCheckpointDirectory()
+  override def close(): Unit = manager.close()
+}
+
+/** Reads through Hadoop, which starts no processes for that, and writes through the JVM. */
+final private class LocalFiles(path: Path, hadoopConf: Configuration)
+  extends CheckpointFileManager {
+
+  private val fs: FileSystem = {
+    val raw = new RawLocalFileSystem
+    raw.initialize(raw.getUri, hadoopConf)
+    raw
+  }
+
+  override def createAtomic(
+      path: Path,
+      overwriteIfPossible: Boolean): CancellableFSDataOutputStream = {
+    val to = local(path)
+    Files.createDirectories(to.getParent)
+    new AtomicFile(to, overwriteIfPossible)
+  }
+
+  override def open(path: Path): FSDataInputStream = fs.open(path)
+
+  /**
+   * Without Hadoop's checksums, which Spark's own manager hides from Spark, and without what somebody
+   * who was killed did not end: Spark takes a checkpoint for one of another query if there is any file
+   * in it, but no offset (`spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart`).
+   */
+  override def list(path: Path, filter: PathFilter): Array[FileStatus] =
+    fs.listStatus(path, filter).filterNot { status =>
+      val name = status.getPath.getName
+      Checksums.isOne(name) || Unfinished.isOne(name)
+    }
+
+  override def mkdirs(path: Path): Unit = {
+    val _ = Files.createDirectories(local(path))
+  }
+
+  override def exists(path: Path): Boolean = Files.exists(local(path))
+
+  override def delete(path: Path): Unit = {
+    val _ = fs.delete(path, true) // false when there is none
+    Checksums.delete(local(path))
+  }
+
+  override def isLocal: Boolean = true
+
+  override def createCheckpointDirectory(): Path = {
+    mkdirs(path)
+    fs.makeQualified(path)
+  }
+
+  private def local(path: Path): LocalPath =
+    LocalPath.of(fs.makeQualified(path).toUri.getPath)
+}
+
+/** A file that is there, whole, when it has been closed, and never was when it has been cancelled. */
+final private class AtomicFile(to: LocalPath, overwrite: Boolean, making: LocalPath)
+  extends CancellableFSDataOutputStream(new BufferedOutputStream(Files.newOutputStream(making)))
+  with Logging {
+
+  def this(to: LocalPath, overwrite: Boolean) =
+    this(to, overwrite, Unfinished.of(to))
+
+  private var ended = false
+
+  override def close(): Unit = synchronized {
+    if (!ended) {
+      ended = true
+      try {
+        underlyingStream.close()
+        Checksums.delete(to) // of a file that Spark's own manager may have written in this place
+        if (overwrite) {
+          val _ = Files.move(making, to, StandardCopyOption.ATOMIC_MOVE)
+        } else appear()
+      } finally {
+        val _ = Files.deleteIfExists(making)
+      }
+    }
+  }
+
+  /** Of two that make the same file, one does: a link is made only where nothing is. */
+  private def appear(): Unit =
+    try {
+      val _ = Files.createLink(to, making)
+    } catch {
+      case _: NioFileAlreadyExists => throw thereAlready
+      case _: UnsupportedOperationException | _: FileSystemException => // a disk without links
+        if (Files.exists(to)) throw thereAlready
+        val _ = Files.move(making, to, StandardCopyOption.ATOMIC_MOVE)
+    }
+
+  private def thereAlready = new FileAlreadyExistsException(s"$to is there already")
+
+  override def cancel(): Unit = synchronized {
+    if (!ended) {
+      ended = true
+      try {
+        underlyingStream.close()
+        val _ = Files.deleteIfExists(making)
+      } catch {
+        case NonFatal(e) => logWarning(s"Could not take $making away", e)
+      }
+    }
+  }
+}
+
+/** A file while it is written, named as Spark's own manager does. */
+private object Unfinished {
+
+  def of(file: LocalPath): LocalPath =
+    file.resolveSibling(s".${file.getFileName}.${UUID.randomUUID()}.tmp")
+
+  def isOne(name: String): Boolean = name.startsWith(".") && name.endsWith(".tmp")
+}
+
+/** Hadoop's checksum of a file lies in one beside it, and a file that another has replaced fails by it. */
+private object Checksums {
+
+  def isOne(name: String): Boolean = name.startsWith(".") && name.endsWith(".crc")
+
+  def delete(of: LocalPath): Unit = {
+    val _ = Files.deleteIfExists(of.resolveSibling(s".${of.getFileName}.crc"))
+  }
+}

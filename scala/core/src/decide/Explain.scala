@@ -1,0 +1,39 @@
+package io.firesteel.core.decide
+
+import org.apache.spark.sql.execution.{CommandResultExec, SparkPlan}
+import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, QueryStageExec}
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+
+/** What firesteel did and did not do to one physical plan. */
+final case class Explain(fired: Seq[Fired], declined: Seq[Declined], plan: String)
+
+object Explain {
+
+  /** Reads the decisions off `plan`, adaptive parts, subqueries and cached plans included. */
+  def of(plan: SparkPlan): Explain = {
+    val nodes = everyNode(plan)
+    val fired = nodes.collect {
+      case node: FiredOperator if node.reportsDecision =>
+        Fired(node.firedRule, node.firedMessage, node.firedValues)
+    }
+    // A rewrite leaves its mark on several nodes.
+    val rewritten = nodes.flatMap(Decisions.rewritesAt).distinct.map(_.what)
+    // One logical node is linked to every physical node it became: report a reason once per rule.
+    val declined = nodes.flatMap(Decisions.declinesAt).distinct
+    Explain(rewritten ++ fired, declined, plan.treeString)
+  }
+
+  private def everyNode(plan: SparkPlan): Seq[SparkPlan] = {
+    val below = plan match {
+      case adaptive: AdaptiveSparkPlanExec => Seq(adaptive.executedPlan)
+      case stage: QueryStageExec => Seq(stage.plan)
+      case reused: ReusedExchangeExec => Seq(reused.child)
+      case cached: InMemoryTableScanExec => Seq(cached.relation.cachedPlan)
+      // A command has run by now, and left its rows in place of its plan.
+      case result: CommandResultExec => Option(result.commandPhysicalPlan).toSeq
+      case other => other.children
+    }
+    plan +: (below ++ plan.subqueries).flatMap(everyNode)
+  }
+}

@@ -1,0 +1,70 @@
+package io.firesteel.core.plans
+
+import org.apache.spark.sql.catalyst.expressions.{Add, And, Attribute, BinaryComparison, CaseWhen, Cast, Coalesce, DivModLike, EvalMode, Expression, If, In, InSet, IsNaN, IsNotNull, IsNull, KnownFloatingPointNormalized, Literal, Multiply, Not, Or, Remainder, StringPredicate, Subtract}
+import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
+import org.apache.spark.sql.types.{DoubleType, FloatType, NumericType, StringType}
+
+/**
+ * Whether an expression has a value on every row, never an error.
+ *
+ * A list of what is known not to fail: everything else, ANSI arithmetic and casts above all, counts
+ * as able to. `1/a` on a row that the query's own filter had taken away would be an error that
+ * Spark's plan does not have.
+ */
+private[firesteel] object CannotFail {
+
+  def apply(expression: Expression): Boolean =
+    itself(expression) && expression.children.forall(apply)
+
+  /**
+   * Whether every part of `expression` that can fail is evaluated wherever `expression` is. Where one
+   * is not (`b = 0 OR a / b > 1`), evaluating common subexpressions ahead may end in an error.
+   */
+  def isUnprotected(expression: Expression): Boolean = {
+    def failing(parts: Seq[Expression]) = parts.filterNot(itself).map(_.canonicalized).toSet
+    failing(expression.collect { case part => part }).subsetOf(failing(alwaysEvaluated(expression)))
+  }
+
+  /** Operators evaluate a child only when those before it are not null, and division the divisor first. */
+  private def alwaysEvaluated(expression: Expression): Seq[Expression] = {
+    val children = expression match {
+      case _: And | _: Or | _: If | _: CaseWhen | _: Coalesce | _: In =>
+        expression.children.take(1)
+      case _: DivModLike => untilNull(expression.children.reverse)
+      case _ => untilNull(expression.children)
+    }
+    expression +: children.flatMap(alwaysEvaluated)
+  }
+
+  private def untilNull(children: Seq[Expression]): Seq[Expression] = {
+    val (present, others) = children.span(!_.nullable)
+    present ++ others.take(1)
+  }
+
+  private def itself(expression: Expression): Boolean = expression match {
+    case _: Attribute | _: Literal => true
+    case _: BinaryComparison | _: In | _: InSet | _: StringPredicate => true
+    case _: And | _: Or | _: Not | _: IsNull | _: IsNotNull | _: IsNaN => true
+    case _: If | _: CaseWhen | _: Coalesce => true
+    case _: KnownFloatingPointNormalized | _: NormalizeNaNAndZero => true
+    case _: Add | _: Subtract | _: Multiply => isFractional(expression)
+    case remainder: Remainder => isNonZero(remainder.right)
+    case cast: Cast => cast.evalMode == EvalMode.TRY || isWidening(cast)
+    case _ => false
+  }
+
+  /** Of floats: overflow is infinity. */
+  private def isFractional(expression: Expression): Boolean =
+    expression.dataType == FloatType || expression.dataType == DoubleType
+
+  private def isNonZero(divisor: Expression): Boolean = divisor match {
+    case Literal(value: Number, _) => value.doubleValue != 0
+    case _ => false
+  }
+
+  private def isWidening(cast: Cast): Boolean = (cast.child.dataType, cast.dataType) match {
+    case (from: NumericType, to: NumericType) => Cast.canUpCast(from, to)
+    case (_: StringType, _: StringType) => true
+    case _ => false
+  }
+}

@@ -1,0 +1,47 @@
+package io.firesteel.core.rows
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
+
+/**
+ * Reads the key of a row of `input` and finds its group. What an operator reads row by row is best
+ * computed below it, in a projection for which Spark generates code together with the scan: here a
+ * number is then read from its place in the row.
+ */
+private[firesteel] final class KeyReader(keys: Seq[Attribute], input: Seq[Attribute]) {
+
+  private[this] val at: Int =
+    if (KeyIndex.isNumber(keys)) KeyReader.placeOf(keys.head, input) else -1
+  private[this] val keyOf: UnsafeProjection =
+    if (at < 0) UnsafeProjection.create(keys, input) else null
+
+  /** The group of a row's key. */
+  def groupOf(row: UnsafeRow, index: KeyIndex): Int =
+    if (at < 0) index.of(keyOf(row))
+    else if (row.isNullAt(at)) index.ofNull()
+    else index.of(row.getLong(at))
+}
+
+private[firesteel] object KeyReader {
+
+  /** The place of a column among those of a row. */
+  def placeOf(column: Attribute, input: Seq[Attribute]): Int = {
+    val at = input.indexWhere(_.exprId == column.exprId)
+    require(at >= 0, s"$column is none of ${input.mkString(", ")}")
+    at
+  }
+
+  /** A projection to these columns, each once. */
+  def project(columns: Seq[NamedExpression], child: SparkPlan): SparkPlan =
+    ProjectExec(columns.distinctBy(_.exprId), child)
+
+  /** The rows as Spark's projections make them, also where one was left out as redundant. */
+  def unsafe(rows: Iterator[InternalRow], input: Seq[Attribute]): Iterator[UnsafeRow] = {
+    lazy val toUnsafe = UnsafeProjection.create(input, input)
+    rows.map {
+      case row: UnsafeRow => row
+      case row => toUnsafe(row)
+    }
+  }
+}

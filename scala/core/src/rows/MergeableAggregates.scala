@@ -1,0 +1,219 @@
+package io.firesteel.core.rows
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BasePredicate, BindReferences, BoundReference, Expression, If, JoinedRow, MutableProjection, Predicate, SpecificInternalRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, DeclarativeAggregate, ImperativeAggregate, NoOp, TypedImperativeAggregate}
+import org.apache.spark.sql.types.ObjectType
+
+/**
+ * Aggregate functions whose work can be split: rows go into buffers, buffers are merged, and what
+ * is left at the end is evaluated. The arithmetic is Spark's own expressions, as its aggregate
+ * operators run them.
+ *
+ * A *buffer* is a row that this class makes and alone writes to; functions such as `collect_list`
+ * keep an object in it. A *state* is a buffer as data, a row of `stateAttributes`, which can be
+ * shuffled and stored. It is laid out as the output of Spark's own partial aggregates, so that
+ * Spark's final ones can read it.
+ *
+ * Not thread-safe; made in the task that uses it.
+ *
+ * @param expressions what to compute; their mode is not looked at, their `DISTINCT` is the caller's
+ * @param input the columns of the rows that are aggregated
+ */
+private[firesteel] final class MergeableAggregates(
+    expressions: Seq[AggregateExpression],
+    input: Seq[Attribute]) {
+  import MergeableAggregates._
+
+  private val functions: Array[AggregateFunction] = expressions.map(_.aggregateFunction).toArray
+
+  /** Columns of a state. */
+  val stateAttributes: Seq[Attribute] = functions.toSeq.flatMap(_.aggBufferAttributes)
+
+  private val stateTypes = stateAttributes.map(_.dataType).toArray
+
+  /** Whether a buffer is an `UnsafeRow` of one size, without objects. */
+  val isFixed: Boolean = stateTypes.forall(UnsafeRow.isMutable)
+
+  // For each imperative function its place in a buffer, and itself bound to input rows and states.
+  private val imperative: Array[Imperative] = {
+    val offsets = functions.scanLeft(0)(_ + _.aggBufferAttributes.length)
+    functions.indices.toArray.collect {
+      case i if functions(i).isInstanceOf[ImperativeAggregate] =>
+        // Whoever only merges has no input, so that a column may be missing here.
+        val function = BindReferences
+          .bindReference(functions(i): Expression, input, allowFailures = true)
+          .asInstanceOf[ImperativeAggregate]
+          .withNewMutableAggBufferOffset(offsets(i))
+          .withNewInputAggBufferOffset(offsets(i))
+        new Imperative(i, offsets(i), function, expressions(i).filter, input)
+    }
+  }
+
+  /** Whether some function keeps an object of its own in a buffer. */
+  val hasObjects: Boolean =
+    imperative.exists(_.function.isInstanceOf[TypedImperativeAggregate[_]])
+
+  private val joined = new JoinedRow
+
+  private val initial: InternalRow => InternalRow = {
+    val values = projection(each(_.initialValues), Nil)
+    values.target(_).apply(InternalRow.empty)
+  }
+
+  private lazy val updating: MutableProjection = {
+    val changes = expressions.flatMap(MergeableAggregates.changes)
+    projection(changes, stateAttributes ++ input)
+  }
+
+  private lazy val merging: MutableProjection = {
+    val states = functions.toSeq.flatMap(_.inputAggBufferAttributes)
+    projection(each(_.mergeExpressions), stateAttributes ++ states)
+  }
+
+  private lazy val evaluating: MutableProjection = {
+    val results = functions.toSeq.map {
+      case function: DeclarativeAggregate => function.evaluateExpression
+      case _ => NoOp
+    }
+    projection(results, stateAttributes)
+  }
+
+  private lazy val toState: UnsafeProjection =
+    UnsafeProjection.create(stateTypes.zipWithIndex.map { case (dataType, i) =>
+      BoundReference(i, dataType, nullable = true): Expression
+    }.toSeq)
+
+  private lazy val emptyFixed: UnsafeRow = {
+    val row = new SpecificInternalRow(stateTypes.toSeq)
+    initial(row)
+    toState(row).copy()
+  }
+
+  /** The buffer of no rows. */
+  def newBuffer(): InternalRow =
+    if (isFixed && imperative.isEmpty) emptyFixed.copy()
+    else {
+      val buffer: InternalRow =
+        if (isFixed) emptyFixed.copy() else new SpecificInternalRow(stateTypes.toSeq)
+      initial(buffer)
+      imperative.foreach(_.function.initialize(buffer))
+      buffer
+    }
+
+  /** Takes one row into `buffer`. */
+  def update(buffer: InternalRow, row: InternalRow): Unit = {
+    val _ = updating.target(buffer)(joined(buffer, row))
+    var i = 0
+    while (i < imperative.length) {
+      val one = imperative(i)
+      if (one.accepts(row)) one.function.update(buffer, row)
+      i += 1
+    }
+  }
+
+  /** Takes what `state` holds into `buffer`. */
+  def merge(buffer: InternalRow, state: InternalRow): Unit = {
+    val _ = merging.target(buffer)(joined(buffer, state))
+    imperative.foreach(_.function.merge(buffer, state))
+  }
+
+  /**
+   * Takes what another buffer holds into `buffer`, without writing it down as a state first.
+   * Functions with objects may afterwards share parts of the other buffer's: it must not be updated
+   * again. What must be, is merged as a state.
+   */
+  def mergeBuffer(buffer: InternalRow, other: InternalRow): Unit = {
+    val _ = merging.target(buffer)(joined(buffer, other))
+    imperative.foreach { one =>
+      one.function match {
+        case typed: TypedImperativeAggregate[_] => typed.mergeBuffersObjects(buffer, other)
+        case function => function.merge(buffer, other)
+      }
+    }
+  }
+
+  /** What `buffer` holds as data, in a row that the next call uses again. `buffer` stays in use. */
+  def state(buffer: InternalRow): UnsafeRow = {
+    val objects = imperative.collect {
+      case one if one.function.isInstanceOf[TypedImperativeAggregate[_]] =>
+        val kept = buffer.get(one.offset, anyObject)
+        one.function
+          .asInstanceOf[TypedImperativeAggregate[_]]
+          .serializeAggregateBufferInPlace(buffer)
+        one.offset -> kept
+    }
+    val state = buffer match {
+      case row: UnsafeRow => row
+      case row => toState(row)
+    }
+    objects.foreach { case (offset, kept) => buffer.update(offset, kept) }
+    state
+  }
+
+  /** A buffer that holds what `state` does and shares nothing with it. */
+  def bufferOf(state: InternalRow): InternalRow = state match {
+    case row: UnsafeRow if isFixed => row.copy() // nothing merged with something is that
+    case _ =>
+      val buffer = newBuffer()
+      merge(buffer, state)
+      buffer
+  }
+
+  /** The same in a buffer that is not needed any more, or a new one. */
+  def bufferOf(state: InternalRow, spare: InternalRow): InternalRow = (spare, state) match {
+    case (buffer: UnsafeRow, row: UnsafeRow) if isFixed =>
+      buffer.copyFrom(row)
+      buffer
+    case _ => bufferOf(state)
+  }
+
+  /** The results, one for each expression, in a row that the next call uses again. */
+  def results(buffer: InternalRow): InternalRow = {
+    evaluating.target(resultRow)(buffer)
+    imperative.foreach(one => resultRow.update(one.index, one.function.eval(buffer)))
+    resultRow
+  }
+
+  private lazy val resultRow = new SpecificInternalRow(functions.toSeq.map(_.dataType))
+
+  private def each(f: DeclarativeAggregate => Seq[Expression]): Seq[Expression] =
+    functions.toSeq.flatMap {
+      case function: DeclarativeAggregate => f(function)
+      case function => nothing(function)
+    }
+
+  private def projection(expressions: Seq[Expression], columns: Seq[Attribute]): MutableProjection =
+    MutableProjection.create(expressions, columns)
+}
+
+private[firesteel] object MergeableAggregates {
+
+  /** What a row makes of the columns of a function's state, over these and the row's. */
+  def changes(expression: AggregateExpression): Seq[Expression] =
+    expression.aggregateFunction match {
+      case function: DeclarativeAggregate =>
+        function.updateExpressions.zip(function.aggBufferAttributes).map { case (change, kept) =>
+          expression.filter.fold(change)(filter => If(filter, change, kept))
+        }
+      case function => nothing(function)
+    }
+
+  private def nothing(function: AggregateFunction): Seq[Expression] =
+    Seq.fill(function.aggBufferAttributes.length)(NoOp)
+
+  /** An imperative function, its place among all and that of its columns in a buffer. */
+  private final class Imperative(
+      val index: Int,
+      val offset: Int,
+      val function: ImperativeAggregate,
+      filter: Option[Expression],
+      input: Seq[Attribute]) {
+
+    private lazy val predicate: Option[BasePredicate] = filter.map(Predicate.create(_, input))
+
+    def accepts(row: InternalRow): Boolean = predicate.forall(_.eval(row))
+  }
+
+  private val anyObject = ObjectType(classOf[AnyRef])
+}

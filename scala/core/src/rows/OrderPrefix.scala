@@ -1,0 +1,73 @@
+package io.firesteel.core.rows
+
+import org.apache.spark.sql.catalyst.expressions.{Ascending, BitwiseNot, BitwiseXor, Cast, Coalesce, Expression, Literal, NullsFirst, SortOrder, SortPrefix}
+import org.apache.spark.sql.firesteel.comparesBytes
+import org.apache.spark.sql.types.{BinaryType, BooleanType, ByteType, DataType, DateType, DayTimeIntervalType, Decimal, DecimalType, DoubleType, FloatType, IntegerType, LongType, ShortType, StringType, TimestampNTZType, TimestampType, YearMonthIntervalType}
+
+/**
+ * The first order key as one signed 64-bit number that sorts ascending in the order wanted.
+ *
+ * @param expression gives the number, never null; built of Spark's own expressions, so that it takes
+ *   part in code generation
+ * @param decisive whether equal numbers mean equal order, for every number but `edge`
+ * @param edge the number of a null, shared with one extreme value of the type
+ */
+private[firesteel] final case class OrderPrefix(
+    expression: Expression,
+    decisive: Boolean,
+    edge: Long)
+
+private[firesteel] object OrderPrefix {
+
+  def of(orderBy: Seq[SortOrder]): OrderPrefix =
+    orderBy.headOption match {
+      // Spark numbers rows without an order for a correlated LIMIT: then all are equal.
+      case None => OrderPrefix(Literal(0L), decisive = true, edge = Long.MinValue)
+      case Some(first) => of(first, alone = orderBy.length == 1)
+    }
+
+  private def of(first: SortOrder, alone: Boolean): OrderPrefix = {
+    // Nulls go to an end of the order whatever the direction, so they are placed after it is applied.
+    val edge = if (first.nullOrdering == NullsFirst) Long.MinValue else Long.MaxValue
+    encodingOf(first.child.dataType) match {
+      case None =>
+        OrderPrefix(Literal(0L), decisive = false, edge)
+      case Some(encoding) =>
+        val raw = SortPrefix(SortOrder(encoding.key(first.child), Ascending))
+        val signed = if (encoding.unsigned) BitwiseXor(raw, Literal(Long.MinValue)) else raw
+        val directed = if (first.direction == Ascending) signed else BitwiseNot(signed)
+        OrderPrefix(
+          Coalesce(Seq(directed, Literal(edge))),
+          decisive = encoding.whole && alone,
+          edge)
+    }
+  }
+
+  /**
+   * How Spark's `SortPrefix` encodes a type.
+   *
+   * @param unsigned whether its numbers compare as unsigned
+   * @param whole whether the number holds all of the value
+   */
+  private final case class Encoding(
+      unsigned: Boolean,
+      whole: Boolean,
+      key: Expression => Expression = identity)
+
+  private def encodingOf(dataType: DataType): Option[Encoding] = dataType match {
+    case BooleanType | DateType | TimestampType | TimestampNTZType | ByteType |
+        ShortType | IntegerType | LongType | _: DayTimeIntervalType | _: YearMonthIntervalType =>
+      Some(Encoding(unsigned = false, whole = true))
+    case FloatType | DoubleType => Some(Encoding(unsigned = true, whole = true))
+    // Compared by bytes; the bytes of any other collation say nothing about its order.
+    case s: StringType if comparesBytes(s) => Some(Encoding(unsigned = true, whole = false))
+    case BinaryType => Some(Encoding(unsigned = true, whole = false))
+    case d: DecimalType if d.precision < Decimal.MAX_LONG_DIGITS =>
+      Some(Encoding(unsigned = false, whole = true))
+    // SortPrefix rescales a wide decimal in place, which would change the row it came from; as a
+    // double it keeps its order, if not every digit.
+    case _: DecimalType =>
+      Some(Encoding(unsigned = true, whole = false, key = Cast(_, DoubleType)))
+    case _ => None
+  }
+}

@@ -1,0 +1,104 @@
+package io.firesteel.sinks.apply
+
+import java.util.Locale
+
+import scala.util.Try
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.spark.network.util.JavaUtils
+
+/**
+ * The options of `firesteel-table`, checked.
+ *
+ * @param keys columns that identify a row of the target
+ * @param kind the column of row kinds; none to look for it by its usual names
+ * @param batch the micro-batch's number
+ * @param query who writes, when the user names it
+ * @param upserts whether the changelog has no update-before rows
+ * @param path the folder, when the target is one
+ * @param buckets into how many parts a new folder's rows are split
+ * @param retentionMillis how long files stay that no version needs any more
+ * @param database the options that are the JDBC driver's and Spark's
+ */
+final private[sinks] case class ApplyOptions(
+    keys: Seq[String],
+    kind: Option[String],
+    batch: Long,
+    query: Option[String],
+    upserts: Boolean,
+    path: Option[String],
+    buckets: Option[Int],
+    retentionMillis: Long,
+    database: Map[String, String]) {
+
+  /** Without the options, which hold passwords. */
+  override def toString: String = s"ApplyOptions(${keys.mkString(", ")}, batch $batch)"
+}
+
+private[sinks] object ApplyOptions {
+
+  private val prefix = "changes."
+  val keys: String = prefix + "keys"
+  val kind: String = prefix + "op"
+  val batch: String = prefix + "batch-id"
+  val query: String = prefix + "query-id"
+  val upserts: String = prefix + "upserts"
+  val buckets: String = prefix + "buckets"
+  val retention: String = prefix + "retention"
+  val path: String = "path"
+
+  private val known = Seq(keys, kind, batch, query, upserts, buckets, retention)
+
+  /** A reader's patience: who has begun to read a version finds its files that long. */
+  private val defaultRetention = "10min"
+
+  def of(written: Map[String, String]): ApplyOptions = {
+    val (ours, others) = written.partition { case (name, _) => lower(name).startsWith(prefix) }
+    val own = ours.map { case (name, value) => lower(name) -> value }
+    own.keys.toSeq.sorted.filterNot(known.contains).foreach { name =>
+      throw ApplyErrors.unknownOption(name, known)
+    }
+    def required(option: String) = own.getOrElse(option, throw ApplyErrors.missingOption(option))
+    val (paths, database) = others.partition { case (name, _) => lower(name) == path }
+    ApplyOptions(
+      names(required(keys)),
+      own.get(kind),
+      number(batch, required(batch), "a micro-batch's number")(_ >= 0),
+      own.get(query),
+      own.get(upserts).exists(truth),
+      paths.values.headOption,
+      own.get(buckets).map(number(buckets, _, "from 1 to 10000")(n => n >= 1 && n <= 10000).toInt),
+      millis(own.getOrElse(retention, defaultRetention)),
+      database
+    )
+  }
+
+  /** A list of JSON, or names between commas. */
+  private def names(text: String): Seq[String] = {
+    val all =
+      if (text.trim.startsWith("[")) {
+        Try(new ObjectMapper().readValue(text, classOf[Array[String]]).toSeq).getOrElse(Nil)
+      } else text.split(",", -1).toSeq.map(_.trim)
+    if (all.isEmpty || all.exists(_.isEmpty)) {
+      throw ApplyErrors.badOption(keys, text, "column names")
+    }
+    all
+  }
+
+  private def number(option: String, text: String, expected: String)(
+      accepted: Long => Boolean): Long =
+    text.trim.toLongOption
+      .filter(accepted)
+      .getOrElse(throw ApplyErrors.badOption(option, text, expected))
+
+  private def truth(text: String): Boolean =
+    text.trim.toLowerCase(Locale.ROOT).toBooleanOption
+      .getOrElse(throw ApplyErrors.badOption(upserts, text, "true or false"))
+
+  private def millis(text: String): Long =
+    Try(JavaUtils.timeStringAsMs(text.replace(" ", ""))).toOption
+      .filter(_ >= 0)
+      .getOrElse(throw ApplyErrors.badOption(retention, text, "a duration such as 90s or 10min"))
+
+  private def lower(name: String): String = name.toLowerCase(Locale.ROOT)
+}

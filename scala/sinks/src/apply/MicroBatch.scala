@@ -1,0 +1,42 @@
+package io.firesteel.sinks.apply
+
+import scala.annotation.tailrec
+
+import org.apache.spark.NarrowDependency
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias}
+import org.apache.spark.sql.execution.LogicalRDD
+import org.apache.spark.sql.execution.streaming.state.StateStoreRDD
+import org.apache.spark.sql.firesteel.executionOf
+
+/** What a DataFrame is that `foreachBatch` has given, or was made of. */
+private[apply] object MicroBatch {
+
+  /**
+   * Whether these are a changelog's rows as its operators gave them, under their own names: what their
+   * columns say of them holds. Columns keep what they say also in files, and of rows that were sorted.
+   */
+  def isAsGiven(data: DataFrame): Boolean =
+    asGiven(executionOf(data).analyzed).exists(batch => isOfState(Seq(batch.rdd)))
+
+  @tailrec
+  private def asGiven(plan: LogicalPlan): Option[LogicalRDD] = plan match {
+    case rows: LogicalRDD => Some(rows)
+    case Project(columns, child) if columns.forall(_.isInstanceOf[Attribute]) => asGiven(child)
+    case SubqueryAlias(_, child) => asGiven(child)
+    case _ => None
+  }
+
+  /** Not through shuffles: behind one, rows have another order than that in which state told them. */
+  @tailrec
+  private def isOfState(rdds: Seq[RDD[_]]): Boolean =
+    if (rdds.isEmpty) false
+    else if (rdds.exists(_.isInstanceOf[StateStoreRDD[_, _]])) true
+    else isOfState(rdds.flatMap(narrowParents))
+
+  private def narrowParents(rdd: RDD[_]): Seq[RDD[_]] = rdd.dependencies.collect {
+    case narrow: NarrowDependency[_] => narrow.rdd
+  }
+}

@@ -1,0 +1,139 @@
+package io.firesteel.sinks.apply
+
+import io.firesteel.core.changes.RowKind
+import org.apache.spark.sql.{Column, DataFrame}
+import org.apache.spark.sql.functions.{coalesce, col, first, lit, max, max_by, min, monotonically_increasing_id, shiftright, struct, sum, to_json, when}
+
+/**
+ * What a micro-batch does to each key of the target: at most one new row, or that the row goes.
+ *
+ * The changes of one key may come from several tasks, in no order: the key of the target need not be
+ * what the query's operators are shuffled by. A changelog that has each update's row before needs
+ * none: as a bag, the rows that came less those that went, whichever way round, is what changed. A
+ * row that moves from one key to another goes at the one and comes at the other.
+ *
+ * Without the rows before, the last change of a key counts, and all of them must come from one task.
+ */
+private[sinks] object NetChanges {
+
+  // The columns of the result: what to do, the new row, the key, and what is wrong with it.
+  val action: String = "action"
+  val row: String = "row"
+  val key: String = "key"
+  val problem: String = "problem"
+  val detail: String = "detail"
+  val updates: String = "updates"
+  val befores: String = "befores"
+
+  val put: Int = 1
+  val remove: Int = -1
+  val nothing: Int = 0
+
+  private val came = Seq(RowKind.Insert, RowKind.UpdateAfter).map(k => RowKind.names(k.toInt))
+  private val went = Seq(RowKind.UpdateBefore, RowKind.Delete).map(k => RowKind.names(k.toInt))
+
+  def apply(changes: ChangeSet): DataFrame =
+    if (changes.upserts) lastOfEach(changes) else sumOfEach(changes)
+
+  private def sumOfEach(changes: ChangeSet): DataFrame = {
+    val all = columns(changes)
+    val keys = changes.keys.map(i => col(s"c$i"))
+    val weight = col("weight")
+    // One shuffle: rows that are equal have equal keys.
+    val byRow = changes.rows
+      .repartition(keys: _*)
+      .groupBy(all: _*)
+      .agg(sum(sign).as("weight"), counts: _*)
+    val gained = sum(when(weight > 0, weight).otherwise(0))
+    val lost = sum(when(weight < 0, -weight).otherwise(0))
+    val byKey = byRow
+      .groupBy(keys: _*)
+      .agg(
+        gained.as("gained"),
+        lost.as("lost"),
+        first(when(weight > 0, struct(all: _*)), ignoreNulls = true).as(row),
+        max(stranger).as("stranger"),
+        sum(updates).as(updates),
+        sum(befores).as(befores)
+      )
+    val wrong = when(stranger.isNotNull, Problem.kind)
+      .when(col("gained") > 1 or col("lost") > 1, Problem.notAKey)
+    val what = when(col("gained") > 0, put).when(col("lost") > 0, remove).otherwise(nothing)
+    result(byKey, changes, what, wrong)
+  }
+
+  private def lastOfEach(changes: ChangeSet): DataFrame = {
+    val all = columns(changes)
+    val keys = changes.keys.map(i => col(s"c$i"))
+    val (place, task) = (col("place"), shiftright(col("place"), 33))
+    val byKey = changes.rows
+      .withColumn("place", monotonically_increasing_id())
+      .repartition(keys: _*)
+      .groupBy(keys: _*)
+      .agg(
+        max_by(struct(sign.as("sign"), struct(all: _*).as(row)), place).as("last"),
+        Seq(min(task).as("first_task"), max(task).as("last_task")) ++ counts: _*
+      )
+      .withColumn(row, col("last").getField(row))
+    val wrong = when(stranger.isNotNull, Problem.kind)
+      .when(col("first_task") =!= col("last_task"), Problem.noOrder)
+    val what = when(col("last").getField("sign") > 0, put).otherwise(remove)
+    result(byKey, changes, what, wrong)
+  }
+
+  private def result(
+      byKey: DataFrame,
+      changes: ChangeSet,
+      what: Column,
+      wrong: Column): DataFrame = {
+    val keys = struct(changes.keys.map(i => col(s"c$i")): _*)
+    val named = struct(changes.keys.map(i => col(s"c$i").as(changes.schema(i).name)): _*)
+    val anyNull = changes.keys.map(i => col(s"c$i").isNull).reduce(_ or _)
+    val found = coalesce(wrong, when(anyNull, Problem.nullKey), lit(Problem.none))
+    byKey
+      .select(
+        what.as(action),
+        col(row),
+        keys.as(key),
+        found.as(problem),
+        named.as("named"),
+        stranger,
+        col(updates),
+        col(befores))
+      .withColumn(
+        detail,
+        when(col(problem) === Problem.kind, stranger)
+          .when(col(problem) =!= Problem.none, to_json(col("named"))))
+      .drop("named", "stranger")
+  }
+
+  private def columns(changes: ChangeSet): Seq[Column] =
+    changes.schema.indices.map(i => col(s"c$i"))
+
+  private def sign: Column = when(
+    col(ChangeSet.kindColumn).isin(came: _*),
+    1).when(col(ChangeSet.kindColumn).isin(went: _*), -1)
+
+  private def stranger: Column = col("stranger")
+
+  private def counts: Seq[Column] = Seq(
+    max(when(sign.isNull, coalesce(col(ChangeSet.kindColumn), lit("NULL")))).as("stranger"),
+    sum(when(
+      col(ChangeSet.kindColumn) === RowKind.names(RowKind.UpdateAfter.toInt),
+      1L).otherwise(0L))
+      .as(updates),
+    sum(when(
+      col(ChangeSet.kindColumn) === RowKind.names(RowKind.UpdateBefore.toInt),
+      1L).otherwise(0L))
+      .as(befores)
+  )
+}
+
+/** What can be wrong with the changes of a key, as a number that tasks report. */
+private[sinks] object Problem {
+  val none: Int = 0
+  val nullKey: Int = 1 // only where the target cannot tell rows without a key apart
+  val kind: Int = 2
+  val notAKey: Int = 3
+  val noOrder: Int = 4
+}

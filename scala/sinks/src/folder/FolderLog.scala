@@ -1,0 +1,81 @@
+package io.firesteel.sinks.folder
+
+import io.firesteel.sinks.apply.ApplyErrors
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.Using
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileAlreadyExistsException, FileSystem, Path}
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+
+/**
+ * The versions of a folder's table, a file each: the one with the highest number is what the table is.
+ *
+ * A version appears whole or not at all, as the logs of Spark's checkpoints do, and none is ever
+ * replaced: on a local disk a file cannot be replaced through Hadoop without a moment in which it is
+ * not there.
+ */
+final private[folder] class FolderLog(folder: Path, conf: Configuration) {
+  import FolderLog._
+
+  /** Where the versions are. */
+  val path: Path = new Path(folder, "_versions")
+
+  private lazy val files = CheckpointFileManager.create(path, conf)
+
+  def fileSystem: FileSystem = folder.getFileSystem(conf)
+
+  def newest(): Option[FolderVersion] =
+    // A version that a writer has meanwhile replaced may be gone: then there is a newer one.
+    Iterator.continually(numbers().maxOption).take(attempts).map(_.map(n => (n, read(n)))).find {
+      case Some((_, None)) => false
+      case _ => true
+    }.flatten.flatMap(_._2)
+
+  private def read(number: Long): Option[FolderVersion] =
+    try Some(Using.resource(files.open(pathOf(number))) { in =>
+        FolderVersion.parse(new String(in.readAllBytes(), UTF_8))
+      })
+    catch { case _: java.io.FileNotFoundException => None }
+
+  /** Makes this version the newest; fails when there is one of its number. */
+  def commit(version: FolderVersion): Unit = {
+    if (!files.exists(path)) files.mkdirs(path)
+    val meanwhile = ApplyErrors.writtenMeanwhile(folder.toString, version.number)
+    val file = pathOf(version.number)
+    if (files.exists(file)) throw meanwhile
+    val out = files.createAtomic(file, overwriteIfPossible = false)
+    try {
+      out.write(version.json.getBytes(UTF_8))
+      out.close()
+    } catch {
+      case _: FileAlreadyExistsException => throw meanwhile
+      case e: Throwable =>
+        out.cancel()
+        throw e
+    }
+  }
+
+  /** Removes versions before this one that are older than `millis`, and what dead writers left. */
+  def forget(before: Long, millis: Long): Unit = {
+    val old = System.currentTimeMillis() - millis
+    files.list(path)
+      .filter(file => file.getModificationTime < old)
+      .filter(file => numberOf(file.getPath).forall(_ < before))
+      .foreach(file => files.delete(file.getPath))
+  }
+
+  private def numbers(): Seq[Long] =
+    if (!files.exists(path)) Nil
+    else files.list(path).toSeq.flatMap(file => numberOf(file.getPath))
+
+  private def pathOf(number: Long): Path = new Path(path, f"$number%020d.json")
+
+  private def numberOf(path: Path): Option[Long] =
+    Option(path.getName).filter(_.matches("\\d{20}\\.json")).map(_.stripSuffix(".json").toLong)
+}
+
+private[folder] object FolderLog {
+  private val attempts = 10
+}

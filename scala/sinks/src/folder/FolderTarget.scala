@@ -1,0 +1,206 @@
+package io.firesteel.sinks.folder
+
+import io.firesteel.sinks.apply.{ApplyErrors, ApplyOptions, ChangeSet, Done, NetChanges, Problem, Progress, Target, Verdict, Writer}
+import java.util.UUID
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.apache.spark.sql.firesteel.{asNullable, Files, ParquetFiles}
+import org.apache.spark.sql.functions.{coalesce, col, collect_set, count_if, hash, lit, max, max_by, pmod, sum, when}
+import org.apache.spark.sql.sources.BaseRelation
+import org.apache.spark.sql.types.StructType
+
+/**
+ * A folder of Parquet files.
+ *
+ * Rows are split by their keys into buckets, and a micro-batch writes anew those of which a row
+ * changes, then commits a version that names the files of all. A crash before the commit leaves files
+ * that no version names, one after it the number of the micro-batch, with the version.
+ */
+final private[sinks] class FolderTarget(session: SparkSession, path: String, options: ApplyOptions)
+  extends Target {
+  import FolderTarget._
+
+  override protected def place: String = path
+
+  private val folder = new Path(path)
+  private val log = new FolderLog(folder, Files.hadoopConf(session, Map.empty))
+  private val data = new Path(folder, "_data")
+
+  /** The newest version's rows. */
+  def read(): BaseRelation = {
+    val version = log.newest().getOrElse(throw ApplyErrors.noVersion(path))
+    val files = version.files.values.flatten.map(new Path(folder, _)).toSeq
+    if (files.isEmpty) new NoRows(session.sqlContext, version.schema)
+    else ParquetFiles.relation(session, files, version.schema)
+  }
+
+  override protected def progress(): Progress =
+    Progress(path, log.newest().fold(Map.empty[String, Done])(_.last))
+
+  override protected def apply(changes: ChangeSet, by: Writer): Unit = {
+    val before = log.newest().getOrElse(first(changes))
+    requireSame(before, changes)
+    // One moment for both: what the next version does not name any more must be gone.
+    val now = System.currentTimeMillis()
+    removeRetired(before, now)
+    val own = new Path(data, UUID.randomUUID().toString)
+    val staged = stage(changes, before, new Path(own, "_staged"))
+    val (verdict, touched) = judge(staged)
+    verdict.require(changes, path, nullsAreKeys = true)
+    val rewritten =
+      if (touched.isEmpty) Map.empty else rewrite(changes, before, staged, touched, own)
+    val end = System.currentTimeMillis()
+    val replaced = touched.flatMap(before.files.getOrElse(_, Nil)).map(_ -> end)
+    val after = before.copy(
+      number = before.number + 1,
+      files = before.files -- touched ++ rewritten,
+      retired = before.retired.filterNot(due(_, now)) ++ replaced,
+      last = before.last + (by.query -> by.done)
+    )
+    log.commit(after)
+    log.fileSystem.delete(new Path(own, "_staged"), true)
+    tidy(after)
+  }
+
+  private def first(changes: ChangeSet): FolderVersion = FolderVersion(
+    number = -1,
+    changes.schema,
+    changes.keyNames,
+    options.buckets.getOrElse(defaultBuckets),
+    files = Map.empty,
+    retired = Map.empty,
+    last = Map.empty)
+
+  private def requireSame(before: FolderVersion, changes: ChangeSet): Unit = {
+    def same(what: String, has: String, wanted: String): Unit =
+      if (has != wanted) throw ApplyErrors.otherTable(path, what, has, wanted)
+    same("columns", ddl(before.schema), ddl(changes.schema))
+    same("keys", before.keys.sorted.mkString(", "), changes.keyNames.sorted.mkString(", "))
+    options.buckets.foreach(n => same("buckets", before.buckets.toString, n.toString))
+  }
+
+  private def ddl(schema: StructType): String =
+    schema.map(f => s"${f.name} ${asNullable(f.dataType).sql}").mkString(", ")
+
+  /** The micro-batch's rows are read once, by this. */
+  private def stage(changes: ChangeSet, before: FolderVersion, to: Path): DataFrame = {
+    val keys = changes.keys.map(i => col(NetChanges.key).getField(s"c$i"))
+    val net = NetChanges(changes)
+      .withColumn(bucket, pmod(hash(keys: _*), lit(before.buckets)))
+    net.write.parquet(to.toString)
+    ParquetFiles.rows(session, Seq(to), net.schema)
+  }
+
+  private def judge(staged: DataFrame): (Verdict, Seq[Int]) = {
+    val changed = col(NetChanges.action) =!= NetChanges.nothing
+    val row = staged.agg(
+      count_if(changed),
+      count_if(col(NetChanges.action) === NetChanges.remove),
+      coalesce(max(NetChanges.problem), lit(Problem.none)),
+      coalesce(max_by(col(NetChanges.detail), col(NetChanges.problem)), lit("")),
+      coalesce(sum(NetChanges.updates), lit(0L)),
+      coalesce(sum(NetChanges.befores), lit(0L)),
+      collect_set(when(changed, col(bucket)))
+    ).head()
+    val verdict = Verdict(
+      row.getLong(0),
+      row.getLong(1),
+      row.getInt(2),
+      row.getString(3),
+      row.getLong(4),
+      row.getLong(5))
+    (verdict, row.getSeq[Int](6).sorted)
+  }
+
+  /** Writes the buckets that are touched: what they had and keep, and what comes. */
+  private def rewrite(
+      changes: ChangeSet,
+      before: FolderVersion,
+      staged: DataFrame,
+      touched: Seq[Int],
+      to: Path): Map[Int, Seq[String]] = {
+    val names = changes.schema.indices.map(i => s"c$i")
+    val came = staged
+      .where(col(NetChanges.action) === NetChanges.put)
+      .select(names.map(n => col(NetChanges.row).getField(n).as(n)): _*)
+    val had = touched.flatMap(before.files.getOrElse(_, Nil)).map(new Path(folder, _))
+    val all =
+      if (had.isEmpty) came
+      else {
+        val gone = staged
+          .where(col(NetChanges.action) =!= NetChanges.nothing)
+          .select(changes.keys.map(i => col(NetChanges.key).getField(s"c$i").as(s"k$i")): _*)
+        val same = changes.keys.map(i => col(s"c$i") <=> col(s"k$i")).reduce(_ and _)
+        ParquetFiles.rows(session, had, before.schema).toDF(names: _*)
+          .join(gone, same, "left_anti")
+          .union(came)
+      }
+    val keys = changes.keys.map(i => col(s"c$i"))
+    all
+      .withColumn(bucket, pmod(hash(keys: _*), lit(before.buckets)))
+      .repartition(touched.size, col(bucket))
+      .select(
+        names.zip(changes.schema).map { case (n, field) => col(n).as(field.name) } :+
+          col(bucket): _*)
+      .write.partitionBy(bucket).parquet(new Path(to, "rows").toString)
+    written(new Path(to, "rows"))
+  }
+
+  private def written(rows: Path): Map[Int, Seq[String]] = {
+    val fs = log.fileSystem
+    fs.listStatus(rows).toSeq.filter(_.isDirectory).map { part =>
+      val number = part.getPath.getName.stripPrefix(s"$bucket=").toInt
+      number -> fs.listStatus(part.getPath).toSeq
+        .map(file =>
+          s"_data/${rows.getParent.getName}/rows/${part.getPath.getName}/${file.getPath.getName}")
+        .filter(_.endsWith(".parquet"))
+        .sorted
+    }.toMap
+  }
+
+  private def due(retired: (String, Long), now: Long): Boolean =
+    retired._2 + options.retentionMillis < now
+
+  /** Before the next version, which does not name them any more: a crash between is made good here. */
+  private def removeRetired(version: FolderVersion, now: Long): Unit =
+    version.retired.filter(due(_, now)).keys.foreach { file =>
+      log.fileSystem.delete(new Path(folder, file), false)
+    }
+
+  /**
+   * Removes what tries that died have left, and old versions. Only after a commit: another writer's try
+   * that is under way cannot commit any more.
+   */
+  private def tidy(version: FolderVersion): Unit = {
+    val named = (version.files.values.flatten ++ version.retired.keys).map(tryOf).toSet
+    val old = System.currentTimeMillis() - options.retentionMillis
+    val fs = log.fileSystem
+    def abandoned(file: FileStatus) =
+      !named.contains(file.getPath.getName) && file.getModificationTime < old
+    if (fs.exists(data)) {
+      fs.listStatus(data).filter(abandoned).foreach(file => fs.delete(file.getPath, true))
+    }
+    log.forget(version.number, options.retentionMillis)
+  }
+
+  /** The folder of the try that has written a file. */
+  private def tryOf(file: String): String = file.split('/')(1)
+}
+
+private[sinks] object FolderTarget {
+  private val defaultBuckets = 8
+
+  /** The column by which files are laid out; it is not one of the table's. */
+  private val bucket = "firesteel_bucket"
+}
+
+/** A table without rows. */
+final private[folder] class NoRows(
+    override val sqlContext: org.apache.spark.sql.SQLContext,
+    override val schema: StructType)
+  extends BaseRelation
+  with org.apache.spark.sql.sources.TableScan {
+  override def buildScan(): org.apache.spark.rdd.RDD[Row] =
+    sqlContext.sparkSession.sparkContext.emptyRDD[Row]
+}

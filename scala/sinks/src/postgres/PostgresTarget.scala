@@ -1,0 +1,227 @@
+package io.firesteel.sinks.postgres
+
+import io.firesteel.core.errors.FiresteelException
+import io.firesteel.sinks.apply.{ApplyErrors, ChangeSet, Done, NetChanges, Progress, Target, Verdict, Writer}
+import java.sql.Connection
+import java.util.UUID
+
+import scala.util.Try
+
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.functions.{coalesce, col}
+import org.apache.spark.sql.firesteel.executionOf
+
+import Postgres.{query, quoted, run, update}
+
+/**
+ * A table of PostgreSQL.
+ *
+ * Tasks write the net changes into a staging table of this try alone, so that nothing has to fit into the
+ * driver's memory; then one transaction on the driver deletes, upserts, notes the micro-batch's number
+ * in `firesteel_applied_batches` and drops the staging table. A crash before its commit leaves the
+ * target as it was, one after it leaves a number by which the repeated micro-batch is passed over.
+ */
+final private[sinks] class PostgresTarget(options: Map[String, String]) extends Target {
+  import PostgresTarget._
+
+  private val postgres = Postgres(options)
+
+  override protected def place: String =
+    s"${options.getOrElse("url", "")} ${postgres.dbtable}"
+
+  override protected def progress(): Progress = postgres.transaction { connection =>
+    val found = query(
+      connection,
+      """SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        |WHERE c.oid = to_regclass(?)::oid""".stripMargin
+    )(postgres.dbtable)(r => (r.getString(1), r.getString(2)))
+    found.headOption match {
+      case Some((schema, name)) => progressOf(connection, schema, name, "")
+      case None => throw ApplyErrors.noTable(postgres.table)
+    }
+  }
+
+  override protected def apply(changes: ChangeSet, by: Writer): Unit = {
+    val stem = s"${stagePrefix}_${digest(s"${postgres.table} ${by.query}")}"
+    val stage = s"${stem}_${digest(UUID.randomUUID().toString)}"
+    val table = postgres.transaction { connection =>
+      val table = PostgresTable.of(connection, postgres.dbtable, changes)
+      createProgress(connection, table)
+      dropLeftOvers(connection, table, stem)
+      val columns = table.columns.map(_.sql).mkString(", ")
+      run(
+        connection,
+        s"CREATE UNLOGGED TABLE ${table.in(stage)} AS SELECT 0::bigint AS $attempt, " +
+          s"false AS $goes, $columns FROM ${table.qualified} WITH NO DATA"
+      )
+      table
+    }
+    val staged = fill(changes, table, stage)
+    val verdict = staged.map(_.verdict).foldLeft(Verdict.empty)(_ and _)
+    try verdict.require(changes, postgres.table, table.nullsAreKeys)
+    catch {
+      case e: FiresteelException =>
+        // Should this fail, the next try does it; what is wrong with the changes is what to tell.
+        Try(postgres.transaction(run(_, s"DROP TABLE IF EXISTS ${table.in(stage)}")))
+        throw e
+    }
+    val attempts = staged.filter(_.verdict.staged > 0).map(_.attempt).toArray
+    postgres.transaction(merge(_, table, stage, attempts, verdict, by))
+  }
+
+  private def fill(changes: ChangeSet, table: PostgresTable, stage: String): Seq[Staged] = {
+    val net = NetChanges(changes)
+    // Of a row that goes the key is all that is needed.
+    def value(i: Int): Column = {
+      val ofRow = col(NetChanges.row).getField(s"c$i")
+      if (changes.keys.contains(i)) coalesce(ofRow, col(NetChanges.key).getField(s"c$i")) else ofRow
+    }
+    val texts = changes.schema.zipWithIndex.map { case (field, i) =>
+      PostgresText.of(value(i), field.dataType, field.name).as(s"c$i")
+    }
+    val columns = (Seq(attempt, goes) ++ table.columns.map(_.sql)).mkString(", ")
+    val copy = s"COPY ${table.in(stage)} ($columns) FROM STDIN"
+    val stageRows = new StageRows(postgres, copy, table.columns.size)
+    val rows = net.select(StageRows.columns.map(col) ++ texts: _*)
+    executionOf(rows).toRdd.mapPartitions(part => Iterator(stageRows(part))).collect().toSeq
+  }
+
+  /**
+   * A commit whose answer was lost with the connection is found by its number when this is tried again.
+   */
+  private def merge(
+      connection: Connection,
+      table: PostgresTable,
+      stage: String,
+      attempts: Array[Long],
+      verdict: Verdict,
+      by: Writer): Unit = {
+    // The row's lock lets one driver through, should two run the same query.
+    val _ = update(
+      connection,
+      s"INSERT INTO ${table.in(applied)} (target, query, batch) VALUES (?, ?, -1) " +
+        "ON CONFLICT (target, query) DO NOTHING")(table.name, by.query)
+    val has = progressOf(connection, table.schema, table.name, "FOR UPDATE")
+    if (!has.copy(last = has.last.filter(_._1 == by.query)).has(by)) {
+      val staged = s"${table.in(stage)} AS s"
+      val mine = s"s.$attempt = ANY (?)"
+      val count = query(connection, s"SELECT count(*) FROM $staged WHERE $mine")(attempts)(
+        _.getLong(1)).head
+      // The server empties unlogged tables when it recovers from a crash.
+      if (count != verdict.staged) {
+        throw ApplyErrors.stagedRowsLost(postgres.table, verdict.staged, count)
+      }
+      if (count > 0) {
+        run(connection, s"ANALYZE ${table.in(stage)}")
+        if (verdict.removed > 0) delete(connection, table, staged, mine, attempts)
+        if (verdict.staged > verdict.removed) upsert(connection, table, staged, mine, attempts)
+      }
+      val _ = update(
+        connection,
+        s"UPDATE ${table.in(applied)} SET batch = ?, query_id = ?, applied_at = now() " +
+          "WHERE target = ? AND query = ?")(by.batch, by.id.orNull, table.name, by.query)
+    }
+    run(connection, s"DROP TABLE IF EXISTS ${table.in(stage)}")
+  }
+
+  private def delete(
+      connection: Connection,
+      table: PostgresTable,
+      staged: String,
+      mine: String,
+      attempts: Array[Long]): Unit = {
+    val keys = table.keyColumns.map(_.sql)
+    def of(condition: String, equal: String): Unit = {
+      val same = keys.map(k => s"t.$k $equal s.$k").mkString(" AND ")
+      val _ = update(
+        connection,
+        s"DELETE FROM ${table.qualified} AS t USING $staged " +
+          s"WHERE $mine AND s.$goes AND $condition AND $same")(attempts)
+    }
+    // No index and no hash join serves IS NOT DISTINCT FROM, so it is kept for the few that need it.
+    of(keys.map(k => s"s.$k IS NOT NULL").mkString(" AND "), "=")
+    if (table.nullsAreKeys) {
+      of(keys.map(k => s"s.$k IS NULL").mkString("(", " OR ", ")"), "IS NOT DISTINCT FROM")
+    }
+  }
+
+  private def upsert(
+      connection: Connection,
+      table: PostgresTable,
+      staged: String,
+      mine: String,
+      attempts: Array[Long]): Unit = {
+    val columns = table.columns.map(_.sql)
+    val others = columns.diff(table.keyColumns.map(_.sql))
+    val action =
+      if (others.isEmpty) "DO NOTHING"
+      else s"DO UPDATE SET ${others.map(c => s"$c = EXCLUDED.$c").mkString(", ")}"
+    val _ = update(
+      connection,
+      s"INSERT INTO ${table.qualified} (${columns.mkString(", ")}) " +
+        s"SELECT ${columns.map(c => s"s.$c").mkString(", ")} FROM $staged " +
+        s"WHERE $mine AND NOT s.$goes " +
+        s"ON CONFLICT (${table.keyColumns.map(_.sql).mkString(", ")}) $action"
+    )(attempts)
+  }
+
+  /** @param lock what to add to hold the rows */
+  private def progressOf(
+      connection: Connection,
+      schema: String,
+      name: String,
+      lock: String): Progress = {
+    val qualified = s"${quoted(schema)}.${quoted(applied)}"
+    val exists =
+      query(connection, "SELECT to_regclass(?) IS NOT NULL")(qualified)(_.getBoolean(1)).head
+    val last =
+      if (!exists) Nil
+      else {
+        query(
+          connection,
+          s"SELECT query, batch, query_id FROM $qualified WHERE target = ? ORDER BY query $lock")(
+          name)(r => r.getString(1) -> Done(r.getLong(2), Option(r.getString(3))))
+      }
+    Progress(s"$schema.$name", last.toMap)
+  }
+
+  private def createProgress(connection: Connection, table: PostgresTable): Unit = {
+    val qualified = table.in(applied)
+    val exists =
+      query(connection, "SELECT to_regclass(?) IS NOT NULL")(qualified)(_.getBoolean(1)).head
+    if (!exists) {
+      // IF NOT EXISTS alone does not keep two from failing who make it at the same time.
+      run(connection, s"SELECT pg_advisory_xact_lock(hashtext('$applied'))")
+      run(
+        connection,
+        s"""CREATE TABLE IF NOT EXISTS $qualified (
+           |  target text, query text, batch bigint NOT NULL, query_id text,
+           |  applied_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (target, query))""".stripMargin
+      )
+    }
+  }
+
+  /** Staging tables of tries that died. A task that still writes to one holds it up for a while. */
+  private def dropLeftOvers(connection: Connection, table: PostgresTable, stem: String): Unit = {
+    run(connection, "SET LOCAL lock_timeout = '30s'")
+    query(
+      connection,
+      """SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        |WHERE n.nspname = ? AND starts_with(c.relname, ?) AND c.relkind = 'r'""".stripMargin
+    )(table.schema, s"${stem}_")(_.getString(1)).foreach { name =>
+      run(connection, s"DROP TABLE IF EXISTS ${table.in(name)}")
+    }
+  }
+}
+
+private[sinks] object PostgresTarget {
+
+  private val applied = "firesteel_applied_batches"
+  private val stagePrefix = "firesteel_staged"
+  private val attempt = "firesteel_attempt"
+  private val goes = "firesteel_goes"
+
+  /** Short, for PostgreSQL cuts names at 63 bytes. */
+  private def digest(text: String): String =
+    UUID.nameUUIDFromBytes(text.getBytes("UTF-8")).toString.replace("-", "").take(16)
+}

@@ -1,0 +1,40 @@
+package io.firesteel.sinks.postgres
+
+import io.firesteel.sinks.apply.ApplyErrors
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.firesteel.Files
+import org.apache.spark.sql.functions.{array_join, concat, date_format, hex, lit, replace, transform, when}
+import org.apache.spark.sql.types.{ArrayType, BinaryType, BooleanType, DataType, DateType, NumericType, StringType, TimestampNTZType, TimestampType, TimeType}
+
+/**
+ * Values as PostgreSQL reads them from text, for whatever type its column has: a string may so become
+ * a `uuid`, an enumeration or `jsonb`.
+ */
+private[postgres] object PostgresText {
+
+  /** @param name the column's, for the error */
+  def of(value: Column, dataType: DataType, name: String): Column = dataType match {
+    case ArrayType(element, _) if Files.isAtomic(element) =>
+      // All in quotes, but for nulls: so neither commas nor the word NULL are taken for syntax.
+      val items = transform(
+        value,
+        item =>
+          when(item.isNull, lit("NULL"))
+            .otherwise(concat(lit("\""), escaped(atom(item, element, name)), lit("\""))))
+      concat(lit("{"), array_join(items, ","), lit("}"))
+    case other => atom(value, other, name)
+  }
+
+  private def atom(value: Column, dataType: DataType, name: String): Column = dataType match {
+    case BinaryType => concat(lit("\\x"), hex(value))
+    // With its offset, so that it is the same instant in a timestamptz; a timestamp takes the
+    // wall clock's time of the session's zone.
+    case TimestampType => concat(value.cast(StringType), date_format(value, "XXXXX"))
+    case _: NumericType | BooleanType | _: StringType | DateType | TimestampNTZType | _: TimeType =>
+      value.cast(StringType)
+    case other => throw ApplyErrors.unsupportedType(name, other.sql)
+  }
+
+  private def escaped(text: Column): Column =
+    replace(replace(text, lit("\\"), lit("\\\\")), lit("\""), lit("\\\""))
+}

@@ -1,0 +1,77 @@
+package io.firesteel.sinks.postgres
+
+import io.firesteel.sinks.apply.{NetChanges, Verdict}
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+
+/**
+ * What a task has put into the staging table.
+ *
+ * @param attempt by which its rows are known; those of an attempt that Spark has given up are not asked for
+ */
+final private[postgres] case class Staged(attempt: Long, verdict: Verdict)
+
+/**
+ * Writes the net changes of a partition into the staging table, in one transaction, with the number of
+ * this attempt.
+ *
+ * @param copy the statement; its columns are the attempt, whether the row goes, and the target's
+ */
+final private[postgres] class StageRows(postgres: Postgres, copy: String, width: Int)
+  extends Serializable {
+  import StageRows._
+
+  def apply(rows: Iterator[InternalRow]): Staged = {
+    val attempt = TaskContext.get().taskAttemptId()
+    // Most tasks of a small micro-batch have nothing to say, and need no connection.
+    val verdict =
+      if (rows.isEmpty) Verdict.empty
+      else postgres.inTask { connection =>
+        val lines = new CopyLines(connection, copy)
+        val seen = rows.foldLeft(Verdict.empty) { (verdict, row) =>
+          val change = verdictOn(row)
+          if (change.staged > 0) write(lines, attempt.toString, row)
+          verdict.and(change)
+        }
+        lines.finish()
+        seen
+      }
+    Staged(attempt, verdict)
+  }
+
+  private def write(lines: CopyLines, attempt: String, row: InternalRow): Unit = {
+    lines.field(attempt)
+    lines.field(if (row.getInt(action) == NetChanges.remove) "t" else "f")
+    (0 until width).foreach { i =>
+      lines.field(if (row.isNullAt(values + i)) null else row.getUTF8String(values + i))
+    }
+    lines.endRow()
+  }
+
+  private def verdictOn(row: InternalRow): Verdict = Verdict(
+    if (row.getInt(action) == NetChanges.nothing) 0 else 1,
+    if (row.getInt(action) == NetChanges.remove) 1 else 0,
+    row.getInt(problem),
+    if (row.isNullAt(detail)) "" else row.getUTF8String(detail).toString,
+    row.getLong(updates),
+    row.getLong(befores)
+  )
+}
+
+private[postgres] object StageRows {
+
+  /** The columns that tasks are given, in this order; the target's come next. */
+  val columns: Seq[String] = Seq(
+    NetChanges.action,
+    NetChanges.problem,
+    NetChanges.detail,
+    NetChanges.updates,
+    NetChanges.befores)
+
+  private val action = columns.indexOf(NetChanges.action)
+  private val problem = columns.indexOf(NetChanges.problem)
+  private val detail = columns.indexOf(NetChanges.detail)
+  private val updates = columns.indexOf(NetChanges.updates)
+  private val befores = columns.indexOf(NetChanges.befores)
+  private val values = columns.size
+}
