@@ -6,9 +6,10 @@ import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.internal.config
 import org.apache.spark.memory.TaskMemoryManager
 import org.apache.spark.sql.catalyst.QueryPlanningTracker
-import org.apache.spark.sql.catalyst.expressions.{CollationKey, Expression}
+import org.apache.spark.sql.catalyst.expressions.{CollationKey, DirectShufflePartitionID, Expression}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, ShufflePartitionIdPassThrough}
 import org.apache.spark.sql.catalyst.streaming.InternalOutputModes
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.expressions.filter.{Predicate => PushedPredicate}
@@ -133,6 +134,14 @@ package object firesteel {
       watermarkPropagator = WatermarkPropagator.noop(),
       isFirstBatch = false
     )
+
+  /** A logical plan as a DataFrame, `private[sql]`. */
+  def dataFrameOf(session: SparkSession, plan: LogicalPlan): DataFrame =
+    classic.Dataset.ofRows(session.asInstanceOf[classic.SparkSession], plan)
+
+  /** Sends each row to the partition whose number a column has: an INT within `numPartitions`. */
+  def shuffleByNumber(column: Expression, numPartitions: Int): Partitioning =
+    ShufflePartitionIdPassThrough(DirectShufflePartitionID(column), numPartitions)
 
   /** Whether the rows that a relation gives depend on the columns it is asked for. */
   def isProjectionSensitiveRead(relation: BaseRelation): Boolean =

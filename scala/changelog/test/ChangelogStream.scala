@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import io.firesteel.changelog.plan.{InferChangelog, PruneColumns}
+import io.firesteel.changelog.plan.PruneColumns
 import io.firesteel.changelog.plan.parse.ReadChangelog
 import java.nio.file.Files
 
@@ -142,7 +142,7 @@ final class ChangelogStream(
   def upsertKey: Option[Seq[Int]] = {
     val plan = executionOf(spark.sql(sql.replace("{t}", source.call(name)))).analyzed
     val read = PruneColumns(new ReadChangelog(updateBefore = false, None).read(plan))
-    InferChangelog.facts(read).upsertKeys.headOption.map { key =>
+    read.facts.upsertKeys.headOption.map { key =>
       key.toSeq.map(id => plan.output.indexWhere(_.exprId == id))
     }
   }

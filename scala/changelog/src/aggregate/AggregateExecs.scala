@@ -1,8 +1,9 @@
 package io.firesteel.changelog.aggregate
 
+import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
-import io.firesteel.changelog.state.{StateEntries, StateLayout, StatefulChangelogExec, TimeToLive, Watermark, WholeKey}
+import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec, WholeKey}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, BindReferences, Expression, Literal, UnsafeProjection}
@@ -30,6 +31,8 @@ final private[changelog] case class PartialAggregateExec(
   extends UnaryExecNode {
 
   override def nodeName: String = "PartialChangelogAggregate"
+  override def argString(maxFields: Int): String =
+    s"${PlanText.columns(keys)}, ${PlanText.list(PlanText.calls(functions, distinct, arguments))}"
   override def output: Seq[Attribute] = delta
   override def producedAttributes: AttributeSet = outputSet -- child.outputSet
 
@@ -57,51 +60,48 @@ final private[changelog] case class ChangelogAggregateExec(
     functions: Seq[Expression],
     distinct: Seq[Boolean],
     results: Seq[Attribute],
-    kindIn: Option[Attribute],
-    kindOut: Attribute,
-    updateBefore: Boolean,
     isGlobal: Boolean,
-    eventTime: Option[Attribute],
-    watermark: Watermark,
-    mode: String,
-    ttl: Option[TimeToLive],
+    calls: Seq[String],
+    plannedBy: String,
+    contract: ChangelogContract,
     stateInfo: Option[StatefulOperatorStateInfo],
     child: SparkPlan)
-  extends StatefulChangelogExec {
+  extends UnaryChangelogExec {
 
-  override def nodeName: String = "ChangelogAggregate"
   override def shortName: String = "changelogAggregate"
-  override def output: Seq[Attribute] = keys ++ results :+ kindOut
+  override def output: Seq[Attribute] = keys ++ results ++ contract.kindOut
   override def producedAttributes: AttributeSet = outputSet -- child.outputSet
   // Arguments are read below; here only their sums arrive.
   @transient override lazy val references: AttributeSet = AttributeSet(keys)
   override def clusteredBy: Seq[Attribute] = keys
 
   @transient private lazy val aggregateLayout =
-    AggregateExecs.layout(keys, functions, distinct, kindIn, isGlobal)
+    AggregateExecs.layout(keys, functions, distinct, contract.kindIn, isGlobal)
 
   override def layout: StateLayout = aggregateLayout.state
+
+  override protected def shown: Seq[String] = Seq(PlanText.columns(keys), PlanText.list(calls))
 
   override def firedMessage: String =
     "groups are kept in state, and each micro-batch tells how their results changed"
 
   override def firedValues: Map[String, String] = Map(
     "operator" -> "Aggregate",
-    "changelogMode" -> mode,
+    "changelogMode" -> contract.mode,
     "keys" -> keys.map(_.name).mkString(", "),
     "state" -> stateText
   )
 
-  override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =
-    copy(stateInfo = info, child = child)
+  override def withState(
+      info: Option[StatefulOperatorStateInfo],
+      inputs: Seq[SparkPlan]): SparkPlan = copy(stateInfo = info, child = inputs.head)
 
-  override protected def folded()
-      : (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
-    val (layout, before) = (aggregateLayout, updateBefore)
+  override protected def task(): StatefulTask = {
+    val (layout, before) = (aggregateLayout, contract.updateBefore)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val (expressions, inputs) = resultColumns
     val home = if (isGlobal) Some(WholeKey.homeOf(getStateInfo.numPartitions)) else None
-    (entries, place, rows) => {
+    StatefulTask.ofOne { (entries, place, rows) =>
       val results = UnsafeProjection.create(expressions, inputs)
       val whole = home.filter(_ == place).map(_ => WholeKey.row())
       new FinalAggregate(

@@ -1,9 +1,9 @@
 package io.firesteel.changelog.complete
 
+import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
-import io.firesteel.changelog.state.{StateEntries, StateLayout, StatefulChangelogExec, TimeToLive, Watermark}
-import org.apache.spark.sql.catalyst.InternalRow
+import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, UnsafeProjection}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
@@ -12,19 +12,16 @@ import org.apache.spark.sql.types.{DataType, LongType, StructType}
 /** Executes [[ChangelogTable]]: the state is the whole result, and all of it is given each time. */
 final private[changelog] case class ChangelogTableExec(
     columns: Seq[Attribute],
-    kindIn: Option[Attribute],
-    ttl: Option[TimeToLive],
+    plannedBy: String,
+    contract: ChangelogContract,
     stateInfo: Option[StatefulOperatorStateInfo],
     child: SparkPlan)
-  extends StatefulChangelogExec {
+  extends UnaryChangelogExec {
 
-  override def nodeName: String = "ChangelogTable"
   override def shortName: String = "changelogTable"
   override def output: Seq[Attribute] = columns
   override def producedAttributes: AttributeSet = outputSet -- child.outputSet
   override def clusteredBy: Seq[Attribute] = columns
-  override def eventTime: Option[Attribute] = None
-  override def watermark: Watermark = new Watermark
 
   override def layout: StateLayout = {
     def field(name: String, dataType: DataType) = StateLayout.field("table", name, dataType)
@@ -37,20 +34,23 @@ final private[changelog] case class ChangelogTableExec(
   override def firedValues: Map[String, String] =
     Map("operator" -> "Table", "changelogMode" -> "the whole result")
 
-  override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =
-    copy(stateInfo = info, child = child)
+  override def withState(
+      info: Option[StatefulOperatorStateInfo],
+      inputs: Seq[SparkPlan]): SparkPlan = copy(stateInfo = info, child = inputs.head)
 
-  override protected def folded()
-      : (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
+  override protected def shown: Seq[String] = Seq(PlanText.columns(columns))
+
+  override protected def task(): StatefulTask = {
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val (width, in) = (columns.size, child.output)
-    val (row, kindAt) = (columns, if (kindIn.isEmpty) -1 else width)
-    (entries, _, rows) =>
+    val (row, kindAt) = (columns, if (contract.kindIn.isEmpty) -1 else width)
+    StatefulTask.ofOne { (entries, _, rows) =>
       new WholeTable(
         rows,
         FoldLimits.ofThisTask(limit),
         UnsafeProjection.create(row, in),
         kindAt,
         entries)
+    }
   }
 }

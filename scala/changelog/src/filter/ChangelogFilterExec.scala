@@ -17,6 +17,7 @@ final private[changelog] case class ChangelogFilterExec(
   extends UnaryExecNode {
 
   override def nodeName: String = "ChangelogFilter"
+  override def argString(maxFields: Int): String = passes.toString
   override def output: Seq[Attribute] =
     child.output.map(column => if (column.exprId == kind.exprId) kindOut else column)
   override def producedAttributes: AttributeSet = AttributeSet(kindOut)

@@ -1,8 +1,9 @@
 package io.firesteel.changelog.normalize
 
+import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.ChangelogConf
 import io.firesteel.changelog.fold.{BoundColumns, FoldLimits}
-import io.firesteel.changelog.state.{StateEntries, StateLayout, StatefulChangelogExec, TimeToLive, Watermark}
+import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
 import io.firesteel.core.rows.KeyReader
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
@@ -28,6 +29,8 @@ final private[changelog] case class NewestRowsExec(
   extends UnaryExecNode {
 
   override def nodeName: String = "NewestRows"
+  override def argString(maxFields: Int): String =
+    PlanText.normalize(keys, sequence).mkString(", ")
   override def output: Seq[Attribute] = child.output :+ partition
   override def producedAttributes: AttributeSet = AttributeSet(partition)
 
@@ -57,20 +60,15 @@ final private[changelog] case class ChangelogNormalizeExec(
     keys: Seq[Attribute],
     columns: Seq[Attribute],
     sequence: Seq[Attribute],
-    kindOut: Attribute,
-    updateBefore: Boolean,
-    eventTime: Option[Attribute],
-    watermark: Watermark,
-    mode: String,
-    ttl: Option[TimeToLive],
+    plannedBy: String,
+    contract: ChangelogContract,
     stateInfo: Option[StatefulOperatorStateInfo],
     child: SparkPlan)
-  extends StatefulChangelogExec {
+  extends UnaryChangelogExec {
 
-  override def nodeName: String = "ChangelogNormalize"
   override def shortName: String = "changelogNormalize"
-  override def output: Seq[Attribute] = keys ++ columns :+ kindOut
-  override def producedAttributes: AttributeSet = AttributeSet(kindOut)
+  override def output: Seq[Attribute] = keys ++ columns ++ contract.kindOut
+  override def producedAttributes: AttributeSet = AttributeSet(contract.kindOut)
   override def clusteredBy: Seq[Attribute] = keys
 
   override def layout: StateLayout = {
@@ -92,7 +90,7 @@ final private[changelog] case class ChangelogNormalizeExec(
 
   override def firedValues: Map[String, String] = Map(
     "operator" -> "Normalize",
-    "changelogMode" -> mode,
+    "changelogMode" -> contract.mode,
     "keys" -> keys.map(_.name).mkString(", "),
     "sequence" -> (if (sequence.isEmpty) "arrival" else sequence.map(_.name).mkString(", ")),
     "state" -> stateText
@@ -103,17 +101,19 @@ final private[changelog] case class ChangelogNormalizeExec(
       NormalizeExecs.late,
       "number of rows older than their key's, by the sequence")
 
-  override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =
-    copy(stateInfo = info, child = child)
+  override def withState(
+      info: Option[StatefulOperatorStateInfo],
+      inputs: Seq[SparkPlan]): SparkPlan = copy(stateInfo = info, child = inputs.head)
 
-  override protected def folded()
-      : (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
+  override protected def shown: Seq[String] = PlanText.normalize(keys, sequence)
+
+  override protected def task(): StatefulTask = {
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
-    val (key, value, before) = (keys, columns, updateBefore)
+    val (key, value, before) = (keys, columns, contract.updateBefore)
     val order = NormalizeExecs.order(sequence, columns)
-    val (in, shown) = (child.output, Literal(0.toByte, ByteType))
+    val (in, kind) = (child.output, Literal(0.toByte, ByteType))
     val late = longMetric(NormalizeExecs.late)
-    (entries, _, rows) =>
+    StatefulTask.ofOne { (entries, _, rows) =>
       new FinalNormalize(
         rows,
         FoldLimits.ofThisTask(limit),
@@ -121,12 +121,13 @@ final private[changelog] case class ChangelogNormalizeExec(
         columns = value.size,
         toKey = UnsafeProjection.create(key, in),
         toValue = UnsafeProjection.create(value :+ Literal(false), in),
-        toOutput = UnsafeProjection.create(key ++ value :+ shown, key ++ value),
+        toOutput = UnsafeProjection.create(key ++ value :+ kind, key ++ value),
         new ArrivalOrder(order),
         before,
         entries,
         late
       )
+    }
   }
 }
 

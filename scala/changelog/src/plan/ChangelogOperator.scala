@@ -15,6 +15,12 @@ private[plan] sealed trait ChangelogOperator extends ChangelogTraits {
   def inputs: Seq[ChangelogOperator]
 
   def output: Seq[Attribute]
+
+  /** What holds of the result, whoever reads it; known from the moment that the operator is made. */
+  final lazy val facts: Facts = {
+    val below = inputs.map(_.facts)
+    Facts(changes(below), upsertKeys(below), trends(below), eventTimes(below))
+  }
 }
 
 /** What Spark plans by itself: rows come and stay. */

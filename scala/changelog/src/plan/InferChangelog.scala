@@ -7,9 +7,10 @@ package io.firesteel.changelog.plan
  */
 final private[changelog] case class Inferred(
     operator: ChangelogOperator,
-    facts: Facts,
     updateBefore: Boolean,
     inputs: Seq[Inferred]) {
+
+  def facts: Facts = operator.facts
 
   def changes: Changes = facts.changes
 
@@ -33,39 +34,14 @@ final private[changelog] case class Inferred(
  */
 private[changelog] object InferChangelog {
 
+  /** @param updateBefore whether the result is wanted with the rows that its updates replace */
   def apply(root: ChangelogOperator, updateBefore: Boolean): Inferred = {
-    val facts = new java.util.IdentityHashMap[ChangelogOperator, Facts]()
-    describe(root, facts)
-    decide(root, updateBefore, facts)
-  }
-
-  /** What holds of a result, whoever reads it. */
-  def facts(root: ChangelogOperator): Facts =
-    describe(root, new java.util.IdentityHashMap[ChangelogOperator, Facts]())
-
-  private def describe(
-      operator: ChangelogOperator,
-      known: java.util.IdentityHashMap[ChangelogOperator, Facts]): Facts = {
-    val inputs = operator.inputs.map(describe(_, known))
-    val facts = Facts(
-      operator.changes(inputs),
-      operator.upsertKeys(inputs),
-      operator.trends(inputs),
-      operator.eventTimes(inputs))
-    known.put(operator, facts)
-    facts
-  }
-
-  private def decide(
-      operator: ChangelogOperator,
-      wanted: Boolean,
-      known: java.util.IdentityHashMap[ChangelogOperator, Facts]): Inferred = {
-    val asked = operator.asks(wanted, operator.inputs.map(known.get))
-    val inputs = operator.inputs.zip(asked).map { case (input, want) =>
-      decide(input, want && known.get(input).changes.updates, known)
+    val asked = root.asks(updateBefore, root.inputs.map(_.facts))
+    val inputs = root.inputs.zip(asked).map { case (input, wanted) =>
+      apply(input, wanted && input.facts.changes.updates)
     }
-    val facts = known.get(operator)
-    val updateBefore = facts.changes.updates && operator.gives(wanted, inputs.map(_.updateBefore))
-    Inferred(operator, facts, updateBefore, inputs)
+    val before =
+      root.facts.changes.updates && root.gives(updateBefore, inputs.map(_.updateBefore))
+    Inferred(root, before, inputs)
   }
 }

@@ -20,18 +20,16 @@ import org.apache.spark.sql.types.IntegerType
  */
 object PlanChangelog extends SparkStrategy {
 
+  /** As `firesteel.explain` names it; operators are handed it. */
+  private def ruleName = RewriteStreamingWrite.getClass.getSimpleName.stripSuffix("$")
+
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case node: ChangelogAggregate => aggregate(node) :: Nil
     case node: ChangelogTopN => topN(node) :: Nil
     case node: ChangelogNormalize => normalize(node) :: Nil
     case node: ChangelogTable =>
-      val child = planLater(project(node.columns ++ node.kindIn, node.child))
-      ChangelogTableExec(
-        node.columns,
-        node.kindIn,
-        node.ttl,
-        None,
-        StateProbe(child)) :: Nil
+      val child = planLater(project(node.columns ++ node.contract.kindIn, node.child))
+      ChangelogTableExec(node.columns, ruleName, node.contract, None, StateProbe(child)) :: Nil
     case node: ChangelogFilter =>
       ChangelogFilterExec(node.passes, node.kind, node.kindOut, planLater(node.child)) :: Nil
     case node: ChangelogNumbers =>
@@ -49,15 +47,16 @@ object PlanChangelog extends SparkStrategy {
   }
 
   private def aggregate(node: ChangelogAggregate): SparkPlan = {
+    val kindIn = node.contract.kindIn
     val layout =
-      AggregateExecs.layout(node.keys, node.functions, node.distinct, node.kindIn, node.isGlobal)
-    val read = project(node.keys ++ node.arguments ++ node.kindIn, node.child)
+      AggregateExecs.layout(node.keys, node.functions, node.distinct, kindIn, node.isGlobal)
+    val read = project(node.keys ++ node.arguments ++ kindIn, node.child)
     val partial = PartialAggregateExec(
       node.keys,
       node.arguments,
       node.functions,
       node.distinct,
-      node.kindIn,
+      kindIn,
       AggregateExecs.delta(node.keys, layout),
       planLater(read))
     ChangelogAggregateExec(
@@ -65,23 +64,19 @@ object PlanChangelog extends SparkStrategy {
       node.functions,
       node.distinct,
       node.results,
-      node.kindIn,
-      node.kindOut,
-      node.updateBefore,
       node.isGlobal,
-      node.eventTime,
-      node.watermark,
-      node.mode,
-      node.ttl,
+      node.calls,
+      ruleName,
+      node.contract,
       None,
       StateProbe(partial)
     )
   }
 
   private def topN(node: ChangelogTopN): SparkPlan = {
-    val read = planLater(project(node.partition ++ node.columns ++ node.kindIn, node.child))
+    val read = planLater(project(node.partition ++ node.columns ++ node.contract.kindIn, node.child))
     val input =
-      if (node.kindIn.nonEmpty) read
+      if (node.contract.kindIn.nonEmpty) read
       else PartialTopNExec(node.partition, node.order, node.places, node.rowKey, read)
     ChangelogTopNExec(
       node.partition,
@@ -91,31 +86,22 @@ object PlanChangelog extends SparkStrategy {
       node.rank,
       node.strategy,
       node.rowKey,
-      node.kindIn,
-      node.kindOut,
-      node.updateBefore,
-      node.eventTime,
-      node.watermark,
-      node.mode,
-      node.ttl,
+      ruleName,
+      node.contract,
       None,
       StateProbe(input)
     )
   }
 
   private def normalize(node: ChangelogNormalize): SparkPlan = {
-    val read = planLater(project(node.keys ++ node.columns :+ node.kind, node.child))
+    val read = planLater(project(node.keys ++ node.columns ++ node.contract.kindIn, node.child))
     val partition = AttributeReference("partition", IntegerType, nullable = false)()
     ChangelogNormalizeExec(
       node.keys,
       node.columns,
       node.sequence,
-      node.kindOut,
-      node.updateBefore,
-      node.eventTime,
-      node.watermark,
-      node.mode,
-      node.ttl,
+      ruleName,
+      node.contract,
       None,
       StateProbe(NewestRowsExec(node.keys, node.sequence, partition, read))
     )

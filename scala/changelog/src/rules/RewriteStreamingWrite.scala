@@ -5,7 +5,7 @@ import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, InferChangelog, I
 import io.firesteel.changelog.plan.lower.{MarkChanges, ChangelogNode, ChangelogTable, WriteChangelog}
 import io.firesteel.changelog.plan.parse.{LastOrder, ReadChangelog}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
-import io.firesteel.changelog.state.TimeToLive
+import io.firesteel.changelog.state.{ChangelogContract, TimeToLive, Watermark}
 import io.firesteel.core.decide.Decline
 import scala.annotation.tailrec
 
@@ -219,7 +219,15 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     val attributes = columns.map(_.toAttribute)
     StateTypes.require("complete mode", attributes)
     val ttl = TimeToLive.of(conf.getConf(ChangelogConf.STATE_TTL))
-    WholeResult(ChangelogTable(attributes, written.kind, ttl, rows), last, inferred)
+    val contract = ChangelogContract(
+      Seq(written.kind),
+      None,
+      updateBefore = false,
+      Seq(None),
+      ttl,
+      new Watermark,
+      "complete")
+    WholeResult(ChangelogTable(attributes, contract, rows), last, inferred)
   }
 
   private def outputOf(query: LogicalPlan, written: LogicalPlan): Seq[NamedExpression] =

@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
  * @param rowAt place of the time in a row of the input
  * @param time type of the time: a timestamp, or a window with its end in second place
  */
-final private[state] case class ClosedGroups(
+final private[changelog] case class ClosedGroups(
     keyAt: Int,
     rowAt: Int,
     time: DataType,

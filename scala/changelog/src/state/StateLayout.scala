@@ -2,7 +2,7 @@ package io.firesteel.changelog.state
 
 import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, NoPrefixKeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec}
 import org.apache.spark.sql.firesteel.asNullable
-import org.apache.spark.sql.types.{DataType, LongType, StructField, StructType}
+import org.apache.spark.sql.types.{BinaryType, DataType, IntegerType, LongType, StructField, StructType}
 
 /**
  * What one state store of an operator holds.
@@ -12,12 +12,14 @@ import org.apache.spark.sql.types.{DataType, LongType, StructField, StructType}
  *
  * @param prefix how many columns of the key all entries of a group share; 0 when a group has one
  *   entry and is never scanned
+ * @param tables what is in the store where that is more than one thing, see [[StateTable]]
  */
 final private[changelog] case class StateLayout(
     operator: String,
     key: StructType,
     value: StructType,
-    prefix: Int) {
+    prefix: Int,
+    tables: Seq[TableLayout] = Nil) {
 
   /** The same with the time at which an entry was written, by which it expires. */
   def expiring: StateLayout =
@@ -41,7 +43,40 @@ final private[changelog] case class StateLayout(
     s"${field.name}: ${asNullable(field.dataType).sql}"
 }
 
+/**
+ * A table in a store that has several.
+ *
+ * @param entry columns that tell entries of one key apart; none where a key has one
+ */
+final private[changelog] case class TableLayout(
+    name: String,
+    entry: StructType,
+    value: StructType)
+
 private[changelog] object StateLayout {
+
+  /**
+   * A store with several tables, whose keys all begin with the operator's. Neither provider need
+   * have column families: the table's number is a column of the key, and what a table has of its own
+   * is a row in bytes.
+   *
+   * {{{
+   *   keys | table | entry                | value
+   *   k=1  | 0     | columns of table 0's | columns of table 0's
+   *   k=1  | 1     | columns of table 1's | columns of table 1's
+   * }}}
+   */
+  def ofTables(operator: String, keys: Seq[DataType], tables: Seq[TableLayout]): StateLayout = {
+    val shared = keys.zipWithIndex.map { case (t, i) => field(operator, s"key_$i", t) }
+    StateLayout(
+      operator,
+      StructType(
+        shared :+ field(operator, "table", IntegerType) :+ field(operator, "entry", BinaryType)),
+      StructType(Seq(field(operator, "value", BinaryType))),
+      prefix = keys.size + 1,
+      tables
+    )
+  }
 
   /** Nullability may change from batch to batch, as Spark learns it; state takes no notice. */
   def field(operator: String, name: String, dataType: DataType): StructField =

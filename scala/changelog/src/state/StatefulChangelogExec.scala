@@ -10,50 +10,62 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.plans.physical.Distribution
+import org.apache.spark.sql.catalyst.plans.physical.{Distribution, UnspecifiedDistribution}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.streaming.operators.stateful.{StatefulOperatorCustomMetric, StatefulOperatorCustomSumMetric, StatefulOperatorPartitioning, StatefulOperatorStateInfo, StateStoreWriter}
 import org.apache.spark.sql.execution.streaming.state.{OperatorInfoV1, OperatorStateMetadata, OperatorStateMetadataV1, StateSchemaCompatibilityChecker, StateSchemaValidationResult, StateStore, StateStoreColFamilySchema, StateStoreId, StateStoreMetadataV1, StateStoreOps, StateStoreProviderId}
 
 /**
- * An operator of a changelog with a state store.
+ * An operator of a changelog with a state store, and any number of inputs.
  *
- * Its rows of a micro-batch are folded, its net changes emitted and its store committed once per
- * partition, when its last row has been read. Exactly once, as Spark's own: a micro-batch that is
- * repeated starts from the version of the store that it started from before.
+ * What it does in a partition is its [[StatefulTask]]; here is what all of them share. The net
+ * changes of a micro-batch are emitted and its store is committed once per partition, when its last
+ * row has been read. Exactly once, as Spark's own: a micro-batch that is repeated starts from the
+ * version of the store that it started from before.
  */
-private[changelog] trait StatefulChangelogExec
-  extends UnaryExecNode
-  with StateStoreWriter
-  with FiredOperator {
+private[changelog] trait StatefulChangelogExec extends StateStoreWriter with FiredOperator {
 
-  /** Columns by which rows are spread over the partitions of the state. */
-  def clusteredBy: Seq[Attribute]
+  def contract: ChangelogContract
+
+  /** How the rows of each input reach the partitions of the state. */
+  def distributions: Seq[InputDistribution]
 
   def layout: StateLayout
 
-  /** The one of these columns by which the watermark closes what is kept. */
-  def eventTime: Option[Attribute]
+  /** What is done in a partition of the state; made on the driver. */
+  protected def task(): StatefulTask
 
-  /** How long an entry is kept; none, for ever. */
-  def ttl: Option[TimeToLive]
+  def withState(info: Option[StatefulOperatorStateInfo], inputs: Seq[SparkPlan]): SparkPlan
 
-  /** That of the operator in all micro-batches. */
-  def watermark: Watermark
+  /** The strategy that planned the operator; it hands its name over. */
+  def plannedBy: String
 
-  def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan
+  /** What its line of a plan shows, in the order in which it does. */
+  protected def shown: Seq[String]
 
-  /** Turns a partition's input into its output, given its entries and its number. */
-  protected def folded(): (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow]
+  /** Whether rows are emitted when the watermark closes what is kept, though no row has come. */
+  protected def emitsAtClose: Boolean = false
+
+  override def output: Seq[Attribute]
+
+  override def nodeName: String =
+    shortName.capitalize + stateInfo.fold("")(info => s" ${info.operatorId}")
+
+  final override def argString(maxFields: Int): String = {
+    val kept = contract.ttl.map(its => s"ttl=${its.ms} ms")
+    val closed = contract.eventTimes.flatten.distinct.map(time => s"eventTime=${time.name}")
+    ((shown :+ s"changelogMode=$contract") ++ closed ++ kept).mkString(", ")
+  }
 
   /** The state as `explain` shows it: what it has of each key, and for how long. */
   protected def stateText: String = {
-    val kept = ttl.fold("")(its => s"; kept for ${its.ms} ms after it was last written")
-    val closed = eventTime.fold("")(time => s"; until the watermark has passed ${time.name}")
+    val kept = contract.ttl.fold("")(its => s"; kept for ${its.ms} ms after it was last written")
+    val closed = contract.eventTimes.flatten.distinct
+      .map(time => s"; until the watermark has passed ${time.name}").mkString
     s"key ${layout.key.toDDL}; value ${layout.value.toDDL}$kept$closed"
   }
 
-  private def stored: StateLayout = if (ttl.isEmpty) layout else layout.expiring
+  private def stored: StateLayout = if (contract.ttl.isEmpty) layout else layout.expiring
 
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] = Seq(
     StatefulOperatorCustomSumMetric(expiredMetric, "number of expired state rows"),
@@ -65,32 +77,53 @@ private[changelog] trait StatefulChangelogExec
 
   /** Told to the operator of the micro-batch before, or to this one when the query has started anew. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = {
-    watermark.ms = inputWatermarkMs
+    contract.watermark.ms = inputWatermarkMs
     super.produceOutputWatermark(inputWatermarkMs)
   }
 
-  private def closedGroups: Option[ClosedGroups] =
-    for (time <- eventTime; ms = watermark.ms if ms > 0)
-      yield ClosedGroups(
-        clusteredBy.indexWhere(_.exprId == time.exprId),
-        child.output.indexWhere(_.exprId == time.exprId),
-        time.dataType,
-        ms)
+  override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean =
+    emitsAtClose && contract.eventTimes.exists(_.isDefined) &&
+      newInputWatermark > contract.watermark.ms
 
-  override def firedRule: String = "RewriteStreamingWrite"
+  /** Of each input what the watermark has closed. */
+  private def closedGroups: Seq[Option[ClosedGroups]] =
+    children.zip(distributions).zip(contract.eventTimes).map { case ((input, spread), eventTime) =>
+      for (time <- eventTime; ms = contract.watermark.ms if ms > 0)
+        yield ClosedGroups(
+          StatefulChangelogExec.keysOf(spread).indexWhere(_.exprId == time.exprId),
+          input.output.indexWhere(_.exprId == time.exprId),
+          time.dataType,
+          ms)
+    }
+
+  override def firedRule: String = plannedBy
 
   /** Adaptive execution may not plan a stateful query anew, and takes none without its link. */
   override def logicalLink: Option[LogicalPlan] = None
 
-  override protected def withNewChildInternal(newChild: SparkPlan): SparkPlan = newChild match {
-    case StateProbe(info, child) => withState(Some(info), child)
-    case other => withState(stateInfo, other)
+  /** Takes what a [[StateProbe]] below the first input has been told. */
+  final protected def withProbed(newInputs: Seq[SparkPlan]): SparkPlan = {
+    val told = newInputs.collectFirst { case StateProbe(info, _) => info }
+    told.fold(withState(stateInfo, newInputs)) { info =>
+      val inputs = newInputs.zip(distributions).map { case (input, spread) =>
+        val rows = input match {
+          case StateProbe(_, child) => child
+          case other => other
+        }
+        if (spread == InputDistribution.Replicated) {
+          ReplicateRowsExec.everywhere(rows, info.numPartitions)
+        } else rows
+      }
+      withState(Some(info), inputs)
+    }
   }
 
-  override def requiredChildDistribution: Seq[Distribution] = stateInfo match {
-    case Some(info) =>
-      StatefulOperatorPartitioning.getCompatibleDistribution(clusteredBy, info, conf) :: Nil
-    case None => super.requiredChildDistribution
+  override def requiredChildDistribution: Seq[Distribution] = distributions.map { spread =>
+    (spread, stateInfo) match {
+      case (InputDistribution.Clustered(keys), Some(info)) =>
+        StatefulOperatorPartitioning.getCompatibleDistribution(keys, info, conf)
+      case _ => UnspecifiedDistribution
+    }
   }
 
   override def validateAndMaybeEvolveStateSchema(
@@ -145,32 +178,37 @@ private[changelog] trait StatefulChangelogExec
 
   override protected def doExecute(): RDD[InternalRow] = {
     metrics // made here: tasks must not make them
-    val (layout, stored, run) = (this.layout, this.stored, folded())
-    val (life, name, closed) = (ttl.map(its => its.ms -> its.nowMs), nodeName, closedGroups)
+    val (layout, stored, task) = (this.layout, this.stored, this.task())
+    val (life, name, closed) =
+      (contract.ttl.map(its => its.ms -> its.nowMs), nodeName, closedGroups)
     val late = longMetric("numRowsDroppedByWatermark")
     val counts = StateCounts(
       longMetric("numUpdatedStateRows"),
       longMetric("numRemovedStateRows"),
       longMetric(expiredMetric),
       longMetric(lateMetric))
-    child.execute().mapPartitionsWithStateStore(
+    StatefulChangelogExec.together(children.map(_.execute())).mapPartitionsWithStateStore(
       session.sqlContext,
       getStateInfo,
       stored.key,
       stored.value,
-      stored.encoder) { (store, rows) =>
+      stored.encoder) { (store, inputs) =>
       val entries = life.fold(new StateEntries(store, counts)) { case (ttlMs, nowMs) =>
         new ExpiringEntries(store, counts, layout.value, ttlMs, nowMs, name)
       }
-      val inTime = closed.fold(rows)(_.inTime(rows, late))
-      commitAtEnd(store, entries, closed, run(entries, store.id.partitionId, inTime))
+      val inTime = inputs.next().zip(closed).map { case (rows, its) =>
+        its.fold(rows)(_.inTime(rows, late))
+      }
+      val changes = task.run(entries, store.id.partitionId, inTime)
+      // Inputs that the watermark closes by the same column of the key share what it closes.
+      val evicted = closed.flatten.distinctBy(_.keyAt).iterator.flatMap(task.close(entries, _))
+      commitAtEnd(store, entries, changes ++ evicted)
     }
   }
 
   private def commitAtEnd(
       store: StateStore,
       entries: StateEntries,
-      closed: Option[ClosedGroups],
       rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val numOutputRows = longMetric("numOutputRows")
     val (updating, committing) = (longMetric("allUpdatesTimeMs"), longMetric("commitTimeMs"))
@@ -185,7 +223,6 @@ private[changelog] trait StatefulChangelogExec
         if (!more && !committed) {
           committed = true
           entries.evict()
-          closed.foreach(entries.close)
           updating += NANOSECONDS.toMillis(nanos)
           committing += timeTakenMs { val _ = store.commit() }
           setStoreMetrics(store)
@@ -198,6 +235,41 @@ private[changelog] trait StatefulChangelogExec
         numOutputRows += 1
         rows.next()
       }
+    }
+  }
+}
+
+/** One input: rows are clustered by some of its columns. */
+private[changelog] trait UnaryChangelogExec extends UnaryExecNode with StatefulChangelogExec {
+
+  /** Columns by which rows are spread over the partitions of the state. */
+  def clusteredBy: Seq[Attribute]
+
+  final override def distributions: Seq[InputDistribution] =
+    Seq(InputDistribution.Clustered(clusteredBy))
+
+  override protected def withNewChildInternal(newChild: SparkPlan): SparkPlan =
+    withProbed(Seq(newChild))
+}
+
+/** Any number of inputs. */
+private[changelog] trait NaryChangelogExec extends StatefulChangelogExec {
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[SparkPlan]): SparkPlan =
+    withProbed(newChildren)
+}
+
+private[state] object StatefulChangelogExec {
+
+  private def keysOf(spread: InputDistribution): Seq[Attribute] = spread match {
+    case InputDistribution.Clustered(keys) => keys
+    case InputDistribution.Replicated => Nil
+  }
+
+  /** Of each partition the rows of all inputs, none of them read yet. */
+  private def together(inputs: Seq[RDD[InternalRow]]): RDD[Seq[Iterator[InternalRow]]] = {
+    val first = inputs.head.mapPartitions(rows => Iterator.single(Seq(rows)))
+    inputs.tail.foldLeft(first) { (before, input) =>
+      before.zipPartitions(input)((all, rows) => Iterator.single(all.next() :+ rows))
     }
   }
 }

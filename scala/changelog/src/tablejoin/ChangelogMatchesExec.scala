@@ -20,6 +20,7 @@ final private[changelog] case class ChangelogMatchesExec(
   extends UnaryExecNode {
 
   override def nodeName: String = "ChangelogMatches"
+  override def argString(maxFields: Int): String = matches.toString
   override def output: Seq[Attribute] = columns :+ matches
   override def producedAttributes: AttributeSet = AttributeSet(matches)
 

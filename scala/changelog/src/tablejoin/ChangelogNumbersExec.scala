@@ -10,6 +10,7 @@ final private[changelog] case class ChangelogNumbersExec(number: Attribute, chil
   extends UnaryExecNode {
 
   override def nodeName: String = "ChangelogNumbers"
+  override def argString(maxFields: Int): String = number.toString
   override def output: Seq[Attribute] = child.output :+ number
   override def producedAttributes: AttributeSet = AttributeSet(number)
 

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.ChangelogConf
-import io.firesteel.changelog.plan.Places
+import io.firesteel.changelog.plan.{Places, PlanText}
 import io.firesteel.core.rows.{BuildsWantedRows, KeyReader, OrderPrefix, RowCode}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -27,6 +27,8 @@ final private[changelog] case class PartialTopNExec(
   with BuildsWantedRows {
 
   override def nodeName: String = "PartialChangelogTopN"
+  override def argString(maxFields: Int): String =
+    s"${PlanText.columns(partition)}, ${PlanText.list(order.map(_.toString))}, $places"
   override def output: Seq[Attribute] = child.output
 
   override lazy val metrics: Map[String, SQLMetric] = Map(

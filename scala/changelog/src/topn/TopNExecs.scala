@@ -2,9 +2,8 @@ package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.ChangelogConf
 import io.firesteel.changelog.fold.{BoundColumns, FoldLimits}
-import io.firesteel.changelog.plan.Places
-import io.firesteel.changelog.state.{StateEntries, StateLayout, StatefulChangelogExec, TimeToLive, Watermark}
-import org.apache.spark.sql.catalyst.InternalRow
+import io.firesteel.changelog.plan.{Places, PlanText}
+import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
@@ -19,32 +18,28 @@ final private[changelog] case class ChangelogTopNExec(
     rank: Option[Attribute],
     strategy: String,
     rowKey: Seq[Attribute],
-    kindIn: Option[Attribute],
-    kindOut: Attribute,
-    updateBefore: Boolean,
-    eventTime: Option[Attribute],
-    watermark: Watermark,
-    mode: String,
-    ttl: Option[TimeToLive],
+    plannedBy: String,
+    contract: ChangelogContract,
     stateInfo: Option[StatefulOperatorStateInfo],
     child: SparkPlan)
-  extends StatefulChangelogExec {
+  extends UnaryChangelogExec {
 
-  override def nodeName: String = "ChangelogTopN"
   override def shortName: String = "changelogTopN"
-  override def output: Seq[Attribute] = partition ++ columns ++ rank :+ kindOut
+  override def output: Seq[Attribute] = partition ++ columns ++ rank ++ contract.kindOut
   override def producedAttributes: AttributeSet = outputSet -- child.outputSet
   override def clusteredBy: Seq[Attribute] = partition
 
-  private def topNLayout = TopNLayout(partition, columns, places, order, kindIn.nonEmpty)
+  private def topNLayout = TopNLayout(partition, columns, places, order, contract.kindIn.nonEmpty)
   override def layout: StateLayout = topNLayout.state
+
+  override protected def shown: Seq[String] = PlanText.topN(partition, order, places, strategy, rowKey)
 
   override def firedMessage: String =
     "the first rows of each partition are kept in state, and each micro-batch tells which changed"
 
   override def firedValues: Map[String, String] = Map(
     "operator" -> "TopN",
-    "changelogMode" -> mode,
+    "changelogMode" -> contract.mode,
     "strategy" -> strategy,
     "rowKey" -> rowKey.map(_.name).mkString(", "),
     "places" -> places.toString,
@@ -53,23 +48,23 @@ final private[changelog] case class ChangelogTopNExec(
     "state" -> stateText
   )
 
-  override def withState(info: Option[StatefulOperatorStateInfo], child: SparkPlan): SparkPlan =
-    copy(stateInfo = info, child = child)
+  override def withState(
+      info: Option[StatefulOperatorStateInfo],
+      inputs: Seq[SparkPlan]): SparkPlan = copy(stateInfo = info, child = inputs.head)
 
-  override protected def folded()
-      : (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow] = {
-    val (layout, at, before) = (topNLayout, places, updateBefore)
+  override protected def task(): StatefulTask = {
+    val (layout, at, before) = (topNLayout, places, contract.updateBefore)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val row = partition ++ columns
     val (sortBy, key) = (BoundColumns.order(order, row), BoundColumns.of(rowKey, row))
     val of = BoundColumns.of(partition, row)
-    val kindAt = if (kindIn.isEmpty) -1 else row.size
+    val kindAt = if (contract.kindIn.isEmpty) -1 else row.size
     val placeColumn = rank.getOrElse(AttributeReference("place", IntegerType)())
-    val (shown, made) = (output, row :+ placeColumn :+ kindOut)
-    (entries, _, rows) => {
+    val (out, made) = (output, row ++ (placeColumn +: contract.kindOut.toSeq))
+    StatefulTask.ofOne { (entries, _, rows) =>
       val identity = RowIdentity.of(key)
       val ranked = new RankedRows(sortBy, at, identity)
-      val out = new PlacedOutput(UnsafeProjection.create(shown, made))
+      val emitted = new PlacedOutput(UnsafeProjection.create(out, made))
       if (layout.isFirst) {
         val first = new FirstRows(of, ranked, identity)
         new FinalFirst(
@@ -78,7 +73,7 @@ final private[changelog] case class ChangelogTopNExec(
           layout,
           first,
           before,
-          out,
+          emitted,
           entries)
       } else {
         val changes = new PlaceChanges(at, before, ranked)
@@ -90,7 +85,7 @@ final private[changelog] case class ChangelogTopNExec(
             kindAt,
             ranked,
             changes,
-            out,
+            emitted,
             entries)
         else new FinalTopN(
           rows,
@@ -99,7 +94,7 @@ final private[changelog] case class ChangelogTopNExec(
           ranked,
           identity,
           changes,
-          out,
+          emitted,
           entries)
       }
     }

@@ -52,7 +52,7 @@ class InferChangelogSuite extends AnyFunSuite {
   }
 
   test("a source of upserts tells what it replaces where something needs it") {
-    assert(InferChangelog.facts(upserts).upsertKeys == Set(Set(k.exprId)))
+    assert(upserts.facts.upsertKeys == Set(Set(k.exprId)))
     assert(mode(upserts, updateBefore = false) == "[I,UA,D]")
     assert(mode(Selection(above(k), upserts), updateBefore = false) == "[I,UA,D]")
     val onValue = InferChangelog(Selection(above(v), upserts), updateBefore = false)
@@ -70,7 +70,7 @@ class InferChangelogSuite extends AnyFunSuite {
   test("an aggregate of rows that come updates, and never deletes") {
     assert(mode(counted) == "[I,UB,UA]")
     assert(mode(counted, updateBefore = false) == "[I,UA]")
-    assert(InferChangelog.facts(counted).upsertKeys == Set(Set(k.exprId)))
+    assert(counted.facts.upsertKeys == Set(Set(k.exprId)))
   }
 
   test("an aggregate of an aggregate deletes, and needs to know what is replaced") {
@@ -82,7 +82,7 @@ class InferChangelogSuite extends AnyFunSuite {
   test("an aggregate without keys has one row, which is never deleted") {
     val all = GroupAggregate(Nil, Seq(Count(Nil)), Seq(false), Seq(column("n")), 0L, counted)
     assert(mode(all) == "[I,UB,UA]")
-    assert(InferChangelog.facts(all).upsertKeys == Set(Set.empty))
+    assert(all.facts.upsertKeys == Set(Set.empty))
   }
 
   test("SELECT DISTINCT of rows that come is rows that come") {
@@ -101,22 +101,22 @@ class InferChangelogSuite extends AnyFunSuite {
   test("a projection keeps an upsert key under its new names, or loses it") {
     import org.apache.spark.sql.catalyst.expressions.Alias
     val renamed = Alias(k, "key")()
-    assert(InferChangelog.facts(Projection(Seq(renamed, total), counted)).upsertKeys ==
+    assert(Projection(Seq(renamed, total), counted).facts.upsertKeys ==
       Set(Set(renamed.exprId)))
-    assert(InferChangelog.facts(Projection(Seq(total), counted)).upsertKeys.isEmpty)
+    assert(Projection(Seq(total), counted).facts.upsertKeys.isEmpty)
   }
 
   test("a Top-N with its numbers replaces rows, one without them adds and deletes") {
     val rank = column("rn")
     assert(mode(first(3, Some(rank), source)) == "[I,UB,UA]")
-    assert(InferChangelog.facts(first(3, Some(rank), source)).upsertKeys ==
+    assert(first(3, Some(rank), source).facts.upsertKeys ==
       Set(Set(k.exprId, rank.exprId)))
     assert(mode(first(3, None, source)) == "[I,D]")
   }
 
   test("the first row of a partition is replaced, whatever the order: it may yet be displaced") {
     assert(mode(first(1, None, source)) == "[I,UB,UA]")
-    assert(InferChangelog.facts(first(1, None, source)).upsertKeys == Set(Set(k.exprId)))
+    assert(first(1, None, source).facts.upsertKeys == Set(Set(k.exprId)))
   }
 
   test("a Top-N of a changelog deletes, since any row may come after a row that goes") {
@@ -140,7 +140,7 @@ class InferChangelogSuite extends AnyFunSuite {
   }
 
   private def strategy(topN: TopN): String =
-    topN.strategy(InferChangelog.facts(topN.input)).name
+    topN.strategy(topN.input.facts).name
 
   test("rows that only get better need neither what they replace nor what is beyond") {
     val most = topOf(Count(Nil), SortOrder(_, Descending))
@@ -168,7 +168,7 @@ class InferChangelogSuite extends AnyFunSuite {
   test("a union changes as its inputs do, and nothing identifies its rows") {
     val union = UnionAll(Seq(counted, Projection(counted.output, source)), counted.output)
     assert(mode(union) == "[I,UB,UA]")
-    assert(InferChangelog.facts(union).upsertKeys.isEmpty)
+    assert(union.facts.upsertKeys.isEmpty)
     assert(mode(union, updateBefore = false) == "[I,UA]")
   }
 

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.Places
-import io.firesteel.changelog.state.{TimeToLive, Watermark}
+import io.firesteel.changelog.plan.{Places, PlanText}
+import io.firesteel.changelog.state.ChangelogContract
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, Expression, ExpressionSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.types.ByteType
@@ -12,14 +12,22 @@ import org.apache.spark.sql.types.ByteType
  * It has a result of its own, whose rows are not those of the input of one micro-batch: Spark must
  * infer nothing about it from the input.
  */
-private[changelog] trait ChangelogNode extends UnaryNode {
-
-  /** The kinds of the input's rows; none for an input to which rows only come. */
-  def kindIn: Option[Attribute]
-
+private[changelog] trait ChangelogNode extends LogicalPlan {
   override lazy val validConstraints: ExpressionSet = ExpressionSet()
-  override def producedAttributes: AttributeSet = outputSet -- child.outputSet
+  override def producedAttributes: AttributeSet = outputSet -- AttributeSet(children.flatMap(_.output))
   override def maxRows: Option[Long] = None
+}
+
+/** One that keeps state. */
+private[changelog] trait StatefulNode extends ChangelogNode {
+  def contract: ChangelogContract
+
+  /** What its line of a plan shows, in the order in which it does. */
+  protected def shown: Seq[String]
+
+  override def isStateful: Boolean = isStreaming
+  final override def argString(maxFields: Int): String =
+    (shown :+ s"changelogMode=$contract").mkString(", ")
 }
 
 private[changelog] object ChangelogNode {
@@ -35,7 +43,6 @@ private[changelog] object ChangelogNode {
  * @param functions over places in `arguments`, not over columns: the optimizer may find in one
  *   micro-batch and not in another that two columns are one, and state must not notice
  * @param isGlobal whether the keys are a constant and the one group is always there
- * @param eventTime the key by which the watermark closes groups
  */
 final private[changelog] case class ChangelogAggregate(
     keys: Seq[Attribute],
@@ -43,18 +50,14 @@ final private[changelog] case class ChangelogAggregate(
     functions: Seq[Expression],
     distinct: Seq[Boolean],
     results: Seq[Attribute],
-    kindIn: Option[Attribute],
-    kindOut: Attribute,
-    updateBefore: Boolean,
     isGlobal: Boolean,
-    eventTime: Option[Attribute],
-    watermark: Watermark,
-    mode: String,
-    ttl: Option[TimeToLive],
+    contract: ChangelogContract,
     child: LogicalPlan)
-  extends ChangelogNode {
-  override def isStateful: Boolean = isStreaming
-  override def output: Seq[Attribute] = keys ++ results :+ kindOut
+  extends UnaryNode
+  with StatefulNode {
+  def calls: Seq[String] = PlanText.calls(functions, distinct, arguments)
+  override protected def shown: Seq[String] = Seq(PlanText.columns(keys), PlanText.list(calls))
+  override def output: Seq[Attribute] = keys ++ results ++ contract.kindOut
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogAggregate =
     copy(child = newChild)
 }
@@ -63,7 +66,6 @@ final private[changelog] case class ChangelogAggregate(
  * See [[TopN]]. `partition ++ columns ++ kindIn` are all columns that are read of the child.
  *
  * @param rowKey what tells rows apart, where a row that comes replaces the one with the same
- * @param eventTime the column of `partition` by which the watermark closes partitions
  */
 final private[changelog] case class ChangelogTopN(
     partition: Seq[Attribute],
@@ -73,42 +75,27 @@ final private[changelog] case class ChangelogTopN(
     rank: Option[Attribute],
     strategy: String,
     rowKey: Seq[Attribute],
-    kindIn: Option[Attribute],
-    kindOut: Attribute,
-    updateBefore: Boolean,
-    eventTime: Option[Attribute],
-    watermark: Watermark,
-    mode: String,
-    ttl: Option[TimeToLive],
+    contract: ChangelogContract,
     child: LogicalPlan)
-  extends ChangelogNode {
-  override def isStateful: Boolean = isStreaming
-  override def output: Seq[Attribute] = partition ++ columns ++ rank :+ kindOut
+  extends UnaryNode
+  with StatefulNode {
+  override protected def shown: Seq[String] = PlanText.topN(partition, order, places, strategy, rowKey)
+  override def output: Seq[Attribute] = partition ++ columns ++ rank ++ contract.kindOut
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogTopN =
     copy(child = newChild)
 }
 
-/**
- * See [[Normalize]]. `keys ++ columns :+ kind` are all columns of the child.
- *
- * @param eventTime the key by which the watermark closes rows
- */
+/** See [[Normalize]]. `keys ++ columns ++ kindIn` are all columns of the child. */
 final private[changelog] case class ChangelogNormalize(
     keys: Seq[Attribute],
     columns: Seq[Attribute],
     sequence: Seq[Attribute],
-    kind: Attribute,
-    kindOut: Attribute,
-    updateBefore: Boolean,
-    eventTime: Option[Attribute],
-    watermark: Watermark,
-    mode: String,
-    ttl: Option[TimeToLive],
+    contract: ChangelogContract,
     child: LogicalPlan)
-  extends ChangelogNode {
-  override def kindIn: Option[Attribute] = Some(kind)
-  override def isStateful: Boolean = isStreaming
-  override def output: Seq[Attribute] = keys ++ columns :+ kindOut
+  extends UnaryNode
+  with StatefulNode {
+  override protected def shown: Seq[String] = PlanText.normalize(keys, sequence)
+  override def output: Seq[Attribute] = keys ++ columns ++ contract.kindOut
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogNormalize =
     copy(child = newChild)
 }
@@ -116,11 +103,11 @@ final private[changelog] case class ChangelogNormalize(
 /** All rows that are there, at every micro-batch: what complete mode asks for. */
 final private[changelog] case class ChangelogTable(
     columns: Seq[Attribute],
-    kindIn: Option[Attribute],
-    ttl: Option[TimeToLive],
+    contract: ChangelogContract,
     child: LogicalPlan)
-  extends ChangelogNode {
-  override def isStateful: Boolean = isStreaming
+  extends UnaryNode
+  with StatefulNode {
+  override protected def shown: Seq[String] = Seq(PlanText.columns(columns))
   override def output: Seq[Attribute] = columns
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogTable =
     copy(child = newChild)
@@ -132,8 +119,9 @@ final private[changelog] case class ChangelogFilter(
     kind: Attribute,
     kindOut: Attribute,
     child: LogicalPlan)
-  extends ChangelogNode {
-  override def kindIn: Option[Attribute] = Some(kind)
+  extends UnaryNode
+  with ChangelogNode {
+  override def argString(maxFields: Int): String = passes.toString
   override def output: Seq[Attribute] =
     child.output.map(column => if (column.exprId == kind.exprId) kindOut else column)
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogFilter =
@@ -143,6 +131,7 @@ final private[changelog] case class ChangelogFilter(
 /** Numbers the rows of each task, which Spark's own function for it may not do on a stream. */
 final private[changelog] case class ChangelogNumbers(number: Attribute, child: LogicalPlan)
   extends UnaryNode {
+  override def argString(maxFields: Int): String = number.toString
   override def output: Seq[Attribute] = child.output :+ number
   override def producedAttributes: AttributeSet = AttributeSet(number)
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogNumbers =
@@ -165,6 +154,7 @@ final private[changelog] case class ChangelogMatches(
     matches: Attribute,
     child: LogicalPlan)
   extends UnaryNode {
+  override def argString(maxFields: Int): String = matches.toString
   override def output: Seq[Attribute] = columns :+ matches
   override def producedAttributes: AttributeSet = AttributeSet(matches)
   override lazy val validConstraints: ExpressionSet = ExpressionSet()

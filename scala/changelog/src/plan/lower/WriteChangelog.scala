@@ -3,7 +3,7 @@ package io.firesteel.changelog.plan.lower
 import io.firesteel.changelog.StateTypes
 import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, Expansion, Generation, GroupAggregate, Inferred, JoinedTable, Normalize, Projection, Selection, Source, SourceChanges, TableJoin, TopN, TopNStrategy, UnionAll}
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
-import io.firesteel.changelog.state.{TimeToLive, Watermark, WholeKey}
+import io.firesteel.changelog.state.{ChangelogContract, TimeToLive, Watermark, WholeKey}
 import io.firesteel.core.changes.RowKind
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
@@ -55,13 +55,8 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
       normalize.keys,
       normalize.columns,
       normalize.sequence,
-      kind.toAttribute,
-      kindOut,
-      inferred.updateBefore,
-      eventTime = None, // the source may take a row back whenever it likes
-      new Watermark,
-      inferred.mode,
-      TimeToLive.of(normalize.ttlMs),
+      // The source may take a row back whenever it likes: the watermark closes nothing.
+      contract(Some(kind.toAttribute), kindOut, None, normalize.ttlMs, inferred),
       Project(normalize.keys ++ normalize.columns :+ kind, input.plan)
     )
     Written(Project(normalize.output :+ kindOut, node), Some(kindOut))
@@ -91,13 +86,7 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
       key,
       join.columns,
       Nil,
-      kind,
-      kindOut,
-      inferred.updateBefore,
-      closing(join.key, inferred),
-      new Watermark,
-      inferred.mode,
-      TimeToLive.of(join.ttlMs),
+      contract(Some(kind), kindOut, closing(join.key, inferred), join.ttlMs, inferred),
       Project(key ++ join.columns :+ kind, plan)
     )
     Written(Project(join.output :+ kindOut, node), Some(kindOut))
@@ -155,14 +144,8 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
       }),
       aggregate.distinct,
       aggregate.results,
-      input.kind,
-      kind,
-      inferred.updateBefore,
       isGlobal = aggregate.keys.isEmpty,
-      closing(aggregate.keys, inferred),
-      new Watermark,
-      inferred.mode,
-      TimeToLive.of(aggregate.ttlMs),
+      contract(input.kind, kind, closing(aggregate.keys, inferred), aggregate.ttlMs, inferred),
       plan
     )
     if (inferred.changes.insertOnly) Written(Project(aggregate.output, node), None)
@@ -194,17 +177,31 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
       topN.rank,
       strategy.name,
       rowKey,
-      if (strategy == TopNStrategy.Retract) input.kind else None,
-      kind,
-      inferred.updateBefore,
-      closing(topN.partition, inferred),
-      new Watermark,
-      inferred.mode,
-      TimeToLive.of(topN.ttlMs),
+      contract(
+        if (strategy == TopNStrategy.Retract) input.kind else None,
+        kind,
+        closing(topN.partition, inferred),
+        topN.ttlMs,
+        inferred),
       plan
     )
     Written(Project(topN.output :+ kind, node), Some(kind))
   }
+
+  /** That of an operator with one input. */
+  private def contract(
+      kindIn: Option[Attribute],
+      kindOut: Attribute,
+      eventTime: Option[Attribute],
+      ttlMs: Long,
+      inferred: Inferred): ChangelogContract = ChangelogContract(
+    Seq(kindIn),
+    Some(kindOut),
+    inferred.updateBefore,
+    Seq(eventTime),
+    TimeToLive.of(ttlMs),
+    new Watermark,
+    inferred.mode)
 
   /** The column by which the watermark closes what an operator keeps apart by these. */
   private def closing(keys: Seq[Attribute], inferred: Inferred): Option[Attribute] =

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.{ChangelogErrors, StateTypes}
-import io.firesteel.changelog.plan.{AnyAggregate, ChangelogOperator, ComputedColumns, GroupAggregate, InferChangelog}
+import io.firesteel.changelog.plan.{AnyAggregate, ChangelogOperator, ComputedColumns, GroupAggregate}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, If, Literal, NamedExpression, RuntimeReplaceableAggregate, SessionWindow, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Average, Count, DeclarativeAggregate, ImperativeAggregate, Max, Min, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate
@@ -24,7 +24,7 @@ private[parse] object ReadAggregate {
 
   def apply(aggregate: Aggregate, ttlMs: Long, input: ChangelogOperator): ReadAggregate = {
     requireNoSession(aggregate.groupingExpressions)
-    val retracting = !InferChangelog.facts(input).changes.insertOnly
+    val retracting = !input.facts.changes.insertOnly
     val below = new ComputedColumns("_column")
     val keys = aggregate.groupingExpressions.map(g => g -> below.of(normalizeFloats(g)))
     StateTypes.require("GROUP BY", keys.map(_._2))

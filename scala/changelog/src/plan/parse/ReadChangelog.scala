@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.{ChangelogConf, ChangelogErrors}
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, InferChangelog, MatchedRows, Projection, Selection, Source, SplitDistinct, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, MatchedRows, Projection, Selection, Source, SplitDistinct, UnionAll}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
 import scala.annotation.tailrec
 
@@ -164,7 +164,7 @@ final private[changelog] class ReadChangelog(
       operator: String,
       expressions: Seq[Expression],
       input: ChangelogOperator): ChangelogOperator = {
-    if (!InferChangelog.facts(input).changes.insertOnly) {
+    if (!input.facts.changes.insertOnly) {
       expressions.find(ReadChangelog.varies).foreach { e =>
         throw ChangelogErrors.notRepeatable(operator, e.sql)
       }

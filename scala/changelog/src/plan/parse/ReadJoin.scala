@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.ChangelogErrors
-import io.firesteel.changelog.plan.{ChangelogOperator, InferChangelog, JoinedTable, MatchedRows, Projection, PruneColumns, Selection, TableJoin}
+import io.firesteel.changelog.plan.{ChangelogOperator, JoinedTable, MatchedRows, Projection, PruneColumns, Selection, TableJoin}
 import io.firesteel.core.plans.ReadByKey
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, EqualTo, Expression, If, IsNotNull, IsNull, Literal, NamedExpression, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
@@ -91,7 +91,7 @@ private[parse] object ReadJoin extends PredicateHelper {
       ttlMs: Long,
       table: LogicalPlan,
       parts: Parts): TableJoin = {
-    val keys = InferChangelog.facts(input).upsertKeys
+    val keys = input.facts.upsertKeys
     if (keys.isEmpty) {
       throw unsupported(
         joinType,

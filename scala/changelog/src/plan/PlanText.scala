@@ -1,0 +1,43 @@
+package io.firesteel.changelog.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, SortOrder}
+
+/** How operators of a changelog write themselves in plans, logical and physical alike. */
+private[changelog] object PlanText {
+
+  def list(parts: Seq[String]): String = parts.mkString("[", ", ", "]")
+
+  def columns(columns: Seq[Attribute]): String = list(columns.map(_.toString))
+
+  /** Calls of aggregate functions, whose arguments are places in a list of columns. */
+  def calls(
+      functions: Seq[Expression],
+      distinct: Seq[Boolean],
+      arguments: Seq[Attribute]): Seq[String] =
+    functions.zip(distinct).map { case (function, isDistinct) =>
+      val (call, filter) = function match {
+        case any: AnyAggregate => (any.function, any.filter)
+        case other => (other, None)
+      }
+      def text(e: Expression) =
+        e.transform { case place: BoundReference => arguments(place.ordinal) }.toString
+      val where = filter.fold("")(f => s" FILTER (WHERE ${text(f)})")
+      val plain = text(call)
+      (if (isDistinct) plain.replaceFirst("\\(", "(DISTINCT ") else plain) + where
+    }
+
+  def topN(
+      partition: Seq[Attribute],
+      order: Seq[SortOrder],
+      places: Places,
+      strategy: String,
+      rowKey: Seq[Attribute]): Seq[String] =
+    Seq(
+      columns(partition),
+      list(order.map(_.toString)),
+      places.toString,
+      s"strategy=$strategy") ++ (if (rowKey.isEmpty) Nil else Seq(s"rowKey=${columns(rowKey)}"))
+
+  def normalize(keys: Seq[Attribute], sequence: Seq[Attribute]): Seq[String] =
+    columns(keys) +: (if (sequence.isEmpty) Nil else Seq(s"sequence=${columns(sequence)}"))
+}

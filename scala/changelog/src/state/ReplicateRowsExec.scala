@@ -1,0 +1,53 @@
+package io.firesteel.changelog.state
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, GenericInternalRow, JoinedRow, UnsafeProjection}
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExchangeExec}
+import org.apache.spark.sql.firesteel.shuffleByNumber
+import org.apache.spark.sql.types.IntegerType
+
+/** Emits each row once for every partition of the state, whose number is in the last column. */
+final private[state] case class ReplicateRowsExec(
+    partition: Attribute,
+    numPartitions: Int,
+    child: SparkPlan)
+  extends UnaryExecNode {
+
+  override def nodeName: String = "ReplicateRows"
+  override def output: Seq[Attribute] = child.output :+ partition
+  override def producedAttributes: AttributeSet = AttributeSet(partition)
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val (columns, copies) = (output, numPartitions)
+    child.execute().mapPartitions { rows =>
+      val toOutput = UnsafeProjection.create(columns, columns)
+      val (joined, number) = (new JoinedRow, new GenericInternalRow(1))
+      rows.flatMap { row =>
+        Iterator.tabulate(copies) { i =>
+          number.setInt(0, i)
+          toOutput(joined(row, number))
+        }
+      }
+    }
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): SparkPlan =
+    copy(child = newChild)
+}
+
+private[state] object ReplicateRowsExec {
+
+  /**
+   * The rows in every one of so many partitions. The exchange is one that a user might have asked
+   * for: Spark neither merges its partitions nor takes it for one that it may leave out.
+   */
+  def everywhere(rows: SparkPlan, numPartitions: Int): SparkPlan = {
+    val partition = AttributeReference("partition", IntegerType, nullable = false)()
+    ShuffleExchangeExec(
+      shuffleByNumber(partition, numPartitions),
+      ReplicateRowsExec(partition, numPartitions, rows),
+      REPARTITION_BY_NUM)
+  }
+}

@@ -1,0 +1,58 @@
+package io.firesteel.changelog.state
+
+import java.nio.file.Files
+
+import io.firesteel.changelog.ChangelogSuite
+
+import org.apache.spark.sql.{DataFrame, Encoders, Row, SparkSessionExtensions}
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.firesteel.{dataFrameOf, executionOf}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
+
+/** Operators with two and three inputs, of which some are replicated, end to end. */
+class SeveralInputsSuite extends ChangelogSuite {
+
+  override protected def install(extensions: SparkSessionExtensions): Unit = {
+    super.install(extensions)
+    extensions.injectPlannerStrategy(_ => MatchCounter.Plan)
+  }
+
+  private def counted(inputs: Int, replicated: Int): Unit = {
+    val streams = (0 until inputs).map { _ =>
+      MemoryStream[Row](spark)(Encoders.row(StructType.fromDDL("k STRING")))
+    }
+    val checkpoint = Files.createTempDirectory("firesteel-several").toString
+    val shown = scala.collection.mutable.Map.empty[String, Long]
+    def start() = dataFrameOf(
+      spark,
+      MatchCounter.of(streams.map(s => executionOf(s.toDF()).analyzed), replicated))
+      .writeStream.outputMode("append").option("checkpointLocation", checkpoint)
+      .foreachBatch { (batch: DataFrame, _: Long) =>
+        batch.collect().foreach(row => shown += row.getString(0) -> row.getLong(1))
+      }.start()
+    val random = new scala.util.Random(inputs * 10 + replicated)
+    val fed = Array.fill(inputs)(Vector.empty[String])
+    (0 until 4).foreach { batch =>
+      val query = start() // anew for each micro-batch
+      try {
+        streams.indices.foreach { i =>
+          val rows = Vector.fill(random.nextInt(6))(s"k${random.nextInt(4)}")
+          fed(i) ++= rows
+          if (rows.nonEmpty) streams(i).addData(rows.map(Row(_)))
+        }
+        query.processAllAvailable()
+      } finally query.stop()
+      val others = fed.takeRight(replicated).map(_.size.toLong).product
+      val wanted = fed.head.distinct.map { key =>
+        key -> fed.dropRight(replicated).map(_.count(_ == key).toLong).product * others
+      }.filter(_._2 > 0).toMap
+      assert(shown == wanted, s"micro-batch $batch of $inputs inputs, $replicated replicated")
+    }
+  }
+
+  for { provider <- providers; (inputs, replicated) <- Seq((2, 0), (2, 1), (3, 0), (3, 1), (3, 2)) }
+    test(s"$inputs inputs, $replicated replicated, ${provider.split('.').last}") {
+      withConf(SQLConf.STATE_STORE_PROVIDER_CLASS.key -> provider)(counted(inputs, replicated))
+    }
+}
