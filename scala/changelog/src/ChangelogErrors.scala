@@ -66,6 +66,9 @@ private[changelog] object ChangelogErrors {
       "operator" -> operator,
       "differences" -> differences.mkString("; "))
 
+  def laterRecord(operator: String, version: Int): Throwable =
+    analysis("LATER_RECORD", "operator" -> operator, "version" -> version.toString)
+
   private def analysis(reason: String, parameters: (String, String)*): Throwable =
     new FiresteelAnalysisException(s"FIRESTEEL_CHANGELOG_$reason", parameters.toMap)
 }

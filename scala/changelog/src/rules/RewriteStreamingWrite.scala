@@ -2,7 +2,7 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, InferChangelog, Inferred, Projection, PruneColumns}
-import io.firesteel.changelog.plan.lower.{MarkChanges, ChangelogNode, ChangelogTable, WriteChangelog}
+import io.firesteel.changelog.plan.lower.{DescribeMembers, MarkChanges, ChangelogNode, ChangelogTable, WriteChangelog}
 import io.firesteel.changelog.plan.parse.{LastOrder, ReadChangelog}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
 import io.firesteel.changelog.state.{ChangelogContract, TimeToLive, Watermark}
@@ -226,7 +226,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       Seq(None),
       ttl,
       new Watermark,
-      "complete")
+      "complete",
+      DescribeMembers.whole(inferred))
     WholeResult(ChangelogTable(attributes, contract, rows), last, inferred)
   }
 

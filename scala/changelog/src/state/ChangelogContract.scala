@@ -16,6 +16,7 @@ import org.apache.spark.sql.types.{DataType, NullType}
  * @param ttl how long an entry is kept; none, forever
  * @param watermark that of the operator in all micro-batches
  * @param mode the changelog mode of the result, as Flink writes it
+ * @param member what the checkpoint keeps of the operator's part of the query
  */
 final private[changelog] case class ChangelogContract(
     kindsIn: Seq[Option[Attribute]],
@@ -24,7 +25,8 @@ final private[changelog] case class ChangelogContract(
     eventTimes: Seq[Option[Attribute]],
     ttl: Option[TimeToLive],
     watermark: Watermark,
-    mode: String)
+    mode: String,
+    member: MemberRecord)
   extends Expression
   with Unevaluable {
 

@@ -131,6 +131,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       batchId: Long,
       stateSchemaVersion: Int): List[StateSchemaValidationResult] = {
     requireSameLayout(hadoopConf)
+    requireSameQuery(hadoopConf, batchId)
     val schema = StateStoreColFamilySchema(
       StateStore.DEFAULT_COL_FAMILY_NAME,
       0,
@@ -170,6 +171,33 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
         hadoopConf).readSchemaFile()
       val differences = before.flatMap(b => stored.differences(b.keySchema, b.valueSchema))
       if (differences.nonEmpty) throw ChangelogErrors.stateMismatch(nodeName, differences)
+    }
+  }
+
+  /** What the checkpoint keeps of this operator. */
+  private def record: OperatorRecord = OperatorRecord(
+    shortName,
+    StatefulChangelogExec.hashed(distributions).fold(Seq.empty[String]) { keys =>
+      layout.key.fieldNames.toSeq.take(keys.size)
+    },
+    layout.tables.map(_.name),
+    Seq(contract.member)
+  )
+
+  /**
+   * A layout may be the same for another query. A checkpoint without a record is of an earlier
+   * version; before the first micro-batch has been planned once nothing was emitted.
+   */
+  private def requireSameQuery(hadoopConf: Configuration, batchId: Long): Unit = {
+    val file =
+      new RecordFile(getStateInfo.checkpointLocation, getStateInfo.operatorId, hadoopConf)
+    val before = if (batchId == 0) None else file.read().map(OperatorRecord.read)
+    before match {
+      case None => file.write(record)
+      case Some(Left(later)) => throw ChangelogErrors.laterRecord(nodeName, later)
+      case Some(Right(old)) =>
+        val differences = record.differences(old)
+        if (differences.nonEmpty) throw ChangelogErrors.stateMismatch(nodeName, differences)
     }
   }
 
@@ -264,6 +292,10 @@ private[state] object StatefulChangelogExec {
     case InputDistribution.Clustered(keys) => keys
     case InputDistribution.Replicated => Nil
   }
+
+  /** The columns by which the state is spread; none where each partition has all of it. */
+  private def hashed(distributions: Seq[InputDistribution]): Option[Seq[Attribute]] =
+    distributions.collectFirst { case InputDistribution.Clustered(keys) => keys }
 
   /** Of each partition the rows of all inputs, none of them read yet. */
   private def together(inputs: Seq[RDD[InternalRow]]): RDD[Seq[Iterator[InternalRow]]] = {

@@ -46,7 +46,8 @@ private[state] object MatchCounter {
       inputs.map(_ => None),
       ttl = None,
       new Watermark,
-      "[I,UA]"),
+      "[I,UA]",
+      MemberRecord("MatchCounter")),
     inputs)
 
   object Plan extends SparkStrategy {

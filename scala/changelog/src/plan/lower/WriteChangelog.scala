@@ -1,9 +1,11 @@
 package io.firesteel.changelog.plan.lower
 
+import java.util.IdentityHashMap
+
 import io.firesteel.changelog.StateTypes
-import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, Expansion, Generation, GroupAggregate, Inferred, JoinedTable, Normalize, Projection, Selection, Source, SourceChanges, TableJoin, TopN, TopNStrategy, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, Expansion, Generation, GroupAggregate, Inferred, JoinedTable, Normalize, Projection, Selection, Source, SourceChanges, TableJoin, TopN, TopNStrategy, UnionAll}
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
-import io.firesteel.changelog.state.{ChangelogContract, TimeToLive, Watermark, WholeKey}
+import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, TimeToLive, Watermark, WholeKey}
 import io.firesteel.core.changes.RowKind
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
@@ -17,8 +19,12 @@ final private[lower] case class Written(plan: LogicalPlan, kind: Option[Attribut
  * Writes operators as a logical plan, of Spark's own nodes wherever these do.
  *
  * @param closes whether the watermark closes groups, and late rows are left out
+ * @param members what the checkpoint keeps of each operator with state
  */
-final private[changelog] class WriteChangelog(closes: Boolean) extends PredicateHelper {
+final private[changelog] class WriteChangelog(
+    closes: Boolean,
+    members: IdentityHashMap[ChangelogOperator, MemberRecord])
+  extends PredicateHelper {
   import WriteChangelog._
 
   def apply(inferred: Inferred): Written = {
@@ -201,7 +207,8 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
     Seq(eventTime),
     TimeToLive.of(ttlMs),
     new Watermark,
-    inferred.mode)
+    inferred.mode,
+    members.get(inferred.operator))
 
   /** The column by which the watermark closes what an operator keeps apart by these. */
   private def closing(keys: Seq[Attribute], inferred: Inferred): Option[Attribute] =
@@ -304,10 +311,12 @@ final private[changelog] class WriteChangelog(closes: Boolean) extends Predicate
 
 private[changelog] object WriteChangelog {
 
-  def apply(inferred: Inferred): Written = new WriteChangelog(closes = true)(inferred)
+  def apply(inferred: Inferred): Written = 
+    new WriteChangelog(closes = true, DescribeMembers(inferred))(inferred)
 
   /** In complete mode every group is told, whatever the watermark: as Spark's own does. */
-  def complete(inferred: Inferred): Written = new WriteChangelog(closes = false)(inferred)
+  def complete(inferred: Inferred): Written = 
+    new WriteChangelog(closes = false, DescribeMembers(inferred))(inferred)
 
   /** The changelog without update-before rows: each key's newest row, and deletions. */
   def withoutBefore(plan: LogicalPlan, kind: Attribute): LogicalPlan =

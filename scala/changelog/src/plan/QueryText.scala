@@ -1,0 +1,58 @@
+package io.firesteel.changelog.plan
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.security.MessageDigest
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, ExprId, Expression, GetStructField, InSet, Literal, SortOrder, UserDefinedExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+
+/**
+ * An expression of the analysed query as text that stays the same: from one start of the query to
+ * the next, and from one version of Spark to another. A checkpoint keeps it, to tell a changed query
+ * from the same one.
+ *
+ * A column is what it was computed from, down to the source, so that no names of ours and no ids are
+ * in it. Functions of the user's are their names. A literal is its type and a digest: a checkpoint
+ * must not hold what a user has written into a query. Spark's `sql` and `toString` change between
+ * versions, so neither is used.
+ *
+ * @param meaning the text of columns that are known; others are their names
+ */
+final private[plan] class QueryText(meaning: Map[ExprId, String]) {
+  import QueryText._
+
+  def of(expression: Expression): String = shortened(expression match {
+    case alias: Alias => of(alias.child)
+    case column: Attribute => meaning.getOrElse(column.exprId, column.name)
+    case Literal(value, dataType) => s"${dataType.catalogString}:${digest(String.valueOf(value))}"
+    case in: InSet =>
+      s"${of(in.child)} in ${digest(in.hset.map(String.valueOf).toSeq.sorted.mkString(","))}"
+    case cast: Cast => s"cast(${of(cast.child)} as ${cast.dataType.catalogString})"
+    case field: GetStructField => s"${of(field.child)}.${field.ordinal}"
+    case order: SortOrder =>
+      s"${of(order.child)} ${order.direction.sql} ${order.nullOrdering.sql}"
+    case call: AggregateExpression =>
+      val distinct = if (call.isDistinct) "distinct " else ""
+      distinct + of(call.aggregateFunction) + call.filter.fold("")(f => s" filter ${of(f)}")
+    case any: AnyAggregate => of(any.function) + any.filter.fold("")(f => s" filter ${of(f)}")
+    case function: UserDefinedExpression => s"${function.name}${all(function.children)}"
+    case other => s"${other.prettyName.toLowerCase(Locale.ROOT)}${all(other.children)}"
+  })
+
+  private def all(children: Seq[Expression]): String =
+    children.map(of).mkString("(", ", ", ")")
+}
+
+private[plan] object QueryText {
+
+  /** What is longer is kept as its digest: columns of columns double a text at each step. */
+  private val longest = 500
+
+  private def shortened(text: String): String =
+    if (text.length <= longest) text else s"digest:${digest(text)}"
+
+  private def digest(text: String): String =
+    MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8)).take(8)
+      .map(byte => f"$byte%02x").mkString
+}

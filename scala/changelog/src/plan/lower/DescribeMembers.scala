@@ -1,0 +1,133 @@
+package io.firesteel.changelog.plan.lower
+
+import java.util.IdentityHashMap
+
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, GroupAggregate, Inferred, Normalize, Projection, QueryText, Selection, Source, SourceChanges, Stateful, TableJoin, TopN, UnionAll}
+import io.firesteel.changelog.state.MemberRecord
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId}
+
+/**
+ * What the checkpoint keeps of each operator with state, see [[MemberRecord]].
+ *
+ * A stateless operator above one, up to the next with state or to the result, decides which of its
+ * changes were emitted, and how: so its condition, or its columns, belong to the one below. Of an
+ * append-only result nothing is retracted: another condition holds from then on, as with Spark.
+ */
+private[changelog] object DescribeMembers {
+
+  /** That of the whole result, for complete mode. */
+  def whole(root: Inferred): MemberRecord =
+    MemberRecord("Table", columns = root.operator.output.map(textOf(root.operator).of))
+
+  def apply(root: Inferred): IdentityHashMap[ChangelogOperator, MemberRecord] = {
+    val found = new IdentityHashMap[ChangelogOperator, MemberRecord]()
+    val top = textOf(root.operator)
+    describe(root.operator, Above(Nil, root.operator.output.map(top.of)), found)
+    found
+  }
+
+  /** @param columns what is read of the result, in no order: columns that change places stay theirs */
+  final private case class Above(filters: Seq[String], columns: Seq[String])
+
+  private def describe(
+      operator: ChangelogOperator,
+      above: Above,
+      found: IdentityHashMap[ChangelogOperator, MemberRecord]): Unit = {
+    val below = textOf(operator.inputs)
+    operator match {
+      case selection: Selection =>
+        describe(
+          selection.input,
+          above.copy(filters = above.filters :+ below.of(selection.condition)),
+          found)
+      case generation: Generation =>
+        val made = s"generate ${below.of(generation.generator)}"
+        describe(generation.input, above.copy(filters = above.filters :+ made), found)
+      case _: Stateful =>
+        found.put(operator, member(operator, above, below))
+        operator.inputs.foreach(describeInput(_, found))
+      case _ => operator.inputs.foreach(describe(_, above, found))
+    }
+  }
+
+  private def describeInput(
+      input: ChangelogOperator,
+      found: IdentityHashMap[ChangelogOperator, MemberRecord]): Unit =
+    describe(input, Above(Nil, input.output.map(textOf(input).of)), found)
+
+  private def member(
+      operator: ChangelogOperator,
+      above: Above,
+      below: QueryText): MemberRecord = {
+    val empty =
+      if (operator.facts.changes.insertOnly) MemberRecord(operator.name)
+      else MemberRecord(
+        operator.name,
+        filters = above.filters.sorted,
+        columns = above.columns.distinct.sorted)
+    operator match {
+      case aggregate: GroupAggregate =>
+        empty.copy(keys = aggregate.keys.map(below.of), calls = calls(aggregate, below))
+      case topN: TopN =>
+        empty.copy(
+          keys = topN.partition.map(below.of),
+          order = topN.order.map(below.of),
+          places = Some(topN.places.toString))
+      case normalize: Normalize =>
+        empty.copy(
+          keys = normalize.keys.map(below.of),
+          order = normalize.sequence.map(below.of))
+      case join: TableJoin =>
+        empty.copy(keys = join.key.map(below.of), calls = join.streamKeys.map(below.of))
+      case _ => empty
+    }
+  }
+
+  private def calls(aggregate: GroupAggregate, below: QueryText): Seq[String] =
+    aggregate.functions.zip(aggregate.distinct).map { case (function, isDistinct) =>
+      (if (isDistinct) "distinct " else "") + below.of(function)
+    }
+
+  private def textOf(operator: ChangelogOperator): QueryText = textOf(Seq(operator))
+
+  /** How columns of operators are written. */
+  private def textOf(operators: Seq[ChangelogOperator]): QueryText =
+    new QueryText(operators.map(meaning).foldLeft(Map.empty[ExprId, String])(_ ++ _))
+
+  private def meaning(operator: ChangelogOperator): Map[ExprId, String] = {
+    val inputs = operator.inputs.map(meaning)
+    val known = inputs.foldLeft(Map.empty[ExprId, String])(_ ++ _)
+    val below = new QueryText(known)
+    operator match {
+      case Source(plan) => named(plan.output)
+      case Projection(columns, _) => columns.map(c => c.exprId -> below.of(c)).toMap
+      case ChangeEvents(columns, _, _) => columns.map(c => c.exprId -> below.of(c)).toMap
+      case aggregate: GroupAggregate =>
+        known ++ aggregate.results.map(_.exprId).zip(calls(aggregate, below))
+      case topN: TopN =>
+        known ++ topN.rank.map(_.exprId -> topN.places.function.name)
+      case union: UnionAll => union.output.zipWithIndex.map { case (column, at) =>
+          column.exprId -> union.inputs.map { input =>
+            below.of(input.output(at))
+          }.distinct.mkString(" or ")
+        }.toMap
+      case expansion: Expansion => expansion.output.zipWithIndex.map { case (column, at) =>
+          column.exprId -> expansion.projections.map(row => below.of(row(at))).distinct.mkString(" or ")
+        }.toMap
+      case generation: Generation =>
+        val made = below.of(generation.generator)
+        known ++ generation.made.zipWithIndex.map { case (c, i) => c.exprId -> s"$made.$i" }
+      case join: TableJoin => known + (join.matches.exprId -> "matches")
+      case _: SourceChanges | _: Normalize | _: Selection => known
+    }
+  }
+
+  /** Columns of a source by their names; of equal ones by their order, too. */
+  private def named(columns: Seq[Attribute]): Map[ExprId, String] =
+    columns.groupBy(_.name).values.flatMap { same =>
+      same.zipWithIndex.map { case (column, i) =>
+        column.exprId -> (if (i == 0) column.name else s"${column.name} #$i")
+      }
+    }.toMap
+}

@@ -1,0 +1,100 @@
+package io.firesteel.changelog.state
+
+import java.nio.file.{Files, Path}
+
+import io.firesteel.changelog.ChangelogSuite
+
+import org.apache.spark.sql.Row
+
+/** What a checkpoint keeps of the query, and which changes of it are told by that alone. */
+class OperatorRecordSuite extends ChangelogSuite {
+
+  private val schema = "k STRING, v INT, w INT"
+  private val rows = Seq(Row("a", 1, 5), Row("a", 2, 6), Row("b", 3, 7))
+
+  /** The text of the error when a query is changed at a restart; none where it goes on. */
+  private def changed(before: String, after: String): Option[String] = {
+    val fed = stream(schema, before)
+    try {
+      fed.startAs("append", s"SELECT *, row_kind() AS op FROM ($before)")
+      fed.feed(rows)
+      fed.stop()
+      fed.startAs("append", s"SELECT *, row_kind() AS op FROM ($after)")
+      try {
+        fed.feed(rows)
+        None
+      } catch { case e: Exception => Some(e.getMessage) }
+    } finally fed.stop()
+  }
+
+  private def ranked(shown: String, where: String) =
+    s"SELECT $shown FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v) AS p FROM {t}) WHERE $where"
+
+  Seq(
+    ("sum changed to avg", "SELECT k, sum(v) AS x FROM {t} GROUP BY k", "SELECT k, avg(v) AS x FROM {t} GROUP BY k", "sum(v)"),
+    ("another column summed", "SELECT k, sum(v) AS x FROM {t} GROUP BY k", "SELECT k, sum(w) AS x FROM {t} GROUP BY k", "sum(w)"),
+    ("a rank newly shown", ranked("k, v", "p <= 2"), ranked("k, v, p", "p <= 2"), "ROW_NUMBER"),
+    ("HAVING added", "SELECT k, sum(v) AS x FROM {t} GROUP BY k", "SELECT k, sum(v) AS x FROM {t} GROUP BY k HAVING sum(v) > 3", "filters"),
+    ("HAVING changed", "SELECT k, sum(v) AS x FROM {t} GROUP BY k HAVING sum(v) > 2", "SELECT k, sum(v) AS x FROM {t} GROUP BY k HAVING sum(v) > 3", "filters"),
+    ("a filter above a ranking", ranked("k, v", "p <= 2"), ranked("k, v", "p <= 2 AND v > 1"), "filters"),
+    ("a filter below another aggregate",
+      "SELECT x, count(*) AS n FROM (SELECT k, sum(v) AS x FROM {t} GROUP BY k) GROUP BY x",
+      "SELECT x, count(*) AS n FROM (SELECT k, sum(v) AS x FROM {t} GROUP BY k) WHERE x > 1 GROUP BY x", "filters"),
+    ("another key of its type", "SELECT v AS a, count(*) AS n FROM {t} GROUP BY v", "SELECT w AS a, count(*) AS n FROM {t} GROUP BY w", "keys [v]")
+  ).foreach { case (name, before, after, part) =>
+    test(s"$name is refused, and the error names it") {
+      val text = changed(before, after).getOrElse(fail("it goes on"))
+      assert(text.contains("FIRESTEEL_CHANGELOG_STATE_MISMATCH") && text.contains(part), text)
+    }
+  }
+
+  Seq(
+    ("a column renamed", "SELECT k, sum(v) AS x FROM {t} GROUP BY k", "SELECT k AS q, sum(v) AS y FROM {t} GROUP BY k"),
+    ("columns in another order", "SELECT k, sum(v) AS x FROM {t} GROUP BY k", "SELECT sum(v) AS x, k FROM {t} GROUP BY k"),
+    ("another filter of an append-only input", "SELECT k, sum(v) AS x FROM {t} GROUP BY k", "SELECT k, sum(v) AS x FROM {t} WHERE v > 1 GROUP BY k"),
+    ("a filter of rows that only come", "SELECT DISTINCT k FROM {t}", "SELECT DISTINCT k FROM {t} WHERE k <> 'z'")
+  ).foreach { case (name, before, after) =>
+    test(s"$name goes on")(assert(changed(before, after).isEmpty))
+  }
+
+  private def recordOf(checkpoint: String, operator: Int): Path =
+    Path.of(checkpoint, "state", operator.toString, "_metadata", "firesteel")
+
+  private def recorded(sql: String): String = {
+    val fed = stream(schema, sql)
+    try {
+      fed.start()
+      fed.feed(rows)
+      Files.readString(recordOf(fed.checkpoint, 0))
+    } finally fed.stop()
+  }
+
+  test("a record has no literals, no ids, and its state's columns by name") {
+    val text = recorded(
+      "SELECT upper(k) AS u, sum(v + 4711) AS x FROM {t} GROUP BY upper(k) HAVING sum(v + 4711) > 815")
+    assert(!text.contains("4711") && !text.contains("815") && !text.contains("#"), text)
+    val record = OperatorRecord.read(text).toOption.get
+    assert(record.operator == "changelogAggregate" && record.distribution == Seq("aggregate_key_0"))
+    val member = record.members.head
+    assert(member.keys == Seq("upper(k)") && member.calls.head.startsWith("sum(add(v, int:"), member)
+    assert(record.differences(record).isEmpty && OperatorRecord.read(record.json).contains(record))
+  }
+
+  test("a checkpoint without a record goes on, and gets one; a later version's is refused") {
+    val fed = stream(schema, "SELECT k, sum(v) AS x FROM {t} GROUP BY k")
+    try {
+      fed.start()
+      fed.feed(rows)
+      val file = recordOf(fed.checkpoint, 0)
+      val record = Files.readString(file)
+      Files.delete(file)
+      fed.restart()
+      fed.feed(rows)
+      assert(fed.difference.isEmpty && Files.readString(file) == record)
+      Files.writeString(file, record.replace("\"version\":1", "\"version\":9"))
+      fed.restart()
+      val text = intercept[Exception](fed.feed(rows)).getMessage
+      assert(text.contains("FIRESTEEL_CHANGELOG_LATER_RECORD") && text.contains("9"))
+    } finally fed.stop()
+  }
+}
