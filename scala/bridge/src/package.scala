@@ -19,7 +19,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Strategy
 import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqMetadata
 import org.apache.spark.sql.execution.streaming.runtime.{IncrementalExecution, StreamingQueryWrapper, WatermarkPropagator}
 import org.apache.spark.sql.sources.BaseRelation
-import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery}
+import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress, StreamingQuery}
 import org.apache.spark.sql.types.{DataType, StringType}
 
 /**
@@ -133,6 +133,24 @@ package object firesteel {
       offsetSeqMetadata = OffsetSeqMetadata(0, 0),
       watermarkPropagator = WatermarkPropagator.noop(),
       isFirstBatch = false
+    )
+
+  /** The progress of a stateful operator under another name, `private[spark]`. */
+  def renamedProgress(of: StateOperatorProgress, name: String): StateOperatorProgress =
+    new StateOperatorProgress(
+      name,
+      of.numRowsTotal,
+      of.numRowsUpdated,
+      of.allUpdatesTimeMs,
+      of.numRowsRemoved,
+      of.allRemovalsTimeMs,
+      of.commitTimeMs,
+      of.memoryUsedBytes,
+      of.numRowsDroppedByWatermark,
+      of.numShufflePartitions,
+      of.numStateStoreInstances,
+      of.customMetrics,
+      of.snapshotCustomMetricNames
     )
 
   /** A logical plan as a DataFrame, `private[sql]`. */

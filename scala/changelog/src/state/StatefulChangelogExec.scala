@@ -14,6 +14,8 @@ import org.apache.spark.sql.catalyst.plans.physical.{Distribution, UnspecifiedDi
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.streaming.operators.stateful.{StatefulOperatorCustomMetric, StatefulOperatorCustomSumMetric, StatefulOperatorPartitioning, StatefulOperatorStateInfo, StateStoreWriter}
 import org.apache.spark.sql.execution.streaming.state.{OperatorInfoV1, OperatorStateMetadata, OperatorStateMetadataV1, StateSchemaCompatibilityChecker, StateSchemaValidationResult, StateStore, StateStoreColFamilySchema, StateStoreId, StateStoreMetadataV1, StateStoreOps, StateStoreProviderId}
+import org.apache.spark.sql.firesteel.renamedProgress
+import org.apache.spark.sql.streaming.StateOperatorProgress
 
 /**
  * An operator of a changelog with a state store, and any number of inputs.
@@ -50,6 +52,10 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
 
   override def nodeName: String =
     shortName.capitalize + stateInfo.fold("")(info => s" ${info.operatorId}")
+
+  /** The operator's number is in it, as in plans: a query may have several of one kind. */
+  override def getProgress(): StateOperatorProgress =
+    renamedProgress(super.getProgress(), s"$shortName ${getStateInfo.operatorId}")
 
   final override def argString(maxFields: Int): String = {
     val kept = contract.ttl.map(its => s"ttl=${its.ms} ms")

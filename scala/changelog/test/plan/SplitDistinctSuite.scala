@@ -47,7 +47,8 @@ class SplitDistinctSuite extends ChangelogSuite {
             fed.feed(batches.head)
             val operators = fed.running.lastProgress.stateOperators.map(_.operatorName)
             val aggregates = if (sql.contains(counts)) 3 else 2
-            assert(operators.count(_ == "changelogAggregate") == aggregates)
+            // Each by its number.
+            assert(operators.distinct.count(_.startsWith("changelogAggregate ")) == aggregates)
           } finally fed.stop()
         }
       }
