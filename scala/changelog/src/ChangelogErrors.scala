@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import io.firesteel.core.errors.FiresteelAnalysisException
+import io.firesteel.core.errors.{FiresteelAnalysisException, FiresteelException}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.types.DataType
 
@@ -65,6 +65,12 @@ private[changelog] object ChangelogErrors {
       "STATE_MISMATCH",
       "operator" -> operator,
       "differences" -> differences.mkString("; "))
+
+  /** While a query runs. */
+  def tooManyInOrder(table: String, most: Int): Throwable =
+    new FiresteelException(
+      "FIRESTEEL_CHANGELOG_TOO_MANY_IN_ORDER",
+      Map("table" -> table, "most" -> most.toString))
 
   def laterRecord(operator: String, version: Int): Throwable =
     analysis("LATER_RECORD", "operator" -> operator, "version" -> version.toString)

@@ -1,5 +1,6 @@
 package io.firesteel.shuffle
 
+import io.firesteel.core.rows.Mix64
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow, XxHash64}
 
@@ -18,16 +19,9 @@ private[shuffle] object KeyHash {
     var hash = 0L
     var i = 0
     while (i < words) {
-      hash = mixed(hash ^ (if (row.isNullAt(i)) -1L else row.getLong(i)))
+      hash = Mix64(hash ^ (if (row.isNullAt(i)) -1L else row.getLong(i)))
       i += 1
     }
     hash
-  }
-
-  /** Every bit of the result depends on every bit: the finaliser of MurmurHash3. */
-  private def mixed(word: Long): Long = {
-    val first = (word ^ (word >>> 33)) * 0xff51afd7ed558ccdL
-    val second = (first ^ (first >>> 33)) * 0xc4ceb9fe1a85ec53L
-    second ^ (second >>> 33)
   }
 }

@@ -1,5 +1,6 @@
 package io.firesteel.changelog.fold
 
+import io.firesteel.core.rows.Mix64
 import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -176,13 +177,7 @@ private[changelog] object ValueTallies {
   private val keptSlots = 1 << 16
   private val rowOverhead = 64L // two objects and a reference
 
-  /** The finalizer of MurmurHash3: each bit in changes about half of those out. */
-  private def hashOf(number: Long): Int = {
-    var h = number
-    h = (h ^ (h >>> 33)) * 0xff51afd7ed558ccdL
-    h = (h ^ (h >>> 33)) * 0xc4ceb9fe1a85ec53L
-    (h ^ (h >>> 33)).toInt
-  }
+  private def hashOf(number: Long): Int = Mix64(number).toInt
 
   /** Values of one hash in different groups are apart. */
   private def slot(hash: Int, group: Int): Int = {

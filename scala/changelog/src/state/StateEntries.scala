@@ -3,6 +3,7 @@ package io.firesteel.changelog.state
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreIterator, UnsafeRowPair}
+import org.apache.spark.sql.internal.SQLConf
 
 /** Counts of what happened to an operator's state. */
 final private[state] case class StateCounts(
@@ -41,6 +42,24 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
     } finally entries.close()
   }
 
+  /** The same for as long as `visit` says so. */
+  final def scanWhile(prefix: UnsafeRow)(visit: (UnsafeRow, UnsafeRow) => Boolean): Unit = {
+    val entries = store.prefixScan(prefix)
+    try {
+      var more = true
+      while (more && entries.hasNext) {
+        val entry = entries.next()
+        if (isThere(entry)) more = visit(entry.key, entry.value)
+      }
+    } finally entries.close()
+  }
+
+  /**
+   * Whether the store visits keys in the order of their bytes. RocksDB does, as long as Spark writes
+   * rows as they are (`spark.sql.streaming.stateStore.encodingFormat`).
+   */
+  final def sortsKeys: Boolean = StateEntries.sortsKeys(store)
+
   final def all: Iterator[UnsafeRowPair] = {
     val entries: StateStoreIterator[UnsafeRowPair] = store.iterator()
     entries.filter(isThere)
@@ -71,4 +90,13 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
   }
 
   protected def isThere(entry: UnsafeRowPair): Boolean = true
+}
+
+private[state] object StateEntries {
+
+  private val format = SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT
+
+  private def sortsKeys(store: StateStore): Boolean =
+    store.getClass.getSimpleName == "RocksDBStateStore" &&
+      SQLConf.get.getConf(format).equalsIgnoreCase("unsaferow")
 }

@@ -61,17 +61,22 @@ private[changelog] object StateLayout {
    * is a row in bytes.
    *
    * {{{
-   *   keys | table | entry                | value
-   *   k=1  | 0     | columns of table 0's | columns of table 0's
-   *   k=1  | 1     | columns of table 1's | columns of table 1's
+   *   keys | table | position | entry                | value
+   *   k=1  | 0     | 0        | columns of table 0's | columns of table 0's
+   *   k=1  | 1     | 17       | columns of table 1's | columns of table 1's
    * }}}
+   *
+   * A position is where an entry stands in the order of its key; see [[StateTable.inOrder]].
    */
   def ofTables(operator: String, keys: Seq[DataType], tables: Seq[TableLayout]): StateLayout = {
     val shared = keys.zipWithIndex.map { case (t, i) => field(operator, s"key_$i", t) }
     StateLayout(
       operator,
       StructType(
-        shared :+ field(operator, "table", IntegerType) :+ field(operator, "entry", BinaryType)),
+        shared ++ Seq(
+          field(operator, "table", IntegerType),
+          field(operator, "position", LongType),
+          field(operator, "entry", BinaryType))),
       StructType(Seq(field(operator, "value", BinaryType))),
       prefix = keys.size + 1,
       tables

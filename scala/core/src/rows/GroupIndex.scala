@@ -152,14 +152,6 @@ private[firesteel] object GroupIndex {
   private val mostSmall = 4096 // their groups fit the processor's cache
   private val rowOverhead = 64L // two objects and a reference
 
-  /**
-   * The finalizer of MurmurHash3, since whole numbers stand for doubles and timestamps, too, which
-   * differ in a few bits anywhere.
-   */
-  private def hashOf(number: Long): Int = {
-    var h = number
-    h = (h ^ (h >>> 33)) * 0xff51afd7ed558ccdL
-    h = (h ^ (h >>> 33)) * 0xc4ceb9fe1a85ec53L
-    (h ^ (h >>> 33)).toInt
-  }
+  /** Whole numbers stand for doubles and timestamps, too, which differ in a few bits anywhere. */
+  private def hashOf(number: Long): Int = Mix64(number).toInt
 }
