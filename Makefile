@@ -13,7 +13,7 @@ WHEEL := dist/firesteel-$(VERSION)-py3-none-any.whl
 
 # What goes into the jar. Folders too, since a deleted file changes only the folder's date.
 ROOMS := $(filter-out scala/bench scala/testkit,$(wildcard scala/*))
-JAR_SOURCES := build.sbt $(wildcard project/*.scala project/*.sbt project/build.properties) \
+JAR_SOURCES := build.sbt $(wildcard scala/*/build.sbt) $(wildcard project/*.scala project/*.sbt project/build.properties) \
   $(shell find $(wildcard $(addsuffix /src,$(ROOMS)) $(addsuffix /resources,$(ROOMS))))
 PACKAGE := python/pyproject.toml python/hatch_build.py python/README.md \
   $(shell find python/src/firesteel -type f -not -name '*.jar' -not -name '*.pyc')

@@ -79,9 +79,6 @@ lazy val sparkJavaOptions = Seq(
 
 def module(name: String): Project = Project(name, file(s"scala/$name")).settings(common)
 
-/** A room: sees `core` alone, is tested with `testkit`. Adding one: see CONTRIBUTING.md. */
-def room(name: String): Project = module(name).dependsOn(core, testkit % Test)
-
 lazy val bridge = module("bridge")
 lazy val core = module("core").dependsOn(bridge).settings(libraryDependencies += caffeine)
 
@@ -89,22 +86,26 @@ lazy val core = module("core").dependsOn(bridge).settings(libraryDependencies +=
 lazy val checkpoint = module("checkpoint")
 
 lazy val testkit = module("testkit")
-  .dependsOn(core)
+  .dependsOn(core, checkpoint)
   .settings(libraryDependencies ++= Seq(scalatest, scalacheck))
 
-lazy val rank = room("rank")
-lazy val lookup = room("lookup").settings(
-  libraryDependencies ++= Seq(hikari, h2 % Test, sqlite % Test, postgresql % Test))
+/** Each folder with a `<Room>Room.scala`. */
+lazy val roomNames: Seq[String] =
+  (file("scala") * "*").get
+    .filter(folder => (folder / "src" ** "*Room.scala").get.exists(_.getName != "Room.scala"))
+    .map(_.getName)
+    .sorted
 
-lazy val skew = room("skew").settings(libraryDependencies += h2 % Test)
-lazy val panes = room("panes")
-lazy val shuffle = room("shuffle")
-lazy val sinks = room("sinks")
-lazy val changelog = room("changelog").dependsOn(checkpoint % Test)
-lazy val rooms: Seq[Project] = Seq(rank, lookup, skew, panes, shuffle, changelog, sinks)
+/** A room sees `core` alone, and is tested with `testkit`; libraries are in its own `build.sbt`. */
+lazy val rooms = new CompositeProject {
+  override val componentProjects: Seq[Project] =
+    roomNames.map(name => module(name).dependsOn(core, testkit % Test))
+}
+
+def room(name: String): ProjectReference = LocalProject(name)
 
 lazy val extension = module("extension")
-  .dependsOn(rooms.map(r => r: ClasspathDep[ProjectReference]): _*)
+  .dependsOn(roomNames.map(name => room(name): ClasspathDep[ProjectReference]): _*)
   .dependsOn(checkpoint, testkit % Test)
   .settings(
     Compile / resourceGenerators += Def.task {
@@ -121,6 +122,7 @@ lazy val extension = module("extension")
     // Several libraries have one, and it says nothing about a jar of all of them.
     assembly / assemblyMergeStrategy := {
       case path if path.endsWith("module-info.class") => MergeStrategy.discard
+      case ErrorConditions.file => ErrorConditions.merged
       case path => MergeStrategy.defaultMergeStrategy(path)
     },
     assembly / packageOptions += Package.ManifestAttributes(
@@ -136,7 +138,11 @@ lazy val extension = module("extension")
 
 /** Whole queries against golden plans: what no single room can show. */
 lazy val queries = Project("queries", file("tests/scala"))
-  .dependsOn(extension, testkit % Test, changelog % "test->test", lookup % "test->test")
+  .dependsOn(
+    extension,
+    testkit % Test,
+    room("changelog") % "test->test",
+    room("lookup") % "test->test")
   .settings(common, Test / scalaSource := baseDirectory.value)
 
 /** Jars that are read and never on a class path: the classes of one are those of an older Spark. */
@@ -165,14 +171,8 @@ lazy val stageJar = taskKey[File]("builds the jar and puts it into the Python pa
 
 lazy val root = project
   .in(file("."))
-  .aggregate((Seq(
-    bridge,
-    core,
-    checkpoint,
-    testkit,
-    extension,
-    queries,
-    bench) ++ rooms).map(_.project): _*)
+  .aggregate(Seq(bridge, core, checkpoint, testkit, extension, queries, bench).map(_.project): _*)
+  .aggregate(roomNames.map(room): _*)
   .settings(publish / skip := true)
 
 addCommandAlias(

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from firesteel import _jvm, configure, session
-from firesteel.errors import EXTENSION
+from firesteel._errors import EXTENSION
 from firesteel.session import _UNSEEN_SETTINGS
 
 MASTERS = ("SPARK_REMOTE", "MASTER")

@@ -60,6 +60,13 @@ def spark_home() -> Path:
 
 
 @pytest.fixture(scope="session")
+def rooms() -> list[str]:
+    """Every room: a folder with a `<Room>Room.scala`."""
+    sources = Path(__file__).parents[2].glob("scala/*/src/*Room.scala")
+    return sorted(source.parents[1].name for source in sources)
+
+
+@pytest.fixture(scope="session")
 def plain_environment() -> dict[str, str]:
     """The environment of a process in which nobody has configured anything."""
     ours = ("PYSPARK_", "SPARK_", "PYTHONPATH", "MASTER")

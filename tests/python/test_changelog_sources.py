@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from pyspark.errors import AnalysisException, StreamingQueryException
@@ -120,3 +120,23 @@ def test_explain_of_spark_shows_the_changelog(
 ) -> None:
     _cascade(session).explain()
     assert "ChangelogAggregate" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"op": 1}, "op must be text, not 1"),
+        ({"op": "op", "keys": 7}, "keys must be a column name or a sequence of them, not 7"),
+        ({"op": "op", "sequence_by": ["v", None]}, "sequence_by must be a column name"),
+    ],
+)
+def test_an_argument_of_another_type_is_named(
+    session: SparkSession, arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        firesteel.from_changelog(session.range(1), **arguments)
+
+
+def test_what_is_no_dataframe_is_named() -> None:
+    with pytest.raises(TypeError, match="from_debezium takes a DataFrame, not 'events'"):
+        firesteel.from_debezium(cast("Any", "events"), "id INT")

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 
 import firesteel
+from firesteel._supported_spark import SUPPORTED_SPARK
 
 TOP_TWO = """
   SELECT k, v FROM (
@@ -41,7 +42,7 @@ def test_check_tells_versions_and_rooms(session: SparkSession) -> None:
 
 def test_package_and_jar_support_the_same_spark(session: SparkSession) -> None:
     row = session.sql("SELECT supported_spark FROM firesteel_version()").collect()[0]
-    assert row["supported_spark"] == firesteel.session.SUPPORTED_SPARK
+    assert row["supported_spark"] == SUPPORTED_SPARK
 
 
 def test_sql_fires_and_answers_as_before(session: SparkSession) -> None:
@@ -175,13 +176,19 @@ def test_refuses_an_unknown_setting_and_names_the_near_one(session: SparkSession
     assert refused.value.getCondition() == "FIRESTEEL_UNKNOWN_SETTING"
 
 
-def test_refuses_an_unknown_setting_that_came_unseen_until_it_is_reset(
-    session: SparkSession,
+@pytest.mark.parametrize("mend", ["spark.conf.unset", "RESET"])
+def test_an_unknown_setting_that_came_unseen_says_how_to_unset_it(
+    session: SparkSession, mend: str
 ) -> None:
-    session.conf.set("spark.firesteel.rnk.enabled", "false")
-    with pytest.raises(AnalysisException, match=r"spark\.firesteel\.rank\.enabled"):
+    key = "spark.firesteel.rnk.enabled"
+    session.conf.set(key, "false")
+    with pytest.raises(AnalysisException, match=r"spark\.firesteel\.rank\.enabled") as refused:
         session.sql(TOP_TWO)
-    session.sql("RESET spark.firesteel.rnk.enabled")
+    assert f'spark.conf.unset("{key}"), in SQL RESET {key}.' in str(refused.value)
+    if mend == "RESET":
+        session.sql(f"RESET {key}").show()
+    else:
+        session.conf.unset(key)
     assert pairs(session.sql(TOP_TWO)) == two_largest_per_key()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import firesteel._supported_spark  # noqa: F401 - first, since it refuses another PySpark
 from firesteel._version import __version__
 from firesteel.changelog import ApplyChanges, apply_changes, row_kind
 from firesteel.changelog_sources import from_changelog, from_debezium

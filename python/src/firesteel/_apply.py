@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
-from firesteel import errors
+from firesteel import _errors
 from firesteel._durations import Duration, milliseconds
 from firesteel.session import require_extension
 
@@ -48,15 +48,15 @@ class ApplyChanges:
             ExtensionNotLoadedError: The session runs without firesteel.
         """
         if not hasattr(df, "isStreaming"):
-            raise errors.not_a_batch(type(df).__name__)
+            raise _errors.not_a_batch(type(df).__name__)
         if df.isStreaming:
-            raise errors.not_yet_a_batch()
+            raise _errors.not_yet_a_batch()
         if isinstance(batch_id, bool) or not isinstance(batch_id, int):
-            raise errors.not_a_batch_id(batch_id)
+            raise _errors.not_a_batch_id(batch_id)
         session = df.sparkSession
         require_extension(session)
         if not isinstance(session, SparkSession) and "changes.query-id" not in self.options:
-            raise errors.unnamed_on_connect()  # Connect's session is a class of its own
+            raise _errors.unnamed_on_connect()  # Connect's session is a class of its own
         writer = df.write.format(_SOURCE).mode("append").options(**self.options)
         writer = writer.option("changes.batch-id", batch_id)
         if isinstance(self.target, Mapping):
@@ -91,20 +91,20 @@ def checked(
         ValueError: Or has another value.
     """
     if hasattr(target, "isStreaming"):
-        raise errors.dataframe_as_target()
+        raise _errors.dataframe_as_target()
     options = {"changes.keys": json.dumps(_names(keys))}
     for option, text in (("op", op), ("query_id", query_id)):
         if text is not None and (not isinstance(text, str) or not text):
-            raise errors.bad_value(option, text, "text that is not empty")
+            raise _errors.bad_value(option, text, "text that is not empty")
         if text is not None:
             options[f"changes.{option.replace('_', '-')}"] = text
     if not isinstance(upserts, bool):
-        raise errors.bad_value("upserts", upserts, "True or False")
+        raise _errors.bad_value("upserts", upserts, "True or False")
     if upserts:
         options["changes.upserts"] = "true"
     if buckets is not None:
         if isinstance(buckets, bool) or not isinstance(buckets, int) or buckets not in _BUCKETS:
-            raise errors.bad_value("buckets", buckets, f"from 1 to {_BUCKETS.stop - 1}")
+            raise _errors.bad_value("buckets", buckets, f"from 1 to {_BUCKETS.stop - 1}")
         options["changes.buckets"] = str(buckets)
     if retention is not None:
         options["changes.retention"] = f"{milliseconds('retention', retention)}ms"
@@ -114,7 +114,7 @@ def checked(
 def _names(keys: object) -> list[str]:
     names = [keys] if isinstance(keys, str) else keys
     if not isinstance(names, (list, tuple)) or not all(isinstance(k, str) for k in names):
-        raise TypeError(f"keys must be a column name or a sequence of them, not {keys!r}")
+        raise _errors.bad_names("keys", keys)
     if not names:
         raise ValueError("keys must name at least one column: what identifies a row of the target")
     return list(names)

@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 from typing import TypeAlias
 
-from firesteel.errors import bad_duration
+from firesteel._errors import bad_duration
 
 Duration: TypeAlias = timedelta | float | str
 """A length of time: a timedelta, seconds, or text with a unit, such as ``10 s`` or ``5 min``."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from py4j.java_gateway import JavaClass
 from pyspark import SparkConf, SparkContext
 
-from firesteel import errors
+from firesteel import _errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ def explain_streaming(query: StreamingQuery) -> str:
     """
     # The class alone does not tell: the jar may be there, and the setting not.
     if not query._jsq.sparkSession().catalog().functionExists("firesteel_version"):
-        raise errors.query_without_extension()
+        raise _errors.query_without_extension()
     return str(_api().explainStreaming(query._jsq))
 
 
@@ -63,7 +63,7 @@ def _api() -> Any:  # noqa: ANN401 - py4j knows no types
     jvm: Any = SparkContext._jvm
     api = jvm.io.firesteel.extension.PythonApi
     if not isinstance(api, JavaClass):
-        raise errors.no_jvm_class()
+        raise _errors.no_jvm_class()
     return api
 
 

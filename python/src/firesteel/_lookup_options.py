@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from firesteel import _lookup_errors as errors
 from firesteel._durations import Duration, milliseconds
-from firesteel.errors import bad_duration, bad_value
+from firesteel._errors import bad_duration, bad_value
 
 Value: TypeAlias = Duration | bool | None
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
+from firesteel import _errors
 from firesteel.session import require_extension
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 def from_changelog(
@@ -49,6 +47,7 @@ def from_changelog(
         The table.
 
     Raises:
+        TypeError: An argument is not what it must be.
         ExtensionNotLoadedError: The session runs without firesteel.
         AnalysisException: A column is not there, or is not of a type that will do.
         QueryExecutionException: While the query runs: an unknown kind.
@@ -62,7 +61,7 @@ def from_changelog(
         >>> from_changelog(changes, keys="id").collect()
         [Row(id=1, v='x')]
     """
-    return _call("from_changelog", df, {"op": op, "keys": keys, "sequence_by": sequence_by})
+    return _call("from_changelog", df, {"op": op}, {"keys": keys, "sequence_by": sequence_by})
 
 
 def from_debezium(
@@ -92,6 +91,7 @@ def from_debezium(
         The table.
 
     Raises:
+        TypeError: An argument is not what it must be.
         ExtensionNotLoadedError: The session runs without firesteel.
         QueryExecutionException: While the query runs: an event that is no change, or no JSON.
 
@@ -110,24 +110,35 @@ def from_debezium(
         [Row(id=1, v='b')]
     """
     columns = schema.json() if isinstance(schema, StructType) else schema
-    arguments = {"schema": columns, "keys": keys, "value": value, "sequence_by": sequence_by}
-    return _call("from_debezium", df, arguments)
+    texts = {"schema": columns, "value": value}
+    return _call("from_debezium", df, texts, {"keys": keys, "sequence_by": sequence_by})
 
 
-def _call(function: str, df: DataFrame, arguments: dict[str, str | Sequence[str]]) -> DataFrame:
+def _call(
+    function: str, df: DataFrame, texts: dict[str, str], names: dict[str, str | Sequence[str]]
+) -> DataFrame:
     """Call a table function on a DataFrame, as SQL: so it reaches a Connect server, too."""
+    if not isinstance(df, DataFrame):
+        raise _errors.not_a_dataframe(function, df)
+    for argument, text in texts.items():
+        if not isinstance(text, str):
+            raise _errors.not_text(argument, text)
     spark = df.sparkSession
     require_extension(spark)
-    texts: dict[str, str] = {}
-    written = ["TABLE({changes})"]
-    for name, value in arguments.items():
-        if isinstance(value, str):
-            texts[name] = value
-            written.append(f"{name} => {{{name}}}")
-        elif value:
-            parts = {f"{name}_{i}": part for i, part in enumerate(value)}
-            texts |= parts
-            fields = ", ".join(f"{{{part}}}" for part in parts)
-            written.append(f"{name} => array({fields})")
+    written = ["TABLE({changes})", *(f"{argument} => {{{argument}}}" for argument in texts)]
+    parts: dict[str, str] = {}
+    for argument, given in names.items():
+        own = {f"{argument}_{i}": name for i, name in enumerate(_names(argument, given))}
+        if own:
+            parts |= own
+            fields = ", ".join(f"{{{part}}}" for part in own)
+            written.append(f"{argument} => array({fields})")
     call = f"SELECT * FROM {function}({', '.join(written)})"
-    return spark.sql(call, None, changes=df, **texts)
+    return spark.sql(call, None, changes=df, **texts, **parts)
+
+
+def _names(argument: str, given: object) -> Sequence[str]:
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise _errors.bad_names(argument, given)
+    return names

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-EXTENSION = "io.firesteel.FiresteelExtensions"
-
 
 class FiresteelError(Exception):
     """Base of every error that this package raises itself.
@@ -25,8 +23,11 @@ class VersionMismatchError(FiresteelError):
     """The jar on the JVM's class path is not the one that this package carries."""
 
 
-class UnsupportedSparkError(FiresteelError):
-    """This version of Spark is not one that the jar was built for."""
+class UnsupportedSparkError(FiresteelError, ImportError):
+    """This version of Spark is not one that the jar was built for.
+
+    An ``ImportError`` too, since ``import firesteel`` raises it on another PySpark.
+    """
 
 
 class UnsupportedOnConnectError(FiresteelError):
@@ -35,130 +36,3 @@ class UnsupportedOnConnectError(FiresteelError):
 
 class InvalidConnectorError(FiresteelError, ValueError):
     """A lookup connector cannot be registered as it is."""
-
-
-def not_set(jar: str) -> ExtensionNotLoadedError:
-    """Name the setting that is missing, for a session in this process."""
-    return ExtensionNotLoadedError(
-        f"This session runs without firesteel: spark.sql.extensions does not name {EXTENSION}. "
-        "Spark reads the setting only while its JVM and first session start: restart Python and "
-        "call firesteel.configure(builder) before the first getOrCreate(), or pass "
-        f"--jars {jar} --conf spark.sql.extensions={EXTENSION} to spark-submit."
-    )
-
-
-def not_on_class_path(jar: str) -> ExtensionNotLoadedError:
-    """Tell that the setting is there and the class is not, which Spark only logs."""
-    return ExtensionNotLoadedError(
-        f"This session runs without firesteel: spark.sql.extensions names {EXTENSION}, but Spark "
-        "could not load it and went on without it (its log has the reason). Usually the JVM was "
-        "started before firesteel.configure(builder) was called: restart Python and call it first, "
-        f"or pass --jars {jar} to spark-submit."
-    )
-
-
-def not_on_server(jar: str) -> ExtensionNotLoadedError:
-    """Tell what the Connect server needs; a client cannot install it."""
-    return ExtensionNotLoadedError(
-        "The Spark Connect server runs without firesteel, and a client cannot install it: start "
-        f"the server with --jars firesteel.jar --conf spark.sql.extensions={EXTENSION} (this "
-        f"package's jar is {jar}; copy it to the server)."
-    )
-
-
-def no_jvm_class() -> ExtensionNotLoadedError:
-    """Tell that the JVM has no firesteel at all; `check` knows more."""
-    return ExtensionNotLoadedError(
-        "The JVM of this session has no firesteel on its class path: "
-        "call firesteel.check(spark), which tells what is missing."
-    )
-
-
-def query_without_extension() -> ExtensionNotLoadedError:
-    """Tell that a streaming query's session has no firesteel; `check` knows more."""
-    return ExtensionNotLoadedError(
-        "The session of this streaming query runs without firesteel: "
-        "call firesteel.check(spark), which tells what is missing."
-    )
-
-
-def version_mismatch(jar: str, package: str) -> VersionMismatchError:
-    """Name both versions and the side to change."""
-    return VersionMismatchError(
-        f"The firesteel jar in Spark's JVM is {jar}, but this Python package is {package}: "
-        f"install firesteel=={jar} here, or give Spark the jar of {package} and remove the other "
-        "from its class path (spark.jars, --jars, Spark's jars folder)."
-    )
-
-
-def unsupported_spark(actual: str, supported: str) -> UnsupportedSparkError:
-    """Name the version in use and the one that works."""
-    return UnsupportedSparkError(
-        f"firesteel supports Spark {supported}, but this session runs on Spark {actual}: "
-        f"use Spark {supported} (pip install 'pyspark=={supported}.*'), or remove {EXTENSION} "
-        "from spark.sql.extensions."
-    )
-
-
-def streaming_on_connect() -> UnsupportedOnConnectError:
-    """Name what a Connect client can do instead."""
-    return UnsupportedOnConnectError(
-        "A streaming query cannot be explained by firesteel over Spark Connect: call "
-        "query.explain(), whose physical plan shows the operators that are really used, or run "
-        "firesteel.explain(query) in the server's own process."
-    )
-
-
-def bad_value(name: str, value: object, wanted: str) -> ValueError:
-    """Name an argument, its value, and what it takes."""
-    return ValueError(f"{name} = {value!r}: must be {wanted}")
-
-
-def bad_duration(name: str, value: object) -> ValueError:
-    """Name an argument that is not a length of time."""
-    return ValueError(
-        f"{name} = {value!r}: must be a time in whole milliseconds, as a timedelta, in seconds, or "
-        "as text with a unit (ms, s, min, h, d) such as '10 s' or '5 min'"
-    )
-
-
-def dataframe_as_target() -> TypeError:
-    """Tell where the DataFrame goes, and where the target."""
-    return TypeError(
-        "apply_changes takes the target first, and its result takes the DataFrame: "
-        "changes.writeStream.foreachBatch(firesteel.apply_changes(target, keys)), or in a function "
-        "of your own firesteel.apply_changes(target, keys)(df, batch_id)"
-    )
-
-
-def not_a_batch(found: str) -> TypeError:
-    """Tell what foreachBatch passes."""
-    return TypeError(
-        f"apply_changes(target, keys) is called with a DataFrame and a batch's number, not with a "
-        f"{found}: pass it to foreachBatch, which does that"
-    )
-
-
-def not_yet_a_batch() -> TypeError:
-    """Tell where a streaming DataFrame is written."""
-    return TypeError(
-        "A streaming DataFrame is applied micro-batch by micro-batch: "
-        "changes.writeStream.foreachBatch(firesteel.apply_changes(target, keys)).start()"
-    )
-
-
-def not_a_batch_id(found: object) -> TypeError:
-    """Tell where the number comes from."""
-    return TypeError(
-        f"batch_id must be the number that foreachBatch passes as the second argument, "
-        f"not {found!r}: by it a repeated batch is known"
-    )
-
-
-def unnamed_on_connect() -> UnsupportedOnConnectError:
-    """Tell what a Connect client must say, since nobody else knows it there."""
-    return UnsupportedOnConnectError(
-        "On Spark Connect a batch does not tell which streaming query it is of: name the query, as "
-        "in firesteel.apply_changes(target, keys, query_id='trending'). Keep the name as long as "
-        "the checkpoint."
-    )

@@ -11,7 +11,7 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from firesteel import _jvm, errors
+from firesteel import _errors, _jvm
 from firesteel.session import require_extension
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def explain(query: DataFrame | StreamingQuery, output_mode: str = "append") -> E
         return _from_json(_jvm.explain_streaming(query))
     # Not imported for an `isinstance`: without the `connect` extra the import fails.
     if type(query).__module__ == "pyspark.sql.connect.streaming.query":
-        raise errors.streaming_on_connect()
+        raise _errors.streaming_on_connect()
     raise TypeError(f"expected a DataFrame or a StreamingQuery, not {type(query).__name__}")
 
 

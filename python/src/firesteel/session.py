@@ -12,12 +12,11 @@ from pathlib import PurePath
 
 from pyspark.sql import SparkSession
 
-from firesteel import _jvm, errors
+from firesteel import _errors, _jvm
+from firesteel._errors import EXTENSION
+from firesteel._supported_spark import SUPPORTED_SPARK, is_supported
 from firesteel._version import __version__
-from firesteel.errors import EXTENSION
-
-SUPPORTED_SPARK = "4.3"
-"""What this package's jar was built for; the pin in pyproject.toml and the jar say the same."""
+from firesteel.errors import ExtensionNotLoadedError
 
 _UNSEEN_SETTINGS = ("PYSPARK_SUBMIT_ARGS", "SPARK_HOME", "SPARK_CONF_DIR")
 """Variables through which a master may come that a builder does not know of."""
@@ -111,15 +110,15 @@ def check(spark: SparkSession) -> CheckResult:
         The table function ``firesteel_version()``, which any SQL client can call.
 
     Example:
-        >>> check(spark).rooms
-        ('changelog', 'lookup', 'panes', 'rank', 'shuffle', 'skew')
+        >>> "rank" in check(spark).rooms
+        True
     """
     require_extension(spark)
     row = spark.sql("SELECT * FROM firesteel_version()").collect()[0]
     if row["version"] != __version__:
-        raise errors.version_mismatch(row["version"], __version__)
-    if not _is_supported(row["spark_version"], row["supported_spark"]):
-        raise errors.unsupported_spark(row["spark_version"], row["supported_spark"])
+        raise _errors.version_mismatch(row["version"], __version__)
+    if not is_supported(row["spark_version"], row["supported_spark"]):
+        raise _errors.unsupported_spark(row["spark_version"], row["supported_spark"])
     return CheckResult(row["version"], row["spark_version"], tuple(row["rooms"]))
 
 
@@ -136,21 +135,17 @@ def require_extension(spark: SparkSession) -> None:
     # Asked before it is called: PySpark logs a whole stack trace for a query that fails.
     if spark.catalog.functionExists("firesteel_version"):
         return
-    if not _is_supported(spark.version, SUPPORTED_SPARK):
-        raise errors.unsupported_spark(spark.version, SUPPORTED_SPARK)
+    if not is_supported(spark.version, SUPPORTED_SPARK):
+        raise _errors.unsupported_spark(spark.version, SUPPORTED_SPARK)
     raise _why_absent(spark)
 
 
-def _is_supported(actual: str, supported: str) -> bool:
-    return actual == supported or actual.startswith(f"{supported}.")
-
-
-def _why_absent(spark: SparkSession) -> errors.ExtensionNotLoadedError:
+def _why_absent(spark: SparkSession) -> ExtensionNotLoadedError:
     jar = str(_jar())
     if not isinstance(spark, SparkSession):  # Connect's session is a class of its own
-        return errors.not_on_server(jar)
+        return _errors.not_on_server(jar)
     named = _names(spark.conf.get("spark.sql.extensions", ""))
-    return errors.not_on_class_path(jar) if EXTENSION in named else errors.not_set(jar)
+    return _errors.not_on_class_path(jar) if EXTENSION in named else _errors.not_set(jar)
 
 
 def _warn_if_too_late() -> None:

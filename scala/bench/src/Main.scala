@@ -2,12 +2,18 @@ package io.firesteel.bench
 
 import java.nio.file.{Files, Path}
 
+import io.firesteel.extension.Rooms
 import org.apache.spark.sql.SparkSession
 
 /** Times a room's cases with and without firesteel and writes the page. Called by `build/bench`. */
 object Main {
 
-  private val rooms: Seq[Room] = Seq(RankBenchmark, SkewBenchmark, PanesBenchmark, ShuffleBenchmark)
+  /** Of each room that is timed against stock Spark: that of `rank` is the object `RankBenchmark`. */
+  private val rooms: Seq[Room] = Rooms.names
+    .map(room => s"io.firesteel.bench.${room.capitalize}Benchmark$$")
+    .filter(name => getClass.getResource(s"/${name.replace('.', '/')}.class") != null)
+    .map(name => Class.forName(name).getField("MODULE$").get(null))
+    .collect { case room: Room => room }
 
   def main(arguments: Array[String]): Unit =
     if (arguments.containsSlice(Seq("--room", TpcdsMain.suite))) TpcdsMain.run(arguments.toSeq)

@@ -1,7 +1,6 @@
 package io.firesteel.changelog
 
-import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, RewriteStreamingWrite}
-import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction}
+import io.firesteel.changelog.rules.ChangelogRoom
 import io.firesteel.checkpoint.LocalCheckpointFileManager
 import io.firesteel.core.CoreConf
 import io.firesteel.testkit.RoomSuite
@@ -24,7 +23,7 @@ abstract class ChangelogSuite extends RoomSuite {
   override protected def settings: Map[String, String] = ChangelogSuite.settings
 
   override protected def install(extensions: SparkSessionExtensions): Unit =
-    ChangelogSuite.install(extensions)
+    ChangelogRoom.install(extensions)
 
   protected def withProvider[T](provider: String)(body: => T): T =
     withConf(SQLConf.STATE_STORE_PROVIDER_CLASS.key -> provider)(body)
@@ -93,17 +92,4 @@ object ChangelogSuite {
       "spark.sql.streaming.minBatchesToRetain" -> "2",
       "spark.sql.streaming.numRecentProgressUpdates" -> "2"
     )
-
-  /** Installs the room alone. */
-  def install(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectFunction(RowKindFunction.description)
-    extensions.injectTableFunction(FromChangelogFunction.description)
-    extensions.injectTableFunction(FromDebeziumFunction.description)
-    extensions.injectResolutionRule(_ => ResolveFromChangelog)
-    extensions.injectResolutionRule(_ => RemoveStateTtl)
-    extensions.injectHintResolutionRule(_ => ResolveStateTtl)
-    extensions.injectHintResolutionRule(_ => RewriteStreamingWrite)
-    extensions.injectPlanNormalizationRule(_ => ExplainStreams)
-    extensions.injectPlannerStrategy(_ => PlanChangelog)
-  }
 }

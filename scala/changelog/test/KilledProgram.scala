@@ -1,5 +1,6 @@
 package io.firesteel.changelog
 
+import io.firesteel.changelog.rules.ChangelogRoom
 import java.io.{ObjectInputStream, ObjectOutputStream}
 import java.nio.file.{Files, Path, StandardCopyOption}
 
@@ -42,7 +43,7 @@ object KilledProgram {
       .master("local[2]")
       .config("spark.ui.enabled", "false")
       .config(ChangelogSuite.settings)
-      .withExtensions(ChangelogSuite.install)
+      .withExtensions(ChangelogRoom.install)
       .getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     session

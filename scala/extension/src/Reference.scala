@@ -2,10 +2,6 @@ package io.firesteel.extension
 
 import io.firesteel.core.decide.DeclineDoc
 import io.firesteel.core.errors.FiresteelErrors
-import io.firesteel.panes.PanesDecline
-import io.firesteel.rank.RankDecline
-import io.firesteel.shuffle.ShuffleDecline
-import io.firesteel.skew.{MergeDecline, SkewDecline}
 import org.apache.spark.sql.firesteel.ConfigEntry
 
 /**
@@ -15,8 +11,7 @@ import org.apache.spark.sql.firesteel.ConfigEntry
  */
 object Reference {
 
-  private val declines: Seq[DeclineDoc] =
-    PanesDecline.docs ++ RankDecline.docs ++ ShuffleDecline.docs ++ SkewDecline.docs ++ MergeDecline.docs
+  private val declines: Seq[DeclineDoc] = Rooms.all.flatMap(_.declines)
 
   def text: String = Seq(
     "# Reference",

@@ -4,7 +4,7 @@ import io.firesteel.core.errors.FiresteelAnalysisException
 import org.apache.commons.text.similarity.LevenshteinDistance
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.plans.logical.{Command, CommandResult, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Command, CommandResult, LocalRelation, LogicalPlan}
 import org.apache.spark.sql.execution.command.SetCommand
 
 /**
@@ -12,28 +12,41 @@ import org.apache.spark.sql.execution.command.SetCommand
  * silently without effect.
  *
  * There are three doors: the session's start, SQL `SET`, and `spark.conf.set`, which passes no
- * extension; what came through the last is found at the next query. Commands pass, so that `RESET`
- * can mend it.
+ * extension. A key that came through the last is found at the next query. Commands pass, and what
+ * they answer, so that `SET` and `RESET` work in the meantime.
  */
 object SettingNames {
 
   /** Checks what a session starts with. */
-  def checkAtStart(conf: SparkConf): Unit = conf.getAll.foreach { case (key, _) => check(key) }
+  def checkAtStart(conf: SparkConf): Unit = conf.getAll.foreach { case (key, _) =>
+    check(
+      key,
+      "Take it out of what the session starts with: its builder, --conf, " +
+        "spark-defaults.conf.")
+  }
 
   /** Checks an analysed plan, and the session's settings if it is a query. */
   def checkAtAnalysis(session: SparkSession)(plan: LogicalPlan): Unit = plan match {
-    case SetCommand(Some((key, _))) => check(key)
+    case SetCommand(Some((key, _))) => check(key, "Correct the name: nothing was set.")
     case _: Command => ()
-    // Showing what a command answered, such as SET -v, is not a query yet.
-    case shown if shown.collectLeaves().forall(_.isInstanceOf[CommandResult]) => ()
-    case _ => session.conf.getAll.keysIterator.foreach(check)
+    case shown if shown.collectLeaves().forall(isAnswer) => ()
+    case _ =>
+      session.conf.getAll.keysIterator.foreach { key =>
+        check(
+          key,
+          s"""Take it out, or no query runs: spark.conf.unset("$key"), in SQL RESET $key.""")
+      }
   }
 
-  private def check(key: String): Unit =
+  /** Rows that a command has answered: `show()` and Connect make local relations of them. */
+  private def isAnswer(leaf: LogicalPlan): Boolean =
+    leaf.isInstanceOf[CommandResult] || leaf.isInstanceOf[LocalRelation]
+
+  private def check(key: String, cure: => String): Unit =
     if (key.startsWith(Configs.prefix) && !Configs.keys.contains(key)) {
       throw new FiresteelAnalysisException(
         "FIRESTEEL_UNKNOWN_SETTING",
-        Map("key" -> key, "suggestions" -> nearest(key).mkString(", ")))
+        Map("key" -> key, "suggestions" -> nearest(key).mkString(", "), "cure" -> cure))
     }
 
   /** The known keys that look most like `key`, the most alike first. */

@@ -9,9 +9,4 @@ object Version {
     try new String(in.readAllBytes(), "UTF-8").trim
     finally in.close()
   }
-
-  /** The Spark line that this jar was built and tested for. */
-  val supportedSpark: String = "4.3"
-
-  val rooms: Seq[String] = Seq("changelog", "lookup", "panes", "rank", "shuffle", "skew")
 }

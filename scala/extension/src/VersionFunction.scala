@@ -28,8 +28,8 @@ object VersionFunction {
     val row = org.apache.spark.sql.Row(
       Version.firesteel,
       SPARK_VERSION,
-      Version.supportedSpark,
-      Version.rooms)
+      SupportedSpark.line,
+      Rooms.names)
     LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(schema), Seq(row))
   }
 }

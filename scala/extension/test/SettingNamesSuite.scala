@@ -20,20 +20,49 @@ class SettingNamesSuite extends RoomSuite {
   test("at the session's start, with the near names") {
     val conf = new SparkConf(false).set("spark.firesteel.rank.enable", "true")
     val message = refused(SettingNames.checkAtStart(conf)).getMessage
+    assert(message.contains("what the session starts with"))
     assert(message.contains("spark.firesteel.rank.enable."))
     assert(message.contains("spark.firesteel.rank.enabled"))
   }
 
   test("at SQL SET, which then sets nothing") {
-    refused(spark.sql("SET spark.firesteel.rank.maxLimits=5"))
+    val error = refused(spark.sql("SET spark.firesteel.rank.maxLimits=5"))
+    assert(error.getMessage.contains("nothing was set"))
     assert(spark.conf.getOption("spark.firesteel.rank.maxLimits").isEmpty)
   }
 
-  test("at the query after spark.conf.set, while RESET still works and mends it") {
-    spark.conf.set("spark.firesteel.rnak.enabled", "true")
-    refused(spark.sql("SELECT 1"))
-    spark.sql("RESET spark.firesteel.rnak.enabled").collect()
-    assert(spark.sql("SELECT 1").collect().length == 1)
+  private val misspelt = "spark.firesteel.rnak.enabled"
+
+  private def misspelling[T](body: => T): T = {
+    spark.conf.set(misspelt, "true")
+    try body
+    finally spark.conf.unset(misspelt)
+  }
+
+  test("at the query after spark.conf.set, with how to unset it and the near names") {
+    val message = misspelling(refused(spark.sql("SELECT 1")).getMessage)
+    assert(message.contains(s"""spark.conf.unset("$misspelt")"""))
+    assert(message.contains(s"RESET $misspelt"))
+    assert(message.contains("spark.firesteel.rank.enabled"))
+  }
+
+  Seq(s"RESET $misspelt", s"RESET `$misspelt`", "RESET").foreach { reset =>
+    test(s"$reset mends it") {
+      misspelling {
+        spark.sql(reset).show()
+        assert(spark.sql("SELECT 1").collect().length == 1)
+      }
+    }
+  }
+
+  Seq("SET spark.firesteel.rank.enabled=true", "SET -v", "SHOW TABLES", "USE default").foreach {
+    command =>
+      test(s"$command works while a key is misspelt, and its answer can be looked at") {
+        misspelling {
+          spark.sql(command).collect()
+          spark.sql(command).show()
+        }
+      }
   }
 
   test("known names pass, and a value of the wrong type is Spark's own error") {

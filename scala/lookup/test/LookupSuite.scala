@@ -1,7 +1,6 @@
 package io.firesteel.lookup
 
 import io.firesteel.core.CoreConf
-import io.firesteel.core.plans.MarkGrowingShuffles
 import io.firesteel.testkit.RoomSuite
 import org.apache.spark.sql.{DataFrame, Row, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
@@ -16,17 +15,8 @@ abstract class LookupSuite extends RoomSuite {
   override protected def settings: Map[String, String] =
     Map("spark.sql.catalog.mem" -> classOf[MemoryCatalog].getName)
 
-  override protected def install(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectParser((_, delegate) => new LookupParser(delegate))
-    extensions.injectHintResolutionRule(session => new ResolveLookupHint(session))
-    extensions.injectResolutionRule(_ => ResolveLookupTable)
-    extensions.injectCheckRule(session => plan => CheckLookupJoin(session)(plan))
-    extensions.injectPreCBORule(_ => LiftOffDimension)
-    extensions.injectPlannerStrategy(_ => UnpruneByLookup)
-    extensions.injectPlannerStrategy(_ => PlanLookupJoin)
-    extensions.injectPlannerStrategy(_ => RefuseBareLookup)
-    extensions.injectQueryStagePrepRule(_ => MarkGrowingShuffles)
-  }
+  override protected def install(extensions: SparkSessionExtensions): Unit =
+    LookupRoom.install(extensions)
 
   /** Puts the rows of `data` into a store `mem.<name>`, and into a plain view `<name>`. */
   protected def store(

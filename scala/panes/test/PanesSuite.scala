@@ -1,7 +1,6 @@
 package io.firesteel.panes
 
 import io.firesteel.core.CoreConf
-import io.firesteel.core.plans.MarkGrowingShuffles
 import io.firesteel.testkit.RoomSuite
 import org.apache.spark.sql.SparkSessionExtensions
 
@@ -10,13 +9,6 @@ abstract class PanesSuite extends RoomSuite {
 
   require((CoreConf.all ++ PanesConf.all).nonEmpty, "reading the settings registers them")
 
-  override protected def install(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectHintResolutionRule(session => new FoldWindows(session))
-    extensions.injectResolutionRule(_ => ResolveFoldedWindows)
-    extensions.injectPreCBORule(session => new KeepFoldedWindows(session))
-    extensions.injectPreCBORule(_ => DeclineStreamingPanes)
-    extensions.injectPlannerStrategy(_ => PlanPanes)
-    extensions.injectPlannerStrategy(_ => PlanWindowCopies)
-    extensions.injectQueryStagePrepRule(_ => MarkGrowingShuffles)
-  }
+  override protected def install(extensions: SparkSessionExtensions): Unit =
+    PanesRoom.install(extensions)
 }

@@ -9,8 +9,6 @@ abstract class RankSuite extends RoomSuite {
 
   require((CoreConf.all ++ RankConf.all).nonEmpty, "reading the settings registers them")
 
-  override protected def install(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectPlannerStrategy(_ => PlanTopN)
-    extensions.injectColumnar(_ => RemoveRedundantPartialTopN)
-  }
+  override protected def install(extensions: SparkSessionExtensions): Unit =
+    RankRoom.install(extensions)
 }

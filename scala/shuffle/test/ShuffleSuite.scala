@@ -13,10 +13,8 @@ abstract class ShuffleSuite extends RoomSuite {
 
   require((CoreConf.all ++ ShuffleConf.all).nonEmpty, "reading the settings registers them")
 
-  override protected def install(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectQueryStagePrepRule(session => new RemoveRedundantShuffle(session))
-    extensions.injectColumnar(session => new RemoveRedundantShuffle.WithoutAdaptive(session))
-  }
+  override protected def install(extensions: SparkSessionExtensions): Unit =
+    ShuffleRoom.install(extensions)
 
   /** Whatever the keys are. */
   protected val ungated: (String, Any) = ShuffleConf.MIN_KEYS_PER_PARTITION.key -> 0

@@ -23,7 +23,7 @@ class DistinctAnswersSuite extends SkewSuite {
 
   /** A query that fires, with sets in it whatever their groups. */
   private def assertFires(sql: String): Unit = withConf(SkewConf.PHASES.key -> "two_phase") {
-    assert(fired(sql) == Seq("PlanDistinctAggregate"), sql)
+    assert(fired(sql).filterNot(_ == "SortPercentiles") == Seq("PlanDistinctAggregate"), sql)
     val theirs = stock(spark.sql(sql).collect().toSeq)
     // Each of the ways in turn, so that every two queries try them all.
     turn += 1

@@ -9,11 +9,8 @@ import org.scalacheck.rng.Seed
 /** Random branches over random tables, with the whole room: Spark's answer, and one pass. */
 class MergePropertySuite extends MergeSuite {
 
-  override protected def install(extensions: SparkSessionExtensions): Unit = {
-    super.install(extensions)
-    extensions.injectPreCBORule(_ => KeepDistinctAggregates)
-    extensions.injectPlannerStrategy(_ => PlanDistinctAggregate)
-  }
+  override protected def install(extensions: SparkSessionExtensions): Unit =
+    SkewRoom.install(extensions)
 
   private val conditions: Gen[String] = {
     val one = Gen.oneOf(

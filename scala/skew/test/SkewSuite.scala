@@ -1,7 +1,6 @@
 package io.firesteel.skew
 
 import io.firesteel.core.CoreConf
-import io.firesteel.core.plans.MarkGrowingShuffles
 import io.firesteel.testkit.RoomSuite
 import org.apache.spark.sql.SparkSessionExtensions
 
@@ -10,15 +9,8 @@ abstract class SkewSuite extends RoomSuite {
 
   require((CoreConf.all ++ SkewConf.all).nonEmpty, "reading the settings registers them")
 
-  override protected def install(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectHintResolutionRule(_ => ResolvePhasesHint)
-    extensions.injectPostHocResolutionRule(_ => ApplyPhasesHint)
-    extensions.injectCheckRule(_ => CheckPhasesHint)
-    extensions.injectPreCBORule(_ => KeepDistinctAggregates)
-    extensions.injectPlannerStrategy(_ => PlanDistinctAggregate)
-    extensions.injectPlannerStrategy(session => new PlanSampledSets(session))
-    extensions.injectQueryStagePrepRule(_ => MarkGrowingShuffles)
-  }
+  override protected def install(extensions: SparkSessionExtensions): Unit =
+    SkewRoom.install(extensions)
 
   /** What sends a task down each of its ways: nothing held, early judgement, all in memory. */
   protected val ways: Seq[Seq[(String, Any)]] = Seq(

@@ -1,15 +1,9 @@
 package io.firesteel.skew
 
 import io.firesteel.testkit.AwkwardRows
-import org.apache.spark.sql.SparkSessionExtensions
 
 /** Exact percentiles from sorted numbers against Spark's. */
 class SortPercentilesSuite extends SkewSuite {
-
-  override protected def install(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectPreCBORule(_ => SortPercentiles)
-    super.install(extensions)
-  }
 
   override def beforeAll(): Unit = {
     super.beforeAll()

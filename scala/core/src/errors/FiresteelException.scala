@@ -1,19 +1,40 @@
 package io.firesteel.core.errors
 
+import java.net.URL
+
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.{ErrorClassesJsonReader, SparkThrowable}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.execution.QueryExecutionException
+import org.apache.spark.sql.firesteel.SparkConditions
 
-/** The sentences of every error, by condition: `resources/error/firesteel-error-conditions.json`. */
+/**
+ * The sentences of every error, by condition.
+ *
+ * Each room has a file of them, all of one name, `resources/error/firesteel-error-conditions.json`;
+ * the jar has one, made of them all.
+ */
 object FiresteelErrors {
 
-  private val file = "error/firesteel-error-conditions.json"
+  private lazy val files: Seq[URL] =
+    getClass.getClassLoader
+      .getResources("error/firesteel-error-conditions.json")
+      .asScala
+      .toSeq
 
-  private lazy val reader =
-    new ErrorClassesJsonReader(Seq(getClass.getClassLoader.getResource(file)))
+  private lazy val reader = {
+    val ours = new ErrorClassesJsonReader(files)
+    SparkConditions.add(ours)
+    ours
+  }
+
+  /** A condition, of which Spark and PySpark know the text from now on. */
+  def known(condition: String): String = {
+    reader.getMessageTemplate(condition)
+    condition
+  }
 
   /** The full text of an error: `[CONDITION] sentence`. */
   def message(condition: String, parameters: Map[String, String]): String =
@@ -25,11 +46,12 @@ object FiresteelErrors {
   def template(condition: String): String = reader.getMessageTemplate(condition)
 
   /** Every condition, by name. */
-  def conditions: Seq[String] = {
-    val in = getClass.getClassLoader.getResourceAsStream(file)
-    try new ObjectMapper().readTree(in).fieldNames().asScala.toSeq.sorted
-    finally in.close()
-  }
+  def conditions: Seq[String] =
+    files.flatMap { file =>
+      val in = file.openStream()
+      try new ObjectMapper().readTree(in).fieldNames().asScala.toSeq
+      finally in.close()
+    }.sorted
 }
 
 /**
@@ -45,7 +67,8 @@ final class FiresteelException(
     cause.orNull)
   with SparkThrowable {
 
-  override def getCondition: String = condition
+  // An error of a task comes to the driver by serialization: its constructor did not run there.
+  override def getCondition: String = FiresteelErrors.known(condition)
   override def getSqlState: String = FiresteelErrors.sqlState(condition)
   override def getMessageParameters: java.util.Map[String, String] = parameters.asJava
 }

@@ -1,0 +1,42 @@
+"""What `import firesteel` says on a PySpark that it was not built for; each case is a process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from firesteel import FiresteelError, UnsupportedSparkError
+
+SOURCES = Path(__file__).parents[1] / "src"
+
+
+def imported_beside(pyspark: str, folder: Path) -> str:
+    """Import firesteel where PySpark is a version and nothing else; return the last line told."""
+    (folder / "pyspark").mkdir()
+    (folder / "pyspark" / "__init__.py").touch()
+    (folder / "pyspark" / "version.py").write_text(f"__version__ = {pyspark!r}")
+    program = f"import sys; sys.path[:0] = [{str(folder)!r}, {str(SOURCES)!r}]; import firesteel"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    return done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("pyspark", ["3.5.9", "4.2.1", "4.30.0", "5.0.0"])
+def test_another_pyspark_is_refused_with_both_versions(pyspark: str, tmp_path: Path) -> None:
+    assert imported_beside(pyspark, tmp_path) == (
+        "firesteel.errors.UnsupportedSparkError: This package of firesteel was built for PySpark "
+        f"4.3, but PySpark {pyspark} is installed here: pip install 'pyspark==4.3.*'."
+    )
+
+
+def test_a_patch_release_is_let_through(tmp_path: Path) -> None:
+    assert "UnsupportedSparkError" not in imported_beside("4.3.9", tmp_path)
+
+
+def test_who_expects_an_import_to_fail_catches_it() -> None:
+    assert issubclass(UnsupportedSparkError, ImportError)
+    assert issubclass(UnsupportedSparkError, FiresteelError)

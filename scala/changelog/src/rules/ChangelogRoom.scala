@@ -1,0 +1,27 @@
+package io.firesteel.changelog.rules
+
+import io.firesteel.changelog.ChangelogConf
+import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction}
+import io.firesteel.core.room.Room
+import io.firesteel.core.room.Phase.{Function, Hints, PlanNormalization, Planner, Resolution, TableFunction}
+
+/** Streaming queries whose results change. */
+object ChangelogRoom
+  extends Room(
+    name = "changelog",
+    settings = ChangelogConf.all,
+    declines = Nil,
+    injections = Seq(
+      Function(RowKindFunction.description),
+      TableFunction(FromChangelogFunction.description),
+      TableFunction(FromDebeziumFunction.description),
+      // Before Spark checks a streaming query.
+      Hints(_ => ResolveStateTtl),
+      Hints(_ => RewriteStreamingWrite),
+      Resolution(_ => ResolveFromChangelog),
+      Resolution(_ => RemoveStateTtl),
+      // Only plans that `df.explain()` asks for are touched here.
+      PlanNormalization(_ => ExplainStreams),
+      Planner(_ => PlanChangelog)
+    )
+  )

@@ -1,0 +1,36 @@
+package io.firesteel.extension
+
+import io.firesteel.changelog.rules.ChangelogRoom
+import io.firesteel.core.room.{Phase, Room}
+import io.firesteel.lookup.LookupRoom
+import io.firesteel.panes.PanesRoom
+import io.firesteel.rank.RankRoom
+import io.firesteel.shuffle.ShuffleRoom
+import io.firesteel.sinks.SinksRoom
+import io.firesteel.skew.SkewRoom
+
+/** The rooms of this jar: what is not named here does not run. */
+object Rooms {
+
+  /** In the order in which they come within a phase. */
+  val all: Seq[Room] =
+    Seq(ShuffleRoom, RankRoom, SkewRoom, PanesRoom, ChangelogRoom, LookupRoom, SinksRoom)
+
+  val names: Seq[String] = all.map(_.name).sorted
+
+  /**
+   * The rooms in their order within a phase.
+   *
+   * Strategies match disjoint nodes but for this: an aggregate over sliding windows is none of which
+   * the skew room takes a sample.
+   */
+  def in(phase: Phase[_]): Seq[Room] = phase match {
+    // Lookup goes first, so that the others see its marks in their last form.
+    case Phase.Hints | Phase.PreCBO => first(LookupRoom)
+    // The rules run until nothing changes; sources first, so that one pass resolves what uses them.
+    case Phase.Resolution => first(ChangelogRoom, LookupRoom)
+    case _ => all
+  }
+
+  private def first(rooms: Room*): Seq[Room] = rooms ++ all.filterNot(rooms.contains)
+}

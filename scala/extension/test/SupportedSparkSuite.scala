@@ -1,0 +1,47 @@
+package io.firesteel.extension
+
+import org.apache.spark.SPARK_VERSION
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Which versions of Spark a session may start on. */
+class SupportedSparkSuite extends AnyFunSuite {
+
+  Seq("4.3", "4.3.0", "4.3.17", "4.3.1-vendor-2", "4.3-SNAPSHOT").foreach { running =>
+    test(s"runs on $running") {
+      SupportedSpark.require(running)
+    }
+  }
+
+  test("runs on the Spark that it is compiled against") {
+    SupportedSpark.require(SPARK_VERSION)
+  }
+
+  Seq("3.5.9", "4.2.1", "4.30.0", "4.4.0", "5.0.0", "14.3.0").foreach { running =>
+    test(s"refuses $running, and names both versions") {
+      val error = intercept[UnsupportedOperationException](SupportedSpark.require(running))
+      assert(error.getMessage.contains("built for Spark 4.3,"))
+      assert(error.getMessage.contains(s"on Spark $running:"))
+    }
+  }
+
+  // Another Spark only warns when it cannot link one of these two, and goes on without us.
+  Seq(
+    "io/firesteel/FiresteelExtensions",
+    "io/firesteel/extension/SupportedSpark",
+    "io/firesteel/extension/SupportedSpark$").foreach { name =>
+    test(s"$name names no class that another Spark may not have") {
+      val file = getClass.getClassLoader.getResourceAsStream(s"$name.class")
+      val text = new String(file.readAllBytes(), "ISO-8859-1")
+      val named = raw"(org/apache|scala)/[\w/]+\$$?".r.findAllIn(text).toSet
+      assert(named.subsetOf(everywhere))
+    }
+  }
+
+  private val everywhere = Set(
+    "org/apache/spark/package$",
+    "org/apache/spark/sql/SparkSessionExtensions",
+    "scala/Function1",
+    "scala/reflect/ScalaSignature",
+    "scala/runtime/BoxedUnit"
+  )
+}

@@ -1,0 +1,3 @@
+import Dependencies._
+
+libraryDependencies ++= Seq(hikari, h2 % Test, sqlite % Test, postgresql % Test)

@@ -1,0 +1,21 @@
+package io.firesteel.panes
+
+import io.firesteel.core.room.Room
+import io.firesteel.core.room.Phase.{Hints, Planner, PreCBO, Resolution}
+
+/** Aggregates over sliding windows from shared panes. */
+object PanesRoom
+  extends Room(
+    name = "panes",
+    settings = PanesConf.all,
+    declines = PanesDecline.docs,
+    injections = Seq(
+      // Before Spark writes out windows.
+      Hints(session => new FoldWindows(session)),
+      Resolution(_ => ResolveFoldedWindows),
+      PreCBO(session => new KeepFoldedWindows(session)),
+      PreCBO(_ => DeclineStreamingPanes),
+      Planner(_ => PlanPanes),
+      Planner(_ => PlanWindowCopies)
+    )
+  )

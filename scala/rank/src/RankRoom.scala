@@ -1,0 +1,14 @@
+package io.firesteel.rank
+
+import io.firesteel.core.room.Room
+import io.firesteel.core.room.Phase.{Columnar, Planner}
+
+/** First n rows per key by bounded heaps. */
+object RankRoom
+  extends Room(
+    name = "rank",
+    settings = RankConf.all,
+    declines = RankDecline.docs,
+    injections = Seq(
+      Planner(_ => PlanTopN),
+      Columnar(_ => RemoveRedundantPartialTopN)))

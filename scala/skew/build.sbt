@@ -1,0 +1,3 @@
+import Dependencies._
+
+libraryDependencies += h2 % Test

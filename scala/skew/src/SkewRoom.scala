@@ -1,0 +1,25 @@
+package io.firesteel.skew
+
+import io.firesteel.core.room.Room
+import io.firesteel.core.room.Phase.{Check, Hints, Planner, PostHocResolution, PreCBO}
+
+/** Several DISTINCTs in one pass, global aggregates merged, percentiles from sorted numbers. */
+object SkewRoom
+  extends Room(
+    name = "skew",
+    settings = SkewConf.all,
+    declines = SkewDecline.docs ++ MergeDecline.docs,
+    injections = Seq(
+      // Before Spark resolves the aggregate that the hint is about.
+      Hints(_ => ResolvePhasesHint),
+      PostHocResolution(_ => ApplyPhasesHint),
+      Check(_ => CheckPhasesHint),
+      // After Spark's rules have simplified, and before it rewrites DISTINCT.
+      PreCBO(_ => MergeGlobalAggregates),
+      PreCBO(_ => SortPercentiles),
+      PreCBO(_ => KeepDistinctAggregates),
+      // Of the two that look at aggregates, the one with marks of its own comes first.
+      Planner(_ => PlanDistinctAggregate),
+      Planner(session => new PlanSampledSets(session))
+    )
+  )
