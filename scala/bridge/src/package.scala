@@ -70,6 +70,11 @@ package object firesteel {
   def executionOf(dataset: Dataset[_]): QueryExecution =
     dataset.asInstanceOf[classic.Dataset[_]].queryExecution
 
+  /** Whether a plan is that of a DataFrame, here or over Connect, and no part of a SELECT. */
+  def isOfDataset(plan: LogicalPlan): Boolean =
+    plan.getTagValue(classic.Dataset.DATASET_ID_TAG).nonEmpty ||
+      plan.getTagValue(LogicalPlan.PLAN_ID_TAG).nonEmpty
+
   /** The execution of a stream's last micro-batch, if there has been one. */
   def lastBatchOf(query: StreamingQuery): Option[QueryExecution] = query match {
     case wrapper: StreamingQueryWrapper => Option(wrapper.streamingQuery.lastExecution)

@@ -75,6 +75,13 @@ private[changelog] object ChangelogErrors {
   def laterRecord(operator: String, version: Int): Throwable =
     analysis("LATER_RECORD", "operator" -> operator, "version" -> version.toString)
 
+  /** @param kept whether the checkpoint's state has a time to live, and now has none */
+  def stateTtlChanged(operator: String, kept: Boolean): Throwable =
+    analysis(
+      s"STATE_TTL_${if (kept) "OFF" else "ON"}",
+      "operator" -> operator,
+      "setting" -> ChangelogConf.STATE_TTL.key)
+
   private def analysis(reason: String, parameters: (String, String)*): Throwable =
     new FiresteelAnalysisException(s"FIRESTEEL_CHANGELOG_$reason", parameters.toMap)
 }

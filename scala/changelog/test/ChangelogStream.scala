@@ -2,6 +2,7 @@ package io.firesteel.changelog
 
 import io.firesteel.changelog.plan.PruneColumns
 import io.firesteel.changelog.plan.parse.ReadChangelog
+
 import java.nio.file.Files
 
 import scala.collection.mutable
@@ -15,13 +16,16 @@ import org.apache.spark.sql.types.StructType
 /**
  * A query over a stream `{t}` that is fed by hand, its changelog, and the table that a consumer makes
  * of it.
+ *
+ * @param prepared what `{t}` is of the rows that are fed
  */
 final class ChangelogStream(
     spark: SparkSession,
     schema: StructType,
     sql: String,
     source: ChangelogStream.Source = ChangelogStream.Rows,
-    watermark: Option[(String, String)] = None) {
+    watermark: Option[(String, String)] = None,
+    prepared: DataFrame => DataFrame = identity) {
 
   private val input = MemoryStream[Row](spark)(Encoders.row(schema))
 
@@ -30,9 +34,9 @@ final class ChangelogStream(
   private val name = s"t${ChangelogStream.next()}"
   private val fed = mutable.ArrayBuffer.empty[Row]
 
-  watermark.foldLeft(input.toDF()) { case (rows, (column, delay)) =>
+  prepared(watermark.foldLeft(input.toDF()) { case (rows, (column, delay)) =>
     rows.withWatermark(column, delay)
-  }.createOrReplaceTempView(name)
+  }).createOrReplaceTempView(name)
 
   private var query: StreamingQuery = _
 
@@ -105,7 +109,7 @@ final class ChangelogStream(
   def answer(text: String = sql): Seq[Row] = {
     import scala.jdk.CollectionConverters._
     val table = source.table(fed.toSeq)
-    spark.createDataFrame(table.asJava, source.schemaOf(schema))
+    prepared(spark.createDataFrame(table.asJava, source.schemaOf(schema)))
       .createOrReplaceTempView(s"${name}_batch")
     spark.sql(text.replace("{t}", s"${name}_batch")).collect().toSeq
   }

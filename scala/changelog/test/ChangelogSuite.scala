@@ -1,8 +1,9 @@
 package io.firesteel.changelog
 
 import io.firesteel.changelog.rules.ChangelogRoom
-import io.firesteel.checkpoint.LocalCheckpointFileManager
 import io.firesteel.core.CoreConf
+
+import io.firesteel.checkpoint.LocalCheckpointFileManager
 import io.firesteel.testkit.RoomSuite
 import org.apache.spark.sql.{Row, SparkSessionExtensions}
 import org.apache.spark.sql.internal.SQLConf

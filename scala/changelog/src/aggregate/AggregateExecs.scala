@@ -1,8 +1,8 @@
 package io.firesteel.changelog.aggregate
 
-import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
+import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec, WholeKey}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow

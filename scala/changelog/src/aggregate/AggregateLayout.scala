@@ -5,6 +5,7 @@ import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.{AnyAggregate, SplitDistinct}
 import io.firesteel.changelog.state.StateLayout
 import io.firesteel.core.rows.KeyIndex
+
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow

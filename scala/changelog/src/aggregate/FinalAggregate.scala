@@ -5,6 +5,7 @@ import io.firesteel.changelog.fold.{FoldIterator, FoldLimits, PackedValues, Valu
 import io.firesteel.changelog.state.StateEntries
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.rows.KeyIndex
+
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow

@@ -4,6 +4,7 @@ import io.firesteel.changelog.aggregate.slots.GroupState
 import io.firesteel.changelog.fold.{FoldIterator, FoldLimits, PackedValues, ValueTallies}
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.rows.KeyIndex
+
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow

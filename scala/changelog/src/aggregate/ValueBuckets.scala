@@ -16,6 +16,10 @@ private[aggregate] trait ValueChange {
  *
  * Linear hashing (Litwin, 1980): entries are added one at a time as values come, and each takes its
  * values from one other, so that a set of any size grows without a pause.
+ *
+ * Where entries expire a set shrinks in the same way. How many values have gone is told by the entries that
+ * are looked at: one with less than a third of its share has lost what it lacks, since the hash spreads
+ * values so that none has less than half of it.
  */
 final private[aggregate] class ValueBuckets(
     layout: AggregateLayout,
@@ -36,6 +40,7 @@ final private[aggregate] class ValueBuckets(
     val size = layout.sets(set).size
     grow(group, state, set, size.values(state) + (until - from))
     val buckets = size.buckets(state)
+    val share = size.values(state) / math.max(buckets, 1)
     val byBucket = new Array[Long](until - from)
     var i = 0
     while (i < byBucket.length) {
@@ -45,6 +50,7 @@ final private[aggregate] class ValueBuckets(
     }
     java.util.Arrays.sort(byBucket)
     i = 0
+    var (visited, seen) = (0, 0L)
     while (i < byBucket.length) {
       val bucket = (byBucket(i) >>> 32).toInt
       val values = load(group, set, bucket)
@@ -55,7 +61,15 @@ final private[aggregate] class ValueBuckets(
       }
       val kept = entriesOf(values)
       size.add(state, (kept.length - before).toLong)
+      if (entries.expires && before * 3L < share) size.add(state, before - share)
+      visited += 1
+      seen += kept.length
       save(group, set, bucket, values, kept)
+    }
+    // An entry that was not looked at may have values.
+    if (entries.expires) {
+      size.raise(state, if (visited < size.buckets(state)) seen.max(1L) else seen)
+      shrink(group, state, set, until - from)
     }
     if (size.values(state) == 0L) size.clear(state)
   }
@@ -68,11 +82,19 @@ final private[aggregate] class ValueBuckets(
 
   /** Visits all values of a set that have rows. */
   def foreach(group: UnsafeRow, state: GroupState, set: Int)(
-      visit: (ValueTallies, Int) => Unit): Unit =
-    (0 until layout.sets(set).size.buckets(state)).foreach { bucket =>
+      visit: (ValueTallies, Int) => Unit): Unit = {
+    val size = layout.sets(set).size
+    var found = 0L
+    (0 until size.buckets(state)).foreach { bucket =>
       val values = load(group, set, bucket)
+      found += values.size
       (0 until values.size).foreach(entry => if (values.count(entry) > 0L) visit(values, entry))
     }
+    if (entries.expires && found < size.values(state)) {
+      size.add(state, found - size.values(state))
+      if (found == 0L) size.clear(state) else shrink(group, state, set, Int.MaxValue)
+    }
+  }
 
   private def change(
       values: ValueTallies,
@@ -100,6 +122,33 @@ final private[aggregate] class ValueBuckets(
     if (wanted > size.buckets(state)) size.setBuckets(state, wanted)
   }
 
+  /**
+   * Takes away the last entries where there are twice as many as the values need, with so many changes beside
+   * them: no more than `most` at a time, unless all have been looked at anyway.
+   */
+  private def shrink(group: UnsafeRow, state: GroupState, set: Int, most: Int): Unit = {
+    val size = layout.sets(set).size
+    val changes = if (most == Int.MaxValue) 0L else most.toLong
+    val wanted = Math.toIntExact((size.values(state) + changes) / layout.sets(set).perBucket + 1)
+    val buckets = size.buckets(state)
+    if (buckets > 2 * wanted) {
+      val left = math.max(wanted, buckets - most)
+      (left until buckets).reverse.foreach(bucket => join(group, set, bucket))
+      size.setBuckets(state, left)
+    }
+  }
+
+  /** Moves the values of the last entry to where they have come from. */
+  private def join(group: UnsafeRow, set: Int, bucket: Int): Unit = {
+    val gone = load(group, set, bucket)
+    if (gone.size > 0) {
+      entries.remove(made.bucketKeyOf(group, set, bucket))
+      val to = bucket - Integer.highestOneBit(bucket)
+      val values = load(group, set, to, keeping = true)
+      save(group, set, to, values, entriesOf(values))
+    }
+  }
+
   /** Moves to a new entry the values that belong there from now on. */
   private def split(group: UnsafeRow, set: Int, bucket: Int): Unit = {
     val from = bucket - Integer.highestOneBit(bucket)
@@ -113,9 +162,13 @@ final private[aggregate] class ValueBuckets(
     }
   }
 
-  private def load(group: UnsafeRow, set: Int, bucket: Int): ValueTallies = {
+  private def load(
+      group: UnsafeRow,
+      set: Int,
+      bucket: Int,
+      keeping: Boolean = false): ValueTallies = {
     val values = loaded(set)
-    values.clear()
+    if (!keeping) values.clear()
     val stored = entries.get(made.bucketKeyOf(group, set, bucket))
     if (stored != null) {
       PackedValues.unpack(

@@ -1,8 +1,8 @@
 package io.firesteel.changelog.complete
 
-import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
+import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, UnsafeProjection}
 import org.apache.spark.sql.execution.SparkPlan

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.fold
 
 import io.firesteel.core.rows.Mix64
+
 import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.normalize
 
-import io.firesteel.changelog.fold.{FoldIterator, FoldLimits}
+import io.firesteel.changelog.fold.{ArrivalOrder, FoldIterator, FoldLimits, KeyChanges}
 import io.firesteel.changelog.state.StateEntries
 import io.firesteel.core.changes.RowKind
 import org.apache.spark.sql.catalyst.InternalRow
@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
  *
  * @param keys how many columns of an input row are its key; `columns` others, its kind and the
  *   number of the partition that it came from follow
- * @param toValue an input row's other columns and, last, whether it is a deletion
+ * @param toValue an input row's other columns and, last, that it is no deletion
  */
 final private[normalize] class FinalNormalize(
     rows: Iterator[InternalRow],
@@ -33,9 +33,7 @@ final private[normalize] class FinalNormalize(
     late: SQLMetric)
   extends FoldIterator(rows, limits) {
 
-  final private class Newest(var value: UnsafeRow, var isBefore: Boolean, var partition: Int)
-
-  private[this] val newest = new java.util.LinkedHashMap[UnsafeRow, Newest]()
+  private[this] val newest = new java.util.LinkedHashMap[UnsafeRow, KeyChanges]()
   private[this] val joined = new JoinedRow
   private[this] val deletedAt = columns
   private[this] val kindAt = keys + columns
@@ -45,43 +43,18 @@ final private[normalize] class FinalNormalize(
 
   override protected def bytes: Long = rowBytes
 
+  /** Rows of one partition come in their order, partitions in any. */
   override protected def fold(input: InternalRow): Unit = {
     val key = toKey(input)
-    val value = toValue(input)
-    val kind = input.getByte(kindAt)
-    value.setBoolean(deletedAt, RowKind.isRetraction(kind))
-    val isBefore = kind == RowKind.UpdateBefore
-    val partition = input.getInt(kindAt + 1)
     val known = newest.get(key)
+    val its = if (known != null) known else new KeyChanges(order)
     if (known == null) {
-      newest.put(key.copy(), new Newest(value.copy(), isBefore, partition))
-      rowBytes += key.getSizeInBytes + value.getSizeInBytes + FoldLimits.overhead
-    } else if (isNewer(value, isBefore, partition, known)) {
-      rowBytes += value.getSizeInBytes - known.value.getSizeInBytes
-      known.value = value.copy()
-      known.isBefore = isBefore
-      known.partition = partition
+      newest.put(key.copy(), its)
+      rowBytes += key.getSizeInBytes + FoldLimits.overhead
     }
-  }
-
-  /** Rows of one partition come in their order, partitions in any. */
-  private def isNewer(
-      value: UnsafeRow,
-      isBefore: Boolean,
-      partition: Int,
-      known: Newest): Boolean = {
-    val bySequence =
-      order.compare(value, isBefore, known.value, known.isBefore, areSame(value, known.value))
-    bySequence > 0 || (bySequence == 0 && partition >= known.partition)
-  }
-
-  /** But for whether they are deletions. */
-  private def areSame(value: UnsafeRow, other: UnsafeRow): Boolean = {
-    val deleted = value.getBoolean(deletedAt)
-    value.setBoolean(deletedAt, other.getBoolean(deletedAt))
-    val same = value == other
-    value.setBoolean(deletedAt, deleted)
-    same
+    val before = its.bytes
+    its.offer(toValue(input), input.getByte(kindAt), input.getInt(kindAt + 1).toLong)
+    rowBytes += its.bytes - before
   }
 
   override protected def drain(): Iterator[InternalRow] = {
@@ -103,21 +76,25 @@ final private[normalize] class FinalNormalize(
     }
   }
 
-  private def settle(key: UnsafeRow, its: Newest): List[InternalRow] = {
-    val (value, stored) = (its.value, entries.get(key))
-    if (stored != null &&
-      order.compare(value, its.isBefore, stored, false, areSame(value, stored)) < 0) {
-      // What came behind its own update is not out of sequence.
-      if (order.compare(value, stored) < 0) late += 1
-      Nil
-    } else {
-      // Made before the store takes the new row: the old one may be the store's own.
-      val (before, after) = (rowOf(key, stored), rowOf(key, value))
-      if (after == null && order.isByArrival) {
-        if (stored != null) entries.remove(key)
-      } else if (stored == null || entries.expires || stored != value) entries.put(key, value)
-      changes(before, after)
-    }
+  private def settle(key: UnsafeRow, its: KeyChanges): List[InternalRow] = {
+    val stored = entries.get(key)
+    val bySequence = if (stored == null) 1 else order.compare(its.newest, stored)
+    if (bySequence < 0) late += 1
+    // What came behind its own update is not out of sequence, and takes away no other row than itself.
+    if (bySequence > 0 || bySequence == 0 && (its.hasLast || its.replaces(stored))) {
+      save(key, stored, its)
+    } else Nil
+  }
+
+  private def save(key: UnsafeRow, stored: UnsafeRow, its: KeyChanges): List[InternalRow] = {
+    val value = its.newest.copy()
+    value.setBoolean(deletedAt, its.isDeletion)
+    // Made before the store takes the new row: the old one may be the store's own.
+    val (before, after) = (rowOf(key, stored), rowOf(key, value))
+    if (after == null && order.isByArrival) {
+      if (stored != null) entries.remove(key)
+    } else if (stored == null || entries.expires || stored != value) entries.put(key, value)
+    changes(before, after)
   }
 
   /** The row that a value stands for, its kind left open; none for a deletion. */

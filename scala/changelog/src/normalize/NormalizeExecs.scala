@@ -1,8 +1,8 @@
 package io.firesteel.changelog.normalize
 
-import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.ChangelogConf
-import io.firesteel.changelog.fold.{BoundColumns, FoldLimits}
+import io.firesteel.changelog.fold.{ArrivalOrder, BoundColumns, FoldLimits}
+import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
 import io.firesteel.core.rows.KeyReader
 import org.apache.spark.TaskContext

@@ -1,9 +1,11 @@
 package io.firesteel.changelog.plan
 
-import io.firesteel.changelog.plan.ColumnFacts.{closing, isTime, mapKeys, renamed}
+import io.firesteel.changelog.StateTypes
+import io.firesteel.changelog.plan.ColumnFacts.{closed, mapKeys, normalOf, renamed, timeOf}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, ExprId, Expression, Generator, NamedExpression, SortOrder}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, First, Max, Min}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.firesteel.normalizeFloats
 import org.apache.spark.sql.types.ArrayType
 
 /** One operator of a query, as changelog inference sees it; nothing of its execution. */
@@ -28,8 +30,9 @@ final private[changelog] case class Source(plan: LogicalPlan) extends ChangelogO
   override def name: String = "Source"
   override def inputs: Seq[ChangelogOperator] = Nil
   override def output: Seq[Attribute] = plan.output
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] =
-    output.filter(_.metadata.contains(EventTimeWatermark.delayKey)).map(_.exprId).toSet
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
+    output.filter(_.metadata.contains(EventTimeWatermark.delayKey))
+      .map(column => column.exprId -> EventTime.ofSource(plan, column)).toMap
   override def changes(inputs: Seq[Facts]): Changes = Changes.InsertOnly
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
@@ -50,7 +53,7 @@ final private[plan] case class SourceChanges(op: Attribute, input: ChangelogOper
   override def output: Seq[Attribute] = input.output.filterNot(_.exprId == op.exprId)
   override def changes(inputs: Seq[Facts]): Changes = Changes(updates = false, deletes = true)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = Set.empty
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = Map.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(false)
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
@@ -79,7 +82,7 @@ final private[plan] case class Normalize(
   def columns: Seq[Attribute] = output.filterNot(c => keys.exists(_.exprId == c.exprId))
   override def changes(inputs: Seq[Facts]): Changes = Changes.All
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set(keys.map(_.exprId).toSet)
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = Set.empty
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = Map.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
 }
 
@@ -101,7 +104,7 @@ final private[plan] case class TableJoin(
   extends ChangelogOperator
   with OneInput[ChangelogOperator]
   with Stateful {
-  override def name: String = "Join"
+  override def name: String = if (table.isInstanceOf[JoinedTable.Values]) "Subquery" else "Join"
 
   /** All that belongs to a key; null where there is nothing. */
   val matches: Attribute =
@@ -114,7 +117,7 @@ final private[plan] case class TableJoin(
   override def changes(inputs: Seq[Facts]): Changes =
     Changes(updates = true, deletes = inputs.head.changes.deletes)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = inputs.head.upsertKeys
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = closing(key, inputs.head)
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = closed(key, inputs.head)
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   // What a row replaces or deletes is found by its key.
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(false)
@@ -132,14 +135,11 @@ final private[changelog] case class Projection(
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = renamed(columns).flatMap {
     case (from, to) => inputs.head.trends.get(from).map(to -> _)
   }.toMap
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = {
-    val times = inputs.head.eventTimes
-    val same = renamed(columns).collect { case (from, to) if times(from) => to }
-    val made = columns.collect {
-      case alias: Alias if isTime(alias, Seq(alias.child), times) => alias.exprId
-    }
-    (same ++ made).toSet
-  }
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = columns.flatMap {
+    case alias: Alias =>
+      timeOf(alias, Seq(alias.child), inputs.head.eventTimes).map(alias.exprId -> _)
+    case column => inputs.head.eventTimes.get(column.exprId).map(column.exprId -> _)
+  }.toMap
 }
 
 /**
@@ -147,14 +147,14 @@ final private[changelog] case class Projection(
  * together; else an update may pass on one side alone, and is then an insertion or a deletion, for
  * which both sides must be known.
  */
-final private[plan] case class Selection(condition: Expression, input: ChangelogOperator)
+final private[changelog] case class Selection(condition: Expression, input: ChangelogOperator)
   extends ChangelogOperator
   with Forwarding[ChangelogOperator] {
   override def name: String = "Filter"
   override def output: Seq[Attribute] = input.output
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = inputs.head.upsertKeys
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = inputs.head.trends
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = inputs.head.eventTimes
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = inputs.head.eventTimes
 
   /** Whether updates may pass on one side alone. */
   def splitsUpdates(input: Facts): Boolean = input.changes.updates && {
@@ -182,7 +182,7 @@ final private[plan] case class Generation(
   with Multiplying[ChangelogOperator] {
   override def name: String = "Generate"
   override def output: Seq[Attribute] = input.output ++ made
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = inputs.head.eventTimes
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = inputs.head.eventTimes
 }
 
 /** Grouping sets: a row for each of them, whose keys are null where they are not in the set. */
@@ -193,10 +193,10 @@ final private[plan] case class Expansion(
   extends ChangelogOperator
   with Multiplying[ChangelogOperator] {
   override def name: String = "Expand"
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] =
-    output.indices
-      .filter(i => isTime(output(i), projections.map(_(i)), inputs.head.eventTimes))
-      .map(output(_).exprId).toSet
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
+    output.indices.flatMap { i =>
+      timeOf(output(i), projections.map(_(i)), inputs.head.eventTimes).map(output(i).exprId -> _)
+    }.toMap
 }
 
 final private[plan] case class UnionAll(inputs: Seq[ChangelogOperator], output: Seq[Attribute])
@@ -205,11 +205,13 @@ final private[plan] case class UnionAll(inputs: Seq[ChangelogOperator], output: 
   override def changes(inputs: Seq[Facts]): Changes = inputs.map(_.changes).reduce(_ | _)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
-  override def eventTimes(facts: Seq[Facts]): Set[ExprId] = output.zipWithIndex.collect {
-    case (column, at) if inputs.zip(facts).forall { case (input, its) =>
-          its.eventTimes(input.output(at).exprId)
-        } => column.exprId
-  }.toSet
+  override def eventTimes(facts: Seq[Facts]): Map[ExprId, EventTime] = output.zipWithIndex.flatMap {
+    case (column, at) =>
+      val times = inputs.zip(facts).map { case (input, its) =>
+        its.eventTimes.get(input.output(at).exprId)
+      }
+      if (times.exists(_.isEmpty)) None else Some(column.exprId -> times.flatten.reduce(_ | _))
+  }.toMap
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = inputs.map(_ => wanted)
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = fromInputs.contains(true)
 }
@@ -231,12 +233,31 @@ final private[plan] case class GroupAggregate(
   with Stateful {
   override def name: String = "Aggregate"
   override def output: Seq[Attribute] = keys ++ results
+
+  /** Keys of a collation by the results that show them: each the first of its group. */
+  private def shownKeys: Map[ExprId, ExprId] = {
+    val firsts = functions.zip(results).collect { case (AnyAggregate(first: First, None), result) =>
+      first.child.references.toSeq.map(_.exprId) -> result.exprId
+    }.toMap
+    normalOf(keys, input, StateTypes.normalForm).flatMap { case (key, own) =>
+      firsts.get(Seq(own.exprId)).map(key -> _)
+    }
+  }
+
   // SELECT DISTINCT has no result that could change.
   override def changes(inputs: Seq[Facts]): Changes =
     Changes(
-      updates = results.nonEmpty,
-      deletes = keys.nonEmpty && !inputs.head.changes.insertOnly)
-  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set(keys.map(_.exprId).toSet)
+      updates = {
+        val fixed =
+          if (inputs.head.changes.insertOnly) shownKeys.values.toSet else Set.empty[ExprId]
+        !results.forall(result => fixed(result.exprId))
+      },
+      deletes = keys.nonEmpty && !inputs.head.changes.insertOnly
+    )
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
+    val shown = if (inputs.head.changes.insertOnly) shownKeys else Map.empty[ExprId, ExprId]
+    Set(keys.map(key => shown.getOrElse(key.exprId, key.exprId)).toSet)
+  }
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] =
     // A group that has expired begins anew.
     if (!inputs.head.changes.insertOnly || ttlMs > 0) Map.empty
@@ -244,7 +265,7 @@ final private[plan] case class GroupAggregate(
       case (result, _: Count | _: Max) => result.exprId -> Trend.Rising
       case (result, _: Min) => result.exprId -> Trend.Falling
     }.toMap
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = closing(keys, inputs.head)
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = closed(keys, inputs.head)
 }
 
 /**
@@ -267,6 +288,14 @@ final private[plan] case class TopN(
   override def name: String = "TopN"
   override def output: Seq[Attribute] = input.output ++ rank
 
+  private def normal = normalOf(partition, input, normalizeFloats)
+
+  /** The result's columns: all rows of a partition show its floats alike, by which an upsert finds them. */
+  def shown: Seq[NamedExpression] = {
+    val floats = normal.values.map(_.exprId).toSet
+    output.map(c => if (floats(c.exprId)) Alias(normalizeFloats(c), c.name)(c.exprId) else c)
+  }
+
   def places: Places = Places(function, from, to, shown = rank.nonEmpty)
 
   def strategy(input: Facts): TopNStrategy = TopNStrategy.of(function, partition, order, input)
@@ -280,14 +309,16 @@ final private[plan] case class TopN(
 
   // Changes of one row come from one task only while it stays in its partition.
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
-    val of = partition.map(_.exprId).toSet
+    val shown = normal.filter { case (_, column) => output.exists(_.exprId == column.exprId) }
+    val of = partition.map(p => shown.getOrElse(p.exprId, p).exprId).toSet
     if (!places.byPlace) inputs.head.upsertKeys.map(_ ++ of)
     else if (from == to) Set(of)
     else Set(of ++ rank.map(_.exprId))
   }
 
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = closing(partition, inputs.head)
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
+    closed(partition, inputs.head)
 }
 
 /** `row_kind()`: from here on, each change is a row that stays. */
@@ -301,7 +332,7 @@ final private[changelog] case class ChangeEvents(
   override def output: Seq[Attribute] = columns.map(_.toAttribute)
   override def changes(inputs: Seq[Facts]): Changes = Changes.InsertOnly
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
-  override def eventTimes(inputs: Seq[Facts]): Set[ExprId] = Set.empty
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = Map.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(updateBefore)
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false

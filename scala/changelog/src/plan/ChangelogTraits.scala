@@ -22,7 +22,7 @@ private[plan] trait ChangelogTraits {
    * Columns of the result that the watermark closes. An operator that may take a row back whenever
    * another comes has them only among those by which it keeps its rows apart.
    */
-  def eventTimes(inputs: Seq[Facts]): Set[ExprId]
+  def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime]
 
   /** Whether each input must give update-before rows, when those above want them or do not. */
   def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean]

@@ -30,14 +30,14 @@ private[changelog] object Changes {
  *   columns of a set, and changes of rows that do come from one task, in order. The empty set says
  *   that there is never more than one row.
  * @param trends columns that can change in one direction only, when a row is replaced
- * @param eventTimes columns of time, or windows of it, of which the watermark tells: once it has passed
- *   one, no change comes of the rows with it
+ * @param eventTimes columns of time, or windows of it, of which the watermark tells: once one is over, no
+ *   change comes of the rows with it, unless it may be late
  */
 final private[plan] case class Facts(
     changes: Changes,
     upsertKeys: Set[Set[ExprId]],
     trends: Map[ExprId, Trend] = Map.empty,
-    eventTimes: Set[ExprId] = Set.empty)
+    eventTimes: Map[ExprId, EventTime] = Map.empty)
 
 /** The one direction in which a column changes. A null has no value yet, and may get one. */
 private[plan] sealed trait Trend

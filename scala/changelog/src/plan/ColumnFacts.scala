@@ -9,18 +9,35 @@ private[changelog] object ColumnFacts {
 
   /**
    * The one of the columns by which an operator keeps its rows apart by which the watermark closes them:
-   * a window before a time, which it passes earlier. By another one changes may still come.
+   * a window before a time, which it passes earlier.
    */
-  def closing(keys: Seq[Attribute], input: Facts): Set[ExprId] = {
-    val times = keys.filter(key => input.eventTimes(key.exprId))
-    times.find(_.dataType.isInstanceOf[StructType]).orElse(times.headOption).map(_.exprId).toSet
+  def closing(keys: Seq[Attribute], input: Facts): Option[Attribute] = {
+    val times = keys.filter(key => input.eventTimes.contains(key.exprId))
+    times.find(_.dataType.isInstanceOf[StructType]).orElse(times.headOption)
   }
 
-  /** Whether Spark says that the watermark has passed a column when it has passed these times of it. */
-  def isTime(column: NamedExpression, values: Seq[Expression], times: Set[ExprId]): Boolean =
-    column.metadata.contains(EventTimeWatermark.delayKey) && values.forall { value =>
-      value.references.nonEmpty && value.references.forall(c => times(c.exprId))
-    }
+  /**
+   * The columns of time of an operator that keeps its rows apart by these: by the one that closes them no
+   * change comes any more, by another one where none has come before.
+   */
+  def closed(keys: Seq[Attribute], input: Facts): Map[ExprId, EventTime] = {
+    val by = closing(keys, input).map(_.exprId)
+    keys.flatMap { key =>
+      input.eventTimes.get(key.exprId)
+        .filter(time => by.contains(key.exprId) || !time.mayBeLate)
+        .map(time => key.exprId -> time.copy(mayBeLate = false))
+    }.toMap
+  }
+
+  /** The column of time that a column is which has one of these values. */
+  def timeOf(
+      column: NamedExpression,
+      values: Seq[Expression],
+      times: Map[ExprId, EventTime]): Option[EventTime] = {
+    val isMarked = column.metadata.contains(EventTimeWatermark.delayKey)
+    val made = values.map(EventTime.made(_, isMarked, times))
+    if (made.exists(_.isEmpty)) None else made.flatten.reduceOption(_ | _)
+  }
 
   /** The upsert keys of a projection: those all of whose columns it passes on, whole or in parts. */
   def mapKeys(columns: Seq[NamedExpression], keys: Set[Set[ExprId]]): Set[Set[ExprId]] = {
@@ -42,6 +59,30 @@ private[changelog] object ColumnFacts {
         id -> of.distinctBy(_._2).map(_._3).toSet
     }
   }
+
+  /**
+   * Of columns by which an operator keeps its rows apart, and which are computed below it, the columns whose
+   * normal form they are.
+   */
+  def normalOf(
+      keys: Seq[Attribute],
+      input: ChangelogOperator,
+      form: Expression => Expression): Map[ExprId, Attribute] =
+    input match {
+      case below: Projection =>
+        val columns = below.columns.map {
+          case alias: Alias => alias.toAttribute -> alias.child
+          case column => column.toAttribute -> column
+        }
+        val pairs = for {
+          (key, value) <- columns if keys.exists(_.exprId == key.exprId)
+          (of, _) <- columns.find { case (column, own) =>
+            column.exprId != key.exprId && value.semanticEquals(form(own))
+          }
+        } yield key.exprId -> of
+        pairs.toMap
+      case _ => Map.empty
+    }
 
   /** Columns that a projection passes on, and what it calls them. */
   def renamed(columns: Seq[NamedExpression]): Seq[(ExprId, ExprId)] = columns.collect {

@@ -1,11 +1,17 @@
 package io.firesteel.changelog.plan
 
+import io.firesteel.changelog.plan.parse.UserText
+
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
 
-/** A column as it is, or computed in a projection below. */
-final private[plan] class ComputedColumns(prefix: String) {
+/**
+ * A column as it is, or computed in a projection below.
+ *
+ * @param prefix of the names of what is computed; without one it is called as the user has written it
+ */
+final private[plan] class ComputedColumns(prefix: Option[String] = None) {
 
   private val computed = ArrayBuffer.empty[NamedExpression]
 
@@ -17,7 +23,7 @@ final private[plan] class ComputedColumns(prefix: String) {
         case alias: Alias if other.deterministic && alias.child.semanticEquals(other) =>
           alias.toAttribute
       }.getOrElse {
-        val alias = Alias(other, s"$prefix${computed.size}")()
+        val alias = Alias(other, prefix.fold(UserText.name(other))(p => s"$p${computed.size}"))()
         computed += alias
         alias.toAttribute
       }

@@ -43,6 +43,13 @@ private[plan] object JoinedTable {
     }
   }
 
+  /** No table at all: what subqueries say of a row, for which there is one match. */
+  final case class Values(values: Seq[Alias]) extends JoinedTable {
+    override def columns: Seq[Attribute] = values.map(_.toAttribute)
+    override def withColumns(columns: Seq[Attribute]): Values =
+      copy(values.filter(value => columns.exists(_.exprId == value.exprId)))
+  }
+
   /**
    * Asked by key.
    *

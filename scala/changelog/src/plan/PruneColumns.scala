@@ -22,7 +22,11 @@ private[changelog] object PruneColumns {
           normalize.op +: (normalize.keys ++ normalize.sequence ++ normalize.identity))
         normalize.copy(input = only(normalize.input, read ++ told))
       case join: TableJoin =>
-        val needed = read - join.matches ++ references(join.key ++ join.streamKeys)
+        val asked = join.table match {
+          case JoinedTable.Values(values) => values
+          case _ => Nil
+        }
+        val needed = read - join.matches ++ references(join.key ++ join.streamKeys ++ asked)
         join.copy(input = only(join.input, needed))
       case Projection(columns, input) =>
         val kept = columns.filter(c => read.contains(c.toAttribute))

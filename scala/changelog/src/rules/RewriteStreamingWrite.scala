@@ -2,11 +2,12 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, InferChangelog, Inferred, Projection, PruneColumns}
-import io.firesteel.changelog.plan.lower.{DescribeMembers, MarkChanges, ChangelogNode, ChangelogTable, WriteChangelog}
+import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, MarkChanges, WriteChangelog}
 import io.firesteel.changelog.plan.parse.{LastOrder, ReadChangelog}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
 import io.firesteel.changelog.state.{ChangelogContract, TimeToLive, Watermark}
 import io.firesteel.core.decide.Decline
+
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.AnalysisException

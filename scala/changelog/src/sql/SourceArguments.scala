@@ -1,6 +1,7 @@
 package io.firesteel.changelog.sql
 
 import io.firesteel.core.errors.FiresteelAnalysisException
+
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, FunctionTableSubqueryArgumentExpression, NamedArgumentExpression}

@@ -2,6 +2,7 @@ package io.firesteel.changelog.sql
 
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.errors.FiresteelException
+
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}

@@ -2,6 +2,7 @@ package io.firesteel.changelog.sql
 
 import io.firesteel.changelog.{ChangelogConf, ChangelogErrors}
 import io.firesteel.core.decide.Decline
+
 import java.util.Locale
 
 import org.apache.spark.network.util.JavaUtils

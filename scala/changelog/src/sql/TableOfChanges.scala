@@ -1,18 +1,20 @@
 package io.firesteel.changelog.sql
 
 import io.firesteel.core.changes.RowKind
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Cast, CreateNamedStruct, EqualNullSafe, EqualTo, Expression, GetStructField, GreaterThan, If, IsNotNull, Literal, MonotonicallyIncreasingID, NamedExpression, Not, ReplicateRows, RowOrdering}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, CreateNamedStruct, EqualTo, Expression, GetStructField, GreaterThan, If, IsNotNull, Literal, MonotonicallyIncreasingID, NamedExpression, ReplicateRows}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{MaxBy, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project}
-import org.apache.spark.sql.firesteel.{comparesBytes, hasType}
-import org.apache.spark.sql.types.{BinaryType, StringType}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.firesteel.Files
 
 /** The table that a changelog in a batch query leaves behind, by Spark's own operators. */
 private[sql] object TableOfChanges {
 
   def apply(source: FromChangelog): LogicalPlan = {
     val kind = Alias(SourceKinds.read(source.opColumn, source.keys.nonEmpty), "row_kind")()
-    if (source.keys.isEmpty) counted(source, kind) else newest(source, kind)
+    if (source.keys.isEmpty) counted(source, kind)
+    else if (source.sequenceColumns.isEmpty) newest(source, kind)
+    else newestBySequence(source, kind)
   }
 
   private def comes(kind: Expression): Expression = EqualTo(kind, Literal(RowKind.Insert))
@@ -37,50 +39,41 @@ private[sql] object TableOfChanges {
     Project(rows.zip(columns).map { case (row, column) => as(column, row) }, all)
   }
 
-  /**
-   * Each key's last row, if that is not a deletion: the last by the sequence, and then by its place in its
-   * input partition; see [[ArrivalOrder]] for what an update has replaced.
-   */
+  /** Each key's last row, if that is not a deletion: by its place in its input partition. */
   private def newest(source: FromChangelog, kind: Alias): LogicalPlan = {
     val arrival = Alias(MonotonicallyIncreasingID(), "arrival")()
     val numbered = Project(source.output :+ kind :+ arrival, source.child)
-    val (kindAt, sequence) = (source.output.size, source.sequenceColumns)
-    val row = named(source.output :+ kind.toAttribute :+ arrival.toAttribute)
-    val isBefore = EqualTo(kind.toAttribute, Literal(RowKind.UpdateBefore))
-    def lastBy(order: Seq[Expression], filter: Option[Expression]) = {
-      val by = named(order :+ arrival.toAttribute)
-      Alias(MaxBy(row, by).toAggregateExpression(isDistinct = false, filter), "last")()
-    }
-    val isAfter = if (sequence.isEmpty) Nil else Seq(Not(isBefore))
-    val last = lastBy(sequence ++ isAfter, None)
-    val replaced = if (sequence.isEmpty) None else Some(lastBy(sequence, Some(isBefore)))
-    val byKey =
-      Aggregate(source.keyColumns, source.keyColumns ++ (last +: replaced.toSeq), numbered)
-    def of(alias: Alias, at: Int) = GetStructField(alias.toAttribute, at)
-    // The very row went after it had come.
-    val gone = replaced.map { before =>
-      val same = source.output.indices
-        .map(at => EqualNullSafe(exact(of(before, at)), exact(of(last, at))))
-      val later = GreaterThan(of(before, kindAt + 1), of(last, kindAt + 1))
-      (IsNotNull(before.toAttribute) +: same :+ later).reduce[Expression](And(_, _))
-    }
-    val isThere = comes(of(last, kindAt))
-    val there = Filter(gone.fold[Expression](isThere)(g => And(isThere, Not(g))), byKey)
+    val row = named(source.output :+ kind.toAttribute)
+    val last = Alias(MaxBy(row, arrival.toAttribute).toAggregateExpression(), "last")()
+    val isThere = comes(GetStructField(last.toAttribute, source.output.size))
+    shown(source, last, isThere, numbered)
+  }
+
+  /** Each key's last row by the sequence, if there is one; see [[LastChange]]. */
+  private def newestBySequence(source: FromChangelog, kind: Alias): LogicalPlan = {
+    val arrival = Alias(MonotonicallyIncreasingID(), "arrival")()
+    val numbered = Project(source.output :+ kind :+ arrival, source.child)
+    val sequence = source.sequenceColumns.map(by => source.output.indexWhere(_.exprId == by.exprId))
+    val change = LastChange(
+      source.output :+ kind.toAttribute :+ arrival.toAttribute,
+      sequence,
+      Files.asNullable(DataTypeUtils.fromAttributes(source.output)))
+    val last = Alias(change.toAggregateExpression(), "last")()
+    shown(source, last, IsNotNull(last.toAttribute), numbered)
+  }
+
+  /** The rows of the keys of which one is there. */
+  private def shown(
+      source: FromChangelog,
+      last: Alias,
+      isThere: Expression,
+      changes: LogicalPlan): LogicalPlan = {
+    val byKey = Aggregate(source.keyColumns, source.keyColumns :+ last, changes)
     val columns = source.output.zipWithIndex.map { case (column, i) =>
       val isKey = source.keyColumns.exists(_.exprId == column.exprId)
       as(column, if (isKey) column else GetStructField(last.toAttribute, i))
     }
-    Project(columns, there)
-  }
-
-  /** What is compared, so that equal is what is the same. */
-  private def exact(value: Expression): Expression = value.dataType match {
-    case string: StringType if !comparesBytes(string) => Cast(value, BinaryType)
-    case other
-        if RowOrdering.isOrderable(other) && !hasType(other) {
-          case string: StringType => !comparesBytes(string)
-        } => value
-    case _ => ValueText.of(value)
+    Project(columns, Filter(isThere, byKey))
   }
 
   private def named(columns: Seq[Expression]): Expression =

@@ -12,15 +12,17 @@ import org.apache.spark.sql.types.{DataType, StructType}
  * @param keyAt place of the time in a key of the state
  * @param rowAt place of the time in a row of the input
  * @param time type of the time: a timestamp, or a window with its end in second place
+ * @param after how long after that time a group is closed, in microseconds: of a window's start its size
  */
 final private[changelog] case class ClosedGroups(
     keyAt: Int,
     rowAt: Int,
     time: DataType,
+    after: Long,
     watermarkMs: Long) {
 
   private val isWindow = time.isInstanceOf[StructType]
-  private val micros = watermarkMs * 1000
+  private val micros = watermarkMs * 1000 - after
 
   /** Whether a key of the state is of a group that is closed. */
   def isOf(key: InternalRow): Boolean = isClosed(key, keyAt)

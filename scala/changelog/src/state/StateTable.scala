@@ -1,10 +1,11 @@
 package io.firesteel.changelog.state
 
+import io.firesteel.changelog.ChangelogErrors
+
 import java.nio.ByteOrder
 
 import scala.collection.mutable.ArrayBuffer
 
-import io.firesteel.changelog.ChangelogErrors
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, JoinedRow, Literal, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{BinaryType, IntegerType, LongType}

@@ -2,6 +2,7 @@ package io.firesteel.changelog.state
 
 import io.firesteel.changelog.ChangelogErrors
 import io.firesteel.core.decide.FiredOperator
+
 import java.util.concurrent.TimeUnit.NANOSECONDS
 
 import org.apache.hadoop.conf.Configuration
@@ -99,6 +100,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
           StatefulChangelogExec.keysOf(spread).indexWhere(_.exprId == time.exprId),
           input.output.indexWhere(_.exprId == time.exprId),
           time.dataType,
+          contract.watermark.after,
           ms)
     }
 
@@ -175,8 +177,13 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       val before = new StateSchemaCompatibilityChecker(
         StateStoreProviderId(store, getStateInfo.queryRunId),
         hadoopConf).readSchemaFile()
-      val differences = before.flatMap(b => stored.differences(b.keySchema, b.valueSchema))
-      if (differences.nonEmpty) throw ChangelogErrors.stateMismatch(nodeName, differences)
+      def differences(from: StateLayout) =
+        before.flatMap(b => from.differences(b.keySchema, b.valueSchema))
+      if (differences(stored).nonEmpty) {
+        val other = if (contract.ttl.isEmpty) layout.expiring else layout
+        if (differences(other).isEmpty) throw ChangelogErrors.stateTtlChanged(nodeName, contract.ttl.isEmpty)
+        throw ChangelogErrors.stateMismatch(nodeName, differences(stored))
+      }
     }
   }
 

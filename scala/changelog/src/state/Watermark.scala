@@ -6,8 +6,10 @@ package io.firesteel.changelog.state
  * Spark tells its own operators what the watermark is. Of others it asks, before a micro-batch is
  * planned, what they make of the one that reaches them; and it asks the operator of the micro-batch
  * before. What is said there has to be remembered for the next.
+ *
+ * @param after how long after the time of a group it must be for the group to be closed, in microseconds
  */
-final private[changelog] class Watermark extends Serializable {
+final private[changelog] class Watermark(val after: Long = 0L) extends Serializable {
 
   /** In milliseconds; 0 until there is one. */
   @volatile var ms: Long = 0L

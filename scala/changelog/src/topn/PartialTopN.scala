@@ -3,6 +3,7 @@ package io.firesteel.changelog.topn
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.Places
 import io.firesteel.core.rows.KeyIndex
+
 import java.util.Comparator
 
 import scala.collection.mutable

@@ -2,6 +2,7 @@ package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.plan.Places
 import io.firesteel.core.changes.RowKind
+
 import scala.collection.mutable.ArrayBuffer
 
 /** A change of a row at a place. */

@@ -2,6 +2,7 @@ package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.fold.Tally
 import io.firesteel.changelog.plan.{PlaceFunction, Places}
+
 import java.util.{Arrays, Comparator}
 
 import org.apache.spark.sql.catalyst.InternalRow

@@ -2,6 +2,7 @@ package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.plan.Places
 import io.firesteel.changelog.state.StateLayout
+
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.InternalRow

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.normalize
 
 import io.firesteel.changelog.{ChangelogConf, ChangelogStream, ChangelogSuite}
+
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.Row
@@ -20,6 +21,16 @@ class SequencedChangesSuite extends ChangelogSuite {
       ),
       Seq("1 a", "1 b", "1 c", "2 x")
     )
+  }
+
+  test("a sequence: what an update has replaced goes, whatever else updates have replaced since") {
+    val (after, before, other) =
+      (Row(1, "b", 5L, "+U"), Row(1, "b", 5L, "-U"), Row(1, "a", 5L, "-U"))
+    withSequence(Seq(Seq(after, before, other)), Seq(""))
+    withSequence(Seq(Seq(after), Seq(before, other)), Seq("1 b", ""))
+    withSequence(
+      Seq(Seq(after), Seq(other), Seq(before), Seq(other, after)),
+      Seq("1 b", "1 b", "", "1 b"))
   }
 
   test("a sequence: the sides of an update each with its row's own") {

@@ -2,7 +2,6 @@ package io.firesteel.changelog.state
 
 import io.firesteel.changelog.plan.lower.{ChangelogNode, StatefulNode}
 import io.firesteel.core.changes.RowKind
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, BoundReference, Literal, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan

@@ -1,8 +1,9 @@
 package io.firesteel.changelog.state
 
+import io.firesteel.changelog.ChangelogSuite
+
 import java.nio.file.{Files, Path}
 
-import io.firesteel.changelog.ChangelogSuite
 
 import org.apache.spark.sql.Row
 

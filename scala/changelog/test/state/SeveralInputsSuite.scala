@@ -1,8 +1,9 @@
 package io.firesteel.changelog.state
 
+import io.firesteel.changelog.ChangelogSuite
+
 import java.nio.file.Files
 
-import io.firesteel.changelog.ChangelogSuite
 
 import org.apache.spark.sql.{DataFrame, Encoders, Row, SparkSessionExtensions}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream

@@ -1,12 +1,13 @@
 package io.firesteel.changelog.state
 
+import io.firesteel.changelog.ChangelogSuite
+
 import java.nio.file.Files
 import java.util.UUID
 
 import scala.collection.mutable.ArrayBuffer
 import scala.util.Random
 
-import io.firesteel.changelog.ChangelogSuite
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.InternalRow

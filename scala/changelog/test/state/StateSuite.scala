@@ -346,17 +346,27 @@ class StateSuite extends ChangelogSuite {
     }
   }
 
-  test("state with a time to live and state without are not each other's") {
-    val fed = stream(schema, "SELECT k, count(DISTINCT v) AS c FROM {t} GROUP BY k")
-    try {
-      fed.start()
-      fed.feed(rows)
-      fed.stop()
-      withTtl(60000) {
-        fed.start()
-        val text = intercept[Exception](fed.feed(rows)).getMessage
-        assert(text.contains("FIRESTEEL_CHANGELOG_STATE_MISMATCH") && text.contains("written_at"))
-      }
-    } finally fed.stop()
+  test("a time to live that is switched on or off at a restart is refused by its setting's name") {
+    def changed(before: Long, after: Long): String = {
+      val fed = stream(schema, "SELECT k, count(DISTINCT v) AS c FROM {t} GROUP BY k")
+      try {
+        withConf(ChangelogConf.STATE_TTL.key -> s"${before}ms") {
+          fed.start()
+          fed.feed(rows)
+          fed.stop()
+        }
+        withConf(ChangelogConf.STATE_TTL.key -> s"${after}ms") {
+          fed.start()
+          intercept[Exception](fed.feed(rows)).getMessage
+        }
+      } finally fed.stop()
+    }
+    Seq(changed(0, 60000) -> "STATE_TTL_ON", changed(60000, 0) -> "STATE_TTL_OFF").foreach {
+      case (text, condition) =>
+        assert(text.contains(s"FIRESTEEL_CHANGELOG_$condition"), text)
+        assert(
+          text.contains("ChangelogAggregate") && text.contains(ChangelogConf.STATE_TTL.key),
+          text)
+    }
   }
 }

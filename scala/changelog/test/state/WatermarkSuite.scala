@@ -1,10 +1,15 @@
 package io.firesteel.changelog.state
 
 import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+import io.firesteel.changelog.plan.InferChangelog
+import io.firesteel.changelog.plan.lower.{StatefulNode, WriteChangelog}
+import io.firesteel.changelog.plan.parse.ReadChangelog
 import io.firesteel.changelog.rules.ExplainStream
+
 import java.sql.Timestamp
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.types.StructType
 
 /** Groups that the watermark closes: their state goes, what was told of them stays. */
@@ -67,6 +72,11 @@ class WatermarkSuite extends ChangelogSuite {
       """SELECT window(ts, '1 hour', '30 minutes') AS w, count(*) AS n FROM
         |(SELECT ts, k, count(*) AS c FROM {t} GROUP BY ts, k)
         |GROUP BY window(ts, '1 hour', '30 minutes')""".stripMargin,
+    "the start and the end of a sliding window, then its end" ->
+      """SELECT e, n, count(*) AS c FROM (SELECT window.start AS s, window.end AS e, n, count(*) AS m FROM
+         |(SELECT window(ts, '1 hour', '30 minutes'), k, count(*) AS n FROM {t}
+         |GROUP BY window(ts, '1 hour', '30 minutes'), k)
+         |GROUP BY window.start, window.end, n) GROUP BY e, n""".stripMargin,
     "windows of windows" ->
       s"""SELECT window(w, '3 hours') AS l, count(*) AS c FROM
          |(SELECT $hours, k, count(*) AS n FROM {t} GROUP BY window(ts, '1 hour'), k)
@@ -116,6 +126,48 @@ class WatermarkSuite extends ChangelogSuite {
         assert(state(fed)._1 <= after)
       }
     }
+  }
+
+  /** The columns by which the operators of a query close groups, from above down, each with its delay. */
+  private def closedBy(sql: String): Seq[(String, Long)] = {
+    val rows = spark.readStream.format("rate").load()
+    rows.selectExpr("timestamp AS ts", "CAST(value AS STRING) AS k", "value AS v")
+      .withWatermark("ts", "1 minute").createOrReplaceTempView("timed")
+    val analyzed = executionOf(spark.sql(sql.replace("{t}", "timed"))).analyzed
+    val inferred = InferChangelog(new ReadChangelog(false, None).read(analyzed), true)
+    WriteChangelog(inferred).plan.collect {
+      case node: StatefulNode => node.contract.eventTimes.head -> node.contract.watermark
+    }.map { case (column, watermark) => column.fold("none")(_.name) -> watermark.after }
+  }
+
+  test("a window's start closes groups when the window is over, and only where no row is late") {
+    val (hour, day) = (3600L * 1000000, 24L * 3600 * 1000000)
+    def above(columns: String, by: String) =
+      s"SELECT $by, count(*) AS n FROM (SELECT $columns FROM (SELECT window(ts, '1 day', '1 hour') AS w, k, " +
+        s"count(*) AS c FROM {t} GROUP BY window(ts, '1 day', '1 hour'), k)) GROUP BY $by"
+    assert(closedBy(above("w.start AS s", "s")) == Seq("s" -> day, "window" -> 0L))
+    assert(closedBy(above("w.end AS e", "e")) == Seq("e" -> 0L, "window" -> 0L))
+    assert(closedBy(above("w.end AS e, w.start AS s", "s, e")) == Seq("s" -> day, "window" -> 0L))
+    assert(closedBy(above("window_time(w) AS t", "t")) == Seq("t" -> 0L, "window" -> 0L))
+    assert(closedBy(
+      "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY s ORDER BY n DESC) AS place FROM " +
+        "(SELECT window(ts, '1 hour').start AS s, n FROM (SELECT ts, count(*) AS n FROM {t} GROUP BY ts))) " +
+        "WHERE place <= 2") == Seq("s" -> hour, "ts" -> 0L))
+    assert(closedBy(above("hour(w.start) AS h", "h")) == Seq("none" -> 0L, "window" -> 0L))
+    // Of windows of two sizes the start does not tell the end; of two alike it does.
+    def union(other: String) = "SELECT s, count(*) AS n FROM (" + Seq("1 hour", other).map { size =>
+      s"SELECT w.start AS s FROM (SELECT window(ts, '$size') AS w, count(*) FROM {t} GROUP BY window(ts, '$size'))"
+    }.mkString(" UNION ALL ") + ") GROUP BY s"
+    assert(
+      closedBy(union("1 hour")).head == "s" -> hour && closedBy(union("1 day")).head == "s" -> day)
+    val mixed = "SELECT w.start, count(*) AS n FROM (SELECT w, count(*) AS c FROM " +
+      "(SELECT window(ts, '1 hour') AS w FROM {t} UNION ALL SELECT window(ts, '1 day') FROM {t}) GROUP BY w) " +
+      "GROUP BY w.start"
+    assert(closedBy(mixed).head._1 == "none")
+    // Spark, too, takes late rows where the start of a window is all that it groups by.
+    assert(closedBy(
+      "SELECT s, count(DISTINCT v) AS n FROM (SELECT window(ts, '1 hour').start AS s, v FROM {t}) GROUP BY s")
+      .head._1 == "none")
   }
 
   test("groups of a time by which rows above may yet go are not closed") {

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.plan.{PlaceFunction, Places}
+
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow

@@ -98,13 +98,38 @@ class TopNStreamSuite extends ChangelogSuite {
     )
   }
 
-  test("partitions of 0.0 and -0.0 are one, and rows keep their own zero") {
+  test("partitions of 0.0 and -0.0 are one, and their rows show one zero") {
     assertFollows(
       "d DOUBLE, id INT",
       "SELECT d, id FROM (SELECT *, row_number() OVER (PARTITION BY d ORDER BY id) AS rn FROM {t}) " +
         "WHERE rn = 1",
       Seq(Seq(Row(0.0, 2), Row(Double.NaN, 3)), Seq(Row(-0.0, 1), Row(Double.NaN, 4)))
     )
+  }
+
+  test("places that are listed, of another type, or in no order") {
+    Seq("rn IN (1, 2)", "rn = 1 OR rn = 3", "rn <= 1.5D AND (v > 3 OR rn = 1)").foreach { bound =>
+      assertFollows(schema, top(bound), batches.take(2), restarts = Set(1))
+    }
+    assertFollows(
+      "k STRING",
+      "SELECT k FROM (SELECT k, row_number() OVER (PARTITION BY k, NULL ORDER BY NULL) AS rn FROM {t}) WHERE rn = 1",
+      Seq(Seq(Row("a"), Row("b")), Seq(Row("a"), Row("c")))
+    )
+  }
+
+  test("what a Top-N by a float shows identifies its rows, whichever zero they have") {
+    val sql =
+      "SELECT d, rn, id FROM (SELECT *, row_number() OVER (PARTITION BY d ORDER BY id) AS rn FROM {t}) " +
+        "WHERE rn <= 2"
+    val rows =
+      Seq(Seq(Row(0.0, 2), Row(Double.NaN, 3)), Seq(Row(-0.0, 1), Row(null, 4)), Seq(Row(0.0, 0)))
+    assert(assertUpserts("d DOUBLE, id INT", sql, rows))
+    // A join keeps its matches by this key.
+    assertFollows(
+      "d DOUBLE, id INT",
+      s"SELECT d, rn, id, label FROM ($sql) JOIN (SELECT id AS rn, 'x' AS label FROM range(3)) USING (rn)",
+      rows)
   }
 
   test("a filter on the place beside its bound, through projections that rename it") {

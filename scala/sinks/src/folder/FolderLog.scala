@@ -1,6 +1,7 @@
 package io.firesteel.sinks.folder
 
 import io.firesteel.sinks.apply.ApplyErrors
+
 import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.util.Using

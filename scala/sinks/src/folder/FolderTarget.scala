@@ -1,6 +1,7 @@
 package io.firesteel.sinks.folder
 
 import io.firesteel.sinks.apply.{ApplyErrors, ApplyOptions, ChangeSet, Done, NetChanges, Problem, Progress, Target, Verdict, Writer}
+
 import java.util.UUID
 
 import org.apache.hadoop.fs.{FileStatus, Path}

@@ -1,6 +1,7 @@
 package io.firesteel.sinks.folder
 
 import io.firesteel.sinks.apply.Done
+
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}

@@ -2,6 +2,7 @@ package io.firesteel.sinks.postgres
 
 import io.firesteel.core.jdbc.Secrets
 import io.firesteel.sinks.apply.ApplyErrors
+
 import java.sql.{Connection, PreparedStatement, ResultSet, SQLException}
 
 import scala.annotation.tailrec

@@ -1,6 +1,7 @@
 package io.firesteel.sinks.postgres
 
 import io.firesteel.sinks.apply.{ApplyErrors, ChangeSet}
+
 import java.sql.Connection
 
 import Postgres.{query, quoted}

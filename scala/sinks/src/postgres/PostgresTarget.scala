@@ -2,6 +2,7 @@ package io.firesteel.sinks.postgres
 
 import io.firesteel.core.errors.FiresteelException
 import io.firesteel.sinks.apply.{ApplyErrors, ChangeSet, Done, NetChanges, Progress, Target, Verdict, Writer}
+
 import java.sql.Connection
 import java.util.UUID
 

@@ -2,6 +2,7 @@ package io.firesteel.sinks.folder
 
 import io.firesteel.core.errors.FiresteelException
 import io.firesteel.sinks.apply.Done
+
 import java.nio.file.Files
 
 import org.apache.hadoop.conf.Configuration

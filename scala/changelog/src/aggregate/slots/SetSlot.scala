@@ -3,7 +3,10 @@ package io.firesteel.changelog.aggregate.slots
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.{DataType, LongType}
 
-/** How many values a set has in the store, and in how many entries: see [[ValueBuckets]]. */
+/**
+ * How many values a set has in the store, and in how many entries: see [[ValueBuckets]]. Where entries
+ * expire the number of values is an estimate; it is 0 only when there are none.
+ */
 final private[aggregate] class SetSlot extends Slot {
 
   override val fields: Seq[(String, DataType)] = Seq("values" -> LongType, "buckets" -> LongType)
@@ -11,6 +14,10 @@ final private[aggregate] class SetSlot extends Slot {
   def values(state: GroupState): Long = state.longs(longAt)
 
   def add(state: GroupState, values: Long): Unit = state.longs(longAt) += values
+
+  /** At least so many. */
+  def raise(state: GroupState, values: Long): Unit =
+    state.longs(longAt) = math.max(state.longs(longAt), values)
 
   def buckets(state: GroupState): Int = state.longs(longAt + 1).toInt
 

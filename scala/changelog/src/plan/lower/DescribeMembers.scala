@@ -1,9 +1,10 @@
 package io.firesteel.changelog.plan.lower
 
-import java.util.IdentityHashMap
-
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, GroupAggregate, Inferred, Normalize, Projection, QueryText, Selection, Source, SourceChanges, Stateful, TableJoin, TopN, UnionAll}
 import io.firesteel.changelog.state.MemberRecord
+
+import java.util.IdentityHashMap
+
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId}
 

@@ -3,7 +3,6 @@ package io.firesteel.changelog.plan.lower
 import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, Inferred, Projection}
 import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.core.changes.ChangelogMetadata
-
 import org.apache.spark.sql.catalyst.expressions.{Alias, ExprId, NamedExpression}
 
 /** Writes [[ChangelogMetadata]] onto the column of kinds of a query's result. */

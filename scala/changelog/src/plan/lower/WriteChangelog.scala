@@ -1,13 +1,14 @@
 package io.firesteel.changelog.plan.lower
 
-import java.util.IdentityHashMap
-
 import io.firesteel.changelog.StateTypes
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, Expansion, Generation, GroupAggregate, Inferred, JoinedTable, Normalize, Projection, Selection, Source, SourceChanges, TableJoin, TopN, TopNStrategy, UnionAll}
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
 import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, TimeToLive, Watermark, WholeKey}
 import io.firesteel.core.changes.RowKind
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or, PredicateHelper}
+
+import java.util.IdentityHashMap
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, BoundReference, CreateArray, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, Expand, Filter, Generate, HintInfo, Join, JoinHint, LogicalPlan, Project, Union}
 import org.apache.spark.sql.types.LongType
@@ -62,7 +63,12 @@ final private[changelog] class WriteChangelog(
       normalize.columns,
       normalize.sequence,
       // The source may take a row back whenever it likes: the watermark closes nothing.
-      contract(Some(kind.toAttribute), kindOut, None, normalize.ttlMs, inferred),
+      contract(
+        Some(kind.toAttribute),
+        kindOut,
+        (None, new Watermark),
+        normalize.ttlMs,
+        inferred),
       Project(normalize.keys ++ normalize.columns :+ kind, input.plan)
     )
     Written(Project(normalize.output :+ kindOut, node), Some(kindOut))
@@ -86,6 +92,7 @@ final private[changelog] class WriteChangelog(
     val joined = join.table match {
       case table: JoinedTable.Whole => joinedWhole(join, table, rows)
       case table: JoinedTable.ByKey => joinedByKey(join, table, rows, kind)
+      case table: JoinedTable.Values => joinedValues(join, table, rows)
     }
     val (key, plan) = WholeKey.orWhole(join.key, joined)
     val node = ChangelogNormalize(
@@ -105,6 +112,16 @@ final private[changelog] class WriteChangelog(
     val broadcast = JoinHint(None, Some(HintInfo(Some(BROADCAST))))
     val (keys, plan) = table.byKey(join.matches)
     Join(rows, plan, LeftOuter, equal(join.streamKeys, keys), broadcast)
+  }
+
+  private def joinedValues(
+      join: TableJoin,
+      table: JoinedTable.Values,
+      rows: LogicalPlan): LogicalPlan = {
+    val one = CreateArray(Seq(table.element))
+    Project(
+      rows.output :+ Alias(one, join.matches.name)(join.matches.exprId),
+      Project(rows.output ++ table.values, rows))
   }
 
   /** For a row that goes nothing is asked: what was found for it is in state. */
@@ -161,9 +178,11 @@ final private[changelog] class WriteChangelog(
   private def topN(topN: TopN, inferred: Inferred, input: Written): Written = {
     val kind = ChangelogNode.newKind()
     val columns = topN.input.output.filterNot(c => topN.partition.exists(_.exprId == c.exprId))
-    StateTypes.require("TopN", topN.partition ++ columns)
     val below = inferred.inputs.head
     val strategy = topN.strategy(below.facts)
+    // The only row of a partition is kept as a value: nothing is compared with what it carries.
+    val isValue = topN.places.isFirst && strategy != TopNStrategy.Retract
+    StateTypes.require("TopN", if (isValue) topN.partition else topN.partition ++ columns)
     // Rows that are replaced are found by their key; none is taken back.
     val upserts = (strategy, input.kind) match {
       case (TopNStrategy.UpdateFast(_), Some(its)) if below.updateBefore =>
@@ -191,32 +210,31 @@ final private[changelog] class WriteChangelog(
         inferred),
       plan
     )
-    Written(Project(topN.output :+ kind, node), Some(kind))
+    Written(Project(topN.shown :+ kind, node), Some(kind))
   }
 
   /** That of an operator with one input. */
   private def contract(
       kindIn: Option[Attribute],
       kindOut: Attribute,
-      eventTime: Option[Attribute],
+      closing: (Option[Attribute], Watermark),
       ttlMs: Long,
       inferred: Inferred): ChangelogContract = ChangelogContract(
     Seq(kindIn),
     Some(kindOut),
     inferred.updateBefore,
-    Seq(eventTime),
+    Seq(closing._1),
     TimeToLive.of(ttlMs),
-    new Watermark,
+    closing._2,
     inferred.mode,
     members.get(inferred.operator))
 
-  /** The column by which the watermark closes what an operator keeps apart by these. */
-  private def closing(keys: Seq[Attribute], inferred: Inferred): Option[Attribute] =
-    if (!closes) None
-    else {
-      val by = ColumnFacts.closing(keys, inferred.inputs.head.facts)
-      keys.find(key => by(key.exprId))
-    }
+  /** The column by which the watermark closes what an operator keeps apart by these, and when. */
+  private def closing(keys: Seq[Attribute], inferred: Inferred): (Option[Attribute], Watermark) = {
+    val facts = inferred.inputs.head.facts
+    val by = if (closes) ColumnFacts.closing(keys, facts) else None
+    (by, new Watermark(by.fold(0L)(column => facts.eventTimes(column.exprId).after)))
+  }
 
   private def project(columns: Seq[NamedExpression], input: Written): Written =
     Written(Project(columns ++ input.kind, input.plan), input.kind)

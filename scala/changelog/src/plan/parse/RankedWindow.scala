@@ -1,11 +1,10 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.sql.RowKindFunction
-import io.firesteel.changelog.ChangelogErrors
+import io.firesteel.changelog.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, TopN}
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeMap, Between, BinaryComparison, Cast, DenseRank, EqualNullSafe, EqualTo, Expression, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual, NamedExpression, PredicateHelper, Rank, RowNumber, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeMap, Between, DenseRank, Expression, GreaterThanOrEqual, LessThanOrEqual, NamedExpression, PredicateHelper, Rank, RowNumber, WindowExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Window}
-import org.apache.spark.sql.firesteel.normalizeFloats
+import org.apache.spark.sql.types.NullType
 
 /**
  * A filter on a place in an order: `WHERE row_number() OVER (PARTITION BY k ORDER BY v) <= 10`.
@@ -28,10 +27,14 @@ final private[parse] case class RankedWindow(
   def expressions: Seq[Expression] = window.partitionSpec ++ window.orderSpec
 
   def operator(input: ChangelogOperator, ttlMs: Long): ChangelogOperator = {
-    val below = new ComputedColumns("_window")
-    // The row keeps its own -0.0; the key of its partition does not.
-    val partition = window.partitionSpec.map(p => below.of(normalizeFloats(p)))
-    val order = window.orderSpec.map(o => o.copy(child = below.of(o.child)))
+    val below = new ComputedColumns()
+    // What is always null sets no rows apart and in no order.
+    val partition = window.partitionSpec.filter(_.dataType != NullType).map { p =>
+      below.of(StateTypes.normalForm(p))
+    }
+    val order = window.orderSpec.filter(_.dataType != NullType).map { o =>
+      o.copy(child = below.of(o.child))
+    }
     TopN(
       partition.distinctBy(_.exprId),
       order,
@@ -66,21 +69,22 @@ private[parse] object RankedWindow extends PredicateHelper {
       window: Window,
       rank: Attribute,
       function: PlaceFunction): RankedWindow = {
-    val (bounds, rest) = splitConjunctivePredicates(withoutBetween(filter.condition)).partitionMap {
-      written =>
-        bound(projected.lists.foldLeft(written)(insert), rank).toLeft(written)
+    val parts = splitConjunctivePredicates(withoutBetween(filter.condition)).map { written =>
+      written -> PlaceBound.of(projected.lists.foldLeft(written)(insert), rank)
     }
-    val uppers = bounds.flatMap(_.to)
-    if (uppers.isEmpty) throw ChangelogErrors.noUpperBound(function.name, filter.condition.sql)
-    val from = bounds.flatMap(_.from).maxOption.getOrElse(1L).max(1L)
+    val bound = parts.flatMap(_._2).foldLeft(PlaceBound.all)(_ and _)
+    val to = bound.to.getOrElse {
+      throw ChangelogErrors.noUpperBound(function.name, UserText.of(filter.condition))
+    }
+    val rest = parts.collect { case (written, its) if !its.exists(_.isExact) => written }
     RankedWindow(
       window,
       rank,
       function,
       projected.lists,
       projected.ttl,
-      from,
-      uppers.min,
+      bound.from,
+      to,
       rest)
   }
 
@@ -96,49 +100,6 @@ private[parse] object RankedWindow extends PredicateHelper {
     val values = AttributeMap(columns.collect { case a: Alias => a.toAttribute -> a.child })
     condition.transform { case a: Attribute => values.getOrElse(a, a) }
   }
-
-  private case class Bound(from: Option[Long], to: Option[Long])
-
-  private def bound(condition: Expression, rank: Attribute): Option[Bound] = condition match {
-    case comparison: BinaryComparison =>
-      val (left, right) = (comparison.left, comparison.right)
-      if (isRank(left, rank)) number(right).flatMap(n => of(comparison, n, flipped = false))
-      else if (isRank(right, rank)) number(left).flatMap(n => of(comparison, n, flipped = true))
-      else None
-    case _ => None
-  }
-
-  private def of(comparison: BinaryComparison, n: Long, flipped: Boolean): Option[Bound] =
-    comparison match {
-      case _: EqualTo | _: EqualNullSafe => Some(Bound(Some(n), Some(n)))
-      case _: LessThanOrEqual => Some(if (flipped) least(n) else most(n))
-      case _: GreaterThanOrEqual => Some(if (flipped) most(n) else least(n))
-      case _: LessThan => Some(if (flipped) least(n + 1) else most(n - 1))
-      case _: GreaterThan => Some(if (flipped) most(n - 1) else least(n + 1))
-      case _ => None
-    }
-
-  private def most(n: Long) = Bound(None, Some(n))
-  private def least(n: Long) = Bound(Some(n), None)
-
-  private def isRank(e: Expression, rank: Attribute): Boolean = e match {
-    case a: Attribute => a.exprId == rank.exprId
-    case cast: Cast =>
-      Cast.canUpCast(cast.child.dataType, cast.dataType) && isRank(cast.child, rank)
-    case _ => false
-  }
-
-  private def number(e: Expression): Option[Long] =
-    if (!e.foldable || RowKindFunction.isIn(e)) None
-    else {
-      e.eval() match {
-        case n: Int => Some(n.toLong)
-        case n: Long if n.abs < Int.MaxValue.toLong * 4 => Some(n)
-        case n: Short => Some(n.toLong)
-        case n: Byte => Some(n.toLong)
-        case _ => None
-      }
-    }
 
   private def functionOf(e: Expression): Option[PlaceFunction] = e match {
     case _: RowNumber => Some(PlaceFunction.RowNumber)

@@ -3,7 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{AnyAggregate, ChangelogOperator, ComputedColumns, GroupAggregate}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, If, Literal, NamedExpression, RuntimeReplaceableAggregate, SessionWindow, SortOrder}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Average, Count, DeclarativeAggregate, ImperativeAggregate, Max, Min, Sum}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Average, Count, DeclarativeAggregate, First, ImperativeAggregate, Max, Min, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.firesteel.normalizeFloats
 import org.apache.spark.sql.types.{DataType, NumericType}
@@ -25,18 +25,19 @@ private[parse] object ReadAggregate {
   def apply(aggregate: Aggregate, ttlMs: Long, input: ChangelogOperator): ReadAggregate = {
     requireNoSession(aggregate.groupingExpressions)
     val retracting = !input.facts.changes.insertOnly
-    val below = new ComputedColumns("_column")
-    val keys = aggregate.groupingExpressions.map(g => g -> below.of(normalizeFloats(g)))
-    StateTypes.require("GROUP BY", keys.map(_._2))
+    val below = new ComputedColumns()
+    val keys = aggregate.groupingExpressions.map(g => Key(g, below))
+    StateTypes.require("GROUP BY", keys.map(_.column))
     val calls = aggregate.aggregateExpressions
       .flatMap(_.collect { case call: AggregateExpression => call })
       .distinctBy(_.canonicalized)
       .map(call => call -> Call(call, below, retracting))
+    val all = keys.distinctBy(_.column.exprId).flatMap(_.first) ++ calls.map(_._2)
     val operator = GroupAggregate(
-      keys.map(_._2).distinctBy(_.exprId),
-      calls.map(_._2.function),
-      calls.map(_._2.distinct),
-      calls.map(_._2.result),
+      keys.map(_.column).distinctBy(_.exprId),
+      all.map(_.function),
+      all.map(_.distinct),
+      all.map(_.result),
       ttlMs,
       below.over(input))
     val columns = aggregate.aggregateExpressions.map { column =>
@@ -47,8 +48,8 @@ private[parse] object ReadAggregate {
             calls.collectFirst {
               case (c, read) if c.canonicalized == call.canonicalized => read.result
             }.get
-          case part if keys.exists(_._1.semanticEquals(part)) =>
-            keys.find(_._1.semanticEquals(part)).get._2
+          case part if keys.exists(_.written.semanticEquals(part)) =>
+            keys.find(_.written.semanticEquals(part)).get.shown
         }
       )
     }
@@ -69,12 +70,41 @@ private[parse] object ReadAggregate {
   /** `SELECT DISTINCT`: groups of all columns, with no aggregates. */
   def distinct(ttlMs: Long, input: ChangelogOperator): ChangelogOperator = {
     requireNoSession(input.output)
-    val below = new ComputedColumns("_column")
-    val keys = input.output.map(column => below.of(normalizeFloats(column)))
-    StateTypes.require("DISTINCT", keys)
-    val operator =
-      GroupAggregate(keys.distinctBy(_.exprId), Nil, Nil, Nil, ttlMs, below.over(input))
-    ComputedColumns.named(input.output.zip(keys), operator)
+    val below = new ComputedColumns()
+    val keys = input.output.map(column => Key(column, below))
+    StateTypes.require("DISTINCT", keys.map(_.column))
+    val firsts = keys.distinctBy(_.column.exprId).flatMap(_.first)
+    val operator = GroupAggregate(
+      keys.map(_.column).distinctBy(_.exprId),
+      firsts.map(_.function),
+      firsts.map(_.distinct),
+      firsts.map(_.result),
+      ttlMs,
+      below.over(input))
+    ComputedColumns.named(input.output.zip(keys.map(_.shown)), operator)
+  }
+
+  /**
+   * What rows are grouped by.
+   *
+   * @param written by the user
+   * @param column whose bytes are equal in a group
+   * @param first the group's first value, which shows what a string of a collation is called
+   */
+  final private case class Key(written: Expression, column: Attribute, first: Option[Call]) {
+    def shown: Attribute = first.fold(column)(_.result)
+  }
+
+  private object Key {
+    def apply(written: Expression, below: ComputedColumns): Key = {
+      val column = below.of(StateTypes.normalForm(written))
+      val first = Option.when(column.dataType != written.dataType) {
+        val function = First(below.of(written), ignoreNulls = false)
+        val result = AttributeReference(column.name, written.dataType)()
+        Call(AnyAggregate(function, None), distinct = false, result)
+      }
+      Key(written, column, first)
+    }
   }
 
   /** One call, whose arguments are columns; null where its `FILTER` does not hold. */
@@ -90,7 +120,7 @@ private[parse] object ReadAggregate {
       def argument(value: Expression): Attribute = {
         val filtered =
           call.filter.fold(value)(f => If(f, value, Literal(null, value.dataType)))
-        below.of(if (distinct) normalizeFloats(filtered) else filtered)
+        below.of(if (distinct) StateTypes.normalForm(filtered) else filtered)
       }
       val read: Expression = function match {
         case Count(Seq(Literal(value, _))) if value != null && call.filter.isEmpty && !distinct =>
@@ -106,8 +136,12 @@ private[parse] object ReadAggregate {
       read match {
         case _: Count if !distinct => ()
         case _: AnyAggregate if !retracting && !distinct => ()
+        case any: AnyAggregate if !distinct =>
+          StateTypes.requireValues(function.prettyName, any.function.references.toSeq)
         case any: AnyAggregate =>
           StateTypes.require(function.prettyName, any.function.references.toSeq)
+        case extreme @ (_: Min | _: Max) =>
+          StateTypes.requireValues(function.prettyName, extreme.references.toSeq)
         case other =>
           StateTypes.require(
             function.prettyName,

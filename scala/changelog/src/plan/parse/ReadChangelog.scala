@@ -3,9 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.{ChangelogConf, ChangelogErrors}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, MatchedRows, Projection, Selection, Source, SplitDistinct, UnionAll}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
-import scala.annotation.tailrec
-
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, CurrentCatalog, CurrentDatabase, CurrentTimeZone, CurrentUser, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, CurrentCatalog, CurrentDatabase, CurrentTimeZone, CurrentUser, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View, Window}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.internal.SQLConf
@@ -30,8 +28,12 @@ final private[changelog] class ReadChangelog(
     case alias: SubqueryAlias => read(alias.child)
     case view: View => read(view.child)
     case project: Project => this.project(project.projectList, read(project.child))
-    case aggregate: Aggregate =>
-      val input = noEvents("Aggregate", read(aggregate.child))
+    case asking: Aggregate =>
+      val rows = noEvents("Aggregate", read(asking.child))
+      val kept = KeptSubqueries.of(asking.expressions, rows, ttlMs)
+      val (aggregate, input) = kept.fold((asking, rows)) { its =>
+        (asking.mapExpressions(its(_)).asInstanceOf[Aggregate], its.input)
+      }
       val grouped = ReadAggregate(
         aggregate,
         ttlMs,
@@ -72,12 +74,15 @@ final private[changelog] class ReadChangelog(
   private def project(
       columns: Seq[NamedExpression],
       input: ChangelogOperator): ChangelogOperator =
-    if (columns.exists(RowKindFunction.isIn)) {
-      ChangeEvents(
-        columns,
-        updateBefore,
-        noEvents("row_kind()", repeatable("Project", columns, input)))
-    } else Projection(columns, repeatable("Project", columns, input))
+    KeptSubqueries.of(columns, input, ttlMs) match {
+      case Some(kept) => project(columns.map(kept(_)), kept.input)
+      case None if columns.exists(RowKindFunction.isIn) =>
+        ChangeEvents(
+          columns,
+          updateBefore,
+          noEvents("row_kind()", repeatable("Project", columns, input)))
+      case None => Projection(columns, repeatable("Project", columns, input))
+    }
 
   private def filter(filter: Filter): ChangelogOperator = filter match {
     case asking if RowKindFunction.isIn(asking.condition) =>
@@ -86,16 +91,32 @@ final private[changelog] class ReadChangelog(
     case Filter(above, FilterBelow(below, columns))
         if above.deterministic && Projected.of(below.child).below.isInstanceOf[Window] =>
       project(columns, this.filter(Filter(And(below.condition, above), below.child)))
-    case RankedWindow(ranked) =>
-      val its = keeping(ranked.ttl)
-      val input = noEvents("TopN", its.read(ranked.window.child))
-      val topN = ranked.operator(computable("TopN", ranked.expressions, input), its.ttlMs)
-      val projected = ranked.projections.reverse.foldLeft(topN)((op, list) => project(list, op))
-      ranked.rest.foldLeft(projected)((op, condition) => select(condition, op))
+    case RankedWindow(ranked) => this.ranked(ranked, filter.child.output)
+    case ReadJoin.Filtered(join) => read(join)
     // HAVING has the SELECT's kinds below it, whose rows it is to leave out.
-    case Filter(condition, grouped) if ReadChangelog.isSelectOfGroups(grouped) =>
+    case Filter(condition, grouped) if SelectedKinds.isOfGroups(grouped) =>
       having(condition, read(grouped))
     case plain => select(plain.condition, read(plain.child))
+  }
+
+  /** QUALIFY has the SELECT's kinds below it, too: they are asked for above what it leaves. */
+  private def ranked(ranked: RankedWindow, output: Seq[Attribute]): ChangelogOperator = {
+    val its = keeping(ranked.ttl)
+    val query = its.read(ranked.window.child)
+    val (kinds, rows) =
+      if (SelectedKinds.areBelow(ranked.window.child)) SelectedKinds.apart(query) else (Nil, query)
+    val input = noEvents("TopN", rows)
+    val topN = ranked.operator(computable("TopN", ranked.expressions, input), its.ttlMs)
+    val projected = ranked.projections.reverse.foldLeft(topN) { (op, list) =>
+      val others = list.filterNot(column => kinds.exists(_.exprId == column.exprId))
+      project(SelectedKinds.withReadBy(kinds, others), op)
+    }
+    val (ofKinds, ofRows) = ranked.rest.partition(SelectedKinds.reads(_, kinds))
+    val left = ofRows.foldLeft(projected)((op, condition) => select(condition, op))
+    val told =
+      if (kinds.isEmpty) left
+      else project(output.map(c => kinds.find(_.exprId == c.exprId).getOrElse(c)), left)
+    ofKinds.foldLeft(told)((op, condition) => select(condition, op))
   }
 
   /** Below the place where changes become rows, unless it asks for their kinds. */
@@ -103,13 +124,10 @@ final private[changelog] class ReadChangelog(
     result match {
       case ChangeEvents(columns, before, input) =>
         val (kinds, others) = columns.partition(RowKindFunction.isIn)
-        if (kinds.exists(kind => condition.references.contains(kind.toAttribute)))
-          select(condition, result)
+        if (SelectedKinds.reads(condition, kinds)) select(condition, result)
         else {
           // Computed once, below both; with what is computed of kinds.
-          val read = kinds.flatMap(_.references.toSeq)
-            .filterNot(column => others.exists(_.exprId == column.exprId))
-          val below = Projection(others ++ read.distinct, input)
+          val below = Projection(SelectedKinds.withReadBy(kinds, others), input)
           val shown = columns.map(c => if (kinds.contains(c)) c else c.toAttribute)
           ChangeEvents(shown, before, select(condition, below))
         }
@@ -117,7 +135,7 @@ final private[changelog] class ReadChangelog(
       case Projection(columns, below)
           if isOfEvents(below) && columns.forall(_.deterministic) &&
             !SubqueryExpression.hasSubquery(condition) && !asksUsersFunctions(condition, columns) =>
-        Projection(columns, having(ReadChangelog.inTermsOf(columns, condition), below))
+        Projection(columns, having(SelectedKinds.inTermsOf(columns, condition), below))
       case other => select(condition, other)
     }
 
@@ -137,8 +155,12 @@ final private[changelog] class ReadChangelog(
       case rows @ Projection(columns, below)
           if !MatchedRows.are(rows) && condition.deterministic && columns.forall(_.deterministic) &&
             !SubqueryExpression.hasSubquery(condition) && !asksUsersFunctions(condition, columns) =>
-        Projection(columns, select(ReadChangelog.inTermsOf(columns, condition), below))
-      case _ => Selection(condition, repeatable("Filter", Seq(condition), input))
+        Projection(columns, select(SelectedKinds.inTermsOf(columns, condition), below))
+      case _ =>
+        KeptSubqueries.of(Seq(condition), input, ttlMs) match {
+          case Some(kept) => Projection(input.output, Selection(kept(condition), kept.input))
+          case None => Selection(condition, repeatable("Filter", Seq(condition), input))
+        }
     }
 
   private def asksUsersFunctions(condition: Expression, columns: Seq[NamedExpression]): Boolean =
@@ -166,7 +188,7 @@ final private[changelog] class ReadChangelog(
       input: ChangelogOperator): ChangelogOperator = {
     if (!input.facts.changes.insertOnly) {
       expressions.find(ReadChangelog.varies).foreach { e =>
-        throw ChangelogErrors.notRepeatable(operator, e.sql)
+        throw ChangelogErrors.notRepeatable(operator, UserText.of(e))
       }
     }
     input
@@ -207,31 +229,6 @@ private object FilterBelow {
 
 private[changelog] object ReadChangelog {
 
-  /**
-   * The SELECT of a GROUP BY: where columns are computed of others of it Spark makes two projections, and one
-   * more for each column that is computed of such a one.
-   */
-  private def isSelectOfGroups(plan: LogicalPlan): Boolean = {
-    @tailrec
-    def isAbove(below: LogicalPlan): Boolean = below match {
-      case Project(_, _: Aggregate) => true
-      case Project(_, lower) => isAbove(lower)
-      case _ => false
-    }
-    plan match {
-      case _: Aggregate => true
-      case Project(_, lower) => isAbove(lower)
-      case _ => false
-    }
-  }
-
-  /** A condition on a projection's columns as one on what is below. */
-  private def inTermsOf(columns: Seq[NamedExpression], condition: Expression): Expression = {
-    val meaning = columns.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
-    condition.transformUp {
-      case column: Attribute => meaning.getOrElse(column.exprId, column)
-    }
-  }
 
   /** Whether the expression may have another value when it is evaluated again. */
   private def varies(expression: Expression): Boolean =

@@ -2,9 +2,10 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.ChangelogErrors
 import io.firesteel.changelog.plan.{ChangelogOperator, JoinedTable, MatchedRows, Projection, PruneColumns, Selection, TableJoin}
+import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.core.plans.ReadByKey
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, EqualTo, Expression, If, IsNotNull, IsNull, Literal, NamedExpression, PredicateHelper}
-import org.apache.spark.sql.catalyst.plans.{Inner, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, EqualTo, Expression, If, IsNotNull, IsNull, Literal, NamedExpression, PredicateHelper, SubqueryExpression}
+import org.apache.spark.sql.catalyst.plans.{Cross, Inner, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project}
 
 /**
@@ -25,11 +26,12 @@ private[parse] object ReadJoin extends PredicateHelper {
     // Columns that nothing reads may hide what identifies a row.
     val input = PruneColumns(read(stream))
     val parts = Parts(join, input, table)
-    if (parts.both.nonEmpty && join.joinType != Inner) {
+    if (parts.both.nonEmpty && join.joinType != Inner && join.joinType != Cross) {
       throw unsupported(
         join.joinType,
-        s"${parts.both.head.sql} asks more of two rows than equality",
-        "put it into a WHERE above the join, or into a view of the table")
+        s"${UserText.of(parts.both.head)} asks more of two rows than equality",
+        "put it into a WHERE above the join, or into a view of the table"
+      )
     }
     val found = lookup(join.joinType, input, ttlMs, table, parts)
     join.joinType match {
@@ -42,9 +44,30 @@ private[parse] object ReadJoin extends PredicateHelper {
     }
   }
 
+  /**
+   * A join whose condition stands in a filter above it: `FROM a, b WHERE a.id = b.id`. Of another join such a
+   * filter stays where it is: what is below decides what is kept in state.
+   */
+  object Filtered {
+    def unapply(filter: Filter): Option[Join] = filter.child match {
+      case join: Join if isBare(join) && isPart(filter.condition) =>
+        val all = join.condition.foldRight(filter.condition)(And(_, _))
+        Some(join.copy(condition = Some(all)))
+      case _ => None
+    }
+
+    private def isBare(join: Join): Boolean =
+      join.children.count(_.isStreaming) == 1 &&
+        (join.joinType == Cross || join.joinType == Inner && join.condition.isEmpty)
+
+    private def isPart(condition: Expression): Boolean =
+      condition.deterministic && !SubqueryExpression.hasSubquery(condition) &&
+        !RowKindFunction.isIn(condition)
+  }
+
   /** Whether rows of the stream without a match stay; an error for joins that cannot be. */
   private def keepsStream(joinType: JoinType, isLeft: Boolean): Boolean = joinType match {
-    case Inner => false
+    case Inner | Cross => false
     case LeftOuter if isLeft => true
     case RightOuter if !isLeft => true
     case LeftSemi | LeftAnti if isLeft => true
@@ -78,8 +101,10 @@ private[parse] object ReadJoin extends PredicateHelper {
       if (equal.flatten.isEmpty) {
         throw unsupported(
           join.joinType,
-          "no column of the one side equals one of the other",
-          "add an equality, as in ON a.id = b.id")
+          "no column of the one side equals one of the other, so that each row would be kept with all rows " +
+            "of the table",
+          "add an equality, as in JOIN t ON a.id = t.id"
+        )
       }
       Parts(equal.flatten, ofTheStream, ofTheTable, both)
     }

@@ -23,7 +23,7 @@ private[parse] object ReadSource {
 
   /** Rows that go are found by their bytes: 0.0 is kept for -0.0. */
   private def whole(from: FromChangelog, rows: Source): ChangelogOperator = {
-    val below = new ComputedColumns("_column")
+    val below = new ComputedColumns()
     val columns =
       from.output.filterNot(_.exprId == from.opColumn.exprId).map(c =>
         c -> below.of(normalizeFloats(c)))
@@ -33,7 +33,7 @@ private[parse] object ReadSource {
 
   /** Keys are equal in state when their bytes are: 0.0 is kept for -0.0. */
   private def normalized(from: FromChangelog, ttlMs: Long, rows: Source): ChangelogOperator = {
-    val below = new ComputedColumns("_key")
+    val below = new ComputedColumns(Some("_key"))
     val keys = from.keyColumns.map(key => below.of(normalizeFloats(key)))
     val sequence = from.sequenceColumns
     val identity = if (sequence.isEmpty) None else Some(below.of(hashed(from.output)))

@@ -3,6 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, TopN}
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort}
+import org.apache.spark.sql.types.NullType
 
 /**
  * `ORDER BY ... LIMIT n [OFFSET m]`: a Top-N of the whole.
@@ -17,8 +18,10 @@ final private[parse] case class SortedLimit(
     to: Long) {
 
   def operator(input: ChangelogOperator, ttlMs: Long): ChangelogOperator = {
-    val below = new ComputedColumns("_order")
-    val order = sort.order.map(o => o.copy(child = below.of(o.child)))
+    val below = new ComputedColumns()
+    val order = sort.order.filter(_.dataType != NullType).map { o =>
+      o.copy(child = below.of(o.child))
+    }
     TopN(Nil, order, PlaceFunction.RowNumber, from, to, None, ttlMs, below.over(input))
   }
 }

@@ -1,11 +1,12 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.sql.{RowKindFunction, StateTtl}
-import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, DeserializeToObject, EventTimeWatermark, Expand, Filter, Generate, Join, LeafNode, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, SerializeFromObject, SubqueryAlias, TypedFilter, Union, View}
+import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, Deduplicate, DeduplicateWithinWatermark, DeserializeToObject, EventTimeWatermark, Expand, Filter, Generate, Join, LeafNode, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, SerializeFromObject, SubqueryAlias, TypedFilter, Union, View}
 
 /**
- * A part of a query that Spark plans by itself, with rows that come and stay: it keeps no state and
- * asks for no kinds. Joins with a table that is not a stream belong to it.
+ * A part of a query that Spark plans by itself, with rows that come and stay: it asks for no kinds, and
+ * keeps no state but of what it has given before, where it leaves duplicates out. Joins with a table that is
+ * not a stream belong to it.
  */
 private[parse] object StatelessSource {
 
@@ -22,7 +23,7 @@ private[parse] object StatelessSource {
         _: Generate | _: Expand | _: ResolvedHint | _: RepartitionOperation |
         _: DeserializeToObject | _: SerializeFromObject | _: MapElements | _: MapPartitions |
         _: TypedFilter | _: MapInPandas | _: MapInArrow | _: CollectMetrics |
-        _: RebalancePartitions =>
+        _: RebalancePartitions | _: Deduplicate | _: DeduplicateWithinWatermark =>
       plan.children.forall(isStateless)
     case _ => false
   })

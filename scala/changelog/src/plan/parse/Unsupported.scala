@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.ChangelogErrors
-import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Sort, Window}
 
 /** Names the operator that this room does not know. */
 private[parse] object Unsupported {
@@ -25,6 +25,17 @@ private[parse] object Unsupported {
         "add ORDER BY and LIMIT")
     case _: GlobalLimit | _: LocalLimit =>
       refuse("LIMIT", "without ORDER BY any rows would do", "add ORDER BY below LIMIT")
+    case join: Join if join.children.forall(_.isStreaming) =>
+      refuse(
+        s"${join.joinType.sql} JOIN of two streams",
+        "a row of each may meet rows of the other that come much later",
+        "let a query of its own write one of them to a table, and join the other with that table"
+      )
+    case other if other.children.forall(c => !c.isStreaming || isSource(c)) =>
+      refuse(
+        other.nodeName,
+        s"it has no changelog form yet${refused.fold("")(r => s", and Spark says: $r")}",
+        ownQuery)
     case other =>
       refuse(
         other.nodeName,
@@ -32,6 +43,11 @@ private[parse] object Unsupported {
         "write it on the source, below the first aggregation, or on a table that the query fills"
       )
   }
+
+  private val ownQuery =
+    "run it in a query of its own that writes to a table, and read that table as a stream"
+
+  private def isSource(plan: LogicalPlan): Boolean = StatelessSource.unapply(plan).nonEmpty
 
   private def refuse(operator: String, reason: String, instead: String): Throwable =
     ChangelogErrors.unsupportedOperator(operator, reason, instead)

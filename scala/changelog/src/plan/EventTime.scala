@@ -1,0 +1,98 @@
+package io.firesteel.changelog.plan
+
+import org.apache.spark.sql.catalyst.expressions.{Add, Alias, Attribute, CreateNamedStruct, ExprId, Expression, GetStructField, Literal, UnaryExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{Expand, LogicalPlan, Project, Union}
+
+/**
+ * A column of time, or of windows of it, of which the watermark says when it is over.
+ *
+ * @param size how long a window is, in microseconds, if that is known: its start then tells its end
+ * @param after how long after the column's own time it is over, in microseconds
+ * @param mayBeLate whether rows of what is over may come all the same: those of a source, which the first
+ *   operator above it leaves out
+ */
+final case class EventTime(size: Option[Long], after: Long, mayBeLate: Boolean) {
+
+  /** A column that is sometimes this one and sometimes another. */
+  def |(other: EventTime): EventTime = EventTime(
+    if (size == other.size) size else None,
+    after.max(other.after),
+    mayBeLate || other.mayBeLate)
+
+  /** The start or the end of a window, when no late row has it. */
+  private def part(at: Int): Option[EventTime] = at match {
+    case 0 if !mayBeLate => size.map(EventTime(None, _, mayBeLate = false))
+    case 1 if !mayBeLate => Some(EventTime(None, 0L, mayBeLate = false))
+    case _ => None
+  }
+}
+
+private[changelog] object EventTime {
+
+  /** A column that a source has marked as one of time. */
+  def ofSource(source: LogicalPlan, column: Attribute): EventTime =
+    EventTime(sizeIn(source, column.exprId), 0L, mayBeLate = true)
+
+  /**
+   * What a projection makes of columns of time.
+   *
+   * @param isMarked whether Spark says that the result is one
+   */
+  def made(value: Expression, isMarked: Boolean, times: Map[ExprId, EventTime]): Option[EventTime] =
+    value match {
+      case column: Attribute => times.get(column.exprId)
+      case field: GetStructField if !isMarked =>
+        field.child match {
+          case window: Attribute => times.get(window.exprId).flatMap(_.part(field.ordinal))
+          case _ => None
+        }
+      case _ =>
+        val from = value.references.toSeq.map(column => times.get(column.exprId))
+        if (!isMarked || from.isEmpty || from.exists(_.isEmpty)) None
+        else Some(EventTime(sizeOf(value), 0L, from.flatten.exists(_.mayBeLate)))
+    }
+
+  /** The size of the windows that Spark's expression for `window(...)` makes. */
+  private def sizeOf(window: Expression): Option[Long] = window match {
+    case struct: CreateNamedStruct if struct.valExprs.size == 2 =>
+      bare(struct.valExprs(1)) match {
+        case end: Add if end.left.semanticEquals(bare(struct.valExprs.head)) =>
+          Some(end.right).collect { case Literal(size: Long, _) => size }
+        case _ => None
+      }
+    case _ => None
+  }
+
+  /** Without conversions between times and their microseconds. */
+  private def bare(value: Expression): Expression = value match {
+    case conversion: UnaryExpression => bare(conversion.child)
+    case other => other
+  }
+
+  /** The size of a plan's windows, where they are made in it. */
+  private def sizeIn(plan: LogicalPlan, id: ExprId): Option[Long] = plan match {
+    case project: Project =>
+      project.projectList.find(_.exprId == id).flatMap {
+        case alias: Alias => sizeBelow(project.child, alias.child)
+        case column => sizeIn(project.child, column.exprId)
+      }
+    case expand: Expand =>
+      val at = expand.output.indexWhere(_.exprId == id)
+      same(expand.projections.map(row => sizeBelow(expand.child, row(at))))
+    case union: Union =>
+      val at = union.output.indexWhere(_.exprId == id)
+      same(union.children.map(child => sizeIn(child, child.output(at).exprId)))
+    case other =>
+      other.children.find(_.output.exists(_.exprId == id)).flatMap(sizeIn(_, id))
+  }
+
+  private def sizeBelow(plan: LogicalPlan, value: Expression): Option[Long] = value match {
+    case column: Attribute => sizeIn(plan, column.exprId)
+    case made => sizeOf(made)
+  }
+
+  private def same(sizes: Seq[Option[Long]]): Option[Long] = sizes.distinct match {
+    case Seq(one) => one
+    case _ => None
+  }
+}

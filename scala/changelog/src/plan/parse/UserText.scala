@@ -1,0 +1,41 @@
+package io.firesteel.changelog.plan.parse
+
+import org.apache.spark.sql.catalyst.expressions.{CollationKey, Exists, Expression, In, InSubquery, KnownFloatingPointNormalized, NamedExpression, PrettyAttribute, SubqueryExpression}
+import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
+import org.apache.spark.sql.catalyst.util.toPrettySQL
+
+/** Expressions as their user wrote them, or nearly so: what errors and plans call them. */
+private[changelog] object UserText {
+
+  private val longest = 60
+
+  /** An expression in an error. */
+  def of(expression: Expression): String = readable(expression).sql
+
+  /** The name of a column that is computed. */
+  def name(expression: Expression): String = {
+    val text = toPrettySQL(readable(expression))
+    if (text.length <= longest) text else text.take(longest) + "..."
+  }
+
+  /** With subqueries that can be told from others, and without what was added to values for state. */
+  private def readable(expression: Expression): Expression = expression.transform {
+    case in: InSubquery =>
+      val values = in.values match {
+        case Seq(one) => one
+        case several => select(several.map(_.sql).mkString("(", ", ", ")"), in)
+      }
+      In(values, Seq(select("SELECT ...", in)))
+    case exists: Exists => select("EXISTS (SELECT ...)", exists)
+    case subquery: SubqueryExpression => select("(SELECT ...)", subquery)
+    case normalized: KnownFloatingPointNormalized =>
+      normalized.child match {
+        case value: NormalizeNaNAndZero => value.child
+        case _ => normalized.child
+      }
+    case key: CollationKey => key.child
+    case named: NamedExpression => named
+  }
+
+  private def select(text: String, of: Expression): Expression = PrettyAttribute(text, of.dataType)
+}
