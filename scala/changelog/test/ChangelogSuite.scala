@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import io.firesteel.changelog.rules.ChangelogRoom
+import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.core.CoreConf
 
 import io.firesteel.checkpoint.LocalCheckpointFileManager

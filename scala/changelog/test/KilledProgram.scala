@@ -1,7 +1,5 @@
 package io.firesteel.changelog
 
-import io.firesteel.changelog.rules.ChangelogRoom
-
 import java.io.{ObjectInputStream, ObjectOutputStream}
 import java.nio.file.{Files, Path, StandardCopyOption}
 

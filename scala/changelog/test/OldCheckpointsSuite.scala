@@ -1,5 +1,7 @@
 package io.firesteel.changelog
 
+import io.firesteel.changelog.common.ChangelogConf
+
 import java.nio.file.{Files, Path, Paths}
 import java.sql.Timestamp
 import java.util.zip.{ZipEntry, ZipFile, ZipOutputStream}

@@ -1,5 +1,6 @@
 package io.firesteel.changelog
 
+import io.firesteel.changelog.common.ChangelogConf
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.internal.SQLConf
 import org.scalacheck.{Gen, Prop, Test}

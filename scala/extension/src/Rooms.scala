@@ -1,6 +1,6 @@
 package io.firesteel.extension
 
-import io.firesteel.changelog.rules.ChangelogRoom
+import io.firesteel.changelog.ChangelogRoom
 import io.firesteel.core.room.{Phase, Room}
 import io.firesteel.lookup.LookupRoom
 import io.firesteel.panes.PanesRoom

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.normalize
 
-import io.firesteel.changelog.ChangelogConf
+import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.{ArrivalOrder, BoundColumns, FoldLimits}
 import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan
 
-import io.firesteel.changelog.ChangelogConf
+import io.firesteel.changelog.common.ChangelogConf
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Coalesce, EvalMode, Expression, Literal, Murmur3Hash, NamedExpression, Pmod}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min, Sum}

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.rules
 
-import io.firesteel.changelog.ChangelogConf
+import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.plan.Inferred
 import io.firesteel.core.decide.{Decline, Explain}
 import org.apache.spark.sql.SparkSession

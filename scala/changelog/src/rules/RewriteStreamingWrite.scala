@@ -1,6 +1,6 @@
 package io.firesteel.changelog.rules
 
-import io.firesteel.changelog.{ChangelogConf, ChangelogErrors, StateTypes}
+import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, InferChangelog, Inferred, Projection, PruneColumns}
 import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, MarkChanges, WriteChangelog}
 import io.firesteel.changelog.plan.parse.{LastOrder, ReadChangelog}

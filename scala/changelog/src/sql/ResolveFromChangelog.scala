@@ -1,6 +1,6 @@
 package io.firesteel.changelog.sql
 
-import io.firesteel.changelog.{ChangelogErrors, StateTypes}
+import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule

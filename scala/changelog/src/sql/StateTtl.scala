@@ -1,6 +1,6 @@
 package io.firesteel.changelog.sql
 
-import io.firesteel.changelog.{ChangelogConf, ChangelogErrors}
+import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
 import io.firesteel.core.decide.Decline
 
 import java.util.Locale

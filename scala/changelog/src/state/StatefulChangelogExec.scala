@@ -1,6 +1,6 @@
 package io.firesteel.changelog.state
 
-import io.firesteel.changelog.ChangelogErrors
+import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.core.decide.FiredOperator
 
 import java.util.concurrent.TimeUnit.NANOSECONDS

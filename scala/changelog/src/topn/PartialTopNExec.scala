@@ -1,6 +1,6 @@
 package io.firesteel.changelog.topn
 
-import io.firesteel.changelog.ChangelogConf
+import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.plan.{Places, PlanText}
 import io.firesteel.core.rows.{BuildsWantedRows, KeyReader, OrderPrefix, RowCode}
 import org.apache.spark.rdd.RDD

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.topn
 
-import io.firesteel.changelog.ChangelogConf
+import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.{BoundColumns, FoldLimits}
 import io.firesteel.changelog.plan.{Places, PlanText}
 import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.normalize
 
-import io.firesteel.changelog.{ChangelogConf, ChangelogStream, ChangelogSuite}
+import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+import io.firesteel.changelog.common.ChangelogConf
 
 import scala.jdk.CollectionConverters._
 

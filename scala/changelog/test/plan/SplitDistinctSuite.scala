@@ -1,6 +1,7 @@
 package io.firesteel.changelog.plan
 
-import io.firesteel.changelog.{ChangelogConf, ChangelogSuite}
+import io.firesteel.changelog.ChangelogSuite
+import io.firesteel.changelog.common.ChangelogConf
 import org.apache.spark.sql.Row
 
 /** Distinct values of a group in several parts. */

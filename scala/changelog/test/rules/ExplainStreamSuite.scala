@@ -1,6 +1,7 @@
 package io.firesteel.changelog.rules
 
-import io.firesteel.changelog.{ChangelogConf, ChangelogSuite}
+import io.firesteel.changelog.ChangelogSuite
+import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.sql.StateTtl
 import io.firesteel.core.decide.Explain
 import org.apache.spark.sql.{Encoders, Row}

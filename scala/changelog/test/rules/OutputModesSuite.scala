@@ -1,6 +1,7 @@
 package io.firesteel.changelog.rules
 
-import io.firesteel.changelog.{ChangelogConf, ChangelogStream, ChangelogSuite}
+import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.plan.Selection
 import io.firesteel.changelog.plan.parse.ReadChangelog
 import io.firesteel.core.decide.Explain

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.sql
 
-import io.firesteel.changelog.{ChangelogConf, ChangelogStream, ChangelogSuite}
+import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.core.decide.Explain
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.StructType

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.state
 
-import io.firesteel.changelog.{ChangelogConf, ChangelogSuite}
+import io.firesteel.changelog.ChangelogSuite
+import io.firesteel.changelog.common.ChangelogConf
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.internal.SQLConf

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.topn
 
-import io.firesteel.changelog.{ChangelogConf, ChangelogSuite}
+import io.firesteel.changelog.ChangelogSuite
+import io.firesteel.changelog.common.ChangelogConf
 import org.apache.spark.sql.Row
 
 /** The first rows of a partition, over rows that come and over rows that change. */

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.ChangelogErrors
+import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.{ChangelogOperator, JoinedTable, Projection, PruneColumns, TableJoin}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Exists, Expression, GetArrayItem, GetStructField, InSubquery, Literal, NamedExpression, Not, ScalarSubquery, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, HintInfo}

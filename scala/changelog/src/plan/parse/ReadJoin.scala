@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.ChangelogErrors
+import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.{ChangelogOperator, JoinedTable, MatchedRows, Projection, PruneColumns, Selection, TableJoin}
 import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.core.plans.ReadByKey

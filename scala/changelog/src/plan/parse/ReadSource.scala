@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.ChangelogErrors
+import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, Normalize, Projection, Source, SourceChanges}
 import io.firesteel.changelog.sql.{FromChangelog, ValueText}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, IsNotNull, XxHash64}

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.ChangelogErrors
+import io.firesteel.changelog.common.ChangelogErrors
 import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Sort, Window}
 
 /** Names the operator that this room does not know. */

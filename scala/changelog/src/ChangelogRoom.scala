@@ -1,6 +1,7 @@
-package io.firesteel.changelog.rules
+package io.firesteel.changelog
 
-import io.firesteel.changelog.ChangelogConf
+import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, RewriteStreamingWrite}
 import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction}
 import io.firesteel.core.room.Room
 import io.firesteel.core.room.Phase.{Function, Hints, PlanNormalization, Planner, Resolution, TableFunction}

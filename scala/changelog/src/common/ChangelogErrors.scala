@@ -1,4 +1,4 @@
-package io.firesteel.changelog
+package io.firesteel.changelog.common
 
 import io.firesteel.core.errors.{FiresteelAnalysisException, FiresteelException}
 import org.apache.spark.sql.catalyst.expressions.Attribute

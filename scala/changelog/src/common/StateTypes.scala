@@ -1,4 +1,4 @@
-package io.firesteel.changelog
+package io.firesteel.changelog.common
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.firesteel.{binaryKey, comparesBytes, normalizeFloats}

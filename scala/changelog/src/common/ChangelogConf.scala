@@ -1,4 +1,4 @@
-package io.firesteel.changelog
+package io.firesteel.changelog.common
 
 import java.util.concurrent.TimeUnit
 
