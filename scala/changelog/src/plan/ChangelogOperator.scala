@@ -23,6 +23,9 @@ private[plan] sealed trait ChangelogOperator extends ChangelogTraits {
     val below = inputs.map(_.facts)
     Facts(changes(below), upsertKeys(below), trends(below), eventTimes(below))
   }
+
+  /** The columns that it computes or passes on, if that is all it does. */
+  private[plan] def computed: Seq[NamedExpression] = Nil
 }
 
 /** What Spark plans by itself: rows come and stay. */
@@ -129,6 +132,7 @@ final private[changelog] case class Projection(
   extends ChangelogOperator
   with Forwarding[ChangelogOperator] {
   override def name: String = "Project"
+  override private[plan] def computed: Seq[NamedExpression] = columns
   override def output: Seq[Attribute] = columns.map(_.toAttribute)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] =
     mapKeys(columns, inputs.head.upsertKeys)
@@ -239,7 +243,7 @@ final private[plan] case class GroupAggregate(
     val firsts = functions.zip(results).collect { case (AnyAggregate(first: First, None), result) =>
       first.child.references.toSeq.map(_.exprId) -> result.exprId
     }.toMap
-    normalOf(keys, input, StateTypes.normalForm).flatMap { case (key, own) =>
+    normalOf(keys, input.computed, StateTypes.normalForm).flatMap { case (key, own) =>
       firsts.get(Seq(own.exprId)).map(key -> _)
     }
   }
@@ -288,7 +292,7 @@ final private[plan] case class TopN(
   override def name: String = "TopN"
   override def output: Seq[Attribute] = input.output ++ rank
 
-  private def normal = normalOf(partition, input, normalizeFloats)
+  private def normal = normalOf(partition, input.computed, normalizeFloats)
 
   /** The result's columns: all rows of a partition show its floats alike, by which an upsert finds them. */
   def shown: Seq[NamedExpression] = {

@@ -63,26 +63,25 @@ private[changelog] object ColumnFacts {
   /**
    * Of columns by which an operator keeps its rows apart, and which are computed below it, the columns whose
    * normal form they are.
+   *
+   * @param below the columns of the projection below, if there is one
    */
   def normalOf(
       keys: Seq[Attribute],
-      input: ChangelogOperator,
-      form: Expression => Expression): Map[ExprId, Attribute] =
-    input match {
-      case below: Projection =>
-        val columns = below.columns.map {
-          case alias: Alias => alias.toAttribute -> alias.child
-          case column => column.toAttribute -> column
-        }
-        val pairs = for {
-          (key, value) <- columns if keys.exists(_.exprId == key.exprId)
-          (of, _) <- columns.find { case (column, own) =>
-            column.exprId != key.exprId && value.semanticEquals(form(own))
-          }
-        } yield key.exprId -> of
-        pairs.toMap
-      case _ => Map.empty
+      below: Seq[NamedExpression],
+      form: Expression => Expression): Map[ExprId, Attribute] = {
+    val columns = below.map {
+      case alias: Alias => alias.toAttribute -> alias.child
+      case column => column.toAttribute -> column
     }
+    val pairs = for {
+      (key, value) <- columns if keys.exists(_.exprId == key.exprId)
+      (of, _) <- columns.find { case (column, own) =>
+        column.exprId != key.exprId && value.semanticEquals(form(own))
+      }
+    } yield key.exprId -> of
+    pairs.toMap
+  }
 
   /** Columns that a projection passes on, and what it calls them. */
   def renamed(columns: Seq[NamedExpression]): Seq[(ExprId, ExprId)] = columns.collect {

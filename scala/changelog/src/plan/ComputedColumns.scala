@@ -1,7 +1,5 @@
 package io.firesteel.changelog.plan
 
-import io.firesteel.changelog.plan.parse.UserText
-
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}

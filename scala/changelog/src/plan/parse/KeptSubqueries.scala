@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.ChangelogErrors
-import io.firesteel.changelog.plan.{ChangelogOperator, JoinedTable, Projection, PruneColumns, TableJoin}
+import io.firesteel.changelog.plan.{ChangelogOperator, JoinedTable, Projection, PruneColumns, TableJoin, UserText}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Exists, Expression, GetArrayItem, GetStructField, InSubquery, Literal, NamedExpression, Not, ScalarSubquery, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, HintInfo}
 

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
-import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, TopN}
+import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, TopN, UserText}
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeMap, Between, DenseRank, Expression, GreaterThanOrEqual, LessThanOrEqual, NamedExpression, PredicateHelper, Rank, RowNumber, WindowExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Window}
 import org.apache.spark.sql.types.NullType

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.ChangelogErrors
-import io.firesteel.changelog.plan.{ChangelogOperator, JoinedTable, MatchedRows, Projection, PruneColumns, Selection, TableJoin}
+import io.firesteel.changelog.plan.{ChangelogOperator, JoinedTable, MatchedRows, Projection, PruneColumns, Selection, TableJoin, UserText}
 import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.core.plans.ReadByKey
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, EqualTo, Expression, If, IsNotNull, IsNull, Literal, NamedExpression, PredicateHelper, SubqueryExpression}

@@ -1,4 +1,4 @@
-package io.firesteel.changelog.plan.parse
+package io.firesteel.changelog.plan
 
 import org.apache.spark.sql.catalyst.expressions.{CollationKey, Exists, Expression, In, InSubquery, KnownFloatingPointNormalized, NamedExpression, PrettyAttribute, SubqueryExpression}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
