@@ -31,6 +31,8 @@ CHANGE = "k STRING, n INT, v STRING, op STRING"
 Change = tuple[str | None, int | None, str | None, str | None]
 Table = dict[tuple[str | None, int | None], str | None]
 
+STAGED = "SELECT count(*) FROM pg_class WHERE relname LIKE 'firesteel_staged%'"
+
 names = itertools.count()
 
 
@@ -206,12 +208,153 @@ def test_refuses_what_would_be_wrong_and_applies_nothing_of_it(
     assert len(table.rows()) == 2
 
 
+BESIDE: list[list[Change]] = [
+    [("a", 1, "y", "+I")],
+    [("a", 1, "y", "+U"), ("b", 2, "x", "-U")],  # one that moves there
+    [(None, None, "y", "+I")],
+]
+
+
+def test_a_row_beside_one_of_its_key_that_an_earlier_batch_has_brought_is_refused(
+    new_table: Callable[[], Folder | PostgresTable],
+) -> None:
+    table = new_table()
+    before: list[Change] = [
+        ("a", 1, "x", "+I"),
+        ("b", 2, "x", "+I"),
+        (None, None, "x", "+I"),
+    ]
+    apply_to(table, [before])
+    apply = firesteel.apply_changes(table.target, ["k", "n"], query_id="q")
+    for rows in BESIDE * 2:  # also when the batch comes again
+        with pytest.raises(PySparkException, match=r"(?s)FIRESTEEL_APPLY_NOT_A_KEY.*k, n"):
+            apply(changelog(table.session, [*rows, ("c", 3, "new", "+I")]), 1)
+    assert table.rows() == sorted((row[:3] for row in before), key=repr)
+    assert isinstance(table, Folder) or not int(table.server.execute(STAGED))
+    apply(changelog(table.session, [("a", 1, "x", "-D"), ("a", 1, "y", "+I")]), 1)
+    assert ("a", 1, "y") in table.rows()
+
+
+@st.composite
+def coarse_changelogs(draw: st.DrawFn) -> tuple[list[list[Change]], list[set[tuple[Any, ...]]]]:
+    """Micro-batches of rows told apart by all of their columns, and the rows after each."""
+    rows: set[tuple[Any, ...]] = set()
+    batches, after = [], []
+    for _ in range(draw(st.integers(2, 5))):
+        changes: list[Change] = []
+        for _ in range(draw(st.integers(1, 2))):
+            row = (*draw(st.sampled_from(KEYS[:3])), draw(st.sampled_from(VALUES[:3])))
+            changes.append((*row, "-D" if row in rows else "+I"))
+            rows ^= {row}
+            going = sorted(rows, key=repr)
+            if draw(st.booleans()) and going:  # one becomes another, in the key or beside it
+                old = draw(st.sampled_from(going))
+                new = (
+                    *draw(st.sampled_from(KEYS[:3])),
+                    draw(st.sampled_from(VALUES[:3])),
+                )
+                if new not in rows:
+                    changes += [(*old, "-U"), (*new, "+U")]
+                    rows = rows - {old} | {new}
+        batches.append(draw(st.permutations(changes)))
+        after.append(set(rows))
+    return batches, after
+
+
+@settings(
+    max_examples=int(os.environ.get("FIRESTEEL_TEST_CHANGELOGS", "5")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(made=coarse_changelogs(), again=st.booleans())
+def test_keys_coarser_than_the_querys_follow_it_or_are_refused(
+    new_table: Callable[[], Folder | PostgresTable],
+    made: tuple[list[list[Change]], list[set[tuple[Any, ...]]]],
+    again: bool,
+) -> None:
+    table = new_table()
+    apply = firesteel.apply_changes(table.target, ["k", "n"], query_id="q")
+    applied: set[tuple[Any, ...]] = set()
+    for batch_id, (changes, wanted) in enumerate(zip(*made, strict=True)):
+        rows = changelog(table.session, changes)
+        if len({row[:2] for row in wanted}) < len(wanted):
+            with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_NOT_A_KEY"):
+                apply(rows, batch_id)
+            assert table.rows() == sorted(applied, key=repr)
+            return
+        for _ in range(1 + again):
+            apply(rows, batch_id)
+        applied = wanted
+        assert table.rows() == sorted(wanted, key=repr)
+
+
+def test_a_streams_keys_are_told_from_coarser_ones(session: SparkSession, tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    sums = (
+        session.readStream.schema("k INT, s STRING, v INT")
+        .json(str(source))
+        .groupBy("k", "s")
+        .agg(F.sum("v").alias("v"))
+        .where("v > 0")
+    )
+
+    def run(target: str, keys: list[str], part: str = "true") -> list[tuple[object, ...]]:
+        folder = str(tmp_path / target)
+
+        def apply(batch: DataFrame, batch_id: int) -> None:
+            firesteel.apply_changes(folder, keys)(batch.where(part), batch_id)
+
+        writer = sums.select("*", firesteel.row_kind().alias("op")).writeStream
+        query = (
+            writer.foreachBatch(apply)
+            .option("checkpointLocation", str(tmp_path / f"{target}-checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        try:
+            query.awaitTermination()
+        finally:
+            rows = session.read.format("firesteel-table").load(folder).collect()
+        return sorted(map(tuple, rows))
+
+    def feed(name: str, *rows: tuple[int, str, int]) -> None:
+        lines = (json.dumps(dict(zip("ksv", row, strict=True))) for row in rows)
+        (source / f"{name}.json").write_text("\n".join(lines))
+
+    feed("1", (1, "a", 10))
+    for target in ("coarse", "moved"):
+        assert run(target, ["s"]) == [(1, "a", 10)]
+    feed("2", (1, "a", -10), (2, "a", 20))
+    assert run("moved", ["s"]) == [(2, "a", 20)]
+    feed("3", (1, "a", 20))
+    for _ in range(2):  # also when the query has started again
+        with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_NOT_A_KEY"):
+            run("moved", ["s"])
+        assert [
+            tuple(r)
+            for r in session.read.format("firesteel-table").load(str(tmp_path / "moved")).collect()
+        ] == [(2, "a", 20)]
+    assert run("own", ["s", "k"]) == [(1, "a", 20), (2, "a", 20)]
+
+    # What has been forgotten begins anew, in place of what was told of it.
+    session.conf.set("spark.firesteel.changelog.stateTtl", "1ms")
+    assert run("lives", ["k", "s"], "k = 2") == [(2, "a", 20)]
+    feed("4", (2, "a", 5))
+    assert run("lives", ["k", "s"], "k = 2") == [(2, "a", 5)]
+
+
 def test_upserts_take_the_last_change_of_each_key(
     new_table: Callable[[], Folder | PostgresTable],
 ) -> None:
     table = new_table()
     apply = firesteel.apply_changes(table.target, ["k", "n"], query_id="q", upserts=True)
-    rows = [("a", 1, "x", "+I"), ("b", 1, "x", "+I"), ("a", 1, "y", "+U"), ("b", 1, "x", "-D")]
+    rows = [
+        ("a", 1, "x", "+I"),
+        ("b", 1, "x", "+I"),
+        ("a", 1, "y", "+U"),
+        ("b", 1, "x", "-D"),
+    ]
     apply(table.session.createDataFrame(rows, CHANGE).coalesce(1), 0)
     assert table.rows() == [("a", 1, "y")]
     twice = table.session.createDataFrame(rows[:1], CHANGE)

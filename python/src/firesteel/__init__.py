@@ -25,6 +25,7 @@ from firesteel.lookup import (
     register_lookup,
     unregister_lookup,
 )
+from firesteel.repartition import Repartitioned, repartition_state
 from firesteel.session import CheckResult, check, configure
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "InputDataPartitioner",
     "InvalidConnectorError",
     "LookupContext",
+    "Repartitioned",
     "SupportsLookup",
     "SupportsLookupCustomShuffle",
     "TaskInfo",
@@ -53,6 +55,7 @@ __all__ = [
     "from_debezium",
     "lookup_join",
     "register_lookup",
+    "repartition_state",
     "row_kind",
     "unregister_lookup",
 ]

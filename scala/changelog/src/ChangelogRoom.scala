@@ -1,10 +1,11 @@
 package io.firesteel.changelog
 
+import io.firesteel.changelog.checkpoint.FinishRepartition
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, RewriteStreamingWrite}
 import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction}
 import io.firesteel.core.room.Room
-import io.firesteel.core.room.Phase.{Function, Hints, PlanNormalization, Planner, Resolution, TableFunction}
+import io.firesteel.core.room.Phase.{Check, Function, Hints, PlanNormalization, Planner, Resolution, TableFunction}
 
 /** Streaming queries whose results change. */
 object ChangelogRoom
@@ -21,6 +22,8 @@ object ChangelogRoom
       Hints(_ => RewriteStreamingWrite),
       Resolution(_ => ResolveFromChangelog),
       Resolution(_ => RemoveStateTtl),
+      // Before Spark looks at the checkpoint of a query that starts.
+      Check(FinishRepartition.atStart),
       // Only plans that `df.explain()` asks for are touched here.
       PlanNormalization(_ => ExplainStreams),
       Planner(_ => PlanChangelog)

@@ -14,6 +14,7 @@ private[firesteel] object Installation {
     // The first check: a rule may have read the default of a setting that is misspelt.
     extensions.injectCheckRule(SettingNames.checkAtAnalysis)
     extensions.injectTableFunction(ExplainFunction.description)
+    extensions.injectTableFunction(RepartitionFunction.description)
     extensions.injectTableFunction(VersionFunction.description)
     Room.install(extensions, Rooms.in)
   }

@@ -17,13 +17,16 @@ import org.apache.spark.sql.types.{StringType, StructField, StructType}
  * @param upserts whether updates come without the row that they replace
  * @param tellsBefore whether the changelog says of itself that they come with it, so that a batch
  *   without these rows has lost them to a filter, as it may
+ * @param identified whether the changelog says of itself that the keys tell its rows apart: then no two
+ *   rows have a key at a time, and a key may come anew that the query has forgotten
  */
 final private[sinks] case class ChangeSet(
     rows: DataFrame,
     schema: StructType,
     keys: Seq[Int],
     upserts: Boolean,
-    tellsBefore: Boolean) {
+    tellsBefore: Boolean,
+    identified: Boolean) {
 
   def keyNames: Seq[String] = keys.map(schema(_).name)
 }
@@ -58,8 +61,19 @@ private[sinks] object ChangeSet {
       StructType(others.map(fields(_)).map(f => StructField(f.name, typeOf(f), nullable = true))),
       places.distinct,
       upserts,
-      told.exists(_.updateBefore) && !choosesKinds(data)
+      told.exists(_.updateBefore) && !choosesKinds(data),
+      told.exists(its => tellApart(its, MicroBatch.namesGiven(data), kind, places.map(others)))
     )
+  }
+
+  /** Whether the keys contain one by which the changelog tells its rows apart. */
+  private def tellApart(
+      told: ChangelogMetadata,
+      names: Seq[Option[String]],
+      kind: Int,
+      keys: Seq[Int]): Boolean = {
+    val named = keys.flatMap(names(_)).toSet
+    names(kind).nonEmpty && told.keys.exists(_.forall(named))
   }
 
   /**

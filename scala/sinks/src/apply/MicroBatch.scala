@@ -6,7 +6,7 @@ import org.apache.spark.NarrowDependency
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias, View}
 import org.apache.spark.sql.execution.LogicalRDD
 import org.apache.spark.sql.execution.streaming.state.StateStoreRDD
 import org.apache.spark.sql.firesteel.executionOf
@@ -26,6 +26,24 @@ private[apply] object MicroBatch {
     case rows: LogicalRDD => Some(rows)
     case Project(columns, child) if columns.forall(_.isInstanceOf[Attribute]) => asGiven(child)
     case SubqueryAlias(_, child) => asGiven(child)
+    case _ => None
+  }
+
+  /**
+   * What the columns of these rows were called when the changelog's operators gave them, those that are
+   * what they were; none where the rows are others than some of those. Rows may have been left out.
+   */
+  def namesGiven(data: DataFrame): Seq[Option[String]] = {
+    val plan = executionOf(data).analyzed
+    val batch = someOfGiven(plan).filter(rows => isOfState(Seq(rows.rdd))).toSeq.flatMap(_.output)
+    plan.output.map(column => batch.find(_.exprId == column.exprId).map(_.name))
+  }
+
+  @tailrec
+  private def someOfGiven(plan: LogicalPlan): Option[LogicalRDD] = plan match {
+    case rows: LogicalRDD => Some(rows)
+    case same @ (_: Project | _: Filter | _: SubqueryAlias | _: View) =>
+      someOfGiven(same.children.head)
     case _ => None
   }
 

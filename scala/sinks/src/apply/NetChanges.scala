@@ -10,7 +10,8 @@ import org.apache.spark.sql.functions.{coalesce, col, first, lit, max, max_by, m
  * The changes of one key may come from several tasks, in no order: the key of the target need not be
  * what the query's operators are shuffled by. A changelog that has each update's row before needs
  * none: as a bag, the rows that came less those that went, whichever way round, is what changed. A
- * row that moves from one key to another goes at the one and comes at the other.
+ * row that moves from one key to another goes at the one and comes at the other. Where a row comes and
+ * none goes, the target must have none of that key: another micro-batch may have brought one.
  *
  * Without the rows before, the last change of a key counts, and all of them must come from one task.
  */
@@ -28,6 +29,9 @@ private[sinks] object NetChanges {
   val put: Int = 1
   val remove: Int = -1
   val nothing: Int = 0
+
+  /** To put a row of a key that the target must not have. */
+  val add: Int = 2
 
   private val came = Seq(RowKind.Insert, RowKind.UpdateAfter).map(k => RowKind.names(k.toInt))
   private val went = Seq(RowKind.UpdateBefore, RowKind.Delete).map(k => RowKind.names(k.toInt))
@@ -58,7 +62,10 @@ private[sinks] object NetChanges {
       )
     val wrong = when(stranger.isNotNull, Problem.kind)
       .when(col("gained") > 1 or col("lost") > 1, Problem.notAKey)
-    val what = when(col("gained") > 0, put).when(col("lost") > 0, remove).otherwise(nothing)
+    val isNew = col("lost") === 0 and lit(!changes.identified)
+    val what = when(col("gained") > 0, when(isNew, add).otherwise(put))
+      .when(col("lost") > 0, remove)
+      .otherwise(nothing)
     result(byKey, changes, what, wrong)
   }
 

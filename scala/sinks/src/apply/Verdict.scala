@@ -3,11 +3,14 @@ package io.firesteel.sinks.apply
 /**
  * What tasks say of the changes they have seen, before any of them is applied.
  *
+ * @param removed of these rows that go
+ * @param added of these rows of which the target must not have the key
  * @param problem the gravest [[Problem]], and what it is about
  */
 final private[sinks] case class Verdict(
     staged: Long,
     removed: Long,
+    added: Long,
     problem: Int,
     detail: String,
     updates: Long,
@@ -18,6 +21,7 @@ final private[sinks] case class Verdict(
     Verdict(
       staged + other.staged,
       removed + other.removed,
+      added + other.added,
       graver.problem,
       graver.detail,
       updates + other.updates,
@@ -42,5 +46,5 @@ final private[sinks] case class Verdict(
 }
 
 private[sinks] object Verdict {
-  val empty: Verdict = Verdict(0, 0, Problem.none, "", 0, 0)
+  val empty: Verdict = Verdict(0, 0, 0, Problem.none, "", 0, 0)
 }

@@ -5,9 +5,9 @@ import io.firesteel.sinks.apply.{ApplyErrors, ApplyOptions, ChangeSet, Done, Net
 import java.util.UUID
 
 import org.apache.hadoop.fs.{FileStatus, Path}
-import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.apache.spark.sql.{Column, DataFrame, Row, SparkSession}
 import org.apache.spark.sql.firesteel.{asNullable, Files, ParquetFiles}
-import org.apache.spark.sql.functions.{coalesce, col, collect_set, count_if, hash, lit, max, max_by, pmod, sum, when}
+import org.apache.spark.sql.functions.{coalesce, col, collect_set, count_if, hash, lit, max, max_by, pmod, struct, sum, to_json, when}
 import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.types.StructType
 
@@ -49,6 +49,7 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
     val staged = stage(changes, before, new Path(own, "_staged"))
     val (verdict, touched) = judge(staged)
     verdict.require(changes, path, nullsAreKeys = true)
+    if (verdict.added > 0) requireNew(changes, before, staged, touched)
     val rewritten =
       if (touched.isEmpty) Map.empty else rewrite(changes, before, staged, touched, own)
     val end = System.currentTimeMillis()
@@ -98,6 +99,7 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
     val row = staged.agg(
       count_if(changed),
       count_if(col(NetChanges.action) === NetChanges.remove),
+      count_if(col(NetChanges.action) === NetChanges.add),
       coalesce(max(NetChanges.problem), lit(Problem.none)),
       coalesce(max_by(col(NetChanges.detail), col(NetChanges.problem)), lit("")),
       coalesce(sum(NetChanges.updates), lit(0L)),
@@ -107,12 +109,45 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
     val verdict = Verdict(
       row.getLong(0),
       row.getLong(1),
-      row.getInt(2),
-      row.getString(3),
-      row.getLong(4),
-      row.getLong(5))
-    (verdict, row.getSeq[Int](6).sorted)
+      row.getLong(2),
+      row.getInt(3),
+      row.getString(4),
+      row.getLong(5),
+      row.getLong(6))
+    (verdict, row.getSeq[Int](7).sorted)
   }
+
+  /** Of a key that the table has, and whose row does not go, no other row can come. */
+  private def requireNew(
+      changes: ChangeSet,
+      before: FolderVersion,
+      staged: DataFrame,
+      touched: Seq[Int]): Unit = {
+    val had = filesOf(before, touched)
+    if (had.nonEmpty) {
+      val names = changes.schema.indices.map(i => s"c$i")
+      val named = changes.keys.map(i => col(s"k$i").as(changes.schema(i).name))
+      staged
+        .where(col(NetChanges.action) === NetChanges.add)
+        .select(keyColumns(changes): _*)
+        .join(
+          ParquetFiles.rows(session, had, before.schema).toDF(names: _*),
+          sameKey(changes),
+          "left_semi")
+        .select(to_json(struct(named: _*)))
+        .take(1)
+        .foreach(key => throw ApplyErrors.notAKey(key.getString(0), changes.keyNames))
+    }
+  }
+
+  private def filesOf(version: FolderVersion, touched: Seq[Int]): Seq[Path] =
+    touched.flatMap(version.files.getOrElse(_, Nil)).map(new Path(folder, _))
+
+  private def keyColumns(changes: ChangeSet): Seq[Column] =
+    changes.keys.map(i => col(NetChanges.key).getField(s"c$i").as(s"k$i"))
+
+  private def sameKey(changes: ChangeSet): Column =
+    changes.keys.map(i => col(s"c$i") <=> col(s"k$i")).reduce(_ and _)
 
   /** Writes the buckets that are touched: what they had and keep, and what comes. */
   private def rewrite(
@@ -123,18 +158,17 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
       to: Path): Map[Int, Seq[String]] = {
     val names = changes.schema.indices.map(i => s"c$i")
     val came = staged
-      .where(col(NetChanges.action) === NetChanges.put)
+      .where(col(NetChanges.action).isin(NetChanges.put, NetChanges.add))
       .select(names.map(n => col(NetChanges.row).getField(n).as(n)): _*)
-    val had = touched.flatMap(before.files.getOrElse(_, Nil)).map(new Path(folder, _))
+    val had = filesOf(before, touched)
     val all =
       if (had.isEmpty) came
       else {
         val gone = staged
           .where(col(NetChanges.action) =!= NetChanges.nothing)
-          .select(changes.keys.map(i => col(NetChanges.key).getField(s"c$i").as(s"k$i")): _*)
-        val same = changes.keys.map(i => col(s"c$i") <=> col(s"k$i")).reduce(_ and _)
+          .select(keyColumns(changes): _*)
         ParquetFiles.rows(session, had, before.schema).toDF(names: _*)
-          .join(gone, same, "left_anti")
+          .join(gone, sameKey(changes), "left_anti")
           .union(came)
       }
     val keys = changes.keys.map(i => col(s"c$i"))

@@ -53,21 +53,23 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
       run(
         connection,
         s"CREATE UNLOGGED TABLE ${table.in(stage)} AS SELECT 0::bigint AS $attempt, " +
-          s"false AS $goes, $columns FROM ${table.qualified} WITH NO DATA"
+          s"false AS $goes, false AS $comes, $columns FROM ${table.qualified} WITH NO DATA"
       )
       table
     }
     val staged = fill(changes, table, stage)
     val verdict = staged.map(_.verdict).foldLeft(Verdict.empty)(_ and _)
-    try verdict.require(changes, postgres.table, table.nullsAreKeys)
-    catch {
-      case e: FiresteelException =>
+    val attempts = staged.filter(_.verdict.staged > 0).map(_.attempt).toArray
+    try {
+      verdict.require(changes, postgres.table, table.nullsAreKeys)
+      postgres.transaction(merge(_, table, stage, attempts, verdict, by))
+    } catch {
+      // What the database has failed at has a cause.
+      case e: FiresteelException if e.getCause == null =>
         // Should this fail, the next try does it; what is wrong with the changes is what to tell.
         Try(postgres.transaction(run(_, s"DROP TABLE IF EXISTS ${table.in(stage)}")))
         throw e
     }
-    val attempts = staged.filter(_.verdict.staged > 0).map(_.attempt).toArray
-    postgres.transaction(merge(_, table, stage, attempts, verdict, by))
   }
 
   private def fill(changes: ChangeSet, table: PostgresTable, stage: String): Seq[Staged] = {
@@ -80,7 +82,7 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
     val texts = changes.schema.zipWithIndex.map { case (field, i) =>
       PostgresText.of(value(i), field.dataType, field.name).as(s"c$i")
     }
-    val columns = (Seq(attempt, goes) ++ table.columns.map(_.sql)).mkString(", ")
+    val columns = (Seq(attempt, goes, comes) ++ table.columns.map(_.sql)).mkString(", ")
     val copy = s"COPY ${table.in(stage)} ($columns) FROM STDIN"
     val stageRows = new StageRows(postgres, copy, table.columns.size)
     val rows = net.select(StageRows.columns.map(col) ++ texts: _*)
@@ -115,7 +117,10 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
       if (count > 0) {
         run(connection, s"ANALYZE ${table.in(stage)}")
         if (verdict.removed > 0) delete(connection, table, staged, mine, attempts)
-        if (verdict.staged > verdict.removed) upsert(connection, table, staged, mine, attempts)
+        if (verdict.added > 0) add(connection, table, staged, mine, attempts, verdict.added)
+        if (verdict.staged > verdict.removed + verdict.added) {
+          upsert(connection, table, staged, mine, attempts)
+        }
       }
       val _ = update(
         connection,
@@ -146,6 +151,30 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
     }
   }
 
+  /** Rows of keys that the table must not have: of others no row can come beside the one that is there. */
+  private def add(
+      connection: Connection,
+      table: PostgresTable,
+      staged: String,
+      mine: String,
+      attempts: Array[Long],
+      wanted: Long): Unit = {
+    val before = connection.setSavepoint()
+    val added =
+      insert(connection, table, s"$staged WHERE $mine AND s.$comes", "DO NOTHING")(attempts)
+    if (added != wanted) {
+      connection.rollback(before)
+      val keys = table.keyColumns.map(_.sql)
+      val same = keys.map(k => s"t.$k IS NOT DISTINCT FROM s.$k").mkString(" AND ")
+      val twice = query(
+        connection,
+        s"SELECT to_jsonb(k)::text FROM (SELECT ${keys.map(k => s"s.$k").mkString(", ")} FROM $staged " +
+          s"JOIN ${table.qualified} AS t ON $same WHERE $mine AND s.$comes LIMIT 1) AS k"
+      )(attempts)(_.getString(1))
+      throw ApplyErrors.notAKey(twice.headOption.getOrElse(""), table.keyColumns.map(_.name))
+    }
+  }
+
   private def upsert(
       connection: Connection,
       table: PostgresTable,
@@ -157,11 +186,17 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
     val action =
       if (others.isEmpty) "DO NOTHING"
       else s"DO UPDATE SET ${others.map(c => s"$c = EXCLUDED.$c").mkString(", ")}"
-    val _ = update(
+    val rows = s"$staged WHERE $mine AND NOT s.$goes AND NOT s.$comes"
+    val _ = insert(connection, table, rows, action)(attempts)
+  }
+
+  private def insert(connection: Connection, table: PostgresTable, rows: String, action: String)(
+      attempts: Array[Long]): Int = {
+    val columns = table.columns.map(_.sql)
+    update(
       connection,
       s"INSERT INTO ${table.qualified} (${columns.mkString(", ")}) " +
-        s"SELECT ${columns.map(c => s"s.$c").mkString(", ")} FROM $staged " +
-        s"WHERE $mine AND NOT s.$goes " +
+        s"SELECT ${columns.map(c => s"s.$c").mkString(", ")} FROM $rows " +
         s"ON CONFLICT (${table.keyColumns.map(_.sql).mkString(", ")}) $action"
     )(attempts)
   }
@@ -221,6 +256,7 @@ private[sinks] object PostgresTarget {
   private val stagePrefix = "firesteel_staged"
   private val attempt = "firesteel_attempt"
   private val goes = "firesteel_goes"
+  private val comes = "firesteel_comes"
 
   /** Short, for PostgreSQL cuts names at 63 bytes. */
   private def digest(text: String): String =

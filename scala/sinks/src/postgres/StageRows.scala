@@ -15,7 +15,8 @@ final private[postgres] case class Staged(attempt: Long, verdict: Verdict)
  * Writes the net changes of a partition into the staging table, in one transaction, with the number of
  * this attempt.
  *
- * @param copy the statement; its columns are the attempt, whether the row goes, and the target's
+ * @param copy the statement; its columns are the attempt, whether the row goes, whether it must be new,
+ *   and the target's
  */
 final private[postgres] class StageRows(postgres: Postgres, copy: String, width: Int)
   extends Serializable {
@@ -42,6 +43,7 @@ final private[postgres] class StageRows(postgres: Postgres, copy: String, width:
   private def write(lines: CopyLines, attempt: String, row: InternalRow): Unit = {
     lines.field(attempt)
     lines.field(if (row.getInt(action) == NetChanges.remove) "t" else "f")
+    lines.field(if (row.getInt(action) == NetChanges.add) "t" else "f")
     (0 until width).foreach { i =>
       lines.field(if (row.isNullAt(values + i)) null else row.getUTF8String(values + i))
     }
@@ -51,6 +53,7 @@ final private[postgres] class StageRows(postgres: Postgres, copy: String, width:
   private def verdictOn(row: InternalRow): Verdict = Verdict(
     if (row.getInt(action) == NetChanges.nothing) 0 else 1,
     if (row.getInt(action) == NetChanges.remove) 1 else 0,
+    if (row.getInt(action) == NetChanges.add) 1 else 0,
     row.getInt(problem),
     if (row.isNullAt(detail)) "" else row.getUTF8String(detail).toString,
     row.getLong(updates),

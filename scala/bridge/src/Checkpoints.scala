@@ -1,0 +1,50 @@
+package org.apache.spark.sql.firesteel
+
+import java.util.UUID
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.{classic, SparkSession}
+import org.apache.spark.sql.execution.datasources.v2.state.metadata.StateMetadataPartitionReader
+import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqMetadata
+import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadata, StateStore, StateStoreConf, StateStoreProvider}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.util.SerializableConfiguration
+
+/** The part of the door that leads to the checkpoints of streaming queries. */
+object Checkpoints {
+
+  /** The queries that run in any session of this Spark, by the ids that their checkpoints keep. */
+  def runningQueries(session: SparkSession): Set[UUID] =
+    classicOf(session).sharedState.activeStreamingQueries.keySet.asScala.toSet
+
+  /** What each stateful operator has said of its state, as of a micro-batch. */
+  def operators(
+      checkpoint: String,
+      hadoop: Configuration,
+      batch: Long): Seq[OperatorStateMetadata] =
+    new StateMetadataPartitionReader(checkpoint, new SerializableConfiguration(hadoop), batch)
+      .allOperatorStateMetadata
+      .toSeq
+
+  /**
+   * The settings of state stores under which a micro-batch ran: those of the session, and those that its
+   * entry in the offset log holds.
+   */
+  def storeConf(
+      session: SparkSession,
+      offsetMetadata: String,
+      others: Map[String, String]): StateStoreConf = {
+    val conf: SQLConf = classicOf(session).sessionState.conf.clone()
+    OffsetSeqMetadata.setSessionConf(OffsetSeqMetadata(offsetMetadata), conf)
+    others.foreach { case (key, value) => conf.setConfString(key, value) }
+    StateStoreConf(conf)
+  }
+
+  /** A store without entries, whose commit makes the version after `version`; not every provider can. */
+  def emptyStore(provider: StateStoreProvider, version: Long): StateStore =
+    provider.getStore(version, None, forceSnapshotOnCommit = false, loadEmpty = true)
+
+  private def classicOf(session: SparkSession) = session.asInstanceOf[classic.SparkSession]
+}

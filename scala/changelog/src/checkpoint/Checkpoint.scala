@@ -1,0 +1,100 @@
+package io.firesteel.changelog.checkpoint
+
+import java.util.UUID
+
+import scala.util.Using
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadata, OperatorStateMetadataV1}
+import org.apache.spark.sql.firesteel.{Checkpoints, Files}
+
+/** The checkpoint of a streaming query, as Spark lays it out. */
+final private[checkpoint] class Checkpoint(val session: SparkSession, location: String) {
+  import Checkpoint._
+
+  val hadoop: Configuration = Files.hadoopConf(session, Map.empty)
+
+  val root: Path = {
+    val path = new Path(location)
+    val fs = path.getFileSystem(hadoop)
+    path.makeQualified(fs.getUri, fs.getWorkingDirectory)
+  }
+
+  val state: Path = new Path(root, "state")
+
+  lazy val files: CheckpointFileManager = CheckpointFileManager.create(root, hadoop)
+
+  /** Whether a query has begun here; the logs must not be asked else, since they make their folders. */
+  def exists: Boolean = Seq("offsets", "commits").forall(log => files.exists(new Path(root, log)))
+
+  // Made anew each time: a log of Spark's remembers entries that have been removed.
+  def offsets: TextLog = new TextLog(session, new Path(root, "offsets").toString)
+  def commits: TextLog = new TextLog(session, new Path(root, "commits").toString)
+
+  def offset(batch: Long): Option[OffsetEntry] = offsets.get(batch).map(OffsetEntry(_))
+  def commit(batch: Long): Option[CommitEntry] = commits.get(batch).map(CommitEntry(_))
+
+  /** The micro-batch that has begun and not ended, if there is one. */
+  def begun: Option[Long] =
+    offsets.last.filter(batch => commits.last.forall(_ < batch))
+
+  def queryId: Option[UUID] = {
+    val file = new Path(root, "metadata")
+    if (!files.exists(file)) None
+    else Some(UUID.fromString(mapper.readTree(read(file)).get("id").asText))
+  }
+
+  /** What stateful operators have said of their state; an operator of an older Spark has said nothing. */
+  def operators(batch: Long): Seq[OperatorStateMetadata] = {
+    val known = Checkpoints.operators(root.toString, hadoop, batch)
+    val numbers = folders(state).flatMap(_.toLongOption)
+    if (numbers.isEmpty) throw CheckpointErrors.noState(root.toString)
+    numbers.filterNot(n => known.exists(_.operatorInfo.operatorId == n)).foreach { n =>
+      throw CheckpointErrors.unknownOperator(root.toString, s"number $n, of which nothing is noted")
+    }
+    known.sortBy(_.operatorInfo.operatorId)
+  }
+
+  /** Says of the operators how many partitions they have now; where that is kept once for all times. */
+  def noteOperators(batch: Long, partitions: Int): Unit = operators(batch).foreach {
+    case operator: OperatorStateMetadataV1 =>
+      val file = new Path(state, s"${operator.operatorInfo.operatorId}/_metadata/metadata")
+      val lines = read(file).linesIterator.toIndexedSeq
+      val changed = mapper.readTree(lines(1)).asInstanceOf[ObjectNode]
+      changed.get("stateStoreInfo").asInstanceOf[ArrayNode].elements.forEachRemaining { store =>
+        val _ = store.asInstanceOf[ObjectNode].put("numPartitions", partitions)
+      }
+      write(file, lines.updated(1, mapper.writeValueAsString(changed)).mkString("\n"))
+    case _ => ()
+  }
+
+  /** All files, in whichever folders; those that are hidden are nobody's. */
+  def filesBelow(path: Path): Seq[Path] =
+    files.list(path).toSeq.filterNot(_.getPath.getName.startsWith(".")).flatMap { file =>
+      if (file.isDirectory) filesBelow(file.getPath) else Seq(file.getPath)
+    }
+
+  def folders(of: Path): Seq[String] =
+    if (!files.exists(of)) Nil
+    else files.list(of).toSeq.filter(_.isDirectory).map(_.getPath.getName)
+
+  private def read(file: Path): String =
+    Using.resource(files.open(file))(in => new String(in.readAllBytes(), "UTF-8"))
+
+  private def write(file: Path, text: String): Unit = {
+    val out = files.createAtomic(file, overwriteIfPossible = true)
+    try {
+      out.write(text.getBytes("UTF-8"))
+      out.close()
+    } catch { case e: Throwable => out.cancel(); throw e }
+  }
+}
+
+private[checkpoint] object Checkpoint {
+  private val mapper = new ObjectMapper
+}

@@ -1,0 +1,52 @@
+package io.firesteel.changelog.checkpoint
+
+import io.firesteel.core.errors.{FiresteelAnalysisException, FiresteelException}
+
+/** Why a checkpoint's state is not repartitioned. */
+private[checkpoint] object CheckpointErrors {
+
+  def badNumber(partitions: Int): Throwable =
+    analysis("BAD_NUMBER", "partitions" -> partitions.toString)
+
+  def noCheckpoint(checkpoint: String): Throwable =
+    analysis("NO_CHECKPOINT", "checkpoint" -> checkpoint)
+
+  def noState(checkpoint: String): Throwable = analysis("NO_STATE", "checkpoint" -> checkpoint)
+
+  def noEntry(checkpoint: String, batch: Long): Throwable =
+    analysis("NO_ENTRY", "checkpoint" -> checkpoint, "batch" -> batch.toString)
+
+  def tooOld(checkpoint: String, batch: Long): Throwable =
+    analysis("TOO_OLD", "checkpoint" -> checkpoint, "batch" -> batch.toString)
+
+  def unfinishedBatch(checkpoint: String, batch: Long): Throwable =
+    analysis("UNFINISHED_BATCH", "checkpoint" -> checkpoint, "batch" -> batch.toString)
+
+  def unfinishedBySpark(checkpoint: String, batch: Long): Throwable =
+    analysis("UNFINISHED_BY_SPARK", "checkpoint" -> checkpoint, "batch" -> batch.toString)
+
+  def running(checkpoint: String, query: String): Throwable =
+    analysis("RUNNING", "checkpoint" -> checkpoint, "query" -> query)
+
+  def unknownOperator(checkpoint: String, operator: String): Throwable =
+    analysis("UNKNOWN_OPERATOR", "checkpoint" -> checkpoint, "operator" -> operator)
+
+  def unknownProvider(checkpoint: String, provider: String): Throwable =
+    analysis("UNKNOWN_PROVIDER", "checkpoint" -> checkpoint, "provider" -> provider)
+
+  def meanwhile(checkpoint: String, batch: Long): Throwable =
+    running("MEANWHILE", "checkpoint" -> checkpoint, "batch" -> batch.toString)
+
+  def elsewhere(operator: String, number: Long, partition: Int, home: Int): Throwable =
+    running(
+      "ELSEWHERE",
+      "operator" -> s"$operator (number $number)",
+      "partition" -> partition.toString,
+      "home" -> home.toString)
+
+  private def analysis(reason: String, parameters: (String, String)*): Throwable =
+    new FiresteelAnalysisException(s"FIRESTEEL_REPARTITION_$reason", parameters.toMap)
+
+  private def running(reason: String, parameters: (String, String)*): Throwable =
+    new FiresteelException(s"FIRESTEEL_REPARTITION_$reason", parameters.toMap)
+}

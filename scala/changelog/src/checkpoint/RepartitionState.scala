@@ -1,0 +1,167 @@
+package io.firesteel.changelog.checkpoint
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadata, StateSchemaCompatibilityChecker, StateStore, StateStoreConf, StateStoreId, StateStoreMetadataV1, StateStoreProviderId}
+import org.apache.spark.sql.firesteel.Checkpoints
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.util.SerializableConfiguration
+
+/**
+ * What has become of a checkpoint.
+ *
+ * @param batch the last micro-batch that has ended
+ * @param before the number of partitions until now
+ */
+final case class Repartitioned(batch: Long, before: Int, partitions: Int)
+
+/**
+ * Splits the state of a query that has been stopped in another number of partitions.
+ *
+ * Spark's own (4.2 and later, `StreamingCheckpointManager`) knows its operators alone, by name, and
+ * RocksDB alone. As there, it is a micro-batch without data: an entry of the offset log says the new number
+ * of partitions, and the query goes on with it. Here that entry is written when the new state is whole, in
+ * a folder of its own; it is what decides:
+ *
+ *  - killed before it, the query starts as if nothing had been; the folder is removed by the next call,
+ *  - a query that runs meanwhile has written an entry of that number, or will fail at writing one,
+ *  - killed after it, [[FinishRepartition]] does the rest, when the query starts or this is called again.
+ */
+object RepartitionState {
+
+  def apply(session: SparkSession, location: String, partitions: Int): Repartitioned = {
+    if (partitions < 1) throw CheckpointErrors.badNumber(partitions)
+    val checkpoint = new Checkpoint(session, location)
+    if (!checkpoint.exists) throw CheckpointErrors.noCheckpoint(checkpoint.root.toString)
+    requireStopped(checkpoint)
+    FinishRepartition(checkpoint)
+    val batch = lastWhole(checkpoint)
+    val offset = checkpoint.offset(batch).getOrElse(
+      throw CheckpointErrors.noEntry(checkpoint.root.toString, batch))
+    val before = offset.partitions.filter(_ => offset.isStrict).getOrElse(
+      throw CheckpointErrors.tooOld(checkpoint.root.toString, batch))
+    if (before == partitions) checkpoint.begun.foreach(SparksRepartition.withdraw(checkpoint, _))
+    else new RepartitionState(checkpoint, batch, offset, before, partitions).run()
+    Repartitioned(checkpoint.commits.last.getOrElse(batch), before, partitions)
+  }
+
+  /** The last micro-batch that has ended; one that has begun must be one of Spark's repartitioning. */
+  private def lastWhole(checkpoint: Checkpoint): Long = {
+    val batch = checkpoint.commits.last.getOrElse(
+      throw CheckpointErrors.noState(checkpoint.root.toString))
+    checkpoint.begun.foreach { begun =>
+      if (!SparksRepartition.has(checkpoint, begun)) {
+        throw CheckpointErrors.unfinishedBatch(checkpoint.root.toString, begun)
+      }
+      SparksRepartition.unskip(checkpoint, begun).foreach { skipped =>
+        throw CheckpointErrors.unfinishedBatch(checkpoint.root.toString, skipped)
+      }
+    }
+    batch
+  }
+
+  private def requireStopped(checkpoint: Checkpoint): Unit =
+    checkpoint.queryId.filter(Checkpoints.runningQueries(checkpoint.session)).foreach { id =>
+      throw CheckpointErrors.running(checkpoint.root.toString, id.toString)
+    }
+}
+
+final private class RepartitionState(
+    checkpoint: Checkpoint,
+    batch: Long,
+    offset: OffsetEntry,
+    before: Int,
+    after: Int) {
+
+  private val commit: CommitEntry = checkpoint.commit(batch).getOrElse(
+    throw CheckpointErrors.noEntry(checkpoint.root.toString, batch))
+
+  private val next = batch + 1
+
+  def run(): Unit = {
+    val stores = checkpoint.operators(batch).map(storeOf)
+    val name = StagedState.nameFor(next)
+    val staged = new StagedState(checkpoint, name)
+    try {
+      val note = RepartitionNote(name, split(stores, staged))
+      RepartitionState.requireStopped(checkpoint)
+      checkpoint.begun.filter(SparksRepartition.has(checkpoint, _)).foreach {
+        SparksRepartition.withdraw(checkpoint, _)
+      }
+      decide(offset.repartitioned(after, note))
+    } catch {
+      // An entry of ours may have been written all the same: then its folder is needed.
+      case e: Throwable if !checkpoint.offset(next).exists(_.note.exists(_.staged == name)) =>
+        staged.remove()
+        throw e
+    }
+    FinishRepartition(checkpoint)
+  }
+
+  private def decide(entry: OffsetEntry): Unit =
+    if (!checkpoint.offsets.add(next, entry.text)) {
+      throw CheckpointErrors.meanwhile(checkpoint.root.toString, next)
+    }
+
+  /** Everything is refused before anything is written. */
+  private def storeOf(operator: OperatorStateMetadata): StoredState = {
+    val (id, name) = (operator.operatorInfo.operatorId, operator.operatorInfo.operatorName)
+    def unknown = CheckpointErrors.unknownOperator(checkpoint.root.toString, s"$name (number $id)")
+    val only = operator.stateStoresMetadata match {
+      case Seq(one: StateStoreMetadataV1) => one
+      case _ => throw unknown
+    }
+    val schema = schemaOf(id, only.storeName) match {
+      case Seq(one) => one
+      case _ => throw unknown
+    }
+    StoredState(
+      checkpoint.state.toString,
+      id,
+      name,
+      only.storeName,
+      StateHomes.of(name, schema.keySchema).getOrElse(throw unknown),
+      schema.valueSchema,
+      only.numColsPrefixKey,
+      conf,
+      hadoop
+    )
+  }
+
+  private def schemaOf(operator: Long, store: String) = {
+    val id = StateStoreId(
+      checkpoint.state.toString,
+      operator,
+      StateStore.PARTITION_ID_TO_CHECK_SCHEMA,
+      store)
+    new StateSchemaCompatibilityChecker(
+      StateStoreProviderId(id, java.util.UUID.randomUUID()),
+      checkpoint.hadoop).readSchemaFile()
+  }
+
+  /** In which format stores have their versions, the checkpoint says. */
+  private lazy val conf: StateStoreConf = {
+    val made = Checkpoints.storeConf(
+      checkpoint.session,
+      offset.metadata,
+      Map(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key -> (if (commit.hasIds) "2" else "1")))
+    if (!Seq(StoredState.hdfs, StoredState.rocksDb).contains(made.providerClass)) {
+      throw CheckpointErrors.unknownProvider(checkpoint.root.toString, made.providerClass)
+    }
+    made
+  }
+
+  private lazy val hadoop =
+    checkpoint.session.sparkContext.broadcast(new SerializableConfiguration(checkpoint.hadoop))
+
+  /** Writes the new state; what it leaves behind is the micro-batch's entry in the commit log. */
+  private def split(stores: Seq[StoredState], staged: StagedState): CommitEntry = {
+    val made = stores.map { store =>
+      val ids = if (commit.hasIds) Some(commit.idsOf(store.operator).map(_.head)) else None
+      store.operator -> staged.split(store, next, ids, before, after)
+    }
+    if (commit.hasIds) commit.withIds(made.map { case (operator, ids) =>
+      operator -> ids.map(_.toSeq)
+    }.toMap)
+    else commit
+  }
+}

@@ -1,0 +1,129 @@
+package io.firesteel.changelog.checkpoint
+
+import java.io.InputStream
+import java.util.UUID
+
+import scala.util.Using
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.TaskContext
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, NoPrefixKeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec, StateStore, StateStoreConf, StateStoreId, StateStoreProvider, StateStoreProviderId}
+import org.apache.spark.sql.firesteel.Checkpoints
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.SerializableConfiguration
+
+/** The bytes of an entry's key and value. */
+final private[checkpoint] case class Entry(key: Array[Byte], value: Array[Byte])
+
+/**
+ * One store of one operator, in all of its partitions; read and written in tasks.
+ *
+ * @param prefix how many columns of the key an operator scans by
+ */
+final private[checkpoint] case class StoredState(
+    root: String,
+    operator: Long,
+    operatorName: String,
+    store: String,
+    homes: StateHomes,
+    value: StructType,
+    prefix: Int,
+    conf: StateStoreConf,
+    hadoop: Broadcast[SerializableConfiguration]) {
+
+  private def key: StructType = homes.key
+
+  /** The entries of a partition, each with the partition that it belongs to among as many. */
+  def read(
+      partition: Int,
+      version: Long,
+      id: Option[String],
+      before: Int,
+      after: Int): Iterator[(Int, Entry)] = {
+    val provider = open(root, partition)
+    TaskContext.get().addTaskCompletionListener[Unit](_ => provider.close())
+    val store = provider.getReadStore(version, id)
+    TaskContext.get().addTaskCompletionListener[Unit](_ => store.release())
+    val (is, willBe) = (homes.among(before), homes.among(after))
+    store.iterator().map { pair =>
+      // Where an entry is not where its key says, the key does not say where it must go.
+      if (is(pair.key) != partition) {
+        throw CheckpointErrors.elsewhere(operatorName, operator, partition, is(pair.key))
+      }
+      willBe(pair.key) -> Entry(pair.key.copy().getBytes, pair.value.copy().getBytes)
+    }
+  }
+
+  /** Writes a partition anew below another root, as of a version; the id that it has there, if any. */
+  def write(
+      below: String,
+      partition: Int,
+      version: Long,
+      entries: Iterator[Entry]): Option[String] = {
+    val provider = open(below, partition)
+    try {
+      val whole = conf.providerClass == StoredState.hdfs
+      // The default provider has no empty store but that of the very first version.
+      val store = if (whole) provider.getStore(0) else Checkpoints.emptyStore(provider, version - 1)
+      fill(store, entries)
+      if (whole) asSnapshot(provider.stateStoreId.storeCheckpointLocation(), version)
+      store.getStateStoreCheckpointInfo().stateStoreCkptId
+    } finally provider.close()
+  }
+
+  private def fill(store: StateStore, entries: Iterator[Entry]): Unit =
+    try {
+      val (ofKey, ofValue) = (new UnsafeRow(key.size), new UnsafeRow(value.size))
+      entries.foreach { entry =>
+        ofKey.pointTo(entry.key, entry.key.length)
+        ofValue.pointTo(entry.value, entry.value.length)
+        store.put(ofKey, ofValue)
+      }
+      val _ = store.commit()
+    } finally if (!store.hasCommitted) store.abort()
+
+  /** The changes that made an empty store what it is are, in the same format, all that it has. */
+  private def asSnapshot(folder: Path, version: Long): Unit = {
+    val files = CheckpointFileManager.create(folder, hadoop.value.value)
+    Using.resource(files.open(new Path(folder, "1.delta"))) { in =>
+      StoredState.copy(in, files, new Path(folder, s"$version.snapshot"))
+    }
+    files.delete(new Path(folder, "1.delta"))
+  }
+
+  private def open(below: String, partition: Int): StateStoreProvider =
+    StateStoreProvider.createAndInit(
+      StateStoreProviderId(StateStoreId(below, operator, partition, store), UUID.randomUUID()),
+      key,
+      value,
+      encoder,
+      useColumnFamilies = false,
+      conf,
+      hadoop.value.value: Configuration,
+      useMultipleValuesPerKey = false,
+      stateSchemaProvider = None
+    )
+
+  private def encoder: KeyStateEncoderSpec =
+    if (prefix == 0) NoPrefixKeyStateEncoderSpec(key)
+    else PrefixKeyScanStateEncoderSpec(key, prefix)
+}
+
+private[checkpoint] object StoredState {
+
+  val hdfs: String = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+  val rocksDb: String =
+    "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+  def copy(in: InputStream, files: CheckpointFileManager, to: Path): Unit = {
+    val out = files.createAtomic(to, overwriteIfPossible = true)
+    try {
+      val _ = in.transferTo(out)
+      out.close()
+    } catch { case e: Throwable => out.cancel(); throw e }
+  }
+}

@@ -1,0 +1,24 @@
+package io.firesteel.changelog.checkpoint
+
+import java.io.{InputStream, OutputStream}
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.checkpointing.HDFSMetadataLog
+
+/**
+ * A log of a checkpoint, its entries as they are written.
+ *
+ * What Spark makes of an entry differs from version to version; of the text little is changed here, and
+ * the rest is handed on as it is.
+ */
+final private[checkpoint] class TextLog(session: SparkSession, path: String)
+  extends HDFSMetadataLog[String](session, path) {
+
+  override def serialize(entry: String, out: OutputStream): Unit =
+    out.write(entry.getBytes(UTF_8))
+
+  override def deserialize(in: InputStream): String = new String(in.readAllBytes(), UTF_8)
+
+  def last: Option[Long] = getLatestBatchId()
+}
