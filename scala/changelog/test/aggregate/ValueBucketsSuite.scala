@@ -86,7 +86,7 @@ class ValueBucketsSuite extends AnyFunSuite {
 
   test("no value is lost or comes back, whatever expires and comes between") {
     val random = new Random(20261125L)
-    (1 to 200).foreach { _ =>
+    (1 to 60).foreach { _ =>
       val values = new Values(expires = true)
       var wanted = Set.empty[Long]
       (1 to 12).foreach { _ =>

@@ -86,7 +86,7 @@ class NormalizeSuite extends AnyFunSuite {
   test("streams are as the batch of all their changes, however these are cut and spread") {
     val random = new Random(20261125L)
     def pick[T](of: T*): T = of(random.nextInt(of.size))
-    (1 to 30000).foreach { _ =>
+    (1 to 1500).foreach { _ =>
       val batches = Seq.fill(1 + random.nextInt(3)) {
         def some = Seq.fill(random.nextInt(3))(Change(
           pick(1, 2),
