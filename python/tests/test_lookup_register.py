@@ -212,6 +212,32 @@ class TestPartitioner:
         with pytest.raises(InvalidConnectorError, match=r"'customers' returned builtins\.int"):
             registered(Asked())
 
+    def test_one_for_batches_is_enough(self) -> None:
+        class Batches(Connector):
+            def partition_batch(self, join_keys: pa.Table, num_partitions: int) -> list[int]:
+                return [0] * len(join_keys)
+
+        _, said = registered(Batches())
+        assert said["partition_udf"].startswith("__firesteel_partition_customers_")
+        assert isinstance(Batches(), firesteel.InputDataBatchPartitioner)
+
+    def test_what_its_methods_raise_is_told_with_the_connectors_name(self) -> None:
+        class Failing(Partitioned):
+            def get_partitioner(self) -> object:
+                raise OSError("no shards known")
+
+        message = "'customers' failed in get_partitioner: OSError: no shards known"
+        with pytest.raises(InvalidConnectorError, match=message):
+            registered(Failing())
+
+        class Unsure(Partitioned):
+            def is_deterministic(self) -> bool:
+                raise OSError("who knows")
+
+        message = "'customers' failed in is_deterministic: OSError: who knows"
+        with pytest.raises(InvalidConnectorError, match=message):
+            registered(Unsure())
+
 
 @pytest.mark.parametrize(
     ("connector", "message"),
@@ -258,6 +284,11 @@ def test_refuses_connectors_by_name(connector: object, message: str) -> None:
         ({"batch_size": "many"}, "batch_size = 'many'"),
         ({"options": {"lookup.cach": "NONE"}}, "'lookup.cach'; did you mean lookup.cache"),
         ({"options": {"shuffle": "true"}}, "unknown option 'shuffle'"),
+        ({"options": {5: "true"}}, "unknown option '5'"),
+        ({"options": {"lookup.batch-size": 5}}, "lookup.batch-size = 5: must be text, such as '5'"),
+        ({"options": {"lookup.cache": None}}, "lookup.cache = None: must be text"),
+        ({"options": "lookup.cache=NONE"}, "options = 'lookup.cache=NONE': must be a mapping"),
+        ({"cache": 5}, "cache = 5: must be text"),
     ],
     ids=str,
 )
@@ -272,6 +303,13 @@ def test_refuses_names_that_are_none(name: Any) -> None:  # noqa: ANN401 - whate
         register_lookup(Session(), name, Connector())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="cannot name a lookup table"):
         unregister_lookup(Session(), name)  # type: ignore[arg-type]
+
+
+def test_refuses_what_is_no_session() -> None:
+    with pytest.raises(ValueError, match="spark = 'customers': must be the SparkSession"):
+        register_lookup("customers", Connector(), "x")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="spark = 'customers': must be the SparkSession"):
+        unregister_lookup("customers", "x")  # type: ignore[arg-type]
 
 
 def test_a_session_without_the_extension_is_an_error() -> None:
@@ -373,6 +411,21 @@ class TestJoin:
     @pytest.mark.parametrize("on", [None, [], ()])
     def test_needs_a_key(self, on: Sequence[str] | None) -> None:
         with pytest.raises(ValueError, match=r"on = None: a lookup join needs a key"):
+            self.joined(on)
+
+    @pytest.mark.parametrize("left", ["customers", None, 5], ids=str)
+    def test_refuses_what_is_no_dataframe_and_says_where_it_goes(self, left: object) -> None:
+        with pytest.raises(ValueError, match=r"left = .*lookup_join\(orders, 'cust"):
+            lookup_join(left, Session(), "id")  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("table", [None, 5, ["customers"]], ids=str)
+    def test_refuses_what_is_no_table(self, table: object) -> None:
+        with pytest.raises(ValueError, match=r"table = .*must be the name of a"):
+            lookup_join(Session(), table, "id")  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("on", [5, [5], {"id": "id"}, ["id", None]], ids=str)
+    def test_refuses_what_is_no_key(self, on: object) -> None:
+        with pytest.raises(ValueError, match=r"on = .*must be a column name that both"):
             self.joined(on)
 
     def test_refuses_what_is_no_boolean(self) -> None:

@@ -578,12 +578,25 @@ class TestTime:
         assert LOG[-1] == ("close",)
 
 
+def test_what_close_raises_names_the_task() -> None:
+    class Failing(Names):
+        def close(self) -> None:
+            raise OSError("still busy")
+
+    message = "'names' failed in close for lookup names, partition 0: OSError: still busy"
+    with pytest.raises(LookupFailedError, match=message):
+        look_up(Failing(), batch(request(), ids(1)))
+
+
 def test_the_cause_is_chained() -> None:
     class Failing(Names):
         def open(self, task: TaskInfo) -> None:  # type: ignore[override]
             raise OSError("connection refused")
 
-    with pytest.raises(LookupFailedError, match="failed in open: OSError: connection re") as error:
+    with pytest.raises(
+        LookupFailedError,
+        match="failed in open for lookup names, partition 0: OSError: connection re",
+    ) as error:
         look_up(Failing(), batch(request(), ids(1)))
     assert isinstance(error.value.__cause__, OSError)
 
@@ -654,6 +667,72 @@ class TestPartitions:
 
         with pytest.raises(LookupFailedError, match=r"failed in partition for id = 1: KeyError"):
             self.partition(Failing(), pa.array([4]), ids(1))
+
+    class ByTable:
+        """Asked for many keys at once, also where it could be asked for each."""
+
+        def __init__(self, form: Callable[[pa.Array], object] = lambda numbers: numbers) -> None:
+            self.form = form
+
+        def partition_batch(self, join_keys: pa.Table, num_partitions: int) -> object:
+            record(join_keys.to_pydict())
+            numbers = [key % num_partitions for key in join_keys["id"].to_pylist()]
+            return self.form(pa.array(numbers, pa.int32()))
+
+        def partition(self, join_keys: Row, num_partitions: int) -> int:
+            raise AssertionError("asked for a single key")
+
+    @pytest.mark.parametrize(
+        "form",
+        [
+            lambda numbers: numbers,
+            lambda numbers: pa.chunked_array([numbers[:1], numbers[1:]]),
+            lambda numbers: numbers.to_numpy(),
+            lambda numbers: numbers.to_pylist(),
+            lambda numbers: numbers.cast(pa.uint64()),
+        ],
+    )
+    def test_one_that_takes_batches_gets_a_table_of_distinct_keys(
+        self, form: Callable[[pa.Array], object]
+    ) -> None:
+        count = pa.array([4] * 5)
+        given = self.partition(self.ByTable(form), count, ids(5, 6, 5, None, 7))
+        assert given == [1, 2, 1, 0, 3]
+        assert LOG == [{"id": [5, 6, 7]}]
+
+    def test_one_that_takes_batches_is_not_asked_about_nulls_alone(self) -> None:
+        assert self.partition(self.ByTable(), pa.array([4, 4]), ids(None, None)) == [0, 0]
+        assert LOG == []
+
+    def test_out_of_range_and_null_of_a_batch_are_left_for_the_engine_to_refuse(self) -> None:
+        odd = self.ByTable(lambda _: [-1, 99, None])
+        assert self.partition(odd, pa.array([4] * 3), ids(1, 2, 3)) == [-1, 99, None]
+
+    @pytest.mark.parametrize(
+        ("answer", "told"),
+        [
+            ([1], "returned 1 numbers"),
+            ([1, 2, 3], "returned 3 numbers"),
+            (["1", "2"], r"returned \['1', '2'\]"),
+            ([True, False], r"returned \[True, False\]"),
+            ([1.5, 2.0], r"returned \[1.5, 2.0\]"),
+            (None, "returned None"),
+            (7, "returned 7"),
+        ],
+        ids=str,
+    )
+    def test_a_batch_that_is_not_numbered_is_an_error(self, answer: object, told: str) -> None:
+        message = f"'names' was given 2 keys, and partition_batch {told}: it must"
+        with pytest.raises(LookupFailedError, match=message):
+            self.partition(self.ByTable(lambda _: answer), pa.array([4, 4]), ids(1, 2))
+
+    def test_the_exception_of_a_batch_names_its_keys(self) -> None:
+        def fail(_: pa.Array) -> object:
+            raise KeyError("shard")
+
+        message = r"failed in partition_batch for 2 keys, the first being id = 1: KeyError: 'shard'"
+        with pytest.raises(LookupFailedError, match=message):
+            self.partition(self.ByTable(fail), pa.array([4, 4]), ids(1, 2))
 
 
 @settings(max_examples=150, deadline=None)

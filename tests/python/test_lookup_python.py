@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
@@ -305,6 +308,143 @@ def test_functions_of_python_and_random_columns_above_the_dimension(session: Spa
     ).collect()
     assert random
     assert all(row.r > row.least for row in random)
+
+
+def sized(session: SparkSession) -> None:
+    """Make three functions `<kind>_size(BIGINT)`: by row, by pandas series, by Arrow array."""
+    from pyspark.sql.functions import arrow_udf, pandas_udf, udf
+
+    def of_series(ids: pd.Series) -> pd.Series:
+        return ids % 10
+
+    def of_array(ids: pa.Array) -> pa.Array:
+        return pa.array([None if n is None else n % 10 for n in ids.to_pylist()], "int64")
+
+    session.udf.register("row_size", udf(lambda n: None if n is None else n % 10, "bigint"))
+    session.udf.register("pandas_size", pandas_udf(of_series, "bigint"))
+    session.udf.register("arrow_size", arrow_udf(of_array, "bigint"))
+
+
+@pytest.mark.parametrize("kind", ["row", "pandas", "arrow"])
+def test_functions_of_python_about_keys(classic_session: SparkSession, kind: str) -> None:
+    session, size = classic_session, f"{kind}_size"
+    register_lookup(session, "c", customers())
+    as_table(session).createOrReplaceTempView("t")
+    orders(session).createOrReplaceTempView("o")
+    sized(session)
+    for query in (
+        f"SELECT o.no, d.name FROM o JOIN {{}} d ON o.id = d.id WHERE {size}(o.id) > 4",
+        f"SELECT o.no, d.name FROM o LEFT JOIN {{}} d ON o.id = d.id WHERE {size}(o.id) > 4",
+        f"SELECT o.no, d.name FROM o LEFT JOIN (SELECT * FROM {{}} WHERE {size}(id) > 4) d "
+        "ON o.id = d.id",
+    ):
+        assert rows(session.sql(query.format("c"))) == rows(session.sql(query.format("t"))), query
+
+
+@pytest.mark.parametrize("kind", ["row", "pandas", "arrow"])
+def test_functions_of_python_about_other_columns(classic_session: SparkSession, kind: str) -> None:
+    session, size = classic_session, f"{kind}_size"
+    register_lookup(session, "c", customers())
+    as_table(session).createOrReplaceTempView("t")
+    orders(session).createOrReplaceTempView("o")
+    sized(session)
+    for query in (
+        f"SELECT o.no, d.name FROM o JOIN {{}} d ON o.id = d.id WHERE {size}(d.part) > 0",
+        f"SELECT o.no, d.s FROM o JOIN (SELECT id, part, {size}(part + id) AS s FROM {{}}) d "
+        f"ON o.id = d.id AND d.s > o.part WHERE {size}(d.part) < 2 "
+        "AND d.part IN (SELECT part FROM o)",
+        f"SELECT o.no FROM o JOIN {{}} d ON o.id = d.id WHERE {size}(d.id) > {size}(d.part) "
+        "LIMIT 900",
+    ):
+        assert rows(session.sql(query.format("c"))) == rows(session.sql(query.format("t"))), query
+
+
+def test_functions_of_python_about_both_or_a_partitioned_table(session: SparkSession) -> None:
+    register_lookup(session, "c", customers())
+    as_table(session).createOrReplaceTempView("t")
+    orders(session).createOrReplaceTempView("o")
+    sized(session)
+    session.sql(
+        "CREATE TABLE IF NOT EXISTS parted (no BIGINT, id BIGINT) USING parquet PARTITIONED BY (id)"
+    )
+    session.sql("INSERT OVERWRITE parted SELECT no, id FROM o WHERE no < 40")
+    try:
+        for query in (
+            "SELECT o.no, d.name FROM o JOIN {} d ON o.id = d.id AND row_size(o.no + d.part) > 3",
+            "SELECT p.no, d.name FROM parted p JOIN {} d ON p.id = d.id WHERE row_size(d.part) > 0",
+            "SELECT p.no, d.name FROM parted p JOIN {} d ON p.id = d.id WHERE row_size(p.id) > 4",
+        ):
+            looked_up, plain = (rows(session.sql(query.format(name))) for name in ("c", "t"))
+            assert looked_up == plain, query
+    finally:
+        session.sql("DROP TABLE parted")
+
+
+def test_a_function_of_python_between_shuffles(classic_session: SparkSession) -> None:
+    """Adaptive execution plans anew when the exchange below the lookup is done."""
+    session = classic_session
+    register_lookup(session, "c", customers())
+    as_table(session).createOrReplaceTempView("t")
+    orders(session).createOrReplaceTempView("o")
+    sized(session)
+    query = (
+        "SELECT /*+ LOOKUP('table'='d', 'shuffle'='true') */ d.part, count(*) FROM o JOIN {} d "
+        "ON o.id = d.id WHERE row_size(d.part) > 0 GROUP BY d.part"
+    )
+    plain = query.replace("/*+ LOOKUP('table'='d', 'shuffle'='true') */", "").format("t")
+    looked_up = session.sql(query.format("c"))
+    assert rows(looked_up) == rows(session.sql(plain))
+    (fired,) = [f for f in firesteel.explain(looked_up).fired if f.rule == "PlanLookupJoin"]
+    assert "partitioner of c" in str(fired)
+
+
+def test_plans_show_neither_json_nor_the_names_of_registrations(session: SparkSession) -> None:
+    register_lookup(session, "customers", customers(), cache="PARTIAL", max_rows=9)
+    joined = lookup_join(orders(session), "customers", on="id", how="left", shuffle=True)
+    for mode in ("simple", "formatted"):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            joined.explain(mode=mode)
+        plan = printed.getvalue()
+        for raw in ('"', "__firesteel", "input[", "LookupContext"):
+            assert raw not in plan, plan
+        for part in (
+            "table=[customers], connector=[Python], joinType=[LEFT OUTER], lookup=[id=",
+            "columns=[id, part, name, tags], cache=[PARTIAL], "
+            "shuffle=[custom: partitioner of customers into",
+            "lookup_customers(request, lookup_partition",
+            "partition_customers(request, id",
+        ):
+            assert part in plan, plan
+
+
+def test_a_partitioner_that_takes_batches_gives_the_same_rows(session: SparkSession) -> None:
+    class Batches(type(customers())):  # type: ignore[misc] # a class made for one test
+        def partition_batch(self, join_keys: pa.Table, num_partitions: int) -> Any:  # noqa: ANN401
+            return join_keys["id"].to_numpy() % num_partitions
+
+        def partition(self, join_keys: Row, num_partitions: int) -> int:
+            raise AssertionError("asked for a single key")
+
+    register_lookup(session, "customers", Batches())
+    joined = lookup_join(orders(session), "customers", on="id", how="left", shuffle=True)
+    assert rows(joined) == rows(orders(session).join(as_table(session), "id", "left"))
+
+
+@pytest.mark.parametrize("step", ["open", "close", "partition"])
+def test_what_a_connector_raises_is_told_with_its_name_and_what_it_was_about(
+    session: SparkSession, step: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(f"no {step} today")
+
+    broken = type(customers())
+    setattr(broken, step, fail)
+    register_lookup(session, "customers", broken())
+    subject = "id = " if step == "partition" else "lookup customers, stage"
+    message = f"'customers' failed in {step} for {subject}.*: OSError: no {step} today"
+    with pytest.raises(PySparkException, match=message):
+        lookup_join(session.range(4), "customers", on="id", shuffle=True).collect()
 
 
 def test_unregistering_removes_the_table(session: SparkSession) -> None:

@@ -16,6 +16,7 @@ from firesteel.errors import (
 )
 from firesteel.explain import Declined, Explanation, Fired, explain
 from firesteel.lookup import (
+    InputDataBatchPartitioner,
     InputDataPartitioner,
     LookupContext,
     SupportsLookup,
@@ -36,6 +37,7 @@ __all__ = [
     "ExtensionNotLoadedError",
     "Fired",
     "FiresteelError",
+    "InputDataBatchPartitioner",
     "InputDataPartitioner",
     "InvalidConnectorError",
     "LookupContext",

@@ -7,6 +7,35 @@ from collections.abc import Iterable
 from firesteel.errors import InvalidConnectorError
 
 
+def no_session(spark: object) -> ValueError:
+    """Name what is not a session."""
+    return ValueError(f"spark = {spark!r}: must be the SparkSession, classic or Connect")
+
+
+def no_rows(left: object) -> ValueError:
+    """Name what is not a DataFrame, and the order of the arguments."""
+    return ValueError(
+        f"left = {left!r}: must be the DataFrame to enrich. The table that is looked up comes "
+        "second, as in lookup_join(orders, 'customers', on='id')"
+    )
+
+
+def no_table(table: object) -> ValueError:
+    """Name what is neither a table nor a DataFrame."""
+    return ValueError(
+        f"table = {table!r}: must be the name of a registered connector, a table or a view, "
+        "or a DataFrame"
+    )
+
+
+def bad_condition(on: object) -> ValueError:
+    """Name what a join cannot be looked up by."""
+    return ValueError(
+        f"on = {on!r}: must be a column name that both sides have, a list of them, or a condition "
+        "such as orders.customer_id == customers.id"
+    )
+
+
 def bad_name(name: object) -> ValueError:
     """Name what is not a name for a lookup table."""
     return ValueError(
@@ -90,7 +119,15 @@ def bad_partitioner(name: str, partitioner: object) -> InvalidConnectorError:
     """Name what is not a partitioner."""
     return InvalidConnectorError(
         f"get_partitioner() of lookup connector '{name}' returned {_kind(partitioner)}: must be "
-        "None or an object with a method partition(join_keys, num_partitions)"
+        "None or an object with a method partition(join_keys, num_partitions) or "
+        "partition_batch(join_keys, num_partitions)"
+    )
+
+
+def raised(name: str, step: str, cause: BaseException) -> InvalidConnectorError:
+    """Name the method of a connector that raised an exception."""
+    return InvalidConnectorError(
+        f"Lookup connector '{name}' failed in {step}: {type(cause).__name__}: {cause}"
     )
 
 

@@ -94,12 +94,16 @@ def connector_options(written: Mapping[str, str], more: Mapping[str, str]) -> di
         more: The user's own, by Flink's names; they win.
 
     Raises:
-        ValueError: An unknown option, or a PARTIAL cache without bounds.
+        ValueError: An unknown option, a value that is no text, or a PARTIAL cache without bounds.
     """
-    for name in more:
+    if not isinstance(more, Mapping):
+        raise bad_value("options", more, "a mapping such as {'lookup.batch-size': '500'}")
+    for name, value in more.items():
         if name not in OF_A_CONNECTOR:
-            near = get_close_matches(name, OF_A_CONNECTOR, n=3)
+            near = get_close_matches(str(name), OF_A_CONNECTOR, n=3)
             raise errors.unknown_option(name, near or OF_A_CONNECTOR)
+        if not isinstance(value, str):
+            raise bad_value(name, value, f"text, such as '{str(value).lower()}'")
     options = {**written, **more}
     cache = options.get(NAMES["cache"], "NONE").upper()
     if cache not in ("NONE", "PARTIAL"):

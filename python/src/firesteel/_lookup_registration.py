@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType
 
-    from firesteel._lookup_worker.interfaces import InputDataPartitioner, SupportsLookup
+    from firesteel._lookup_worker.interfaces import (
+        InputDataBatchPartitioner,
+        InputDataPartitioner,
+        SupportsLookup,
+    )
 
 
 def register(
@@ -62,7 +66,7 @@ def register(
         "name": name,
         "udf": lookup_udf,
         "partition_udf": partition_udf,
-        "deterministic": _is_deterministic(partitioner),
+        "deterministic": _is_deterministic(name, partitioner),
         "schema": schema.jsonValue(),
         "keys": keys,
         "partition_keys": needed if partitioner is not None else (),
@@ -139,16 +143,30 @@ def _check_key_type(name: str, column: str, kind: DataType) -> None:
             raise errors.bad_key_type(name, column, kind.simpleString(), reason)
 
 
-def _partitioner(name: str, connector: object) -> InputDataPartitioner | None:
+_WAYS = ("partition", "partition_batch")
+"""How a partitioner is asked: for a key, or for a table of them."""
+
+
+def _partitioner(
+    name: str, connector: object
+) -> InputDataPartitioner | InputDataBatchPartitioner | None:
     if callable(ask := getattr(connector, "get_partitioner", None)):
-        partitioner = ask()
+        try:
+            partitioner = ask()
+        except Exception as error:
+            raise errors.raised(name, "get_partitioner", error) from error
     else:
-        partitioner = connector if hasattr(connector, "partition") else None
-    if partitioner is not None and not callable(getattr(partitioner, "partition", None)):
+        partitioner = connector if any(hasattr(connector, way) for way in _WAYS) else None
+    if partitioner is not None and not any(
+        callable(getattr(partitioner, way, None)) for way in _WAYS
+    ):
         raise errors.bad_partitioner(name, partitioner)
     return partitioner  # type: ignore[no-any-return]
 
 
-def _is_deterministic(partitioner: object) -> bool:
+def _is_deterministic(name: str, partitioner: object) -> bool:
     says = getattr(partitioner, "is_deterministic", None)
-    return bool(says()) if callable(says) else True
+    try:
+        return bool(says()) if callable(says) else True
+    except Exception as error:
+        raise errors.raised(name, "is_deterministic", error) from error

@@ -15,6 +15,7 @@ from firesteel._durations import Duration
 from firesteel._lookup_options import Value, connector_options, flink_options
 from firesteel._lookup_registration import functions_of, register
 from firesteel._lookup_worker.interfaces import (
+    InputDataBatchPartitioner,
     InputDataPartitioner,
     LookupContext,
     SupportsLookup,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 __all__ = [
+    "InputDataBatchPartitioner",
     "InputDataPartitioner",
     "LookupContext",
     "SupportsLookup",
@@ -69,7 +71,7 @@ def register_lookup(
         spark: The session, classic or Connect.
         name: Name of the table: letters, digits and _.
         connector: See `SupportsLookup`; any object with ``schema``, ``keys`` and ``lookup``. If
-            it has ``get_partitioner`` or ``partition`` as well, see
+            it has ``get_partitioner``, ``partition`` or ``partition_batch`` as well, see
             `SupportsLookupCustomShuffle`.
         cache: ``NONE``, or ``PARTIAL`` to keep answers, within at least one of the next three.
         max_rows: Most keys in a cache; those used least recently go first.
@@ -108,6 +110,7 @@ def register_lookup(
         ...     LEFT JOIN countries AS c ON o.code = c.code ORDER BY id''').collect()
         [Row(id=1, country='Switzerland'), Row(id=2, country=None)]
     """
+    _check_session(spark)
     _check_name(name)
     written = flink_options(
         {
@@ -119,7 +122,7 @@ def register_lookup(
             "batch_size": batch_size,
         }
     )
-    checked = connector_options(written, dict(options or {}))
+    checked = connector_options(written, {} if options is None else options)
     require_extension(spark)
     register(spark, name, connector, checked)
 
@@ -140,6 +143,7 @@ def unregister_lookup(spark: SparkSession, name: str) -> None:
     Example:
         >>> unregister_lookup(spark, "countries_of_nowhere")
     """
+    _check_session(spark)
     _check_name(name)
     functions = _registered(spark, name)
     if functions:  # else a view of this name is the user's own
@@ -239,6 +243,10 @@ def lookup_join(
         >>> lookup_join(calls, "prefixes", on="code", how="left").orderBy("call").collect()
         [Row(code='is', call=1, prefix=354), Row(code='xx', call=2, prefix=None)]
     """
+    if not hasattr(left, "sparkSession"):
+        raise errors.no_rows(left)
+    if not isinstance(table, str) and not hasattr(table, "hint"):
+        raise errors.no_table(table)
     kind = _HOW.get(how.lower()) if isinstance(how, str) else None
     if kind is None:
         raise errors.unsupported_join(how)
@@ -246,6 +254,10 @@ def lookup_join(
         on = list(on)  # PySpark takes lists alone
     if on is None or (isinstance(on, list) and not on):
         raise errors.no_condition()
+    if not all(
+        isinstance(part, str | _column()) for part in (on if isinstance(on, list) else [on])
+    ):
+        raise errors.bad_condition(on)
     arguments: dict[str, Value] = {
         "shuffle": shuffle,
         "async_": async_,
@@ -272,6 +284,17 @@ def lookup_join(
     require_extension(left.sparkSession)  # Spark would ignore the hint, with a warning in its log
     dimension = left.sparkSession.table(table) if isinstance(table, str) else table
     return left.join(dimension.hint("LOOKUP", *hints), on, kind)  # type: ignore[arg-type]
+
+
+def _column() -> type:
+    from pyspark.sql import Column
+
+    return Column
+
+
+def _check_session(spark: object) -> None:
+    if not callable(getattr(spark, "sql", None)):
+        raise errors.no_session(spark)
 
 
 def _check_name(name: object) -> None:

@@ -6,6 +6,7 @@ import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.internal.config
 import org.apache.spark.memory.TaskMemoryManager
 import org.apache.spark.sql.catalyst.QueryPlanningTracker
+import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
 import org.apache.spark.sql.catalyst.expressions.{CollationKey, DirectShufflePartitionID, Expression}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -95,9 +96,9 @@ package object firesteel {
       CommandExecutionMode.SKIP)
   }
 
-  /** The analysed plan of a table or view, by its quoted name. */
-  def analyzedTable(session: SparkSession, name: String): LogicalPlan =
-    session.asInstanceOf[classic.SparkSession].table(name).queryExecution.analyzed
+  /** What a name stands for where it is being analysed, as in a view's body; itself for nothing. */
+  def resolvedRelation(session: SparkSession, name: UnresolvedRelation): LogicalPlan =
+    session.asInstanceOf[classic.SparkSession].sessionState.analyzer.ResolveRelations(name)
 
   /** An expression as written, not resolved. */
   def parseExpression(session: SparkSession, text: String): Expression =

@@ -19,9 +19,11 @@ import org.apache.spark.sql.firesteel.executionOf
  *
  * Memory: the table, on the driver and on each executor, as for any broadcast join.
  *
+ * @param firedRule the strategy that planned this node
  * @param dimension optimized plan of the right side
  */
 private[lookup] final case class FullCacheExec(
+    firedRule: String,
     name: String,
     @transient dimension: LogicalPlan,
     mode: BroadcastMode,
@@ -74,15 +76,19 @@ private[lookup] final case class FullCacheExec(
     new FullCache(sparkContext.broadcast[Any](relation), start, end)
   }
 
-  override def firedRule: String = "PlanLookupJoin"
-
   override def firedMessage: String = s"$name is loaded whole and kept"
 
   override def firedValues: Map[String, String] =
     Map("table" -> name, "cache" -> "FULL", "reload" -> reload.toString)
 
-  override def simpleString(maxFields: Int): String =
-    s"$nodeName $name ${output.mkString("[", ", ", "]")}, reload=[$reload]"
+  /** Neither the dimension's plan, which is shown when it is run, nor how its rows are hashed. */
+  override protected def stringArgs: Iterator[Any] =
+    LookupValues.shown(
+      Seq(
+        "table" -> name,
+        "columns" -> LookupValues.names(output),
+        "cache" -> "FULL",
+        "reload" -> reload.toString))
 }
 
 /** A loaded dimension, with when its load began and ended, in milliseconds. */

@@ -1,16 +1,17 @@
 package io.firesteel.lookup
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Expression, PredicateHelper, PythonUDF, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, PredicateHelper, PythonUDF, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, InnerLike, JoinType, LeftAnti, LeftOuter, LeftSemi}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LocalLimit, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{BaseEvalPython, Filter, Join, LocalLimit, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
 /**
  * Puts back above a lookup join what Spark has pushed below it onto the dimension and a store
  * cannot do: joins that come of `IN`, `EXISTS` and scalar subqueries about its columns, or that the
- * query itself has there, and columns that functions in Python compute, in an operator of their own.
- * (A condition with such a function Spark would push down again.)
+ * query itself has there, and functions in Python, which Spark computes in operators of their own.
+ * (A condition with such a function Spark pushes down again: `LiftedLookup` brings it up at last.)
+ * What is about the keys alone goes to the other side (`KeyConditions`).
  *
  * {{{
  *   Join (o.customer_id = c.id)             LeftSemi (c.country = s.country)
@@ -20,43 +21,52 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
  *      +- s                                 +- s
  * }}}
  *
- * Both say the same for an inner join only. Runs after Spark's rules that push down, before the
+ * The two plans say the same for an inner join only. Runs after Spark's rules that push down, before the
  * one that makes joins of those subqueries that are still conditions.
  */
 private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.transformUpWithPruning(_.containsPattern(TreePattern.JOIN)) {
-      case join @ Join(_, right, _: InnerLike, _, _) if isBurdened(right) => lifted(join)
+      case join: Join if isLookup(join) && isBurdened(join.right) =>
+        val relieved = KeyConditions.moved(join)
+        if (isInner(relieved) && isBurdened(relieved.right)) lifted(relieved) else relieved
     }
 
+  private def isLookup(join: Join): Boolean = join.joinType == LeftOuter || isInner(join)
+
+  private def isInner(join: Join): Boolean = join.joinType.isInstanceOf[InnerLike]
+
   /** Whether `plan` is a dimension with something upon it that no store can be asked for. */
-  private def isBurdened(plan: LogicalPlan): Boolean =
+  private[lookup] def isBurdened(plan: LogicalPlan): Boolean =
     isDimension(plan) && path(plan).exists {
       case Filter(condition, _) => isBurden(condition)
       case Project(columns, _) => columns.exists(isBurden)
-      case _: Join => true
+      case _: Join | _: BaseEvalPython => true
       case _ => false
     }
 
-  private def isBurden(expression: Expression): Boolean =
+  private[lookup] def isBurden(expression: Expression): Boolean =
     SubqueryExpression.hasSubquery(expression) || expression.exists(_.isInstanceOf[PythonUDF])
 
   /** The nodes from `plan` down to its dimension. */
-  private def path(plan: LogicalPlan): Seq[LogicalPlan] = plan match {
+  private[lookup] def path(plan: LogicalPlan): Seq[LogicalPlan] = plan match {
     case Project(_, child) => plan +: path(child)
     case Filter(_, child) => plan +: path(child)
     case LocalLimit(_, child) => plan +: path(child)
+    case python: BaseEvalPython => plan +: path(python.child)
     case Join(left, _, joinType, _, _) if isLiftable(joinType) && isDimension(left) =>
       plan +: path(left)
     case _ => Seq(plan)
   }
 
-  private def isDimension(plan: LogicalPlan): Boolean = plan match {
+  /** Whether `plan` is a dimension, whatever else is upon it. */
+  private[lookup] def isDimension(plan: LogicalPlan): Boolean = plan match {
     case _: LookupRelation | _: LookupTable => true
     case Project(columns, child) => columns.forall(_.deterministic) && isDimension(child)
     case Filter(condition, child) => condition.deterministic && isDimension(child)
     case LocalLimit(_, child) => isDimension(child) // of a limit above the join: see DimensionChain
+    case python: BaseEvalPython => python.udfs.forall(_.deterministic) && isDimension(python.child)
     case Join(left, _, joinType, _, _) => isLiftable(joinType) && isDimension(left)
     case _ => false
   }
@@ -66,22 +76,16 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
     case _ => false
   }
 
-  private def lifted(join: Join): LogicalPlan = {
+  private[lookup] def lifted(join: Join): LogicalPlan = {
     val nodes = path(join.right)
     // Everything above the lowest burden is lifted; filters below it stay the store's.
     val keep = nodes.reverse.takeWhile {
       case Filter(condition, _) => !isBurden(condition)
       case Project(columns, _) => !columns.exists(isBurden)
-      case _: Join => false
+      case _: Join | _: BaseEvalPython => false
       case _ => true
     }.last
-    val computed = nodes.collect { case Project(columns, _) =>
-      columns.collect { case alias: Alias => alias.exprId -> alias }
-    }.flatten.filterNot { case (_, alias) => keep.outputSet.contains(alias.toAttribute) }.toMap
-    def inlined(expression: Expression): Expression = expression.transformUp {
-      case attribute: Attribute if computed.contains(attribute.exprId) =>
-        inlined(computed(attribute.exprId).child)
-    }
+    val inlined = inlining(nodes, keep.outputSet)
     val known = join.left.outputSet ++ keep.outputSet
     val (below, above) = join.condition.toSeq
       .flatMap(splitConjunctivePredicates)
@@ -96,6 +100,20 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
     if (tested.output == join.output) tested else Project(join.output, tested)
   }
 
+  /** Writes expressions in terms of columns that none of `nodes` computes, or of those `known`. */
+  private[lookup] def inlining(
+      nodes: Seq[LogicalPlan],
+      known: AttributeSet): Expression => Expression = {
+    val computed = nodes.collect { case Project(columns, _) =>
+      columns.collect { case alias: Alias => alias.exprId -> alias }
+    }.flatten.filterNot { case (_, alias) => known.contains(alias.toAttribute) }.toMap
+    def inlined(expression: Expression): Expression = expression.transformUp {
+      case attribute: Attribute if computed.contains(attribute.exprId) =>
+        inlined(computed(attribute.exprId).child)
+    }
+    inlined
+  }
+
   /** `plan` with `lookup` in the place of `keep`, and the columns of its left side handed up. */
   private def rebuild(plan: LogicalPlan, keep: LogicalPlan, lookup: Join): LogicalPlan =
     plan match {
@@ -105,6 +123,8 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
       case filter: Filter => filter.copy(child = rebuild(filter.child, keep, lookup))
       // Above the join it would bound other rows than it did below.
       case LocalLimit(_, child) => rebuild(child, keep, lookup)
+      case python: BaseEvalPython =>
+        python.withNewChildren(Seq(rebuild(python.child, keep, lookup)))
       case join: Join => join.copy(left = rebuild(join.left, keep, lookup))
       case other => throw new IllegalStateException(s"not on the way to a dimension: $other")
     }

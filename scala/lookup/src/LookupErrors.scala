@@ -1,6 +1,7 @@
 package io.firesteel.lookup
 
 import io.firesteel.core.errors.{FiresteelAnalysisException, FiresteelException}
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.commons.text.similarity.LevenshteinDistance
 
 /** What the room raises. Each names what was written or answered, and what to do. */
@@ -15,8 +16,9 @@ private[lookup] object LookupErrors {
   def badOption(name: String, value: String, expected: String): Throwable =
     analysis("BAD_OPTION", "option" -> name, "value" -> value, "expected" -> expected)
 
-  def missingOption(name: String, because: String): Throwable =
-    analysis("MISSING_OPTION", "option" -> name, "because" -> because)
+  /** @param example a value that it could have */
+  def missingOption(name: String, because: String, example: String): Throwable =
+    analysis("MISSING_OPTION", "option" -> name, "because" -> because, "example" -> example)
 
   def incompleteRetry(present: Seq[String], absent: Seq[String]): Throwable =
     analysis(
@@ -28,11 +30,14 @@ private[lookup] object LookupErrors {
 
   def malformedHint(written: String): Throwable = analysis("MALFORMED_HINT", "written" -> written)
 
+  def hintWithoutTable(written: String, joined: Seq[String]): Throwable =
+    analysis("HINT_WITHOUT_TABLE", "written" -> written, "joined" -> listed(joined))
+
   def tableNotJoined(table: String, joined: Seq[String]): Throwable =
     analysis(
       "TABLE_NOT_JOINED",
       "table" -> table,
-      "joined" -> (if (joined.isEmpty) "none" else joined.mkString(", ")))
+      "joined" -> listed(joined))
 
   def unsupportedJoin(table: String, joinType: String): Throwable =
     analysis("UNSUPPORTED_JOIN", "table" -> table, "joinType" -> joinType)
@@ -49,8 +54,31 @@ private[lookup] object LookupErrors {
     analysis(
       "NO_KEY",
       "table" -> table,
-      "candidates" -> (if (equalities.isEmpty) "none" else equalities.mkString(", ")),
+      "candidates" -> listed(equalities),
       "condition" -> condition)
+
+  def unusableKey(table: String, reasons: Seq[(String, String)]): Throwable =
+    analysis(
+      "UNUSABLE_KEY",
+      "table" -> table,
+      "columns" -> listed(reasons.map(_._1)),
+      "reasons" -> reasons.map { case (column, why) => s"$column: $why." }.mkString(" "))
+
+  /** @param cast what to write in the place of `condition` */
+  def keyOfAnotherType(
+      table: String,
+      column: Attribute,
+      comparedAs: String,
+      condition: String,
+      cast: String): Throwable =
+    analysis(
+      "KEY_OF_ANOTHER_TYPE",
+      "table" -> table,
+      "column" -> column.name,
+      "type" -> column.dataType.sql,
+      "comparedAs" -> comparedAs,
+      "condition" -> condition,
+      "cast" -> cast)
 
   def unsupportedKey(table: String, column: String, dataType: String): Throwable =
     analysis("UNSUPPORTED_KEY", "table" -> table, "column" -> column, "type" -> dataType)
@@ -77,7 +105,27 @@ private[lookup] object LookupErrors {
       Some(cause),
       "connector" -> connector,
       "key" -> key,
-      "cause" -> Option(cause.getMessage).getOrElse(cause.getClass.getName))
+      "cause" -> textOf(cause))
+
+  def methodFailed(
+      connector: String,
+      method: String,
+      subject: String,
+      cause: Throwable): Throwable =
+    running(
+      "METHOD_FAILED",
+      Some(cause),
+      "connector" -> connector,
+      "method" -> method,
+      "subject" -> subject,
+      "cause" -> textOf(cause))
+
+  def badBatchKeys(connector: String, maxBatchKeys: Int): Throwable =
+    running(
+      "BAD_BATCH_KEYS",
+      None,
+      "connector" -> connector,
+      "maxBatchKeys" -> maxBatchKeys.toString)
 
   def timedOut(connector: String, key: String, keys: Int, millis: Long): Throwable =
     running(
@@ -93,6 +141,12 @@ private[lookup] object LookupErrors {
 
   def wrongColumns(connector: String, wanted: String, got: String): Throwable =
     running("WRONG_COLUMNS", None, "connector" -> connector, "wanted" -> wanted, "got" -> got)
+
+  private def listed(names: Seq[String]): String =
+    if (names.isEmpty) "none" else names.mkString(", ")
+
+  private def textOf(cause: Throwable): String =
+    Option(cause.getMessage).getOrElse(cause.getClass.getName)
 
   private def analysis(condition: String, parameters: (String, String)*): Throwable =
     new FiresteelAnalysisException(s"FIRESTEEL_LOOKUP_$condition", parameters.toMap)

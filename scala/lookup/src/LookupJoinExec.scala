@@ -18,11 +18,13 @@ import org.apache.spark.sql.types.StructType
 /**
  * Joins the rows of `child` with what a connector of the JVM answers for their keys.
  *
+ * @param firedRule the strategy that planned this node
  * @param compared `keyColumns` as Spark's join compares them, over `columns`
  * @param filters which answers are wanted, over `columns`
  * @param residual what is left of the join's condition, over both sides
  */
 private[lookup] final case class LookupJoinExec(
+    firedRule: String,
     source: LookupSource,
     leftOutput: Seq[Attribute],
     keys: Seq[Expression],
@@ -42,7 +44,7 @@ private[lookup] final case class LookupJoinExec(
 
   override def table: String = source.name
 
-  override protected def tested: Option[Expression] = residual
+  override def connector: String = source.table.getClass.getSimpleName
 
   override def requiredChildDistribution: Seq[Distribution] = shuffle match {
     case ShuffleDecision.Hash(_) => Seq(ClusteredDistribution(keys.filterNot(_.foldable)))
@@ -91,7 +93,8 @@ private[lookup] final case class LookupJoinExec(
       shuffle.isInstanceOf[ShuffleDecision.Custom],
       shuffle.customPartitions.getOrElse(0)
     )
-    val made = source.table.newLookup(context)
+    val made =
+      ConnectorCall(source.name, "newLookup", "this query")(source.table.newLookup(context))
     val function = new ShippedFunction(made)
     new LookupTask(
       source.name,
@@ -199,13 +202,16 @@ private[lookup] final class LookupTask(
       () => UnsafeProjection.create(compared, columns),
       s"firesteel lookup $name $index")
     val end = new AtomicBoolean
+    def running = s"the task $index of $taskCount"
     def close(): Unit = if (end.compareAndSet(false, true)) {
       metrics.add(counts)
       client.close()
-      function.close()
+      ConnectorCall(name, "close", running)(function.close())
     }
     task.addTaskCompletionListener[Unit](_ => close())
-    function.open(TaskInfo(index, taskCount, task.attemptNumber(), s"$name ($index/$taskCount)"))
+    ConnectorCall(name, "open", running) {
+      function.open(TaskInfo(index, taskCount, task.attemptNumber(), s"$name ($index/$taskCount)"))
+    }
     val kept = UnsafeProjection.create(projection, columns)
     kept.initialize(index)
     val store = new LookupStore(
@@ -218,7 +224,7 @@ private[lookup] final class LookupTask(
       filters.map(predicate(_, columns, index)).orNull,
       kept,
       function.mayAnswerOtherKeys,
-      math.min(options.batchSize, function.maxBatchKeys),
+      batchKeys(function),
       options.timeoutMillis
     )
     // Without a match every column of the right side is null, whatever the store's schema says.
@@ -246,6 +252,12 @@ private[lookup] final class LookupTask(
       maxRows
     )
     new ClosingIterator(joined, () => close())
+  }
+
+  private def batchKeys(function: LookupFunction): Int = {
+    val most = function.maxBatchKeys
+    if (most < 1) throw LookupErrors.badBatchKeys(name, most)
+    math.min(options.batchSize, most)
   }
 
   private def predicate(condition: Expression, input: Seq[Attribute], index: Int) = {

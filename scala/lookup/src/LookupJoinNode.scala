@@ -32,8 +32,21 @@ private[lookup] trait LookupJoinNode extends UnaryExecNode with GrowsRows with F
   def options: LookupOptions
   def shuffle: ShuffleDecision
 
-  /** What is tested on joined rows. */
-  protected def tested: Option[Expression]
+  /** In a word, who answers. */
+  def connector: String
+
+  /** Which answers are wanted, over `columns`. */
+  def filters: Option[Expression]
+
+  /** What is left of the join's condition, over both sides. */
+  def residual: Option[Expression]
+
+  /** Those of `columns` that the query has a use for. */
+  def wanted: Seq[Attribute] = {
+    val used = AttributeSet(keyColumns) ++
+      AttributeSet.fromAttributeSets((projection ++ filters).map(_.references))
+    columns.filter(used.contains)
+  }
 
   private def right: Seq[Attribute] = projection.map(_.toAttribute)
 
@@ -60,14 +73,8 @@ private[lookup] trait LookupJoinNode extends UnaryExecNode with GrowsRows with F
   /** A guess: rows become wider, and may have several matches. */
   override def growth: Int = 4
 
-  override def firedRule: String = "PlanLookupJoin"
-
   override def firedValues: Map[String, String] =
-    LookupValues.of(table, joinType, keyColumns, keys, options, shuffle)
+    LookupValues.of(this).toMap
 
-  override def simpleString(maxFields: Int): String = {
-    val values = firedValues.toSeq.sorted.map { case (name, value) => s"$name=[$value]" }
-    val where = tested.map(condition => s"where=[${condition.sql}]")
-    s"$nodeName ${(values ++ where).mkString(", ")}"
-  }
+  override protected def stringArgs: Iterator[Any] = LookupValues.shown(LookupValues.of(this))
 }

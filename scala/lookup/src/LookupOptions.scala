@@ -40,13 +40,18 @@ private[lookup] sealed trait Reload extends Serializable
 private[lookup] object Reload {
 
   /** For each batch query and each micro-batch. */
-  case object EveryBatch extends Reload
+  case object EveryBatch extends Reload { override def toString: String = "every micro-batch" }
 
   /** `fromStart`: the interval counts from the begin of a load, not from its end. */
-  final case class Periodic(intervalMillis: Long, fromStart: Boolean) extends Reload
+  final case class Periodic(intervalMillis: Long, fromStart: Boolean) extends Reload {
+    override def toString: String =
+      s"${if (fromStart) "FIXED_RATE" else "FIXED_DELAY"}, ${intervalMillis}ms"
+  }
 
   /** At a time of day, ISO as written, every so many days. */
-  final case class Timed(isoTime: String, days: Int) extends Reload
+  final case class Timed(isoTime: String, days: Int) extends Reload {
+    override def toString: String = s"at $isoTime, every ${if (days == 1) "day" else s"$days days"}"
+  }
 }
 
 /** Another try for keys without rows. */
@@ -161,12 +166,15 @@ private[lookup] object LookupOptions {
         Reload.Timed(
           time.getOrElse(throw LookupErrors.missingOption(
             "lookup.full-cache.timed-reload.iso-time",
-            "lookup.full-cache.reload-strategy")),
-          days)
+            "'lookup.full-cache.reload-strategy'='TIMED'",
+            "10:15")),
+          days
+        )
       case Some(_) if interval.isEmpty =>
         throw LookupErrors.missingOption(
           "lookup.full-cache.periodic-reload.interval",
-          "lookup.full-cache.reload-strategy")
+          "'lookup.full-cache.reload-strategy'='PERIODIC'",
+          "10 min")
       case _ => interval.fold[Reload](Reload.EveryBatch)(Reload.Periodic(_, fromStart))
     }
   }

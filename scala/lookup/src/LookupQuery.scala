@@ -1,5 +1,7 @@
 package io.firesteel.lookup
 
+import org.apache.spark.sql.catalyst.util.CharVarcharCodegenUtils
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeSet, Cast, EqualTo, Expression, GreaterThanOrEqual, If, IsNotNull, KnownFloatingPointNormalized, LessThanOrEqual, Literal, NamedExpression, PredicateHelper}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 import org.apache.spark.sql.catalyst.plans.{Cross, Inner, JoinType, LeftOuter}
@@ -12,6 +14,7 @@ import org.apache.spark.sql.types.{ArrayType, ByteType, DataType, DoubleType, Fl
  * @param join the join itself
  * @param mark the mark of the query, if it has one; options of several are put together
  * @param inOrder why rows stay where they are and in their order, if they must
+ * @param alias the name of what is marked, if it has one
  * @param dimension what is below projections and filters of the right side
  * @param projection the columns of the right side, in terms of `dimension`
  * @param filters conditions on the right side alone, in terms of `dimension`
@@ -20,6 +23,7 @@ private[firesteel] final case class LookupQuery(
     join: Join,
     options: Map[String, String],
     inOrder: Option[String],
+    alias: Option[String],
     projection: Seq[NamedExpression],
     filters: Seq[Expression],
     dimension: LogicalPlan) {
@@ -30,7 +34,8 @@ private[firesteel] final case class LookupQuery(
   /** The name that the query gives the dimension, for errors. */
   def name: String = dimension match {
     case relation: LookupRelation => relation.name
-    case other => projection.flatMap(_.qualifier.lastOption).headOption.getOrElse(other.nodeName)
+    case other =>
+      alias.orElse(projection.flatMap(_.qualifier.lastOption).headOption).getOrElse(other.nodeName)
   }
 }
 
@@ -55,6 +60,7 @@ private[lookup] object LookupQuery extends PredicateHelper {
       val chain = DimensionChain.of(join.right)
       val marked = chain.marks.reverse.flatMap(_.options).toMap
       val inOrder = chain.marks.flatMap(_.inOrder).headOption
+      val alias = chain.marks.flatMap(_.name).headOption
       chain.relation match {
         case relation: LookupRelation =>
           // Names as the table has them: a query may spell a column in its own way.
@@ -63,9 +69,9 @@ private[lookup] object LookupQuery extends PredicateHelper {
             own.getOrElse(a.exprId, a)
           })
           val options = relation.options ++ marked
-          Some(LookupQuery(join, options, inOrder, chain.projection, filters, relation))
+          Some(LookupQuery(join, options, inOrder, alias, chain.projection, filters, relation))
         case other if chain.marks.nonEmpty =>
-          Some(LookupQuery(join, marked, inOrder, chain.projection, chain.filters, other))
+          Some(LookupQuery(join, marked, inOrder, alias, chain.projection, chain.filters, other))
         case _ => None
       }
     case _ => None
@@ -126,6 +132,9 @@ private[lookup] object LookupQuery extends PredicateHelper {
     case column: Attribute
         if column.dataType == mine.dataType && !holdsFloat(column.dataType) =>
       Some(KeyCandidate(column, mine, column))
+    // `CHAR(n)` is read padded to its length, and the store is asked by the padded text.
+    case padded: StaticInvoke if isPadding(padded) =>
+      padded.arguments.collectFirst { case column: Attribute => KeyCandidate(column, mine, padded) }
     case KnownFloatingPointNormalized(NormalizeNaNAndZero(column: Attribute)) =>
       Some(KeyCandidate(column, mine, theirs))
     // Spark compares in the wider type. A value that the column's type cannot hold matches nothing.
@@ -135,10 +144,14 @@ private[lookup] object LookupQuery extends PredicateHelper {
     case _ => None
   }
 
-  private def isFloat(dataType: DataType): Boolean =
+  private def isPadding(call: StaticInvoke): Boolean =
+    call.staticObject == classOf[CharVarcharCodegenUtils] &&
+      call.functionName == "readSidePadding"
+
+  private[lookup] def isFloat(dataType: DataType): Boolean =
     dataType == FloatType || dataType == DoubleType
 
-  private def holdsFloat(dataType: DataType): Boolean = dataType match {
+  private[lookup] def holdsFloat(dataType: DataType): Boolean = dataType match {
     case ArrayType(element, _) => isFloat(element) || holdsFloat(element)
     case StructType(fields) => fields.exists(f => isFloat(f.dataType) || holdsFloat(f.dataType))
     case _ => false
@@ -149,14 +162,14 @@ private[lookup] object LookupQuery extends PredicateHelper {
 
   private val integers = Set[DataType](ByteType, ShortType, IntegerType, LongType)
 
-  private def widens(cast: Cast): Boolean = (cast.child, cast.dataType) match {
+  private[lookup] def widens(cast: Cast): Boolean = (cast.child, cast.dataType) match {
     case (column: Attribute, wide) =>
       integers.contains(column.dataType) && integers.contains(wide) &&
       column.dataType.defaultSize < wide.defaultSize
     case _ => false
   }
 
-  private def narrowed(value: Expression, to: DataType): Expression = {
+  private[lookup] def narrowed(value: Expression, to: DataType): Expression = {
     val (least, most) = to match {
       case ByteType => (Byte.MinValue.toLong, Byte.MaxValue.toLong)
       case ShortType => (Short.MinValue.toLong, Short.MaxValue.toLong)

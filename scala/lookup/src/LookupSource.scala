@@ -1,7 +1,6 @@
 package io.firesteel.lookup
 
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression}
-import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.connector.expressions.filter.{Predicate => PushedPredicate}
 import org.apache.spark.sql.firesteel.pushedPredicate
 
@@ -50,30 +49,5 @@ private[lookup] object ShuffleDecision {
   /** The input stays as it is distributed. */
   final case class Unchanged(why: String) extends ShuffleDecision {
     override def text: String = s"none: $why"
-  }
-}
-
-/** What a lookup join shows of itself, under the names of Flink's plans. */
-private[lookup] object LookupValues {
-
-  def of(
-      table: String,
-      joinType: JoinType,
-      keyColumns: Seq[Attribute],
-      keys: Seq[Expression],
-      options: LookupOptions,
-      shuffle: ShuffleDecision): Map[String, String] = {
-    val lookup = keyColumns.zip(keys).map { case (c, k) => s"${c.name}=${k.sql}" }.mkString(", ")
-    val mode = if (options.ordered) "ORDERED" else "UNORDERED"
-    Map(
-      "table" -> table,
-      "joinType" -> joinType.sql,
-      "lookup" -> lookup,
-      "cache" -> options.cache.toString,
-      "shuffle" -> shuffle.text) ++
-      options.async.filter(identity).map(_ =>
-        "async" -> s"$mode, ${options.timeoutMillis}ms, ${options.capacity}") ++
-      options.retry.map(r =>
-        "retry" -> s"lookup_miss, FIXED_DELAY, ${r.delayMillis}ms, ${r.maxAttempts}")
   }
 }

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Stati
  * The optimizer leaves projections and filters above it, where [[LookupQuery]] reads them off as
  * what to push to the store.
  *
+ * @param name as the query calls it, if it has a name
  * @param options as the hint wrote them, by lower-case name
  * @param asOf text of the time expression after `FOR SYSTEM_TIME AS OF`
  * @param inOrder why rows stay where they are and in their order, whatever the hint says
@@ -20,7 +21,8 @@ private[lookup] final case class LookupTable(
     child: LogicalPlan,
     options: Map[String, String],
     asOf: Option[String],
-    inOrder: Option[String] = None)
+    inOrder: Option[String] = None,
+    name: Option[String] = None)
   extends UnaryNode
   with ReadByKey {
 
@@ -29,6 +31,11 @@ private[lookup] final case class LookupTable(
   override def stats: Statistics = LookupTable.unknownSize
 
   override def inPlace(why: String): LogicalPlan = copy(inOrder = Some(why))
+
+  override protected def stringArgs: Iterator[Any] =
+    LookupValues.shown(
+      name.map("table" -> _).toSeq ++ options.toSeq.sorted ++ asOf.map("asOf" -> _) ++ inOrder.map(
+        "inOrder" -> _))
 
   override protected def withNewChildInternal(newChild: LogicalPlan): LookupTable =
     copy(child = newChild)
@@ -57,6 +64,16 @@ private[lookup] final case class LookupRelation(
   with MultiInstanceRelation
   with ReadByKey {
 
+  /** Those of these columns that the store can be asked by. */
+  def keysAmong(columns: Seq[String]): Seq[String] = connector match {
+    case Connector.Jvm(table) =>
+      ConnectorCall(name, "lookupKeys", s"the columns ${columns.mkString(", ")}") {
+        table.lookupKeys(columns.toArray).toSeq
+      }
+    case Connector.Python(spec) =>
+      if (spec.keys.isEmpty) columns else columns.filter(spec.keys.contains)
+  }
+
   /** The scan of a new instance is a new instance, too: it stands for the same columns. */
   override def newInstance(): LogicalPlan = scan match {
     case Some(relation: MultiInstanceRelation) =>
@@ -69,8 +86,9 @@ private[lookup] final case class LookupRelation(
 
   override def inPlace(why: String): LogicalPlan = LookupTable(this, Map.empty, None, Some(why))
 
-  override def simpleString(maxFields: Int): String =
-    s"LookupRelation $name ${connector.kind} ${output.mkString("[", ", ", "]")}"
+  override protected def stringArgs: Iterator[Any] =
+    LookupValues.shown(
+      Seq("table" -> name, "connector" -> connector.kind, "columns" -> output.mkString(", ")))
 }
 
 /** How the store of a relation is asked. */

@@ -1,5 +1,7 @@
 package io.firesteel.lookup
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection}
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
@@ -12,6 +14,7 @@ import org.apache.spark.sql.types.{DataType, IntegerType}
  */
 private[lookup] final case class PartitionOfKey(
     children: Seq[Expression],
+    connector: String,
     partitioner: InputDataPartitioner,
     numPartitions: Int)
   extends Expression
@@ -20,15 +23,33 @@ private[lookup] final case class PartitionOfKey(
   @transient private lazy val keyOf = UnsafeProjection.create(children)
 
   override lazy val deterministic: Boolean =
-    partitioner.isDeterministic() && children.forall(_.deterministic)
+    PartitionOfKey.isDeterministic(connector, partitioner) && children.forall(_.deterministic)
 
   override def nullable: Boolean = false
   override def dataType: DataType = IntegerType
 
-  override def eval(input: InternalRow): Any = partitioner.partition(keyOf(input), numPartitions)
+  override def eval(input: InternalRow): Any =
+    try partitioner.partition(keyOf(input), numPartitions)
+    catch {
+      case NonFatal(thrown) =>
+        val key = KeyText.of(children.map(value => value.eval(input) -> value.dataType))
+        throw ConnectorCall.failed(connector, "partition", s"the key $key", thrown)
+    }
+  override def toString: String =
+    children.mkString(s"${PartitionOfKey.nameOf(partitioner)}(", ", ", ")")
 
   override protected def withNewChildrenInternal(
       newChildren: IndexedSeq[Expression]): PartitionOfKey = copy(children = newChildren)
+}
+
+private[lookup] object PartitionOfKey {
+
+  /** A partitioner as plans name it. */
+  def nameOf(partitioner: InputDataPartitioner): String =
+    partitioner.getClass.getSimpleName.stripSuffix("$")
+
+  def isDeterministic(connector: String, partitioner: InputDataPartitioner): Boolean =
+    ConnectorCall(connector, "isDeterministic", "its partitioner")(partitioner.isDeterministic())
 }
 
 /**
@@ -52,6 +73,7 @@ private[lookup] final case class CheckedPartition(
   with CodegenFallback {
 
   override def children: Seq[Expression] = number +: other +: keys
+  override def toString: String = s"checked($number, from 0 to ${numPartitions - 1})"
   override def nullable: Boolean = false
   override def dataType: DataType = IntegerType
 

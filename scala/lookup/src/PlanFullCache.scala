@@ -13,7 +13,9 @@ import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, HashedRelati
  */
 private[lookup] object PlanFullCache {
 
+  /** @param rule the strategy's name, for what the node reports */
   def apply(
+      rule: String,
       query: LookupQuery,
       dimension: LogicalPlan,
       policy: CachePolicy.Full,
@@ -28,6 +30,7 @@ private[lookup] object PlanFullCache {
         val bound =
           BindReferences.bindReferences(HashJoin.rewriteKeyExpr(rightKeys), right.output)
         val cache = FullCacheExec(
+          rule,
           query.name,
           right,
           HashedRelationBroadcastMode(bound),

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
 import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExchangeExec}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DataType, DateType, DoubleType, IntegerType, LongType, StringType, StructType, TimestampNTZType, TimestampType}
+import org.apache.spark.sql.types.{DataType, DateType, DoubleType, IntegerType, LongType, StringType, TimestampNTZType, TimestampType}
 
 /**
  * Plans a join with a dimension that is looked up.
@@ -31,34 +31,37 @@ import org.apache.spark.sql.types.{DataType, DateType, DoubleType, IntegerType, 
  * connector that loads only its own share must know that the share is really its own (FLIP-462).
  */
 private[firesteel] object PlanLookupJoin
-  extends OptionalStrategy[LookupQuery]("lookup", LookupConf.ENABLED) {
+  extends OptionalStrategy[LiftedLookup]("lookup", LookupConf.ENABLED) {
 
-  override protected def recognise(plan: LogicalPlan): Option[LookupQuery] =
-    LookupQuery.unapply(plan)
+  override protected def recognise(plan: LogicalPlan): Option[LiftedLookup] = LiftedLookup.of(plan)
 
-  override protected def subject(query: LookupQuery): LogicalPlan = query.join
+  override protected def subject(lookup: LiftedLookup): LogicalPlan = lookup.subject
 
-  override protected def decide(query: LookupQuery): Either[Decline, SparkPlan] =
-    Right(query.dimension match {
+  override protected def decide(lookup: LiftedLookup): Either[Decline, SparkPlan] =
+    Right(lookup.upon(planned(lookup.query)))
+
+  private def planned(query: LookupQuery): SparkPlan =
+    query.dimension match {
       case relation: LookupRelation =>
         val asked = LookupOptions.of(query.options, SQLConf.get, fullByDefault = false)
         val options = if (query.inOrder.isEmpty) asked else asked.copy(ordered = true)
         options.cache match {
           case full: CachePolicy.Full =>
             val scan = relation.scan.getOrElse(throw LookupErrors.fullNotScannable(relation.name))
-            PlanFullCache(query, scan, full, planLater(query.left))
+            PlanFullCache(ruleName, query, scan, full, planLater(query.left))
           case _ => keyed(query, relation, options)
         }
       case whole =>
         val options = LookupOptions.of(query.options, SQLConf.get, fullByDefault = true)
         options.cache match {
-          case full: CachePolicy.Full => PlanFullCache(query, whole, full, planLater(query.left))
+          case full: CachePolicy.Full =>
+            PlanFullCache(ruleName, query, whole, full, planLater(query.left))
           case other => throw LookupErrors.badOption(
               "lookup.cache",
               other.toString,
               s"FULL, since ${query.name} has no connector that answers by key")
         }
-    })
+    }
 
   private def keyed(
       query: LookupQuery,
@@ -73,6 +76,7 @@ private[firesteel] object PlanLookupJoin
         val columns = neededColumns(query, keys, filters)
         val (shuffle, child) = distribute(query, source, keys, options)
         LookupJoinExec(
+          ruleName,
           source,
           query.left.output,
           keys.map(_.value),
@@ -89,6 +93,7 @@ private[firesteel] object PlanLookupJoin
         )
       case Connector.Python(spec) =>
         PlanPythonLookup(
+          ruleName,
           SparkSession.active,
           query,
           spec,
@@ -107,15 +112,10 @@ private[firesteel] object PlanLookupJoin
       .partition(key => UnsafeRowUtils.isBinaryStable(key.column.dataType))
     val candidates = if (stable.isEmpty) unstable else stable
     val names = candidates.map(_.column.name)
-    val chosen = relation.connector match {
-      case Connector.Jvm(table) => table.lookupKeys(names.toArray).toSeq
-      case Connector.Python(spec) =>
-        if (spec.keys.isEmpty) names else names.filter(spec.keys.contains)
-    }
+    val chosen = relation.keysAmong(names)
     val keys = candidates.filter(key => chosen.contains(key.column.name))
     if (keys.isEmpty || chosen.exists(!names.contains(_))) {
-      val condition = query.join.condition.fold("none")(_.sql)
-      throw LookupErrors.noKey(relation.name, names, condition)
+      throw WhyNoKey(query, relation, names)
     }
     keys.find(key => !UnsafeRowUtils.isBinaryStable(key.column.dataType)).foreach { key =>
       throw LookupErrors.unsupportedKey(relation.name, key.column.name, key.column.dataType.sql)
@@ -144,24 +144,27 @@ private[firesteel] object PlanLookupJoin
       options: LookupOptions): (ShuffleDecision, SparkPlan) = {
     val left = planLater(query.left)
     val keySchema = DataTypeUtils.fromAttributes(keys.map(_.column))
+    def asked[T](method: String)(call: => T): T =
+      ConnectorCall(source.name, method, s"the keys ${keySchema.fieldNames.mkString(", ")}")(call)
     if (!options.shuffle) (ShuffleDecision.Unchanged("not asked for"), left)
     else if (query.inOrder.nonEmpty) (ShuffleDecision.Unchanged(query.inOrder.get), left)
     else {
       source.table match {
         case custom: SupportsLookup with SupportsLookupCustomShuffle =>
-          val absent = custom.partitionKeys().filterNot(keySchema.fieldNames.contains)
+          val needed = asked("partitionKeys")(custom.partitionKeys())
+          val absent = needed.filterNot(keySchema.fieldNames.contains)
           if (absent.nonEmpty) {
             (
               PlanShuffle.byHash(keys, s"the join gives no value for ${absent.mkString(", ")}"),
               left)
           } else {
-            partitionerOf(custom, keySchema) match {
+            asked("getPartitioner")(custom.getPartitioner(keySchema)).toScala match {
               case None =>
                 (ShuffleDecision.Unchanged("the connector gave no partitioner"), left)
               case Some(partitioner) =>
                 val count = PlanShuffle.partitions
-                val number = PartitionOfKey(keys.map(_.value), partitioner, count)
-                val name = partitioner.getClass.getSimpleName.stripSuffix("$")
+                val number = PartitionOfKey(keys.map(_.value), source.name, partitioner, count)
+                val name = PartitionOfKey.nameOf(partitioner)
                 (
                   ShuffleDecision.Custom(name, count),
                   PlanShuffle.byNumber(
@@ -169,7 +172,7 @@ private[firesteel] object PlanLookupJoin
                     source.name,
                     keys,
                     number,
-                    partitioner.isDeterministic(),
+                    number.deterministic,
                     left))
             }
           }
@@ -177,10 +180,6 @@ private[firesteel] object PlanLookupJoin
       }
     }
   }
-
-  private def partitionerOf(
-      connector: SupportsLookupCustomShuffle,
-      keys: StructType): Option[InputDataPartitioner] = connector.getPartitioner(keys).toScala
 }
 
 /** The exchanges below a lookup join. */

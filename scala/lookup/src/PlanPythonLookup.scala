@@ -24,6 +24,7 @@ import org.apache.spark.sql.types.IntegerType
 private[lookup] object PlanPythonLookup extends PredicateHelper {
 
   def apply(
+      rule: String,
       session: SparkSession,
       query: LookupQuery,
       spec: PythonLookup,
@@ -32,14 +33,16 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
       residual: Option[Expression],
       options: LookupOptions,
       left: SparkPlan): SparkPlan = {
-    def context(shuffle: ShuffleDecision): Literal =
-      Literal(contextOf(query, spec, keys, filters, options, shuffle))
+    def context(shuffle: ShuffleDecision): Expression =
+      LookupRequest(contextOf(query, spec, keys, filters, options, shuffle))
     val (shuffle, child, shard) = distribute(session, query, spec, keys, options, left, context)
     val columns = query.dimension.output
-    val call = callOf(session, spec.udf, Seq(context(shuffle), shard) ++ keys.map(_.value))
+    val asked = Seq(context(shuffle), shard) ++ keys.map(_.value)
+    val call = callOf(session, spec.udf, s"lookup_${spec.name}", asked)
     val answer = AttributeReference("lookup_answer", call.dataType)()
     val answered = ArrowEvalPythonExec(Seq(call), Seq(answer), child, call.evalType)
     PythonLookupJoinExec(
+      rule,
       spec.name,
       query.left.output,
       keys.map(_.value),
@@ -63,7 +66,7 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
       keys: Seq[KeyCandidate],
       options: LookupOptions,
       left: SparkPlan,
-      context: ShuffleDecision => Literal): (ShuffleDecision, SparkPlan, Expression) = {
+      context: ShuffleDecision => Expression): (ShuffleDecision, SparkPlan, Expression) = {
     val nobody = Literal(null, IntegerType)
     val absent = spec.partitionKeys.filterNot(keys.map(_.column.name).contains)
     if (!options.shuffle) (ShuffleDecision.Unchanged("not asked for"), left, nobody)
@@ -78,8 +81,8 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
     } else {
       val count = PlanShuffle.partitions
       val decision = ShuffleDecision.Custom(s"partitioner of ${spec.name}", count)
-      val call =
-        callOf(session, spec.partitionUdf.get, context(decision) +: keys.map(_.value))
+      val asked = context(decision) +: keys.map(_.value)
+      val call = callOf(session, spec.partitionUdf.get, s"partition_${spec.name}", asked)
       val number = AttributeReference("lookup_number", call.dataType)()
       val numbered = ArrowEvalPythonExec(Seq(call), Seq(number), left, call.evalType)
       val shuffled =
@@ -98,9 +101,14 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
     case _ => left
   }
 
-  private def callOf(session: SparkSession, name: String, arguments: Seq[Expression]): PythonUDF =
+  /** @param shown the name in plans: that of the function is of its registration */
+  private def callOf(
+      session: SparkSession,
+      name: String,
+      shown: String,
+      arguments: Seq[Expression]): PythonUDF =
     callFunction(session, name, arguments)
-      .collect { case call: PythonUDF => call }
+      .collect { case call: PythonUDF => call.copy(name = shown) }
       .getOrElse(throw new IllegalStateException(s"$name is no Python function"))
 
   /** What the worker is told; the names are the worker's. */

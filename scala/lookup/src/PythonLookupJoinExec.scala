@@ -2,7 +2,7 @@ package io.firesteel.lookup
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BasePredicate, Expression, NamedExpression, Predicate, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BasePredicate, Expression, NamedExpression, Predicate, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, Partitioning}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
@@ -11,12 +11,14 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 /**
  * Joins rows with the answers that a Python worker put beside them.
  *
+ * @param firedRule the strategy that planned this node
  * @param answer column of `child`: the rows of the dimension, and once per batch the worker's counts
  * @param columns the columns of those rows
  * @param filters which answers are wanted, over `columns`
  * @param residual what is left of the join's condition, over both sides
  */
 private[lookup] final case class PythonLookupJoinExec(
+    firedRule: String,
     name: String,
     leftOutput: Seq[Attribute],
     keys: Seq[Expression],
@@ -36,7 +38,7 @@ private[lookup] final case class PythonLookupJoinExec(
 
   override def table: String = name
 
-  override protected def tested: Option[Expression] = (filters ++ residual).reduceOption(And(_, _))
+  override def connector: String = "Python"
 
   override def outputOrdering: Seq[SortOrder] = child.outputOrdering
 

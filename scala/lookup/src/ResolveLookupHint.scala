@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.analysis.{RelationTimeTravel, UnresolvedRel
 import org.apache.spark.sql.catalyst.expressions.{EqualTo, Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, SubqueryAlias, UnaryNode, UnresolvedHint}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.firesteel.analyzedTable
+import org.apache.spark.sql.firesteel.resolvedRelation
 import org.apache.spark.sql.types.StringType
 
 /**
@@ -33,9 +33,11 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case travel: RelationTimeTravel => timeTravel(travel)
-    case UnresolvedHint(name, parameters, child) if isLookup(name) =>
-      if (enabled) hint(parameters.collect { case e: Expression => e }, parameters, child)
-      else child
+    case written @ UnresolvedHint(name, parameters, child) if isLookup(name) =>
+      // A hint over a DataFrame has no place in a text.
+      val inText = written.origin.startIndex.isDefined
+      val expressions = parameters.collect { case e: Expression => e }
+      if (enabled) hint(expressions, parameters, child, inText) else child
   }
 
   private def isLookup(name: String): Boolean = name.equalsIgnoreCase("LOOKUP")
@@ -45,31 +47,34 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
     case RelationTimeTravel(relation: UnresolvedRelation, Some(Literal(text, StringType)), None)
         if text != null && text.toString.startsWith(LookupTokens.asOfMark) =>
       if (!enabled) throw LookupErrors.switchedOff(relation.name)
-      LookupTable(relation, Map.empty, Some(text.toString.stripPrefix(LookupTokens.asOfMark)))
+      marked(relation, text.toString.stripPrefix(LookupTokens.asOfMark))
     case RelationTimeTravel(relation: UnresolvedRelation, Some(time), None)
         if enabled && hasConnector(relation) =>
-      LookupTable(relation, Map.empty, Some(time.sql))
+      marked(relation, time.sql)
     case other => other
   }
 
+  private def marked(relation: UnresolvedRelation, asOf: String): LookupTable =
+    LookupTable(relation, Map.empty, Some(asOf), name = nameOf(relation))
+
   private def hasConnector(relation: UnresolvedRelation): Boolean = {
-    val name =
-      relation.multipartIdentifier.map(part => s"`${part.replace("`", "``")}`").mkString(".")
-    session.catalog.tableExists(name) &&
-    LookupRelations.in(analyzedTable(session, name)).nonEmpty
+    // As Spark itself will: in a view's body names are of the view's catalog and namespace.
+    LookupRelations.in(resolvedRelation(session, relation)).nonEmpty
   }
 
   private def hint(
       expressions: Seq[Expression],
       parameters: Seq[Any],
-      child: LogicalPlan): LogicalPlan = {
+      child: LogicalPlan,
+      inText: Boolean): LogicalPlan = {
     val written = parameters.map(_.toString).mkString("LOOKUP(", ", ", ")")
     if (expressions.length != parameters.length) throw LookupErrors.malformedHint(written)
     // The last of several values of one name wins, as in Flink.
     val options = expressions.map(option(_, written)).toMap
     LookupOptions.check(options.keys)
     options.get("table") match {
-      case None => LookupTable(child, options, None)
+      case None if inText => throw LookupErrors.hintWithoutTable(written, joinedIn(child))
+      case None => LookupTable(child, options, None, name = nameOf(child))
       case Some(table) => inBlock(child, table, options - "table")
     }
   }
@@ -89,25 +94,30 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
       table: String,
       options: Map[String, String]): LogicalPlan = {
     var found = false
-    var joined = Seq.empty[String]
-
     def mark(plan: LogicalPlan): LogicalPlan = plan match {
       case join: Join =>
-        joined ++= nameOf(join.right)
         val right =
           if (isNamed(join.right, table)) {
             found = true
-            LookupTable(join.right, options, None)
+            LookupTable(join.right, options, None, name = nameOf(join.right))
           } else mark(join.right)
         join.withNewChildren(Seq(mark(join.left), right))
       case _: SubqueryAlias => plan // another block
       case unary: UnaryNode => unary.withNewChildren(Seq(mark(unary.child)))
       case other => other
     }
-
     val marked = mark(block)
-    if (!found) throw LookupErrors.tableNotJoined(table, joined)
+    if (!found) throw LookupErrors.tableNotJoined(table, joinedIn(block))
     marked
+  }
+
+  /** The names of what stands on the right side of a join of this block, from the left. */
+  private def joinedIn(block: LogicalPlan): Seq[String] = block match {
+    case join: Join =>
+      joinedIn(join.left) ++ nameOf(join.right) ++ joinedIn(join.right)
+    case _: SubqueryAlias => Nil
+    case unary: UnaryNode => joinedIn(unary.child)
+    case _ => Nil
   }
 
   private def nameOf(plan: LogicalPlan): Option[String] = plan match {
@@ -120,11 +130,11 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
 
   /** As Flink: of a table with an alias only the alias counts. */
   private def isNamed(plan: LogicalPlan, table: String): Boolean = {
-    val full = plan match {
-      case UnresolvedRelation(parts, _, _) => Some(parts.mkString("."))
-      case LookupTable(UnresolvedRelation(parts, _, _), _, _, _) => Some(parts.mkString("."))
+    def full(of: LogicalPlan): Option[String] = of match {
+      case relation: UnresolvedRelation => Some(relation.multipartIdentifier.mkString("."))
+      case mark: LookupTable => full(mark.child)
       case _ => None
     }
-    (nameOf(plan) ++ full).exists(conf.resolver(_, table))
+    (nameOf(plan) ++ full(plan)).exists(conf.resolver(_, table))
   }
 }

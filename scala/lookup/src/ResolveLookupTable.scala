@@ -28,7 +28,10 @@ private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
         case table: LookupTable if table.child.resolved =>
           val (child, inner) = marked(table.child, definitions)
           inner.foldLeft(table.copy(child = child)) { (outer, mark) =>
-            outer.copy(options = mark.options ++ outer.options, asOf = outer.asOf.orElse(mark.asOf))
+            outer.copy(
+              options = mark.options ++ outer.options,
+              asOf = outer.asOf.orElse(mark.asOf),
+              name = outer.name.orElse(mark.name))
           }
         case relation: DataSourceV2Relation if !scannable(relation) => connectorOf(relation)
       }

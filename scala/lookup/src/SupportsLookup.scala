@@ -1,5 +1,7 @@
 package io.firesteel.lookup
 
+import scala.annotation.unused
+import java.util.Optional
 import org.apache.spark.sql.connector.catalog.Table
 
 /**
@@ -24,6 +26,13 @@ trait SupportsLookup extends Table {
    *   left out are compared after the lookup.
    */
   def lookupKeys(candidates: Array[String]): Array[String] = candidates
+
+  /**
+   * Says why the store cannot be asked by a column that [[lookupKeys]] left out, and what to do, for
+   * the error of a join that has no other key: the end of the sentence "it cannot be looked up by
+   * `column`, since ...".
+   */
+  def whyNoKey(@unused column: String): Optional[String] = Optional.empty()
 
   /** Makes the function that every task of one query opens; it is serialised to the tasks. */
   def newLookup(context: LookupContext): LookupFunction

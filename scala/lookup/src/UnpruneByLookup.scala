@@ -1,6 +1,5 @@
 package io.firesteel.lookup
 
-import io.firesteel.core.plans.ReadByKey
 import org.apache.spark.sql.catalyst.expressions.{And, DynamicPruningSubquery, Expression, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.trees.TreePattern.DYNAMIC_PRUNING_SUBQUERY
@@ -33,7 +32,7 @@ private[firesteel] object UnpruneByLookup extends SparkStrategy with PredicateHe
   }
 
   private def isPruningByLookup(condition: Expression): Boolean = condition match {
-    case pruning: DynamicPruningSubquery => ReadByKey.isBelow(pruning.buildQuery)
+    case pruning: DynamicPruningSubquery => LiftOffDimension.isDimension(pruning.buildQuery)
     case _ => false
   }
 }

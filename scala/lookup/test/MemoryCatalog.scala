@@ -22,7 +22,8 @@ final case class StoreBehaviour(
     maxBatch: Int = Int.MaxValue,
     missesFirst: Int = 0,
     columnsMissing: Boolean = false,
-    only: Option[Set[String]] = None)
+    only: Option[Set[String]] = None,
+    throwsIn: String = "")
 
 /** A store in this process: the rows of a table, and what was asked of it. */
 final class MemoryStore(
@@ -37,6 +38,11 @@ final class MemoryStore(
   val contexts = new ConcurrentLinkedQueue[LookupContext]
   val failed = new AtomicInteger
   val questions = new ConcurrentHashMap[String, Integer]
+
+  /** Throws where the test wants it to. */
+  def in[T](method: String)(result: => T): T =
+    if (behaviour.throwsIn == method) throw new IllegalStateException(s"no $method today")
+    else result
 
   def requests: Int = asked.size
   def keysAsked: Seq[String] = asked.asScala.toSeq.flatten
@@ -82,10 +88,11 @@ class MemoryTable(store: MemoryStore) extends SupportsLookup {
     java.util.Collections.emptySet[TableCapability]
 
   override def lookupKeys(candidates: Array[String]): Array[String] =
-    store.behaviour.only.fold(candidates)(only => candidates.filter(only))
+    store.in("lookupKeys")(
+      store.behaviour.only.fold(candidates)(only => candidates.filter(only)))
 
   override def newLookup(context: LookupContext): LookupFunction = {
-    store.contexts.add(context)
+    store.in("newLookup")(store.contexts.add(context))
     val reader = new MemoryReader(store.name, context.keys, context.columns)
     if (store.behaviour.async) new MemoryAsyncLookup(reader, store.behaviour.maxBatch)
     else new MemoryLookup(reader, store.behaviour.maxBatch)
@@ -95,8 +102,9 @@ class MemoryTable(store: MemoryStore) extends SupportsLookup {
 final class ShardedMemoryTable(store: MemoryStore)
   extends MemoryTable(store)
   with SupportsLookupCustomShuffle {
+  override def partitionKeys(): Array[String] = store.in("partitionKeys")(Array.empty[String])
   override def getPartitioner(): java.util.Optional[InputDataPartitioner] =
-    java.util.Optional.of(MemoryStores.partitionerOf(store.name).get)
+    store.in("getPartitioner")(java.util.Optional.of(MemoryStores.partitionerOf(store.name).get))
 }
 
 /** Finds rows by a plain pass over the table, as far from the engine's own way as can be. */
@@ -148,8 +156,10 @@ final class MemoryReader(name: String, keys: StructType, columns: StructType)
 
 final class MemoryLookup(reader: MemoryReader, override val maxBatchKeys: Int)
   extends SyncLookupFunction {
-  override def open(task: TaskInfo): Unit = { val _ = reader.store.opened.add(task) }
-  override def close(): Unit = { val _ = reader.store.closed.incrementAndGet() }
+  override def open(task: TaskInfo): Unit =
+    reader.store.in("open") { val _ = reader.store.opened.add(task) }
+  override def close(): Unit =
+    reader.store.in("close") { val _ = reader.store.closed.incrementAndGet() }
   override def mayAnswerOtherKeys: Boolean = false
 
   /** One row object for all answers, as the interface allows. */
@@ -167,8 +177,10 @@ final class MemoryLookup(reader: MemoryReader, override val maxBatchKeys: Int)
 
 final class MemoryAsyncLookup(reader: MemoryReader, override val maxBatchKeys: Int)
   extends AsyncLookupFunction {
-  override def open(task: TaskInfo): Unit = { val _ = reader.store.opened.add(task) }
-  override def close(): Unit = { val _ = reader.store.closed.incrementAndGet() }
+  override def open(task: TaskInfo): Unit =
+    reader.store.in("open") { val _ = reader.store.opened.add(task) }
+  override def close(): Unit =
+    reader.store.in("close") { val _ = reader.store.closed.incrementAndGet() }
   override def lookupAsync(
       keys: java.util.List[InternalRow]): CompletableFuture[java.util.List[InternalRow]] =
     CompletableFuture.supplyAsync(() => reader.read(keys).asJava, MemoryAsyncLookup.threads)

@@ -95,6 +95,15 @@ def bad_partition(connector: str, key: str, got: object) -> LookupFailedError:
     )
 
 
+def bad_partitions(connector: str, keys: int, got: object) -> LookupFailedError:
+    """Name what a partitioner returned for a batch of keys instead of a whole number for each."""
+    return LookupFailedError(
+        f"The partitioner of lookup connector '{connector}' was given {keys} keys, and "
+        f"partition_batch returned {got}: it must return as many whole numbers, in an Arrow array, "
+        "a numpy array or a list, each from 0 to num_partitions - 1."
+    )
+
+
 def unknown_partition_keys(connector: str, count: int, names: Sequence[str]) -> LookupFailedError:
     """Tell that the engine sent keys without their names. A mistake of the engine, not a user's."""
     return LookupFailedError(

@@ -173,6 +173,39 @@ class InputDataPartitioner(Protocol):
 
 
 @runtime_checkable
+class InputDataBatchPartitioner(Protocol):
+    """Says in which task the rows with some keys are looked up: for many keys at once.
+
+    A partitioner with both methods is asked by this one. It may also have ``is_deterministic``, as
+    `InputDataPartitioner` may.
+
+    Source:
+        Flink's ``SupportsLookupCustomShuffle.InputDataPartitioner`` (FLIP-462), over Arrow.
+
+    Example:
+        >>> class ByRemainder:
+        ...     def partition_batch(self, join_keys, num_partitions):
+        ...         return join_keys["id"].to_numpy() % num_partitions
+        >>> isinstance(ByRemainder(), InputDataBatchPartitioner)
+        True
+    """
+
+    def partition_batch(self, join_keys: pa.Table, num_partitions: int) -> pa.Array:
+        """Choose the partition of each key.
+
+        Args:
+            join_keys: n distinct keys, one per row: the lookup keys alone, constants included, by
+                name and in the order of the schema's columns. None of them is null.
+            num_partitions: Number of partitions, which is the number of lookup tasks.
+
+        Returns:
+            n whole numbers in the order of ``join_keys``, each from 0 to ``num_partitions - 1``:
+            as an Arrow array, a numpy array or a list. Anything else fails the query.
+        """
+        ...
+
+
+@runtime_checkable
 class SupportsLookupCustomShuffle(SupportsLookup, Protocol):
     """A connector that decides which task looks up which key.
 
@@ -184,8 +217,8 @@ class SupportsLookupCustomShuffle(SupportsLookup, Protocol):
     needs, by default all ``keys``. When a join does not give them all, the partitioner is not
     used, and ``firesteel.explain`` says so.
 
-    A connector with a method ``partition`` of its own and no ``get_partitioner`` is its own
-    partitioner.
+    A connector with a method ``partition`` or ``partition_batch`` of its own and no
+    ``get_partitioner`` is its own partitioner.
 
     Source:
         Flink's ``SupportsLookupCustomShuffle`` (FLIP-462, Flink 2.0).
@@ -204,7 +237,7 @@ class SupportsLookupCustomShuffle(SupportsLookup, Protocol):
         True
     """
 
-    def get_partitioner(self) -> InputDataPartitioner | None:
+    def get_partitioner(self) -> InputDataPartitioner | InputDataBatchPartitioner | None:
         """Give the partitioner; asked once, when the connector is registered, and never later.
 
         Returns:

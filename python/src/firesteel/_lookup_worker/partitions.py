@@ -1,4 +1,4 @@
-"""Asks a connector's partitioner, once for each distinct key of a batch."""
+"""Asks a connector's partitioner for the distinct keys of a batch: for all at once, or for each."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ class Partitions:
             self._partitioner: Any = pickle.loads(spec.pickled)
         except Exception as error:
             raise failures.not_loaded(spec.name, error) from error
+        self._takes_batches = callable(getattr(self._partitioner, "partition_batch", None))
 
     def of_batch(self, first: pa.Array, columns: Sequence[pa.Array]) -> pa.Array:
         """Return the partition of each row; what is out of range is left for the JVM to refuse.
@@ -62,10 +63,29 @@ class Partitions:
             for column, wanted in zip(columns, types, strict=True)
         ]
         keys = distinct(typed)
-        # Rows without a key look nothing up, so any partition does.
-        numbers: list[int | None] = [0] * (len(keys.values) + 1)
         firsts = pa.array(keys.first)
         parts = [column.take(firsts) for column in typed]
+        of_keys = self._of_all if self._takes_batches else self._of_each
+        numbers = of_keys(parts, names, count) if len(firsts) else pa.array([], pa.int64())
+        # Rows without a key look nothing up, so any partition does.
+        numbers = pa.concat_arrays([numbers, pa.array([0], pa.int64())])
+        return numbers.take(pa.array(_last_for_none(keys.codes, len(numbers))))
+
+    def _of_all(self, parts: Sequence[pa.Array], names: Sequence[str], count: int) -> pa.Array:
+        rows = len(parts[0])
+        try:
+            answer = self._partitioner.partition_batch(pa.table(parts, names=names), count)
+        except Exception as error:
+            subject = f"{rows} keys, the first being {shown(parts, names, 0)}"
+            raise failures.raised(self._spec.name, "partition_batch", subject, error) from error
+        numbers = _numbers(answer)
+        if numbers is None or len(numbers) != rows:
+            got = f"{len(numbers)} numbers" if numbers is not None else repr(answer)
+            raise failures.bad_partitions(self._spec.name, rows, got)
+        return numbers
+
+    def _of_each(self, parts: Sequence[pa.Array], names: Sequence[str], count: int) -> pa.Array:
+        numbers: list[int | None] = []
         row_of = Row(*names)
         for index, key in enumerate(zip(*(part.to_pylist() for part in parts), strict=True)):
             try:
@@ -73,10 +93,8 @@ class Partitions:
             except Exception as error:
                 shown_key = shown(parts, names, index)
                 raise failures.raised(self._spec.name, "partition", shown_key, error) from error
-            numbers[index] = self._checked(number, parts, names, index)
-        return pa.array(numbers, pa.int64()).take(
-            pa.array(_last_for_none(keys.codes, len(numbers)))
-        )
+            numbers.append(self._checked(number, parts, names, index))
+        return pa.array(numbers, pa.int64())
 
     def _count_and_names(self, first: pa.Array, columns: int) -> tuple[int, Sequence[str]]:
         said = next(value for value in _known(first))
@@ -100,6 +118,19 @@ class Partitions:
         if whole is None or isinstance(number, bool) or whole not in LONG:
             raise failures.bad_partition(self._spec.name, shown(parts, names, index), number)
         return whole
+
+
+def _numbers(answer: object) -> pa.Array | None:
+    """Return whole numbers as Arrow has them; None for anything else."""
+    try:
+        array = pa.chunked_array([answer]) if isinstance(answer, pa.Array) else answer
+        if not isinstance(array, pa.ChunkedArray):
+            array = pa.chunked_array([pa.array(answer)])
+        if not pa.types.is_integer(array.type):
+            return None
+        return array.cast(pa.int64()).combine_chunks()
+    except (pa.ArrowException, TypeError):
+        return None
 
 
 def _known(column: pa.Array) -> Iterator[Any]:

@@ -196,11 +196,11 @@ class LookupTask:
             future.result(timeout=millis / 1000 if millis else None)
         except TimeoutError as error:
             if future.done():  # its own error
-                raise failures.raised(self._spec.name, step, "", error) from error
+                raise failures.raised(self._spec.name, step, self._info.name, error) from error
             self._hangs = True
             raise failures.too_slow(self._spec.name, step, millis) from None
         except Exception as error:
-            raise failures.raised(self._spec.name, step, "", error) from error
+            raise failures.raised(self._spec.name, step, self._info.name, error) from error
 
     def _stats(self, keys: DistinctKeys, misses: int, kept: int) -> BatchStats:
         hits = int(np.count_nonzero(keys.codes >= 0)) - misses

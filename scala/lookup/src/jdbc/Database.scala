@@ -36,12 +36,16 @@ private[jdbc] abstract class Database extends Product with Serializable {
   /** A failure that may pass although neither its class nor its state says so. */
   def isTransient(e: SQLException): Boolean = false
 
-  /** How to ask by this column; nothing when the answers could lack rows. */
-  final def keyColumn(field: StructField, dialect: JdbcDialect): Option[KeyColumn] = {
-    val column = DatabaseColumn(field)
-    if (column.isConverted) None
-    else parameter(column, dialect).map(new KeyColumn(quoted(column, dialect), _))
-  }
+  /** How to ask by this column, or why the answers could lack rows. */
+  final def keyColumn(column: DatabaseColumn, dialect: JdbcDialect): Either[String, KeyColumn] =
+    column.changed.toLeft(()).flatMap { _ =>
+      parameter(column, dialect)
+        .map(new KeyColumn(quoted(column, dialect), _))
+        .toRight {
+          val kind = column.typeName.getOrElse(column.dataType.sql)
+          s"the database does not compare $kind as Spark compares ${column.dataType.sql}"
+        }
+    }
 
   protected def quoted(column: DatabaseColumn, dialect: JdbcDialect): String =
     dialect.quoteIdentifier(column.name)
@@ -53,16 +57,23 @@ private[jdbc] abstract class Database extends Product with Serializable {
       case ShortType => Some(KeyParameters.short)
       case IntegerType => Some(KeyParameters.int)
       case LongType => Some(KeyParameters.long)
-      case FloatType if column.isSinglePrecision => Some(KeyParameters.float)
+      case FloatType => Some(KeyParameters.float)
       case DoubleType => Some(KeyParameters.double)
       case decimal: DecimalType => Some(KeyParameters.decimal(decimal.precision, decimal.scale))
+      case StringType if column.isPadded => padded
       case StringType => Some(KeyParameters.string) // a collated string is equal to others
       case BinaryType => Some(KeyParameters.binary)
       case DateType => Some(KeyParameters.date)
-      case TimestampType if column.isOfMicroseconds => Some(KeyParameters.timestamp)
-      case TimestampNTZType if column.isOfMicroseconds => Some(KeyParameters.timestampNtz(dialect))
+      case TimestampType => Some(KeyParameters.timestamp)
+      case TimestampNTZType => Some(KeyParameters.timestampNtz(dialect))
       case _ => None
     }
+
+  /**
+   * How to ask for padded text, which Spark has with all blanks of its type's length. Not at all where
+   * the database may hold other blanks and does not compare as if there were none.
+   */
+  protected def padded: Option[KeyParameter] = None
 }
 
 private[jdbc] object Database {
@@ -78,7 +89,9 @@ private[jdbc] object Database {
   }
 }
 
-private[jdbc] case object H2 extends Database
+private[jdbc] case object H2 extends Database {
+  override protected def padded: Option[KeyParameter] = Some(KeyParameters.string)
+}
 
 /** Also a database unknown here: `OR` is understood by all, but a long one is costly to parse. */
 private[jdbc] case object Other extends Database {

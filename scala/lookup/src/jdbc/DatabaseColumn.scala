@@ -3,30 +3,100 @@ package io.firesteel.lookup.jdbc
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils
-import org.apache.spark.sql.types.{DataType, StructField}
+import org.apache.spark.sql.types.{ByteType, CharType, DataType, DecimalType, FloatType, IntegerType, LongType, ShortType, StringType, StructField, TimestampNTZType, TimestampType}
 
-/** A column with what Spark's JDBC source notes in its schema; a user's schema has no notes. */
-private[jdbc] final case class DatabaseColumn(field: StructField) {
+/**
+ * A column of a table, and what it is in the database.
+ *
+ * @param field as the table shows it
+ * @param inferred as Spark's JDBC source reads it by itself, with its notes
+ */
+private[jdbc] final case class DatabaseColumn(field: StructField, inferred: StructField) {
 
   def name: String = field.name
 
-  val dataType: DataType = CharVarcharUtils.replaceCharVarcharWithString(field.dataType)
+  val dataType: DataType = plain(field)
 
   /** The database's own name of the type, in lower case. */
   val typeName: Option[String] =
-    Some("jdbcClientType").filter(field.metadata.contains).map(
-      field.metadata.getString(_).toLowerCase(Locale.ROOT))
+    Some("jdbcClientType").filter(noted).map(
+      inferred.metadata.getString(_).toLowerCase(Locale.ROOT))
+
+  /**
+   * Why an equal value might not be found: Spark reads another value than the database holds, and
+   * asked for that, the database has no such row.
+   */
+  def changed: Option[String] =
+    if (isConverted) Some(s"Spark reads it as ${dataType.sql}, and cannot write that back")
+    else if (!isSameKind) {
+      Some(s"it is read as ${dataType.sql}, where Spark itself reads ${plain(inferred).sql}")
+    } else {
+      dataType match {
+        case _ if typeName.contains("decfloat") =>
+          Some("it has as many decimals as its values, and Spark a fixed number")
+        case decimal: DecimalType if !isOfScale(decimal.scale) =>
+          Some(s"it may have more than the ${decimal.scale} decimals of ${decimal.sql}, to which " +
+            "Spark cuts it")
+        case ByteType | ShortType | IntegerType | LongType if !isOfScale(0) =>
+          Some("it has decimals, which Spark cuts off")
+        case TimestampType | TimestampNTZType if !isOfMicroseconds =>
+          Some("it is finer than microseconds, to which Spark cuts it")
+        // JDBC's `FLOAT` is of double precision, but Spark reads it as single: its keys are rounded.
+        case FloatType if !typeName.exists(DatabaseColumn.singlePrecision) =>
+          Some("it is of double precision, and Spark rounds it to FLOAT")
+        case _ => None
+      }
+    }
+
+  /** Whether values have blanks behind them, up to the length of the type. */
+  def isPadded: Boolean = CharVarcharUtils.getRawType(field.metadata).exists {
+    case _: CharType => true
+    case _ => false
+  } || field.dataType.isInstanceOf[CharType]
 
   /** Spark reads such columns as another type than they are, and does not write them back. */
-  def isConverted: Boolean =
-    Seq("logical_time_type", "binarylong", "rowid").exists(field.metadata.contains) ||
-      typeName.contains("year")
+  private def isConverted: Boolean =
+    Seq("logical_time_type", "binarylong", "rowid").exists(noted) || typeName.contains("year")
 
-  /** JDBC's `FLOAT` is of double precision, but Spark reads it as single: its keys are rounded. */
-  def isSinglePrecision: Boolean =
-    typeName.exists(Set("float4", "real", "binary_float").contains)
+  /** Whether it is read as Spark would, or as something that holds the same values. */
+  private def isSameKind: Boolean = (plain(inferred), dataType) match {
+    case (own, read) if own == read => true
+    case (_, StringType) => true
+    case (own, read) if isExactNumber(own) && isExactNumber(read) => true
+    case (TimestampType | TimestampNTZType, TimestampType | TimestampNTZType) => true
+    case _ => false
+  }
 
-  /** Spark cuts off finer fractions, so that an equal value would not be found. */
-  def isOfMicroseconds: Boolean =
-    !field.metadata.contains("scale") || field.metadata.getLong("scale") <= 6
+  private def isExactNumber(of: DataType): Boolean = of match {
+    case ByteType | ShortType | IntegerType | LongType | _: DecimalType => true
+    case _ => false
+  }
+
+  /**
+   * Whether values have at most so many decimals. Of a `NUMERIC` without precision a driver says 0 or,
+   * as Oracle's, less, where Spark takes some: such a column may have any number of them.
+   */
+  private def isOfScale(most: Int): Boolean = plain(inferred) match {
+    case own: DecimalType if noted("scale") =>
+      val declared = inferred.metadata.getLong("scale").max(0L)
+      declared == own.scale && declared <= most
+    case own: DecimalType => own.scale <= most
+    case _ => true
+  }
+
+  private def isOfMicroseconds: Boolean =
+    !noted("scale") || inferred.metadata.getLong("scale") <= 6
+
+  private def noted(key: String): Boolean = inferred.metadata.contains(key)
+
+  private def plain(column: StructField): DataType =
+    CharVarcharUtils.replaceCharVarcharWithString(column.dataType)
+}
+
+private[jdbc] object DatabaseColumn {
+
+  private val singlePrecision = Set("float4", "real", "binary_float")
+
+  /** Whether Spark's JDBC source has left its notes in a column. */
+  def hasNotes(field: StructField): Boolean = field.metadata.contains("jdbcClientType")
 }

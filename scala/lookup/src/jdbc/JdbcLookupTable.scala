@@ -1,6 +1,7 @@
 package io.firesteel.lookup.jdbc
 
-import java.util.{EnumSet, Set => JavaSet}
+import scala.jdk.OptionConverters._
+import java.util.{EnumSet, Optional, Set => JavaSet}
 
 import scala.jdk.CollectionConverters._
 
@@ -36,10 +37,30 @@ private[jdbc] final class JdbcLookupTable(override val schema: StructType, setti
 
   /** Columns that the database cannot compare as Spark does are left to the engine. */
   override def lookupKeys(candidates: Array[String]): Array[String] =
-    candidates.filter(column => database.keyColumn(field(column), dialect).isDefined)
+    candidates.filter(keyColumn(_).isRight)
+
+  override def whyNoKey(column: String): Optional[String] =
+    keyColumn(column).left.toOption
+      .map(why =>
+        s"$why. Cast it in the database, by the option query or a view, or read it as text by the " +
+          s"option customSchema '$column STRING' and compare it with the text that the database " +
+          "shows of it")
+      .toJava
+
+  private def keyColumn(name: String): Either[String, KeyColumn] = {
+    val own = field(name)
+    val isAsInferred = DatabaseColumn.hasNotes(own) && settings.options.customSchema.isEmpty
+    val read =
+      if (isAsInferred) own
+      else inferred.find(_.name.equalsIgnoreCase(own.name)).getOrElse(own)
+    database.keyColumn(DatabaseColumn(own, read), dialect)
+  }
+
+  /** The columns by Spark's own types: a schema given by hand does not say what the database holds. */
+  @transient private lazy val inferred: StructType = DatabaseSchema.of(settings.withoutSchema)
 
   override def newLookup(context: LookupContext): LookupFunction = {
-    val keys = context.keys.fieldNames.toSeq.flatMap(key => database.keyColumn(field(key), dialect))
+    val keys = context.keys.fieldNames.toSeq.flatMap(keyColumn(_).toOption)
     val columns = context.columns.fieldNames.map(field)
     new JdbcLookupFunction(
       settings,

@@ -61,6 +61,12 @@ private[jdbc] final class JdbcSettings private (
   def plus(more: Map[String, String]): JdbcSettings =
     new JdbcSettings((CaseInsensitiveMap(parameters) ++ JdbcSettings.foreign(more)).toMap, lookups)
 
+  /** The same without types that the user gives columns. */
+  def withoutSchema: JdbcSettings =
+    new JdbcSettings(
+      parameters.filterNot(_._1.equalsIgnoreCase(JDBCOptions.JDBC_CUSTOM_DATAFRAME_COLUMN_TYPES)),
+      lookups)
+
   private def parameter(name: String): Option[String] = CaseInsensitiveMap(parameters).get(name)
 
   private def number(option: String, default: Int, min: Int): Int =

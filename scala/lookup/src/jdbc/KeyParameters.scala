@@ -50,6 +50,11 @@ private[jdbc] object KeyParameters {
   val string: KeyParameter =
     KeyParameter((row, i) => row.getUTF8String(i).toString)((s, at, v) => s.setString(at, v))
 
+  /** Text without the blanks behind it. */
+  val trimmed: KeyParameter =
+    KeyParameter((row, i) => row.getUTF8String(i).trimRight.toString)((s, at, v) =>
+      s.setString(at, v))
+
   /** Text whose type the database finds out from what it is compared with. */
   def untypedString(canBe: String => Boolean): KeyParameter =
     KeyParameter.partial((row, i) => Some(row.getUTF8String(i).toString).filter(canBe))(

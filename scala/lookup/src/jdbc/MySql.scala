@@ -6,6 +6,9 @@ import org.apache.spark.sql.types.{BooleanType, DoubleType, FloatType}
 /** MySQL and MariaDB. */
 private[jdbc] case object MySql extends Database {
 
+  // Its blanks are taken off when it is read, and in some collations counted when it is compared.
+  override protected def padded: Option[KeyParameter] = Some(KeyParameters.trimmed)
+
   override protected def parameter(
       column: DatabaseColumn,
       dialect: JdbcDialect): Option[KeyParameter] = column.dataType match {

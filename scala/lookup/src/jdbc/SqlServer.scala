@@ -15,6 +15,9 @@ private[jdbc] case object SqlServer extends Database {
 
   override def several(columns: Seq[String], count: Int): String = AnyOf.several(columns, count)
 
+  // It compares texts without the blanks behind them.
+  override protected def padded: Option[KeyParameter] = Some(KeyParameters.string)
+
   override protected def parameter(
       column: DatabaseColumn,
       dialect: JdbcDialect): Option[KeyParameter] = column.dataType match {

@@ -34,6 +34,22 @@ class JdbcJoinSuite extends JdbcSuite {
       .createTempView("orders")
   }
 
+  test("a column of padded text is a key") {
+    execute(
+      "CREATE TABLE padded (k CHAR(5), n INT)",
+      "INSERT INTO padded VALUES ('CH', 1), ('x', 2)")
+    val options = login + ("dbtable" -> "padded")
+    spark.read.format("firesteel-jdbc").options(options).load().createOrReplaceTempView("padded")
+    spark.read.format("jdbc").options(options).load().createOrReplaceTempView("plain_padded")
+    def sql(hint: String, dimension: String) =
+      s"SELECT $hint o.id, c.n FROM orders o JOIN $dimension c ON rpad(o.country, 5) = c.k"
+    assertSameRows(
+      spark.sql(sql("/*+ LOOKUP('table'='c') */", "padded")).collect().toSeq,
+      spark.sql(sql("", "plain_padded")).collect().toSeq,
+      "CHAR")
+    assert(spark.sql(sql("/*+ LOOKUP('table'='c') */", "padded")).count() > 0)
+  }
+
   private val joins = Seq(
     "o.customer = c.id",
     "o.customer = c.id AND o.country = c.country",

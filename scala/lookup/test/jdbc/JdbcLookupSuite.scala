@@ -171,6 +171,17 @@ class JdbcLookupSuite extends JdbcSuite {
     assert(table("dbtable" -> "odd").lookupKeys(Array("ID", "FINE", "CLOCK")) === Array("ID"))
   }
 
+  test("the same holds of a schema that was given by hand") {
+    execute("CREATE TABLE given (id INT, fine TIMESTAMP(9), n DECFLOAT, f REAL)")
+    def keys(schema: String): Seq[String] =
+      new JdbcProvider()
+        .getTable(StructType.fromDDL(schema), Array.empty, (login + ("dbtable" -> "given")).asJava)
+        .asInstanceOf[JdbcLookupTable]
+        .lookupKeys(Array("ID", "FINE", "N", "F")).toSeq
+    assert(keys("ID INT, FINE TIMESTAMP, N DECIMAL(38,0), F DOUBLE") === Seq("ID", "F"))
+    assert(keys("ID BIGINT, FINE STRING, N INT, F FLOAT") === Seq("ID", "FINE"))
+  }
+
   test("the rows are those of Spark's own JDBC source") {
     val ours = table("dbtable" -> "customers")
     val theirs = spark.read.format("jdbc").options(login + ("dbtable" -> "customers")).load()

@@ -23,7 +23,7 @@ class LookupStatementSuite extends AnyFunSuite {
   private def statement(url: String, keys: String*): LookupStatement = {
     val dialect = JdbcDialects.get(url)
     val database = Database.of(url)
-    val columns = keys.map(key => database.keyColumn(schema(key), dialect).get)
+    val columns = keys.map(key => database.keyColumn(as(schema(key)), dialect).toOption.get)
     // The driver only has to exist: nothing connects.
     val options = new JDBCOptions(
       CaseInsensitiveMap(Map("url" -> url, "dbtable" -> "t", "driver" -> "org.h2.Driver")))
@@ -33,7 +33,10 @@ class LookupStatementSuite extends AnyFunSuite {
   private def normal(text: String): String = text.replaceAll("\\s+", " ").trim
 
   private def keyOf(url: String, field: StructField) =
-    Database.of(url).keyColumn(field, JdbcDialects.get(url))
+    Database.of(url).keyColumn(as(field), JdbcDialects.get(url)).toOption
+
+  /** A column that is read as Spark itself would read it. */
+  private def as(field: StructField): DatabaseColumn = DatabaseColumn(field, field)
 
   test("one key is a list") {
     assert(
@@ -88,6 +91,59 @@ class LookupStatementSuite extends AnyFunSuite {
     assert(keyOf("jdbc:sqlserver://h", typed("t", TimestampType, "datetime")).isEmpty)
     assert(keyOf("jdbc:sqlserver://h", typed("t", TimestampType, "datetime2")).isDefined)
     assert(keyOf("jdbc:h2:mem:x", StructField("s", StringType("UTF8_LCASE"))).isEmpty)
+  }
+
+  test("a number of more decimals than Spark keeps is no key, and the reason says so") {
+    def why(inferred: DataType, scale: Long, read: DataType): Option[String] = {
+      val notes =
+        new MetadataBuilder().putString("jdbcClientType", "numeric").putLong("scale", scale)
+      val own = StructField("k", inferred, nullable = true, notes.build())
+      DatabaseColumn(own.copy(dataType = read), own).changed
+    }
+    def asIs(of: DataType, scale: Long) = why(of, scale, of)
+    // NUMERIC without precision: of PostgreSQL, of Oracle; NUMERIC(50, 40).
+    for ((of, scale) <-
+        Seq(DecimalType(38, 18) -> 0L, DecimalType(38, 10) -> -127L, DecimalType(38, 38) -> 40L)) {
+      assert(
+        asIs(of, scale).exists(_.contains(s"more than the ${of.scale} decimals")),
+        s"$of $scale")
+    }
+    for ((of, scale) <- Seq(
+        DecimalType(38, 18) -> 18L,
+        DecimalType(20, 4) -> 4L,
+        DecimalType(38, 0) -> 0L,
+        DecimalType(7, 0) -> -2L)) {
+      assert(asIs(of, scale).isEmpty, s"$of $scale")
+    }
+    assert(why(DecimalType(20, 4), 4L, DecimalType(20, 2)).isDefined)
+    assert(why(DecimalType(20, 4), 4L, DecimalType(30, 8)).isEmpty)
+    assert(why(DecimalType(20, 4), 4L, IntegerType).exists(_.contains("decimals")))
+    assert(why(DecimalType(9, 0), 0L, IntegerType).isEmpty)
+  }
+
+  test("padded text is a key where the database compares it without its blanks") {
+    val padded = StructField("k", CharType(5))
+    for (url <- Seq("jdbc:h2:mem:x", "jdbc:postgresql://h/d", "jdbc:sqlserver://h")) {
+      assert(keyOf(url, padded).isDefined, url)
+    }
+    for (url <- Seq("jdbc:sqlite:x", "jdbc:oracle:thin:@h:1521:d", "jdbc:derby:x")) {
+      assert(keyOf(url, padded).isEmpty, url)
+    }
+    val row = InternalRow(UTF8String.fromString(" CH  "))
+    assert(keyOf("jdbc:mysql://h/d", padded).get.parameter.of(row, 0).contains(" CH"))
+  }
+
+  test("a column that is given another type than it has is no key, but for text") {
+    def why(inferred: DataType, read: DataType) =
+      DatabaseColumn(StructField("k", read), StructField("k", inferred)).changed
+    for ((inferred, read) <- Seq(
+        TimestampType -> DateType,
+        FloatType -> DoubleType,
+        DoubleType -> LongType,
+        BooleanType -> IntegerType)) {
+      assert(why(inferred, read).exists(_.contains(read.sql)), s"$inferred $read")
+    }
+    assert(why(TimestampType, StringType).isEmpty && why(LongType, IntegerType).isEmpty)
   }
 
   test("PostgreSQL's types that read as text are compared as text, or as what they are") {
