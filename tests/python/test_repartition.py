@@ -66,8 +66,7 @@ def test_a_query_goes_on_with_another_number(session: SparkSession, tmp_path: Pa
     for before, after in ((4, 7), (7, 1)):
         done = firesteel.repartition_state(session, places.checkpoint, after)
         assert (done.before, done.partitions) == (before, after)
-        again = firesteel.repartition_state(session, places.checkpoint, after)
-        assert again == firesteel.Repartitioned(done.batch, after, after)
+        assert firesteel.repartition_state(session, places.checkpoint, after) == done
         places.run()
     noted = session.read.format("state-metadata").load(str(places.checkpoint)).collect()
     assert {row.numPartitions for row in noted} == {1}
@@ -84,7 +83,7 @@ def test_mends_what_sparks_own_repartitioning_has_left(
     manager: Any = session._streamingCheckpointManager
     with pytest.raises(PySparkException):
         manager.repartition(str(places.checkpoint), 3, False)
-    with pytest.raises(PySparkException, match=r"UNFINISHED_BY_SPARK.*repartition_state"):
+    with pytest.raises(PySparkException, match=r"(?s)UNFINISHED_BY_SPARK.*repartition_state"):
         places.run()
     assert firesteel.repartition_state(session, str(places.checkpoint), 3).partitions == 3
     places.run()
@@ -100,8 +99,6 @@ def test_says_what_is_wrong(session: SparkSession, tmp_path: Path) -> None:
             firesteel.repartition_state(session, tmp_path, wrong)
     with pytest.raises(PySparkException, match=rf"(?s)NO_CHECKPOINT.*{tmp_path}"):
         firesteel.repartition_state(session, tmp_path, 3)
-    with pytest.raises(PySparkException, match="FIRESTEEL_REPARTITION_WRONG_ARGUMENTS"):
-        session.sql("SELECT * FROM firesteel_repartition_state('/x', 'many')")
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ import org.apache.spark.unsafe.types.UTF8String
  * `SELECT * FROM firesteel_repartition_state('/checkpoint', 8)`: splits the state of a stopped query in
  * another number of partitions, and gives a row that says what was done.
  *
- * As SQL it reaches every client: JDBC, Spark Connect. It is done when rows are asked for; where they are
- * asked for again, nothing is left to do.
+ * As SQL it reaches every client: JDBC, Spark Connect. Spark runs a command as soon as it is planned, and on
+ * Connect once more when the rows are asked for: then nothing is left to do, and the answer is the same.
  */
 object RepartitionFunction {
 

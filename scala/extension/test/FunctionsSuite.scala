@@ -81,4 +81,16 @@ class FunctionsSuite extends RoomSuite {
       assert(declines(topTwo) == Set("RANK.SWITCHED_OFF"))
     }
   }
+
+  test(
+    "firesteel_repartition_state refuses what is no folder and no number, and what has no state") {
+    Seq("'/x', 'many'", "7, '/x'", "NULL, 3", "'/x', CAST(NULL AS INT)").foreach { arguments =>
+      val call = s"SELECT * FROM firesteel_repartition_state($arguments)"
+      val error = intercept[AnalysisException](spark.sql(call))
+      assert(error.getCondition == "FIRESTEEL_REPARTITION_WRONG_ARGUMENTS", arguments)
+    }
+    val error = intercept[AnalysisException](
+      spark.sql("SELECT * FROM firesteel_repartition_state('/nowhere', 3)"))
+    assert(error.getCondition == "FIRESTEEL_REPARTITION_NO_CHECKPOINT")
+  }
 }

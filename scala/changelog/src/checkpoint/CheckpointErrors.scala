@@ -23,7 +23,7 @@ private[checkpoint] object CheckpointErrors {
     analysis("UNFINISHED_BATCH", "checkpoint" -> checkpoint, "batch" -> batch.toString)
 
   def unfinishedBySpark(checkpoint: String, batch: Long): Throwable =
-    analysis("UNFINISHED_BY_SPARK", "checkpoint" -> checkpoint, "batch" -> batch.toString)
+    running("UNFINISHED_BY_SPARK", "checkpoint" -> checkpoint, "batch" -> batch.toString)
 
   def running(checkpoint: String, query: String): Throwable =
     analysis("RUNNING", "checkpoint" -> checkpoint, "query" -> query)

@@ -39,10 +39,18 @@ object RepartitionState {
       throw CheckpointErrors.noEntry(checkpoint.root.toString, batch))
     val before = offset.partitions.filter(_ => offset.isStrict).getOrElse(
       throw CheckpointErrors.tooOld(checkpoint.root.toString, batch))
-    if (before == partitions) checkpoint.begun.foreach(SparksRepartition.withdraw(checkpoint, _))
-    else new RepartitionState(checkpoint, batch, offset, before, partitions).run()
-    Repartitioned(checkpoint.commits.last.getOrElse(batch), before, partitions)
+    if (before == partitions) {
+      checkpoint.begun.foreach(SparksRepartition.withdraw(checkpoint, _))
+      Repartitioned(batch, numberBefore(checkpoint, batch, offset).getOrElse(before), partitions)
+    } else {
+      new RepartitionState(checkpoint, batch, offset, before, partitions).run()
+      Repartitioned(batch + 1, before, partitions)
+    }
   }
+
+  /** Of a micro-batch that is a repartitioning: who asks again is told the same. */
+  private def numberBefore(checkpoint: Checkpoint, batch: Long, entry: OffsetEntry): Option[Int] =
+    if (entry.note.isEmpty) None else checkpoint.offset(batch - 1).flatMap(_.partitions)
 
   /** The last micro-batch that has ended; one that has begun must be one of Spark's repartitioning. */
   private def lastWhole(checkpoint: Checkpoint): Long = {
