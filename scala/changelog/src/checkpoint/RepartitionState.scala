@@ -1,9 +1,12 @@
 package io.firesteel.changelog.checkpoint
 
+import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.state.{OperatorRecord, RecordFile}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadata, StateSchemaCompatibilityChecker, StateStore, StateStoreConf, StateStoreId, StateStoreMetadataV1, StateStoreProviderId}
 import org.apache.spark.sql.firesteel.Checkpoints
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
 /**
@@ -127,13 +130,22 @@ final private class RepartitionState(
       id,
       name,
       only.storeName,
-      StateHomes.of(name, schema.keySchema).getOrElse(throw unknown),
+      homesOf(id, name, schema.keySchema).getOrElse(throw unknown),
       schema.valueSchema,
       only.numColsPrefixKey,
       conf,
       hadoop
     )
   }
+
+  private def homesOf(operator: Long, name: String, key: StructType): Option[StateHomes] =
+    new RecordFile(checkpoint.state.toString, operator, checkpoint.hadoop).read()
+      .map(OperatorRecord.read) match {
+      case Some(Right(record)) => Some(StateHomes.of(record, key))
+      case Some(Left(later)) =>
+        throw ChangelogErrors.laterRecord(s"$name (number $operator)", later)
+      case None => StateHomes.of(name, key)
+    }
 
   private def schemaOf(operator: Long, store: String) = {
     val id = StateStoreId(

@@ -49,12 +49,19 @@ final private[checkpoint] case class StoredState(
     val store = provider.getReadStore(version, id)
     TaskContext.get().addTaskCompletionListener[Unit](_ => store.release())
     val (is, willBe) = (homes.among(before), homes.among(after))
-    store.iterator().map { pair =>
+    def moved(key: UnsafeRow): Int = {
       // Where an entry is not where its key says, the key does not say where it must go.
-      if (is(pair.key) != partition) {
-        throw CheckpointErrors.elsewhere(operatorName, operator, partition, is(pair.key))
+      if (is(key) != partition) {
+        throw CheckpointErrors.elsewhere(operatorName, operator, partition, is(key))
       }
-      willBe(pair.key) -> Entry(pair.key.copy().getBytes, pair.value.copy().getBytes)
+      willBe(key)
+    }
+    store.iterator().flatMap { pair =>
+      def entry = Entry(pair.key.copy().getBytes, pair.value.copy().getBytes)
+      // Of copies that are all the same those of the first partition count.
+      if (!homes.isEverywhere(pair.key)) Iterator.single(moved(pair.key) -> entry)
+      else if (partition == 0) (0 until after).iterator.map(_ -> entry)
+      else Iterator.empty
     }
   }
 

@@ -13,12 +13,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode
  * @param distribution columns of the state's key by whose hash entries are spread over partitions;
  *   none where every partition has every entry
  * @param tables names of the tables in the store; none where it has one thing
+ * @param replicated names of those that are the same in every partition
  * @param members what the operator does; several of a fused one
  */
 final private[changelog] case class OperatorRecord(
     operator: String,
     distribution: Seq[String],
     tables: Seq[String],
+    replicated: Seq[String],
     members: Seq[MemberRecord]) {
 
   /** How the query of this record differs from that of an earlier one, in words; empty if not. */
@@ -39,6 +41,7 @@ final private[changelog] case class OperatorRecord(
     root.put("version", OperatorRecord.version).put("operator", operator)
     OperatorRecord.put(root, "distribution", distribution)
     OperatorRecord.put(root, "tables", tables)
+    OperatorRecord.put(root, "replicated", replicated)
     val all = root.putArray("members")
     members.foreach { member =>
       val node = all.addObject()
@@ -65,6 +68,7 @@ private[changelog] object OperatorRecord {
         root.path("operator").asText(),
         list(root, "distribution"),
         list(root, "tables"),
+        list(root, "replicated"),
         root.path("members").elements().asScala.toSeq.map { node =>
           MemberRecord(
             operator = list(node, "operator").mkString,

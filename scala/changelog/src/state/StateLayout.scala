@@ -47,11 +47,13 @@ final private[changelog] case class StateLayout(
  * A table in a store that has several.
  *
  * @param entry columns that tell entries of one key apart; none where a key has one
+ * @param replicated whether every partition of the state has the same entries
  */
 final private[changelog] case class TableLayout(
     name: String,
     entry: StructType,
-    value: StructType)
+    value: StructType,
+    replicated: Boolean = false)
 
 private[changelog] object StateLayout {
 

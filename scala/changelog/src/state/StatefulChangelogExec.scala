@@ -194,6 +194,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       layout.key.fieldNames.toSeq.take(keys.size)
     },
     layout.tables.map(_.name),
+    layout.tables.filter(_.replicated).map(_.name),
     Seq(contract.member)
   )
 

@@ -91,7 +91,7 @@ final private[state] case class MatchCounterExec(
   override def layout: StateLayout = StateLayout.ofTables(
     "matches",
     Seq(StringType),
-    children.indices.map(i => MatchCounterExec.table(i)))
+    children.indices.map(i => MatchCounterExec.table(i, replicated(i))))
 
   override def withState(
       info: Option[StatefulOperatorStateInfo],
@@ -103,10 +103,11 @@ final private[state] case class MatchCounterExec(
 private[state] object MatchCounterExec {
 
   /** The number of rows of each key; of a replicated input one number, whose key is null. */
-  def table(input: Int): TableLayout = TableLayout(
+  def table(input: Int, replicated: Boolean): TableLayout = TableLayout(
     s"rows_$input",
     StructType(Nil),
-    StructType(Seq(StructField("rows", LongType))))
+    StructType(Seq(StructField("rows", LongType))),
+    replicated)
 }
 
 /** Counts what has come; whatever has changed is emitted once the inputs are read. */

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.state
 
 import io.firesteel.changelog.ChangelogSuite
+import io.firesteel.changelog.checkpoint.RepartitionState
 
 import java.nio.file.Files
 
@@ -11,7 +12,10 @@ import org.apache.spark.sql.firesteel.{dataFrameOf, executionOf}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
-/** Operators with two and three inputs, of which some are replicated, end to end. */
+/**
+ * Operators with two and three inputs, of which some are replicated, end to end: restarted before each
+ * micro-batch, and after the second with another number of partitions.
+ */
 class SeveralInputsSuite extends ChangelogSuite {
 
   override protected def install(extensions: SparkSessionExtensions): Unit = {
@@ -44,6 +48,7 @@ class SeveralInputsSuite extends ChangelogSuite {
         }
         query.processAllAvailable()
       } finally query.stop()
+      if (batch == 1) { val _ = RepartitionState(spark, checkpoint, if (inputs == 2) 5 else 1) }
       val others = fed.takeRight(replicated).map(_.size.toLong).product
       val wanted = fed.head.distinct.map { key =>
         key -> fed.dropRight(replicated).map(_.count(_ == key).toLong).product * others
