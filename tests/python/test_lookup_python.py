@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped]
 import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
@@ -312,7 +312,9 @@ def test_functions_of_python_and_random_columns_above_the_dimension(session: Spa
 
 def sized(session: SparkSession) -> None:
     """Make three functions `<kind>_size(BIGINT)`: by row, by pandas series, by Arrow array."""
-    from pyspark.sql.functions import arrow_udf, pandas_udf, udf
+    from pyspark.sql import functions
+
+    kinds: Any = functions  # whose stubs leave some out
 
     def of_series(ids: pd.Series) -> pd.Series:
         return ids % 10
@@ -320,9 +322,9 @@ def sized(session: SparkSession) -> None:
     def of_array(ids: pa.Array) -> pa.Array:
         return pa.array([None if n is None else n % 10 for n in ids.to_pylist()], "int64")
 
-    session.udf.register("row_size", udf(lambda n: None if n is None else n % 10, "bigint"))
-    session.udf.register("pandas_size", pandas_udf(of_series, "bigint"))
-    session.udf.register("arrow_size", arrow_udf(of_array, "bigint"))
+    session.udf.register("row_size", kinds.udf(lambda n: None if n is None else n % 10, "bigint"))
+    session.udf.register("pandas_size", kinds.pandas_udf(of_series, "bigint"))
+    session.udf.register("arrow_size", kinds.arrow_udf(of_array, "bigint"))
 
 
 @pytest.mark.parametrize("kind", ["row", "pandas", "arrow"])

@@ -73,7 +73,8 @@ private[lookup] object KeyConditions extends PredicateHelper {
     if (!LiftOffDimension.isBurden(condition)) None
     else {
       val said = condition.transformDown { case part =>
-        values.collectFirst { case (key, value) if key.semanticEquals(part) => value }.getOrElse(part)
+        values.collectFirst { case (key, value) if key.semanticEquals(part) => value }.getOrElse(
+          part)
       }
       Some(said).filter(s =>
         s.references.nonEmpty && s.references.subsetOf(join.left.outputSet))

@@ -224,7 +224,7 @@ private[lookup] final class LookupTask(
       filters.map(predicate(_, columns, index)).orNull,
       kept,
       function.mayAnswerOtherKeys,
-      batchKeys(function),
+      ConnectorCall(name, "maxBatchKeys", running)(batchKeys(function)),
       options.timeoutMillis
     )
     // Without a match every column of the right side is null, whatever the store's schema says.

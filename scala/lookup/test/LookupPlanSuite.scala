@@ -58,7 +58,8 @@ class LookupPlanSuite extends LookupSuite {
       val plan = shown(
         "SELECT /*+ LOOKUP('table'='c', 'lookup.full-cache.periodic-reload.interval'='1h') */ " +
           "o.id, c.country FROM orders o JOIN plain c ON o.customer_id = c.id",
-        mode)
+        mode
+      )
       assert(
         plan.contains(
           "table=[c], columns=[id, country], cache=[FULL], reload=[FIXED_DELAY, 3600000ms]"),

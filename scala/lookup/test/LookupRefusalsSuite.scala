@@ -15,7 +15,8 @@ class LookupRefusalsSuite extends LookupSuite {
         "CAST(id AS FLOAT) AS f",
         "CAST(id AS STRING) AS s",
         "CAST(id AS DECIMAL(10,2)) AS dec",
-        "DATE '2024-01-01' AS day"))
+        "DATE '2024-01-01' AS day")
+    )
     spark.range(9).selectExpr(
       "id AS n",
       "CAST(id AS DOUBLE) AS x",
@@ -32,7 +33,8 @@ class LookupRefusalsSuite extends LookupSuite {
       "c.s = o.n" -> "s = CAST(o.n AS STRING)",
       "c.dec = o.exact" -> "dec = CAST(o.exact AS DECIMAL(10,2))",
       "c.day = o.at" -> "day = CAST(o.at AS DATE)",
-      "CAST(c.id AS STRING) = o.n + 1" -> "id = CAST((o.n + 1L) AS BIGINT)")) {
+      "CAST(c.id AS STRING) = o.n + 1" -> "id = CAST((o.n + 1L) AS BIGINT)"
+    )) {
     test(s"$condition is refused with $cast") {
       val error = refused(s"SELECT * FROM o JOIN mem.typed c ON $condition")
       assert(error.getCondition == "FIRESTEEL_LOOKUP_KEY_OF_ANOTHER_TYPE")
@@ -58,7 +60,8 @@ class LookupRefusalsSuite extends LookupSuite {
   }
 
   test("a hint over a DataFrame is about that DataFrame and names no table") {
-    val joined = spark.table("o").join(spark.table("mem.typed").hint("LOOKUP"), col("n") === col("id"))
+    val joined =
+      spark.table("o").join(spark.table("mem.typed").hint("LOOKUP"), col("n") === col("id"))
     assert(joined.count() == 9)
   }
 
