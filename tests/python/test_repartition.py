@@ -147,4 +147,6 @@ print("went on")
 
 def test_works_on_a_cluster(run_python: Callable[..., str], writable_spark_home: Path) -> None:
     program = CLUSTER.replace("ROOT", repr(str(Path(__file__).parents[2])))
-    assert "went on" in run_python(program, SPARK_HOME=str(writable_spark_home))
+    package = str(Path(firesteel.__file__).parents[1])
+    home = str(writable_spark_home)
+    assert "went on" in run_python(program, SPARK_HOME=home, PYTHONPATH=package)

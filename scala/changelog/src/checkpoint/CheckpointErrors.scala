@@ -25,7 +25,7 @@ private[checkpoint] object CheckpointErrors {
   def unfinishedBySpark(checkpoint: String, batch: Long): Throwable =
     running("UNFINISHED_BY_SPARK", "checkpoint" -> checkpoint, "batch" -> batch.toString)
 
-  def running(checkpoint: String, query: String): Throwable =
+  def stillRuns(checkpoint: String, query: String): Throwable =
     analysis("RUNNING", "checkpoint" -> checkpoint, "query" -> query)
 
   def unknownOperator(checkpoint: String, operator: String): Throwable =

@@ -72,7 +72,7 @@ object RepartitionState {
 
   private def requireStopped(checkpoint: Checkpoint): Unit =
     checkpoint.queryId.filter(Checkpoints.runningQueries(checkpoint.session)).foreach { id =>
-      throw CheckpointErrors.running(checkpoint.root.toString, id.toString)
+      throw CheckpointErrors.stillRuns(checkpoint.root.toString, id.toString)
     }
 }
 

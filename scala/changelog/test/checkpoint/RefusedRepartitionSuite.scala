@@ -162,6 +162,29 @@ class RefusedRepartitionSuite extends ChangelogSuite {
     }
   }
 
+  test("whole versions that Spark's own repartitioning has written are not taken for the query's") {
+    withProvider(rocksDb) {
+      fedTwice { fed =>
+        fed.stop()
+        val _ = intercept[Exception](
+          new OfflineStateRepartitionRunner(spark, fed.checkpoint, 4, false).run())
+        val written = files(fed.checkpoint).filter(_.endsWith("/1.zip"))
+        assert(written.size == 4)
+        written.foreach { file =>
+          val _ = Files.copy(Path.of(file), Path.of(file).resolveSibling("3.zip"))
+        }
+        RepartitionState(spark, fed.checkpoint, 2)
+        // From now on it writes changes, and reads them on top of the last whole version.
+        withConf("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> true) {
+          fed.start()
+          feed(fed, 3)
+          fed.restart()
+          feed(fed, 4)
+        }
+      }
+    }
+  }
+
   test("a micro-batch that Spark's own repartitioning has passed over is run after all") {
     withProvider(rocksDb) {
       fedTwice { fed =>
