@@ -1,7 +1,7 @@
 package io.firesteel.panes
 
 import io.firesteel.core.decide.Decline
-import io.firesteel.core.rows.RawColumns
+import io.firesteel.core.rows.{RawColumns, WideSum}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, GetStructField, NamedExpression, RowOrdering, SessionWindow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, ImperativeAggregate}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
@@ -37,7 +37,8 @@ private[panes] object PaneParts {
         val raw = RawColumns.of(keys, called)
         PaneParts(
           keys,
-          called.map(raw.over),
+          // Panes are added up in the order of time, and not in that of the rows.
+          called.map(call => WideSum.of(raw.over(call))),
           results.map(withWindow(_, ofWindow.map { case (g, e) => g.toAttribute -> e }.toMap)),
           raw)
       }

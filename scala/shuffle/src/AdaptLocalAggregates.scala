@@ -20,39 +20,68 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
 
   override def apply(plan: SparkPlan): SparkPlan =
     if (isOff) plan
-    else plan.transformDown { case shuffle: ShuffleExchangeExec =>
-      val adapted = below(shuffle.child, shuffle.outputPartitioning.numPartitions)
-      if (adapted eq shuffle.child) shuffle else shuffle.withNewChildren(Seq(adapted))
+    else {
+      var wide = WideStates.none
+      def in(plan: SparkPlan, above: List[SparkPlan]): SparkPlan = {
+        val here = plan match {
+          case shuffle: ShuffleExchangeExec =>
+            val partitions = shuffle.outputPartitioning.numPartitions
+            below(shuffle.child, partitions, shuffle :: above).fold[SparkPlan](shuffle) {
+              case (adapted, sums) =>
+                wide ++= sums
+                shuffle.withNewChildren(Seq(adapted))
+            }
+          case other => other
+        }
+        here.mapChildren(in(_, here :: above))
+      }
+      val adapted = in(plan, Nil)
+      wide.inAll(adapted)
     }
 
   private def isOff: Boolean = Decline
     .switchedOff("shuffle", ShuffleConf.ENABLED, ShuffleConf.ADAPTIVE_LOCAL_AGGREGATE)
     .isDefined
 
-  private def below(plan: SparkPlan, partitions: Int): SparkPlan = plan match {
+  /** The local aggregate adapted, and its sums that are to be wide in all aggregates above, too. */
+  private def below(
+      plan: SparkPlan,
+      partitions: Int,
+      above: List[SparkPlan]): Option[(SparkPlan, WideStates)] = plan match {
     case counting: CountedKeysExec =>
-      val adapted = below(counting.child, partitions)
-      if (adapted eq counting.child) counting else counting.copy(child = adapted)
-    case partial: BaseAggregateExec => adapted(partial, partitions).getOrElse(partial)
-    case other => other
+      below(counting.child, partitions, above).map { case (adapted, sums) =>
+        counting.copy(child = adapted) -> sums
+      }
+    case partial: BaseAggregateExec =>
+      val sums = WideStates.of(partial)
+      for {
+        evidence <- evidence(partial, LocalAggregateLimits.of(partitions))
+        if sums.isEmpty || sums.areReadBy(above)
+        wide <- sums.in(partial)
+        adapted <- adapted(partial, wide, LocalAggregateLimits.of(partitions), evidence)
+      } yield adapted -> sums
+    case _ => None
   }
 
-  private def adapted(partial: BaseAggregateExec, partitions: Int): Option[SparkPlan] = {
+  /** @param wide the same aggregate, whose sums may leave the range of their type */
+  private def adapted(
+      partial: BaseAggregateExec,
+      wide: BaseAggregateExec,
+      limits: LocalAggregateLimits,
+      evidence: Map[String, String]): Option[SparkPlan] = {
     val input = partial.child match {
       // For the aggregate alone; one that the user wrote stays.
       case sort @ SortExec(_, false, rows, _) if !sort.logicalLink.exists(_.isInstanceOf[Sort]) =>
         rows
       case rows => rows
     }
-    val limits = LocalAggregateLimits.of(partitions)
     for {
-      evidence <- if (isPartial(partial)) evidence(partial, limits) else None
-      states <- OneRowStates.of(partial)
-      keys = partial.groupingExpressions.map(_.toAttribute)
-      merged <- merging(partial, keys, HandedOverExec(partial.output))
+      states <- OneRowStates.of(wide)
+      keys = wide.groupingExpressions.map(_.toAttribute)
+      merged <- merging(wide, keys, HandedOverExec(wide.output))
     } yield {
       val node = AdaptiveLocalAggregateExec(
-        partial,
+        wide,
         merged,
         keys,
         limits,
@@ -73,7 +102,8 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
   private def evidence(
       partial: BaseAggregateExec,
       limits: LocalAggregateLimits): Option[Map[String, String]] =
-    if (limits.allowAnything)
+    if (!isPartial(partial)) None
+    else if (limits.allowAnything)
       Some(Map("source" -> s"${ShuffleConf.DISTINCT_VALUE_RATE.key} is 0"))
     else if (partial.exists(isShuffle(_))) None
     else

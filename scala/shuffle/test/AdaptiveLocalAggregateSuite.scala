@@ -1,6 +1,7 @@
 package io.firesteel.shuffle
 
 import io.firesteel.core.plans.PlanMetrics
+import io.firesteel.testkit.DegenerateCalls
 import java.net.URI
 import java.nio.file.{Files, Paths}
 
@@ -150,6 +151,38 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
       "SELECT l, max(n) FROM (SELECT l, o, count(*) AS n FROM distinct GROUP BY l, o) GROUP BY l"
     assert(fired(sql).toSet == Set("RemoveRedundantShuffle", rule))
     val _ = assertSameAnswer(sql)
+  }
+
+  test("sums that leave the range of their type on the way are Spark's") {
+    // Of two tasks one has the largest number, and the other numbers that come to nothing.
+    spark.range(0, 4, 1, 2).createOrReplaceTempView("four")
+    val widest = Seq("9223372036854775807L", "9" * 38 + "BD", "INTERVAL '178956970-7' YEAR TO MONTH")
+    val calls = Seq("sum(v)", "try_sum(v)", "try_avg(v)", "sum(v) FILTER (WHERE k > 0)")
+    for (widest <- widest; ansi <- Seq(true, false))
+      withConf(ShuffleConf.DISTINCT_VALUE_RATE.key -> 0, "spark.sql.ansi.enabled" -> ansi) {
+        def grouped(second: String, more: String) =
+          s"SELECT k, ${calls.mkString(", ")} $more FROM (SELECT 1 AS k, string(id) AS s, " +
+            s"element_at(array($widest, $second, $widest, -$widest), int(id) + 1) AS v FROM four) GROUP BY k"
+        for (second <- Seq("NULL", widest); more <- Seq("", ", max(s)")) {
+          assert(fired(grouped(second, more)).contains(rule))
+          assertSameOutcome(grouped(second, more))
+        }
+        // Here Spark adds up for each distinct value first, and may overflow.
+        val distinct = grouped("NULL", ", count(DISTINCT s), collect_list(DISTINCT s)")
+        assert(fired(distinct).contains(rule))
+        val expected = stock(spark.sql(grouped("NULL", "")).collect().head)
+        assert(spark.sql(distinct).collect().head.toSeq.take(5) == expected.toSeq)
+      }
+  }
+
+  test("functions of degenerate arguments are Spark's") {
+    withConf(ShuffleConf.DISTINCT_VALUE_RATE.key -> 0) {
+      val rows = "(SELECT CAST(id - 2 AS INT) AS a FROM range(0, 5, 1, 2))"
+      DegenerateCalls.plain("a").grouped(12).foreach { calls =>
+        assertSameAnswer(
+          s"SELECT a % 2, ${DegenerateCalls.columns(calls)} FROM $rows GROUP BY a % 2")
+      }
+    }
   }
 
   test("equal aggregates still share their shuffle") {

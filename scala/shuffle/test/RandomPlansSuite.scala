@@ -149,9 +149,10 @@ class RandomPlansSuite extends ShuffleSuite {
       s"SELECT * FROM (${relation(depth - 1)}) WHERE ${one(Seq("a = b", "a > 1", "b = 2", "c <> 'x'"))}"
   }
 
-  test("random plans") {
+  /** How many shuffles and sorts were removed, and how many shuffles by statistics. */
+  private def check(queries: Range, settings: (String, Any)*): (Int, Int, Int) = {
     var (removed, sorts, byStatistics) = (0, 0, 0)
-    (0 until queries).foreach { i =>
+    queries.foreach { i =>
       val random = new Random(seed + i)
       // Equal strings and zeros that look different may each stand for their group.
       val sql = "SELECT a, b, c, d + 0.0D AS d, lower(e) COLLATE UTF8_BINARY AS e, v " +
@@ -169,7 +170,8 @@ class RandomPlansSuite extends ShuffleSuite {
         "spark.sql.codegen.wholeStage" -> (random.nextInt(4) == 0)
       ) {
         val clue = s"seed ${seed + i}: $sql"
-        try {
+        val theirs = stock(spark.sql(sql).collect().toSeq)
+        try withConf(settings: _*) {
           val data = spark.sql(sql)
           val rows = data.collect().toSeq
           val explained = explain(sql).fired
@@ -179,14 +181,24 @@ class RandomPlansSuite extends ShuffleSuite {
           sorts += explained.count(_.rule == RemoveRedundantSort.name)
           if (!spark.conf.get("spark.sql.adaptive.enabled").toBoolean)
             assertInOrder(executed(spark.sql(sql)), clue)
-          assertSameRows(rows, stock(spark.sql(sql).collect().toSeq), clue)
+          assertSameRows(rows, theirs, clue)
         } catch { case e: org.apache.spark.SparkThrowable => fail(clue, e.asInstanceOf[Throwable]) }
       }
     }
+    (removed, sorts, byStatistics)
+  }
+
+  test("random plans") {
+    val (removed, sorts, byStatistics) = check(0 until queries)
     info(
       s"$removed shuffles ($byStatistics by statistics) and $sorts sorts removed from $queries plans")
     assert(removed > queries / 3, "too few of the plans have a shuffle to remove")
     assert(byStatistics > queries / 100, "too few of the plans have keys that statistics know")
     assert(sorts > queries / 20, "too few of the plans have a sort to remove")
+  }
+
+  test("random plans where nothing is compiled") {
+    val (removed, _, _) = check(queries until queries + queries / 4, interpreted: _*)
+    assert(removed > 0)
   }
 }

@@ -3,7 +3,6 @@ package io.firesteel.skew
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, Literal, UnevaluableAggregateFunc}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate
-import org.apache.spark.sql.catalyst.trees.UnaryLike
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
@@ -16,10 +15,13 @@ import org.apache.spark.sql.types.{DataType, StructType}
  * @param isDistinct whether the call had a `DISTINCT`; else it is a set, which is computed likewise
  */
 private[skew] final case class KeptFunction(function: AggregateFunction, isDistinct: Boolean)
-  extends UnevaluableAggregateFunc
-  with UnaryLike[Expression] {
+  extends UnevaluableAggregateFunc {
 
-  override def child: Expression = function
+  /**
+   * Those of the function. Spark's `MergeSubplans` may put another `DISTINCT` beside this one;
+   * `RewriteDistinctAggregates` then gives all functions columns for their children.
+   */
+  override def children: Seq[Expression] = function.children
 
   override def dataType: DataType = function.dataType
   override def nullable: Boolean = function.nullable
@@ -34,8 +36,9 @@ private[skew] final case class KeptFunction(function: AggregateFunction, isDisti
   override def sql(isDistinct: Boolean): String = function.sql(this.isDistinct)
   override def toAggString(isDistinct: Boolean): String = function.toAggString(this.isDistinct)
 
-  override protected def withNewChildInternal(newChild: Expression): KeptFunction =
-    copy(function = newChild.asInstanceOf[AggregateFunction])
+  override protected def withNewChildrenInternal(
+      newChildren: IndexedSeq[Expression]): KeptFunction =
+    copy(function = function.withNewChildren(newChildren).asInstanceOf[AggregateFunction])
 }
 
 private[skew] object KeptFunction {

@@ -1,6 +1,7 @@
 package io.firesteel.skew
 
 import io.firesteel.core.plans.CannotFail
+import io.firesteel.core.rows.WideSum
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, AttributeSet, Expression, ExpressionSet, If, Literal, NamedExpression, Or, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project}
@@ -22,7 +23,18 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPl
 private[skew] object MergedAggregate {
 
   /** @param branches all over the very same input */
-  def of(branches: Seq[GlobalBranch]): Aggregate = {
+  def of(branches: Seq[GlobalBranch]): Aggregate =
+    merged(if (branches.exists(hasDistinct)) branches.map(withWideSums) else branches)
+
+  private def hasDistinct(branch: GlobalBranch): Boolean = branch.calls.exists(_.isDistinct)
+
+  /** Beside a `DISTINCT` of another branch Spark adds up for each distinct value first. */
+  private def withWideSums(branch: GlobalBranch): GlobalBranch =
+    branch.copy(results = branch.results.map(_.transform {
+      case call: AggregateExpression if !call.isDistinct => WideSum.of(call)
+    }.asInstanceOf[NamedExpression]))
+
+  private def merged(branches: Seq[GlobalBranch]): Aggregate = {
     val input = branches.head.input
     val conditions = branches.map(branch => ExpressionSet(branch.conditions))
     if (conditions.distinct.size == 1) {

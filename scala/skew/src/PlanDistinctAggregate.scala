@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.rows.KeyReader
+import io.firesteel.core.rows.{KeyReader, WideSum}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, NamedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
@@ -46,7 +46,11 @@ object PlanDistinctAggregate extends SparkStrategy {
   /** Also of an `Aggregate` of Spark's, of which [[PlanSampledSets]] has found that it is worth while. */
   private[skew] def planned(written: DistinctQuery): SparkPlan = {
     val arguments = Arguments.of(written.ordinary)
-    val query = written.copy(ordinary = written.ordinary.map(arguments.over))
+    // What is sent on early, and distinct values by their hashes, are added in an order of our own.
+    val query = written.copy(
+      ordinary = written.ordinary.map(call => WideSum.of(arguments.over(call))),
+      columns = written.columns.map(column =>
+        column.copy(functions = column.functions.map(WideSum.of))))
     val keys = query.grouping.map(_.toAttribute)
     val bucket = AttributeReference("bucket", IntegerType, nullable = false)()
     val block = AttributeReference("block", BinaryType, nullable = false)()

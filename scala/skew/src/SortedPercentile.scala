@@ -52,7 +52,8 @@ final case class SortedPercentile(
   /** Linear between the two numbers next to a place, as Spark's. */
   override def eval(buffer: NumberCounts): Any = {
     val total = buffer.total
-    if (total == 0L) null
+    // Spark's is null, and no empty array, also of no percentages.
+    if (total == 0L || wanted.isEmpty) null
     else {
       val results = wanted.map { percentage =>
         val position = (total - 1) * percentage

@@ -4,9 +4,11 @@ import io.firesteel.core.CoreConf
 import io.firesteel.core.decide.Explain
 import java.nio.file.Files
 
+import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{DataFrame, Row, SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.executionOf
+import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.{Assertion, BeforeAndAfterAll}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -57,6 +59,11 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
       }
   }
 
+  /** Settings with which Spark compiles nothing, as it does where a compiler has failed. */
+  protected val interpreted: Seq[(String, Any)] = Seq(
+    SQLConf.CODEGEN_FACTORY_MODE.key -> "NO_CODEGEN",
+    SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> false)
+
   /** What stock Spark does: everything of firesteel off. */
   protected def stock[T](body: => T): T = withConf(CoreConf.ENABLED.key -> false)(body)
 
@@ -85,6 +92,25 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
            |only Spark's: ${RowBag.minus(right, left).take(10).mkString("; ")}""".stripMargin)
     }
   }
+
+  /** Runs the query with firesteel on and off: the same rows, or errors of the same condition. */
+  protected def assertSameOutcome(sql: String): Assertion = {
+    val (ours, theirs) = (outcome(sql), stock(outcome(sql)))
+    (ours, theirs) match {
+      case (Right(rows), Right(others)) => assertSameRows(rows, others, sql)
+      case _ => assert(ours == theirs, sql)
+    }
+  }
+
+  private def outcome(sql: String): Either[String, Seq[Row]] =
+    try Right(spark.sql(sql).collect().toSeq)
+    catch {
+      case error: Exception =>
+        val conditions = Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null)
+          .collect { case known: SparkThrowable if known.getCondition != null => known.getCondition }
+        // The last: what is around it says where.
+        Left(conditions.toSeq.lastOption.getOrElse(throw error))
+    }
 
   /** A query whose plan still has an operator of the room's kind must fire or say why not. */
   protected def assertDecided(sql: String, operator: String): Assertion = {

@@ -184,7 +184,7 @@ private[firesteel] final class MergeableAggregates(
     }
 
   private def projection(expressions: Seq[Expression], columns: Seq[Attribute]): MutableProjection =
-    MutableProjection.create(expressions, columns)
+    MutableProjection.create(expressions.map(CopiedValue.of), columns)
 }
 
 private[firesteel] object MergeableAggregates {

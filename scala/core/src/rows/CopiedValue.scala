@@ -1,0 +1,35 @@
+package io.firesteel.core.rows
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * A value that a projection keeps in a row while its input's row is used again.
+ *
+ * Generated code copies every value that points into a row. Spark's interpreted projections
+ * (`InternalRow.getWriter`) leave out strings of another collation than UTF8_BINARY.
+ */
+private[core] final case class CopiedValue(child: Expression) extends UnaryExpression {
+
+  override def nullIntolerant: Boolean = true
+  override def dataType: DataType = child.dataType
+
+  override protected def nullSafeEval(value: Any): Any = value.asInstanceOf[UTF8String].copy()
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    child.genCode(ctx)
+
+  override protected def withNewChildInternal(newChild: Expression): CopiedValue = copy(newChild)
+}
+
+private[core] object CopiedValue {
+
+  /** The value, copied where Spark would not. */
+  def of(value: Expression): Expression = value.dataType match {
+    case StringType => value
+    case _: StringType => CopiedValue(value)
+    case _ => value
+  }
+}
