@@ -99,7 +99,7 @@ final private[changelog] case class ChangelogAggregateExec(
   override protected def task(): StatefulTask = {
     val (layout, before) = (aggregateLayout, contract.updateBefore)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
-    val (expressions, inputs) = resultColumns
+    val (expressions, inputs) = AggregateExecs.resultColumns(keys, functions)
     val home = if (isGlobal) Some(WholeKey.homeOf(getStateInfo.numPartitions)) else None
     StatefulTask.ofOne { (entries, place, rows) =>
       val results = UnsafeProjection.create(expressions, inputs)
@@ -113,21 +113,6 @@ final private[changelog] case class ChangelogAggregateExec(
         whole,
         entries)
     }
-  }
-
-  /** The result row in terms of keys and buffers; the kind, last, is set in place. */
-  private def resultColumns: (Seq[Expression], Seq[Attribute]) = {
-    val results = functions.map {
-      case function: DeclarativeAggregate =>
-        (function.aggBufferAttributes, function.evaluateExpression)
-      case any =>
-        val made = AttributeReference(any.prettyName, any.dataType, any.nullable)()
-        (Seq(made), made)
-    }
-    val inputs = keys ++ results.flatMap(_._1)
-    val kind = Literal(0.toByte, ByteType)
-    val columns = keys ++ results.map(_._2) :+ kind
-    (BindReferences.bindReferences(columns, inputs), inputs)
   }
 }
 
@@ -151,4 +136,21 @@ private[changelog] object AggregateExecs {
     keys ++ (layout.state.key.drop(keys.size) ++ layout.state.value).map { field =>
       AttributeReference(field.name, field.dataType, nullable = true)()
     }
+
+  /** The result row in terms of keys and buffers; the kind, last, is set in place. */
+  def resultColumns(
+      keys: Seq[Attribute],
+      functions: Seq[Expression]): (Seq[Expression], Seq[Attribute]) = {
+    val results = functions.map {
+      case function: DeclarativeAggregate =>
+        (function.aggBufferAttributes, function.evaluateExpression)
+      case any =>
+        val made = AttributeReference(any.prettyName, any.dataType, any.nullable)()
+        (Seq(made), made)
+    }
+    val inputs = keys ++ results.flatMap(_._1)
+    val kind = Literal(0.toByte, ByteType)
+    val columns = keys ++ results.map(_._2) :+ kind
+    (BindReferences.bindReferences(columns, inputs), inputs)
+  }
 }

@@ -3,7 +3,6 @@ package io.firesteel.changelog.fold
 import io.firesteel.changelog.aggregate.{AggregateLayout, PartialAggregate}
 import io.firesteel.changelog.plan.{AnyAggregate, PlaceFunction, Places}
 import io.firesteel.changelog.topn.{FirstRows, PartialFirst, RankedRows, RowIdentity}
-import io.firesteel.core.rows.MemoryBudget
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Ascending, AttributeReference, BoundReference, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.catalyst.expressions.aggregate.CollectList
@@ -17,17 +16,6 @@ class FoldIteratorSuite extends AnyFunSuite {
   private val k = BoundReference(0, LongType, nullable = true)
   private val v = BoundReference(1, LongType, nullable = true)
 
-  /** Grants so many bytes. */
-  final private class Budget(bytes: Long) extends MemoryBudget {
-    var asked = 0L
-    override def hold(total: Long): Boolean = {
-      asked = math.max(asked, total)
-      total <= bytes
-    }
-    override def releaseTo(total: Long): Unit = ()
-    override def peak: Long = asked
-  }
-
   private def first(
       rows: Int,
       keys: Int,
@@ -40,7 +28,7 @@ class FoldIteratorSuite extends AnyFunSuite {
       Places(PlaceFunction.RowNumber, 1, 1, shown = false),
       RowIdentity.of(Nil))
     val kept = new FirstRows(Seq(k), ranked, RowIdentity.of(Nil))
-    new PartialFirst(input, FoldLimits(entries, new Budget(bytes)), kept)
+    new PartialFirst(input, FoldLimits(entries, new Granted(bytes)), kept)
       .map(row => (row.getLong(0), row.getLong(1)))
       .toSeq
   }
@@ -77,7 +65,7 @@ class FoldIteratorSuite extends AnyFunSuite {
       isGlobal = false)
     def parts(bytes: Long): Int = {
       val input = Iterator.tabulate(10000)(i => toRow(InternalRow(0L, i.toLong)): InternalRow)
-      val limits = FoldLimits(Int.MaxValue, new Budget(bytes))
+      val limits = FoldLimits(Int.MaxValue, new Granted(bytes))
       new PartialAggregate(input, limits, layout, kindAt = -1).size
     }
     assert(parts(Long.MaxValue) == 1)

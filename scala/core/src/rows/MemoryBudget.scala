@@ -2,7 +2,7 @@ package io.firesteel.core.rows
 
 import org.apache.spark.TaskContext
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
-import org.apache.spark.sql.firesteel.{pageSizeBytes, taskMemory}
+import org.apache.spark.sql.firesteel.taskMemory
 
 /** Where an operator gets the permission to hold bytes. */
 private[firesteel] trait MemoryBudget {
@@ -27,7 +27,7 @@ private[firesteel] trait MemoryBudget {
  * @param cap bytes that are refused in any case
  */
 private[firesteel] final class TaskMemoryBudget(memory: TaskMemoryManager, cap: Long)
-  extends MemoryConsumer(memory, pageSizeBytes, MemoryMode.ON_HEAP)
+  extends MemoryConsumer(memory, MemoryMode.ON_HEAP)
   with MemoryBudget {
 
   private[this] var granted: Long = 0L

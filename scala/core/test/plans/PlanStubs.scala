@@ -1,0 +1,55 @@
+package io.firesteel.core.plans
+
+import io.firesteel.core.decide.FiredOperator
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
+import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
+import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.types.LongType
+
+/** Plans that are looked at and never run: no session. */
+private[core] object PlanStubs {
+
+  val column: Attribute = AttributeReference("n", LongType)()
+
+  final case class Leaf(name: String) extends LeafNode {
+    override def output: Seq[Attribute] = Seq(column)
+  }
+
+  final case class LeafExec(name: String) extends LeafExecNode {
+    override def output: Seq[Attribute] = Seq(column)
+    override protected def doExecute(): RDD[InternalRow] = throw new IllegalStateException(name)
+  }
+
+  trait Above extends UnaryExecNode {
+    override def output: Seq[Attribute] = child.output
+    override protected def doExecute(): RDD[InternalRow] = child.execute()
+  }
+
+  final case class PlainExec(child: SparkPlan) extends Above {
+    override protected def withNewChildInternal(newChild: SparkPlan): SparkPlan =
+      copy(child = newChild)
+  }
+
+  final case class GrowingExec(growth: Int, child: SparkPlan) extends Above with GrowsRows {
+    override protected def withNewChildInternal(newChild: SparkPlan): SparkPlan =
+      copy(child = newChild)
+  }
+
+  final case class FiredExec(rule: String, child: SparkPlan, reports: Boolean = true)
+    extends Above with FiredOperator {
+    override def firedRule: String = rule
+    override def firedMessage: String = "it fired"
+    override def firedValues: Map[String, String] = Map("n" -> "1")
+    override def reportsDecision: Boolean = reports
+    override protected def withNewChildInternal(newChild: SparkPlan): SparkPlan =
+      copy(child = newChild)
+  }
+
+  /** The operator as planned from a logical node. */
+  def linked[P <: SparkPlan](plan: P, to: LogicalPlan): P = {
+    plan.setLogicalLink(to)
+    plan
+  }
+}

@@ -1,0 +1,30 @@
+package org.apache.spark.sql.firesteel
+
+import java.util.Properties
+
+import org.apache.spark.{SparkConf, TaskContext, TaskContextImpl}
+import org.apache.spark.executor.TaskMetrics
+import org.apache.spark.memory.{TaskMemoryManager, UnifiedMemoryManager}
+
+/** Tasks with so much execution memory, without a session: what Spark keeps to itself. */
+object SmallTasks {
+
+  /** The memory of two tasks that share so many bytes. */
+  def memory(bytes: Long): (TaskMemoryManager, TaskMemoryManager) = {
+    val all = new UnifiedMemoryManager(new SparkConf(false), bytes, 0L, 1)
+    (new TaskMemoryManager(all, 0L), new TaskMemoryManager(all, 1L))
+  }
+
+  /** Runs `body` as a task, and what is done when a task ends. */
+  def running[T](memory: TaskMemoryManager)(body: => T): T = {
+    val (properties, metrics, cpus) = (new Properties, TaskMetrics.empty, BigDecimal(1))
+    val task =
+      new TaskContextImpl(0, 0, 0, 0L, 0, 1, memory, properties, null, metrics, cpus)
+    TaskContext.setTaskContext(task)
+    try body
+    finally {
+      task.markTaskCompleted(None)
+      TaskContext.unset()
+    }
+  }
+}
