@@ -32,7 +32,9 @@ class FoldersSuite extends AnyFunSuite {
         code.flatMap(line => named.findAllMatchIn(line).map(_.group(1).stripPrefix(".")))
           .map(to => from -> (if (to.isEmpty) "." else to)).filter { case (a, b) => a != b }
       }.toSet
-      val wanted = table.collect { case ((`room`, from), others) => others.map(from -> _) }.flatten.toSet
+      val wanted = table.collect { case ((`room`, from), others) =>
+        others.map(from -> _)
+      }.flatten.toSet
       assert(used.diff(wanted).isEmpty, "not in the table")
       assert(wanted.diff(used).isEmpty, "in the table and not needed")
       val most = sources(room).groupBy(_.getParent).values.map(_.size).max

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from firesteel import errors
+from firesteel import _errors
 from firesteel.session import require_extension
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def repartition_state(
         pyspark.errors.exceptions.captured.AnalysisException: [FIRESTEEL_REPARTITION_BAD_NUMBER]...
     """
     if not isinstance(checkpoint, (str, os.PathLike)):
-        raise errors.bad_value("checkpoint", checkpoint, "the folder of a query's checkpoint")
+        raise _errors.bad_value("checkpoint", checkpoint, "the folder of a query's checkpoint")
     if isinstance(partitions, bool) or not isinstance(partitions, int):
-        raise errors.bad_value("partitions", partitions, "a number of partitions")
+        raise _errors.bad_value("partitions", partitions, "a number of partitions")
     require_extension(spark)
     call = "SELECT * FROM firesteel_repartition_state(:checkpoint, :partitions)"
     arguments = {"checkpoint": os.fspath(checkpoint), "partitions": partitions}

@@ -1,6 +1,7 @@
 package io.firesteel.changelog
 
 import io.firesteel.changelog.state.RowsOperator.Change
+
 import scala.collection.mutable
 import scala.util.Random
 

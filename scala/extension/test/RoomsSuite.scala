@@ -9,7 +9,8 @@ import org.scalatest.funsuite.AnyFunSuite
 /** A room is its folder and its place in the list; everything else follows from its `Room` value. */
 class RoomsSuite extends AnyFunSuite {
 
-  private def list(folder: File): Seq[File] = Option(folder.listFiles).fold(Seq.empty[File])(_.toSeq)
+  private def list(folder: File): Seq[File] =
+    Option(folder.listFiles).fold(Seq.empty[File])(_.toSeq)
 
   test("the list has the rooms that have a folder") {
     val folders = list(new File("scala"))

@@ -40,7 +40,8 @@ private[panes] object PaneParts {
           // Panes are added up in the order of time, and not in that of the rows.
           called.map(call => WideSum.of(raw.over(call))),
           results.map(withWindow(_, ofWindow.map { case (g, e) => g.toAttribute -> e }.toMap)),
-          raw)
+          raw
+        )
       }
     case other => Left(PanesDecline.NotMergeable(other.simpleString(1)))
   }

@@ -8,7 +8,8 @@ class DegenerateArgumentsSuite extends PanesSuite {
   private val sources = Seq(
     "(SELECT CAST(id - 2 AS INT) AS a, id FROM range(0, 5, 1, 2))",
     "(SELECT CAST(id AS INT) AS a, id FROM range(0))",
-    "(SELECT CAST(NULL AS INT) AS a, id FROM range(1))")
+    "(SELECT CAST(NULL AS INT) AS a, id FROM range(1))"
+  )
 
   private val calls = DegenerateCalls.plain("a") ++
     DegenerateCalls.percentiles("a").filterNot(_.contains("DISTINCT")) ++

@@ -17,7 +17,8 @@ class PaneSumsSuite extends PanesSuite {
 
   /** Hours 0, 3, 1, 4 of one file, in this order, with numbers of changing sign. */
   private def windows(value: String, calls: String*): String =
-    s"""SELECT window.start AS s, ${calls.zipWithIndex.map { case (c, i) => s"$c AS c$i" }.mkString(", ")}
+    s"""SELECT window.start AS s, ${calls.zipWithIndex.map { case (c, i) => s"$c AS c$i" }.mkString(
+        ", ")}
        |FROM (SELECT /*+ COALESCE(1) */ *
        |  FROM VALUES (0, $value), (3, -$value), (1, $value), (4, -$value) AS t(h, v))
        |GROUP BY window(timestamp_seconds(h * 3600), '1 day', '1 hour')""".stripMargin
@@ -25,8 +26,11 @@ class PaneSumsSuite extends PanesSuite {
   private val calls =
     Seq("sum(v)", "avg(v)", "sum(v) FILTER (WHERE h < 9)", "try_sum(v)", "try_avg(v)")
 
-  for ((dataType, value) <- most; ansi <- Seq(true, false))
-    test(s"sums of $dataType, ANSI $ansi: one that comes back is an answer, one that stays out is not") {
+  for ((dataType, value) <-
+      most;
+    ansi <- Seq(true, false))
+    test(
+      s"sums of $dataType, ANSI $ansi: one that comes back is an answer, one that stays out is not") {
       spark.sparkContext.setLogLevel("OFF")
       withConf(SQLConf.ANSI_ENABLED.key -> ansi) {
         assertSameAnswer(

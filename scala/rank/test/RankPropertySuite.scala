@@ -13,7 +13,9 @@ class RankPropertySuite extends RankSuite {
   private val collated = "v3 COLLATE UTF8_LCASE"
 
   private val keys: Gen[Seq[String]] =
-    Gen.choose(0, 2).flatMap(Gen.pick(_, "k1", "k2", "k3", "k1 + 1", "upper(k2)", collated).map(_.toSeq))
+    Gen.choose(
+      0,
+      2).flatMap(Gen.pick(_, "k1", "k2", "k3", "k1 + 1", "upper(k2)", collated).map(_.toSeq))
 
   private val orders: Gen[Seq[(String, String)]] = for {
     count <- Gen.choose(1, 2)

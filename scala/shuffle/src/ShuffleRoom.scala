@@ -11,4 +11,5 @@ object ShuffleRoom
     declines = ShuffleDecline.docs,
     injections = Seq(
       QueryStagePrep(session => new RemoveRedundantShuffle(session)),
-      Columnar(session => new RemoveRedundantShuffle.WithoutAdaptive(session))))
+      Columnar(session => new RemoveRedundantShuffle.WithoutAdaptive(session)))
+  )

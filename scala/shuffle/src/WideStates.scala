@@ -17,7 +17,9 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
  *
  * @param functions by the ids of their calls' results
  */
-final private[shuffle] class WideStates private (private val functions: Map[ExprId, AggregateFunction]) {
+final private[shuffle] class WideStates private (private val functions: Map[
+  ExprId,
+  AggregateFunction]) {
 
   def isEmpty: Boolean = functions.isEmpty
 

@@ -156,7 +156,8 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
   test("sums that leave the range of their type on the way are Spark's") {
     // Of two tasks one has the largest number, and the other numbers that come to nothing.
     spark.range(0, 4, 1, 2).createOrReplaceTempView("four")
-    val widest = Seq("9223372036854775807L", "9" * 38 + "BD", "INTERVAL '178956970-7' YEAR TO MONTH")
+    val widest =
+      Seq("9223372036854775807L", "9" * 38 + "BD", "INTERVAL '178956970-7' YEAR TO MONTH")
     val calls = Seq("sum(v)", "try_sum(v)", "try_avg(v)", "sum(v) FILTER (WHERE k > 0)")
     for (widest <- widest; ansi <- Seq(true, false))
       withConf(ShuffleConf.DISTINCT_VALUE_RATE.key -> 0, "spark.sql.ansi.enabled" -> ansi) {

@@ -172,17 +172,18 @@ class RandomPlansSuite extends ShuffleSuite {
         val clue = s"seed ${seed + i}: $sql"
         val theirs = stock(spark.sql(sql).collect().toSeq)
         try withConf(settings: _*) {
-          val data = spark.sql(sql)
-          val rows = data.collect().toSeq
-          val explained = explain(sql).fired
-          val ofShuffles = explained.filter(_.rule == RemoveRedundantShuffle.name)
-          removed += ofShuffles.size
-          byStatistics += ofShuffles.count(_.values.get("source").contains("table statistics"))
-          sorts += explained.count(_.rule == RemoveRedundantSort.name)
-          if (!spark.conf.get("spark.sql.adaptive.enabled").toBoolean)
-            assertInOrder(executed(spark.sql(sql)), clue)
-          assertSameRows(rows, theirs, clue)
-        } catch { case e: org.apache.spark.SparkThrowable => fail(clue, e.asInstanceOf[Throwable]) }
+            val data = spark.sql(sql)
+            val rows = data.collect().toSeq
+            val explained = explain(sql).fired
+            val ofShuffles = explained.filter(_.rule == RemoveRedundantShuffle.name)
+            removed += ofShuffles.size
+            byStatistics += ofShuffles.count(_.values.get("source").contains("table statistics"))
+            sorts += explained.count(_.rule == RemoveRedundantSort.name)
+            if (!spark.conf.get("spark.sql.adaptive.enabled").toBoolean)
+              assertInOrder(executed(spark.sql(sql)), clue)
+            assertSameRows(rows, theirs, clue)
+          }
+        catch { case e: org.apache.spark.SparkThrowable => fail(clue, e.asInstanceOf[Throwable]) }
       }
     }
     (removed, sorts, byStatistics)

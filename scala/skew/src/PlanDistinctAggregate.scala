@@ -50,7 +50,8 @@ object PlanDistinctAggregate extends SparkStrategy {
     val query = written.copy(
       ordinary = written.ordinary.map(call => WideSum.of(arguments.over(call))),
       columns = written.columns.map(column =>
-        column.copy(functions = column.functions.map(WideSum.of))))
+        column.copy(functions = column.functions.map(WideSum.of)))
+    )
     val keys = query.grouping.map(_.toAttribute)
     val bucket = AttributeReference("bucket", IntegerType, nullable = false)()
     val block = AttributeReference("block", BinaryType, nullable = false)()

@@ -16,7 +16,8 @@ class DegenerateArgumentsSuite extends SkewSuite {
   private val sources = Seq(
     "(SELECT CAST(id - 2 AS INT) AS a FROM range(0, 5, 1, 2))",
     "(SELECT CAST(id AS INT) AS a FROM range(0))",
-    "(SELECT CAST(NULL AS INT) AS a FROM range(1))")
+    "(SELECT CAST(NULL AS INT) AS a FROM range(1))"
+  )
 
   private val groupings = Seq("", "GROUP BY a % 2", "GROUP BY ROLLUP(a % 2)")
 
@@ -29,7 +30,9 @@ class DegenerateArgumentsSuite extends SkewSuite {
     }
 
   test("percentiles") {
-    assertSame(DegenerateCalls.percentiles("a").filterNot(_.contains("DISTINCT")), "SortPercentiles")
+    assertSame(
+      DegenerateCalls.percentiles("a").filterNot(_.contains("DISTINCT")),
+      "SortPercentiles")
     DegenerateCalls.percentiles("a").filter(_.contains("DISTINCT")).foreach { call =>
       assertSameOutcome(s"SELECT $call FROM ${sources.head}")
     }

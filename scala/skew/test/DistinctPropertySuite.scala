@@ -17,7 +17,18 @@ class DistinctPropertySuite extends SkewSuite {
 
   private val distinct: Gen[String] = for {
     call <- Gen.oneOf(
-      Gen.oneOf("k1", "k2", "k3", "v1", "v2", "v3", "k1, v3", "k3, v1, v2", "v1 % 3", "upper(k2)", "v3 COLLATE UTF8_LCASE")
+      Gen.oneOf(
+        "k1",
+        "k2",
+        "k3",
+        "v1",
+        "v2",
+        "v3",
+        "k1, v3",
+        "k3, v1, v2",
+        "v1 % 3",
+        "upper(k2)",
+        "v3 COLLATE UTF8_LCASE")
         .map(v => s"count(DISTINCT $v)"),
       // No extremes: sums of doubles, as averages are, would depend on the order.
       Gen.oneOf("k1", "v1 % 100", "CAST(k1 AS DECIMAL(25, 3))", "CAST(id % 4 AS DOUBLE)")
@@ -37,7 +48,8 @@ class DistinctPropertySuite extends SkewSuite {
       "sort_array(collect_set(k1))",
       "bit_xor(id)",
       "min(v3 COLLATE UTF8_LCASE)",
-      "max_by(v3 COLLATE UNICODE, id)")
+      "max_by(v3 COLLATE UNICODE, id)"
+    )
     filter <- if (call.contains("(collect")) Gen.const("") else filter
   } yield call + filter
 

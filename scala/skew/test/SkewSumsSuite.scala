@@ -36,7 +36,8 @@ class SkewSumsSuite extends SkewSuite {
     val numbers = "(9223372036854775807L), (9223372036854775806L), (-9223372036854775807L), " +
       "(-9223372036854775806L), (5L)"
     for (dataType <- Seq("BIGINT", "DECIMAL(38, 19)")) {
-      val sql = s"SELECT sum(DISTINCT CAST(v AS $dataType)), count(DISTINCT v % 7) FROM VALUES $numbers AS t(v)"
+      val sql =
+        s"SELECT sum(DISTINCT CAST(v AS $dataType)), count(DISTINCT v % 7) FROM VALUES $numbers AS t(v)"
       assert(fired(sql) == Seq("PlanDistinctAggregate"))
       val found = spark.sql(sql).collect().head
       assert(BigDecimal(found.get(0).toString) == 5 && found.getLong(1) == 4)

@@ -8,9 +8,9 @@ object DegenerateCalls {
     Seq("array()", "array(0.5, 0.5)", "array(1.0, 0.0)", "array(0, 1)", "0.0", "1.0", "1", "'0.25'")
       .flatMap(p => Seq(s"percentile($c, $p)", s"approx_percentile($c, $p)")) ++
       Seq(
-        s"percentile(NULL, 0.5)",
-        s"percentile(CAST(NULL AS INT), array())",
-        s"percentile(3, array(0.5))",
+        "percentile(NULL, 0.5)",
+        "percentile(CAST(NULL AS INT), array())",
+        "percentile(3, array(0.5))",
         s"percentile($c, 0.5, 1)",
         s"percentile($c, 0.5, 1L)",
         s"percentile($c, 0.5, 0)",
@@ -20,12 +20,12 @@ object DegenerateCalls {
         s"percentile($c, array()) FILTER (WHERE $c > 0)",
         s"percentile($c, 0.5) FILTER (WHERE CAST(NULL AS BOOLEAN))",
         s"percentile($c, 0.5) FILTER (WHERE false)",
-        s"median(CAST(NULL AS INT))",
-        s"median(1)",
+        "median(CAST(NULL AS INT))",
+        "median(1)",
         s"percentile_cont(0.0) WITHIN GROUP (ORDER BY $c)",
         s"percentile_cont(1) WITHIN GROUP (ORDER BY $c DESC)",
         s"percentile_disc(1) WITHIN GROUP (ORDER BY $c DESC)",
-        s"percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(NULL AS INT))"
+        "percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(NULL AS INT))"
       )
 
   /** Percentiles of a column that are refused, or end in an error. */
@@ -46,29 +46,29 @@ object DegenerateCalls {
 
   /** Distinct values of a column. */
   def distinct(c: String): Seq[String] = Seq(
-    s"count(DISTINCT NULL)",
-    s"count(DISTINCT 1)",
-    s"count(DISTINCT '')",
+    "count(DISTINCT NULL)",
+    "count(DISTINCT 1)",
+    "count(DISTINCT '')",
     s"count(DISTINCT $c, $c)",
     s"count(DISTINCT $c, NULL)",
     s"count(DISTINCT $c, 1)",
-    s"count(DISTINCT array())",
+    "count(DISTINCT array())",
     s"count(DISTINCT struct($c, $c))",
     s"count(DISTINCT $c) FILTER (WHERE CAST(NULL AS BOOLEAN))",
     s"count(DISTINCT $c) FILTER (WHERE $c IS NULL)",
     s"count(DISTINCT $c, $c) FILTER (WHERE $c > 0)",
-    s"sum(DISTINCT NULL)",
-    s"sum(DISTINCT 1)",
+    "sum(DISTINCT NULL)",
+    "sum(DISTINCT 1)",
     s"sum(DISTINCT $c) FILTER (WHERE false)",
     s"sum(DISTINCT $c + CAST(NULL AS INT))",
-    s"avg(DISTINCT CAST(NULL AS DECIMAL(38, 2)))",
+    "avg(DISTINCT CAST(NULL AS DECIMAL(38, 2)))",
     s"avg(DISTINCT $c) FILTER (WHERE $c > 0)",
-    s"stddev(DISTINCT 1)",
-    s"var_pop(DISTINCT CAST(NULL AS DOUBLE))",
+    "stddev(DISTINCT 1)",
+    "var_pop(DISTINCT CAST(NULL AS DOUBLE))",
     s"sort_array(collect_list(DISTINCT $c))",
-    s"collect_list(DISTINCT CAST(NULL AS INT))",
-    s"collect_set(CAST(NULL AS INT))",
-    s"collect_set(1)",
+    "collect_list(DISTINCT CAST(NULL AS INT))",
+    "collect_set(CAST(NULL AS INT))",
+    "collect_set(1)",
     s"collect_set($c) FILTER (WHERE false)",
     s"sort_array(collect_set($c))"
   )

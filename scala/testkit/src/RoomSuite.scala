@@ -107,7 +107,9 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
     catch {
       case error: Exception =>
         val conditions = Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null)
-          .collect { case known: SparkThrowable if known.getCondition != null => known.getCondition }
+          .collect {
+            case known: SparkThrowable if known.getCondition != null => known.getCondition
+          }
         // The last: what is around it says where.
         Left(conditions.toSeq.lastOption.getOrElse(throw error))
     }

@@ -21,4 +21,3 @@ final private[changelog] class ArrivalOrder(sequence: Seq[SortOrder]) {
   def compare(row: InternalRow, other: InternalRow): Int =
     if (isByArrival) 0 else ordering.compare(row, other)
 }
-

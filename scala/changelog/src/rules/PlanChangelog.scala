@@ -74,7 +74,8 @@ object PlanChangelog extends SparkStrategy {
   }
 
   private def topN(node: ChangelogTopN): SparkPlan = {
-    val read = planLater(project(node.partition ++ node.columns ++ node.contract.kindIn, node.child))
+    val read =
+      planLater(project(node.partition ++ node.columns ++ node.contract.kindIn, node.child))
     val input =
       if (node.contract.kindIn.nonEmpty) read
       else PartialTopNExec(node.partition, node.order, node.places, node.rowKey, read)

@@ -77,7 +77,8 @@ private[changelog] object OperatorRecord {
             order = list(node, "order"),
             places = list(node, "places").headOption,
             filters = list(node, "filters"),
-            columns = list(node, "columns"))
+            columns = list(node, "columns")
+          )
         }
       ))
   }

@@ -92,7 +92,8 @@ final private[changelog] class StateTable(entries: StateEntries, layout: StateLa
   private def keyOf(key: InternalRow, position: Long, entry: UnsafeRow): UnsafeRow =
     toKey(joined(key, InternalRow(StateTable.toSortable(position), entry.getBytes)))
 
-  private def positionOf(stored: UnsafeRow): Long = StateTable.fromSortable(stored.getLong(width + 1))
+  private def positionOf(stored: UnsafeRow): Long =
+    StateTable.fromSortable(stored.getLong(width + 1))
 
   private def entryOf(stored: UnsafeRow): UnsafeRow = {
     val own = stored.getBinary(width + 2)

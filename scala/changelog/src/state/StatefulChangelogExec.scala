@@ -101,7 +101,8 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
           input.output.indexWhere(_.exprId == time.exprId),
           time.dataType,
           contract.watermark.after,
-          ms)
+          ms
+        )
     }
 
   override def firedRule: String = plannedBy
@@ -181,7 +182,8 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
         before.flatMap(b => from.differences(b.keySchema, b.valueSchema))
       if (differences(stored).nonEmpty) {
         val other = if (contract.ttl.isEmpty) layout.expiring else layout
-        if (differences(other).isEmpty) throw ChangelogErrors.stateTtlChanged(nodeName, contract.ttl.isEmpty)
+        if (differences(other).isEmpty)
+          throw ChangelogErrors.stateTtlChanged(nodeName, contract.ttl.isEmpty)
         throw ChangelogErrors.stateMismatch(nodeName, differences(stored))
       }
     }

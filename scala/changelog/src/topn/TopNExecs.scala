@@ -32,7 +32,8 @@ final private[changelog] case class ChangelogTopNExec(
   private def topNLayout = TopNLayout(partition, columns, places, order, contract.kindIn.nonEmpty)
   override def layout: StateLayout = topNLayout.state
 
-  override protected def shown: Seq[String] = PlanText.topN(partition, order, places, strategy, rowKey)
+  override protected def shown: Seq[String] =
+    PlanText.topN(partition, order, places, strategy, rowKey)
 
   override def firedMessage: String =
     "the first rows of each partition are kept in state, and each micro-batch tells which changed"

@@ -3,6 +3,7 @@ package io.firesteel.changelog.aggregate
 import io.firesteel.changelog.RandomRows
 import io.firesteel.changelog.state.{ClosedGroups, FoldedChanges, RowsOperator}
 import io.firesteel.changelog.state.RowsOperator.row
+
 import java.time.Instant
 
 import scala.util.Random
@@ -140,7 +141,8 @@ class AggregateRowsSuite extends AnyFunSuite {
     def at(hour: Int, n: Long, kind: String) =
       row(Instant.ofEpochSecond(hour * 3600L), n, null, null, null) -> kind
     op.run((1 to 5).map(hour => at(hour, 7L, "+I")))
-    val closed = ClosedGroups(keyAt = 0, rowAt = 0, TimestampType, watermarkMs = 3 * 3600000L)
+    val closed =
+      ClosedGroups(keyAt = 0, rowAt = 0, TimestampType, after = 0L, watermarkMs = 3 * 3600000L)
     val told = op.runAll(Seq(Seq(at(3, 8L, "+I"), at(4, 8L, "+I"))), Some(closed))
     assert(told.map { case (its, kind) => its.tail -> kind } ==
       Seq(row(1L, 7L) -> "-U", row(2L, 8L) -> "+U"))

@@ -4,6 +4,7 @@ import io.firesteel.changelog.RandomRows
 import io.firesteel.changelog.fold.Granted
 import io.firesteel.changelog.state.{FoldedChanges, RowsOperator, StateLayout, StatefulTask}
 import io.firesteel.changelog.state.RowsOperator.row
+
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection}

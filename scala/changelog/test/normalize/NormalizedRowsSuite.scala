@@ -1,8 +1,9 @@
 package io.firesteel.changelog.normalize
 
-import io.firesteel.changelog.fold.Granted
+import io.firesteel.changelog.fold.{ArrivalOrder, Granted}
 import io.firesteel.changelog.state.{FoldedChanges, RowsOperator, StateLayout, StatefulTask}
 import io.firesteel.changelog.state.RowsOperator.{Change, row}
+
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Literal, UnsafeProjection}

@@ -17,25 +17,25 @@ class ClosedGroupsSuite extends AnyFunSuite {
     InternalRow(7L, InternalRow(micros(startMs), micros(endMs)))
 
   test("a time is closed from the watermark on") {
-    val closed = ClosedGroups(keyAt = 1, rowAt = 0, TimestampType, watermarkMs = 100)
+    val closed = ClosedGroups(keyAt = 1, rowAt = 0, TimestampType, after = 0L, watermarkMs = 100)
     assert(closed.isOf(InternalRow(7L, micros(100))) && closed.isOf(InternalRow(7L, micros(99))))
     assert(!closed.isOf(InternalRow(7L, micros(100) + 1)))
     assert(!closed.isOf(InternalRow(7L, null)), "what has no time is never closed")
   }
 
   test("a window is closed when the watermark reaches its end, not its start") {
-    val closed = ClosedGroups(keyAt = 1, rowAt = 0, window, watermarkMs = 100)
+    val closed = ClosedGroups(keyAt = 1, rowAt = 0, window, after = 0L, watermarkMs = 100)
     assert(closed.isOf(windowed(50, 100)) && !closed.isOf(windowed(50, 101)))
     assert(!closed.isOf(InternalRow(7L, null)))
   }
 
   test("times before 1970 are times") {
-    val closed = ClosedGroups(keyAt = 0, rowAt = 0, TimestampType, watermarkMs = -100)
+    val closed = ClosedGroups(keyAt = 0, rowAt = 0, TimestampType, after = 0L, watermarkMs = -100)
     assert(closed.isOf(InternalRow(micros(-100))) && !closed.isOf(InternalRow(micros(-99))))
   }
 
   test("rows of closed groups are left out and counted") {
-    val closed = ClosedGroups(keyAt = 9, rowAt = 1, TimestampType, watermarkMs = 10)
+    val closed = ClosedGroups(keyAt = 9, rowAt = 1, TimestampType, after = 0L, watermarkMs = 10)
     val late = new SQLMetric("sum")
     val rows = Seq[Any](micros(9), micros(10), micros(11), null, micros(5))
       .zipWithIndex.map { case (time, i) => InternalRow(i.toLong, time) }
@@ -54,7 +54,7 @@ class ClosedGroupsSuite extends AnyFunSuite {
     }
     (0L until 20L).foreach(i => put(i, micros(i)))
     put(20L, null)
-    entries.close(ClosedGroups(keyAt = 1, rowAt = 0, TimestampType, watermarkMs = 12))
+    entries.close(ClosedGroups(keyAt = 1, rowAt = 0, TimestampType, after = 0L, watermarkMs = 12))
     assert(entries.all.map(_.key.getLong(0)).toSet == (13L to 20L).toSet)
     assert(counts.removed.value == 13)
   }

@@ -46,8 +46,10 @@ private[state] object MatchCounter {
       ttl = None,
       new Watermark,
       "[I,UA]",
-      MemberRecord("MatchCounter")),
-    inputs)
+      MemberRecord("MatchCounter")
+    ),
+    inputs
+  )
 
   object Plan extends SparkStrategy {
     override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
@@ -148,7 +150,8 @@ final private[state] class MatchCounterTask(replicated: Seq[Boolean], layout: St
       BoundReference(1, LongType, nullable = false),
       Literal(RowKind.UpdateAfter)))
     before.iterator.collect {
-      case (key, old) if product(key) != old => toOutput(InternalRow(key.getUTF8String(0), product(key)))
+      case (key, old) if product(key) != old =>
+        toOutput(InternalRow(key.getUTF8String(0), product(key)))
     }
   }
 }

@@ -4,7 +4,6 @@ import io.firesteel.changelog.ChangelogSuite
 
 import java.nio.file.{Files, Path}
 
-
 import org.apache.spark.sql.Row
 
 /** What a checkpoint keeps of the query, and which changes of it are told by that alone. */
@@ -32,16 +31,42 @@ class OperatorRecordSuite extends ChangelogSuite {
     s"SELECT $shown FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v) AS p FROM {t}) WHERE $where"
 
   Seq(
-    ("sum changed to avg", "SELECT k, sum(v) AS x FROM {t} GROUP BY k", "SELECT k, avg(v) AS x FROM {t} GROUP BY k", "sum(v)"),
-    ("another column summed", "SELECT k, sum(v) AS x FROM {t} GROUP BY k", "SELECT k, sum(w) AS x FROM {t} GROUP BY k", "sum(w)"),
+    (
+      "sum changed to avg",
+      "SELECT k, sum(v) AS x FROM {t} GROUP BY k",
+      "SELECT k, avg(v) AS x FROM {t} GROUP BY k",
+      "sum(v)"),
+    (
+      "another column summed",
+      "SELECT k, sum(v) AS x FROM {t} GROUP BY k",
+      "SELECT k, sum(w) AS x FROM {t} GROUP BY k",
+      "sum(w)"),
     ("a rank newly shown", ranked("k, v", "p <= 2"), ranked("k, v, p", "p <= 2"), "ROW_NUMBER"),
-    ("HAVING added", "SELECT k, sum(v) AS x FROM {t} GROUP BY k", "SELECT k, sum(v) AS x FROM {t} GROUP BY k HAVING sum(v) > 3", "filters"),
-    ("HAVING changed", "SELECT k, sum(v) AS x FROM {t} GROUP BY k HAVING sum(v) > 2", "SELECT k, sum(v) AS x FROM {t} GROUP BY k HAVING sum(v) > 3", "filters"),
-    ("a filter above a ranking", ranked("k, v", "p <= 2"), ranked("k, v", "p <= 2 AND v > 1"), "filters"),
-    ("a filter below another aggregate",
+    (
+      "HAVING added",
+      "SELECT k, sum(v) AS x FROM {t} GROUP BY k",
+      "SELECT k, sum(v) AS x FROM {t} GROUP BY k HAVING sum(v) > 3",
+      "filters"),
+    (
+      "HAVING changed",
+      "SELECT k, sum(v) AS x FROM {t} GROUP BY k HAVING sum(v) > 2",
+      "SELECT k, sum(v) AS x FROM {t} GROUP BY k HAVING sum(v) > 3",
+      "filters"),
+    (
+      "a filter above a ranking",
+      ranked("k, v", "p <= 2"),
+      ranked("k, v", "p <= 2 AND v > 1"),
+      "filters"),
+    (
+      "a filter below another aggregate",
       "SELECT x, count(*) AS n FROM (SELECT k, sum(v) AS x FROM {t} GROUP BY k) GROUP BY x",
-      "SELECT x, count(*) AS n FROM (SELECT k, sum(v) AS x FROM {t} GROUP BY k) WHERE x > 1 GROUP BY x", "filters"),
-    ("another key of its type", "SELECT v AS a, count(*) AS n FROM {t} GROUP BY v", "SELECT w AS a, count(*) AS n FROM {t} GROUP BY w", "keys [v]")
+      "SELECT x, count(*) AS n FROM (SELECT k, sum(v) AS x FROM {t} GROUP BY k) WHERE x > 1 GROUP BY x",
+      "filters"),
+    (
+      "another key of its type",
+      "SELECT v AS a, count(*) AS n FROM {t} GROUP BY v",
+      "SELECT w AS a, count(*) AS n FROM {t} GROUP BY w",
+      "keys [v]")
   ).foreach { case (name, before, after, part) =>
     test(s"$name is refused, and the error names it") {
       val text = changed(before, after).getOrElse(fail("it goes on"))
@@ -50,10 +75,22 @@ class OperatorRecordSuite extends ChangelogSuite {
   }
 
   Seq(
-    ("a column renamed", "SELECT k, sum(v) AS x FROM {t} GROUP BY k", "SELECT k AS q, sum(v) AS y FROM {t} GROUP BY k"),
-    ("columns in another order", "SELECT k, sum(v) AS x FROM {t} GROUP BY k", "SELECT sum(v) AS x, k FROM {t} GROUP BY k"),
-    ("another filter of an append-only input", "SELECT k, sum(v) AS x FROM {t} GROUP BY k", "SELECT k, sum(v) AS x FROM {t} WHERE v > 1 GROUP BY k"),
-    ("a filter of rows that only come", "SELECT DISTINCT k FROM {t}", "SELECT DISTINCT k FROM {t} WHERE k <> 'z'")
+    (
+      "a column renamed",
+      "SELECT k, sum(v) AS x FROM {t} GROUP BY k",
+      "SELECT k AS q, sum(v) AS y FROM {t} GROUP BY k"),
+    (
+      "columns in another order",
+      "SELECT k, sum(v) AS x FROM {t} GROUP BY k",
+      "SELECT sum(v) AS x, k FROM {t} GROUP BY k"),
+    (
+      "another filter of an append-only input",
+      "SELECT k, sum(v) AS x FROM {t} GROUP BY k",
+      "SELECT k, sum(v) AS x FROM {t} WHERE v > 1 GROUP BY k"),
+    (
+      "a filter of rows that only come",
+      "SELECT DISTINCT k FROM {t}",
+      "SELECT DISTINCT k FROM {t} WHERE k <> 'z'")
   ).foreach { case (name, before, after) =>
     test(s"$name goes on")(assert(changed(before, after).isEmpty))
   }
@@ -77,7 +114,9 @@ class OperatorRecordSuite extends ChangelogSuite {
     val record = OperatorRecord.read(text).toOption.get
     assert(record.operator == "changelogAggregate" && record.distribution == Seq("aggregate_key_0"))
     val member = record.members.head
-    assert(member.keys == Seq("upper(k)") && member.calls.head.startsWith("sum(add(v, int:"), member)
+    assert(
+      member.keys == Seq("upper(k)") && member.calls.head.startsWith("sum(add(v, int:"),
+      member)
     assert(record.differences(record).isEmpty && OperatorRecord.read(record.json).contains(record))
   }
 

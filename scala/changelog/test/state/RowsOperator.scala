@@ -1,7 +1,6 @@
 package io.firesteel.changelog.state
 
 import io.firesteel.core.changes.RowKind
-
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.execution.metric.SQLMetric

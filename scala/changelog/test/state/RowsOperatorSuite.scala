@@ -9,7 +9,10 @@ class RowsOperatorSuite extends AnyFunSuite {
 
   private val replicated = Seq(false, false, true)
   private val layout =
-    StateLayout.ofTables("matches", Seq(StringType), replicated.indices.map(MatchCounterExec.table))
+    StateLayout.ofTables(
+      "matches",
+      Seq(StringType),
+      replicated.indices.map(i => MatchCounterExec.table(i, replicated(i))))
 
   private def counter(): RowsOperator = new RowsOperator(
     layout,

@@ -5,7 +5,6 @@ import io.firesteel.changelog.checkpoint.RepartitionState
 
 import java.nio.file.Files
 
-
 import org.apache.spark.sql.{DataFrame, Encoders, Row, SparkSessionExtensions}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.firesteel.{dataFrameOf, executionOf}

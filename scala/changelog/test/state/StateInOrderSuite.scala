@@ -8,7 +8,6 @@ import java.util.UUID
 import scala.collection.mutable.ArrayBuffer
 import scala.util.Random
 
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
@@ -49,7 +48,8 @@ class StateInOrderSuite extends ChangelogSuite {
       new StateStoreConf(conf),
       hadoop,
       useMultipleValuesPerKey = false,
-      stateSchemaProvider = None)
+      stateSchemaProvider = None
+    )
     try {
       val store = made.getStore(0, None)
       val _ = body(store)
@@ -83,7 +83,8 @@ class StateInOrderSuite extends ChangelogSuite {
         val random = new Random(3)
         val special = Seq(Long.MinValue, -1L, 0L, 1L, 255L, 256L, Long.MaxValue)
         val put = Seq.tabulate(300) { i =>
-          val position = if (i < special.size) special(i) else random.nextLong() >> random.nextInt(60)
+          val position =
+            if (i < special.size) special(i) else random.nextLong() >> random.nextInt(60)
           (random.nextInt(2), Seq("a", "b", "")(random.nextInt(3)), position, i)
         }
         put.foreach { case (table, k, position, i) =>
@@ -105,7 +106,8 @@ class StateInOrderSuite extends ChangelogSuite {
   test("RocksDB holds no entries; the default provider says how many are too many") {
     def fill(store: StateStore) = {
       val table = tables(store).head
-      (0 until 20).foreach(i => table.put(key("a"), row(IntegerType)(i), row(LongType)(0L), 20L - i))
+      (0 until 20).foreach(i =>
+        table.put(key("a"), row(IntegerType)(i), row(LongType)(0L), 20L - i))
       table
     }
     withStore(rocksDb)(store => assert(read(fill(store), "a", 5, 2).map(_._1) == Seq(1L, 2L)))

@@ -40,7 +40,12 @@ class StateLayoutSuite extends AnyFunSuite {
   test("tables lie side by side in one store, behind the operator's keys") {
     val tables = Seq("left", "right").map(TableLayout(_, schema("e BIGINT"), schema("n BIGINT")))
     val both = StateLayout.ofTables("op", Seq(StringType, LongType), tables)
-    assert(both.key.names.toSeq == Seq("op_key_0", "op_key_1", "op_table", "op_entry"))
+    assert(both.key.names.toSeq == Seq(
+      "op_key_0",
+      "op_key_1",
+      "op_table",
+      "op_position",
+      "op_entry"))
     assert(both.value.names.toSeq == Seq("op_value") && both.prefix == 3)
     assert((both.key ++ both.value).forall(_.nullable))
   }

@@ -2,6 +2,7 @@ package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.plan.{PlaceFunction, Places}
 import io.firesteel.core.changes.RowKind
+
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow

@@ -112,7 +112,8 @@ private[core] final case class WholeDecimal(
       (wrapped, carries) => s"""
         ${ev.value} = ${WideArithmetic.in}.whole($wrapped, $carries);
         ${ev.isNull} = ${ev.value} == null;
-      """)
+      """
+    )
 
   override protected def withNewChildrenInternal(
       newLeft: Expression,

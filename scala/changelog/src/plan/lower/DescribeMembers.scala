@@ -5,7 +5,6 @@ import io.firesteel.changelog.state.MemberRecord
 
 import java.util.IdentityHashMap
 
-
 import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId}
 
 /**
@@ -114,7 +113,8 @@ private[changelog] object DescribeMembers {
           }.distinct.mkString(" or ")
         }.toMap
       case expansion: Expansion => expansion.output.zipWithIndex.map { case (column, at) =>
-          column.exprId -> expansion.projections.map(row => below.of(row(at))).distinct.mkString(" or ")
+          column.exprId -> expansion.projections.map(row => below.of(row(at))).distinct.mkString(
+            " or ")
         }.toMap
       case generation: Generation =>
         val made = below.of(generation.generator)

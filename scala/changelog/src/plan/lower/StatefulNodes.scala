@@ -14,7 +14,8 @@ import org.apache.spark.sql.types.ByteType
  */
 private[changelog] trait ChangelogNode extends LogicalPlan {
   override lazy val validConstraints: ExpressionSet = ExpressionSet()
-  override def producedAttributes: AttributeSet = outputSet -- AttributeSet(children.flatMap(_.output))
+  override def producedAttributes: AttributeSet =
+    outputSet -- AttributeSet(children.flatMap(_.output))
   override def maxRows: Option[Long] = None
 }
 
@@ -79,7 +80,8 @@ final private[changelog] case class ChangelogTopN(
     child: LogicalPlan)
   extends UnaryNode
   with StatefulNode {
-  override protected def shown: Seq[String] = PlanText.topN(partition, order, places, strategy, rowKey)
+  override protected def shown: Seq[String] =
+    PlanText.topN(partition, order, places, strategy, rowKey)
   override def output: Seq[Attribute] = partition ++ columns ++ rank ++ contract.kindOut
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogTopN =
     copy(child = newChild)

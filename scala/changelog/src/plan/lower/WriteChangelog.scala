@@ -329,11 +329,11 @@ final private[changelog] class WriteChangelog(
 
 private[changelog] object WriteChangelog {
 
-  def apply(inferred: Inferred): Written = 
+  def apply(inferred: Inferred): Written =
     new WriteChangelog(closes = true, DescribeMembers(inferred))(inferred)
 
   /** In complete mode every group is told, whatever the watermark: as Spark's own does. */
-  def complete(inferred: Inferred): Written = 
+  def complete(inferred: Inferred): Written =
     new WriteChangelog(closes = false, DescribeMembers(inferred))(inferred)
 
   /** The changelog without update-before rows: each key's newest row, and deletions. */

@@ -229,7 +229,6 @@ private object FilterBelow {
 
 private[changelog] object ReadChangelog {
 
-
   /** Whether the expression may have another value when it is evaluated again. */
   private def varies(expression: Expression): Boolean =
     !expression.deterministic || expression.exists(isCurrent) ||
