@@ -112,6 +112,7 @@ private[firesteel] final case class WideSum(function: DeclarativeAggregate)
   override def dataType: DataType = function.dataType
   override def nullable: Boolean = function.nullable
   override def prettyName: String = function.prettyName
+  override protected def stringArgs: Iterator[Any] = children.iterator
   override def sql(isDistinct: Boolean): String = function.sql(isDistinct)
   override def toAggString(isDistinct: Boolean): String = function.toAggString(isDistinct)
 
