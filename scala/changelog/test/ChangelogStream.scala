@@ -1,7 +1,7 @@
 package io.firesteel.changelog
 
 import io.firesteel.changelog.plan.PruneColumns
-import io.firesteel.changelog.plan.parse.ReadChangelog
+import io.firesteel.changelog.plan.parse.ParseQuery
 
 import java.nio.file.Files
 
@@ -145,7 +145,7 @@ final class ChangelogStream(
   /** Columns by which inference says that rows of the result are told apart. */
   def upsertKey: Option[Seq[Int]] = {
     val plan = executionOf(spark.sql(sql.replace("{t}", source.call(name)))).analyzed
-    val read = PruneColumns(new ReadChangelog(updateBefore = false, None).read(plan))
+    val read = PruneColumns(new ParseQuery(updateBefore = false, None).read(plan))
     read.facts.upsertKeys.headOption.map { key =>
       key.toSeq.map(id => plan.output.indexWhere(_.exprId == id))
     }

@@ -1,6 +1,6 @@
 package io.firesteel.sinks
 
-import io.firesteel.sinks.apply.{ApplyErrors, ApplyOptions, ChangeSet, Writer}
+import io.firesteel.sinks.apply.{ApplyErrors, ApplyOptions, ChangeSet, AppliedBy}
 import io.firesteel.sinks.folder.FolderTarget
 import io.firesteel.sinks.postgres.PostgresTarget
 import org.apache.spark.sql.{DataFrame, SaveMode, SQLContext}
@@ -48,7 +48,7 @@ final class ChangelogTableSource
     if (mode != SaveMode.Append) throw ApplyErrors.badOption("mode", mode.toString, "append")
     val options = ApplyOptions.of(parameters)
     val changes = ChangeSet.of(data, options)
-    val by = Writer.of(options, data.sparkSession.sparkContext)
+    val by = AppliedBy.of(options, data.sparkSession.sparkContext)
     val target = options.path match {
       case Some(folder) => new FolderTarget(data.sparkSession, folder, options)
       case None => new PostgresTarget(options.database)

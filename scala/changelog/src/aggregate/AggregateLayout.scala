@@ -1,6 +1,6 @@
 package io.firesteel.changelog.aggregate
 
-import io.firesteel.changelog.aggregate.slots.{BestValuesSlot, CountSlot, ExtremeSlot, ExtremeValue, FloatSumSlot, GroupState, InputColumns, LongSumSlot, MergedSlot, OwnAggregate, RetainedSlot, SetSlot, Slot, WholeSumSlot, WideSumSlot}
+import io.firesteel.changelog.aggregate.slots.{BestValuesSlot, CountSlot, ExtremeSlot, ExtremeValue, FloatSumSlot, GroupState, InputColumns, LongSumSlot, MergedSlot, SparkAggregate, RetainedSlot, SetSlot, Slot, WholeSumSlot, WideSumSlot}
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.{AnyAggregate, SplitDistinct}
 import io.firesteel.changelog.state.StateLayout
@@ -256,13 +256,13 @@ final private[changelog] class AggregateLayout(
     val places = read.distinctBy(_.ordinal)
     if (!retracting && !isDistinct) {
       val all = (places ++ call.filter.map(_.asInstanceOf[BoundReference])).distinctBy(_.ordinal)
-      val own = new OwnAggregate(call, all.map(_.ordinal), all.map(_.dataType))
+      val own = new SparkAggregate(call, all.map(_.ordinal), all.map(_.dataType))
       val columns = new InputColumns(all.map(placeOf).toArray, all.map(_.dataType).toArray)
       MergedResult(slot(name, new MergedSlot(own, columns)))
     } else {
       val set = setOf(places, call.filter, keepsNulls = true)
       val unfiltered = call.copy(filter = None)
-      val own = new OwnAggregate(unfiltered, places.map(_.ordinal), places.map(_.dataType))
+      val own = new SparkAggregate(unfiltered, places.map(_.ordinal), places.map(_.dataType))
       val made = slot(name, new RetainedSlot(own, call.dataType, isDistinct))
       set.retained += made
       RetainedResult(made, set.size)

@@ -2,8 +2,8 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, InferChangelog, Inferred, Projection, PruneColumns}
-import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, MarkChanges, WriteChangelog}
-import io.firesteel.changelog.plan.parse.{LastOrder, ReadChangelog}
+import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, MarkChanges, LowerOperators}
+import io.firesteel.changelog.plan.parse.{LastOrder, ParseQuery}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
 import io.firesteel.changelog.state.{ChangelogContract, TimeToLive, Watermark}
 import io.firesteel.core.decide.Decline
@@ -140,15 +140,15 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       mode: OutputMode,
       refused: Option[String]): (LogicalPlan, Inferred) = {
     val upsert = mode == OutputMode.Update()
-    val read = PruneColumns(new ReadChangelog(updateBefore = !upsert, refused).read(query))
+    val read = PruneColumns(new ParseQuery(updateBefore = !upsert, refused).read(query))
     val inferred = InferChangelog(read, updateBefore = false)
     if (upsert) requireUpsertKey(inferred)
     if (!upsert && !inferred.changes.insertOnly) {
       throw ChangelogErrors.notInsertOnly(read.name + " " + InferChangelog(read, true).mode)
     }
-    val written = WriteChangelog(inferred)
+    val written = LowerOperators(inferred)
     val shown = written.kind match {
-      case Some(kind) if inferred.updateBefore => WriteChangelog.withoutBefore(written.plan, kind)
+      case Some(kind) if inferred.updateBefore => LowerOperators.withoutBefore(written.plan, kind)
       case _ => written.plan
     }
     (Project(outputOf(query, shown), shown), inferred)
@@ -156,9 +156,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
 
   /** Every change of the result, its kind in a column of its own. */
   private def everyChange(query: LogicalPlan, refused: Option[String]): (LogicalPlan, Inferred) = {
-    val read = PruneColumns(new ReadChangelog(updateBefore = true, refused).read(query))
+    val read = PruneColumns(new ParseQuery(updateBefore = true, refused).read(query))
     val inferred = InferChangelog(read, updateBefore = true)
-    val written = WriteChangelog(inferred)
+    val written = LowerOperators(inferred)
     (Project(outputOf(query, written.plan) ++ written.kind, written.plan), inferred)
   }
 
@@ -212,9 +212,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     if (asksRowKind(query)) throw ChangelogErrors.noEventsInComplete()
     val last = LastOrder(query)
     val unordered = last.query
-    val read = PruneColumns(new ReadChangelog(updateBefore = true, refused).read(unordered))
+    val read = PruneColumns(new ParseQuery(updateBefore = true, refused).read(unordered))
     val inferred = InferChangelog(read, updateBefore = true)
-    val written = WriteChangelog.complete(inferred)
+    val written = LowerOperators.complete(inferred)
     val columns = outputOf(unordered, written.plan)
     val rows = Project(columns ++ written.kind, written.plan)
     val attributes = columns.map(_.toAttribute)

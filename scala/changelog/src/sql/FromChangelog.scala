@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 /**
  * The table whose changes the rows of `child` are: `from_changelog(TABLE(t), ...)`.
  *
- * Of a stream it stays in the analysed query, for [[ReadChangelog]] to find; of a batch
+ * Of a stream it stays in the analysed query, for [[ParseQuery]] to find; of a batch
  * [[ResolveFromChangelog]] makes the table itself.
  *
  * @param function as the user wrote it: it has other names in errors

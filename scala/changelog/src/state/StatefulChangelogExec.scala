@@ -139,8 +139,9 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       hadoopConf: Configuration,
       batchId: Long,
       stateSchemaVersion: Int): List[StateSchemaValidationResult] = {
-    requireSameLayout(hadoopConf)
-    requireSameQuery(hadoopConf, batchId)
+    val kept = new KeptState(getStateInfo, nodeName, hadoopConf)
+    kept.requireLayout(stored, if (contract.ttl.isEmpty) layout.expiring else layout)
+    kept.requireQuery(record, batchId)
     val schema = StateStoreColFamilySchema(
       StateStore.DEFAULT_COL_FAMILY_NAME,
       0,
@@ -166,29 +167,6 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
         StateStoreMetadataV1(StateStoreId.DEFAULT_STORE_NAME, layout.prefix, state.numPartitions)))
   }
 
-  /** Spark compares types alone; a sum of the same type is another sum all the same. */
-  private def requireSameLayout(hadoopConf: Configuration): Unit = {
-    val store = StateStoreId(
-      getStateInfo.checkpointLocation,
-      getStateInfo.operatorId,
-      0,
-      StateStoreId.DEFAULT_STORE_NAME)
-    val file = StateSchemaCompatibilityChecker.schemaFile(store.storeCheckpointLocation())
-    if (exists(file, hadoopConf)) {
-      val before = new StateSchemaCompatibilityChecker(
-        StateStoreProviderId(store, getStateInfo.queryRunId),
-        hadoopConf).readSchemaFile()
-      def differences(from: StateLayout) =
-        before.flatMap(b => from.differences(b.keySchema, b.valueSchema))
-      if (differences(stored).nonEmpty) {
-        val other = if (contract.ttl.isEmpty) layout.expiring else layout
-        if (differences(other).isEmpty)
-          throw ChangelogErrors.stateTtlChanged(nodeName, contract.ttl.isEmpty)
-        throw ChangelogErrors.stateMismatch(nodeName, differences(stored))
-      }
-    }
-  }
-
   /** What the checkpoint keeps of this operator. */
   private def record: OperatorRecord = OperatorRecord(
     shortName,
@@ -199,26 +177,6 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     layout.tables.filter(_.replicated).map(_.name),
     Seq(contract.member)
   )
-
-  /**
-   * A layout may be the same for another query. A checkpoint without a record is of an earlier
-   * version; before the first micro-batch has been planned once nothing was emitted.
-   */
-  private def requireSameQuery(hadoopConf: Configuration, batchId: Long): Unit = {
-    val file =
-      new RecordFile(getStateInfo.checkpointLocation, getStateInfo.operatorId, hadoopConf)
-    val before = if (batchId == 0) None else file.read().map(OperatorRecord.read)
-    before match {
-      case None => file.write(record)
-      case Some(Left(later)) => throw ChangelogErrors.laterRecord(nodeName, later)
-      case Some(Right(old)) =>
-        val differences = record.differences(old)
-        if (differences.nonEmpty) throw ChangelogErrors.stateMismatch(nodeName, differences)
-    }
-  }
-
-  private def exists(file: Path, hadoopConf: Configuration): Boolean =
-    file.getFileSystem(hadoopConf).exists(file)
 
   override protected def doExecute(): RDD[InternalRow] = {
     metrics // made here: tasks must not make them

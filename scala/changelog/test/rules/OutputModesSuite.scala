@@ -3,7 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.plan.Selection
-import io.firesteel.changelog.plan.parse.ReadChangelog
+import io.firesteel.changelog.plan.parse.ParseQuery
 import io.firesteel.core.decide.Explain
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
@@ -306,7 +306,7 @@ class OutputModesSuite extends ChangelogSuite {
     val counted = MemoryStream[Row](spark)(Encoders.row(StructType.fromDDL(words))).toDF()
       .groupBy("word").agg(count("*").as("c"))
     def isHaving(query: DataFrame): Boolean = {
-      val read = new ReadChangelog(true, None).read(executionOf(query).analyzed)
+      val read = new ParseQuery(true, None).read(executionOf(query).analyzed)
       !read.isInstanceOf[Selection]
     }
     val kinds = expr("row_kind() AS op")

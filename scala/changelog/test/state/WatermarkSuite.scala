@@ -2,8 +2,8 @@ package io.firesteel.changelog.state
 
 import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
 import io.firesteel.changelog.plan.InferChangelog
-import io.firesteel.changelog.plan.lower.{StatefulNode, WriteChangelog}
-import io.firesteel.changelog.plan.parse.ReadChangelog
+import io.firesteel.changelog.plan.lower.{StatefulNode, LowerOperators}
+import io.firesteel.changelog.plan.parse.ParseQuery
 import io.firesteel.changelog.rules.ExplainStream
 
 import java.sql.Timestamp
@@ -134,8 +134,8 @@ class WatermarkSuite extends ChangelogSuite {
     rows.selectExpr("timestamp AS ts", "CAST(value AS STRING) AS k", "value AS v")
       .withWatermark("ts", "1 minute").createOrReplaceTempView("timed")
     val analyzed = executionOf(spark.sql(sql.replace("{t}", "timed"))).analyzed
-    val inferred = InferChangelog(new ReadChangelog(false, None).read(analyzed), true)
-    WriteChangelog(inferred).plan.collect {
+    val inferred = InferChangelog(new ParseQuery(false, None).read(analyzed), true)
+    LowerOperators(inferred).plan.collect {
       case node: StatefulNode => node.contract.eventTimes.head -> node.contract.watermark
     }.map { case (column, watermark) => column.fold("none")(_.name) -> watermark.after }
   }

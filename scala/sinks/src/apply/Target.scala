@@ -12,7 +12,7 @@ private[sinks] trait Target {
   protected def place: String
 
   /** Applies a micro-batch, or passes it over when the target has it. */
-  final def write(changes: ChangeSet, by: Writer): Unit = {
+  final def write(changes: ChangeSet, by: AppliedBy): Unit = {
     val known = progress()
     if (known.has(by)) {
       if (!Target.areTheSame(place, by, changes)) {
@@ -27,7 +27,7 @@ private[sinks] trait Target {
 
   protected def progress(): Progress
 
-  protected def apply(changes: ChangeSet, by: Writer): Unit
+  protected def apply(changes: ChangeSet, by: AppliedBy): Unit
 
   /**
    * Operators with state keep what a micro-batch has changed when its rows are read to the end, and a
@@ -49,7 +49,7 @@ private[sinks] object Target {
    * Whether these are made of the micro-batch as those that came to the target before, in this run, if any
    * did. The same may come again: a function may try more than once.
    */
-  private def areTheSame(place: String, by: Writer, changes: ChangeSet): Boolean =
+  private def areTheSame(place: String, by: AppliedBy, changes: ChangeSet): Boolean =
     by.run.forall { run =>
       val rows = executionOf(changes.rows).analyzed.transform { case rows: LogicalRDD =>
         LocalRelation(rows.output)

@@ -1,6 +1,6 @@
 package io.firesteel.sinks.folder
 
-import io.firesteel.sinks.apply.{ApplyErrors, ApplyOptions, ChangeSet, Done, NetChanges, Problem, Progress, Target, Verdict, Writer}
+import io.firesteel.sinks.apply.{ApplyErrors, ApplyOptions, ChangeSet, Done, NetChanges, Problem, Progress, Target, Verdict, AppliedBy}
 
 import java.util.UUID
 
@@ -39,7 +39,7 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
   override protected def progress(): Progress =
     Progress(path, log.newest().fold(Map.empty[String, Done])(_.last))
 
-  override protected def apply(changes: ChangeSet, by: Writer): Unit = {
+  override protected def apply(changes: ChangeSet, by: AppliedBy): Unit = {
     val before = log.newest().getOrElse(first(changes))
     requireSame(before, changes)
     // One moment for both: what the next version does not name any more must be gone.

@@ -1,7 +1,7 @@
 package io.firesteel.sinks.postgres
 
 import io.firesteel.core.errors.FiresteelException
-import io.firesteel.sinks.apply.{ApplyErrors, ChangeSet, Done, NetChanges, Progress, Target, Verdict, Writer}
+import io.firesteel.sinks.apply.{ApplyErrors, ChangeSet, Done, NetChanges, Progress, Target, Verdict, AppliedBy}
 
 import java.sql.Connection
 import java.util.UUID
@@ -42,7 +42,7 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
     }
   }
 
-  override protected def apply(changes: ChangeSet, by: Writer): Unit = {
+  override protected def apply(changes: ChangeSet, by: AppliedBy): Unit = {
     val stem = s"${stagePrefix}_${digest(s"${postgres.table} ${by.query}")}"
     val stage = s"${stem}_${digest(UUID.randomUUID().toString)}"
     val table = postgres.transaction { connection =>
@@ -98,7 +98,7 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
       stage: String,
       attempts: Array[Long],
       verdict: Verdict,
-      by: Writer): Unit = {
+      by: AppliedBy): Unit = {
     // The row's lock lets one driver through, should two run the same query.
     val _ = update(
       connection,

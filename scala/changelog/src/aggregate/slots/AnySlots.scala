@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.DataType
 
 /** What a function keeps of rows that only come. */
-final private[aggregate] class MergedSlot(own: OwnAggregate, toRow: InputColumns) extends Slot {
+final private[aggregate] class MergedSlot(own: SparkAggregate, toRow: InputColumns) extends Slot {
 
   override val fields: Seq[(String, DataType)] = own.state.map(f => f.name -> f.dataType)
 
@@ -48,7 +48,7 @@ final private[aggregate] class MergedSlot(own: OwnAggregate, toRow: InputColumns
  * @param distinct whether a value counts once, however many rows have it
  */
 final private[aggregate] class RetainedSlot(
-    own: OwnAggregate,
+    own: SparkAggregate,
     dataType: DataType,
     distinct: Boolean)
   extends Slot {

@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.{DataType, StructField}
  * @param call reads columns by places
  * @param columns those places
  */
-final private[aggregate] class OwnAggregate(
+final private[aggregate] class SparkAggregate(
     call: AnyAggregate,
     columns: Seq[Int],
     types: Seq[DataType])

@@ -22,11 +22,11 @@ final private[lower] case class Written(plan: LogicalPlan, kind: Option[Attribut
  * @param closes whether the watermark closes groups, and late rows are left out
  * @param members what the checkpoint keeps of each operator with state
  */
-final private[changelog] class WriteChangelog(
+final private[changelog] class LowerOperators(
     closes: Boolean,
     members: IdentityHashMap[ChangelogOperator, MemberRecord])
   extends PredicateHelper {
-  import WriteChangelog._
+  import LowerOperators._
 
   def apply(inferred: Inferred): Written = {
     val inputs = inferred.inputs.map(apply)
@@ -89,11 +89,7 @@ final private[changelog] class WriteChangelog(
         val comes = Alias(Literal(RowKind.Insert), "row_kind")()
         (Project(join.input.output :+ comes, input.plan), comes.toAttribute)
     }
-    val joined = join.table match {
-      case table: JoinedTable.Whole => joinedWhole(join, table, rows)
-      case table: JoinedTable.ByKey => joinedByKey(join, table, rows, kind)
-      case table: JoinedTable.Values => joinedValues(join, table, rows)
-    }
+    val joined = LowerTableJoin(join, rows, kind)
     val (key, plan) = WholeKey.orWhole(join.key, joined)
     val node = ChangelogNormalize(
       key,
@@ -104,52 +100,6 @@ final private[changelog] class WriteChangelog(
     )
     Written(Project(join.output :+ kindOut, node), Some(kindOut))
   }
-
-  private def joinedWhole(
-      join: TableJoin,
-      table: JoinedTable.Whole,
-      rows: LogicalPlan): LogicalPlan = {
-    val broadcast = JoinHint(None, Some(HintInfo(Some(BROADCAST))))
-    val (keys, plan) = table.byKey(join.matches)
-    Join(rows, plan, LeftOuter, equal(join.streamKeys, keys), broadcast)
-  }
-
-  private def joinedValues(
-      join: TableJoin,
-      table: JoinedTable.Values,
-      rows: LogicalPlan): LogicalPlan = {
-    val one = CreateArray(Seq(table.element))
-    Project(
-      rows.output :+ Alias(one, join.matches.name)(join.matches.exprId),
-      Project(rows.output ++ table.values, rows))
-  }
-
-  /** For a row that goes nothing is asked: what was found for it is in state. */
-  private def joinedByKey(
-      join: TableJoin,
-      table: JoinedTable.ByKey,
-      rows: LogicalPlan,
-      kind: Attribute): LogicalPlan = {
-    val number = AttributeReference("number", LongType, nullable = false)()
-    val goes = EqualTo(kind, Literal(RowKind.Delete))
-    val keys = join.streamKeys.map(key => If(goes, Literal(null, key.dataType), key))
-    val asked = Join(
-      ChangelogNumbers(number, rows),
-      table.plan,
-      LeftOuter,
-      equal(keys, table.keys),
-      JoinHint.NONE)
-    ChangelogMatches(
-      rows.output,
-      number,
-      table.isThere,
-      table.element,
-      join.matches,
-      asked)
-  }
-
-  private def equal(keys: Seq[Expression], others: Seq[Expression]): Option[Expression] =
-    keys.zip(others).map { case (a, b) => EqualTo(a, b): Expression }.reduceOption(And(_, _))
 
   private def aggregate(
       aggregate: GroupAggregate,
@@ -327,14 +277,14 @@ final private[changelog] class WriteChangelog(
   }
 }
 
-private[changelog] object WriteChangelog {
+private[changelog] object LowerOperators {
 
   def apply(inferred: Inferred): Written =
-    new WriteChangelog(closes = true, DescribeMembers(inferred))(inferred)
+    new LowerOperators(closes = true, DescribeMembers(inferred))(inferred)
 
   /** In complete mode every group is told, whatever the watermark: as Spark's own does. */
   def complete(inferred: Inferred): Written =
-    new WriteChangelog(closes = false, DescribeMembers(inferred))(inferred)
+    new LowerOperators(closes = false, DescribeMembers(inferred))(inferred)
 
   /** The changelog without update-before rows: each key's newest row, and deletions. */
   def withoutBefore(plan: LogicalPlan, kind: Attribute): LogicalPlan =

@@ -14,7 +14,7 @@ import org.apache.spark.SparkContext
  * @param id the streaming query's id, where it can be seen
  * @param run the run of the streaming query, which is another after a restart
  */
-final private[sinks] case class Writer(
+final private[sinks] case class AppliedBy(
     query: String,
     isNamed: Boolean,
     batch: Long,
@@ -24,7 +24,7 @@ final private[sinks] case class Writer(
   def done: Done = Done(batch, id)
 }
 
-private[sinks] object Writer {
+private[sinks] object AppliedBy {
 
   // Spark sets both on the thread that runs a micro-batch; a Connect server runs a client's
   // function on another.
@@ -34,7 +34,7 @@ private[sinks] object Writer {
   // Spark runs the jobs of a query as a group, whose id is that of the run.
   private val runIdKey = "spark.jobGroup.id"
 
-  def of(options: ApplyOptions, context: SparkContext): Writer = {
+  def of(options: ApplyOptions, context: SparkContext): AppliedBy = {
     val running = Option(context.getLocalProperty(queryIdKey))
     Option(context.getLocalProperty(batchIdKey)).filter(_ != options.batch.toString).foreach {
       batch => throw ApplyErrors.otherBatch(options.batch, batch)
@@ -42,8 +42,8 @@ private[sinks] object Writer {
     // A user's function may have set a group of its own.
     val run = running.flatMap(_ => Option(context.getLocalProperty(runIdKey)))
       .filter(id => Try(UUID.fromString(id)).isSuccess)
-    options.query.map(Writer(_, isNamed = true, options.batch, running, run))
-      .orElse(running.map(Writer(_, isNamed = false, options.batch, running, run)))
+    options.query.map(AppliedBy(_, isNamed = true, options.batch, running, run))
+      .orElse(running.map(AppliedBy(_, isNamed = false, options.batch, running, run)))
       .getOrElse(throw ApplyErrors.noQuery())
   }
 }
@@ -64,7 +64,7 @@ final private[sinks] case class Done(batch: Long, id: Option[String])
  */
 final private[sinks] case class Progress(target: String, last: Map[String, Done]) {
 
-  def has(by: Writer): Boolean = last.get(by.query) match {
+  def has(by: AppliedBy): Boolean = last.get(by.query) match {
     case Some(Done(batch, Some(other))) if by.id.exists(_ != other) =>
       throw ApplyErrors.otherCheckpoint(target, by.query, by.batch, by.id, batch, other)
     case Some(done) if by.batch < done.batch =>

@@ -16,7 +16,7 @@ import org.apache.spark.sql.internal.SQLConf
  * @param refused what Spark says against the query, if it does
  * @param ttlMs how long state is kept; 0, forever
  */
-final private[changelog] class ReadChangelog(
+final private[changelog] class ParseQuery(
     updateBefore: Boolean,
     refused: Option[String],
     private val ttlMs: Long = SQLConf.get.getConf(ChangelogConf.STATE_TTL)) {
@@ -67,8 +67,8 @@ final private[changelog] class ReadChangelog(
   }
 
   /** The same, with state below it kept so long, if a hint says so. */
-  private def keeping(ttl: Option[Long]): ReadChangelog =
-    ttl.fold(this)(new ReadChangelog(updateBefore, refused, _))
+  private def keeping(ttl: Option[Long]): ParseQuery =
+    ttl.fold(this)(new ParseQuery(updateBefore, refused, _))
 
   /** A projection; with `row_kind()` in it, the place where changes become rows. */
   private def project(
@@ -187,7 +187,7 @@ final private[changelog] class ReadChangelog(
       expressions: Seq[Expression],
       input: ChangelogOperator): ChangelogOperator = {
     if (!input.facts.changes.insertOnly) {
-      expressions.find(ReadChangelog.varies).foreach { e =>
+      expressions.find(ParseQuery.varies).foreach { e =>
         throw ChangelogErrors.notRepeatable(operator, UserText.of(e))
       }
     }
@@ -227,7 +227,7 @@ private object FilterBelow {
   }
 }
 
-private[changelog] object ReadChangelog {
+private[changelog] object ParseQuery {
 
   /** Whether the expression may have another value when it is evaluated again. */
   private def varies(expression: Expression): Boolean =

@@ -1,0 +1,66 @@
+package io.firesteel.changelog.state
+
+import io.firesteel.changelog.common.ChangelogErrors
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.execution.streaming.state.{StateSchemaCompatibilityChecker, StateStoreId, StateStoreProviderId}
+
+/**
+ * What a checkpoint has of an operator when the query starts, on the driver. A checkpoint of another
+ * query is refused before any data is read.
+ *
+ * @param operator as errors call it
+ */
+final private[state] class KeptState(
+    state: StatefulOperatorStateInfo,
+    operator: String,
+    hadoopConf: Configuration) {
+
+  /**
+   * Refuses other columns. Spark compares types alone; a sum of the same type is another sum all the
+   * same.
+   *
+   * @param otherwise the columns with a time to live, if now there is none, or without, if there is
+   */
+  def requireLayout(now: StateLayout, otherwise: StateLayout): Unit = {
+    val store = StateStoreId(
+      state.checkpointLocation,
+      state.operatorId,
+      0,
+      StateStoreId.DEFAULT_STORE_NAME)
+    val file = StateSchemaCompatibilityChecker.schemaFile(store.storeCheckpointLocation())
+    if (file.getFileSystem(hadoopConf).exists(file)) {
+      val before = new StateSchemaCompatibilityChecker(
+        StateStoreProviderId(store, state.queryRunId),
+        hadoopConf).readSchemaFile()
+      def differences(from: StateLayout) =
+        before.flatMap(b => from.differences(b.keySchema, b.valueSchema))
+      if (differences(now).nonEmpty) {
+        throw (
+          if (differences(otherwise).nonEmpty)
+            ChangelogErrors.stateMismatch(operator, differences(now))
+          else
+            ChangelogErrors.stateTtlChanged(
+              operator,
+              kept = otherwise.value.size > now.value.size))
+      }
+    }
+  }
+
+  /**
+   * Refuses another query whose columns are the same, by its record. A checkpoint without one is of an
+   * earlier version, and gets it; before the first micro-batch has been planned nothing was emitted.
+   */
+  def requireQuery(now: OperatorRecord, batchId: Long): Unit = {
+    val file = new RecordFile(state.checkpointLocation, state.operatorId, hadoopConf)
+    val before = if (batchId == 0) None else file.read().map(OperatorRecord.read)
+    before match {
+      case None => file.write(now)
+      case Some(Left(later)) => throw ChangelogErrors.laterRecord(operator, later)
+      case Some(Right(old)) =>
+        val differences = now.differences(old)
+        if (differences.nonEmpty) throw ChangelogErrors.stateMismatch(operator, differences)
+    }
+  }
+}
