@@ -98,7 +98,7 @@ class NormalizedRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("with a sequence the greatest counts, in whichever order rows come, and deletions are remembered") {
+  test("with a sequence the greatest counts, whenever it comes, and deletions are remembered") {
     for (limits <- manyLimits; before <- Seq(true, false)) {
       val (random, made) = (new Random(19), new Normalized(true, before, limits))
       val sequences = random.shuffle((1L to 1000L).toList).iterator

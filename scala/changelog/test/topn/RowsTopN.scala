@@ -9,8 +9,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference,
 import org.apache.spark.sql.types.{ByteType, IntegerType, StructField, StructType}
 
 /**
- * A Top-N on rows, whose columns are the partition's first. The result has them, the place where it is
- * shown, and the kind.
+ * A Top-N on rows, whose first columns are the partition. The result has all columns, the place
+ * where it is shown, and the kind.
  *
  * @param partition how many columns it has
  * @param rowKey columns that tell versions of a row apart; none where it has no versions

@@ -107,7 +107,7 @@ class GroupIndexSuite extends AnyFunSuite {
     assert(index.ofNull() == 0 && index.of(7L) == 1)
   }
 
-  /** The number whose hash, before its upper half is cut off, is this: MurmurHash3's finalizer undone. */
+  /** The number whose hash of 64 bits is this: MurmurHash3's finalizer undone. */
   private def withHash(hash: Long): Long = {
     def inverse(odd: Long): Long = Iterator.iterate(odd)(x => x * (2 - odd * x)).drop(6).next()
     def unshift(h: Long): Long = h ^ (h >>> 33)
