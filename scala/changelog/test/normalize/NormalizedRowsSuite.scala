@@ -65,7 +65,7 @@ class NormalizedRowsSuite extends AnyFunSuite {
     def add(rows: Seq[Change]): Seq[Seq[Any]] = folded.add(op.run(rows))
   }
 
-  private val manyLimits = Seq((Int.MaxValue, Int.MaxValue), (1, 1), (4, 2))
+  private val manyLimits = Seq((Int.MaxValue, Int.MaxValue), (1, Int.MaxValue), (1, 1), (4, 2))
 
   private def key(random: Random): Any =
     if (random.nextInt(9) == 0) null else "k" * random.nextInt(6)

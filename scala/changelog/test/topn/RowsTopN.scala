@@ -66,16 +66,20 @@ final private[topn] case class RowsTopN(
     )
   }
 
-  /** What two tasks hand on of their rows, each its own. Versions of a row come from one task. */
+  /** What two tasks emit, each of its own rows. Versions of a row come from one task. */
   private def below(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
-    val key =
-      UnsafeProjection.create(if (rowKey.isEmpty) bound(columns) else bound(rowKey.map(columns(_))))
-    val (left, right) = rows.map(_.copy().asInstanceOf[UnsafeRow]).toSeq
-      .partition(row => key(row).hashCode % 2 == 0)
-    partial(left.iterator) ++ partial(right.iterator)
+    val identifying = if (rowKey.isEmpty) columns else rowKey.map(columns(_))
+    val toKey = UnsafeProjection.create(bound(identifying))
+    val (left, right) = rows.map(_.copy()).toSeq.partition(toKey(_).hashCode % 2 == 0)
+    partial(inOneBuffer(left)) ++ partial(inOneBuffer(right))
   }
 
-  def partial(rows: Iterator[UnsafeRow]): Iterator[InternalRow] = {
+  private def inOneBuffer(rows: Seq[InternalRow]): Iterator[UnsafeRow] = {
+    val toRow = UnsafeProjection.create(bound(columns))
+    rows.iterator.map(toRow(_))
+  }
+
+  private def partial(rows: Iterator[UnsafeRow]): Iterator[InternalRow] = {
     val versions = identity
     if (places.isFirst) {
       val first = new FirstRows(bound(of), ranked(versions), versions)

@@ -75,7 +75,7 @@ class TopNRowsSuite extends AnyFunSuite {
       places(PlaceFunction.RowNumber, 2, 4, shown = false))
   }
 
-  private val manyLimits = Seq((Int.MaxValue, Int.MaxValue), (1, 1), (5, 3))
+  private val manyLimits = Seq((Int.MaxValue, Int.MaxValue), (1, Int.MaxValue), (1, 1), (5, 3))
 
   /** A Top-N and whether it is descending: orders, contracts and limits alternate by number. */
   private def topN(at: Places, i: Int, retracting: Boolean): (RowsTopN, Boolean) = {
@@ -87,7 +87,7 @@ class TopNRowsSuite extends AnyFunSuite {
       at,
       retracting,
       updateBefore = i % 3 > 0,
-      limits = manyLimits(i % 3),
+      limits = manyLimits(i % 4),
       isPartial = !retracting && i % 5 > 0)
     (of, descending)
   }

@@ -41,10 +41,10 @@ class GroupIndexSuite extends AnyFunSuite {
 
   test("a key is copied: the row that it came in may be overwritten") {
     val index = new GroupIndex
-    val row = make("a", 1L, 1.0)
-    index.of(row)
-    make("b", 2L, 2.0)
-    assert(index.row(0) == make("a", 1L, 1.0) && index.of(make("b", 2L, 2.0)) == 1)
+    val a = make("a", 1L, 1.0).copy()
+    index.of(make("a", 1L, 1.0))
+    val b = make("b", 2L, 2.0)
+    assert(index.row(0) == a && index.of(b) == 1 && index.of(a) == 0)
   }
 
   test("the table grows past the processor's cache, by rows") {
