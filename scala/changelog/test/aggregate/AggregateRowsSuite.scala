@@ -149,7 +149,7 @@ class AggregateRowsSuite extends AnyFunSuite {
     assert(op.store.size == 4, "of two hours the group and its values")
   }
 
-  test("a sum that passes a bound of its type and comes back is right, and one that stays out is an error") {
+  test("a sum may pass a bound of its type and come back; one that stays out is an error") {
     val sum = Sum(v, Sum(v).evalContext.copy(evalMode = EvalMode.ANSI))
     val op = RowsAggregate.of(keys, arguments, Seq((sum, false)))
     def big(kind: String) = row("k", Long.MaxValue, null, null, null) -> kind

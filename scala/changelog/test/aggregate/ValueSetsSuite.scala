@@ -111,5 +111,10 @@ class ValueSetsSuite extends AnyFunSuite {
     assert(op.run(Seq(row(1, 5L, "x") -> "-D")).isEmpty && op.metrics.late.value > 0)
     assert(op.run(Seq(row(2, 7L, "z") -> "+I")) ==
       Seq(row(2, 1L, 7L, 1L, 7L, 7L, "z", "z") -> "+I"))
+    val other = RowsAggregate.of(keys, arguments, functions, ttlMs = 10L)
+    other.run(Seq(row(1, 5L, "x") -> "+I", row(1, 7L, "y") -> "+I"))
+    assert(other.run(Seq.fill(3)(row(1, 9L, "z") -> "-D")) ==
+      Seq(row(1, 2L, 12L, 2L, 5L, 7L, "x", "y") -> "-D"))
+    assert(other.store.size == 0, "its values go with it")
   }
 }

@@ -66,7 +66,7 @@ class NormalizedRowsSuite extends AnyFunSuite {
     def add(rows: Seq[Change]): Seq[Seq[Any]] = folded.add(op.run(rows))
   }
 
-  private val manyLimits = Seq((Int.MaxValue, Int.MaxValue), (1, 1), (4, 2))
+  private val manyLimits = Seq((Int.MaxValue, Int.MaxValue), (1, Int.MaxValue), (1, 1), (4, 2))
 
   private def key(random: Random): Any =
     if (random.nextInt(9) == 0) null else "k" * random.nextInt(6)
@@ -99,7 +99,7 @@ class NormalizedRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("with a sequence the greatest counts, in whichever order rows come, and deletions are remembered") {
+  test("with a sequence the greatest counts, whenever it comes, and deletions are remembered") {
     for (limits <- manyLimits; before <- Seq(true, false)) {
       val (random, made) = (new Random(19), new Normalized(true, before, limits))
       val sequences = random.shuffle((1L to 1000L).toList).iterator

@@ -7,10 +7,10 @@ import scala.collection.mutable
 import org.scalatest.Assertions
 
 /**
- * The table that emitted changes have made, applied row by row. It insists on what is promised: `-U`
- * and right after it `+U`, and no row goes that is not there.
+ * The table that emitted changes make, applied row by row. It insists on the contract: `-U` and
+ * right after it `+U`, and no retraction of a row that is not there.
  *
- * @param key columns that identify a row, where a `+U` comes without its `-U`; none where it does not
+ * @param key columns that identify a row, where `+U` is emitted without its `-U`
  */
 final private[changelog] class FoldedChanges(key: Option[Seq[Any] => Seq[Any]] = None)
   extends Assertions {
@@ -18,7 +18,7 @@ final private[changelog] class FoldedChanges(key: Option[Seq[Any] => Seq[Any]] =
   // By their text: in Scala NaN is not itself.
   private[this] val copies = mutable.LinkedHashMap.empty[String, (Seq[Any], Int)]
 
-  /** Takes the changes of a micro-batch in and gives the table, each row as often as it is there. */
+  /** Applies the changes of a micro-batch; the table, each row as often as it is there. */
   def add(changes: Seq[Change]): Seq[Seq[Any]] = {
     changes.zipWithIndex.foreach { case ((row, kind), i) =>
       def about = s"$kind $row in ${changes.mkString("\n")}"

@@ -10,9 +10,9 @@ import org.apache.spark.sql.execution.streaming.state.KeyStateEncoderSpec
 import org.apache.spark.sql.types.StructType
 
 /**
- * A store of one partition in a map, as unkind as Spark's may be: a row that it gives is overwritten
- * by the next, and what was in it is gone, so that whoever should have copied it is found out. Nothing
- * may be written while entries are being read.
+ * A store of one partition in a map, as unkind as Spark's may be. A row that it gives is overwritten
+ * by the next one, and its bytes are wiped out: an algorithm that forgets to copy is found out.
+ * Nothing may be written while entries are being read.
  */
 final private[changelog] class MapStore(key: StructType, partition: Int = 0) extends StateStore {
 
@@ -111,7 +111,7 @@ final private[changelog] class MapStore(key: StructType, partition: Int = 0) ext
     throw new UnsupportedOperationException("the default provider has no such thing")
 }
 
-/** One row object for all rows: what it showed before is wiped out. */
+/** One row object for all rows; the bytes that it showed before are wiped out. */
 final private class Overwritten {
 
   private[this] var row: UnsafeRow = _

@@ -14,8 +14,8 @@ import org.apache.spark.sql.types.{ByteType, DataType, StructType}
  *   op.run(Seq(row("a", 1L) -> "+I", row("a", 1L) -> "-D"))     // one micro-batch: rows with kinds
  * }}}
  *
- * Rows are in Scala's values, as of `Row`. A schema whose last column is a byte has kinds. Rows that go
- * in are in one buffer, as Spark's own, and those that come out are read at once.
+ * Values are Scala's, as of `Row`. A schema whose last column is a byte has kinds. Rows of an input
+ * share one buffer, as Spark's do; rows of the result are read at once.
  */
 final private[changelog] class RowsOperator(
     layout: StateLayout,

@@ -4,7 +4,7 @@ import io.firesteel.changelog.state.RowsOperator.row
 import org.apache.spark.sql.types.{StringType, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The kit itself, by the smallest operator of several inputs: what a new operator's suite looks like. */
+/** The kit itself, by the smallest operator of several inputs: how a new operator is tested. */
 class RowsOperatorSuite extends AnyFunSuite {
 
   private val replicated = Seq(false, false, true)

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.{Ascending, BoundReference, Exp
 import org.apache.spark.sql.types.{DataType, LongType}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What is told of a partition that had some rows and has others; and what a micro-batch has in store. */
+/** What is emitted of a partition whose rows at the places change, and what is pending. */
 class PlaceChangesSuite extends AnyFunSuite {
 
   private val toRow = UnsafeProjection.create(Array[DataType](LongType, LongType))

@@ -9,8 +9,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference,
 import org.apache.spark.sql.types.{ByteType, IntegerType, StructField, StructType}
 
 /**
- * A Top-N on rows, whose columns are the partition's first. The result has them, the place where it is
- * shown, and the kind.
+ * A Top-N on rows, whose first columns are the partition. The result has all columns, the place
+ * where it is shown, and the kind.
  *
  * @param partition how many columns it has
  * @param rowKey columns that tell versions of a row apart; none where it has no versions
@@ -66,16 +66,20 @@ final private[topn] case class RowsTopN(
     )
   }
 
-  /** What two tasks hand on of their rows, each its own. Versions of a row come from one task. */
+  /** What two tasks emit, each of its own rows. Versions of a row come from one task. */
   private def below(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
-    val key =
-      UnsafeProjection.create(if (rowKey.isEmpty) bound(columns) else bound(rowKey.map(columns(_))))
-    val (left, right) = rows.map(_.copy().asInstanceOf[UnsafeRow]).toSeq
-      .partition(row => key(row).hashCode % 2 == 0)
-    partial(left.iterator) ++ partial(right.iterator)
+    val identifying = if (rowKey.isEmpty) columns else rowKey.map(columns(_))
+    val toKey = UnsafeProjection.create(bound(identifying))
+    val (left, right) = rows.map(_.copy()).toSeq.partition(toKey(_).hashCode % 2 == 0)
+    partial(inOneBuffer(left)) ++ partial(inOneBuffer(right))
   }
 
-  def partial(rows: Iterator[UnsafeRow]): Iterator[InternalRow] = {
+  private def inOneBuffer(rows: Seq[InternalRow]): Iterator[UnsafeRow] = {
+    val toRow = UnsafeProjection.create(bound(columns))
+    rows.iterator.map(toRow(_))
+  }
+
+  private def partial(rows: Iterator[UnsafeRow]): Iterator[InternalRow] = {
     val versions = identity
     if (places.isFirst) {
       val first = new FirstRows(bound(of), ranked(versions), versions)

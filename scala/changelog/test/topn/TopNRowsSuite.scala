@@ -2,7 +2,7 @@ package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.RandomRows
 import io.firesteel.changelog.plan.{PlaceFunction, Places}
-import io.firesteel.changelog.state.{FoldedChanges, RowsOperator}
+import io.firesteel.changelog.state.FoldedChanges
 import io.firesteel.changelog.state.RowsOperator.row
 
 import scala.util.Random
@@ -76,16 +76,31 @@ class TopNRowsSuite extends AnyFunSuite {
       places(PlaceFunction.RowNumber, 2, 4, shown = false))
   }
 
-  private val manyLimits = Seq((Int.MaxValue, Int.MaxValue), (1, 1), (5, 3))
+  private val manyLimits = Seq((Int.MaxValue, Int.MaxValue), (1, Int.MaxValue), (1, 1), (5, 3))
 
-  /** What identifies a row that a `+U` without `-U` replaces. */
-  private def keyOf(of: Places)(row: Seq[Any]): Seq[Any] =
-    if (of.from == of.to) row.take(1) else Seq(row.head, row.last)
+  /** A Top-N and whether it is descending: orders, contracts and limits alternate by number. */
+  private def topN(at: Places, i: Int, retracting: Boolean): (RowsTopN, Boolean) = {
+    val descending = i % 2 == 0
+    val of = RowsTopN(
+      schema,
+      partition = 1,
+      byO(descending),
+      at,
+      retracting,
+      updateBefore = i % 3 > 0,
+      limits = manyLimits(i % 4),
+      isPartial = !retracting && i % 5 > 0)
+    (of, descending)
+  }
 
-  private def follow(of: RowsTopN, rows: RandomRows, descending: Boolean, size: Int): Unit = {
-    val op = of.operator()
-    val noBefore = of.places.byPlace && !of.updateBefore
-    val folded = new FoldedChanges(Option.when(noBefore)(keyOf(of.places)))
+  /** A row that a `+U` replaces is found by its place, or there is one place. */
+  private def newFolded(of: RowsTopN): FoldedChanges =
+    new FoldedChanges(Option.when(of.places.byPlace && !of.updateBefore) { its =>
+      if (of.places.from == of.places.to) its.take(1) else Seq(its.head, its.last)
+    })
+
+  private def follow(of: RowsTopN, descending: Boolean, rows: RandomRows, size: Int): Unit = {
+    val (op, folded) = (of.operator(), newFolded(of))
     (1 to 6).foreach { batch =>
       val table = folded.add(op.run(rows.shuffled(size)))
       withClue(s"$of, micro-batch $batch: ")(check(of, descending)(table, rows.live.toSeq))
@@ -96,46 +111,23 @@ class TopNRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("AppendFast: rows only come") {
+  test("AppendFast: an append-only input") {
     all.zipWithIndex.foreach { case (at, i) =>
-      val of = RowsTopN(
-        schema,
-        1,
-        byO(i % 2 == 0),
-        at,
-        retracting = false,
-        updateBefore = i % 3 > 0,
-        limits = manyLimits(i % 3),
-        isPartial = i % 5 > 0)
-      follow(of, new RandomRows(new Random(i), someRow(20), gone = 0), i % 2 == 0, size = 40)
+      val (of, descending) = topN(at, i, retracting = false)
+      follow(of, descending, new RandomRows(new Random(i), someRow(20), gone = 0), size = 40)
     }
   }
 
-  test("Retract: rows come and go") {
+  test("Retract: an input with retractions") {
     all.zipWithIndex.foreach { case (at, i) =>
-      val of = RowsTopN(
-        schema,
-        1,
-        byO(i % 2 == 0),
-        at,
-        retracting = true,
-        updateBefore = i % 3 > 0,
-        limits = manyLimits(i % 3))
-      follow(
-        of,
-        new RandomRows(new Random(i), someRow(20), gone = 3 + i % 4),
-        i % 2 == 0,
-        size = 60)
+      val (of, descending) = topN(at, i, retracting = true)
+      follow(of, descending, new RandomRows(new Random(i), someRow(20), 3 + i % 4), size = 60)
     }
   }
 
   test("Retract: of many rows of a partition the head is filled from the tail again and again") {
-    val of = RowsTopN(
-      schema,
-      1,
-      byO(descending = false),
-      places(PlaceFunction.RowNumber, 1, 5, shown = true),
-      retracting = true)
+    val five = places(PlaceFunction.RowNumber, 1, 5, shown = true)
+    val of = RowsTopN(schema, 1, byO(descending = false), five, retracting = true)
     val (op, folded) = (of.operator(), new FoldedChanges())
     val rows = (0 until 600).map(i => row("p", i.toLong, i.toDouble))
     var live = new Random(1).shuffle(rows)
@@ -149,53 +141,37 @@ class TopNRowsSuite extends AnyFunSuite {
     assert(op.store.size == 0)
   }
 
-  test("UpdateFast: a row is replaced by one that comes no later") {
-    val ups = all.filter(at => at.function != PlaceFunction.DenseRank)
-    ups.zipWithIndex.foreach { case (at, i) =>
-      val of = RowsTopN(
-        schema,
-        1,
-        byO(descending = true),
-        at,
-        retracting = false,
-        rowKey = Seq(0, 1),
-        updateBefore = i % 3 > 0,
-        limits = manyLimits(i % 3),
-        isPartial = i % 5 > 0)
-      val (op, random) = (of.operator(), new Random(i))
-      val folded =
-        new FoldedChanges(Option.when(at.byPlace && !of.updateBefore)(keyOf(at)))
+  test("UpdateFast: a row is replaced by one that comes no later in the order") {
+    val some = all.filter(_.function != PlaceFunction.DenseRank)
+    some.zipWithIndex.foreach { case (at, i) =>
+      // Values rise: of a descending order they get no worse.
+      val of = topN(at, i, retracting = false)._1
+        .copy(order = byO(descending = true), rowKey = Seq(0, 1))
+      val (op, folded, random) = (of.operator(), newFolded(of), new Random(i))
       var live = Map.empty[Seq[Any], Seq[Any]]
       (1 to 6).foreach { batch =>
-        val told = Seq.fill(20) {
-          val key = Seq[Any]("p" * random.nextInt(2), random.nextInt(15).toLong)
+        val changes = Seq.fill(20) {
+          val key = row("p" * random.nextInt(2), random.nextInt(15).toLong)
           val before = live.get(key).fold(0.0)(_(2).asInstanceOf[Double])
           live += key -> (key :+ (before + random.nextInt(3)))
           live(key) -> "+I"
         }
-        val table = folded.add(op.run(told))
-        withClue(s"$of, micro-batch $batch: ")(check(
-          of,
-          descending = true)(table, live.values.toSeq))
+        val table = folded.add(op.run(changes))
+        withClue(s"$of, micro-batch $batch: ") {
+          check(of, descending = true)(table, live.values.toSeq)
+        }
       }
     }
   }
 
-  test(
-    "without a partition's rows changing nothing is told, and an empty micro-batch tells nothing") {
-    val of = RowsTopN(
-      schema,
-      1,
-      byO(descending = false),
-      places(PlaceFunction.RowNumber, 1, 2, shown = true),
-      retracting = true)
-    val op: RowsOperator = of.operator()
-    val its = row("p", 1L, 1.5)
+  test("where no row at a place changes nothing is emitted, and a debt has no place") {
+    val two = places(PlaceFunction.RowNumber, 1, 2, shown = true)
+    val op = RowsTopN(schema, 1, byO(descending = false), two, retracting = true).operator()
+    val (its, debt) = (row("p", 1L, 1.5), row("p", 2L, 9.0))
     assert(op.run(Nil).isEmpty)
     assert(op.run(Seq(its -> "+I", its -> "-D")).isEmpty)
     assert(op.run(Seq(its -> "+I")) == Seq((its :+ 1) -> "+I"))
     assert(op.run(Seq(its -> "-D", its -> "+I")).isEmpty)
-    assert(op.run(Seq(row("p", 2L, 9.0) -> "-D")).isEmpty, "a debt has no place")
-    assert(op.run(Seq(row("p", 2L, 9.0) -> "+I")).isEmpty, "and settles it")
+    assert(op.run(Seq(debt -> "-D")).isEmpty && op.run(Seq(debt -> "+I")).isEmpty)
   }
 }

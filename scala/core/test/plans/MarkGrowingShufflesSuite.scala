@@ -32,7 +32,7 @@ class MarkGrowingShufflesSuite extends AnyFunSuite {
     over(linked(PlainExec(leaf(of)), of), input)
 
   test(
-    "an exchange below an operator that grows rows, of the same logical node, is one that says so") {
+    "an exchange below an operator that grows rows, of one logical node with it, is marked") {
     assert(marks(growing(shuffle(leaf(node)))) == Seq(true))
     assert(marks(growing(plain(shuffle(leaf(node)), node))) == Seq(true))
     assert(

@@ -41,10 +41,10 @@ class GroupIndexSuite extends AnyFunSuite {
 
   test("a key is copied: the row that it came in may be overwritten") {
     val index = new GroupIndex
-    val row = make("a", 1L, 1.0)
-    index.of(row)
-    make("b", 2L, 2.0)
-    assert(index.row(0) == make("a", 1L, 1.0) && index.of(make("b", 2L, 2.0)) == 1)
+    val a = make("a", 1L, 1.0).copy()
+    index.of(make("a", 1L, 1.0))
+    val b = make("b", 2L, 2.0)
+    assert(index.row(0) == a && index.of(b) == 1 && index.of(a) == 0)
   }
 
   test("the table grows past the processor's cache, by rows") {
@@ -107,7 +107,7 @@ class GroupIndexSuite extends AnyFunSuite {
     assert(index.ofNull() == 0 && index.of(7L) == 1)
   }
 
-  /** The number whose hash, before its upper half is cut off, is this: MurmurHash3's finalizer undone. */
+  /** The number whose hash of 64 bits is this: MurmurHash3's finalizer undone. */
   private def withHash(hash: Long): Long = {
     def inverse(odd: Long): Long = Iterator.iterate(odd)(x => x * (2 - odd * x)).drop(6).next()
     def unshift(h: Long): Long = h ^ (h >>> 33)
