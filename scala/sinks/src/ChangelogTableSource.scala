@@ -1,6 +1,6 @@
 package io.firesteel.sinks
 
-import io.firesteel.sinks.apply.{ApplyErrors, ApplyOptions, ChangeSet, AppliedBy}
+import io.firesteel.sinks.apply.{AppliedBy, ApplyErrors, ApplyOptions, ChangeSet}
 import io.firesteel.sinks.folder.FolderTarget
 import io.firesteel.sinks.postgres.PostgresTarget
 import org.apache.spark.sql.{DataFrame, SaveMode, SQLContext}

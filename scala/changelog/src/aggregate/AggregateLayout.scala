@@ -1,6 +1,6 @@
 package io.firesteel.changelog.aggregate
 
-import io.firesteel.changelog.aggregate.slots.{BestValuesSlot, CountSlot, ExtremeSlot, ExtremeValue, FloatSumSlot, GroupState, InputColumns, LongSumSlot, MergedSlot, SparkAggregate, RetainedSlot, SetSlot, Slot, WholeSumSlot, WideSumSlot}
+import io.firesteel.changelog.aggregate.slots.{BestValuesSlot, CountSlot, ExtremeSlot, ExtremeValue, FloatSumSlot, GroupState, InputColumns, LongSumSlot, MergedSlot, RetainedSlot, SetSlot, Slot, SparkAggregate, WholeSumSlot, WideSumSlot}
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.{AnyAggregate, SplitDistinct}
 import io.firesteel.changelog.state.StateLayout

@@ -2,7 +2,7 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, InferChangelog, Inferred, Projection, PruneColumns}
-import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, MarkChanges, LowerOperators}
+import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, LowerOperators, MarkChanges}
 import io.firesteel.changelog.plan.parse.{LastOrder, ParseQuery}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
 import io.firesteel.changelog.state.{ChangelogContract, TimeToLive, Watermark}

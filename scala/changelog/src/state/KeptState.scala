@@ -1,7 +1,6 @@
 package io.firesteel.changelog.state
 
 import io.firesteel.changelog.common.ChangelogErrors
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.state.{StateSchemaCompatibilityChecker, StateStoreId, StateStoreProviderId}

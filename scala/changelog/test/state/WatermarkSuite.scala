@@ -2,7 +2,7 @@ package io.firesteel.changelog.state
 
 import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
 import io.firesteel.changelog.plan.InferChangelog
-import io.firesteel.changelog.plan.lower.{StatefulNode, LowerOperators}
+import io.firesteel.changelog.plan.lower.{LowerOperators, StatefulNode}
 import io.firesteel.changelog.plan.parse.ParseQuery
 import io.firesteel.changelog.rules.ExplainStream
 

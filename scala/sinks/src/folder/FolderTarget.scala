@@ -1,6 +1,6 @@
 package io.firesteel.sinks.folder
 
-import io.firesteel.sinks.apply.{ApplyErrors, ApplyOptions, ChangeSet, Done, NetChanges, Problem, Progress, Target, Verdict, AppliedBy}
+import io.firesteel.sinks.apply.{AppliedBy, ApplyErrors, ApplyOptions, ChangeSet, Done, NetChanges, Problem, Progress, Target, Verdict}
 
 import java.util.UUID
 

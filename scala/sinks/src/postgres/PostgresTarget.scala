@@ -1,7 +1,7 @@
 package io.firesteel.sinks.postgres
 
 import io.firesteel.core.errors.FiresteelException
-import io.firesteel.sinks.apply.{ApplyErrors, ChangeSet, Done, NetChanges, Progress, Target, Verdict, AppliedBy}
+import io.firesteel.sinks.apply.{AppliedBy, ApplyErrors, ChangeSet, Done, NetChanges, Progress, Target, Verdict}
 
 import java.sql.Connection
 import java.util.UUID

@@ -1,17 +1,15 @@
 package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.common.StateTypes
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, Expansion, Generation, GroupAggregate, Inferred, JoinedTable, Normalize, Projection, Selection, Source, SourceChanges, TableJoin, TopN, TopNStrategy, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, Expansion, Generation, GroupAggregate, Inferred, Normalize, Projection, Selection, Source, SourceChanges, TableJoin, TopN, TopNStrategy, UnionAll}
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
 import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, TimeToLive, Watermark, WholeKey}
 import io.firesteel.core.changes.RowKind
 
 import java.util.IdentityHashMap
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, BoundReference, CreateArray, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or, PredicateHelper}
-import org.apache.spark.sql.catalyst.plans.LeftOuter
-import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, Expand, Filter, Generate, HintInfo, Join, JoinHint, LogicalPlan, Project, Union}
-import org.apache.spark.sql.types.LongType
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or, PredicateHelper}
+import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, LogicalPlan, Project, Union}
 
 /** A logical plan for an operator, and its column of kinds; none where rows only come. */
 final private[lower] case class Written(plan: LogicalPlan, kind: Option[Attribute])

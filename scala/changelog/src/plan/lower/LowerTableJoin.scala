@@ -2,7 +2,6 @@ package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.plan.{JoinedTable, TableJoin}
 import io.firesteel.core.changes.RowKind
-
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeReference, CreateArray, EqualTo, Expression, If, Literal}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, HintInfo, Join, JoinHint, LogicalPlan, Project}
