@@ -1,6 +1,6 @@
-import io.firesteel.core.FiresteelAnalysisException;
-import io.firesteel.core.FiresteelErrors;
-import io.firesteel.core.FiresteelException;
+import io.firesteel.core.errors.FiresteelAnalysisException;
+import io.firesteel.core.errors.FiresteelErrors;
+import io.firesteel.core.errors.FiresteelException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.sql.SparkSessionExtensions;
