@@ -9,7 +9,7 @@ import org.apache.spark.sql.firesteel.ConfigEntry
  * All that the rest of firesteel knows of a room: settings, reference, versions, the extension and
  * the tests read it here.
  *
- * The texts of a room's errors are in its `resources`, see [[io.firesteel.core.FiresteelErrors]].
+ * The texts of a room's errors are in its `resources`, see [[io.firesteel.core.errors.FiresteelErrors]].
  *
  * @param name the folder's, the package's and the settings' name
  * @param settings every setting, the switch first
