@@ -17,13 +17,13 @@ JAR_SOURCES := build.sbt $(wildcard scala/*/build.sbt) $(wildcard project/*.scal
   $(shell find $(wildcard $(addsuffix /src,$(ROOMS)) $(addsuffix /resources,$(ROOMS))))
 PACKAGE := python/pyproject.toml python/hatch_build.py python/README.md \
   $(shell find python/src/firesteel -type f -not -name '*.jar' -not -name '*.pyc')
-PYTHON_CODE := python tests/python examples $(wildcard build/*.py)
+PYTHON_CODE := python tests/python examples docs $(wildcard build/*.py)
 # Of the JVMs that tests start most are gone before the second compiler has earned back what it costs.
 TEST_JVM := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 PYTEST := JDK_JAVA_OPTIONS='$(TEST_JVM)' .venv/bin/python -m pytest -c python/pyproject.toml \
   --rootdir . --numprocesses 2 --dist loadfile
 
-.PHONY: help require setup demo test check bench wheel clean
+.PHONY: help require setup demo test check docs bench wheel clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
@@ -55,7 +55,12 @@ test: setup ## every test, Scala's and Python's
 	if [ $$scala -ne 0 ]; then echo "==> Scala tests FAILED, see above" >&2; exit $$scala; fi; \
 	exit $$python
 
-check: require $(VENV) ## format, lint, types, generated pages current
+docs: require $(VENV) ## target/docs: the manual as a site
+	@echo "==> pages, and the manual as a site"
+	@.venv/bin/python build/check_pages.py
+	@.venv/bin/python -m sphinx -q -W --keep-going -d target/doctrees docs target/docs
+
+check: require $(VENV) docs ## format, lint, types, pages
 	@echo "==> ruff and mypy"
 	@.venv/bin/ruff check --config python/pyproject.toml $(PYTHON_CODE)
 	@.venv/bin/ruff format --check --config python/pyproject.toml $(PYTHON_CODE)

@@ -24,8 +24,8 @@ object Reference {
     "## Why a query was left to Spark",
     "`firesteel.explain` gives the code, the values that decided and the setting that would " +
       "change it.",
-    table("code", "meaning", "setting")(
-      declines.sortBy(_.code).map(d => Seq(code(d.code), d.meaning, d.setting.fold("")(code)))),
+    table("code", "meaning", "what to do", "setting")(declines.sortBy(_.code).map(d =>
+      Seq(code(d.code), d.meaning, d.cure, d.setting.fold("")(code)))),
     "## Errors",
     table("condition", "SQLSTATE", "text")(FiresteelErrors.conditions.map(c =>
       Seq(code(c), FiresteelErrors.sqlState(c), FiresteelErrors.template(c))))

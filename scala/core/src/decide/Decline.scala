@@ -41,5 +41,15 @@ object Decline {
   }
 }
 
-/** A reason as the reference page shows it: what it means, before any value is known. */
-final case class DeclineDoc(code: String, meaning: String, setting: Option[String] = None)
+/**
+ * A reason as the reference page shows it, before any value is known.
+ *
+ * @param meaning why the query is left alone
+ * @param setting the setting that would change the decision, if one would
+ * @param cure what the author of the query can do, in one sentence; empty if nothing
+ */
+final case class DeclineDoc(
+    code: String,
+    meaning: String,
+    setting: Option[String] = None,
+    cure: String = "")
