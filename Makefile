@@ -23,11 +23,11 @@ TEST_JVM := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 PYTEST := JDK_JAVA_OPTIONS='$(TEST_JVM)' .venv/bin/python -m pytest -c python/pyproject.toml \
   --rootdir . --numprocesses 2 --dist loadfile
 
-.PHONY: help require setup demo test check docs bench wheel clean
+.PHONY: help require setup demo test test-long check docs bench wheel clean
 
 help: ## list these words
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
-	  while IFS='|' read -r word text; do printf '%-14s%s\n' "$$word" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
+	  while IFS='|' read -r word text; do printf '%-17s%s\n' "$$word" "$$text"; done
 
 require:
 	@build/require
@@ -46,6 +46,10 @@ $(JAR): $(JAR_SOURCES) python/src/firesteel/_version.py $(VENV) | require
 
 demo: setup ## see queries get faster: make demo [DATA=folder ARGS='--key k --order v']
 	@.venv/bin/python -m firesteel.demo $(if $(DATA),--data '$(DATA)') $(ARGS)
+
+test-long: export FIRESTEEL_TEST_LONG := 1
+test-long: PYTEST += -m 'long or not long'
+test-long: test ## every test, the long ones and many more random cases: hours
 
 # Both halves always run. pytest goes last, so that its summary is the closing line, unless Scala's
 # tests failed: then that is said last.

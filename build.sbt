@@ -49,12 +49,24 @@ lazy val common = Seq(
   Test / fork := true,
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / javaOptions ++= sparkJavaOptions,
-  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF", "-W", "30", "30")
+  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF", "-W", "30", "30"),
+  Test / testOptions ++= shortTests
 )
 
-/** What Spark's own launcher passes to a JVM of 17 or newer. */
+/** Without `make test-long` the tests that are tagged `LongTest` do not run. */
+lazy val shortTests: Seq[TestOption] =
+  if (sys.env.contains("FIRESTEEL_TEST_LONG")) Nil
+  else Seq(Tests.Argument(TestFrameworks.ScalaTest, "-l", "io.firesteel.testkit.LongTest"))
+
+/**
+ * What Spark's own launcher passes to a JVM of 17 or newer, and the first compiler alone: most code
+ * of a test runs a few times, so that the second compiler costs more than it saves.
+ */
 lazy val sparkJavaOptions = Seq(
   "-Xmx3g",
+  "-XX:TieredStopAtLevel=1",
+  "-XX:+UseSerialGC",
+  "-XX:ReservedCodeCacheSize=256m", // with the first compiler alone it would be 48 MB
   "-XX:+IgnoreUnrecognizedVMOptions",
   "-Dio.netty.tryReflectionSetAccessible=true",
   "-Dio.netty.allocator.type=pooled",

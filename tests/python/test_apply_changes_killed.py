@@ -1,6 +1,6 @@
 """Streaming queries that write changelogs to tables, killed again and again, and their database.
 
-``FIRESTEEL_TEST_KILLS`` says how often; each takes some seconds.
+``FIRESTEEL_TEST_KILLS`` sets the number of kills; each takes some seconds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 STAGING = "SELECT count(*) FROM pg_class WHERE relname LIKE 'firesteel_staged%'"
 ROOT = Path(__file__).parents[2]
-KILLS = int(os.environ.get("FIRESTEEL_TEST_KILLS", "2"))
+KILLS = int(os.environ.get("FIRESTEEL_TEST_KILLS", "6"))
 
 CASCADE = """
     SELECT c, count(*) AS words FROM (SELECT word, count(*) AS c FROM events GROUP BY word)
@@ -190,6 +190,7 @@ def kill_server(data: Path) -> None:
     time.sleep(1)
 
 
+@pytest.mark.long
 def test_tables_are_the_batch_querys_after_any_number_of_kills(
     session: SparkSession, plain_environment: dict[str, str], tmp_path: Path, data: Path
 ) -> None:

@@ -203,6 +203,7 @@ spark.stop()
 '''
 
 
+@pytest.mark.long
 def test_an_executor_lost_in_the_middle_loses_no_row(
     run_python: Callable[..., str], writable_spark_home: Path
 ) -> None:
@@ -300,6 +301,7 @@ spark.stop()
 SPARKS_FILES = "org.apache.spark.sql.execution.streaming.checkpointing."
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("file_manager", "buckets"),
     [

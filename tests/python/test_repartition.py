@@ -145,6 +145,7 @@ print("went on")
 """
 
 
+@pytest.mark.long
 def test_works_on_a_cluster(run_python: Callable[..., str], writable_spark_home: Path) -> None:
     program = CLUSTER.replace("ROOT", repr(str(Path(__file__).parents[2])))
     package = str(Path(firesteel.__file__).parents[1])

@@ -1,5 +1,6 @@
 package io.firesteel.changelog
 
+import io.firesteel.testkit.LongTest
 import java.io.{BufferedReader, InputStreamReader}
 import java.lang.management.ManagementFactory
 import java.nio.file.{Files, Path}
@@ -18,11 +19,11 @@ import org.scalacheck.rng.Seed
  * Random queries in a process that is killed at random moments and started again on their
  * checkpoints: at the end the changelogs, each micro-batch's once, make the batch queries' answers.
  *
- * `FIRESTEEL_TEST_KILLS` says how often; each takes some seconds.
+ * `FIRESTEEL_TEST_KILLS` sets the number of kills; each takes some seconds.
  */
 class KilledSuite extends ChangelogSuite with RandomCases {
 
-  private val kills = sys.env.getOrElse("FIRESTEEL_TEST_KILLS", "2").toInt
+  private val kills = sys.env.getOrElse("FIRESTEEL_TEST_KILLS", "10").toInt
   private val (queriesAtOnce, killsInARow) = (2, 4)
 
   private val schema = StructType.fromDDL(RandomQueries.schema)
@@ -104,7 +105,7 @@ class KilledSuite extends ChangelogSuite with RandomCases {
     }
   }
 
-  test("random queries that are killed at random moments tell each change once") {
+  test("random queries that are killed at random moments emit each change once", LongTest) {
     val random = new Random(seed)
     var killed = 0
     while (killed < kills) {

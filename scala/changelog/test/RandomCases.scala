@@ -1,6 +1,7 @@
 package io.firesteel.changelog
 
 import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.testkit.TestSize
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.internal.SQLConf
 import org.scalacheck.{Gen, Prop, Test}
@@ -17,7 +18,7 @@ final case class RandomCase(
 trait RandomCases { self: ChangelogSuite =>
 
   /** The same cases for the same number. */
-  protected val seed: Long = sys.env.get("FIRESTEEL_TEST_SEED").fold(20261121L)(_.toLong)
+  protected val seed: Long = TestSize.seed(20261121L)
 
   protected def randomCases(
       queries: Gen[RandomQueries.Query],
@@ -49,7 +50,7 @@ trait RandomCases { self: ChangelogSuite =>
       withConf(c.settings: _*)(body(c))
       Prop.passed
     }
-    val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", few.toString).toInt
+    val queries = TestSize.cases(few)
     val result = Test.check(
       Test.Parameters.default.withMinSuccessfulTests(queries).withInitialSeed(Seed(seed)),
       property)

@@ -2,6 +2,7 @@ package io.firesteel.lookup
 
 import io.firesteel.core.decide.Explain
 import io.firesteel.core.errors.FiresteelException
+import io.firesteel.testkit.TestSize
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
@@ -57,7 +58,7 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
       batch <- Seq(1, 7, 1000)
       mode <- Seq("ordered", "allow_unordered")
     } yield (async, shuffle, cache, batch, mode)
-    random.shuffle(every).take(16).foreach { case (async, shuffle, cache, batch, mode) =>
+    random.shuffle(every).take(TestSize.cases(6)).foreach { case (async, shuffle, cache, batch, mode) =>
       store(
         "customers",
         customers.union(customers.where("id % 5 = 0").selectExpr(

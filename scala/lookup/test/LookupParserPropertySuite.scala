@@ -1,5 +1,7 @@
 package io.firesteel.lookup
 
+import io.firesteel.testkit.TestSize
+
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.command.CreateViewCommand
@@ -94,8 +96,8 @@ class LookupParserPropertySuite extends ParserSuite {
   }
 
   private def check(property: Prop): Assertion = {
-    val texts = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "400").toInt
-    val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(Seed(20261121L))(s => Seed(s.toLong))
+    val texts = TestSize.cases(200)
+    val seed = Seed(TestSize.seed(20261121L))
     val parameters =
       Test.Parameters.default.withMinSuccessfulTests(texts).withInitialSeed(seed)
     val result = Test.check(parameters, property)

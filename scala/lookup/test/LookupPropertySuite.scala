@@ -1,11 +1,13 @@
 package io.firesteel.lookup
 
+import io.firesteel.testkit.TestSize
+
 /** Random tables, joins and options; each answer beside that of a plain join. */
 class LookupPropertySuite extends LookupSuite {
 
   test("random joins under random options answer as plain joins do") {
-    val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(11L)(_.toLong)
-    val queries = sys.env.get("FIRESTEEL_TEST_QUERIES").fold(20)(_.toInt)
+    val seed = TestSize.seed(11L)
+    val queries = TestSize.cases(8)
     val r = new scala.util.Random(seed)
     def pick[T](s: T*): T = s(r.nextInt(s.length))
     (1 to queries).foreach { i =>

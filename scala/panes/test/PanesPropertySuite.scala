@@ -1,6 +1,6 @@
 package io.firesteel.panes
 
-import io.firesteel.testkit.RowBag
+import io.firesteel.testkit.{RowBag, TestSize}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
@@ -146,7 +146,7 @@ class PanesPropertySuite extends PanesSuite {
     PanesConf.FOLD_FROM.key -> foldFrom
   ) ++ memory
 
-  private val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "30").toInt
+  private val queries = TestSize.cases(10)
 
   private def check(queries: Int, settings: (String, Any)*): Assertion = {
     var fires = 0
@@ -162,7 +162,7 @@ class PanesPropertySuite extends PanesSuite {
         Prop(ours == theirs) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
       }
     }
-    val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(Seed(20261121L))(s => Seed(s.toLong))
+    val seed = Seed(TestSize.seed(20261121L))
     val parameters = Test.Parameters.default
       .withMinSuccessfulTests(queries)
       .withInitialSeed(seed)

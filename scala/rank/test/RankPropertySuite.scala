@@ -1,6 +1,6 @@
 package io.firesteel.rank
 
-import io.firesteel.testkit.{RandomTables, RowBag}
+import io.firesteel.testkit.{RandomTables, RowBag, TestSize}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.internal.SQLConf
 import org.scalacheck.{Gen, Prop, Test}
@@ -87,7 +87,7 @@ class RankPropertySuite extends RankSuite {
     settings <- paths
   } yield Case(rows, function, keys, orders, condition, settings)
 
-  private val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "60").toInt
+  private val queries = TestSize.cases(20)
 
   private def check(queries: Int, settings: (String, Any)*): Assertion = {
     // A further predicate filters on v1 which ROW_NUMBER ties do not share: leave it to the ranks.
@@ -103,7 +103,7 @@ class RankPropertySuite extends RankSuite {
         Prop(ours == theirs) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
       }
     }
-    val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(Seed(20261121L))(s => Seed(s.toLong))
+    val seed = Seed(TestSize.seed(20261121L))
     val parameters = Test.Parameters.default
       .withMinSuccessfulTests(queries)
       .withInitialSeed(seed)

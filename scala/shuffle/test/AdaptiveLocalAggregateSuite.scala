@@ -1,7 +1,7 @@
 package io.firesteel.shuffle
 
 import io.firesteel.core.plans.PlanMetrics
-import io.firesteel.testkit.DegenerateCalls
+import io.firesteel.testkit.{DegenerateCalls, TestSize}
 import java.net.URI
 import java.nio.file.{Files, Paths}
 
@@ -18,8 +18,8 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
     ShuffleConf.SAMPLE_MIN_SIZE.key -> "1",
     ShuffleConf.LOCAL_AGGREGATE_SAMPLE_MIN_SIZE.key -> "1")
 
-  private val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "24").toInt
-  private val seed = sys.env.getOrElse("FIRESTEEL_TEST_SEED", "20261122").toLong
+  private val queries = TestSize.cases(8)
+  private val seed = TestSize.seed(20261122L)
 
   /** In `changing` a task has keys of their own first and the same few from then on. */
   override def beforeAll(): Unit = {

@@ -1,5 +1,7 @@
 package io.firesteel.shuffle
 
+import io.firesteel.testkit.TestSize
+
 import scala.util.Random
 
 import org.apache.spark.sql.connector.expressions.Expressions
@@ -10,8 +12,8 @@ import org.apache.spark.sql.connector.expressions.Expressions
  */
 class RandomPlansSuite extends ShuffleSuite {
 
-  private val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "40").toInt
-  private val seed = sys.env.getOrElse("FIRESTEEL_TEST_SEED", "20261121").toLong
+  private val queries = TestSize.cases(16)
+  private val seed = TestSize.seed(20261121L)
 
   override protected def settings: Map[String, String] = StoredCatalog.settings
 

@@ -143,7 +143,7 @@ class StoredTablesSuite extends ShuffleSuite {
   }
 
   test("what is known of the other side decides, too") {
-    def column(of: String) = s"SELECT $of AS a, id % 4 AS b, id AS v FROM range(8000)"
+    def column(of: String) = s"SELECT $of AS a, id % 4 AS b, id AS v FROM range(800)"
     spark.sql(column("id % 20")).write.saveAsTable("even")
     spark.sql(column("IF(id % 4 = 0, 7, id % 20)")).write.saveAsTable("uneven")
     spark.sql(column("id % 5")).write.saveAsTable("poor")

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.testkit.RowBag
+import io.firesteel.testkit.{RowBag, TestSize}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.internal.SQLConf
 import org.scalacheck.{Gen, Prop, Test}
@@ -75,8 +75,8 @@ class CodedValuesSuite extends SkewSuite {
         Prop(isFired && ours == theirs) :| s"${c.table}\n${c.sql}\n${c.settings}"
       }
     }
-    val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "5").toInt
-    val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(Seed(20261122L))(s => Seed(s.toLong))
+    val queries = TestSize.cases(3)
+    val seed = Seed(TestSize.seed(20261122L))
     val parameters = Test.Parameters.default
       .withMinSuccessfulTests(queries)
       .withInitialSeed(seed)

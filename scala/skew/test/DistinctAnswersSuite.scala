@@ -1,7 +1,7 @@
 package io.firesteel.skew
 
 import io.firesteel.core.CoreConf
-import io.firesteel.testkit.AwkwardRows
+import io.firesteel.testkit.{AwkwardRows, TestSize}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.execution.WholeStageCodegenExec
 import org.apache.spark.sql.internal.SQLConf
@@ -55,7 +55,9 @@ class DistinctAnswersSuite extends SkewSuite {
     val rows = "SELECT id % 3000 + copy AS g, id * copy AS a, CAST(id + copy AS INT) AS b, " +
       "CAST(id AS STRING) AS s FROM range(0, 6000, 1, 2) LATERAL VIEW explode(sequence(1, 60)) AS copy"
     val counts = "count(DISTINCT a), count(DISTINCT b), count(DISTINCT s), sum(b), avg(a)"
-    for (memory <- Seq("256k", "4m"); wholeStage <- Seq(true, false))
+    val all = for (memory <- Seq("256k", "4m"); whole <- Seq(true, false)) yield (memory, whole)
+    val some = Seq("256k" -> true, "4m" -> false)
+    for ((memory, wholeStage) <- if (TestSize.isLong) all else some)
       withConf(
         SkewConf.MAX_TASK_MEMORY.key -> memory,
         SkewConf.MAX_NEW_VALUES.key -> 1.0,

@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.testkit.{RandomTables, RowBag}
+import io.firesteel.testkit.{RandomTables, RowBag, TestSize}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.internal.SQLConf
 import org.scalacheck.{Gen, Prop, Test}
@@ -106,7 +106,7 @@ class DistinctPropertySuite extends SkewSuite {
     )
   }
 
-  private val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "20").toInt
+  private val queries = TestSize.cases(6)
 
   private def check(queries: Int, settings: (String, Any)*): Assertion = {
     var fires = 0
@@ -122,7 +122,7 @@ class DistinctPropertySuite extends SkewSuite {
         Prop(ours == theirs) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
       }
     }
-    val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(Seed(20261121L))(s => Seed(s.toLong))
+    val seed = Seed(TestSize.seed(20261121L))
     val parameters = Test.Parameters.default
       .withMinSuccessfulTests(queries)
       .withInitialSeed(seed)

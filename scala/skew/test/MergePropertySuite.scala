@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.testkit.{RandomTables, RowBag}
+import io.firesteel.testkit.{RandomTables, RowBag, TestSize}
 import org.apache.spark.sql.{Row, SparkSessionExtensions}
 import org.apache.spark.sql.internal.SQLConf
 import org.scalacheck.{Gen, Prop, Test}
@@ -87,7 +87,7 @@ class MergePropertySuite extends MergeSuite {
       SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive,
       SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> wholeStage))
 
-  private val queries = sys.env.getOrElse("FIRESTEEL_TEST_QUERIES", "14").toInt
+  private val queries = TestSize.cases(7)
 
   private def check(queries: Int, settings: (String, Any)*): Assertion = {
     var merged = 0
@@ -107,7 +107,7 @@ class MergePropertySuite extends MergeSuite {
         Prop(ours == theirs) :| s"$sql\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
       }
     }
-    val seed = sys.env.get("FIRESTEEL_TEST_SEED").fold(Seed(20261121L))(s => Seed(s.toLong))
+    val seed = Seed(TestSize.seed(20261121L))
     val parameters = Test.Parameters.default
       .withMinSuccessfulTests(queries)
       .withInitialSeed(seed)

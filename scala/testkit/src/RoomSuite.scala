@@ -37,6 +37,8 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
       .config("spark.sql.shuffle.partitions", "3")
       .config("spark.sql.warehouse.dir", warehouse.toString)
       .config("spark.unsafe.exceptionOnMemoryLeak", "true")
+      // Of 100 classes, the default, few are there when another test generates the same code.
+      .config("spark.sql.codegen.cache.maxEntries", "4000")
       .withExtensions(install)
     settings.foreach { case (key, value) => builder.config(key, value) }
     val session = builder.getOrCreate()

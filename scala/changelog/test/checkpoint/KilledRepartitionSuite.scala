@@ -1,6 +1,7 @@
 package io.firesteel.changelog.checkpoint
 
 import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+import io.firesteel.testkit.TestSize
 
 import java.io.IOException
 import java.util.concurrent.atomic.AtomicInteger
@@ -88,14 +89,14 @@ class KilledRepartitionSuite extends ChangelogSuite {
   }
 
   /** At each step, or at some of them. */
-  private val stride = if (sys.env.contains("FIRESTEEL_TEST_KILLS")) 1 else 3
+  private val stride = if (TestSize.isLong) 1 else 7
 
   Seq(hdfs -> 0, rocksDb -> 1).foreach { case (provider, first) =>
     test(s"whenever it is killed: ${provider.split('.').last}") {
       withProvider(provider) {
         val tries =
           Iterator.from(first, stride).map(killedAfter).take(100).takeWhile(!_).size
-        assert(tries > 4 && tries < 100)
+        assert(tries > 3 && tries < 100)
       }
     }
   }

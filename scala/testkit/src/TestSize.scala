@@ -1,0 +1,18 @@
+package io.firesteel.testkit
+
+/**
+ * How much the tests do. `make test` tries few random cases of each kind; `make test-long` tries
+ * ten times as many, and runs the tests that are tagged [[LongTest]].
+ */
+object TestSize {
+
+  /** Whether this is `make test-long`. */
+  val isLong: Boolean = sys.env.contains("FIRESTEEL_TEST_LONG")
+
+  /** Random cases of one test: `FIRESTEEL_TEST_QUERIES` where it is set. */
+  def cases(few: Int): Int =
+    sys.env.get("FIRESTEEL_TEST_QUERIES").fold(if (isLong) 10 * few else few)(_.toInt)
+
+  /** The seed of the random cases: `FIRESTEEL_TEST_SEED` where it is set. */
+  def seed(usual: Long): Long = sys.env.get("FIRESTEEL_TEST_SEED").fold(usual)(_.toLong)
+}
