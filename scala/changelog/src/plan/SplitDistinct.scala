@@ -48,7 +48,7 @@ private[changelog] object SplitDistinct extends Logging {
       case sum: Sum => mayOverflowInParts(sum)
       case _ => true
     }
-    if (sets.size > 1) Some(s"its DISTINCT values come from different columns: ${sets.mkString(", ")}")
+    if (sets.size > 1) Some(s"its DISTINCT values have different columns: ${sets.mkString(", ")}")
     else other.map(function => s"${function.sql} cannot be computed from the results of parts")
   }
 
