@@ -77,7 +77,7 @@ private[changelog] object KeptSubqueries {
       throw ChangelogErrors.unsupportedOperator(
         UserText.of(asked),
         "state cannot keep its values, because no columns identify the rows",
-        "write it above a GROUP BY or a ranking, whose keys identify rows, or below the first of them"
+        "write it above a GROUP BY or a ranking, whose keys identify rows, or below the first one"
       )
     }
     val key = keys.minBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" ")))

@@ -62,8 +62,8 @@ private[parse] object ReadAggregate {
       throw ChangelogErrors.unsupportedOperator(
         "GROUP BY session_window",
         "a new row may merge two sessions",
-        "remove DISTINCT and row_kind() and use append or complete mode, where Spark runs it, or use " +
-          "window(...)"
+        "remove DISTINCT and row_kind() and use append or complete mode, where Spark runs it, " +
+          "or use window(...)"
       )
     }
 

@@ -102,7 +102,7 @@ private[parse] object ReadJoin extends PredicateHelper {
       if (equal.flatten.isEmpty) {
         throw unsupported(
           join.joinType,
-          "without an equality of two columns, state would keep each row with all rows of the table",
+          "without an equality of two columns, state would keep each row with the whole table",
           "add an equality, such as JOIN t ON a.id = t.id"
         )
       }
@@ -121,7 +121,7 @@ private[parse] object ReadJoin extends PredicateHelper {
       throw unsupported(
         joinType,
         "state cannot keep the matches, because no columns identify the rows of the stream's side",
-        "join above a GROUP BY or a ranking, whose keys identify rows, or below the first of them"
+        "join above a GROUP BY or a ranking, whose keys identify rows, or below the first one"
       )
     }
     val key = keys.minBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" ")))

@@ -29,7 +29,7 @@ private[parse] object Unsupported {
       refuse(
         s"${join.joinType.sql} JOIN of two streams",
         "a row may match rows of the other stream that arrive much later",
-        "write one of the streams to a table with a separate query, and join the other with that table"
+        "write one stream to a table with a separate query, and join the other with that table"
       )
     case other if other.children.forall(c => !c.isStreaming || isSource(c)) =>
       refuse(
