@@ -17,14 +17,14 @@ object ChangelogRoom
       Function(RowKindFunction.description),
       TableFunction(FromChangelogFunction.description),
       TableFunction(FromDebeziumFunction.description),
-      // Before Spark checks a streaming query.
+      // These run before Spark checks a streaming query.
       Hints(_ => ResolveStateTtl),
       Hints(_ => RewriteStreamingWrite),
       Resolution(_ => ResolveFromChangelog),
       Resolution(_ => RemoveStateTtl),
-      // Before Spark looks at the checkpoint of a query that starts.
+      // This runs before Spark reads the checkpoint of a query that starts.
       Check(FinishRepartition.atStart),
-      // Only plans that `df.explain()` asks for are touched here.
+      // This changes only plans that `df.explain()` asks for.
       PlanNormalization(_ => ExplainStreams),
       Planner(_ => PlanChangelog)
     )

@@ -12,8 +12,8 @@ object ChangelogConf {
     SQLConf
       .buildConf("spark.firesteel.changelog.enabled")
       .doc(
-        "Whether a streaming query that Spark refuses, or that selects `row_kind()`, runs as a " +
-          "changelog. A query started with it needs it at every restart.")
+        "Whether firesteel runs streaming queries that Spark refuses, that select `row_kind()` " +
+          "or that read a changelog. A query started with it needs it at every restart.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -21,9 +21,10 @@ object ChangelogConf {
   val MAX_BUFFERED_ROWS: ConfigEntry[Int] =
     SQLConf
       .buildConf("spark.firesteel.changelog.maxBufferedRows")
-      .doc("Most keys, distinct values and rows that an operator folds in a task before it hands " +
-        "its net changes on; it also does when Spark's memory manager refuses more. The answer is " +
-        "the same, with more than one change of a key in a micro-batch.")
+      .doc("Maximum number of keys, distinct values and rows that an operator folds in a task. " +
+        "With more, or if Spark's memory manager refuses more memory, the operator emits its net " +
+        "changes and starts again. The result stays the same, but a key may change more than " +
+        "once in a micro-batch.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")
@@ -32,11 +33,11 @@ object ChangelogConf {
   val STATE_TTL: ConfigEntry[Long] =
     SQLConf
       .buildConf("spark.firesteel.changelog.stateTtl")
-      .doc("How long an entry of state is kept after it was last written, such as 1d; 0, forever. " +
-        "What expires is as if it had never been: nothing is told of it, its key begins anew, and that " +
-        "it goes, said later, is counted, logged once and ignored. A query started with it needs " +
-        "some at every restart, and one started without it none. The hint STATE_TTL says it for a part of " +
-        "a query.")
+      .doc("Time to live of a state entry after its last write, such as 1d; 0 keeps state " +
+        "forever. Expired state emits nothing. A key that appears again starts with +I. A late " +
+        "retraction of an expired row is ignored, counted and logged once. A query started with " +
+        "a time to live needs one at every restart, and a query started without one must stay " +
+        "without. The hint STATE_TTL sets it for a part of a query.")
       .version("0.1.0")
       .timeConf(TimeUnit.MILLISECONDS)
       .checkValue(_ >= 0, "must not be negative")
@@ -46,9 +47,10 @@ object ChangelogConf {
     SQLConf
       .buildConf("spark.firesteel.changelog.distinctBuckets")
       .doc(
-        "Into how many parts the DISTINCT values of a group are split, so that one group with most " +
-          "of the values keeps several tasks busy, at the cost of a second aggregate over the parts; 0, " +
-          "none. A query that goes on from a checkpoint must have the number with which it was started.")
+        "Number of parts into which the DISTINCT values of a group are split; 0 does not " +
+          "split. Several tasks then share a group with most of the values, at the cost of a " +
+          "second aggregate over the parts. A restart must use the number with which the query " +
+          "was started.")
       .version("0.1.0")
       .intConf
       .checkValue(n => n >= 0 && n <= 65536, "must be from 0 to 65536")

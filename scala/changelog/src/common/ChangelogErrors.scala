@@ -4,7 +4,7 @@ import io.firesteel.core.errors.{FiresteelAnalysisException, FiresteelException}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.types.DataType
 
-/** What the room refuses. Each names the operator or column, the reason and what works instead. */
+/** Errors of the room. Each names the operator or column, the reason and an alternative. */
 private[changelog] object ChangelogErrors {
 
   def unsupportedOperator(operator: String, reason: String, instead: String): Throwable =
@@ -66,7 +66,7 @@ private[changelog] object ChangelogErrors {
       "operator" -> operator,
       "differences" -> differences.mkString("; "))
 
-  /** While a query runs. */
+  /** Raised while a query runs. */
   def tooManyInOrder(table: String, most: Int): Throwable =
     new FiresteelException(
       "FIRESTEEL_CHANGELOG_TOO_MANY_IN_ORDER",
@@ -75,7 +75,7 @@ private[changelog] object ChangelogErrors {
   def laterRecord(operator: String, version: Int): Throwable =
     analysis("LATER_RECORD", "operator" -> operator, "version" -> version.toString)
 
-  /** @param kept whether the checkpoint's state has a time to live, and now has none */
+  /** @param kept true if the checkpoint's state has a time to live and the query has none */
   def stateTtlChanged(operator: String, kept: Boolean): Throwable =
     analysis(
       s"STATE_TTL_${if (kept) "OFF" else "ON"}",

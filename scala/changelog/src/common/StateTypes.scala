@@ -4,17 +4,22 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.firesteel.{binaryKey, comparesBytes, normalizeFloats}
 import org.apache.spark.sql.types.{ArrayType, BinaryType, BooleanType, DataType, DateType, DayTimeIntervalType, NullType, NumericType, StringType, StructType, TimestampNTZType, TimestampType, TimeType, YearMonthIntervalType}
 
-/** What can be kept in state: values that are equal when their bytes are. */
+/** The types that state can keep. State compares values by their bytes. */
 private[changelog] object StateTypes {
 
   def require(operator: String, columns: Seq[Attribute]): Unit =
     requireAll(operator, columns, isKept(_, comparesBytes))
 
-  /** The same of values that are told apart by their bytes alone, whatever else makes them equal. */
+  /**
+   * Requires types whose values state keeps by their bytes, even if Spark calls other bytes equal.
+   */
   def requireValues(operator: String, columns: Seq[Attribute]): Unit =
     requireAll(operator, columns, isKept(_, _ => true))
 
-  /** What is equal in bytes when a value is equal: with one zero, one NaN, and one string of a collation. */
+  /**
+   * The value in a form whose bytes are equal if Spark calls the values equal: one zero, one NaN,
+   * one string per collation.
+   */
   def normalForm(value: Expression): Expression = binaryKey(normalizeFloats(value))
 
   private def requireAll(

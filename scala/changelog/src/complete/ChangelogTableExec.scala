@@ -9,7 +9,9 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
 
-/** Executes [[ChangelogTable]]: the state is the whole result, and all of it is given each time. */
+/**
+ * Executes [[ChangelogTable]]: state keeps the whole result, and each micro-batch emits all of it.
+ */
 final private[changelog] case class ChangelogTableExec(
     columns: Seq[Attribute],
     plannedBy: String,
@@ -29,7 +31,7 @@ final private[changelog] case class ChangelogTableExec(
     StateLayout("table", StructType(key), StructType(Seq(field("count", LongType))), prefix = 0)
   }
 
-  override def firedMessage: String = "the whole result is kept in state for complete mode"
+  override def firedMessage: String = "state keeps the whole result for complete mode"
 
   override def firedValues: Map[String, String] =
     Map("operator" -> "Table", "changelogMode" -> "the whole result")

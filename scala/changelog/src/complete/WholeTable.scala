@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType}
 
-/** Brings a table of rows and how often they are there up to date, and gives all of its rows. */
+/** Updates a table of rows and their counts, and emits all of its rows. */
 final private[complete] class WholeTable(
     rows: Iterator[InternalRow],
     limits: FoldLimits,

@@ -5,9 +5,11 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Rows that pass. Of an update that passes on one side alone, the row that was becomes a deletion,
- * the row that is an insertion. The two sides of an update come one after the other: whoever makes
- * them gives them so, and nothing between reorders them.
+ * The changes that pass a filter. If one side of an update passes alone, the old row becomes a
+ * deletion, the new row an insert.
+ *
+ * Requires each `-U` to be followed at once by its `+U`. Operators emit them so, and nothing below
+ * reorders rows.
  */
 final private[filter] class FilteredChanges(
     rows: Iterator[UnsafeRow],
@@ -34,7 +36,7 @@ final private[filter] class FilteredChanges(
       if (passes(row)) List(row) else Nil
     } else {
       val before = row.copy()
-      // Generated code computes a row only when it is asked whether there is one.
+      // Generated code computes the next row only after a call of `hasNext`.
       require(rows.hasNext, "an update without its second side")
       val after = rows.next()
       require(after.getByte(kindAt) == RowKind.UpdateAfter, "an update without its second side")

@@ -5,11 +5,11 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.types.DataType
 
 /**
- * A call of an aggregate function of which nothing is known but that Spark computes it: its results
- * come from Spark's own code, over rows that only come by merging what it keeps, over rows that go
- * by computing it anew over those that stay.
+ * A call of an aggregate function that Spark's own code computes. Over insert-only rows its buffers
+ * are merged into state. Over rows with retractions it is computed again from the rows that are
+ * left.
  *
- * @param filter a column that says which rows count
+ * @param filter a boolean column: the rows that count
  */
 final private[changelog] case class AnyAggregate(
     function: AggregateFunction,
@@ -22,7 +22,8 @@ final private[changelog] case class AnyAggregate(
   override def nullable: Boolean = function.nullable
   override def prettyName: String = function.prettyName
 
-  // Its result is kept as it was told, whatever the function would say another time.
+  // State keeps the emitted result, so a retraction repeats it even if the function is not
+  // deterministic.
   override lazy val deterministic: Boolean = true
 
   /** Columns and constants that the function reads. */

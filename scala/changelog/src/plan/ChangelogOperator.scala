@@ -8,27 +8,29 @@ import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalP
 import org.apache.spark.sql.firesteel.normalizeFloats
 import org.apache.spark.sql.types.ArrayType
 
-/** One operator of a query, as changelog inference sees it; nothing of its execution. */
+/** One operator of a query for changelog inference. It knows nothing of its execution. */
 private[plan] sealed trait ChangelogOperator extends ChangelogTraits {
 
-  /** As errors and `explain` call it. */
+  /** The name in errors and in `explain`. */
   def name: String
 
   def inputs: Seq[ChangelogOperator]
 
   def output: Seq[Attribute]
 
-  /** What holds of the result, whoever reads it; known from the moment that the operator is made. */
+  /**
+   * Facts of the result that do not depend on its readers. They are known once the operator exists.
+   */
   final lazy val facts: Facts = {
     val below = inputs.map(_.facts)
     Facts(changes(below), upsertKeys(below), trends(below), eventTimes(below))
   }
 
-  /** The columns that it computes or passes on, if that is all it does. */
+  /** The columns of a projection, computed or passed on; empty for other operators. */
   private[plan] def computed: Seq[NamedExpression] = Nil
 }
 
-/** What Spark plans by itself: rows come and stay. */
+/** A part that Spark plans by itself. Its rows are insert-only. */
 final private[changelog] case class Source(plan: LogicalPlan) extends ChangelogOperator {
   override def name: String = "Source"
   override def inputs: Seq[ChangelogOperator] = Nil
@@ -44,10 +46,10 @@ final private[changelog] case class Source(plan: LogicalPlan) extends ChangelogO
 }
 
 /**
- * A source that says of each row whether it comes or goes. Whole rows go, and nothing says that the
- * two sides of an update come one after the other: they are a deletion and an insertion.
+ * A source with a kind in each row, without keys. A retraction repeats the whole row. A source need
+ * not emit the two sides of an update together, so they are a deletion and an insert.
  *
- * @param op the column that tells it
+ * @param op the column with the kind
  */
 final private[plan] case class SourceChanges(op: Attribute, input: ChangelogOperator)
   extends ChangelogOperator {
@@ -64,11 +66,12 @@ final private[plan] case class SourceChanges(op: Attribute, input: ChangelogOper
 
 /**
  * A source whose rows replace and delete others by their key (Flink: ChangelogNormalize). It keeps
- * each key's row, and gives the kinds that those above want, whichever the source has.
+ * the row of each key, and emits the kinds that its readers need, whatever kinds the source has.
  *
- * @param sequence by which of two rows of a key the newer is told; none where it is the later
- * @param identity where there is a sequence, a hash of the row as the source has it: of two with one
- *   sequence it counts whether they are the same, also in columns that nothing reads
+ * @param sequence the columns that order the rows of a key; empty if rows count in the order of
+ *   arrival
+ * @param identity a hash of the whole source row, if there is a sequence: it decides whether two
+ *   rows with equal sequences are the same row, including columns that nothing reads
  */
 final private[plan] case class Normalize(
     op: Attribute,
@@ -90,12 +93,12 @@ final private[plan] case class Normalize(
 }
 
 /**
- * Looks up each row in a table that is no stream, and keeps what it found: the table may have changed
- * when the row goes (Flink: non-deterministic update of a lookup join). A row's matches are those of
- * the table as it was when the row last changed.
+ * Joins each row with a table that is no stream, and keeps the matches: the table may have changed
+ * when the row is retracted (Flink: non-deterministic update of a lookup join). The matches of a
+ * row are from the table at the time when the row last changed.
  *
- * @param key what identifies a row of the input
- * @param streamKeys what of a row equals the table's keys
+ * @param key the columns that identify a row of the input
+ * @param streamKeys expressions over the input that must equal the table's keys
  */
 final private[plan] case class TableJoin(
     key: Seq[Attribute],
@@ -109,7 +112,7 @@ final private[plan] case class TableJoin(
   with Stateful {
   override def name: String = if (table.isInstanceOf[JoinedTable.Values]) "Subquery" else "Join"
 
-  /** All that belongs to a key; null where there is nothing. */
+  /** All matches of a key; null if there is none. */
   val matches: Attribute =
     AttributeReference(
       "matches",
@@ -122,7 +125,7 @@ final private[plan] case class TableJoin(
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = inputs.head.upsertKeys
   override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = closed(key, inputs.head)
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
-  // What a row replaces or deletes is found by its key.
+  // The operator finds the replaced or deleted row by its key.
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(false)
 }
 
@@ -147,9 +150,9 @@ final private[changelog] case class Projection(
 }
 
 /**
- * A filter. When what it asks lies within an upsert key, a row and its replacement pass or fail
- * together; else an update may pass on one side alone, and is then an insertion or a deletion, for
- * which both sides must be known.
+ * A filter. If its condition reads only columns of an upsert key, both sides of an update pass or
+ * fail together. Otherwise one side alone may pass, as an insert or a deletion, so the filter needs
+ * both sides.
  */
 final private[changelog] case class Selection(condition: Expression, input: ChangelogOperator)
   extends ChangelogOperator
@@ -160,7 +163,7 @@ final private[changelog] case class Selection(condition: Expression, input: Chan
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = inputs.head.trends
   override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = inputs.head.eventTimes
 
-  /** Whether updates may pass on one side alone. */
+  /** Whether one side of an update may pass alone. */
   def splitsUpdates(input: Facts): Boolean = input.changes.updates && {
     val asked = condition.references.map(_.exprId).toSet
     !input.upsertKeys.exists(asked.subsetOf)
@@ -174,8 +177,8 @@ final private[changelog] case class Selection(condition: Expression, input: Chan
 }
 
 /**
- * `explode` and its like: as many rows as a row's value asks for. How many it was may be another
- * number after an update, so that old rows go and new ones come.
+ * `explode` and similar functions. The number of rows may differ after an update, so updates become
+ * deletions and inserts.
  */
 final private[plan] case class Generation(
     generator: Generator,
@@ -189,7 +192,7 @@ final private[plan] case class Generation(
   override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = inputs.head.eventTimes
 }
 
-/** Grouping sets: a row for each of them, whose keys are null where they are not in the set. */
+/** Grouping sets: one row for each set, with nulls for keys outside the set. */
 final private[plan] case class Expansion(
     projections: Seq[Seq[Expression]],
     output: Seq[Attribute],
@@ -221,9 +224,9 @@ final private[plan] case class UnionAll(inputs: Seq[ChangelogOperator], output: 
 }
 
 /**
- * Groups and their aggregates; without keys one row that is there from the first micro-batch on.
+ * Groups and their aggregates. Without keys there is one row from the first micro-batch on.
  *
- * @param functions over columns of the input; `distinct` has one value for each of them
+ * @param functions calls over columns of the input; `distinct` has one value for each call
  */
 final private[plan] case class GroupAggregate(
     keys: Seq[Attribute],
@@ -238,7 +241,7 @@ final private[plan] case class GroupAggregate(
   override def name: String = "Aggregate"
   override def output: Seq[Attribute] = keys ++ results
 
-  /** Keys of a collation by the results that show them: each the first of its group. */
+  /** Keys of a collation, with the result that shows the first string of the group. */
   private def shownKeys: Map[ExprId, ExprId] = {
     val firsts = functions.zip(results).collect { case (AnyAggregate(first: First, None), result) =>
       first.child.references.toSeq.map(_.exprId) -> result.exprId
@@ -248,7 +251,7 @@ final private[plan] case class GroupAggregate(
     }
   }
 
-  // SELECT DISTINCT has no result that could change.
+  // SELECT DISTINCT has no results, so it emits no updates.
   override def changes(inputs: Seq[Facts]): Changes =
     Changes(
       updates = {
@@ -263,7 +266,7 @@ final private[plan] case class GroupAggregate(
     Set(keys.map(key => shown.getOrElse(key.exprId, key.exprId)).toSet)
   }
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] =
-    // A group that has expired begins anew.
+    // After its state expired a group starts again, so its results may fall.
     if (!inputs.head.changes.insertOnly || ttlMs > 0) Map.empty
     else results.zip(functions).collect {
       case (result, _: Count | _: Max) => result.exprId -> Trend.Rising
@@ -273,7 +276,7 @@ final private[plan] case class GroupAggregate(
 }
 
 /**
- * The rows of each partition whose place in an order is from `from` to `to`.
+ * The rows of each partition from place `from` to place `to` of an order.
  *
  * @param rank the column with the place, if something above reads it
  */
@@ -294,7 +297,10 @@ final private[plan] case class TopN(
 
   private def normal = normalOf(partition, input.computed, normalizeFloats)
 
-  /** The result's columns: all rows of a partition show its floats alike, by which an upsert finds them. */
+  /**
+   * The result's columns. All rows of a partition show the same float, so that an upsert finds
+   * them.
+   */
   def shown: Seq[NamedExpression] = {
     val floats = normal.values.map(_.exprId).toSet
     output.map(c => if (floats(c.exprId)) Alias(normalizeFloats(c), c.name)(c.exprId) else c)
@@ -311,7 +317,7 @@ final private[plan] case class TopN(
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] =
     Seq(strategy(inputs.head) == TopNStrategy.Retract && inputs.head.changes.updates)
 
-  // Changes of one row come from one task only while it stays in its partition.
+  // Changes of one row stay in one task only while the row stays in its partition.
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
     val shown = normal.filter { case (_, column) => output.exists(_.exprId == column.exprId) }
     val of = partition.map(p => shown.getOrElse(p.exprId, p).exprId).toSet
@@ -325,7 +331,7 @@ final private[plan] case class TopN(
     closed(partition, inputs.head)
 }
 
-/** `row_kind()`: from here on, each change is a row that stays. */
+/** `row_kind()`: above it each change is an insert-only row. */
 final private[changelog] case class ChangeEvents(
     columns: Seq[NamedExpression],
     updateBefore: Boolean,

@@ -3,30 +3,33 @@ package io.firesteel.changelog.plan
 import org.apache.spark.sql.catalyst.expressions.ExprId
 
 /**
- * What changelog inference asks of an operator (Flink: `ChangelogTraitInferencer`): how does its
- * result change when its inputs change so, what identifies a row of it, and must its inputs emit the
- * row that an update replaces. An operator may have any number of inputs.
+ * The questions of changelog inference to an operator (Flink: `ChangelogTraitInferencer`). How does
+ * its result change, given the changes of its inputs? Which columns identify a row of the result?
+ * Must its inputs emit the row that an update replaces? An operator may have any number of inputs.
  */
 private[plan] trait ChangelogTraits {
 
   /** How the result changes. */
   def changes(inputs: Seq[Facts]): Changes
 
-  /** What identifies a row of the result. */
+  /** The upsert keys of the result. */
   def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]]
 
   /** Columns of the result that change in one direction only. */
   def trends(inputs: Seq[Facts]): Map[ExprId, Trend]
 
   /**
-   * Columns of the result that the watermark closes. An operator that may take a row back whenever
-   * another comes has them only among those by which it keeps its rows apart.
+   * Columns of the result that the watermark closes. If an operator may retract a row at any time,
+   * only columns of its keys are among them.
    */
   def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime]
 
-  /** Whether each input must give update-before rows, when those above want them or do not. */
+  /** Whether each input must emit update-before rows. `wanted`: whether a reader needs them. */
   def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean]
 
-  /** Whether the result has update-before rows, when `wanted`, and those of its inputs have or not. */
+  /**
+   * Whether the result has update-before rows, given the need of its reader and those of its
+   * inputs.
+   */
   def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean
 }

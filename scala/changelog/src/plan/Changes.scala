@@ -2,14 +2,14 @@ package io.firesteel.changelog.plan
 
 import org.apache.spark.sql.catalyst.expressions.ExprId
 
-/** How a result may change beside growing: rows replaced, rows taken away. Rows may always come. */
+/** Whether a result has updates and deletions. Every result may have inserts. */
 final private[changelog] case class Changes(updates: Boolean, deletes: Boolean) {
 
   def insertOnly: Boolean = !updates && !deletes
 
   def |(other: Changes): Changes = Changes(updates || other.updates, deletes || other.deletes)
 
-  /** As Flink's `CHANGELOG_MODE` writes it: `[I,UB,UA,D]`. */
+  /** The changelog mode in the notation of Flink's `CHANGELOG_MODE`: `[I,UB,UA,D]`. */
   def text(updateBefore: Boolean): String = {
     val before = if (updates && updateBefore) Seq("UB") else Nil
     val after = if (updates) Seq("UA") else Nil
@@ -24,14 +24,14 @@ private[changelog] object Changes {
 }
 
 /**
- * What holds of a result whoever reads it.
+ * Facts of a result that do not depend on its readers.
  *
- * @param upsertKeys sets of columns: of the rows that are there at any time no two agree on all
- *   columns of a set, and changes of rows that do come from one task, in order. The empty set says
- *   that there is never more than one row.
- * @param trends columns that can change in one direction only, when a row is replaced
- * @param eventTimes columns of time, or windows of it, of which the watermark tells: once one is over, no
- *   change comes of the rows with it, unless it may be late
+ * @param upsertKeys sets of columns. At any time no two rows agree on all columns of a set. Changes
+ *   of rows that agree on them come from one task, in order. The empty set says that there is at
+ *   most one row.
+ * @param trends columns that change in one direction only when a row is replaced
+ * @param eventTimes event-time columns or windows that the watermark closes. Rows of a closed value
+ *   do not change any more; a late row may still arrive
  */
 final private[plan] case class Facts(
     changes: Changes,
@@ -39,14 +39,14 @@ final private[plan] case class Facts(
     trends: Map[ExprId, Trend] = Map.empty,
     eventTimes: Map[ExprId, EventTime] = Map.empty)
 
-/** The one direction in which a column changes. A null has no value yet, and may get one. */
+/** The direction in which a column changes. A null is a value that is still missing. */
 private[plan] sealed trait Trend
 
 private[plan] object Trend {
 
-  /** As a count of rows that only come. */
+  /** As a count of insert-only rows. */
   case object Rising extends Trend
 
-  /** As their smallest value. */
+  /** As a minimum of insert-only rows. */
   case object Falling extends Trend
 }

@@ -4,12 +4,12 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expr
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.types.StructType
 
-/** What is known of an operator's columns by those of its input that they are made of. */
+/** Facts of columns, derived from the facts of the columns below them. */
 private[changelog] object ColumnFacts {
 
   /**
-   * The one of the columns by which an operator keeps its rows apart by which the watermark closes them:
-   * a window before a time, which it passes earlier.
+   * The key column by which the watermark closes an operator's state. A window comes before a time
+   * column, because the watermark passes the window's start earlier.
    */
   def closing(keys: Seq[Attribute], input: Facts): Option[Attribute] = {
     val times = keys.filter(key => input.eventTimes.contains(key.exprId))
@@ -17,8 +17,8 @@ private[changelog] object ColumnFacts {
   }
 
   /**
-   * The columns of time of an operator that keeps its rows apart by these: by the one that closes them no
-   * change comes any more, by another one where none has come before.
+   * Event-time columns of an operator with these keys. By the closing column no row is late above
+   * the operator. Another event-time column stays one only if it had no late rows below.
    */
   def closed(keys: Seq[Attribute], input: Facts): Map[ExprId, EventTime] = {
     val by = closing(keys, input).map(_.exprId)
@@ -29,7 +29,7 @@ private[changelog] object ColumnFacts {
     }.toMap
   }
 
-  /** The column of time that a column is which has one of these values. */
+  /** The event time of a column that holds one of these values. */
   def timeOf(
       column: NamedExpression,
       values: Seq[Expression],
@@ -39,7 +39,7 @@ private[changelog] object ColumnFacts {
     if (made.exists(_.isEmpty)) None else made.flatten.reduceOption(_ | _)
   }
 
-  /** The upsert keys of a projection: those all of whose columns it passes on, whole or in parts. */
+  /** The upsert keys of a projection: keys whose columns it passes on, whole or in parts. */
   def mapKeys(columns: Seq[NamedExpression], keys: Set[Set[ExprId]]): Set[Set[ExprId]] = {
     val names = inParts(columns) ++ renamed(columns).reverse.map { case (from, to) =>
       from -> Set(to)
@@ -47,7 +47,9 @@ private[changelog] object ColumnFacts {
     keys.filter(_.forall(names.contains)).map(_.flatMap(names))
   }
 
-  /** Structs all of whose fields are columns, as are the start and the end of a window of time. */
+  /**
+   * Structs whose fields are all passed on as columns, such as the start and the end of a window.
+   */
   private def inParts(columns: Seq[NamedExpression]): Map[ExprId, Set[ExprId]] = {
     val parts = columns.collect {
       case alias @ Alias(GetStructField(struct: Attribute, at, _), _) if !struct.nullable =>
@@ -61,10 +63,9 @@ private[changelog] object ColumnFacts {
   }
 
   /**
-   * Of columns by which an operator keeps its rows apart, and which are computed below it, the columns whose
-   * normal form they are.
+   * For key columns that a projection below computes: the column whose normal form the key is.
    *
-   * @param below the columns of the projection below, if there is one
+   * @param below the columns of the projection below; empty if there is none
    */
   def normalOf(
       keys: Seq[Attribute],
@@ -83,7 +84,7 @@ private[changelog] object ColumnFacts {
     pairs.toMap
   }
 
-  /** Columns that a projection passes on, and what it calls them. */
+  /** Columns that a projection passes on, with their new ids. */
   def renamed(columns: Seq[NamedExpression]): Seq[(ExprId, ExprId)] = columns.collect {
     case column: Attribute => column.exprId -> column.exprId
     case alias @ Alias(column: Attribute, _) => column.exprId -> alias.exprId

@@ -5,15 +5,18 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
 
 /**
- * A column as it is, or computed in a projection below.
+ * Gives a column for an expression: the column itself, or a new one of a projection below.
  *
- * @param prefix of the names of what is computed; without one it is called as the user has written it
+ * @param prefix the prefix of names of new columns; without it a name is the user's text
  */
 final private[plan] class ComputedColumns(prefix: Option[String] = None) {
 
   private val computed = ArrayBuffer.empty[NamedExpression]
 
-  /** The attribute itself, or a new column for anything else; equal expressions share one. */
+  /**
+   * The attribute itself, or a new column for any other expression. Equal expressions share a
+   * column.
+   */
   def of(expression: Expression): Attribute = expression match {
     case attribute: Attribute => attribute
     case other =>
@@ -33,13 +36,13 @@ final private[plan] class ComputedColumns(prefix: Option[String] = None) {
 
 private[plan] object ComputedColumns {
 
-  /** What is computed, under the name and id of the column that it is in the query. */
+  /** The value under the name and id of the query's column. */
   def named(column: NamedExpression, value: Expression): NamedExpression = value match {
     case same: NamedExpression if same.exprId == column.exprId => same
     case other => Alias(other, column.name)(column.exprId)
   }
 
-  /** An operator's rows under the names of the query, where they are not so already. */
+  /** An operator's rows under the names of the query. */
   def named(columns: Seq[(Attribute, Attribute)], operator: ChangelogOperator): ChangelogOperator =
     if (columns.forall { case (column, value) => column.exprId == value.exprId }) operator
     else Projection(columns.map { case (column, value) => named(column, value) }, operator)

@@ -4,22 +4,22 @@ import org.apache.spark.sql.catalyst.expressions.{Add, Alias, Attribute, CreateN
 import org.apache.spark.sql.catalyst.plans.logical.{Expand, LogicalPlan, Project, Union}
 
 /**
- * A column of time, or of windows of it, of which the watermark says when it is over.
+ * A column of event time, or of windows of it. The watermark closes its values.
  *
- * @param size how long a window is, in microseconds, if that is known: its start then tells its end
- * @param after how long after the column's own time it is over, in microseconds
- * @param mayBeLate whether rows of what is over may come all the same: those of a source, which the first
- *   operator above it leaves out
+ * @param size the length of a window in microseconds, if known: it gives the end for a start
+ * @param after microseconds between the column's value and the time when the watermark closes it
+ * @param mayBeLate whether late rows may still arrive. This is so for a source; the first operator
+ *   above it drops them.
  */
 final case class EventTime(size: Option[Long], after: Long, mayBeLate: Boolean) {
 
-  /** A column that is sometimes this one and sometimes another. */
+  /** A column that takes its values from one of two columns. */
   def |(other: EventTime): EventTime = EventTime(
     if (size == other.size) size else None,
     after.max(other.after),
     mayBeLate || other.mayBeLate)
 
-  /** The start or the end of a window, when no late row has it. */
+  /** The start or the end of a window, if no late row has it. */
   private def part(at: Int): Option[EventTime] = at match {
     case 0 if !mayBeLate => size.map(EventTime(None, _, mayBeLate = false))
     case 1 if !mayBeLate => Some(EventTime(None, 0L, mayBeLate = false))
@@ -29,14 +29,14 @@ final case class EventTime(size: Option[Long], after: Long, mayBeLate: Boolean) 
 
 private[changelog] object EventTime {
 
-  /** A column that a source has marked as one of time. */
+  /** A column that the source marks as event time. */
   def ofSource(source: LogicalPlan, column: Attribute): EventTime =
     EventTime(sizeIn(source, column.exprId), 0L, mayBeLate = true)
 
   /**
-   * What a projection makes of columns of time.
+   * The event time of a projected expression.
    *
-   * @param isMarked whether Spark says that the result is one
+   * @param isMarked whether Spark marks the result as event time
    */
   def made(value: Expression, isMarked: Boolean, times: Map[ExprId, EventTime]): Option[EventTime] =
     value match {
@@ -52,7 +52,7 @@ private[changelog] object EventTime {
         else Some(EventTime(sizeOf(value), 0L, from.flatten.exists(_.mayBeLate)))
     }
 
-  /** The size of the windows that Spark's expression for `window(...)` makes. */
+  /** The size of the windows, read from Spark's expression for `window(...)`. */
   private def sizeOf(window: Expression): Option[Long] = window match {
     case struct: CreateNamedStruct if struct.valExprs.size == 2 =>
       bare(struct.valExprs(1)) match {
@@ -63,13 +63,13 @@ private[changelog] object EventTime {
     case _ => None
   }
 
-  /** Without conversions between times and their microseconds. */
+  /** Without conversions between times and microseconds. */
   private def bare(value: Expression): Expression = value match {
     case conversion: UnaryExpression => bare(conversion.child)
     case other => other
   }
 
-  /** The size of a plan's windows, where they are made in it. */
+  /** The size of a plan's windows, at the place where the plan makes them. */
   private def sizeIn(plan: LogicalPlan, id: ExprId): Option[Long] = plan match {
     case project: Project =>
       project.projectList.find(_.exprId == id).flatMap {

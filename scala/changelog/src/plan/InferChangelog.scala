@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan
 
 /**
- * An operator with all that inference says of it.
+ * An operator with the results of inference.
  *
  * @param updateBefore whether its result has update-before rows
  */
@@ -14,27 +14,27 @@ final private[changelog] case class Inferred(
 
   def changes: Changes = facts.changes
 
-  /** The changelog mode of the result, as Flink writes it. */
+  /** The changelog mode of the result, in Flink's notation. */
   def mode: String = changes.text(updateBefore)
 
-  /** The uppermost operator of a kind. */
+  /** The topmost operator for which the condition holds. */
   def where(wanted: ChangelogOperator => Boolean): Option[Inferred] =
     if (wanted(operator)) Some(this) else inputs.flatMap(_.where(wanted)).headOption
 }
 
 /**
- * Decides on the plan, not at run time, which kinds of rows each operator gives (Flink:
+ * Decides on the plan, not at run time, which kinds of rows each operator emits (Flink:
  * `SatisfyModifyKindSet`, `SatisfyUpdateKind`).
  *
- * How results change and what identifies their rows is known from below; whether the replaced row of
- * an update is told is decided from above, and only where something needs it. A demand can always
- * be met, since an operator may give update-before rows to one that wants none: it drops them.
- * Flink's third pass, whether a deletion may tell its key alone, has nothing to decide here: every
- * operator of this room gives whole rows, and none is content with less.
+ * Changes and upsert keys follow from the inputs. The need for update-before rows follows from the
+ * readers. An operator emits them only if a reader needs them. Every such need can be met: an
+ * operator with update-before rows may feed a reader without that need, which drops them. Flink's
+ * third pass decides whether a deletion may carry its key alone. It has no use here: every operator
+ * of this room emits whole rows, and every reader needs whole rows.
  */
 private[changelog] object InferChangelog {
 
-  /** @param updateBefore whether the result is wanted with the rows that its updates replace */
+  /** @param updateBefore whether the reader needs the rows that updates replace */
   def apply(root: ChangelogOperator, updateBefore: Boolean): Inferred = {
     val asked = root.asks(updateBefore, root.inputs.map(_.facts))
     val inputs = root.inputs.zip(asked).map { case (input, wanted) =>

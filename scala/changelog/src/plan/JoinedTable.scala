@@ -4,10 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, CreateArray,
 import org.apache.spark.sql.catalyst.expressions.aggregate.CollectList
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 
-/** How a table that is no stream is joined with a changelog. */
+/** How a changelog is joined with a table that is no stream. */
 private[plan] sealed trait JoinedTable {
 
-  /** What of a row of the table is kept as a match; without any it is only kept that there is one. */
+  /** The table's columns that a match keeps. Without columns a match only says that it exists. */
   def columns: Seq[Attribute]
 
   def withColumns(columns: Seq[Attribute]): JoinedTable
@@ -20,10 +20,10 @@ private[plan] sealed trait JoinedTable {
 private[plan] object JoinedTable {
 
   /**
-   * Read whole and broadcast.
+   * The table is read whole and broadcast.
    *
-   * @param keys over columns of `table`
-   * @param once whether one match is as good as several
+   * @param keys expressions over columns of `table`
+   * @param once whether one match is enough (semi and anti joins)
    */
   final case class Whole(
       keys: Seq[Expression],
@@ -33,7 +33,7 @@ private[plan] object JoinedTable {
     extends JoinedTable {
     override def withColumns(columns: Seq[Attribute]): Whole = copy(columns = columns)
 
-    /** At most one row for each value of the keys, which come first, with an array of the matches. */
+    /** One row for each value of the keys: the keys, then an array of the matches. */
     def byKey(matches: Attribute): (Seq[Attribute], LogicalPlan) = {
       val named = keys.map(Alias(_, "key")())
       val all =
@@ -43,7 +43,7 @@ private[plan] object JoinedTable {
     }
   }
 
-  /** No table at all: what subqueries say of a row, for which there is one match. */
+  /** No table: the values of subqueries for a row, which has one match. */
   final case class Values(values: Seq[Alias]) extends JoinedTable {
     override def columns: Seq[Attribute] = values.map(_.toAttribute)
     override def withColumns(columns: Seq[Attribute]): Values =
@@ -51,9 +51,9 @@ private[plan] object JoinedTable {
   }
 
   /**
-   * Asked by key.
+   * The table is looked up by key.
    *
-   * @param keys over columns of `plan`
+   * @param keys expressions over columns of `plan`
    * @param isThere a column of `plan` that is never null
    */
   final case class ByKey(

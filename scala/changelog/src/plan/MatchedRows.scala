@@ -2,12 +2,12 @@ package io.firesteel.changelog.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, Explode, GetStructField}
 
-/** What a join with a table gives: a row for each match. */
+/** The result of a join with a table: one row for each match. */
 private[plan] object MatchedRows {
 
   /**
-   * @param columns of the stream's side and of the table
-   * @param outer whether a row without a match gives one, too
+   * @param columns columns of the stream and of the table
+   * @param outer whether a row without a match gives a row, too
    */
   def apply(columns: Seq[Attribute], join: TableJoin, outer: Boolean): Projection = {
     val one = AttributeReference("match", join.table.element.dataType, nullable = outer)()
@@ -21,8 +21,8 @@ private[plan] object MatchedRows {
   }
 
   /**
-   * Of the table no more in state than the columns read, so that only a change of these is told.
-   * Anything else than rows of matches stays as it is.
+   * Keeps only the table's columns that are read, so that a change of another column emits nothing.
+   * A projection that is no result of a join stays as it is.
    */
   def narrow(rows: Projection): Projection = joinOf(rows).fold(rows) { case (join, outer) =>
     val kept = rows.columns.map(_.toAttribute)

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan
 
-/** What numbers the rows of a partition. */
+/** The function that numbers the rows of a partition. */
 private[changelog] sealed abstract class PlaceFunction(val name: String) extends Product
   with Serializable
 

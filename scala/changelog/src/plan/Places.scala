@@ -1,9 +1,9 @@
 package io.firesteel.changelog.plan
 
 /**
- * The places in an order that a query asks for, from 1.
+ * The places of an order that a query selects, counted from 1.
  *
- * @param shown whether the result tells the place of each row
+ * @param shown whether the result has a column with the place
  */
 final private[changelog] case class Places(
     function: PlaceFunction,
@@ -11,10 +11,13 @@ final private[changelog] case class Places(
     to: Long,
     shown: Boolean) {
 
-  /** Whether a place has one row at most and shows, so that its row is replaced, not added. */
+  /**
+   * Whether a place holds at most one row and the result shows it. A new row then updates the old
+   * one.
+   */
   def byPlace: Boolean = function == PlaceFunction.RowNumber && (shown || from == to)
 
-  /** Whether a partition has one row at most in the result, and needs no other to know it. */
+  /** Whether the result has at most one row per partition, found without any other row. */
   def isFirst: Boolean = function == PlaceFunction.RowNumber && from == 1 && to == 1
 
   override def toString: String = s"${function.name} from $from to $to"

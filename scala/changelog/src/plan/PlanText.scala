@@ -2,14 +2,14 @@ package io.firesteel.changelog.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, SortOrder}
 
-/** How operators of a changelog write themselves in plans, logical and physical alike. */
+/** The text of changelog operators in logical and physical plans. */
 private[changelog] object PlanText {
 
   def list(parts: Seq[String]): String = parts.mkString("[", ", ", "]")
 
   def columns(columns: Seq[Attribute]): String = list(columns.map(_.toString))
 
-  /** Calls of aggregate functions, whose arguments are places in a list of columns. */
+  /** Calls of aggregate functions. Their arguments are positions in a list of columns. */
   def calls(
       functions: Seq[Expression],
       distinct: Seq[Boolean],

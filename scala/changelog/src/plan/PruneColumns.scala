@@ -3,11 +3,11 @@ package io.firesteel.changelog.plan
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 
 /**
- * Takes away columns that nothing above reads, so that a change of them changes nothing: Spark's own
+ * Removes columns that nothing above reads, so that a change of them emits nothing. Spark's own
  * pruning stops at operators that it does not know.
  *
- * Aggregates that are not read are not computed, and a rank number that is not read is not told: a
- * shift of places then emits nothing.
+ * An aggregate that nothing reads is not computed. If nothing reads the place of a Top-N, a shift
+ * of places emits nothing.
  */
 private[changelog] object PruneColumns {
 
@@ -45,7 +45,7 @@ private[changelog] object PruneColumns {
         val kept = projections.map(row => places.map(row(_)))
         Expansion(kept, places.map(output(_)), only(input, references(kept.flatten)))
       case UnionAll(inputs, output) =>
-        // By place: what is kept of one input is kept of all.
+        // By position: all inputs keep the same columns.
         val places = output.indices.filter(i => read.contains(output(i)))
         val kept = inputs.map(input => project(input, places.map(input.output(_))))
         UnionAll(kept, places.map(output(_)))
@@ -64,7 +64,7 @@ private[changelog] object PruneColumns {
         topN.copy(rank = rank, input = only(topN.input, needed))
     }
 
-  /** The input with these columns alone, where it has more. */
+  /** The input with only these columns. */
   private def only(input: ChangelogOperator, needed: AttributeSet): ChangelogOperator =
     project(input, input.output.filter(needed.contains))
 

@@ -8,16 +8,15 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, ExprId
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 
 /**
- * An expression of the analysed query as text that stays the same: from one start of the query to
- * the next, and from one version of Spark to another. A checkpoint keeps it, to tell a changed query
- * from the same one.
+ * An expression of the analysed query as text. The text is equal at every start of the query and in
+ * every version of Spark. A checkpoint keeps it to recognise a changed query.
  *
- * A column is what it was computed from, down to the source, so that no names of ours and no ids are
- * in it. Functions of the user's are their names. A literal is its type and a digest: a checkpoint
- * must not hold what a user has written into a query. Spark's `sql` and `toString` change between
- * versions, so neither is used.
+ * A column is the text of the expression that computes it, down to the source, so the text has no
+ * internal names and no ids. A user's function is its name. A literal is its type and a digest,
+ * because a checkpoint must not hold the values that users write into queries. Spark's `sql` and
+ * `toString` change between versions, so neither is used.
  *
- * @param meaning the text of columns that are known; others are their names
+ * @param meaning the texts of known columns; another column is its name
  */
 final private[plan] class QueryText(meaning: Map[ExprId, String]) {
   import QueryText._
@@ -46,7 +45,7 @@ final private[plan] class QueryText(meaning: Map[ExprId, String]) {
 
 private[plan] object QueryText {
 
-  /** What is longer is kept as its digest: columns of columns double a text at each step. */
+  /** A longer text is kept as its digest: columns of columns double a text at each step. */
   private val longest = 500
 
   private def shortened(text: String): String =

@@ -8,8 +8,9 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DecimalType, LongType, MetadataBuilder}
 
 /**
- * Spreads the distinct values of a group over several tasks: an aggregate by the keys and a bucket of
- * the value, and one by the keys over its results (Flink: `table.optimizer.distinct-agg.split.enabled`).
+ * Spreads the distinct values of a group over several tasks. One aggregate groups by the keys and a
+ * bucket of the value, a second one adds up its results by the keys (Flink:
+ * `table.optimizer.distinct-agg.split.enabled`).
  *
  * {{{
  *   Aggregate [k], [count(DISTINCT v), sum(w)]
@@ -21,11 +22,14 @@ private[changelog] object SplitDistinct extends Logging {
 
   private val metadataKey = "firesteel.buckets"
 
-  /** How many buckets there are, if the column tells one: with another number values lie elsewhere. */
+  /**
+   * The number of buckets, if the column has it. Another number would put values into other
+   * buckets.
+   */
   def bucketsOf(column: Attribute): Option[Long] =
     if (column.metadata.contains(metadataKey)) Some(column.metadata.getLong(metadataKey)) else None
 
-  /** The aggregate in two, or as it is. */
+  /** The aggregate as two, or unchanged. */
   def apply(aggregate: GroupAggregate): ChangelogOperator = {
     val buckets = SQLConf.get.getConf(ChangelogConf.DISTINCT_BUCKETS)
     if (buckets == 0 || !aggregate.distinct.contains(true)) aggregate
@@ -44,11 +48,11 @@ private[changelog] object SplitDistinct extends Logging {
       case sum: Sum => mayOverflowInParts(sum)
       case _ => true
     }
-    if (sets.size > 1) Some(s"its DISTINCT values are of different columns: ${sets.mkString(", ")}")
-    else other.map(function => s"${function.sql} is not computed from those of the parts")
+    if (sets.size > 1) Some(s"its DISTINCT values have different columns: ${sets.mkString(", ")}")
+    else other.map(function => s"${function.sql} cannot be computed from the results of parts")
   }
 
-  /** Of a sum that is an error or null when it overflows a part may overflow where the whole does not. */
+  /** If an overflow is an error or null, a part may overflow although the whole sum does not. */
   private def mayOverflowInParts(sum: Sum): Boolean = sum.child.dataType match {
     case _: DecimalType => true
     case LongType => sum.evalContext.evalMode != EvalMode.LEGACY
@@ -83,7 +87,7 @@ private[changelog] object SplitDistinct extends Logging {
     Projection(aggregate.keys ++ named(aggregate, wholes), above)
   }
 
-  /** A function of the parts' results. */
+  /** The function over the results of the parts. */
   private def whole(function: Expression, part: Attribute): Expression = function match {
     case _: Count => Sum(part)
     case sum: Sum => sum.copy(child = part)
@@ -92,7 +96,7 @@ private[changelog] object SplitDistinct extends Logging {
     case other => throw new IllegalStateException(s"no parts of $other")
   }
 
-  /** The results under their own ids; of no rows a count is no sum of counts. */
+  /** The results under their own ids. A count of no rows is 0, a sum of no counts is null. */
   private def named(aggregate: GroupAggregate, wholes: Seq[Attribute]): Seq[NamedExpression] =
     aggregate.results.zip(aggregate.functions).zip(wholes).map { case ((result, function), whole) =>
       val value = function match {

@@ -2,24 +2,28 @@ package io.firesteel.changelog.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, Descending, ExprId, NullsLast, SortOrder}
 
-/** How a Top-N keeps its state, by what its input may do (Flink: `RankProcessStrategy`). */
+/**
+ * How a Top-N keeps its state. It depends on the changes of the input (Flink:
+ * `RankProcessStrategy`).
+ */
 sealed abstract private[plan] class TopNStrategy(val name: String)
 
 private[plan] object TopNStrategy {
 
-  /** Rows only come: what is once beyond the last place stays there. */
+  /** The input is insert-only. A row behind the last place never returns. */
   case object AppendFast extends TopNStrategy("AppendFast")
 
   /**
-   * Rows are replaced, by ones that come no later in the order, and never go: a row that is beyond the
-   * last place stays there until it is replaced itself. Not by `DENSE_RANK`: of two better rows one may
-   * become the other's equal, and all behind them move up.
+   * Updates never worsen a row's place, and there are no deletions. A row behind the last place
+   * returns only by an update of its own. `DENSE_RANK` is excluded: an update can make a better row
+   * equal to another one, and then all rows behind move up.
    *
-   * @param key what tells rows apart; a table of one row has none, and is none the worse for `Retract`
+   * @param key the upsert key of the rows. A table of one row has an empty key, and uses `Retract`
+   *   at no cost.
    */
   final case class UpdateFast(key: Set[ExprId]) extends TopNStrategy("UpdateFast")
 
-  /** Anything may go, and any row take its place. */
+  /** Any row may be deleted, and any other row may take its place. */
   case object Retract extends TopNStrategy("Retract")
 
   def of(
@@ -30,7 +34,7 @@ private[plan] object TopNStrategy {
     if (input.changes.insertOnly) AppendFast
     else if (input.changes.deletes || function == PlaceFunction.DenseRank) Retract
     else {
-      // A row must stay in its partition, or it would have to be taken out of the one it leaves.
+      // A row must stay in its partition. Otherwise it had to be removed from its old one.
       val of = partition.map(_.exprId).toSet
       input.upsertKeys
         .find { key =>
@@ -39,12 +43,12 @@ private[plan] object TopNStrategy {
         .fold[TopNStrategy](Retract)(UpdateFast(_))
     }
 
-  /** Whether a row's replacement comes no later by this part of the order. */
+  /** Whether an update never worsens a row's place by this part of the order. */
   private def neverWorsens(order: SortOrder, key: Set[ExprId], input: Facts): Boolean =
     order.child match {
       case column: Attribute if key.contains(column.exprId) => true
       case column: Attribute =>
-        // A column that has no value yet has one later: a null must be last.
+        // A null may become a value later, so nulls must sort last.
         def nullIsLast = !column.nullable || order.nullOrdering == NullsLast
         input.trends.get(column.exprId).exists {
           case Trend.Rising => order.direction == Descending && nullIsLast

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{CollationKey, Exists, Expressi
 import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 import org.apache.spark.sql.catalyst.util.toPrettySQL
 
-/** Expressions as their user wrote them, or nearly so: what errors and plans call them. */
+/** The text of expressions for errors and plans, as close as possible to what the user wrote. */
 private[changelog] object UserText {
 
   private val longest = 60
@@ -12,13 +12,13 @@ private[changelog] object UserText {
   /** An expression in an error. */
   def of(expression: Expression): String = readable(expression).sql
 
-  /** The name of a column that is computed. */
+  /** The name of a computed column. */
   def name(expression: Expression): String = {
     val text = toPrettySQL(readable(expression))
     if (text.length <= longest) text else text.take(longest) + "..."
   }
 
-  /** With subqueries that can be told from others, and without what was added to values for state. */
+  /** Gives subqueries distinct texts, and removes casts to normal forms that state needs. */
   private def readable(expression: Expression): Expression = expression.transform {
     case in: InSubquery =>
       val values = in.values match {

@@ -11,26 +11,26 @@ import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation
 import org.apache.spark.sql.firesteel.streamExecutionOf
 import org.apache.spark.sql.streaming.OutputMode
 
-/** What a streaming query would run as, were it started. */
+/** Explains a streaming query that is not started. */
 object ExplainStream {
 
   /**
-   * Explains an analysed query in an output mode: what fired, the changelog of each operator, and
-   * the physical plan. What cannot be started in that mode is refused as it would be then; but append
-   * mode tells every change, as with `row_kind()`.
+   * Explains an analysed query in an output mode: fired rules, the changelog mode of each operator,
+   * and the physical plan. A query that cannot start in that mode raises the same error as its
+   * start. Exception: append mode shows every change, as with `row_kind()`.
    */
   def apply(session: SparkSession, query: LogicalPlan, mode: OutputMode): Explain =
     RewriteStreamingWrite.planned(query, mode) match {
       case None => Explain.of(streamExecutionOf(session, query, mode).executedPlan)
       case Some((plan, inferred)) =>
-        // Complete mode is ours: Spark's own planner would ask for an aggregate of its own.
+        // In complete mode Spark's own planner would require one of its own aggregates.
         val planned = streamExecutionOf(session, plan, OutputMode.Append()).executedPlan
         val explained = Explain.of(planned)
         explained.copy(plan = s"${ChangelogText(inferred)}\n${explained.plan}")
     }
 }
 
-/** Operators as a tree, each with its changelog mode and what identifies its rows. */
+/** Operators as a tree, each with its changelog mode and upsert keys. */
 private[rules] object ChangelogText {
 
   def apply(root: Inferred): String =
@@ -53,11 +53,13 @@ private[rules] object ChangelogText {
 }
 
 /**
- * Lets `df.explain()` show what a stream would run as. It knows no output mode: a query that Spark runs
- * by itself in any mode is shown as Spark's, any other as telling every change.
+ * Lets `df.explain()` show a stream as it would run. `df.explain()` knows no output mode. A query
+ * that Spark runs by itself in some mode is shown as Spark's plan. Any other query is shown with
+ * every change.
  *
- * It runs where Spark makes plans alike for its cache, the only step between analysis and optimizer
- * that plans of a query take that is explained. A stream that runs has other relations in its plan.
+ * The rule runs where Spark normalizes plans for its cache. An explained plan takes no other step
+ * between analysis and optimizer. A running stream has other relations in its plan, so the rule
+ * does not change it.
  */
 object ExplainStreams extends Rule[LogicalPlan] {
 

@@ -15,12 +15,12 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.types.IntegerType
 
 /**
- * Plans the nodes of a changelog. Each keeps to itself what it reads: below it stands a projection to
- * exactly its columns, for which Spark generates code together with the scan.
+ * Plans the nodes of a changelog. Below each operator stands a projection to exactly the columns
+ * that it reads, for which Spark generates code together with the scan.
  */
 object PlanChangelog extends SparkStrategy {
 
-  /** As `firesteel.explain` names it; operators are handed it. */
+  /** The rule's name in `firesteel.explain`, passed to the operators. */
   private def ruleName = RewriteStreamingWrite.getClass.getSimpleName.stripSuffix("$")
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {

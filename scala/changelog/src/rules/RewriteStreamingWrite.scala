@@ -24,10 +24,10 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
 
 /**
- * Makes a changelog of a streaming query that Spark refuses, that selects `row_kind()` or whose
- * source tells the kinds of its rows. Every other query stays Spark's, to the node.
+ * Rewrites a streaming query as a changelog if Spark refuses it, if it selects `row_kind()` or if
+ * it reads a changelog source. Every other query stays Spark's own plan.
  *
- * It runs before Spark's own check of streaming plans, and once: what it writes passes that check.
+ * The rule runs once, before Spark checks streaming plans. The rewritten plan passes that check.
  */
 object RewriteStreamingWrite extends Rule[LogicalPlan] {
 
@@ -45,8 +45,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   }
 
   /**
-   * The plan that a query would run as, and what inference says of it; nothing when it stays
-   * Spark's. A query in append mode is taken as one that selects `row_kind()`, whatever it selects.
+   * The plan that a query would run as, and the results of inference; none if it stays Spark's
+   * plan. In append mode the query is read as if it selected `row_kind()`.
    */
   def planned(query: LogicalPlan, mode: OutputMode): Option[(LogicalPlan, Inferred)] = {
     val whole = inlined(query)
@@ -64,18 +64,21 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   def becomesChangelog(query: LogicalPlan, mode: OutputMode): Boolean =
     changelogOf(inlined(query), mode).nonEmpty
 
-  /** Common table expressions are written where they are read, also those of a view. */
+  /** Writes common table expressions into the places that read them, also those of a view. */
   private def inlined(query: LogicalPlan): LogicalPlan =
     if (query.exists(_.isInstanceOf[WithCTE])) InlineCTE(alwaysInline = true).apply(query)
     else query
 
-  /** Written in each place where it is read, a common table expression is computed in each. */
+  /**
+   * An inlined common table expression is computed in each place, so it must give the same rows in
+   * each.
+   */
   private def requireOneAnswer(query: LogicalPlan): Unit = {
     def read(plan: LogicalPlan) =
       plan.collectWithSubqueries { case reading: CTERelationRef => reading.cteId }
     val definitions =
       query.collectWithSubqueries { case WithCTE(_, definitions) => definitions }.flatten
-    // What is read by one that is read twice is read twice, too.
+    // If A is read twice and reads B, then B is read twice, too.
     @tailrec
     def closure(ids: Set[Long]): Set[Long] = {
       val more = ids ++ definitions.filter(d => ids(d.id)).flatMap(d => read(d.child))
@@ -90,7 +93,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       .foreach(varying => throw ChangelogErrors.notRepeatable("WITH", varying.sql))
   }
 
-  /** Whether a query becomes a changelog, and what Spark has said against it if it did. */
+  /** Whether a query becomes a changelog, and Spark's reason for refusing it, if it does. */
   private def changelogOf(query: LogicalPlan, mode: OutputMode): Option[Option[String]] =
     if (query.exists(_.isInstanceOf[ChangelogNode])) None
     else if (tellsRowKinds(query)) {
@@ -104,14 +107,14 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       }.map(Some(_))
     }
 
-  /** A query that Spark runs by itself keeps state as Spark does. */
+  /** Spark's own plans keep state as Spark does, without a time to live. */
   private def asSparks(write: WriteToStreamStatement): LogicalPlan = {
     val query = StateTtl.removed(write.inputQuery)
     if (query eq write.inputQuery) write
     else {
       logWarning(
-        "The hint STATE_TTL has no effect: Spark runs the query by itself, and closes state by " +
-          "watermarks alone.")
+        "The hint STATE_TTL has no effect: Spark runs the query by itself and removes state only " +
+          "by watermarks.")
       write.copy(inputQuery = query)
     }
   }
@@ -122,7 +125,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     case _ => ()
   }
 
-  /** Who gets each micro-batch as it is may apply its changes: the column of kinds says what they are. */
+  /**
+   * `foreachBatch` may apply the changes to a table, so the column of kinds carries their metadata.
+   */
   private def changesFor(
       write: WriteToStreamStatement,
       query: LogicalPlan,
@@ -154,7 +159,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     (Project(outputOf(query, shown), shown), inferred)
   }
 
-  /** Every change of the result, its kind in a column of its own. */
+  /** Every change of the result, with its kind in a further column. */
   private def everyChange(query: LogicalPlan, refused: Option[String]): (LogicalPlan, Inferred) = {
     val read = PruneColumns(new ParseQuery(updateBefore = true, refused).read(query))
     val inferred = InferChangelog(read, updateBefore = true)
@@ -162,7 +167,10 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     (Project(outputOf(query, written.plan) ++ written.kind, written.plan), inferred)
   }
 
-  /** An upsert stream says of a row that it is new or changed, and by which key. */
+  /**
+   * Requires the keys of an upsert stream, and without `row_kind()` also a result without
+   * deletions.
+   */
   private def requireUpsertKey(inferred: Inferred): Unit =
     inferred.where(_.isInstanceOf[ChangeEvents]) match {
       case Some(events) =>
@@ -177,7 +185,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       case None => ()
     }
 
-  /** What identifies the rows that changes are of, from `row_kind()` up to the result. */
+  /** The upsert keys of the changed rows, followed from `row_kind()` up to the result. */
   private def keysOfEvents(query: Inferred): Set[Set[ExprId]] = query.operator match {
     case ChangeEvents(columns, _, _) =>
       ColumnFacts.mapKeys(columns, query.inputs.head.facts.upsertKeys)
@@ -186,14 +194,14 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     case _ => query.inputs.headOption.fold(Set.empty[Set[ExprId]])(keysOfEvents)
   }
 
-  /** The whole result at every micro-batch, and what the query does with it at last. */
+  /** The whole result at every micro-batch, and the query's last sort and projections. */
   private case class WholeResult(table: ChangelogTable, last: LastOrder, inferred: Inferred) {
     def sorted: LogicalPlan = last.over(table)
   }
 
   /**
-   * Complete mode. Spark takes the mode only with one of its own aggregates in the plan, so the
-   * statement is resolved as one that appends.
+   * Complete mode. Spark accepts the mode only with one of its own aggregates in the plan, so the
+   * statement is resolved in append mode first.
    */
   private def complete(
       write: WriteToStreamStatement,
@@ -235,7 +243,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private def outputOf(query: LogicalPlan, written: LogicalPlan): Seq[NamedExpression] =
     query.output.map((a: Attribute) => written.output.find(_.exprId == a.exprId).get)
 
-  /** Whether a source of the query, or the query itself, tells the kinds of its rows. */
+  /** Whether the query selects `row_kind()` or reads a changelog source. */
   private def tellsRowKinds(query: LogicalPlan): Boolean =
     asksRowKind(query) || query.exists(_.isInstanceOf[FromChangelog])
 
@@ -243,8 +251,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     query.exists(_.expressions.exists(RowKindFunction.isIn))
 
   /**
-   * What Spark says against the query; nothing when it runs it by itself, and rightly: without its
-   * check of correctness it would answer aggregates over aggregates wrongly.
+   * Spark's reason for refusing the query; none if Spark runs it. Its check of correctness counts
+   * even if it is switched off, because Spark would then answer aggregates over aggregates wrongly.
    */
   private def refusal(query: LogicalPlan, mode: OutputMode): Option[String] = {
     val strict = conf.clone()

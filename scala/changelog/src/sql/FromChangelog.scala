@@ -4,16 +4,18 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 
 /**
- * The table whose changes the rows of `child` are: `from_changelog(TABLE(t), ...)`.
+ * The table that a changelog makes: `from_changelog(TABLE(t), ...)`. The rows of `child` are its
+ * changes.
  *
- * Of a stream it stays in the analysed query, for [[ParseQuery]] to find; of a batch
- * [[ResolveFromChangelog]] makes the table itself.
+ * In a stream the node stays in the analysed query, and [[ParseQuery]] reads it. In a batch query
+ * [[ResolveFromChangelog]] replaces it by a plan of the table.
  *
- * @param function as the user wrote it: it has other names in errors
- * @param op the column that tells each row's kind
- * @param keys by which a row replaces or deletes another; none where rows are taken back whole
- * @param sequence by which of two rows of a key the later is told; none where it is the one that
- *   comes later
+ * @param function the function that the user called; errors show it
+ * @param op the column with the kind of each row
+ * @param keys the columns by which a row replaces or deletes another; empty if retractions repeat
+ *   the whole row
+ * @param sequence the columns that order the rows of one key; empty if rows count in the order of
+ *   arrival
  */
 final private[changelog] case class FromChangelog(
     function: String,
@@ -31,7 +33,7 @@ final private[changelog] case class FromChangelog(
   def opColumn: Attribute = op.toAttribute
   def keyColumns: Seq[Attribute] = keys.map(_.toAttribute)
 
-  /** Of two rows of a key, what the key says is no difference. */
+  /** The sequence without columns of the key, which are equal for all rows of a key. */
   def sequenceColumns: Seq[Attribute] =
     sequence.map(_.toAttribute).filterNot(c => keyColumns.exists(_.exprId == c.exprId))
 

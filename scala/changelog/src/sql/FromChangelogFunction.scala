@@ -6,10 +6,10 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
- * `SELECT * FROM from_changelog(TABLE(t), op => 'op', keys => array('k'), sequence_by => 'ts')`: the
- * table that the rows of `t` are the changes of.
+ * `SELECT * FROM from_changelog(TABLE(t), op => 'op', keys => array('k'), sequence_by => 'ts')`:
+ * the table whose changes are the rows of `t`.
  *
- * As SQL it reaches every client, as a plan it survives views and Spark Connect.
+ * It is a SQL function, so every client can call it, and it works in views and over Spark Connect.
  */
 object FromChangelogFunction {
 
@@ -26,7 +26,7 @@ object FromChangelogFunction {
       passed.text("op").getOrElse("op"))
   }
 
-  /** The source over rows whose column `op` tells their kinds. */
+  /** The source whose rows have their kinds in the column `op`. */
   private[changelog] def of(
       passed: SourceArguments,
       rows: LogicalPlan,

@@ -9,15 +9,16 @@ import org.apache.spark.sql.firesteel.{asNullable, parseExpression}
 import org.apache.spark.sql.types.{DataType, StringType, StructType}
 
 /**
- * `SELECT * FROM from_debezium(TABLE(t), 'id INT, name STRING', keys => array('id'))`: the table whose
- * changes Debezium wrote to `value` as JSON, with or without its schema around the payload.
+ * `SELECT * FROM from_debezium(TABLE(t), 'id INT, name STRING', keys => array('id'))`: the table
+ * whose changes Debezium wrote to the column `value` as JSON, with or without a schema around the
+ * payload.
  *
  * {{{
  *   {"before": {..}, "after": {..}, "op": "u"}      -U before, +U after
  *   {"before": null, "after": {..}, "op": "u"}      an update by its key
  * }}}
  *
- * A value that is null, as a deletion's tombstone, says nothing; JSON that is none is an error.
+ * A null value (the tombstone after a deletion) is ignored. Invalid JSON is an error.
  */
 object FromDebeziumFunction {
 
@@ -37,7 +38,7 @@ object FromDebeziumFunction {
   // No column of a table has this name.
   private val op = "__op"
 
-  /** As DDL, or as JSON, which Python's types can write of themselves. */
+  /** The schema as DDL, or as JSON, which is how Python passes its types. */
   private def rowType(text: String): StructType = {
     val written =
       if (text.trim.startsWith("{")) DataType.fromJson(text).asInstanceOf[StructType]
@@ -61,7 +62,10 @@ object FromDebeziumFunction {
   private def payload(field: String): NamedExpression =
     Alias(parsedSql(s"coalesce(event.payload.$field, event.$field)"), field)()
 
-  /** One row for each side that is told; a side that must be there and is not has no kind. */
+  /**
+   * One row for each side of the event. If a required side is missing, the kind is an unknown one,
+   * which is then an error.
+   */
   private val written: String =
     s"""inline(CASE
        |  WHEN op = 'u' AND before IS NOT NULL AND after IS NOT NULL

@@ -10,12 +10,12 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{ImperativeAggregate,
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * The row that the changes of a key leave behind, by their sequence; null when they leave none. It finds
- * the newest change as a stream does, by [[KeyChanges]].
+ * The row that the changes of one key leave, ordered by the sequence. It is null if they leave
+ * none. [[KeyChanges]] finds the newest change, in streams as well.
  *
- * @param columns of a change, then its kind and its place in the input
- * @param sequence places among the columns
- * @param rowType of a change, named
+ * @param columns the columns of a change, then its kind and its position in the input
+ * @param sequence positions of the sequence among the columns
+ * @param rowType the type of a change, with names
  */
 final private[changelog] case class LastChange(
     columns: Seq[Expression],

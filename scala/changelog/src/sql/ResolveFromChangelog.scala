@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types.StringType
 
-/** Checks the columns that a changelog is read by; of a batch, makes its table. */
+/** Checks the columns of a changelog source. In a batch query it makes the table. */
 object ResolveFromChangelog extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {

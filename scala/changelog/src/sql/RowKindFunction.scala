@@ -9,14 +9,14 @@ import org.apache.spark.sql.types.{DataType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * `row_kind()`: `+I`, `-U`, `+U` or `-D`. In a streaming query the rewrite replaces it by what the
- * changelog tells; in a batch query rows only ever come.
+ * `row_kind()`: `+I`, `-U`, `+U` or `-D`. In a streaming query the rewrite replaces it by the kind
+ * of each row. In a batch query every row is an insert.
  */
 final case class RowKindFunction() extends LeafExpression {
   override def dataType: DataType = StringType
   override def nullable: Boolean = false
   override def prettyName: String = RowKindFunction.name
-  // Not foldable: a constant would be computed before the rewrite sees it.
+  // Not foldable: Spark would compute a constant before the rewrite sees it.
   override def eval(input: InternalRow): Any = RowKindFunction.inserted
   override protected def doGenCode(context: CodegenContext, code: ExprCode): ExprCode =
     Literal(RowKindFunction.inserted, StringType).genCode(context)
@@ -31,7 +31,7 @@ object RowKindFunction {
   val description: (FunctionIdentifier, ExpressionInfo, Seq[Expression] => Expression) =
     (FunctionIdentifier(name), new ExpressionInfo(classOf[RowKindFunction].getName, name), build)
 
-  /** Whether an expression asks for the kind of a row. */
+  /** Whether an expression contains `row_kind()`. */
   private[changelog] def isIn(expression: Expression): Boolean =
     expression.exists(_.isInstanceOf[RowKindFunction])
 
@@ -45,7 +45,7 @@ object RowKindFunction {
           "expected" -> s"$name()"))
     }
 
-  /** The name of the kind in a column; of a result without kinds, `+I`. */
+  /** The name of the kind in a column. A result without kinds has `+I`. */
   private[changelog] def nameOf(kind: Option[Expression]): Expression = kind match {
     case None => Literal(inserted, StringType)
     case Some(number) =>

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.{ArrayType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
-/** The arguments of a table function, by place or by name. */
+/** The arguments of a table function, by position or by name. */
 final private[sql] class SourceArguments(
     val function: String,
     names: Seq[String],
@@ -28,7 +28,7 @@ final private[sql] class SourceArguments(
     read.toMap
   }
 
-  /** The plan of `TABLE(t)`, as it is: neither spread nor sorted. */
+  /** The plan of `TABLE(t)`, without `PARTITION BY` and `ORDER BY`. */
   def table(name: String): LogicalPlan = byName.get(name) match {
     case Some(of: FunctionTableSubqueryArgumentExpression)
         if !of.hasRepartitioning && of.orderByExpressions.isEmpty =>
@@ -41,7 +41,7 @@ final private[sql] class SourceArguments(
     case other if other != null => throw wrong()
   }
 
-  /** One name or an array of them. */
+  /** One name or an array of names. */
   def names(name: String): Seq[String] = byName.get(name) match {
     case None => Nil
     case Some(list) =>

@@ -10,10 +10,10 @@ import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
 import org.apache.spark.sql.types.{BooleanType, ByteType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
-/** What sources call the kinds of their rows: in any case, and no other name. */
+/** The names that sources use for kinds of rows, in any case. Other names are errors. */
 private[changelog] object SourceKinds {
 
-  /** Flink's, Debezium's, and those of Spark's `Changelog` and of Delta's change feed. */
+  /** The names of Flink, Debezium, Spark's `Changelog` and Delta's change feed. */
   private val names: Seq[(Byte, Seq[String])] = Seq(
     RowKind.Insert -> Seq("+I", "I", "insert", "c", "create", "r", "read"),
     RowKind.UpdateBefore -> Seq("-U", "update_before", "update_preimage"),
@@ -21,7 +21,7 @@ private[changelog] object SourceKinds {
     RowKind.Delete -> Seq("-D", "D", "delete")
   )
 
-  /** Updates that tell their row alone: what was there before is known by the key, or not at all. */
+  /** Updates without the row before. The key finds that row, so these names need keys. */
   private val upserts: Seq[String] = Seq("U", "update", "upsert")
 
   private val kinds: Map[UTF8String, Byte] =
@@ -32,7 +32,7 @@ private[changelog] object SourceKinds {
   private def lowered(name: String): UTF8String =
     UTF8String.fromString(name.toLowerCase(Locale.ROOT))
 
-  /** The kind that a column tells, as a number. */
+  /** The kind in a column, as a number. */
   def read(column: Attribute, keyed: Boolean): Expression =
     StaticInvoke(
       getClass,
@@ -43,11 +43,11 @@ private[changelog] object SourceKinds {
       returnNullable = false)
 
   /**
-   * Whether a row of that name comes or goes. Nothing says that a source gives the two sides of an
-   * update one after the other, so they are a deletion and an insertion; of rows with a key the first
-   * stays an update-before, which [[ArrivalOrder]] tells from a deletion.
+   * The kind of a row with this name. A source need not emit the two sides of an update together,
+   * so they are a deletion and an insert. With keys the first side stays an update-before, because
+   * [[ArrivalOrder]] sorts it differently from a deletion.
    *
-   * @param keyed whether a row replaces another of its key
+   * @param keyed whether a row replaces the row with the same key
    */
   def of(name: UTF8String, keyed: Boolean, column: UTF8String): Byte = {
     val known = if (name == null) None else kindOf(name)

@@ -12,8 +12,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types.StringType
 
 /**
- * The hint `STATE_TTL('1d')`: how long the operators below it keep state, unless another hint below
- * says otherwise. It stands in for [[ChangelogConf.STATE_TTL]].
+ * The hint `STATE_TTL('1d')`: the time to live of the state of all operators below it, down to the
+ * next such hint. It overrides [[ChangelogConf.STATE_TTL]].
  */
 final private[changelog] case class StateTtl(ms: Long, child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
@@ -23,7 +23,7 @@ final private[changelog] case class StateTtl(ms: Long, child: LogicalPlan) exten
 
 private[changelog] object StateTtl {
 
-  /** The query without its hints: for those who do not know them. */
+  /** The query without its hints, for rules that do not know them. */
   def removed(plan: LogicalPlan): LogicalPlan =
     if (!plan.exists(_.isInstanceOf[StateTtl])) plan
     else AnalysisHelper.allowInvokingTransformsInAnalyzer {
@@ -32,8 +32,9 @@ private[changelog] object StateTtl {
 }
 
 /**
- * Reads the hint, among Spark's own hint rules. In SQL it stands below the query's `ORDER BY` and
- * `LIMIT`, which would then not see the aggregate that they sort by: it is put over them.
+ * Reads the hint, among Spark's own hint rules. In SQL the hint stands below the query's `ORDER BY`
+ * and `LIMIT`. Spark resolves a sort against the aggregate right below it, so this rule moves the
+ * hint above them.
  */
 object ResolveStateTtl extends Rule[LogicalPlan] {
 

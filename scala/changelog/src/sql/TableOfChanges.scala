@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate,
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.firesteel.Files
 
-/** The table that a changelog in a batch query leaves behind, by Spark's own operators. */
+/** The table that a changelog leaves in a batch query, written with Spark's own operators. */
 private[sql] object TableOfChanges {
 
   def apply(source: FromChangelog): LogicalPlan = {
@@ -19,7 +19,7 @@ private[sql] object TableOfChanges {
 
   private def comes(kind: Expression): Expression = EqualTo(kind, Literal(RowKind.Insert))
 
-  /** Each row as often as it came, less as often as it went. */
+  /** Each row as often as it was inserted, minus the times it was deleted. */
   private def counted(source: FromChangelog, kind: Alias): LogicalPlan = {
     val columns = source.output
     val sign = If(comes(kind.toAttribute), Literal(1L), Literal(-1L))
@@ -39,7 +39,7 @@ private[sql] object TableOfChanges {
     Project(rows.zip(columns).map { case (row, column) => as(column, row) }, all)
   }
 
-  /** Each key's last row, if that is not a deletion: by its place in its input partition. */
+  /** The last row of each key by its position in its input partition, unless it is a deletion. */
   private def newest(source: FromChangelog, kind: Alias): LogicalPlan = {
     val arrival = Alias(MonotonicallyIncreasingID(), "arrival")()
     val numbered = Project(source.output :+ kind :+ arrival, source.child)
@@ -49,7 +49,7 @@ private[sql] object TableOfChanges {
     shown(source, last, isThere, numbered)
   }
 
-  /** Each key's last row by the sequence, if there is one; see [[LastChange]]. */
+  /** The last row of each key by the sequence, if there is one; see [[LastChange]]. */
   private def newestBySequence(source: FromChangelog, kind: Alias): LogicalPlan = {
     val arrival = Alias(MonotonicallyIncreasingID(), "arrival")()
     val numbered = Project(source.output :+ kind :+ arrival, source.child)
@@ -62,7 +62,7 @@ private[sql] object TableOfChanges {
     shown(source, last, IsNotNull(last.toAttribute), numbered)
   }
 
-  /** The rows of the keys of which one is there. */
+  /** The rows of keys that still have a row. */
   private def shown(
       source: FromChangelog,
       last: Alias,
@@ -81,7 +81,7 @@ private[sql] object TableOfChanges {
       Seq(Literal(s"c$i"), column)
     })
 
-  /** The column by its own id: parts of the query that are resolved already read it so. */
+  /** Keeps the id of the column, because resolved parts of the query already read it. */
   private def as(column: Attribute, value: Expression): NamedExpression =
     if (value == column) column else Alias(value, column.name)(column.exprId, column.qualifier)
 }

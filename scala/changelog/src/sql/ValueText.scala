@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Cast, EvalMode, Expression}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StringType
 
-/** A value of any type as text. Where Spark can neither compare nor hash a type, its text stands for it. */
+/** A value of any type as text, for types that Spark can neither compare nor hash. */
 private[changelog] object ValueText {
 
   def of(value: Expression): Expression =

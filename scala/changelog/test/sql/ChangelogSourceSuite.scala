@@ -173,7 +173,7 @@ class ChangelogSourceSuite extends ChangelogSuite {
             val text = Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null)
               .map(_.getMessage).mkString("\n")
             assert(
-              text.contains("FIRESTEEL_CHANGELOG_UNKNOWN_KIND") && text.contains(s"says $shown"))
+              text.contains("FIRESTEEL_CHANGELOG_UNKNOWN_KIND") && text.contains(s"has $shown"))
           }
         }
     }

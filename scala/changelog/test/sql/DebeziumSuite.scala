@@ -75,7 +75,7 @@ class DebeziumSuite extends ChangelogSuite {
     event("u", "null", row(1, "a")) -> "FIRESTEEL_CHANGELOG_UPDATE_WITHOUT_KEYS",
     event("d", "null", "null") -> "'d without before'",
     event("c", "null", "null") -> "'c without after'",
-    event("t", "null", "null") -> "says 't'",
+    event("t", "null", "null") -> "has 't'",
     Row("k", "no JSON") -> "MALFORMED_RECORD_IN_PARSING"
   ).foreach { case (change, text) =>
     test(s"an error that says $text: $change") {

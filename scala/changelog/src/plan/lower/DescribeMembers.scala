@@ -8,15 +8,16 @@ import java.util.IdentityHashMap
 import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId}
 
 /**
- * What the checkpoint keeps of each operator with state, see [[MemberRecord]].
+ * The record of each operator with state for the checkpoint, see [[MemberRecord]].
  *
- * A stateless operator above one, up to the next with state or to the result, decides which of its
- * changes were emitted, and how: so its condition, or its columns, belong to the one below. Of an
- * append-only result nothing is retracted: another condition holds from then on, as with Spark.
+ * A filter or projection above an operator with state decides which of its changes were emitted,
+ * and in which form. So its condition or columns belong to the record of the operator below it. If
+ * a result is append-only, nothing is retracted: a new condition holds from the restart on, as in
+ * Spark.
  */
 private[changelog] object DescribeMembers {
 
-  /** That of the whole result, for complete mode. */
+  /** The record of the whole result, for complete mode. */
   def whole(root: Inferred): MemberRecord =
     MemberRecord("Table", columns = root.operator.output.map(textOf(root.operator).of))
 
@@ -27,7 +28,7 @@ private[changelog] object DescribeMembers {
     found
   }
 
-  /** @param columns what is read of the result, in no order: columns that change places stay theirs */
+  /** @param columns the columns read of the result, sorted by name: their order may change */
   final private case class Above(filters: Seq[String], columns: Seq[String])
 
   private def describe(
@@ -91,7 +92,7 @@ private[changelog] object DescribeMembers {
 
   private def textOf(operator: ChangelogOperator): QueryText = textOf(Seq(operator))
 
-  /** How columns of operators are written. */
+  /** The text of the operators' columns. */
   private def textOf(operators: Seq[ChangelogOperator]): QueryText =
     new QueryText(operators.map(meaning).foldLeft(Map.empty[ExprId, String])(_ ++ _))
 
@@ -124,7 +125,7 @@ private[changelog] object DescribeMembers {
     }
   }
 
-  /** Columns of a source by their names; of equal ones by their order, too. */
+  /** Columns of a source by their names. Equal names get a number. */
   private def named(columns: Seq[Attribute]): Map[ExprId, String] =
     columns.groupBy(_.name).values.flatMap { same =>
       same.zipWithIndex.map { case (column, i) =>

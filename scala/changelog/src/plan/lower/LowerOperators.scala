@@ -11,14 +11,14 @@ import java.util.IdentityHashMap
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, LogicalPlan, Project, Union}
 
-/** A logical plan for an operator, and its column of kinds; none where rows only come. */
+/** The logical plan of an operator, and its column of kinds; none if the rows are insert-only. */
 final private[lower] case class Written(plan: LogicalPlan, kind: Option[Attribute])
 
 /**
- * Writes operators as a logical plan, of Spark's own nodes wherever these do.
+ * Writes operators as a logical plan, of Spark's own nodes where possible.
  *
- * @param closes whether the watermark closes groups, and late rows are left out
- * @param members what the checkpoint keeps of each operator with state
+ * @param closes whether the watermark closes groups and drops late rows
+ * @param members the records of operators with state for the checkpoint
  */
 final private[changelog] class LowerOperators(
     closes: Boolean,
@@ -60,7 +60,7 @@ final private[changelog] class LowerOperators(
       normalize.keys,
       normalize.columns,
       normalize.sequence,
-      // The source may take a row back whenever it likes: the watermark closes nothing.
+      // The source may retract any row at any time, so the watermark closes nothing.
       contract(
         Some(kind.toAttribute),
         kindOut,
@@ -73,8 +73,8 @@ final private[changelog] class LowerOperators(
   }
 
   /**
-   * Rows stay where they are and in their order: a join that spread them by its own keys would put
-   * changes of one row out of order.
+   * Keeps rows in their tasks and in their order. A shuffle by the join's keys would put changes of
+   * one row out of order.
    */
   private def tableJoin(join: TableJoin, inferred: Inferred, input: Written): Written = {
     StateTypes.require("Join", join.input.output ++ join.table.columns)
@@ -128,10 +128,10 @@ final private[changelog] class LowerOperators(
     val columns = topN.input.output.filterNot(c => topN.partition.exists(_.exprId == c.exprId))
     val below = inferred.inputs.head
     val strategy = topN.strategy(below.facts)
-    // The only row of a partition is kept as a value: nothing is compared with what it carries.
+    // The only row of a partition is a value in state, so its columns are never compared.
     val isValue = topN.places.isFirst && strategy != TopNStrategy.Retract
     StateTypes.require("TopN", if (isValue) topN.partition else topN.partition ++ columns)
-    // Rows that are replaced are found by their key; none is taken back.
+    // Updates find the old row by its key, and no row is retracted.
     val upserts = (strategy, input.kind) match {
       case (TopNStrategy.UpdateFast(_), Some(its)) if below.updateBefore =>
         withoutBefore(input.plan, its)
@@ -161,7 +161,7 @@ final private[changelog] class LowerOperators(
     Written(Project(topN.shown :+ kind, node), Some(kind))
   }
 
-  /** That of an operator with one input. */
+  /** The contract of an operator with one input. */
   private def contract(
       kindIn: Option[Attribute],
       kindOut: Attribute,
@@ -177,7 +177,7 @@ final private[changelog] class LowerOperators(
     inferred.mode,
     members.get(inferred.operator))
 
-  /** The column by which the watermark closes what an operator keeps apart by these, and when. */
+  /** The key column by which the watermark closes the operator's state, and when it does. */
   private def closing(keys: Seq[Attribute], inferred: Inferred): (Option[Attribute], Watermark) = {
     val facts = inferred.inputs.head.facts
     val by = if (closes) ColumnFacts.closing(keys, facts) else None
@@ -190,7 +190,8 @@ final private[changelog] class LowerOperators(
   private def filter(condition: Expression, input: Written, splitsUpdates: Boolean): Written =
     input.kind match {
       case Some(kind) if splitsUpdates =>
-        // As Spark's own filter does it: what comes after a condition that does not hold is not computed.
+        // As in Spark's own filter: after a condition that fails, later conditions are not
+        // computed.
         val inTurn = splitConjunctivePredicates(condition).reduceRight[Expression] {
           (first, others) =>
             If(first, others, Literal.FalseLiteral)
@@ -204,7 +205,10 @@ final private[changelog] class LowerOperators(
       case _ => Written(Filter(condition, input.plan), input.kind)
     }
 
-  /** Rows of an update come and go by themselves: there may be more of the one than of the other. */
+  /**
+   * Updates become deletions and inserts, because their two sides may have different numbers of
+   * rows.
+   */
   private def generate(generation: Generation, input: Written): Written = {
     def generate(child: LogicalPlan) = Generate(
       generation.generator,
@@ -232,7 +236,7 @@ final private[changelog] class LowerOperators(
       Written(Expand(rows, expansion.output :+ newKind, input.plan), Some(newKind))
   }
 
-  /** The kind of a row that comes or goes by itself. */
+  /** The kind without updates: an insert or a deletion. */
   private def alone(kind: Attribute): Expression = {
     val goes = Literal(RowKind.Delete)
     If(
@@ -253,7 +257,7 @@ final private[changelog] class LowerOperators(
       Written(named(whole, union.output), Some(whole.output.last))
     }
 
-  /** A union's columns are those of its first input; the query reads them by other ids. */
+  /** A union has the columns of its first input. The query reads them by other ids. */
   private def named(union: Union, columns: Seq[Attribute]): LogicalPlan = {
     val has = union.output
     val renamed = columns.zip(has).map { case (wanted, column) =>
@@ -280,11 +284,11 @@ private[changelog] object LowerOperators {
   def apply(inferred: Inferred): Written =
     new LowerOperators(closes = true, DescribeMembers(inferred))(inferred)
 
-  /** In complete mode every group is told, whatever the watermark: as Spark's own does. */
+  /** Complete mode emits every group, whatever the watermark, as Spark does. */
   def complete(inferred: Inferred): Written =
     new LowerOperators(closes = false, DescribeMembers(inferred))(inferred)
 
-  /** The changelog without update-before rows: each key's newest row, and deletions. */
+  /** The changelog without update-before rows: the newest row of each key, and deletions. */
   def withoutBefore(plan: LogicalPlan, kind: Attribute): LogicalPlan =
     Filter(And(IsNotNull(kind), Not(EqualTo(kind, Literal(RowKind.UpdateBefore)))), plan)
 }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, HintInfo, Join, JoinHint, LogicalPlan, Project}
 import org.apache.spark.sql.types.LongType
 
-/** Rows of a changelog with what a table that is no stream has for them, by Spark's own nodes. */
+/** A join of a changelog with a table that is no stream, written with Spark's own nodes. */
 private[lower] object LowerTableJoin {
 
   def apply(join: TableJoin, rows: LogicalPlan, kind: Attribute): LogicalPlan = join.table match {
@@ -35,7 +35,7 @@ private[lower] object LowerTableJoin {
       Project(rows.output ++ table.values, rows))
   }
 
-  /** For a row that goes nothing is asked: what was found for it is in state. */
+  /** A retraction looks nothing up: its matches are in state. */
   private def joinedByKey(
       join: TableJoin,
       table: JoinedTable.ByKey,

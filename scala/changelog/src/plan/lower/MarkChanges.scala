@@ -5,10 +5,10 @@ import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.core.changes.ChangelogMetadata
 import org.apache.spark.sql.catalyst.expressions.{Alias, ExprId, NamedExpression}
 
-/** Writes [[ChangelogMetadata]] onto the column of kinds of a query's result. */
+/** Writes [[ChangelogMetadata]] onto the result's column of kinds. */
 private[changelog] object MarkChanges {
 
-  /** The query's columns; that of kinds, if it is passed on unchanged, carries the metadata. */
+  /** The query's columns. A column of kinds that is passed on unchanged gets the metadata. */
   def apply(columns: Seq[NamedExpression], query: Inferred): Seq[NamedExpression] =
     traced(query).fold(columns) { events =>
       val names = columns.map(c => c.exprId -> c.name).toMap
@@ -24,7 +24,7 @@ private[changelog] object MarkChanges {
       kinds: Set[ExprId],
       updateBefore: Boolean)
 
-  /** From `row_kind()` up to the result; none where rows are left out on the way. */
+  /** Follows `row_kind()` up to the result; none if a filter drops rows on the way. */
   private def traced(query: Inferred): Option[Events] = query.operator match {
     case ChangeEvents(columns, updateBefore, _) =>
       val from = query.inputs.head

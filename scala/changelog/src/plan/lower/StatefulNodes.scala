@@ -7,10 +7,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.types.ByteType
 
 /**
- * A logical operator of a changelog, with the kinds of its rows in columns.
+ * A logical operator of a changelog, with a column of kinds.
  *
- * It has a result of its own, whose rows are not those of the input of one micro-batch: Spark must
- * infer nothing about it from the input.
+ * Its result is not derived from the input of one micro-batch, so Spark must infer nothing about it
+ * from the input.
  */
 private[changelog] trait ChangelogNode extends LogicalPlan {
   override lazy val validConstraints: ExpressionSet = ExpressionSet()
@@ -19,11 +19,11 @@ private[changelog] trait ChangelogNode extends LogicalPlan {
   override def maxRows: Option[Long] = None
 }
 
-/** One that keeps state. */
+/** An operator with state. */
 private[changelog] trait StatefulNode extends ChangelogNode {
   def contract: ChangelogContract
 
-  /** What its line of a plan shows, in the order in which it does. */
+  /** The parts of its line in a plan, in order. */
   protected def shown: Seq[String]
 
   override def isStateful: Boolean = isStreaming
@@ -33,7 +33,7 @@ private[changelog] trait StatefulNode extends ChangelogNode {
 
 private[changelog] object ChangelogNode {
 
-  /** A new column for kinds. */
+  /** A new column of kinds. */
   def newKind(): AttributeReference =
     AttributeReference("row_kind", ByteType, nullable = false)()
 }
@@ -41,9 +41,9 @@ private[changelog] object ChangelogNode {
 /**
  * See [[GroupAggregate]].
  *
- * @param functions over places in `arguments`, not over columns: the optimizer may find in one
- *   micro-batch and not in another that two columns are one, and state must not notice
- * @param isGlobal whether the keys are a constant and the one group is always there
+ * @param functions calls over positions in `arguments`, not over columns. The optimizer may find
+ *   two columns equal in one micro-batch and not in another, and the state must not depend on that.
+ * @param isGlobal whether the keys are a constant and the only group always exists
  */
 final private[changelog] case class ChangelogAggregate(
     keys: Seq[Attribute],
@@ -64,9 +64,9 @@ final private[changelog] case class ChangelogAggregate(
 }
 
 /**
- * See [[TopN]]. `partition ++ columns ++ kindIn` are all columns that are read of the child.
+ * See [[TopN]]. It reads exactly `partition ++ columns ++ kindIn` of the child.
  *
- * @param rowKey what tells rows apart, where a row that comes replaces the one with the same
+ * @param rowKey the upsert key of the rows, if a row replaces the row with the same key
  */
 final private[changelog] case class ChangelogTopN(
     partition: Seq[Attribute],
@@ -87,7 +87,7 @@ final private[changelog] case class ChangelogTopN(
     copy(child = newChild)
 }
 
-/** See [[Normalize]]. `keys ++ columns ++ kindIn` are all columns of the child. */
+/** See [[Normalize]]. The child has exactly the columns `keys ++ columns ++ kindIn`. */
 final private[changelog] case class ChangelogNormalize(
     keys: Seq[Attribute],
     columns: Seq[Attribute],
@@ -102,7 +102,7 @@ final private[changelog] case class ChangelogNormalize(
     copy(child = newChild)
 }
 
-/** All rows that are there, at every micro-batch: what complete mode asks for. */
+/** The whole result at every micro-batch, for complete mode. */
 final private[changelog] case class ChangelogTable(
     columns: Seq[Attribute],
     contract: ChangelogContract,
@@ -115,7 +115,10 @@ final private[changelog] case class ChangelogTable(
     copy(child = newChild)
 }
 
-/** Rows whose column `passes` is true; what is left of an update by itself becomes what it is. */
+/**
+ * Rows whose column `passes` is true. If one side of an update passes alone, it becomes an insert
+ * or a deletion.
+ */
 final private[changelog] case class ChangelogFilter(
     passes: Attribute,
     kind: Attribute,
@@ -130,7 +133,7 @@ final private[changelog] case class ChangelogFilter(
     copy(child = newChild)
 }
 
-/** Numbers the rows of each task, which Spark's own function for it may not do on a stream. */
+/** Numbers the rows of each task. Spark refuses its own function for that on a stream. */
 final private[changelog] case class ChangelogNumbers(number: Attribute, child: LogicalPlan)
   extends UnaryNode {
   override def argString(maxFields: Int): String = number.toString
@@ -141,12 +144,12 @@ final private[changelog] case class ChangelogNumbers(number: Attribute, child: L
 }
 
 /**
- * The matches of each row of a left outer join, of which a row has as many as it has matches, one
- * behind the other.
+ * The matches of each row of a left outer join, as one array. The join emits one row for each
+ * match, and the rows of one left row follow each other.
  *
- * @param number tells a row of the left side from the next
- * @param isThere a column of the right side that is null where there is no match
- * @param element what of a row of the right side is a match
+ * @param number the number of the left row
+ * @param isThere a column of the right side that is null if there is no match
+ * @param element the match, an expression over the right side
  */
 final private[changelog] case class ChangelogMatches(
     columns: Seq[Attribute],

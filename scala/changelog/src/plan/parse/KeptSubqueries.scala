@@ -6,25 +6,29 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Exists, Expr
 import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, HintInfo}
 
 /**
- * Subqueries over tables above an operator that takes rows back: the table may have changed by then, so what
- * a subquery said of a row is kept with the row, as the matches of a join with a table are.
+ * Subqueries over tables, above an operator with retractions. The table may have changed at the
+ * time of a retraction, so state keeps the subquery's value with the row, as it keeps the matches
+ * of a join with a table.
  */
 private[changelog] object KeptSubqueries {
 
-  /** What stands for the subqueries of some expressions, and the rows that have it. */
+  /** The columns that replace the subqueries, and the rows with these columns. */
   final case class Kept(values: Seq[Alias], input: ChangelogOperator) {
 
-    /** An expression in terms of what is kept. */
+    /** The expression with its subqueries replaced. */
     def apply[E <: Expression](expression: E): E = expression.transform {
       case part if isOne(part) =>
         values.find(_.child.canonicalized == broadcast(part).canonicalized).get.toAttribute
     }.asInstanceOf[E]
   }
 
-  /** None where rows only come, or there is no subquery: Spark computes it as it is. */
+  /**
+   * None if the rows are insert-only or there is no subquery: Spark computes the expression as it
+   * is.
+   */
   def of(expressions: Seq[Expression], input: ChangelogOperator, ttlMs: Long): Option[Kept] = {
     val asked = expressions.flatMap(_.collect { case part if isOne(part) => part })
-      // Within the negation of one it stands by itself.
+      // `NOT IN` counts as one subquery, so the `IN` inside it does not count again.
       .filterNot(part => expressions.exists(_.exists(isNotIn(_, part))))
       .distinctBy(_.canonicalized)
     if (asked.isEmpty || input.facts.changes.insertOnly) None
@@ -40,24 +44,24 @@ private[changelog] object KeptSubqueries {
     case _ => false
   }
 
-  /** `NOT IN` is one by itself: of a null it says something else than the negation of `IN`. */
+  /** `NOT IN` is a subquery of its own: with nulls it differs from the negation of `IN`. */
   private def isOne(expression: Expression): Boolean = expression match {
     case not: Not => not.child.isInstanceOf[InSubquery]
     case _: InSubquery | _: Exists | _: ScalarSubquery => true
     case _ => false
   }
 
-  /** Spark makes a join of another one, which it may spread by the keys of the join. */
+  /** Spark turns a correlated scalar subquery into a join, which may shuffle by the join's keys. */
   private def requireOneValue(part: Expression): Unit = part match {
     case subquery: ScalarSubquery if subquery.isCorrelated =>
       throw ChangelogErrors.unsupportedOperator(
         UserText.of(part),
-        "it has another value for each row, all of which may change",
-        "write a LEFT JOIN with a table of the values for each key")
+        "its value differs for each row, and each value may change",
+        "write a LEFT JOIN with a table that has one value for each key")
     case _ => ()
   }
 
-  /** Rows stay where they are and in their order, as for joins. */
+  /** A broadcast keeps rows in their tasks and in their order, as in joins. */
   private def broadcast(part: Expression): Expression = part.transform {
     case subquery: SubqueryExpression if !subquery.isInstanceOf[ScalarSubquery] =>
       subquery.withNewHint(Some(HintInfo(Some(BROADCAST))))
@@ -72,8 +76,8 @@ private[changelog] object KeptSubqueries {
     if (keys.isEmpty) {
       throw ChangelogErrors.unsupportedOperator(
         UserText.of(asked),
-        "no columns of its rows identify them, by which what it says could be kept",
-        "write it above a GROUP BY or a ranking, whose keys do, or below the first of them"
+        "state cannot keep its values, because no columns identify the rows",
+        "write it above a GROUP BY or a ranking, whose keys identify rows, or below the first one"
       )
     }
     val key = keys.minBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" ")))

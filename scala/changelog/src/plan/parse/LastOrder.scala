@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeSet, NamedExpression,
 import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Project, Repartition, Sort, SubqueryAlias}
 
 /**
- * The order that a query asks for last. In complete mode the whole result is there to be sorted, with columns
- * that only the order reads:
+ * The last `ORDER BY` of a query. Complete mode sorts the whole result by it, with columns that
+ * only the order reads:
  *
  * {{{
  *   Project [word]                                  Project [word]
@@ -16,9 +16,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, Log
  *                                                                           +- Aggregate ...
  * }}}
  *
- * @param query what the table is of
- * @param order of the table; none, if the query asks for none
- * @param projections over the sorted table, from above down
+ * @param query the query of the table
+ * @param order the order of the table; none if the query has none
+ * @param projections over the sorted table, topmost first
  */
 final private[changelog] case class LastOrder(
     query: LogicalPlan,
@@ -26,7 +26,7 @@ final private[changelog] case class LastOrder(
     projections: List[Seq[NamedExpression]]) {
 
   def over(table: LogicalPlan): LogicalPlan = {
-    // In one task: a sort by ranges would run the stateful plan twice, once to sample it.
+    // One task: a sort by ranges would run the stateful plan twice, once to sample it.
     val sorted = order.fold(table) { by =>
       Sort(by, global = false, Repartition(1, shuffle = true, table))
     }
@@ -39,7 +39,7 @@ private[changelog] object LastOrder {
   def apply(query: LogicalPlan): LastOrder =
     find(query, limited = false).fold(LastOrder(query, None, Nil))(onlyRead)
 
-  /** The same of a table with those columns alone that the order and the projections read. */
+  /** The same query with only the columns that the order and the projections read. */
   private def onlyRead(last: LastOrder): LastOrder =
     last.projections.lastOption.fold(last) { lowest =>
       val read = AttributeSet((lowest ++ last.order.toSeq.flatten).flatMap(_.references))
@@ -56,7 +56,7 @@ private[changelog] object LastOrder {
     case GlobalLimit(n, LocalLimit(m, child)) if !limited =>
       find(child, limited = true).map(last =>
         last.copy(query = GlobalLimit(n, LocalLimit(m, last.query))))
-    // As of a DataFrame: of the first n all but m.
+    // DataFrames write it like this: of the first n rows all but m.
     case Offset(m, limit: GlobalLimit) if !limited =>
       find(limit, limited).map(last => last.copy(query = Offset(m, last.query)))
     case Offset(n, child) if limited =>

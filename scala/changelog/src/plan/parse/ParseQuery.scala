@@ -9,12 +9,12 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Reads an analysed query as operators of a changelog, or refuses it with the operator's name, the
- * reason and what works instead.
+ * Reads an analysed query as operators of a changelog. If it cannot, it raises an error with the
+ * operator, the reason and an alternative.
  *
  * @param updateBefore whether `row_kind()` shows update-before rows
- * @param refused what Spark says against the query, if it does
- * @param ttlMs how long state is kept; 0, forever
+ * @param refused Spark's reason for refusing the query, if it does
+ * @param ttlMs the time to live of state in milliseconds; 0 keeps it forever
  */
 final private[changelog] class ParseQuery(
     updateBefore: Boolean,
@@ -66,11 +66,11 @@ final private[changelog] class ParseQuery(
     case other => throw Unsupported(other, refused)
   }
 
-  /** The same, with state below it kept so long, if a hint says so. */
+  /** The same reader with another time to live, if a hint gives one. */
   private def keeping(ttl: Option[Long]): ParseQuery =
     ttl.fold(this)(new ParseQuery(updateBefore, refused, _))
 
-  /** A projection; with `row_kind()` in it, the place where changes become rows. */
+  /** A projection. With `row_kind()` in it, changes become rows here. */
   private def project(
       columns: Seq[NamedExpression],
       input: ChangelogOperator): ChangelogOperator =
@@ -87,19 +87,19 @@ final private[changelog] class ParseQuery(
   private def filter(filter: Filter): ChangelogOperator = filter match {
     case asking if RowKindFunction.isIn(asking.condition) =>
       throw ChangelogErrors.misplacedRowKind("a filter")
-    // The bound of a place may be in either.
+    // Either filter may have the bound of the place.
     case Filter(above, FilterBelow(below, columns))
         if above.deterministic && Projected.of(below.child).below.isInstanceOf[Window] =>
       project(columns, this.filter(Filter(And(below.condition, above), below.child)))
     case RankedWindow(ranked) => this.ranked(ranked, filter.child.output)
     case ReadJoin.Filtered(join) => read(join)
-    // HAVING has the SELECT's kinds below it, whose rows it is to leave out.
+    // HAVING filters groups, so it belongs below the `row_kind()` of its SELECT.
     case Filter(condition, grouped) if SelectedKinds.isOfGroups(grouped) =>
       having(condition, read(grouped))
     case plain => select(plain.condition, read(plain.child))
   }
 
-  /** QUALIFY has the SELECT's kinds below it, too: they are asked for above what it leaves. */
+  /** QUALIFY filters rows, so the `row_kind()` of its SELECT moves above the ranking. */
   private def ranked(ranked: RankedWindow, output: Seq[Attribute]): ChangelogOperator = {
     val its = keeping(ranked.ttl)
     val query = its.read(ranked.window.child)
@@ -119,19 +119,19 @@ final private[changelog] class ParseQuery(
     ofKinds.foldLeft(told)((op, condition) => select(condition, op))
   }
 
-  /** Below the place where changes become rows, unless it asks for their kinds. */
+  /** Moves the condition below `row_kind()`, unless it reads a kind. */
   private def having(condition: Expression, result: ChangelogOperator): ChangelogOperator =
     result match {
       case ChangeEvents(columns, before, input) =>
         val (kinds, others) = columns.partition(RowKindFunction.isIn)
         if (SelectedKinds.reads(condition, kinds)) select(condition, result)
         else {
-          // Computed once, below both; with what is computed of kinds.
+          // The projection computes each column once, including the columns that the kinds read.
           val below = Projection(SelectedKinds.withReadBy(kinds, others), input)
           val shown = columns.map(c => if (kinds.contains(c)) c else c.toAttribute)
           ChangeEvents(shown, before, select(condition, below))
         }
-      // What is computed of other columns of the SELECT stands above it.
+      // Columns computed from other columns of the SELECT stand above it.
       case Projection(columns, below)
           if isOfEvents(below) && columns.forall(_.deterministic) &&
             !SubqueryExpression.hasSubquery(condition) && !asksUsersFunctions(condition, columns) =>
@@ -146,9 +146,9 @@ final private[changelog] class ParseQuery(
   }
 
   /**
-   * Below projections, as Spark's optimiser has it: what is computed of rows that the condition leaves
-   * out may fail. Functions of the user's stay above, not to be called twice, and subqueries, which may
-   * ask for columns by the names that they have there; and rows of matches, which are read as they are.
+   * Moves a filter below projections, as Spark's optimizer does: expressions over rows that the
+   * condition excludes may fail. The filter stays above users' functions, to call them once, above
+   * subqueries, which may read columns by their names there, and above matches of a join.
    */
   private def select(condition: Expression, input: ChangelogOperator): ChangelogOperator =
     input match {
@@ -179,8 +179,8 @@ final private[changelog] class ParseQuery(
   }
 
   /**
-   * A row must be taken back as it was given: over an input that changes, expressions may not have
-   * another value the next time.
+   * A retraction must repeat the row as it was emitted. So over an input with retractions every
+   * expression must give the same value again.
    */
   private def repeatable(
       operator: String,
@@ -194,7 +194,9 @@ final private[changelog] class ParseQuery(
     input
   }
 
-  /** The same of expressions that are no columns of the result: kinds cannot be asked for in them. */
+  /**
+   * The same for expressions that are no columns of the result. They may not contain `row_kind()`.
+   */
   private def computable(
       operator: String,
       expressions: Seq[Expression],
@@ -205,7 +207,7 @@ final private[changelog] class ParseQuery(
     repeatable(operator, expressions, input)
   }
 
-  /** Above `row_kind()` rows are changes: counting or ranking them answers another question. */
+  /** Above `row_kind()` rows are changes, so a count or rank of them would not be the query's. */
   private def noEvents(operator: String, input: ChangelogOperator): ChangelogOperator = {
     def has(op: ChangelogOperator): Boolean =
       op.isInstanceOf[ChangeEvents] || op.inputs.exists(has)
@@ -214,7 +216,7 @@ final private[changelog] class ParseQuery(
   }
 }
 
-/** A filter, and the columns that are left of its result: nothing else has come in between. */
+/** A filter, below nothing but aliases and projections that select columns. */
 private object FilterBelow {
   def unapply(plan: LogicalPlan): Option[(Filter, Seq[NamedExpression])] = plan match {
     case filter: Filter
@@ -234,7 +236,7 @@ private[changelog] object ParseQuery {
     !expression.deterministic || expression.exists(isCurrent) ||
       SubqueryExpression.hasSubquery(expression)
 
-  /** The time, which passes; the zone, the user and the catalog of a running query stay. */
+  /** The current time changes. The zone, user and catalog of a running query do not. */
   private def isCurrent(expression: Expression): Boolean = expression match {
     case _: CurrentTimeZone | _: CurrentUser | _: CurrentDatabase | _: CurrentCatalog => false
     case other =>

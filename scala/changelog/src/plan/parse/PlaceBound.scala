@@ -8,10 +8,10 @@ import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BinaryComparis
 import org.apache.spark.sql.types.Decimal
 
 /**
- * The places that a condition lets pass, from 1.
+ * The places for which a condition is true, counted from 1.
  *
- * @param to none where there is no last one
- * @param isExact whether the condition lets all of them pass, and asks nothing else
+ * @param to the last place; none if there is no last one
+ * @param isExact whether the condition is true for all places of the range and has no other part
  */
 final private[changelog] case class PlaceBound(from: Long, to: Option[Long], isExact: Boolean) {
 
@@ -43,7 +43,9 @@ private[changelog] object PlaceBound {
 
   private val none = PlaceBound(1L, Some(0L), isExact = true)
 
-  /** What a condition says of a place; nothing, if it does not compare it with constants. */
+  /**
+   * The places for which a condition is true; none if it does not compare the place with constants.
+   */
   def of(condition: Expression, place: Attribute): Option[PlaceBound] = condition match {
     case and: And =>
       (of(and.left, place), of(and.right, place)) match {
@@ -103,7 +105,9 @@ private[changelog] object PlaceBound {
 
   private def isNull(e: Expression): Boolean = isConstant(e) && e.eval() == null
 
-  /** A constant, if it is so small that places near it are told apart as any type of number. */
+  /**
+   * A constant. It must be small enough for every numeric type to distinguish neighbouring places.
+   */
   private def number(e: Expression): Option[BigDecimal] =
     if (!isConstant(e)) None
     else (e.eval() match {

@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias, View}
 
 /**
- * Projections, from above down, and what is below them.
+ * Projections, topmost first, and the plan below them.
  *
- * @param ttl that of the innermost hint among them
+ * @param ttl the time to live of the innermost hint among them
  */
 final private[parse] case class Projected(
     lists: List[Seq[NamedExpression]],

@@ -9,9 +9,9 @@ import org.apache.spark.sql.types.NullType
 /**
  * A filter on a place in an order: `WHERE row_number() OVER (PARTITION BY k ORDER BY v) <= 10`.
  *
- * @param projections between the filter and the window, from above down
- * @param ttl of a hint between the two
- * @param rest conditions that are no bound of the place
+ * @param projections between the filter and the window, topmost first
+ * @param ttl the time to live of a hint between the two
+ * @param rest conditions that do not bound the place
  */
 final private[parse] case class RankedWindow(
     window: Window,
@@ -23,12 +23,12 @@ final private[parse] case class RankedWindow(
     to: Long,
     rest: Seq[Expression]) {
 
-  /** What the operator evaluates over its input. */
+  /** Expressions that the operator evaluates over its input. */
   def expressions: Seq[Expression] = window.partitionSpec ++ window.orderSpec
 
   def operator(input: ChangelogOperator, ttlMs: Long): ChangelogOperator = {
     val below = new ComputedColumns()
-    // What is always null sets no rows apart and in no order.
+    // A column of nulls neither separates rows nor orders them.
     val partition = window.partitionSpec.filter(_.dataType != NullType).map { p =>
       below.of(StateTypes.normalForm(p))
     }
@@ -95,7 +95,7 @@ private[parse] object RankedWindow extends PredicateHelper {
         LessThanOrEqual(between.input, between.upper))
   }
 
-  /** What a condition says in columns of the projection's input. */
+  /** A condition in terms of the columns below a projection. */
   private def insert(condition: Expression, columns: Seq[NamedExpression]): Expression = {
     val values = AttributeMap(columns.collect { case a: Alias => a.toAttribute -> a.child })
     condition.transform { case a: Attribute => values.getOrElse(a, a) }

@@ -8,14 +8,14 @@ import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.firesteel.normalizeFloats
 import org.apache.spark.sql.types.{DataType, NumericType}
 
-/** An aggregate as an operator, and the columns of the query over its results. */
+/** An aggregate as an operator, and the query's columns over its results. */
 final private[parse] case class ReadAggregate(
     operator: GroupAggregate,
     columns: Seq[NamedExpression])
 
 private[parse] object ReadAggregate {
 
-  /** What the aggregate evaluates over its input. */
+  /** Expressions that the aggregate evaluates over its input. */
   def evaluated(aggregate: Aggregate): Seq[Expression] =
     aggregate.groupingExpressions ++ aggregate.aggregateExpressions
       .flatMap(_.collect { case call: AggregateExpression =>
@@ -56,18 +56,18 @@ private[parse] object ReadAggregate {
     ReadAggregate(operator, columns)
   }
 
-  /** Sessions grow together as rows come: what Spark's analyser writes for one is one row's alone. */
+  /** Sessions merge as rows arrive. Spark's analyzer only writes the session of one row. */
   private def requireNoSession(keys: Seq[Expression]): Unit =
     if (keys.exists(_.references.exists(_.metadata.contains(SessionWindow.marker)))) {
       throw ChangelogErrors.unsupportedOperator(
         "GROUP BY session_window",
-        "a row may join two sessions into one",
-        "leave DISTINCT and row_kind() out and use append or complete mode, where Spark runs it, or use " +
-          "window(...)"
+        "a new row may merge two sessions",
+        "remove DISTINCT and row_kind() and use append or complete mode, where Spark runs it, " +
+          "or use window(...)"
       )
     }
 
-  /** `SELECT DISTINCT`: groups of all columns, with no aggregates. */
+  /** `SELECT DISTINCT`: groups of all columns, without aggregates. */
   def distinct(ttlMs: Long, input: ChangelogOperator): ChangelogOperator = {
     requireNoSession(input.output)
     val below = new ComputedColumns()
@@ -85,11 +85,12 @@ private[parse] object ReadAggregate {
   }
 
   /**
-   * What rows are grouped by.
+   * A key of the groups.
    *
-   * @param written by the user
-   * @param column whose bytes are equal in a group
-   * @param first the group's first value, which shows what a string of a collation is called
+   * @param written the user's expression
+   * @param column the normal form, whose bytes are equal in a group
+   * @param first the first value of the group: the string that the result shows for a key of a
+   *   collation
    */
   final private case class Key(written: Expression, column: Attribute, first: Option[Call]) {
     def shown: Attribute = first.fold(column)(_.result)
@@ -107,7 +108,7 @@ private[parse] object ReadAggregate {
     }
   }
 
-  /** One call, whose arguments are columns; null where its `FILTER` does not hold. */
+  /** One call. Its arguments are columns, which are null if its `FILTER` is not true. */
   final private case class Call(
       function: Expression,
       distinct: Boolean,
@@ -153,14 +154,14 @@ private[parse] object ReadAggregate {
     }
   }
 
-  /** Any other call: its arguments are columns and constants. */
+  /** Any other call. Its arguments are columns and constants. */
   private def any(
       function: AggregateFunction,
       filter: Option[Expression],
       distinct: Boolean,
       below: ComputedColumns): AnyAggregate = function match {
     case _: DeclarativeAggregate | _: ImperativeAggregate =>
-      // Rows that the filter leaves out may not fail, either.
+      // An expression over rows that the filter excludes must not fail.
       def column(value: Expression) = {
         val wanted = filter.fold(value)(f => If(f, value, Literal(null, value.dataType)))
         below.of(if (distinct) normalizeFloats(wanted) else wanted)
@@ -174,10 +175,10 @@ private[parse] object ReadAggregate {
     case other =>
       throw ChangelogErrors.unsupportedFunction(
         other.prettyName,
-        "it does not run inside Spark's own aggregates")
+        "it does not run in Spark's own aggregates")
   }
 
-  /** `count_if`, `bool_and` and their like are written with others. */
+  /** `count_if`, `bool_and` and similar functions are defined by other functions. */
   private def replaced(function: AggregateFunction): AggregateFunction = function match {
     case replaceable: RuntimeReplaceableAggregate =>
       replaceable.replacement.asInstanceOf[AggregateFunction]

@@ -9,13 +9,13 @@ import org.apache.spark.sql.catalyst.plans.{Cross, Inner, JoinType, LeftAnti, Le
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project}
 
 /**
- * Reads a join of a changelog with a table that is no stream. What the table has for a key becomes one
- * row with an array, so that a row of the changelog meets one row or none; the array is kept with the
- * row, and its elements are rows again above.
+ * Reads a join of a changelog with a table that is no stream. All matches of a key become one
+ * array, so each row of the changelog meets one row or none. State keeps the array with the row,
+ * and a projection above turns its elements into rows again.
  */
 private[parse] object ReadJoin extends PredicateHelper {
 
-  /** @param read the operators of the side that is a stream */
+  /** @param read reads the side that is a stream */
   def apply(
       join: Join,
       ttlMs: Long,
@@ -23,14 +23,14 @@ private[parse] object ReadJoin extends PredicateHelper {
     val isLeft = join.left.isStreaming
     val (stream, table) = if (isLeft) (join.left, join.right) else (join.right, join.left)
     val keeps = keepsStream(join.joinType, isLeft)
-    // Columns that nothing reads may hide what identifies a row.
+    // Pruned first: an unread column could hide an upsert key.
     val input = PruneColumns(read(stream))
     val parts = Parts(join, input, table)
     if (parts.both.nonEmpty && join.joinType != Inner && join.joinType != Cross) {
       throw unsupported(
         join.joinType,
-        s"${UserText.of(parts.both.head)} asks more of two rows than equality",
-        "put it into a WHERE above the join, or into a view of the table"
+        s"the condition ${UserText.of(parts.both.head)} reads both sides and is no equality",
+        "write it into a WHERE above the join, or into a view of the table"
       )
     }
     val found = lookup(join.joinType, input, ttlMs, table, parts)
@@ -45,8 +45,9 @@ private[parse] object ReadJoin extends PredicateHelper {
   }
 
   /**
-   * A join whose condition stands in a filter above it: `FROM a, b WHERE a.id = b.id`. Of another join such a
-   * filter stays where it is: what is below decides what is kept in state.
+   * A join whose condition stands in a filter above it: `FROM a, b WHERE a.id = b.id`. Above other
+   * joins the filter stays in place, because the condition of the join decides the contents of
+   * state.
    */
   object Filtered {
     def unapply(filter: Filter): Option[Join] = filter.child match {
@@ -65,7 +66,7 @@ private[parse] object ReadJoin extends PredicateHelper {
         !RowKindFunction.isIn(condition)
   }
 
-  /** Whether rows of the stream without a match stay; an error for joins that cannot be. */
+  /** Whether rows of the stream without a match stay in the result. Other joins are an error. */
   private def keepsStream(joinType: JoinType, isLeft: Boolean): Boolean = joinType match {
     case Inner | Cross => false
     case LeftOuter if isLeft => true
@@ -73,12 +74,12 @@ private[parse] object ReadJoin extends PredicateHelper {
     case LeftSemi | LeftAnti if isLeft => true
     case other => throw unsupported(
         other,
-        "rows of the table that have no match cannot be told without the end of the stream",
-        "write INNER, or keep the stream's side (LEFT JOIN with the stream on the left)"
+        "rows of the table without a match are only known at the end of the stream",
+        "write an INNER JOIN, or a LEFT JOIN with the stream on the left"
       )
   }
 
-  /** The condition of a join, by what it asks of which side. */
+  /** The parts of the join condition, by the sides that they read. */
   final private case class Parts(
       equal: Seq[(Expression, Expression)],
       stream: Seq[Expression],
@@ -101,9 +102,8 @@ private[parse] object ReadJoin extends PredicateHelper {
       if (equal.flatten.isEmpty) {
         throw unsupported(
           join.joinType,
-          "no column of the one side equals one of the other, so that each row would be kept with all rows " +
-            "of the table",
-          "add an equality, as in JOIN t ON a.id = t.id"
+          "without an equality of two columns, state would keep each row with the whole table",
+          "add an equality, such as JOIN t ON a.id = t.id"
         )
       }
       Parts(equal.flatten, ofTheStream, ofTheTable, both)
@@ -120,12 +120,13 @@ private[parse] object ReadJoin extends PredicateHelper {
     if (keys.isEmpty) {
       throw unsupported(
         joinType,
-        "no columns of what is joined identify its rows, by which their matches could be kept",
-        "join above a GROUP BY or a ranking, whose keys do, or below the first of them"
+        "state cannot keep the matches, because no columns identify the rows of the stream's side",
+        "join above a GROUP BY or a ranking, whose keys identify rows, or below the first one"
       )
     }
     val key = keys.minBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" ")))
-    // A row that the condition excludes has no key, and so no match; and it may not fail.
+    // For a row that the condition excludes, the key is null: it has no match, and computing its
+    // key must not fail.
     val streamKeys = parts.equal.map { case (stream, _) =>
       if (parts.stream.isEmpty) stream
       else If(

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, IsNotNu
 import org.apache.spark.sql.firesteel.{hasType, normalizeFloats}
 import org.apache.spark.sql.types.{ArrayType, MapType, StructType, VariantType}
 
-/** A source that tells the kinds of its rows, as operators: where inference starts from changes. */
+/** A changelog source as operators. */
 private[parse] object ReadSource {
 
   def apply(from: FromChangelog, ttlMs: Long): ChangelogOperator = from.child match {
@@ -16,12 +16,12 @@ private[parse] object ReadSource {
     case _ =>
       throw ChangelogErrors.unsupportedOperator(
         from.function,
-        "its rows are what an operator with state gives, whose changes are known without it",
-        "write it on the source, and the operator above it"
+        "its input is the result of an operator with state, and those changes are known without it",
+        "call it on the source, and write the operator above it"
       )
   }
 
-  /** Rows that go are found by their bytes: 0.0 is kept for -0.0. */
+  /** Retractions find rows by their bytes, so -0.0 is stored as 0.0. */
   private def whole(from: FromChangelog, rows: Source): ChangelogOperator = {
     val below = new ComputedColumns()
     val columns =
@@ -31,7 +31,7 @@ private[parse] object ReadSource {
     ComputedColumns.named(columns, changes)
   }
 
-  /** Keys are equal in state when their bytes are: 0.0 is kept for -0.0. */
+  /** State compares keys by their bytes, so -0.0 is stored as 0.0. */
   private def normalized(from: FromChangelog, ttlMs: Long, rows: Source): ChangelogOperator = {
     val below = new ComputedColumns(Some("_key"))
     val keys = from.keyColumns.map(key => below.of(normalizeFloats(key)))
@@ -52,8 +52,8 @@ private[parse] object ReadSource {
   }
 
   /**
-   * A row as one number. Spark's hash leaves nulls out, and borders of arrays and structs, which are in their
-   * text; what it does not hash, maps and variants, is there as text alone.
+   * A row as one number. Spark's hash skips nulls and the borders of arrays and structs, so the
+   * hash includes their text. Spark does not hash maps and variants, so only their text is in it.
    */
   private def hashed(columns: Seq[Attribute]): Expression = new XxHash64(columns.flatMap {
     column =>

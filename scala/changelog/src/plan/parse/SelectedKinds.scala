@@ -7,15 +7,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPl
 import org.apache.spark.sql.firesteel.isOfDataset
 
 /**
- * `row_kind()` in the SELECT whose HAVING or QUALIFY stands above it in the plan: it leaves rows out, and their
- * changes with them, not some of the changes.
+ * `row_kind()` in a SELECT with HAVING or QUALIFY, which stand above it in the plan. They filter
+ * the rows of the result, with all changes of a row, not single changes.
  */
 private[changelog] object SelectedKinds {
 
   /**
-   * The SELECT of a GROUP BY: where columns are computed of others of it Spark makes two projections, and one
-   * more for each column that is computed of such a one. The lower ones add to what is below them, and none
-   * is what a DataFrame gives.
+   * Whether the plan is the SELECT of a GROUP BY. If columns are computed from other columns of the
+   * SELECT, Spark writes two projections, and one more for each further step. The lower ones only
+   * add columns. A DataFrame never gives this shape.
    */
   def isOfGroups(plan: LogicalPlan): Boolean = plan match {
     case _: Aggregate => true
@@ -31,7 +31,7 @@ private[changelog] object SelectedKinds {
     case _ => false
   })
 
-  /** Whether what is below a window is the SELECT that the window is of, and asks for kinds. */
+  /** Whether the plan below a window is the SELECT of that window and contains `row_kind()`. */
   def areBelow(plan: LogicalPlan): Boolean = !isOfDataset(plan) && (plan match {
     case project: Project =>
       project.projectList.exists(RowKindFunction.isIn) || areBelow(project.child)
@@ -40,7 +40,10 @@ private[changelog] object SelectedKinds {
     case _ => false
   })
 
-  /** Of a query with kinds the columns that ask for them, and the rows with all that these read. */
+  /**
+   * Splits a query with kinds: the columns with kinds, and the rows with all columns that these
+   * read.
+   */
   def apart(query: ChangelogOperator): (Seq[NamedExpression], ChangelogOperator) = query match {
     case ChangeEvents(columns, _, input) =>
       val (kinds, others) = columns.partition(RowKindFunction.isIn)
@@ -59,7 +62,7 @@ private[changelog] object SelectedKinds {
     case other => (Nil, other)
   }
 
-  /** Columns, and those that the kinds read beside them. */
+  /** The columns, and the further columns that the kinds read. */
   def withReadBy(kinds: Seq[NamedExpression], columns: Seq[NamedExpression]): Seq[NamedExpression] =
     columns ++ kinds.flatMap(_.references.toSeq).distinctBy(_.exprId)
       .filterNot(read => columns.exists(_.exprId == read.exprId))
@@ -68,7 +71,7 @@ private[changelog] object SelectedKinds {
   def reads(expression: Expression, kinds: Seq[NamedExpression]): Boolean =
     kinds.exists(kind => expression.references.contains(kind.toAttribute))
 
-  /** A condition on a projection's columns as one on what is below. */
+  /** A condition over a projection's columns as a condition over its input. */
   def inTermsOf(columns: Seq[NamedExpression], condition: Expression): Expression = {
     val meaning = columns.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
     condition.transformUp {

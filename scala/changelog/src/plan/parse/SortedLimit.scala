@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, Log
 import org.apache.spark.sql.types.NullType
 
 /**
- * `ORDER BY ... LIMIT n [OFFSET m]`: a Top-N of the whole.
+ * `ORDER BY ... LIMIT n [OFFSET m]`: a Top-N of the whole input.
  *
- * @param ttl of a hint between the two
+ * @param ttl the time to live of a hint between the two
  */
 final private[parse] case class SortedLimit(
     sort: Sort,
@@ -30,13 +30,13 @@ private[parse] object SortedLimit {
 
   def unapply(plan: LogicalPlan): Option[SortedLimit] = plan match {
     case GlobalLimit(Constant(n), LocalLimit(_, child)) => below(child, n, 0L)
-    // As of a DataFrame: of the first n all but m.
+    // DataFrames write it like this: of the first n rows all but m.
     case Offset(Constant(m), GlobalLimit(Constant(n), LocalLimit(_, child))) if m < n =>
       below(child, n - m, m)
     case _ => None
   }
 
-  /** Spark's optimizer, which folds `2 + 1`, has yet to run; it has seen to it that none is negative. */
+  /** Spark folds `2 + 1` later, in the optimizer. Its analyzer has refused negative numbers. */
   private object Constant {
     def unapply(expression: Expression): Option[Long] =
       if (!expression.foldable) None

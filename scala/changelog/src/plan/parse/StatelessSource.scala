@@ -4,9 +4,9 @@ import io.firesteel.changelog.sql.{RowKindFunction, StateTtl}
 import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, Deduplicate, DeduplicateWithinWatermark, DeserializeToObject, EventTimeWatermark, Expand, Filter, Generate, Join, LeafNode, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, SerializeFromObject, SubqueryAlias, TypedFilter, Union, View}
 
 /**
- * A part of a query that Spark plans by itself, with rows that come and stay: it asks for no kinds, and
- * keeps no state but of what it has given before, where it leaves duplicates out. Joins with a table that is
- * not a stream belong to it.
+ * A part of a query that Spark plans by itself, with insert-only rows. It contains no `row_kind()`.
+ * It keeps no state, except the keys of Spark's `dropDuplicates`. Joins with a table that is no
+ * stream may belong to it.
  */
 private[parse] object StatelessSource {
 

@@ -61,9 +61,9 @@ class KeptSubqueriesSuite extends ChangelogSuite {
     withTables {
       Seq(
         s"SELECT c, (SELECT max(id) FROM some WHERE id = a.c) AS m, row_kind() FROM $counts AS a" ->
-          "(SELECT ...) is not supported in a changelog: it has another value for each row",
+          "(SELECT ...) is not supported in a changelog: its value differs for each row",
         s"SELECT x, row_kind() FROM (SELECT explode(array(c, 1)) AS x FROM $counts) WHERE x IN (SELECT id FROM some)" ->
-          "(x IN (SELECT ...)) is not supported in a changelog: no columns of its rows identify them"
+          "(x IN (SELECT ...)) is not supported in a changelog: state cannot keep its values, because no columns identify the rows"
       ).foreach { case (sql, wanted) =>
         val text = refusal(schema, sql)
         assert(text.replaceAll("__auto_generated_subquery_name\\.", "").contains(wanted), text)
