@@ -135,7 +135,7 @@ final private class AtomicFile(to: LocalPath, overwrite: Boolean, making: LocalP
       val _ = Files.createLink(to, making)
     } catch {
       case _: NioFileAlreadyExists => throw thereAlready
-      case _: UnsupportedOperationException | _: FileSystemException => // a file system without links
+      case _: UnsupportedOperationException | _: FileSystemException => // no links here
         if (Files.exists(to)) throw thereAlready
         val _ = Files.move(making, to, StandardCopyOption.ATOMIC_MOVE)
     }

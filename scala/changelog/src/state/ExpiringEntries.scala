@@ -54,9 +54,8 @@ final private[state] class ExpiringEntries(
       counts.late += 1
       if (ExpiringEntries.tell.compareAndSet(true, false)) {
         logWarning(
-          s"$operator ignored a retraction of a row that its state does not have: the row has expired " +
-            s"(time to live $ttlMs ms). This is logged once; the metric numLateRetractions counts " +
-            "every such retraction.")
+          s"$operator ignored a retraction of a row that has expired (time to live $ttlMs ms). " +
+            "This is logged once; the metric numLateRetractions counts every such retraction.")
       }
       0L
     }

@@ -153,7 +153,7 @@ private[firesteel] final class MergeableAggregates(
 
   /** A buffer with the content of `state`; it shares nothing with it. */
   def bufferOf(state: InternalRow): InternalRow = state match {
-    case row: UnsafeRow if isFixed => row.copy() // an empty buffer, merged with the state, has its content
+    case row: UnsafeRow if isFixed => row.copy() // merging into an empty buffer
     case _ =>
       val buffer = newBuffer()
       merge(buffer, state)
