@@ -12,14 +12,14 @@ import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadata, St
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 
-/** The part of the door that leads to the checkpoints of streaming queries. */
+/** Access to the checkpoints of streaming queries. */
 object Checkpoints {
 
-  /** The queries that run in any session of this Spark, by the ids that their checkpoints keep. */
+  /** The ids, as in their checkpoints, of the queries that run in any session of this Spark. */
   def runningQueries(session: SparkSession): Set[UUID] =
     classicOf(session).sharedState.activeStreamingQueries.keySet.asScala.toSet
 
-  /** What each stateful operator has said of its state, as of a micro-batch. */
+  /** The metadata of each stateful operator, as of a micro-batch. */
   def operators(
       checkpoint: String,
       hadoop: Configuration,
@@ -29,8 +29,8 @@ object Checkpoints {
       .toSeq
 
   /**
-   * The settings of state stores under which a micro-batch ran: those of the session, and those that its
-   * entry in the offset log holds.
+   * The state store settings of a micro-batch: those of the session, and those in its entry of the
+   * offset log.
    */
   def storeConf(
       session: SparkSession,
@@ -42,7 +42,10 @@ object Checkpoints {
     StateStoreConf(conf)
   }
 
-  /** A store without entries, whose commit makes the version after `version`; not every provider can. */
+  /**
+   * A store without entries, whose commit creates the version after `version`; not every provider
+   * supports it.
+   */
   def emptyStore(provider: StateStoreProvider, version: Long): StateStore =
     provider.getStore(version, None, forceSnapshotOnCommit = false, loadEmpty = true)
 

@@ -12,18 +12,18 @@ import org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCScanBuilder
 import org.apache.spark.sql.jdbc.JdbcDialect
 import org.apache.spark.sql.types.StructType
 
-/** What Spark's JDBC source keeps to itself: reading schemas and rows exactly as it does. */
+/** Private parts of Spark's JDBC source: schemas and rows are read exactly as it reads them. */
 object JdbcInternals {
 
-  /** The schema that Spark's JDBC source would give these options, `customSchema` included. */
+  /** The schema that Spark's JDBC source infers from these options, including `customSchema`. */
   def schemaOf(options: JDBCOptions): StructType =
     JDBCRelation.getSchema(classic.SparkSession.active.sessionState.conf.resolver, options)
 
-  /** The scan of Spark's JDBC source, with all that it pushes down. */
+  /** The scan of Spark's JDBC source, with all its pushdown. */
   def scanOf(schema: StructType, options: JDBCOptions): ScanBuilder =
     new JDBCScanBuilder(classic.SparkSession.active, schema, options, Map.empty)
 
-  /** The rows of an answer, all in one reused row; read rows count as the running task's input. */
+  /** The rows of a result set, in one reused row; they count as the running task's input. */
   def rowsOf(answer: ResultSet, dialect: JdbcDialect, schema: StructType): Iterator[InternalRow] = {
     val metrics = Option(TaskContext.get()).map(_.taskMetrics().inputMetrics)
     JdbcUtils.resultSetToSparkInternalRows(

@@ -8,10 +8,10 @@ import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.types.StructType
 
 /**
- * Spark's Parquet source on files and folders whose names are taken as they are.
+ * Spark's Parquet source on files and folders with literal names.
  *
- * Not by way of `DataSource` without patterns: names that look like patterns it lists more than once
- * (SPARK-58518).
+ * It does not use `DataSource` with globbing off: that lists a name that looks like a pattern more
+ * than once (SPARK-58518).
  */
 object ParquetFiles {
 

@@ -3,21 +3,21 @@ package org.apache.spark.sql.firesteel
 import org.apache.spark.{ErrorClassesJsonReader, SparkThrowableHelper}
 
 /**
- * Spark's own list of error conditions, to which ours are added.
+ * Adds our error conditions to Spark's own list.
  *
- * Spark reads the list from one file of its own and has no way to add to it. PySpark looks a
- * condition up there and nowhere else: for `getMessage()`, and for each error that has a place in
- * the query's text. So do an `AnalysisException` that Spark copies, for its SQLSTATE, and the
- * Thrift server's JSON messages.
+ * Spark reads its list from one file and has no way to add to it. PySpark looks conditions up only
+ * there: for `getMessage()`, and for each error with a place in the query's text. An
+ * `AnalysisException` that Spark copies needs it for its SQLSTATE, and the Thrift server for its
+ * JSON messages.
  */
 object SparkConditions {
 
-  /** Adds the conditions of `ours`; those that Spark has already are left as they are. */
+  /** Adds the conditions of `ours`; conditions that Spark already has stay unchanged. */
   def add(ours: ErrorClassesJsonReader): Unit = synchronized {
     val reader = SparkThrowableHelper.errorReader
     val missing = ours.errorInfoMap -- reader.errorInfoMap.keySet
     if (missing.nonEmpty) {
-      // The map is immutable and its field final: only reflection can replace it.
+      // The map is immutable and its field is final: only reflection can replace it.
       val list = classOf[ErrorClassesJsonReader].getDeclaredField("errorInfoMap")
       list.setAccessible(true)
       list.set(reader, reader.errorInfoMap ++ missing)

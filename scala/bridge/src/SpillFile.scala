@@ -4,7 +4,7 @@ import java.io.{BufferedInputStream, BufferedOutputStream, FileInputStream, File
 
 import org.apache.spark.SparkEnv
 
-/** A temporary file of this executor, compressed and encrypted as Spark's own spills are. */
+/** A temporary file of this executor, compressed and encrypted as Spark's spill files. */
 final class SpillFile {
 
   private val (block, file) = SparkEnv.get.blockManager.diskBlockManager.createTempLocalBlock()
@@ -15,7 +15,7 @@ final class SpillFile {
   def input(): InputStream = SparkEnv.get.serializerManager
     .wrapStream(block, new BufferedInputStream(new FileInputStream(file)))
 
-  /** Bytes on the disk. */
+  /** Size on disk in bytes. */
   def size: Long = file.length()
 
   def delete(): Unit = {

@@ -5,10 +5,10 @@ import org.apache.spark.rdd.{DeterministicLevel, RDD}
 import org.apache.spark.sql.catalyst.InternalRow
 
 /**
- * Rows that come out otherwise when they are computed again.
+ * Rows that may differ when they are computed again.
  *
- * When an exchange above has lost part of its files, Spark then computes all of them anew: rows of
- * some would else be missing or twice. `DeterministicLevel` is `private[spark]`.
+ * If an exchange above loses part of its files, Spark then computes all of its input again:
+ * otherwise rows would be missing or duplicate. `DeterministicLevel` is `private[spark]`.
  */
 final class UnrepeatableRDD(rows: RDD[InternalRow]) extends RDD[InternalRow](rows) {
 

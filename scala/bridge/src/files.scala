@@ -21,10 +21,10 @@ import org.apache.spark.sql.types.{AtomicType, DataType, DatetimeType, StructTyp
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.storage.CacheId
 
-/** The part of the door that leads to Spark's catalog, its Parquet reader and its memory. */
+/** Access to Spark's catalog, Parquet reader and memory. */
 object Files {
 
-  /** The catalog's entry of a table or view, by a name as SQL writes it. */
+  /** The catalog's entry of a table or view, by its SQL name. */
   def catalogTable(session: SparkSession, name: String): CatalogTable = {
     val state = stateOf(session)
     state.catalog.getTableMetadata(state.sqlParser.parseTableIdentifier(name))
@@ -33,14 +33,14 @@ object Files {
   def hadoopConf(session: SparkSession, options: Map[String, String]): Configuration =
     stateOf(session).newHadoopConfWithOptions(options)
 
-  /** The schema in the footers of Parquet files, none if there are no files. */
+  /** The schema in the footers of Parquet files; none if there are no files. */
   def parquetSchema(
       session: SparkSession,
       options: Map[String, String],
       files: Seq[FileStatus]): Option[StructType] =
     new ParquetFileFormat().inferSchema(session, options, files)
 
-  /** A scan of a whole folder of Parquet files, whose name is taken as it is, without patterns. */
+  /** A scan of a folder of Parquet files; its name is literal, without patterns. */
   def parquetScan(
       session: SparkSession,
       folder: String,
@@ -59,7 +59,9 @@ object Files {
       classOf[ParquetFileFormat]).newScanBuilder(noOptions)
   }
 
-  /** Spark's Parquet reader, row by row; serialisable, with a broadcast of Hadoop's settings. */
+  /**
+   * Spark's Parquet reader, row by row; serialisable, with a broadcast of Hadoop's configuration.
+   */
   def parquetReader(
       session: SparkSession,
       schema: StructType,
@@ -76,36 +78,36 @@ object Files {
       hadoopConf = hadoopConf(session, options)
     )
 
-  /** What to do about files that are gone or damaged, by options and settings. */
+  /** How to handle missing and corrupt files, by options and settings. */
   def fileSourceOptions(options: Map[String, String]): FileSourceOptions =
     new FileSourceOptions(options)
 
-  /** Whether `spark.sql.files.ignoreCorruptFiles` covers what a reader threw. */
+  /** Whether `spark.sql.files.ignoreCorruptFiles` covers a reader's exception. */
   def isCorruptFile(thrown: Throwable): Boolean =
     DataSourceUtils.shouldIgnoreCorruptFileException(thrown)
 
-  /** What a reader threw, as Spark's scans report it, with the file's name. */
+  /** A reader's exception as Spark's scans report it, with the file's name. */
   def readError(file: String, thrown: Throwable): Throwable =
     FileDataSourceV2.attachFilePath(file, thrown)
 
   /**
-   * A condition as Spark's older sources take it. Spark's conversion of OR keeps one side when it
-   * knows only that one, which is not what the condition says: do not give it any.
+   * A condition as Spark's older sources receive it. Spark's conversion of OR keeps one side if it
+   * supports only that one, which changes the meaning: do not pass an OR.
    */
   def sourceFilter(predicate: Predicate): Option[Filter] = PredicateUtils.toV1(predicate)
 
-  /** A schema all of whose columns, fields and items may be null. */
+  /** The schema with all columns, fields and elements nullable. */
   def asNullable(schema: StructType): StructType = schema.asNullable
 
   def isAtomic(dataType: DataType): Boolean = dataType.isInstanceOf[AtomicType]
 
-  /** Whether this is a date or a time, with or without the other. */
+  /** Whether this is a date, time or timestamp type. */
   def isDatetime(dataType: DataType): Boolean = dataType.isInstanceOf[DatetimeType]
 
   /** Counts the bytes that this thread reads from file systems from now on. */
   def bytesReadFromNow(): () => Long = SparkHadoopUtil.get.getFSBytesReadOnThreadCallback()
 
-  /** Adds to what a task has read; to be called on the task's own thread. */
+  /** Adds to a task's input metrics; call it on the task's own thread. */
   def countInput(task: TaskContext, bytes: Long, rows: Long): Unit = {
     task.taskMetrics().inputMetrics.incBytesRead(bytes)
     task.taskMetrics().inputMetrics.incRecordsRead(rows)
@@ -120,14 +122,14 @@ object Files {
     session.asInstanceOf[classic.SparkSession].sessionState
 }
 
-/** On-heap storage memory, from which cached tables and broadcasts are taken, too. */
+/** On-heap storage memory, which cached tables and broadcasts use, too. */
 final class StoragePool private[firesteel] (manager: MemoryManager) {
 
-  /** Takes memory, for which cached blocks may be dropped; all of it or none. */
+  /** Reserves memory, all of it or none; Spark may drop cached blocks for it. */
   def acquire(owner: String, bytes: Long): Boolean =
     manager.acquireStorageMemory(CacheId("firesteel", owner), bytes, MemoryMode.ON_HEAP)
 
-  /** What is not taken, of what cached blocks and execution leave. */
+  /** Free bytes: the part of storage memory that cached blocks and execution do not use. */
   def freeBytes: Long = manager.maxOnHeapStorageMemory - manager.storageMemoryUsed
 
   def release(bytes: Long): Unit = manager.releaseStorageMemory(bytes, MemoryMode.ON_HEAP)

@@ -23,18 +23,15 @@ import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress, StreamingQuery}
 import org.apache.spark.sql.types.{DataType, StringType}
 
-/**
- * The one door to what Spark keeps to itself: aliases and forwards, no logic.
- *
- * Only this module knows the Spark version; everything else of firesteel compiles against it and
- * against Spark's public classes.
- */
+/** Access to Spark's private API: aliases and forwards, without logic. */
 package object firesteel {
 
-  /** `private[spark]`; rooms need the name to give their settings a written type. */
+  /** `private[spark]`; rooms need the name to write the types of their settings. */
   type ConfigEntry[T] = config.ConfigEntry[T]
 
-  /** With `session` as the active one, of which operators made within take themselves to be. */
+  /**
+   * Runs `body` with `session` as the active session, which operators take when they are created.
+   */
   def active[T](session: classic.SparkSession)(body: => T): T = session.withActive(body)
 
   /** The memory manager of a running task, `private[spark]` on `TaskContext`. */
@@ -44,23 +41,23 @@ package object firesteel {
   def countPeakMemory(task: TaskContext, bytes: Long): Unit =
     task.taskMetrics().incPeakExecutionMemory(bytes)
 
-  /** Adds bytes that went from memory to disk to a task's own, `private[spark]`. */
+  /** Adds spilled bytes to a task's metrics, `private[spark]`. */
   def countSpilled(task: TaskContext, bytes: Long): Unit =
     task.taskMetrics().incMemoryBytesSpilled(bytes)
 
-  /** Bytes of one page of execution memory, the unit in which Spark's sorters ask for memory. */
+  /** Size of a page of execution memory, the unit in which Spark's sorters reserve memory. */
   def pageSizeBytes: Long = SparkEnv.get.memoryManager.pageSizeBytes
 
-  /** Replaces collated strings by keys that are equal in binary when the strings are equal. */
+  /** Replaces collated strings by keys that are binary equal if the strings are equal. */
   def binaryKey(key: Expression): Expression = CollationKey.injectCollationKey(key)
 
-  /** Makes 0.0 equal to -0.0, and all NaNs equal, also within structs and arrays. */
+  /** Normalises -0.0 to 0.0 and all NaNs to one, also inside structs and arrays. */
   def normalizeFloats(value: Expression): Expression = NormalizeFloatingNumbers.normalize(value)
 
   /** Whether strings of this type are ordered by their bytes, as UTF8_BINARY is. */
   def comparesBytes(string: StringType): Boolean = string.supportsBinaryOrdering
 
-  /** Whether the type is such a one, or has one in it; Spark's own is `private[sql]`. */
+  /** Whether the type, or a type inside it, matches; Spark's own is `private[sql]`. */
   def hasType(dataType: DataType)(isOne: PartialFunction[DataType, Boolean]): Boolean =
     dataType.existsRecursively(isOne.applyOrElse(_, (_: DataType) => false))
 
@@ -71,20 +68,20 @@ package object firesteel {
   def executionOf(dataset: Dataset[_]): QueryExecution =
     dataset.asInstanceOf[classic.Dataset[_]].queryExecution
 
-  /** Whether a plan is that of a DataFrame, here or over Connect, and no part of a SELECT. */
+  /** Whether a plan is a whole DataFrame, here or over Connect, and not part of a SELECT. */
   def isOfDataset(plan: LogicalPlan): Boolean =
     plan.getTagValue(classic.Dataset.DATASET_ID_TAG).nonEmpty ||
       plan.getTagValue(LogicalPlan.PLAN_ID_TAG).nonEmpty
 
-  /** The execution of a stream's last micro-batch, if there has been one. */
+  /** The execution of a stream's last micro-batch, if there was one. */
   def lastBatchOf(query: StreamingQuery): Option[QueryExecution] = query match {
     case wrapper: StreamingQueryWrapper => Option(wrapper.streamingQuery.lastExecution)
     case _ => None
   }
 
   /**
-   * Plans a SQL text in `session` as far as its physical plan, without running it: by default
-   * Spark runs a command as soon as its plan is asked for.
+   * Plans a SQL text in `session` up to its physical plan, without running it: by default Spark
+   * runs a command as soon as its plan is requested.
    */
   def planOf(session: SparkSession, sqlText: String): QueryExecution = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
@@ -96,11 +93,14 @@ package object firesteel {
       CommandExecutionMode.SKIP)
   }
 
-  /** What a name stands for where it is being analysed, as in a view's body; itself for nothing. */
+  /**
+   * The relation of a name in the current scope, as in a view's body; the name itself if there is
+   * none.
+   */
   def resolvedRelation(session: SparkSession, name: UnresolvedRelation): LogicalPlan =
     session.asInstanceOf[classic.SparkSession].sessionState.analyzer.ResolveRelations(name)
 
-  /** An expression as written, not resolved. */
+  /** An unresolved expression. */
   def parseExpression(session: SparkSession, text: String): Expression =
     session.asInstanceOf[classic.SparkSession].sessionState.sqlParser.parseExpression(text)
 
@@ -115,14 +115,14 @@ package object firesteel {
       .catalog
       .resolveBuiltinOrTempFunction(name, arguments)
 
-  /** Plans a logical plan of `session` anew, to be run beside the query that is running. */
+  /** Plans a logical plan of `session` as a new query. */
   def executionOf(session: SparkSession, plan: LogicalPlan): QueryExecution =
     session.asInstanceOf[classic.SparkSession].sessionState.executePlan(plan)
 
-  /** An output mode by its name, in capitals or not, `private[sql]`. */
+  /** An output mode by its case-insensitive name, `private[sql]`. */
   def outputModeOf(name: String): OutputMode = InternalOutputModes(name)
 
-  /** Plans a stream of `session` that is not started, as Spark's own EXPLAIN does. */
+  /** Plans a stream of `session` that has not started, as Spark's own EXPLAIN does. */
   def streamExecutionOf(
       session: SparkSession,
       plan: LogicalPlan,
@@ -163,15 +163,15 @@ package object firesteel {
   def dataFrameOf(session: SparkSession, plan: LogicalPlan): DataFrame =
     classic.Dataset.ofRows(session.asInstanceOf[classic.SparkSession], plan)
 
-  /** Sends each row to the partition whose number a column has: an INT within `numPartitions`. */
+  /** Sends each row to the partition in an INT column, which must be less than `numPartitions`. */
   def shuffleByNumber(column: Expression, numPartitions: Int): Partitioning =
     ShufflePartitionIdPassThrough(DirectShufflePartitionID(column), numPartitions)
 
-  /** Whether the rows that a relation gives depend on the columns it is asked for. */
+  /** Whether the rows of a relation depend on the columns that are read. */
   def isProjectionSensitiveRead(relation: BaseRelation): Boolean =
     DataSourceUtils.isProjectionSensitiveRead(relation)
 
-  /** A filter as connectors see it, `protected[sql]`; `None` for one that they cannot be told. */
+  /** A filter as connectors receive it, `protected[sql]`; `None` if it cannot be translated. */
   def pushedPredicate(filter: Expression): Option[PushedPredicate] =
     DataSourceV2Strategy.translateFilterV2(filter)
 }

@@ -14,15 +14,16 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Checkpoints on local disks without a process for each file.
+ * A checkpoint file manager for local disks that starts no process per file.
  *
- * Hadoop starts `chmod` for every file that it makes, unless its native library is loaded, which PySpark
- * does not bring. With a few stores that is most of the time of a micro-batch. Here files are made by
- * the JVM, with the permissions of the process's umask. What a file is named, when it is visible and
- * who may overwrite it is as with Spark's own manager, and either goes on with the other's checkpoints.
+ * Hadoop starts `chmod` for every file that it creates, unless its native library is loaded, and
+ * PySpark does not include that library. With a few state stores this is most of the time of a
+ * micro-batch. This class creates files in the JVM, with the permissions of the process's umask.
+ * Names, visibility and overwriting are as with Spark's own manager, and either manager can
+ * continue the other's checkpoints.
  *
- * Set it by `spark.sql.streaming.checkpointFileManagerClass`. Checkpoints that are not on local disks
- * stay with Spark's own manager.
+ * Set it with `spark.sql.streaming.checkpointFileManagerClass`. Checkpoints that are not on local
+ * disks use Spark's own manager.
  */
 class LocalCheckpointFileManager(path: Path, hadoopConf: Configuration)
   extends CheckpointFileManager {
@@ -50,7 +51,7 @@ class LocalCheckpointFileManager(path: Path, hadoopConf: Configuration)
   override def close(): Unit = manager.close()
 }
 
-/** Reads through Hadoop, which starts no processes for that, and writes through the JVM. */
+/** Reads through Hadoop, which starts no process for reads, and writes through the JVM. */
 final private class LocalFiles(path: Path, hadoopConf: Configuration)
   extends CheckpointFileManager {
 
@@ -71,9 +72,9 @@ final private class LocalFiles(path: Path, hadoopConf: Configuration)
   override def open(path: Path): FSDataInputStream = fs.open(path)
 
   /**
-   * Without Hadoop's checksums, which Spark's own manager hides from Spark, and without what somebody
-   * who was killed did not end: Spark takes a checkpoint for one of another query if there is any file
-   * in it, but no offset (`spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart`).
+   * Lists neither Hadoop's checksums, as Spark's own manager, nor unfinished files of a killed
+   * writer: if a folder has any file but no offset, Spark refuses it as the checkpoint of another
+   * query (`spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart`).
    */
   override def list(path: Path, filter: PathFilter): Array[FileStatus] =
     fs.listStatus(path, filter).filterNot { status =>
@@ -88,7 +89,7 @@ final private class LocalFiles(path: Path, hadoopConf: Configuration)
   override def exists(path: Path): Boolean = Files.exists(local(path))
 
   override def delete(path: Path): Unit = {
-    val _ = fs.delete(path, true) // false when there is none
+    val _ = fs.delete(path, true) // false if there is none
     Checksums.delete(local(path))
   }
 
@@ -103,7 +104,7 @@ final private class LocalFiles(path: Path, hadoopConf: Configuration)
     LocalPath.of(fs.makeQualified(path).toUri.getPath)
 }
 
-/** A file that is there, whole, when it has been closed, and never was when it has been cancelled. */
+/** A file that appears whole when it is closed, and never if it is cancelled. */
 final private class AtomicFile(to: LocalPath, overwrite: Boolean, making: LocalPath)
   extends CancellableFSDataOutputStream(new BufferedOutputStream(Files.newOutputStream(making)))
   with Logging {
@@ -118,7 +119,7 @@ final private class AtomicFile(to: LocalPath, overwrite: Boolean, making: LocalP
       ended = true
       try {
         underlyingStream.close()
-        Checksums.delete(to) // of a file that Spark's own manager may have written in this place
+        Checksums.delete(to) // of a file that Spark's own manager may have written here
         if (overwrite) {
           val _ = Files.move(making, to, StandardCopyOption.ATOMIC_MOVE)
         } else appear()
@@ -128,13 +129,13 @@ final private class AtomicFile(to: LocalPath, overwrite: Boolean, making: LocalP
     }
   }
 
-  /** Of two that make the same file, one does: a link is made only where nothing is. */
+  /** Only one of two concurrent writers succeeds: a link is created only if there is no file. */
   private def appear(): Unit =
     try {
       val _ = Files.createLink(to, making)
     } catch {
       case _: NioFileAlreadyExists => throw thereAlready
-      case _: UnsupportedOperationException | _: FileSystemException => // a disk without links
+      case _: UnsupportedOperationException | _: FileSystemException => // no links here
         if (Files.exists(to)) throw thereAlready
         val _ = Files.move(making, to, StandardCopyOption.ATOMIC_MOVE)
     }
@@ -154,7 +155,7 @@ final private class AtomicFile(to: LocalPath, overwrite: Boolean, making: LocalP
   }
 }
 
-/** A file while it is written, named as Spark's own manager does. */
+/** The name of an unfinished file, as Spark's own manager has it. */
 private object Unfinished {
 
   def of(file: LocalPath): LocalPath =
@@ -163,7 +164,9 @@ private object Unfinished {
   def isOne(name: String): Boolean = name.startsWith(".") && name.endsWith(".tmp")
 }
 
-/** Hadoop's checksum of a file lies in one beside it, and a file that another has replaced fails by it. */
+/**
+ * Hadoop keeps a checksum in a file next to each file; reading a replaced file fails by an old one.
+ */
 private object Checksums {
 
   def isOne(name: String): Boolean = name.startsWith(".") && name.endsWith(".crc")

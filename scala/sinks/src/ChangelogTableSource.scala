@@ -8,8 +8,8 @@ import org.apache.spark.sql.sources.{BaseRelation, CreatableRelationProvider, Da
 import org.apache.spark.sql.types.StructType
 
 /**
- * The data source `firesteel-table`: a table that a changelog makes, micro-batch by micro-batch, each
- * applied exactly once.
+ * The data source `firesteel-table`: a table kept equal to a changelog. Each micro-batch is applied
+ * exactly once.
  *
  * {{{
  * changes.writeStream.foreachBatch { (batch: DataFrame, id: Long) =>
@@ -21,17 +21,19 @@ import org.apache.spark.sql.types.StructType
  * spark.read.format("firesteel-table").load("/tables/trending")
  * }}}
  *
- * With a path the table is a folder of Parquet files, else it is PostgreSQL's, by the options of Spark's
- * JDBC source: `url`, `dbtable`, `user`, `password` and the driver's own.
+ * With a path the table is a folder of Parquet files. Without a path it is a PostgreSQL table,
+ * given by the options of Spark's JDBC source: `url`, `dbtable`, `user`, `password` and the
+ * driver's own.
  *
  * Options:
- *  - `changes.keys`: columns that identify a row, between commas or as JSON
- *  - `changes.batch-id`: the micro-batch's number
- *  - `changes.op`: the column of row kinds, by default `op` or `row_kind()`
- *  - `changes.query-id`: who writes, by default the streaming query's id
- *  - `changes.upserts`: that updates come without the rows they replace
- *  - `changes.buckets`: into how many parts a new folder's rows are split, by default 8
- *  - `changes.retention`: how long a folder's replaced files stay for readers, by default `10min`
+ *  - `changes.keys`: columns that identify a row, separated by commas or as a JSON array
+ *  - `changes.batch-id`: the number of the micro-batch
+ *  - `changes.op`: the row kind column, by default `op`, `row_kind()` or `row_kind`
+ *  - `changes.query-id`: a name of the writer, by default the streaming query's id
+ *  - `changes.upserts`: whether updates have no `-U` row
+ *  - `changes.buckets`: number of buckets of a new folder, by default 8
+ *  - `changes.retention`: how long replaced files of a folder are kept for readers, by default
+ *    `10min`
  */
 final class ChangelogTableSource
   extends CreatableRelationProvider
@@ -65,6 +67,6 @@ final class ChangelogTableSource
     ).read()
 }
 
-/** What Spark wants to know of what it has written. */
+/** The relation that Spark expects after a write. */
 final private[sinks] case class Written(sqlContext: SQLContext, schema: StructType)
   extends BaseRelation

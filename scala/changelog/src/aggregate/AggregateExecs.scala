@@ -14,11 +14,13 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOpera
 import org.apache.spark.sql.types.ByteType
 
 /**
- * The half of an aggregate below the exchange: what the rows of a task add to each group's state.
+ * The half of an aggregate below the exchange: the partial result that the rows of a task add to
+ * each group's state.
  *
  * The columns of the child are `keys ++ arguments ++ kindIn`, in this order.
  *
- * Memory: [[ChangelogConf.MAX_BUFFERED_ROWS]] groups and values; with more it hands on what it has.
+ * Memory: [[ChangelogConf.MAX_BUFFERED_ROWS]] groups and values; at that limit it emits its partial
+ * results and continues.
  */
 final private[changelog] case class PartialAggregateExec(
     keys: Seq[Attribute],
@@ -54,7 +56,7 @@ final private[changelog] case class PartialAggregateExec(
     copy(child = newChild)
 }
 
-/** Executes [[GroupAggregate]] on what [[PartialAggregateExec]] gives. */
+/** Executes [[GroupAggregate]] on the partial results of [[PartialAggregateExec]]. */
 final private[changelog] case class ChangelogAggregateExec(
     keys: Seq[Attribute],
     functions: Seq[Expression],
@@ -71,7 +73,7 @@ final private[changelog] case class ChangelogAggregateExec(
   override def shortName: String = "changelogAggregate"
   override def output: Seq[Attribute] = keys ++ results ++ contract.kindOut
   override def producedAttributes: AttributeSet = outputSet -- child.outputSet
-  // Arguments are read below; here only their sums arrive.
+  // Arguments are read below the exchange; only partial results arrive here.
   @transient override lazy val references: AttributeSet = AttributeSet(keys)
   override def clusteredBy: Seq[Attribute] = keys
 
@@ -83,7 +85,7 @@ final private[changelog] case class ChangelogAggregateExec(
   override protected def shown: Seq[String] = Seq(PlanText.columns(keys), PlanText.list(calls))
 
   override def firedMessage: String =
-    "groups are kept in state, and each micro-batch tells how their results changed"
+    "groups are kept in state, and each micro-batch emits the changes of their results"
 
   override def firedValues: Map[String, String] = Map(
     "operator" -> "Aggregate",
@@ -131,13 +133,13 @@ private[changelog] object AggregateExecs {
       kindIn.nonEmpty,
       isGlobal)
 
-  /** The columns between the halves: those of the store's key and of its value. */
+  /** The columns between the halves: those of the store's key and value. */
   def delta(keys: Seq[Attribute], layout: AggregateLayout): Seq[Attribute] =
     keys ++ (layout.state.key.drop(keys.size) ++ layout.state.value).map { field =>
       AttributeReference(field.name, field.dataType, nullable = true)()
     }
 
-  /** The result row in terms of keys and buffers; the kind, last, is set in place. */
+  /** The result row from keys and buffers; the row kind, its last column, is set in place. */
   def resultColumns(
       keys: Seq[Attribute],
       functions: Seq[Expression]): (Seq[Expression], Seq[Attribute]) = {

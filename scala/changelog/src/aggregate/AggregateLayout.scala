@@ -14,13 +14,13 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Count, Decl
 import org.apache.spark.sql.types.{BinaryType, DataType, Decimal, DecimalType, DoubleType, FloatType, IntegerType, StructType}
 
 /**
- * Distinct values of some columns, each with the number of its rows: what `DISTINCT` needs, and
- * `min` and `max` of an input that takes rows back. Calls on the same columns share one.
+ * The distinct values of some columns, each with its number of rows. `DISTINCT` needs them, and so
+ * do `min` and `max` over an input with retractions. Calls on the same columns share one set.
  *
  * @param columns places of the columns in the input
- * @param filter the place of a column that says which rows count
- * @param keepsNulls whether a value may have nulls; else a row with one has no value
- * @param size how large it is in the store
+ * @param filter place of the column that says which rows count
+ * @param keepsNulls whether a value may contain nulls; otherwise a row with a null has no value
+ * @param size number of values and of entries in the store
  */
 final private[aggregate] case class ValueSet(
     columns: Seq[Int],
@@ -32,27 +32,27 @@ final private[aggregate] case class ValueSet(
   /** Whether a value is one field of eight bytes. */
   val isNumber: Boolean = !keepsNulls && types.size == 1 && KeyIndex.fitsWord(types.head)
 
-  /** How many values an entry of the store has, on average: some two kilobytes of numbers. */
+  /** Values per entry of the store, on average: about two kilobytes of numbers. */
   def perBucket: Int = if (isNumber) 256 else 64
 
-  /** Slots that count a value once, however many rows it has. They read a row of the value alone. */
+  /** Slots that count a value once, whatever its number of rows. They read the value's row only. */
   val fed: ArrayBuffer[Slot] = ArrayBuffer.empty
 
-  /** Slots that look for the smallest or largest value. */
+  /** Slots that search the smallest or largest value. */
   val extremes: ArrayBuffer[BestValuesSlot] = ArrayBuffer.empty
 
-  /** Slots that are computed anew when the set has changed. */
+  /** Slots that are computed again when the set has changed. */
   val retained: ArrayBuffer[RetainedSlot] = ArrayBuffer.empty
 }
 
 /**
- * What the state of an aggregate is made of. Rows of the input are keys, then arguments, then the
- * kind if there is one. An aggregate of the whole has a constant key, so that its state lies in one
- * partition of as many as any other state has: Spark waits for all of them to commit.
+ * The state of an aggregate. Rows of the input are keys, then arguments, then the row kind if there
+ * is one. An aggregate without keys has a constant key, so its state lies in one partition, but the
+ * store has as many partitions as any other: Spark waits until all of them commit.
  *
- * The store has one entry for each group: the number of its rows and the slots of its aggregates.
- * Beside it, for each set of values, as many entries as [[ValueBuckets]] needs. Rows between the two
- * halves of the operator have the same columns, key and value, and mean what is to be added.
+ * The store has one entry per group: its number of rows and the slots of its aggregates. Each set
+ * of values has further entries, see [[ValueBuckets]]. Rows between the two halves of the operator
+ * have the columns of the store's key and value, and contain the values to add.
  *
  * {{{
  *   keys | set | bucket | rows | slots  | values
@@ -73,7 +73,7 @@ final private[changelog] class AggregateLayout(
   private val slotBuffer = ArrayBuffer.empty[(String, Slot)]
   private val setBuffer = ArrayBuffer.empty[ValueSet]
 
-  /** The number of rows of the group. */
+  /** The group's number of rows. */
   val rows: CountSlot = slot("rows", new CountSlot(Array.empty))
 
   val results: Seq[AggregateResult] =
@@ -90,20 +90,20 @@ final private[changelog] class AggregateLayout(
   val numLongs: Int = slots.map(_.longs).sum
   val numRefs: Int = slots.map(_.refs).sum
 
-  /** Whether entries of the store tell the set that they belong to. */
+  /** Whether keys of the store have the number of a set and of a bucket. */
   val hasSet: Boolean = sets.nonEmpty
 
-  /** Where the key tells the set. */
+  /** Place of the set's number in the key. */
   val setAt: Int = numKeys
 
-  /** Columns of the store's key, and of the rows between the halves. */
+  /** Columns of the store's key, which begin the rows between the halves. */
   val keyTypes: Seq[DataType] =
     keys.map(_.dataType) ++ (if (hasSet) Seq(IntegerType, IntegerType) else Nil)
 
-  /** Whether some functions keep buffers of Spark's. */
+  /** Whether some functions keep Spark's buffers. */
   val hasMerged: Boolean = slots.exists(_.isInstanceOf[MergedSlot])
 
-  /** Whether some of these grow with the rows that they are given: `collect_list`. */
+  /** Whether some of these buffers grow with their rows, such as `collect_list`. */
   val hasGrowing: Boolean = slots.exists {
     case merged: MergedSlot => merged.isObject
     case _ => false
@@ -113,22 +113,22 @@ final private[changelog] class AggregateLayout(
 
   val valueTypes: Seq[DataType] = if (hasSet) slotTypes :+ BinaryType else slotTypes
 
-  /** Where the store's value has values of a set. */
+  /** Place of the packed values in the store's value. */
   val valuesAt: Int = slotTypes.size
 
-  /** Where in the value each slot begins. */
+  /** Place of each slot's first column in the value. */
   val slotAt: Array[Int] = slots.map(_.fields.size).scanLeft(0)(_ + _).init
 
-  /** Slots that are added to row by row; the others are fed by sets. */
+  /** Slots that are updated row by row; sets update the others. */
   val direct: Array[Slot] = {
     val bySets = sets.flatMap(s => s.fed ++ s.extremes ++ s.retained :+ s.size).toSet
     slots.filterNot(bySets.contains)
   }
 
-  /** Whether an entry may be of any size. */
+  /** Whether entries have no fixed size. */
   val isOfAnySize: Boolean = slotTypes.exists(!UnsafeRow.isFixedLength(_))
 
-  /** Bytes of a group's state, by estimate; without what is of any size. */
+  /** Bytes of a group's state, by estimate, without columns of variable size. */
   val stateBytes: Long = FoldLimits.overhead + (numLongs + 6L * numRefs) * 8L
 
   def newState(): GroupState = new GroupState(new Array[Long](numLongs), new Array[Any](numRefs))
@@ -167,7 +167,7 @@ final private[changelog] class AggregateLayout(
       prefix = 0)
   }
 
-  /** The types of packed values are in no schema, so that a name must tell them. */
+  /** A schema does not show the types of packed values, so a column name contains them. */
   private def typesOf(set: ValueSet): String = set.types.map(_.catalogString).mkString("_")
 
   private def schema(names: Seq[String], types: Seq[DataType]): StructType =
@@ -246,7 +246,7 @@ final private[changelog] class AggregateLayout(
   }
 
   private def anyOf(call: AnyAggregate, isDistinct: Boolean, i: Int): AggregateResult = {
-    // Constants, such as a percentage, are part of what the state means.
+    // Constants, such as a percentage, are part of the state's meaning.
     val constants = call.arguments.collect {
       case constant if constant.foldable => constant.sql
       case order: SortOrder => order.direction.sql + order.nullOrdering.sql
@@ -290,7 +290,7 @@ final private[changelog] class AggregateLayout(
     }
   }
 
-  /** Where the input has a column. */
+  /** Place of a column in the input. */
   private def placeOf(argument: Expression): Int = argument match {
     case column: BoundReference => numKeys + column.ordinal
     case other => throw new IllegalStateException(s"no column: $other")
@@ -300,6 +300,6 @@ final private[changelog] class AggregateLayout(
 private[changelog] object AggregateLayout {
   val name = "aggregate"
 
-  /** The set of a group's own entry. */
+  /** The set number of a group's own entry. */
   val ofGroup: Int = -1
 }

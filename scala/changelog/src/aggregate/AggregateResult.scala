@@ -8,12 +8,12 @@ import org.apache.spark.sql.catalyst.util.MathUtils
 import org.apache.spark.sql.types.{DataType, Decimal, DecimalType, DoubleType}
 
 /**
- * Says to Spark's own aggregate function what its buffer would hold, so that Spark's expression
- * makes the result of it: types, rounding, ANSI errors are all Spark's.
+ * Fills the buffer of Spark's own aggregate function, so that Spark's expression computes the
+ * result: types, rounding and ANSI errors are Spark's.
  */
 sealed abstract private[aggregate] class AggregateResult extends Serializable {
 
-  /** Columns of the function's buffer. */
+  /** Number of columns of the function's buffer. */
   def width: Int
 
   /** Fills the columns from `at` on. */
@@ -32,14 +32,14 @@ final private[aggregate] case class ExtremeResult(slot: ExtremeValue) extends Ag
     buffer.update(at, slot.value(state))
 }
 
-/** The result of a function that keeps what is its own, in the place of its buffer. */
+/** The result of a function that keeps its own buffer, in place of that buffer. */
 final private[aggregate] case class MergedResult(slot: MergedSlot) extends AggregateResult {
   override def width: Int = 1
   override def fill(state: GroupState, buffer: InternalRow, at: Int): Unit =
     buffer.update(at, slot.result(state))
 }
 
-/** The result of a function over a set of values, in the place of its buffer. */
+/** The result of a function over a set of values, in place of its buffer. */
 final private[aggregate] case class RetainedResult(slot: RetainedSlot, size: SetSlot)
   extends AggregateResult {
   override def width: Int = 1
@@ -48,15 +48,15 @@ final private[aggregate] case class RetainedResult(slot: RetainedSlot, size: Set
 }
 
 /**
- * @param second what the buffer has beside the sum: the count of `avg`, or whether no row has come,
- *   which tells Spark that a missing sum is an overflow
+ * @param second the buffer's column after the sum: the count of `avg`; or whether there was no row,
+ *   by which Spark knows that a null sum is an overflow
  */
 final private[aggregate] case class FloatSumResult(slot: FloatSumSlot, second: Option[BufferPart])
   extends AggregateResult {
   override def width: Int = 1 + second.size
   override def fill(state: GroupState, buffer: InternalRow, at: Int): Unit = {
     val count = slot.count(state)
-    // Spark's avg begins with 0.0, its sum with null.
+    // Spark's avg starts at 0.0, its sum at null.
     if (count == 0 && !second.contains(BufferPart.Count)) buffer.setNullAt(at)
     else buffer.setDouble(at, slot.sum(state))
     second.foreach(_.fill(count, buffer, at + 1))
@@ -64,9 +64,9 @@ final private[aggregate] case class FloatSumResult(slot: FloatSumSlot, second: O
 }
 
 /**
- * @param sumType the type of the sum in the buffer
- * @param input the type that is summed
- * @param evalMode what becomes of a sum of 64 bits that overflows
+ * @param sumType type of the sum in the buffer
+ * @param input type of the values
+ * @param evalMode how an overflow of a 64-bit sum is handled
  */
 final private[aggregate] case class WholeSumResult(
     slot: WholeSumSlot,
@@ -103,7 +103,7 @@ final private[aggregate] case class WholeSumResult(
   private def fillLong(state: GroupState, buffer: InternalRow, at: Int): Unit =
     if (slot.fits(state) || evalMode == EvalMode.LEGACY) buffer.setLong(at, slot.lowBits(state))
     else if (evalMode == EvalMode.TRY) buffer.setNullAt(at)
-    // Spark's own error of an overflow.
+    // Raises Spark's own overflow error.
     else buffer.setLong(at, MathUtils.addExact(Long.MaxValue, 1L))
 }
 
@@ -120,7 +120,7 @@ private[aggregate] object BufferPart {
       buffer.setBoolean(at, count == 0)
   }
 
-  /** What the buffer of a function has beside its sum. */
+  /** The column of a function's buffer after its sum. */
   def of(function: DeclarativeAggregate): Option[BufferPart] = function match {
     case _: Average => Some(Count)
     case sum: Sum if sum.aggBufferAttributes.size == 2 => Some(IsEmpty)

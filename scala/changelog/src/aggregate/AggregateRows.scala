@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, GenericInternalRow, JoinedRow, Literal, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.IntegerType
 
-/** Makes the rows of an aggregate's store. One per task. */
+/** Builds the keys and values of an aggregate's store. One per task. */
 final private[aggregate] class AggregateRows(layout: AggregateLayout) {
 
   private[this] val groupKeyTypes = layout.keyTypes.take(layout.numKeys)
@@ -20,7 +20,7 @@ final private[aggregate] class AggregateRows(layout: AggregateLayout) {
   private[this] val toBucketKey = UnsafeProjection.create(layout.keyTypes.toArray)
   private[this] val bucket = new GenericInternalRow(2)
 
-  /** The key of the group that a row between the halves is about. */
+  /** The group key of a row between the halves. */
   def groupKeyOf(delta: InternalRow): UnsafeRow = toKeyOfGroup(delta)
 
   /** The key of a group's own entry. */
@@ -45,13 +45,13 @@ final private[aggregate] class AggregateRows(layout: AggregateLayout) {
     toValue(value)
   }
 
-  /** What is to be added to a group's own entry. */
+  /** A row between the halves for a group's own entry. */
   def delta(groupKey: UnsafeRow, state: GroupState): UnsafeRow = {
     write(state)
     toDelta(joinedDelta(toEntryKey(groupKey), value))
   }
 
-  /** What is to be added to a set of values. */
+  /** A row between the halves for a set of values. */
   def delta(groupKey: UnsafeRow, set: Int, values: Array[Byte]): UnsafeRow = {
     fill(values)
     toDelta(joinedDelta(bucketKeyOf(groupKey, set, 0), value))

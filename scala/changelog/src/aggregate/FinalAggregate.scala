@@ -12,12 +12,13 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
 
 /**
- * Adds what the tasks below summed up to the groups' state, and tells how each group's result
- * changed: one access to a group's entry and at most one change of its result in a micro-batch.
+ * Adds the partial results of the tasks below to the groups' state, and emits the change of each
+ * group's result: one access to a group's entry and at most one change of its result per
+ * micro-batch.
  *
- * @param results what makes the result row of a group's key and its functions' buffers; its last
- *   column is the kind
- * @param whole the key of the one group that is there before any row comes
+ * @param results builds the result row from a group's key and its functions' buffers; its last
+ *   column is the row kind
+ * @param whole the key of the only group, which exists before any row arrives
  */
 final private[aggregate] class FinalAggregate(
     rows: Iterator[InternalRow],
@@ -43,9 +44,9 @@ final private[aggregate] class FinalAggregate(
   private[this] val buffer = new GenericInternalRow(layout.results.map(_.width).sum)
   private[this] val joined = new JoinedRow
   private[this] var large =
-    0L // bytes of what is of any size: entries, results as they were, what is added
+    0L // bytes of variable size: entries, previous results, added values
 
-  // The one row of an aggregate without keys is there before any row of its input.
+  // An aggregate without keys has a result before its first input row.
   whole.foreach(groupOf)
 
   override protected def held: Int = {
@@ -84,7 +85,7 @@ final private[aggregate] class FinalAggregate(
     group
   }
 
-  /** The state of a group as it was, and the result as it was told. */
+  /** Loads a group's state and its last emitted result. */
   private def load(key: UnsafeRow): Unit = {
     val state = layout.newState()
     val stored = entries.get(made.entryOf(key))
@@ -97,7 +98,7 @@ final private[aggregate] class FinalAggregate(
     before += (if (exists) result(key, state) else null)
   }
 
-  /** The result row of a group, its kind left open. */
+  /** The result row of a group, without its row kind. */
   private def result(key: UnsafeRow, state: GroupState): UnsafeRow = {
     var at = 0
     layout.results.foreach { r =>
@@ -114,7 +115,7 @@ final private[aggregate] class FinalAggregate(
     told.concat(emptied())
   }
 
-  /** Brings a group's entries up to date, and says what became of its result. */
+  /** Updates a group's entries; returns the changes of its result. */
   private def settle(group: Int, changed: Array[(Array[Int], Array[Int])]): List[InternalRow] = {
     val (key, state) = (groups.key(group), states(group))
     var set = 0
@@ -129,7 +130,7 @@ final private[aggregate] class FinalAggregate(
     val now =
       if (entries.present(rows) == rows) state
       else {
-        // More went than is known: what there is of the group is forgotten with its values.
+        // More rows were retracted than are in state: drop the group and its values.
         layout.sets.indices.foreach(buckets.forget(key, state, _))
         layout.newState()
       }
@@ -139,8 +140,8 @@ final private[aggregate] class FinalAggregate(
   }
 
   /**
-   * The state as the next micro-batch will read it, by which it will take back what is told now. Spark's
-   * buffers may say something else after they were written and read: a `collect_set` has another order.
+   * The state as the next micro-batch reads it, to retract this result. A write and a read may
+   * change Spark's buffers: a `collect_set` gets another order.
    */
   private def asRead(state: GroupState): GroupState =
     if (!layout.hasMerged) state

@@ -11,9 +11,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection}
 
 /**
- * Sums up the rows of a task, group by group, below the exchange: what each adds to the state.
+ * Folds the rows of a task by group, below the exchange, into partial results.
  *
- * @param kindAt where a row tells its kind; -1 when rows only come
+ * @param kindAt place of a row's kind; -1 for an insert-only input
  */
 final private[changelog] class PartialAggregate(
     rows: Iterator[InternalRow],
@@ -31,7 +31,7 @@ final private[changelog] class PartialAggregate(
   private[this] val made = new AggregateRows(layout)
   private[this] val valueRows = new ValueRows(layout)
   private[this] val toKey = UnsafeProjection.create(keys)
-  private[this] var taken = 0L // bytes of rows, at most what growing buffers have kept of them
+  private[this] var taken = 0L // bytes of the rows in growing buffers, an upper bound
 
   override protected def held: Int = {
     var (entries, set) = (states.size, 0)
@@ -76,7 +76,7 @@ final private[changelog] class PartialAggregate(
     (ofGroups ++ ofSets).concat(emptied())
   }
 
-  /** The values of a set, packed group by group. */
+  /** The values of a set, packed by group. */
   private def ofSet(set: Int): Iterator[InternalRow] = {
     val of = values(set)
     val (order, starts) = of.byGroup(states.size)

@@ -7,15 +7,14 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Brings the sets of values of one group up to date, and the slots that are fed by them. One per
- * task.
+ * Updates the sets of values of one group, and the slots that depend on them. One per task.
  *
- * A value is there while it has more rows than none. Within a micro-batch a retraction may arrive
- * before the row that it takes back: the count is then negative for a while, and the value absent.
+ * A value is present if its number of rows is above 0. Within a micro-batch a retraction may arrive
+ * before its insert: the number is then negative for a while, and the value absent.
  */
 final private[aggregate] class SetUpdate(layout: AggregateLayout, buckets: ValueBuckets) {
 
-  // Slots all of whose best values went away.
+  // Slots that have lost all of their best values.
   private[this] val lost = new java.util.IdentityHashMap[BestValuesSlot, AnyRef]()
   private[this] val number = KeyIndex.numberRow()
 
@@ -34,7 +33,7 @@ final private[aggregate] class SetUpdate(layout: AggregateLayout, buckets: Value
       (values, entry, before, after) =>
         if (before <= 0 && after > 0) appear(of, state, valueOf(values, entry))
         else if (before > 0 && after <= 0) vanish(of, state, valueOf(values, entry))
-        // It had expired, and may be the best that was found.
+        // It has expired, but may be among the best values.
         else if (before <= 0 && after <= before) leave(of, state, valueOf(values, entry))
     }
     lost.keySet.forEach(slot => search(group, state, set, slot))
@@ -63,7 +62,7 @@ final private[aggregate] class SetUpdate(layout: AggregateLayout, buckets: Value
       if (slot.vanish(state, value.get(0, set.types.head))) { val _ = lost.put(slot, slot) }
     }
 
-  /** Looks through all values of the group: O(their number), only when the best ones went. */
+  /** Reads all values of the group: O(their number), only after the best values were retracted. */
   private def search(group: UnsafeRow, state: GroupState, set: Int, slot: BestValuesSlot): Unit =
     slot.search(
       state,

@@ -5,21 +5,21 @@ import io.firesteel.changelog.fold.{PackedValues, ValueTallies}
 import io.firesteel.changelog.state.StateEntries
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** Told how many rows a value had and has. */
+/** Callback with a value's number of rows before and after a change. */
 private[aggregate] trait ValueChange {
   def apply(values: ValueTallies, entry: Int, before: Long, after: Long): Unit
 }
 
 /**
- * The values of one set of one group in the store: in as many entries as they need, each with a
- * share of some hundreds, so that a change reads and writes its share alone.
+ * The values of one set of one group in the store, in buckets. Each bucket is an entry with some
+ * hundreds of values, so a change of a value reads and writes one bucket.
  *
- * Linear hashing (Litwin, 1980): entries are added one at a time as values come, and each takes its
- * values from one other, so that a set of any size grows without a pause.
+ * Linear hashing (Litwin, 1980): buckets are added one at a time as the set grows, and each takes
+ * its values from one other bucket. So a set of any size grows without a pause.
  *
- * Where entries expire a set shrinks in the same way. How many values have gone is told by the entries that
- * are looked at: one with less than a third of its share has lost what it lacks, since the hash spreads
- * values so that none has less than half of it.
+ * With a time to live a set shrinks in the same way. The buckets that are read show how many values
+ * have expired: a bucket with less than a third of the average has lost the rest. The hash
+ * distributes values so evenly that a bucket without losses has at least half of the average.
  */
 final private[aggregate] class ValueBuckets(
     layout: AggregateLayout,
@@ -66,7 +66,7 @@ final private[aggregate] class ValueBuckets(
       seen += kept.length
       save(group, set, bucket, values, kept)
     }
-    // An entry that was not looked at may have values.
+    // A bucket that was not read may have values.
     if (entries.expires) {
       size.raise(state, if (visited < size.buckets(state)) seen.max(1L) else seen)
       shrink(group, state, set, until - from)
@@ -74,13 +74,13 @@ final private[aggregate] class ValueBuckets(
     if (size.values(state) == 0L) size.clear(state)
   }
 
-  /** Takes a set out of the store. */
+  /** Removes a set from the store. */
   def forget(group: UnsafeRow, state: GroupState, set: Int): Unit =
     (0 until layout.sets(set).size.buckets(state)).foreach { bucket =>
       entries.remove(made.bucketKeyOf(group, set, bucket))
     }
 
-  /** Visits all values of a set that have rows. */
+  /** Visits the present values of a set. */
   def foreach(group: UnsafeRow, state: GroupState, set: Int)(
       visit: (ValueTallies, Int) => Unit): Unit = {
     val size = layout.sets(set).size
@@ -111,11 +111,11 @@ final private[aggregate] class ValueBuckets(
       tell(values, entry, before, after)
     }
 
-  /** Makes as many entries as so many values need. */
+  /** Adds the buckets that so many values need. */
   private def grow(group: UnsafeRow, state: GroupState, set: Int, values: Long): Unit = {
     val size = layout.sets(set).size
     val wanted = Math.toIntExact(values / layout.sets(set).perBucket + 1)
-    // Without values there is nothing to take from another entry.
+    // An empty set has no values to move.
     if (size.values(state) > 0L) {
       (size.buckets(state) until wanted).foreach(bucket => split(group, set, bucket))
     }
@@ -123,8 +123,8 @@ final private[aggregate] class ValueBuckets(
   }
 
   /**
-   * Takes away the last entries where there are twice as many as the values need, with so many changes beside
-   * them: no more than `most` at a time, unless all have been looked at anyway.
+   * Merges the last buckets if there are more than twice as many as needed; pending changes count
+   * as values. At most `most` buckets at a time, unless all were read anyway.
    */
   private def shrink(group: UnsafeRow, state: GroupState, set: Int, most: Int): Unit = {
     val size = layout.sets(set).size
@@ -138,7 +138,7 @@ final private[aggregate] class ValueBuckets(
     }
   }
 
-  /** Moves the values of the last entry to where they have come from. */
+  /** Moves the values of the last bucket back to the bucket that they came from. */
   private def join(group: UnsafeRow, set: Int, bucket: Int): Unit = {
     val gone = load(group, set, bucket)
     if (gone.size > 0) {
@@ -149,7 +149,7 @@ final private[aggregate] class ValueBuckets(
     }
   }
 
-  /** Moves to a new entry the values that belong there from now on. */
+  /** Moves values to the new bucket that they now belong to. */
   private def split(group: UnsafeRow, set: Int, bucket: Int): Unit = {
     val from = bucket - Integer.highestOneBit(bucket)
     val values = load(group, set, from)
@@ -201,7 +201,7 @@ final private[aggregate] class ValueBuckets(
     kept.result()
   }
 
-  /** Where a value lies when there are so many entries. */
+  /** The bucket of a value among so many buckets. */
   private def bucketOf(hash: Int, buckets: Int): Int =
     if (buckets <= 1) 0
     else {

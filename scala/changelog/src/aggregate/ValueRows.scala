@@ -3,7 +3,7 @@ package io.firesteel.changelog.aggregate
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
 
-/** The values of sets that an input row has. One per task. */
+/** The values of sets in an input row. One per task. */
 final private[aggregate] class ValueRows(layout: AggregateLayout) {
 
   private[this] val toValue: Array[UnsafeProjection] = layout.sets.map { set =>
@@ -14,7 +14,7 @@ final private[aggregate] class ValueRows(layout: AggregateLayout) {
 
   private[this] val sets = layout.sets
 
-  /** The value of a set in a row; null where the row has none. */
+  /** The value of a set in a row; null if the row has none. */
   def of(row: InternalRow, set: Int): UnsafeRow =
     if (counts(row, sets(set))) toValue(set)(row) else null
 

@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadata, OperatorStateMetadataV1}
 import org.apache.spark.sql.firesteel.{Checkpoints, Files}
 
-/** The checkpoint of a streaming query, as Spark lays it out. */
+/** The checkpoint of a streaming query, in Spark's layout. */
 final private[checkpoint] class Checkpoint(val session: SparkSession, location: String) {
   import Checkpoint._
 
@@ -29,17 +29,19 @@ final private[checkpoint] class Checkpoint(val session: SparkSession, location: 
 
   lazy val files: CheckpointFileManager = CheckpointFileManager.create(root, hadoop)
 
-  /** Whether a query has begun here; the logs must not be asked else, since they make their folders. */
+  /**
+   * Whether a query has started here. Check it before opening the logs, which create their folders.
+   */
   def exists: Boolean = Seq("offsets", "commits").forall(log => files.exists(new Path(root, log)))
 
-  // Made anew each time: a log of Spark's remembers entries that have been removed.
+  // A new object per call: Spark's log caches entries that were removed.
   def offsets: TextLog = new TextLog(session, new Path(root, "offsets").toString)
   def commits: TextLog = new TextLog(session, new Path(root, "commits").toString)
 
   def offset(batch: Long): Option[OffsetEntry] = offsets.get(batch).map(OffsetEntry(_))
   def commit(batch: Long): Option[CommitEntry] = commits.get(batch).map(CommitEntry(_))
 
-  /** The micro-batch that has begun and not ended, if there is one. */
+  /** The micro-batch that has started and not finished, if there is one. */
   def begun: Option[Long] =
     offsets.last.filter(batch => commits.last.forall(_ < batch))
 
@@ -49,7 +51,7 @@ final private[checkpoint] class Checkpoint(val session: SparkSession, location: 
     else Some(UUID.fromString(mapper.readTree(read(file)).get("id").asText))
   }
 
-  /** What stateful operators have said of their state; an operator of an older Spark has said nothing. */
+  /** The metadata of the stateful operators; operators of older Spark versions have none. */
   def operators(batch: Long): Seq[OperatorStateMetadata] = {
     val known = Checkpoints.operators(root.toString, hadoop, batch)
     val numbers = folders(state).flatMap(_.toLongOption)
@@ -60,7 +62,10 @@ final private[checkpoint] class Checkpoint(val session: SparkSession, location: 
     known.sortBy(_.operatorInfo.operatorId)
   }
 
-  /** Says of the operators how many partitions they have now; where that is kept once for all times. */
+  /**
+   * Updates the number of partitions in the operators' metadata, in the format that has it only
+   * once.
+   */
   def noteOperators(batch: Long, partitions: Int): Unit = operators(batch).foreach {
     case operator: OperatorStateMetadataV1 =>
       val file = new Path(state, s"${operator.operatorInfo.operatorId}/_metadata/metadata")
@@ -73,7 +78,7 @@ final private[checkpoint] class Checkpoint(val session: SparkSession, location: 
     case _ => ()
   }
 
-  /** All files, in whichever folders; those that are hidden are nobody's. */
+  /** All files in all folders; hidden ones are skipped. */
   def filesBelow(path: Path): Seq[Path] =
     files.list(path).toSeq.filterNot(_.getPath.getName.startsWith(".")).flatMap { file =>
       if (file.isDirectory) filesBelow(file.getPath) else Seq(file.getPath)

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.streaming.WriteToStream
 
 /**
- * Does what is left of a repartitioning whose entry in the offset log is written. It may have been done in
- * part, and is done again: files that are there are written over by the same.
+ * Completes a repartitioning whose entry in the offset log was written. Parts of it may be done
+ * already; they are done again, and files are overwritten by equal ones.
  */
 object FinishRepartition {
 
@@ -19,13 +19,14 @@ object FinishRepartition {
     } {
       new StagedState(checkpoint, note.staged).place()
       checkpoint.noteOperators(begun - 1, partitions)
-      // Where another process does the same, one of both writes it.
+      // If another process does the same, one of the two writes the entry.
       val _ = checkpoint.commits.add(begun, note.commit.text)
       StagedState.removeUpTo(checkpoint, begun)
     }
 
   /**
-   * When a query starts, before Spark looks at its checkpoint; as a check, since the plan stays as it is.
+   * Runs when a query starts, before Spark reads its checkpoint. It is a check, because the plan
+   * stays as it is.
    */
   def atStart(session: SparkSession): LogicalPlan => Unit = {
     case write: WriteToStream =>

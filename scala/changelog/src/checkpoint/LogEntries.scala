@@ -7,8 +7,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * What a micro-batch reads, and under which settings: a line with the format, one with the settings as
- * JSON, then the sources' offsets.
+ * An entry of the offset log: a line with the format, a line with the settings as JSON, then the
+ * sources' offsets.
  */
 final private[checkpoint] case class OffsetEntry(text: String) {
   import OffsetEntry._
@@ -20,17 +20,19 @@ final private[checkpoint] case class OffsetEntry(text: String) {
   private def conf(key: String): Option[String] =
     Option(mapper.readTree(metadata).path("conf").get(key)).map(_.asText)
 
-  /** Into how many parts the state is split. */
+  /** The number of partitions of the state. */
   def partitions: Option[Int] = conf(SQLConf.SHUFFLE_PARTITIONS.key).flatMap(_.toIntOption)
 
-  /** Whether operators are spread by all of their keys; older checkpoints need not be. */
+  /**
+   * Whether rows are distributed by all keys of an operator; in older checkpoints they may not be.
+   */
   def isStrict: Boolean =
     conf(SQLConf.STATEFUL_OPERATOR_USE_STRICT_DISTRIBUTION.key).forall(_ == "true")
 
-  /** Where there is one: what is to be done before the micro-batch may be taken for done. */
+  /** The note about a repartitioning that must be completed first, if there is one. */
   def note: Option[RepartitionNote] = conf(noteKey).map(RepartitionNote.parse)
 
-  /** The same offsets with another number of parts. */
+  /** The same offsets with another number of partitions. */
   def repartitioned(partitions: Int, note: RepartitionNote): OffsetEntry = {
     val changed = mapper.readTree(metadata).asInstanceOf[ObjectNode]
     val conf = changed.get("conf").asInstanceOf[ObjectNode]
@@ -39,7 +41,7 @@ final private[checkpoint] case class OffsetEntry(text: String) {
     OffsetEntry(lines.updated(1, mapper.writeValueAsString(changed)).mkString("\n"))
   }
 
-  /** Whether it is a copy of another one, but for the settings. */
+  /** Whether it equals another entry, except for the settings. */
   def isCopyOf(other: OffsetEntry): Boolean = {
     def times(entry: OffsetEntry) = {
       val metadata = mapper.readTree(entry.metadata)
@@ -52,13 +54,13 @@ final private[checkpoint] case class OffsetEntry(text: String) {
 private[checkpoint] object OffsetEntry {
   private val mapper = new ObjectMapper
 
-  /** Spark hands on no setting that it does not know. */
+  /** Spark ignores settings that it does not know. */
   private val noteKey = "firesteel.repartition"
 }
 
 /**
- * That a micro-batch has ended: a line with the format, and one of JSON. Where stores have versions of
- * their own, it names those that the micro-batch has left behind.
+ * An entry of the commit log: a line with the format, and a line of JSON. If stores have version
+ * ids, it has those that the micro-batch committed.
  */
 final private[checkpoint] case class CommitEntry(text: String) {
   import CommitEntry._
@@ -68,7 +70,7 @@ final private[checkpoint] case class CommitEntry(text: String) {
 
   def hasIds: Boolean = ids.isObject && !ids.isEmpty
 
-  /** Of an operator: for each partition, for each of its stores. */
+  /** The version ids of an operator's stores, by partition. */
   def idsOf(operator: Long): IndexedSeq[IndexedSeq[String]] =
     ids.path(operator.toString).elements.asScala
       .map(_.elements.asScala.map(_.asText).toIndexedSeq)
@@ -91,7 +93,7 @@ private[checkpoint] object CommitEntry {
 }
 
 /**
- * What makes a repartitioning whole that has come to its entry in the offset log.
+ * The data that completes a repartitioning whose entry in the offset log was written.
  *
  * @param staged the folder of the new state, below the checkpoint
  * @param commit the micro-batch's entry in the commit log

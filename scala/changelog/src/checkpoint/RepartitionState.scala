@@ -10,24 +10,26 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
 /**
- * What has become of a checkpoint.
+ * The result of a repartitioning.
  *
- * @param batch the last micro-batch that has ended
- * @param before the number of partitions until now
+ * @param batch the last finished micro-batch
+ * @param before the previous number of partitions
  */
 final case class Repartitioned(batch: Long, before: Int, partitions: Int)
 
 /**
- * Splits the state of a query that has been stopped in another number of partitions.
+ * Changes the number of partitions of a stopped query's state.
  *
- * Spark's own (4.2 and later, `StreamingCheckpointManager`) knows its operators alone, by name, and
- * RocksDB alone. As there, it is a micro-batch without data: an entry of the offset log says the new number
- * of partitions, and the query goes on with it. Here that entry is written when the new state is whole, in
- * a folder of its own; it is what decides:
+ * Spark's own repartitioning (4.2 and later, `StreamingCheckpointManager`) accepts only Spark's
+ * operators, by name, and only RocksDB. As there, a repartitioning is a micro-batch without data:
+ * an entry of the offset log has the new number of partitions, and the query continues with it.
+ * Here the entry is written after the new state is complete, in its own folder. The entry decides:
  *
- *  - killed before it, the query starts as if nothing had been; the folder is removed by the next call,
- *  - a query that runs meanwhile has written an entry of that number, or will fail at writing one,
- *  - killed after it, [[FinishRepartition]] does the rest, when the query starts or this is called again.
+ *  - killed before it, the query starts unchanged, and the next call removes the folder,
+ *  - a query that runs at the same time has written an entry of that number, or fails when it
+ *    writes one,
+ *  - killed after it, [[FinishRepartition]] completes it, when the query starts or this is called
+ *    again.
  */
 object RepartitionState {
 
@@ -51,11 +53,11 @@ object RepartitionState {
     }
   }
 
-  /** Of a micro-batch that is a repartitioning: who asks again is told the same. */
+  /** For a micro-batch that is a repartitioning, so that a second call returns the same result. */
   private def numberBefore(checkpoint: Checkpoint, batch: Long, entry: OffsetEntry): Option[Int] =
     if (entry.note.isEmpty) None else checkpoint.offset(batch - 1).flatMap(_.partitions)
 
-  /** The last micro-batch that has ended; one that has begun must be one of Spark's repartitioning. */
+  /** The last finished micro-batch; an unfinished one must be a repartitioning of Spark's. */
   private def lastWhole(checkpoint: Checkpoint): Long = {
     val batch = checkpoint.commits.last.getOrElse(
       throw CheckpointErrors.noState(checkpoint.root.toString))
@@ -100,7 +102,7 @@ final private class RepartitionState(
       }
       decide(offset.repartitioned(after, note))
     } catch {
-      // An entry of ours may have been written all the same: then its folder is needed.
+      // The entry may have been written in spite of the error: then its folder is needed.
       case e: Throwable if !checkpoint.offset(next).exists(_.note.exists(_.staged == name)) =>
         staged.remove()
         throw e
@@ -113,7 +115,7 @@ final private class RepartitionState(
       throw CheckpointErrors.meanwhile(checkpoint.root.toString, next)
     }
 
-  /** Everything is refused before anything is written. */
+  /** All refusals come before the first write. */
   private def storeOf(operator: OperatorStateMetadata): StoredState = {
     val (id, name) = (operator.operatorInfo.operatorId, operator.operatorInfo.operatorName)
     def unknown = CheckpointErrors.unknownOperator(checkpoint.root.toString, s"$name (number $id)")
@@ -158,7 +160,7 @@ final private class RepartitionState(
       checkpoint.hadoop).readSchemaFile()
   }
 
-  /** In which format stores have their versions, the checkpoint says. */
+  /** The checkpoint has the format of the stores' versions. */
   private lazy val conf: StateStoreConf = {
     val made = Checkpoints.storeConf(
       checkpoint.session,
@@ -173,7 +175,7 @@ final private class RepartitionState(
   private lazy val hadoop =
     checkpoint.session.sparkContext.broadcast(new SerializableConfiguration(checkpoint.hadoop))
 
-  /** Writes the new state; what it leaves behind is the micro-batch's entry in the commit log. */
+  /** Writes the new state; returns the micro-batch's entry in the commit log. */
   private def split(stores: Seq[StoredState], staged: StagedState): CommitEntry = {
     val made = stores.map { store =>
       val ids = if (commit.hasIds) Some(commit.idsOf(store.operator).map(_.head)) else None

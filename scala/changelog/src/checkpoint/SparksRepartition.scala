@@ -1,12 +1,13 @@
 package io.firesteel.changelog.checkpoint
 
 /**
- * What Spark's own repartitioning has left where it failed: an entry in the offset log with another number
- * of partitions, after which the query does not start. The state of before is there still.
+ * Repairs a checkpoint after Spark's own repartitioning failed: it left an entry in the offset log
+ * with another number of partitions, after which the query does not start. The previous state is
+ * intact.
  */
 private[checkpoint] object SparksRepartition {
 
-  /** Whether a micro-batch that has begun, and not ended, is such a one. */
+  /** Whether an unfinished micro-batch is such a repartitioning. */
   def has(checkpoint: Checkpoint, begun: Long): Boolean = {
     val numbers = Seq(begun - 1, begun).map(checkpoint.offset(_).flatMap(_.partitions))
     numbers.forall(_.nonEmpty) && numbers.distinct.size > 1 &&
@@ -14,8 +15,8 @@ private[checkpoint] object SparksRepartition {
   }
 
   /**
-   * Told to, Spark passes over a micro-batch that has not ended, and says of it that it has; its state is
-   * not there. Then the checkpoint becomes what it was: that micro-batch has begun, and not ended.
+   * On request Spark skips an unfinished micro-batch and marks it as finished, but its state does
+   * not exist. This restores the checkpoint: the micro-batch has started and not finished.
    */
   def unskip(checkpoint: Checkpoint, begun: Long): Option[Long] =
     for {
@@ -30,8 +31,8 @@ private[checkpoint] object SparksRepartition {
     }
 
   /**
-   * Makes it as if it had never begun. A store that goes on by files of changes would take a whole one of
-   * the next version, which Spark may have written, for its own: so that goes first.
+   * Removes every trace of it. A store with changelog files would take a snapshot of the next
+   * version, which Spark may have written, as its own: so the snapshot is removed first.
    */
   def withdraw(checkpoint: Checkpoint, begun: Long): Unit = {
     val name = s"${begun + 1}(_.*)?\\.(zip|changelog)".r

@@ -8,10 +8,11 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 import org.apache.spark.util.SerializableConfiguration
 
 /**
- * New state in a folder of its own below the checkpoint, where no query looks, until it is whole.
+ * New state in a folder of its own below the checkpoint, which no query reads, until it is
+ * complete.
  *
- * Its files are those that the state's folder is to get, in the same folders. They are copied, not
- * moved: what has come to the middle of it can be done again from the beginning.
+ * Its files have the folders and names that they need in the state's folder. They are copied, not
+ * moved: an interrupted copy can start again from the beginning.
  */
 final private[checkpoint] class StagedState(checkpoint: Checkpoint, name: String) {
   import StagedState._
@@ -20,9 +21,10 @@ final private[checkpoint] class StagedState(checkpoint: Checkpoint, name: String
   private val spark = checkpoint.session.sparkContext
 
   /**
-   * Splits what a store has in another number of partitions; the id of each, if they have any.
+   * Writes a store with another number of partitions; returns the version id of each, if they have
+   * ids.
    *
-   * @param ids of the partitions as they are, if they have any
+   * @param ids version ids of the current partitions, if they have ids
    */
   def split(
       stored: StoredState,
@@ -45,7 +47,7 @@ final private[checkpoint] class StagedState(checkpoint: Checkpoint, name: String
       .toSeq
   }
 
-  /** Brings the files to where the query looks for them. */
+  /** Copies the files to where the query reads them. */
   def place(): Unit = {
     val files = checkpoint.filesBelow(folder).map { file =>
       val inside = folder.toUri.relativize(file.toUri).getPath
@@ -67,12 +69,12 @@ private[checkpoint] object StagedState {
 
   private val prefix = "firesteel-repartition-"
 
-  /** Into how many tasks the files are split at most. */
+  /** Most tasks that copy files. */
   private val most = 200
 
   def nameFor(batch: Long): String = s"$prefix$batch-${java.util.UUID.randomUUID()}"
 
-  /** Removes what no one can need any more once a micro-batch has ended. */
+  /** Removes staged state that is not needed after a micro-batch has finished. */
   def removeUpTo(checkpoint: Checkpoint, batch: Long): Unit =
     checkpoint.folders(checkpoint.root).filter { name =>
       name.startsWith(prefix) &&
@@ -85,7 +87,7 @@ private[checkpoint] object StagedState {
     Using.resource(files.open(from))(StoredState.copy(_, files, to))
   }
 
-  /** The partition is the key. */
+  /** The key is the number of the partition. */
   final private class ByNumber(override val numPartitions: Int) extends Partitioner {
     override def getPartition(key: Any): Int = key match {
       case number: Int => number

@@ -6,21 +6,27 @@ import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.types.StructType
 
 /**
- * In which partition of the state an entry is looked for: the one to which the rows of its keys come.
+ * The partition in which the operator looks for an entry: the one that receives the rows of its
+ * keys.
  *
- * @param columns places in the state's key of the columns by which rows are spread
- * @param replicated numbers of the store's tables whose entries are in every partition
+ * @param columns places in the state's key of the columns by whose hash rows are distributed
+ * @param replicated numbers of the store's tables with the same entries in every partition
  */
 final private[checkpoint] case class StateHomes(
     key: StructType,
     columns: Seq[Int],
     replicated: Set[Int] = Set.empty) {
 
-  /** Whether an entry is in every partition. Behind the columns by which rows are spread is its table. */
+  /**
+   * Whether an entry is in every partition. The table's number comes after the distribution
+   * columns.
+   */
   def isEverywhere(entry: UnsafeRow): Boolean =
     replicated.nonEmpty && replicated(entry.getInt(columns.size))
 
-  /** Without such columns an operator has its only entry in the first partition, and looks in no other. */
+  /**
+   * Without such columns an operator has its only entry in the first partition, and reads no other.
+   */
   def isOne: Boolean = columns.isEmpty
 
   def among(partitions: Int): UnsafeRow => Int = {
@@ -36,7 +42,7 @@ final private[checkpoint] case class StateHomes(
 
 private[checkpoint] object StateHomes {
 
-  /** Operators that look for an entry by the whole of its key; the first three are Spark's. */
+  /** Operators whose entries are distributed by their whole key; the first three are Spark's. */
   private val byWholeKey = Set(
     "stateStoreSave",
     "dedupe",
@@ -44,17 +50,19 @@ private[checkpoint] object StateHomes {
     "changelogNormalize",
     "changelogTable")
 
-  /** The columns that come first in the key of an operator whose entries of a key are several. */
+  /**
+   * Number of leading key columns by which operators with several entries per key are distributed.
+   */
   private val byFirst =
     Map("changelogAggregate" -> "aggregate_key_", "changelogTopN" -> "topn_partition_")
 
-  /** For an operator of ours, by what the checkpoint keeps of it. */
+  /** For an operator with a record in the checkpoint. */
   def of(record: OperatorRecord, key: StructType): StateHomes = StateHomes(
     key,
     record.distribution.map(key.fieldIndex),
     record.tables.indices.filter(i => record.replicated.contains(record.tables(i))).toSet)
 
-  /** For an operator without such a record, by its name in the checkpoint; none for one that is not known. */
+  /** For an operator without a record, by its name in the checkpoint; none if it is unknown. */
   def of(operator: String, key: StructType): Option[StateHomes] =
     if (byWholeKey(operator)) Some(StateHomes(key, key.indices))
     else byFirst.get(operator).map { prefix =>

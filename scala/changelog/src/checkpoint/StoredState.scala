@@ -22,7 +22,7 @@ final private[checkpoint] case class Entry(key: Array[Byte], value: Array[Byte])
 /**
  * One store of one operator, in all of its partitions; read and written in tasks.
  *
- * @param prefix how many columns of the key an operator scans by
+ * @param prefix number of key columns by which an operator scans
  */
 final private[checkpoint] case class StoredState(
     root: String,
@@ -37,7 +37,7 @@ final private[checkpoint] case class StoredState(
 
   private def key: StructType = homes.key
 
-  /** The entries of a partition, each with the partition that it belongs to among as many. */
+  /** The entries of a partition, each with its new partition. */
   def read(
       partition: Int,
       version: Long,
@@ -50,7 +50,7 @@ final private[checkpoint] case class StoredState(
     TaskContext.get().addTaskCompletionListener[Unit](_ => store.release())
     val (is, willBe) = (homes.among(before), homes.among(after))
     def moved(key: UnsafeRow): Int = {
-      // Where an entry is not where its key says, the key does not say where it must go.
+      // An entry outside the partition that its key says shows that the key does not determine it.
       if (is(key) != partition) {
         throw CheckpointErrors.elsewhere(operatorName, operator, partition, is(key))
       }
@@ -58,14 +58,14 @@ final private[checkpoint] case class StoredState(
     }
     store.iterator().flatMap { pair =>
       def entry = Entry(pair.key.copy().getBytes, pair.value.copy().getBytes)
-      // Of copies that are all the same those of the first partition count.
+      // All copies are equal; those of the first partition are used.
       if (!homes.isEverywhere(pair.key)) Iterator.single(moved(pair.key) -> entry)
       else if (partition == 0) (0 until after).iterator.map(_ -> entry)
       else Iterator.empty
     }
   }
 
-  /** Writes a partition anew below another root, as of a version; the id that it has there, if any. */
+  /** Writes a partition below another root, as a version; returns its version id there, if any. */
   def write(
       below: String,
       partition: Int,
@@ -74,7 +74,7 @@ final private[checkpoint] case class StoredState(
     val provider = open(below, partition)
     try {
       val whole = conf.providerClass == StoredState.hdfs
-      // The default provider has no empty store but that of the very first version.
+      // The default provider has an empty store only as its very first version.
       val store = if (whole) provider.getStore(0) else Checkpoints.emptyStore(provider, version - 1)
       fill(store, entries)
       if (whole) asSnapshot(provider.stateStoreId.storeCheckpointLocation(), version)
@@ -93,7 +93,7 @@ final private[checkpoint] case class StoredState(
       val _ = store.commit()
     } finally if (!store.hasCommitted) store.abort()
 
-  /** The changes that made an empty store what it is are, in the same format, all that it has. */
+  /** The changes of an empty store are, in the same format, its whole content. */
   private def asSnapshot(folder: Path, version: Long): Unit = {
     val files = CheckpointFileManager.create(folder, hadoop.value.value)
     Using.resource(files.open(new Path(folder, "1.delta"))) { in =>

@@ -7,10 +7,10 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.streaming.checkpointing.HDFSMetadataLog
 
 /**
- * A log of a checkpoint, its entries as they are written.
+ * A log of a checkpoint, with its entries as text.
  *
- * What Spark makes of an entry differs from version to version; of the text little is changed here, and
- * the rest is handed on as it is.
+ * Spark's classes for an entry differ from version to version. Little of the text is changed here,
+ * and the rest stays as it is.
  */
 final private[checkpoint] class TextLog(session: SparkSession, path: String)
   extends HDFSMetadataLog[String](session, path) {

@@ -5,11 +5,12 @@ import org.apache.spark.sql.catalyst.expressions.SortOrder
 import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
 
 /**
- * Which of two rows of a key is the newer: by the sequence, and of equals the one that comes later.
+ * Which of two rows of a key is newer: the one with the greater sequence; with equal sequences, the
+ * one that arrives later.
  *
- * What an update has replaced is older than another row with its sequence, whenever and from whatever
- * file it comes: the two sides of an update in one commit may lie in two, with the commit's number. Not so
- * if it is the very row: then the sequence is the rows' own, and the row goes.
+ * With equal sequences a `-U` row is older than any other row, even if it comes later or from
+ * another file: the two sides of an update in one commit may lie in two files, both with the
+ * commit's number. Exception: if all columns are equal, the `-U` retracts that very row.
  */
 final private[changelog] class ArrivalOrder(sequence: Seq[SortOrder]) {
 
@@ -17,7 +18,7 @@ final private[changelog] class ArrivalOrder(sequence: Seq[SortOrder]) {
 
   val isByArrival: Boolean = sequence.isEmpty
 
-  /** Less than 0 when `row` is older than `other` by the sequence, 0 when that does not tell. */
+  /** Less than 0 if `row` is older than `other` by the sequence; 0 if the sequences are equal. */
   def compare(row: InternalRow, other: InternalRow): Int =
     if (isByArrival) 0 else ordering.compare(row, other)
 }

@@ -2,7 +2,7 @@ package io.firesteel.changelog.fold
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BindReferences, Expression, SortOrder}
 
-/** Columns and orders in terms of places in a row. */
+/** Columns and orders bound to places in a row. */
 private[changelog] object BoundColumns {
 
   def order(order: Seq[SortOrder], row: Seq[Attribute]): Seq[SortOrder] =

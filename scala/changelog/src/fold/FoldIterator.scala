@@ -5,11 +5,11 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Folds rows by key and hands on what is left of them: after all rows, or after as many as may be
- * held at once, and then again for the rows that follow.
+ * Folds rows by key and emits the result: after the last row, or whenever no more may be held; then
+ * it continues with the remaining rows.
  *
- * Memory: as much as the budget grants, and no more than `limits.entries` entries, each a key, a value
- * or a row with its net change.
+ * Memory: as much as the budget grants, and at most `limits.entries` entries. An entry is a key, a
+ * value or a row with its net change.
  */
 abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limits: FoldLimits)
   extends Iterator[InternalRow] {
@@ -17,7 +17,7 @@ abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limi
   private[this] var out: Iterator[InternalRow] = Iterator.empty
   private[this] var ended = false
 
-  /** Takes a row in. */
+  /** Folds one row. */
   protected def fold(row: InternalRow): Unit
 
   /** Entries that are held. */
@@ -26,13 +26,13 @@ abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limi
   /** Bytes that are held, by estimate. */
   protected def bytes: Long
 
-  /** Whether folding is not worth its time: what has not been folded yet is then handed on as it is. */
+  /** Whether folding saves little: the remaining rows are then emitted unfolded. */
   protected def gainsLittle: Boolean = false
 
-  /** Hands on what is held, and holds nothing once that has been read. */
+  /** Emits what is held; nothing is held after the iterator was read to its end. */
   protected def drain(): Iterator[InternalRow]
 
-  /** What comes after everything. */
+  /** Rows to emit after all others. */
   protected def atEnd(): Iterator[InternalRow] = Iterator.empty
 
   override def hasNext: Boolean = {
@@ -48,7 +48,7 @@ abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limi
     out.hasNext
   }
 
-  /** One entry is always taken, or there would be no end. */
+  /** At least one entry is accepted, or the loop would not end. */
   private def mayGrow: Boolean =
     held == 0 || (held < limits.entries && limits.budget.hold(bytes))
 
@@ -59,9 +59,9 @@ abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limi
 private[changelog] object FoldIterator {
 
   /**
-   * Whether so many rows tell that folding gains little, when that many entries are left of them
-   * (Flink: `table.exec.local-hash-agg.adaptive`, of which these are the defaults but for the number of
-   * rows: micro-batches are small).
+   * Whether `rows` rows that left `left` entries show that folding saves little. As Flink's
+   * `table.exec.local-hash-agg.adaptive` with its defaults, except for the number of rows:
+   * micro-batches are small.
    */
   def gainsLittle(rows: Long, left: Int): Boolean = rows == sampleRows && left > sampleRows / 2
 
@@ -73,11 +73,11 @@ final private[changelog] case class FoldLimits(entries: Int, budget: MemoryBudge
 
 private[changelog] object FoldLimits {
 
-  /** Those of the running task. */
+  /** The limits of the running task. */
   def ofThisTask(entries: Int): FoldLimits =
     FoldLimits(entries, TaskMemoryBudget.ofThisTask(Long.MaxValue))
 
-  /** Bytes of an object that refers to another, of its place in a map and of the entry there. */
+  /** Bytes of an object with a reference, its slot in a map and the map's entry. */
   val overhead: Long = 80L
 
   def bytesOf(row: InternalRow): Long = row match {

@@ -4,12 +4,12 @@ import io.firesteel.core.changes.RowKind
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * What is known of the newest of one key's changes, which may come in any order.
+ * The newest of one key's changes; they may arrive in any order.
  *
- * The newest is the one with the greatest sequence, and of equals the one from the last place. What an
- * update has replaced is never the newest beside another row with its sequence; but if it is the very row,
- * from a later place, that row is gone ([[ArrivalOrder]]). So beside the newest row there are kept those
- * replaced ones with its sequence which a row yet to come may be: as a rule, none.
+ * The newest change has the greatest sequence; with equal sequences, the last place counts. A `-U`
+ * row is never newer than another row with its sequence. If it equals that row and comes from a
+ * later place, that row is deleted ([[ArrivalOrder]]). So the newest row is kept together with the
+ * `-U` rows of its sequence that a later row may equal: usually none.
  */
 final private[changelog] class KeyChanges(order: ArrivalOrder) {
 
@@ -19,26 +19,26 @@ final private[changelog] class KeyChanges(order: ArrivalOrder) {
   private[this] var isGone = false
   private[this] var befores: java.util.LinkedHashMap[UnsafeRow, java.lang.Long] = _
 
-  /** Bytes held, by estimate. */
+  /** Bytes that are held, by estimate. */
   var bytes: Long = 0L
 
-  /** Whether there is another change than what updates have replaced. */
+  /** Whether there is a change other than `-U`. */
   def hasLast: Boolean = last != null
 
-  /** A row with the greatest sequence: the newest one, if that is known. */
+  /** A row with the greatest sequence; the newest row if it is known. */
   def newest: UnsafeRow = if (last != null) last else befores.keySet.iterator.next()
 
-  /** Whether the key has no row after these changes, of which one is the newest. */
+  /** Whether the key has no row after these changes, if one of them is the newest. */
   def isDeletion: Boolean = last == null || isGone || RowKind.isRetraction(kind)
 
-  /** Whether an update has replaced this row, from a later place than any other change. */
+  /** Whether a `-U` for this row came from a later place than any other change. */
   def replaces(row: UnsafeRow): Boolean = befores != null && befores.containsKey(row)
 
   /**
-   * Takes a change.
+   * Adds a change.
    *
-   * @param row its columns; it is copied if it is kept
-   * @param at its place: of rows from one place the later is the one that is given later
+   * @param row its columns; copied if kept
+   * @param at its place; within one place, rows are offered in their order
    */
   def offer(row: UnsafeRow, ofKind: Byte, at: Long): Unit = {
     val isBefore = ofKind == RowKind.UpdateBefore && !order.isByArrival
@@ -54,10 +54,10 @@ final private[changelog] class KeyChanges(order: ArrivalOrder) {
     }
   }
 
-  /** Takes the changes of another part of the input. */
+  /** Adds the changes of another part of the input. */
   def merge(other: KeyChanges): Unit = other.foreach(offer)
 
-  /** Visits what is kept: the newest row before those that updates have replaced. */
+  /** Visits the rows that are kept: the newest row, then the `-U` rows. */
   def foreach(visit: (UnsafeRow, Byte, Long) => Unit): Unit = {
     if (last != null) visit(last, kind, place)
     if (befores != null) befores.forEach((row, at) => visit(row, RowKind.UpdateBefore, at))
@@ -76,7 +76,7 @@ final private[changelog] class KeyChanges(order: ArrivalOrder) {
   private def replace(row: UnsafeRow, at: Long): Unit =
     if (last == null || at >= place) {
       if (last != null && row == last) isGone = true
-      // Rows of the same place that come later are the newer ones, whatever was replaced before.
+      // Later rows of the same place are newer than any `-U` before them.
       if (last == null || at > place) {
         if (befores == null) befores = new java.util.LinkedHashMap[UnsafeRow, java.lang.Long]()
         val known = befores.get(row)

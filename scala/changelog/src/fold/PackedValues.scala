@@ -4,17 +4,18 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 /**
- * Values and their numbers of rows as bytes: an entry of a store, or a row between the halves of an
- * aggregate, for each value alone would cost ten times its size and more.
+ * Values and their numbers of rows, packed into bytes. Each packed array is one entry of a store,
+ * or one row between the halves of an aggregate: an entry per value would take ten times its size
+ * or more.
  *
- * Words of eight bytes: how many values, doubled, plus one when counts follow; the values, each a
- * word or a length and a row; the counts, left out when each is 1.
+ * Format, in words of eight bytes: twice the number of values, plus one if counts follow; the
+ * values, each a word, or a length and a row; the counts, omitted if each is 1.
  */
 private[changelog] object PackedValues {
 
   private val base = Platform.BYTE_ARRAY_OFFSET
 
-  /** Packs the entries `chosen(from until until)`; none of them may count 0 rows. */
+  /** Packs the entries `chosen(from until until)`; each must count at least one row. */
   def pack(values: ValueTallies, chosen: Array[Int], from: Int, until: Int): Array[Byte] = {
     var (once, size, i) = (true, 8L, from)
     while (i < until) {
@@ -48,9 +49,9 @@ private[changelog] object PackedValues {
   }
 
   /**
-   * Adds what was packed to the tallies of a group.
+   * Adds packed values to the tallies of a group.
    *
-   * @param fields how many columns a value has
+   * @param fields number of columns of a value
    */
   def unpack(bytes: Array[Byte], fields: Int, group: Int, to: ValueTallies): Unit = {
     val head = Platform.getLong(bytes, base.toLong)

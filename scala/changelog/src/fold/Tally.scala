@@ -2,13 +2,13 @@ package io.firesteel.changelog.fold
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** A number that is counted up and down. */
+/** A mutable count. */
 final private[changelog] class Tally(var count: Long)
 
 private[changelog] object Tally {
   type Map = java.util.LinkedHashMap[UnsafeRow, Tally]
 
-  /** Adds to the tally of a key, which is copied when it is new. */
+  /** Adds to the tally of a key; a new key is copied. */
   def add(tallies: Map, key: UnsafeRow, count: Long): Unit = {
     val known = tallies.get(key)
     if (known == null) { val _ = tallies.put(key.copy(), new Tally(count)) }

@@ -7,12 +7,12 @@ import java.util.Arrays
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Numbers of rows that distinct values of groups gain and lose.
+ * How many rows each distinct value of each group gains or loses.
  *
- * Memory: an open-addressing table of which at least a third is free, 4 bytes a slot, and for each
- * value 24 bytes; for one that does not fit into eight bytes its row too.
+ * Memory: an open-addressing table, at least one third of it free, with 4 bytes per slot; 24 bytes
+ * per value; and the row of a value that does not fit into eight bytes.
  *
- * @param isNumber whether a value is one field of eight bytes, and known by them alone
+ * @param isNumber whether a value is one field of eight bytes
  */
 final private[changelog] class ValueTallies(val isNumber: Boolean) {
   import ValueTallies._
@@ -26,20 +26,20 @@ final private[changelog] class ValueTallies(val isNumber: Boolean) {
   private[this] var entries = 0
   private[this] var rowBytes = 0L
 
-  /** Entries so far. */
+  /** Number of entries. */
   def size: Int = entries
 
-  /** Bytes held, by estimate. */
+  /** Bytes that are held, by estimate. */
   def bytes: Long = table.length * 4L + groups.length * 24L + rowBytes
 
   def number(entry: Int): Long = numbers(entry)
   def row(entry: Int): UnsafeRow = rows(entry)
   def count(entry: Int): Long = counts(entry)
 
-  /** A hash of the value alone, the same wherever it is met. */
+  /** A hash of the value, without the group; the same in every task. */
   def hash(entry: Int): Int = hashes(entry)
 
-  /** Adds to the tally of a value of a group; a row is copied when it is new. */
+  /** Adds to the tally of a value of a group; a new row is copied. */
   def add(group: Int, value: UnsafeRow, count: Long): Unit =
     if (isNumber) addNumber(group, value.getLong(0), count) else addRow(group, value, count)
 
@@ -75,7 +75,7 @@ final private[changelog] class ValueTallies(val isNumber: Boolean) {
     entry
   }
 
-  /** The entry of a value among those of a group; a new one counts 0 rows. */
+  /** The entry of a number in a group; a new entry counts 0 rows. */
   def ofNumber(group: Int, number: Long): Int = {
     val hash = hashOf(number)
     val mask = table.length - 1
@@ -92,7 +92,7 @@ final private[changelog] class ValueTallies(val isNumber: Boolean) {
     entry
   }
 
-  /** All entries, those of a group together; `starts(g)` is where those of group `g` begin. */
+  /** All entries ordered by group; `starts(g)` is the index of group `g`'s first entry. */
   def byGroup(groupCount: Int): (Array[Int], Array[Int]) = {
     val starts = new Array[Int](groupCount + 1)
     var entry = 0
@@ -115,7 +115,7 @@ final private[changelog] class ValueTallies(val isNumber: Boolean) {
     (order, starts)
   }
 
-  /** Puts the entries of `order(from until until)` that count no rows last; where these begin. */
+  /** Moves the entries of `order(from until until)` with 0 rows to the end; returns their start. */
   def dropZeros(order: Array[Int], from: Int, until: Int): Int = {
     var (at, end) = (from, until)
     while (at < end)
@@ -180,7 +180,7 @@ private[changelog] object ValueTallies {
 
   private def hashOf(number: Long): Int = Mix64(number).toInt
 
-  /** Values of one hash in different groups are apart. */
+  /** Equal values of different groups get different slots. */
   private def slot(hash: Int, group: Int): Int = {
     val product = (hash + group * 0x9e3779b97f4a7c15L) * 0xc4ceb9fe1a85ec53L
     (product >>> 32).toInt

@@ -8,16 +8,16 @@ import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeProjection, U
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 /**
- * Replaces each key's row by its newest one and tells what became of it (Flink: ChangelogNormalize).
+ * Replaces each key's row by its newest one and emits the change (Flink: ChangelogNormalize).
  *
- * A row of a key that has one is an update, whatever its source calls it; the same row again is
- * nothing, and neither is the deletion of a key that has none. A deletion takes the row that is
- * there, and needs no more of its own than the key. With a sequence, deletions are remembered, so
- * that an older row that comes after one does not bring the key back.
+ * A row of a key that has one is an update, whatever row kind the source gives it. The same row
+ * again, and a deletion of a key without a row, change nothing. A deletion retracts the row in
+ * state; only its key columns are read. With a sequence, deletions stay in state, so that an older
+ * row that arrives later does not insert the key again.
  *
- * @param keys how many columns of an input row are its key; `columns` others, its kind and the
- *   number of the partition that it came from follow
- * @param toValue an input row's other columns and, last, that it is no deletion
+ * @param keys number of key columns of an input row; after them come `columns` others, the row kind
+ *   and the number of the partition that the row came from
+ * @param toValue projects an input row to its other columns and a flag that it is no deletion
  */
 final private[normalize] class FinalNormalize(
     rows: Iterator[InternalRow],
@@ -43,7 +43,7 @@ final private[normalize] class FinalNormalize(
 
   override protected def bytes: Long = rowBytes
 
-  /** Rows of one partition come in their order, partitions in any. */
+  /** Rows of one partition arrive in order; partitions arrive in any order. */
   override protected def fold(input: InternalRow): Unit = {
     val key = toKey(input)
     val known = newest.get(key)
@@ -80,7 +80,7 @@ final private[normalize] class FinalNormalize(
     val stored = entries.get(key)
     val bySequence = if (stored == null) 1 else order.compare(its.newest, stored)
     if (bySequence < 0) late += 1
-    // What came behind its own update is not out of sequence, and takes away no other row than itself.
+    // A `-U` that arrives after its own update is not out of sequence, and retracts no other row.
     if (bySequence > 0 || bySequence == 0 && (its.hasLast || its.replaces(stored))) {
       save(key, stored, its)
     } else Nil
@@ -89,7 +89,7 @@ final private[normalize] class FinalNormalize(
   private def save(key: UnsafeRow, stored: UnsafeRow, its: KeyChanges): List[InternalRow] = {
     val value = its.newest.copy()
     value.setBoolean(deletedAt, its.isDeletion)
-    // Made before the store takes the new row: the old one may be the store's own.
+    // Built before the store is written: the old row may be the store's own memory.
     val (before, after) = (rowOf(key, stored), rowOf(key, value))
     if (after == null && order.isByArrival) {
       if (stored != null) entries.remove(key)
@@ -97,7 +97,7 @@ final private[normalize] class FinalNormalize(
     changes(before, after)
   }
 
-  /** The row that a value stands for, its kind left open; none for a deletion. */
+  /** The row of a value, without its row kind; null for a deletion. */
   private def rowOf(key: UnsafeRow, value: UnsafeRow): UnsafeRow =
     if (value == null || value.getBoolean(deletedAt)) null
     else toOutput(joined(key, value)).copy()

@@ -9,11 +9,10 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
 /**
- * Keeps each key's newest row. The kind of a row is its last column.
+ * Keeps each key's newest row. The row kind is its last column.
  *
- * Of a key of which nothing else is known than what updates have replaced it keeps all of these that
- * differ: any may be the row that is in state. When it may hold no more it hands on what it has, and of the
- * rows of a key that it gives the last is the newest that came.
+ * If a key has `-U` rows only, all of them that differ are kept: any may be the row in state. When
+ * no more may be held, it emits what it holds; the last emitted row of a key is its newest.
  */
 final private[normalize] class NewestRows(
     rows: Iterator[InternalRow],
@@ -25,7 +24,7 @@ final private[normalize] class NewestRows(
 
   private[this] val newest = new java.util.LinkedHashMap[UnsafeRow, UnsafeRow]()
 
-  // What updates have replaced beside the one that is there, of keys of which nothing else is known.
+  // Further `-U` rows of keys that have `-U` rows only.
   private[this] val others =
     new java.util.HashMap[UnsafeRow, java.util.LinkedHashSet[UnsafeRow]]()
 
@@ -46,7 +45,7 @@ final private[normalize] class NewestRows(
       val bySequence = order.compare(own, known)
       if (bySequence == 0 && isBefore(own)) replace(key, own, known)
       else if (bySequence >= 0) {
-        newest.put(key, own.copy()) // the key that is there stays
+        newest.put(key, own.copy()) // the existing key stays
         rowBytes += own.getSizeInBytes - known.getSizeInBytes
         if (!others.isEmpty) { val _ = others.remove(key) }
       }
@@ -56,7 +55,7 @@ final private[normalize] class NewestRows(
   private def isBefore(row: UnsafeRow): Boolean =
     !order.isByArrival && row.getByte(row.numFields - 1) == RowKind.UpdateBefore
 
-  /** What an update has replaced, beside a row with its sequence: that row goes if it is this one. */
+  /** Handles a `-U` with the sequence of another row: it deletes that row if they are equal. */
   private def replace(key: UnsafeRow, row: UnsafeRow, known: UnsafeRow): Unit = {
     val at = row.numFields - 1
     if (isBefore(known)) {

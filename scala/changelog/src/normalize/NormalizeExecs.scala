@@ -15,11 +15,11 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.{StatefulOper
 import org.apache.spark.sql.types.{BooleanType, ByteType, StructType}
 
 /**
- * The half of a [[Normalize]] below the exchange: of the rows of a task, each key's last one.
+ * The half of a [[Normalize]] below the exchange: each key's newest row in a task.
  *
- * The columns of the child are `keys ++ columns ++ kind`, in this order; the number of the task's
- * partition comes after them, so that of rows of a key from several partitions the same is the last
- * when a micro-batch is repeated.
+ * The columns of the child are `keys ++ columns ++ kind`, in this order. The number of the task's
+ * partition is added after them: if rows of a key come from several partitions, a repeated
+ * micro-batch takes the same row as the newest.
  */
 final private[changelog] case class NewestRowsExec(
     keys: Seq[Attribute],
@@ -55,7 +55,7 @@ final private[changelog] case class NewestRowsExec(
     copy(child = newChild)
 }
 
-/** Executes [[Normalize]] on what [[NewestRowsExec]] gives. */
+/** Executes [[Normalize]] on the rows of [[NewestRowsExec]]. */
 final private[changelog] case class ChangelogNormalizeExec(
     keys: Seq[Attribute],
     columns: Seq[Attribute],
@@ -77,7 +77,7 @@ final private[changelog] case class ChangelogNormalizeExec(
       StateLayout.field(name, s"key_$i", k.dataType)
     }
     val value = columns.zipWithIndex.map { case (c, i) =>
-      // What rows are told apart by must be the same at a restart.
+      // The columns that identify rows must be the same at a restart.
       val role = if (sequence.exists(_.exprId == c.exprId)) "sequence" else "column"
       StateLayout.field(name, s"${role}_$i", c.dataType)
     }
@@ -86,7 +86,7 @@ final private[changelog] case class ChangelogNormalizeExec(
   }
 
   override def firedMessage: String =
-    "each key's last row is kept in state, and tells what a newer one replaces or deletes"
+    "each key's newest row is kept in state, and its updates and deletions are emitted"
 
   override def firedValues: Map[String, String] = Map(
     "operator" -> "Normalize",
@@ -99,7 +99,7 @@ final private[changelog] case class ChangelogNormalizeExec(
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
     super.customStatefulOperatorMetrics :+ StatefulOperatorCustomSumMetric(
       NormalizeExecs.late,
-      "number of rows older than their key's, by the sequence")
+      "number of dropped rows that are older than the newest row of their key")
 
   override def withState(
       info: Option[StatefulOperatorStateInfo],
@@ -135,7 +135,7 @@ private[normalize] object NormalizeExecs {
 
   val late = "numRowsOutOfSequence"
 
-  /** The order of a sequence, in terms of places in a row; a missing value comes before all. */
+  /** The order of a sequence, bound to places in a row; null sorts first. */
   def order(sequence: Seq[Attribute], columns: Seq[Attribute]): Seq[SortOrder] =
     BoundColumns.order(sequence.map(SortOrder(_, Ascending)), columns)
 }

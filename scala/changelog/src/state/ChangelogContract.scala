@@ -4,19 +4,19 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Unevalu
 import org.apache.spark.sql.types.{DataType, NullType}
 
 /**
- * What a node and its operator have in common, whatever the operator does.
+ * The properties that a logical node and its physical operator share.
  *
- * It is an expression: Catalyst sees the columns in it, as it would not in another value, and Spark
- * puts the micro-batch's time into [[TimeToLive]].
+ * It is an expression: Catalyst sees the columns inside expressions only, and Spark replaces the
+ * time of [[TimeToLive]] in expressions only.
  *
- * @param kindsIn of each input the column of kinds; none of one that is append-only
- * @param kindOut the result's column of kinds
- * @param updateBefore whether the row that an update replaces is emitted
- * @param eventTimes of each input the column by which the watermark closes what is kept
- * @param ttl how long an entry is kept; none, forever
- * @param watermark that of the operator in all micro-batches
- * @param mode the changelog mode of the result, as Flink writes it
- * @param member what the checkpoint keeps of the operator's part of the query
+ * @param kindsIn for each input its column of row kinds; none for an insert-only input
+ * @param kindOut the result's column of row kinds
+ * @param updateBefore whether `-U` rows are emitted
+ * @param eventTimes for each input the column by which the watermark closes state
+ * @param ttl the time to live of an entry; none, forever
+ * @param watermark the operator's watermark, shared by all micro-batches
+ * @param mode the changelog mode of the result, in Flink's notation
+ * @param member the part of the query that the checkpoint records for this operator
  */
 final private[changelog] case class ChangelogContract(
     kindsIn: Seq[Option[Attribute]],
@@ -30,7 +30,7 @@ final private[changelog] case class ChangelogContract(
   extends Expression
   with Unevaluable {
 
-  /** Of the only input. */
+  /** Row kinds of the only input. */
   def kindIn: Option[Attribute] = kindsIn.head
 
   override def children: Seq[Expression] = kindsIn.flatten ++ kindOut ++ eventTimes.flatten ++ ttl
@@ -43,7 +43,7 @@ final private[changelog] case class ChangelogContract(
       newChildren: IndexedSeq[Expression]): ChangelogContract = {
     val next = newChildren.iterator
     def column(old: Option[Attribute]) = old.map(_ => next.next().asInstanceOf[Attribute])
-    // In the order of `children`.
+    // The order of `children`.
     val kinds = kindsIn.map(column)
     val out = column(kindOut)
     val times = eventTimes.map(column)

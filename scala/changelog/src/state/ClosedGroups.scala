@@ -5,14 +5,15 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * Groups of which the watermark says that no more rows come: those whose time, or whose window's end,
- * it has reached, as in Spark's own operators. Their rows are late and not looked at, and their state
- * goes; what was told of them stays.
+ * Groups that the watermark has closed: it has reached their time, or the end of their window, as
+ * in Spark's own operators. Their rows are late and are dropped. Their state is evicted, and
+ * nothing is emitted for it: the result keeps their last rows.
  *
  * @param keyAt place of the time in a key of the state
  * @param rowAt place of the time in a row of the input
- * @param time type of the time: a timestamp, or a window with its end in second place
- * @param after how long after that time a group is closed, in microseconds: of a window's start its size
+ * @param time type of the time: a timestamp, or a window, whose end is its second field
+ * @param after how long after that time a group closes, in microseconds; for a window's start, its
+ *   size
  */
 final private[changelog] case class ClosedGroups(
     keyAt: Int,
@@ -24,10 +25,10 @@ final private[changelog] case class ClosedGroups(
   private val isWindow = time.isInstanceOf[StructType]
   private val micros = watermarkMs * 1000 - after
 
-  /** Whether a key of the state is of a group that is closed. */
+  /** Whether the group of a state key is closed. */
   def isOf(key: InternalRow): Boolean = isClosed(key, keyAt)
 
-  /** Rows of groups that are open; counts the others. */
+  /** Rows of open groups; counts the late rows. */
   def inTime(rows: Iterator[InternalRow], late: SQLMetric): Iterator[InternalRow] =
     rows.filter { row =>
       val open = !isClosed(row, rowAt)

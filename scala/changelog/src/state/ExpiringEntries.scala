@@ -8,12 +8,12 @@ import org.apache.spark.sql.execution.streaming.state.{StateStore, UnsafeRowPair
 import org.apache.spark.sql.types.{LongType, StructType}
 
 /**
- * Entries that are there for a time after they were last written, and then as if they had never been
- * (Flink: `table.exec.state.ttl`). Nothing is told of what expires.
+ * Entries with a time to live, counted from the last write (Flink: `table.exec.state.ttl`). Expired
+ * state emits nothing.
  *
- * The time is the last column of a value, in milliseconds: that of the micro-batch that wrote it
- * ([[TimeToLive]]). What has expired is not read from that moment on, and leaves the store in one of the
- * next [[ExpiringEntries.evictEvery]] micro-batches.
+ * The last column of a value is the time of the micro-batch that wrote it ([[TimeToLive]]), in
+ * milliseconds. An expired entry is not read any more. It leaves the store within
+ * [[ExpiringEntries.evictEvery]] micro-batches.
  *
  * @param value the columns of a value, without the time
  * @param nowMs the time of this micro-batch
@@ -37,7 +37,7 @@ final private[state] class ExpiringEntries(
   private[this] val toStored = UnsafeProjection.create(columns)
   private[this] val toValue = UnsafeProjection.create(columns.init)
 
-  /** As it was put: whoever compares it knows nothing of the time. */
+  /** Without the time: callers compare it with the value that they put. */
   override def get(key: UnsafeRow): UnsafeRow = {
     val stored = super.get(key)
     if (stored == null || hasExpired(stored)) null else toValue(stored).copy()
@@ -54,9 +54,8 @@ final private[state] class ExpiringEntries(
       counts.late += 1
       if (ExpiringEntries.tell.compareAndSet(true, false)) {
         logWarning(
-          s"$operator was told that a row is gone of which its state, kept for $ttlMs ms, knows nothing " +
-            "any more, and ignores it. There may be more; this is logged once, and counted in the " +
-            "operator's metrics.")
+          s"$operator ignored a retraction of a row that has expired (time to live $ttlMs ms). " +
+            "This is logged once; the metric numLateRetractions counts every such retraction.")
       }
       0L
     }
@@ -73,7 +72,7 @@ final private[state] class ExpiringEntries(
 
 private[state] object ExpiringEntries {
 
-  /** Micro-batches of which one looks through a partition's whole store. */
+  /** A partition's whole store is scanned once in so many micro-batches. */
   val evictEvery: Int = 16
 
   private val tell = new AtomicBoolean(true)

@@ -8,25 +8,25 @@ sealed private[changelog] trait InputDistribution
 private[changelog] object InputDistribution {
 
   /**
-   * Rows that are equal in these columns come to one partition. Inputs of one operator agree by
-   * place: equal values of theirs meet. [[WholeKey]] brings all rows to one partition,
-   * [[InputDistribution.spread]] keeps rows with null keys apart.
+   * Rows with equal values in these columns reach one partition. The inputs of one operator agree
+   * by position: rows with equal values meet. [[WholeKey]] sends all rows to one partition;
+   * [[InputDistribution.spread]] spreads rows with null keys.
    */
   final case class Clustered(keys: Seq[Attribute]) extends InputDistribution
 
   /**
-   * Every row comes to every partition of the state. The operator sees, behind the input's columns,
-   * one with the partition's number.
+   * Every row reaches every partition of the state. The operator sees the number of the partition
+   * in a column after the input's columns.
    */
   case object Replicated extends InputDistribution
 
   /**
-   * A last key column for rows that match nothing because a key is null: it spreads them by other
-   * columns, where all would come to one partition. Of rows without null keys it is 0.
+   * A last key column for rows with a null in their key, which match nothing. Without it they would
+   * all reach one partition; it spreads them by other columns. It is 0 for rows without a null key.
    *
-   * It is part of the state's key, so that an entry can be brought to its partition again.
+   * It is part of the state's key, so an entry's partition can be computed from the entry.
    *
-   * @param by columns of the row that are the same when it is retracted
+   * @param by columns of the row that have the same values when the row is retracted
    */
   def spread(keys: Seq[Attribute], by: Seq[Attribute]): Alias = {
     val isNull = keys.map(IsNull(_): Expression).reduceOption(Or(_, _))

@@ -6,10 +6,10 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOpera
 import org.apache.spark.sql.execution.streaming.state.{StateSchemaCompatibilityChecker, StateStoreId, StateStoreProviderId}
 
 /**
- * What a checkpoint has of an operator when the query starts, on the driver. A checkpoint of another
- * query is refused before any data is read.
+ * The state of an operator in the checkpoint when the query starts, on the driver. A checkpoint of
+ * another query is refused before any data is read.
  *
- * @param operator as errors call it
+ * @param operator its name in errors
  */
 final private[state] class KeptState(
     state: StatefulOperatorStateInfo,
@@ -17,10 +17,9 @@ final private[state] class KeptState(
     hadoopConf: Configuration) {
 
   /**
-   * Refuses other columns. Spark compares types alone; a sum of the same type is another sum all the
-   * same.
+   * Refuses other columns. Spark compares types only, but two different sums may have one type.
    *
-   * @param otherwise the columns with a time to live, if now there is none, or without, if there is
+   * @param otherwise the columns with a time to live if there is none now, else the columns without
    */
   def requireLayout(now: StateLayout, otherwise: StateLayout): Unit = {
     val store = StateStoreId(
@@ -48,8 +47,9 @@ final private[state] class KeptState(
   }
 
   /**
-   * Refuses another query whose columns are the same, by its record. A checkpoint without one is of an
-   * earlier version, and gets it; before the first micro-batch has been planned nothing was emitted.
+   * Refuses another query with the same columns, by its record. A checkpoint without a record was
+   * written by an earlier version; the record is added. Before the first micro-batch is planned
+   * nothing was emitted, so nothing is compared.
    */
   def requireQuery(now: OperatorRecord, batchId: Long): Unit = {
     val file = new RecordFile(state.checkpointLocation, state.operatorId, hadoopConf)

@@ -6,15 +6,15 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.ObjectNode
 
 /**
- * What the checkpoint keeps of an operator beside Spark's own files: one record, as JSON, in
- * `state/<operator>/_metadata/firesteel`. A checkpoint without it is accepted, and gets it.
+ * One JSON record per operator, in `state/<operator>/_metadata/firesteel` of the checkpoint, next
+ * to Spark's own files. A checkpoint without it is accepted, and the record is added.
  *
  * @param operator the operator's name, which never changes
- * @param distribution columns of the state's key by whose hash entries are spread over partitions;
- *   none where every partition has every entry
- * @param tables names of the tables in the store; none where it has one thing
- * @param replicated names of those that are the same in every partition
- * @param members what the operator does; several of a fused one
+ * @param distribution columns of the state's key by whose hash entries are distributed over
+ *   partitions; none if every partition has every entry
+ * @param tables names of the tables in the store; none if the store has one layout only
+ * @param replicated names of the tables with the same entries in every partition
+ * @param members the operators of the query that it runs; several if they are fused
  */
 final private[changelog] case class OperatorRecord(
     operator: String,
@@ -23,7 +23,7 @@ final private[changelog] case class OperatorRecord(
     replicated: Seq[String],
     members: Seq[MemberRecord]) {
 
-  /** How the query of this record differs from that of an earlier one, in words; empty if not. */
+  /** How this query differs from that of an earlier record, in words; empty if it does not. */
   def differences(before: OperatorRecord): Seq[String] =
     compared("operator", Seq(before.operator), Seq(operator)).toSeq ++
       compared("distribution", before.distribution, distribution).toSeq ++
@@ -53,12 +53,12 @@ final private[changelog] case class OperatorRecord(
 
 private[changelog] object OperatorRecord {
 
-  /** Of the format. A later one reads all earlier ones. */
+  /** Version of the format. A later version reads all earlier ones. */
   val version: Int = 1
 
   private val mapper = new ObjectMapper
 
-  /** The version that a text is of, and its record, if that is no later than this one. */
+  /** The record; or its version, if that is later than this one. */
   def read(text: String): Either[Int, OperatorRecord] = {
     val root = mapper.readTree(text)
     val found = root.path("version").asInt(0)
@@ -93,13 +93,13 @@ private[changelog] object OperatorRecord {
 }
 
 /**
- * What one operator of the query does, in the canonical text of the analysed query: no expression
- * ids, no literals, equal in all versions of Spark.
+ * One operator of the query, in the canonical text of the analysed query: without expression ids
+ * and literals, and equal in all versions of Spark.
  *
- * @param calls one for each aggregate call
+ * @param calls one entry per aggregate call
  * @param places which places of an order are kept
- * @param filters conditions above it, up to the next operator with state
- * @param columns what is read of its result there
+ * @param filters conditions above it, up to the next stateful operator
+ * @param columns columns of its result that are read there
  */
 final private[changelog] case class MemberRecord(
     operator: String,

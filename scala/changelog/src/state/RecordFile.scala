@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 /**
  * The file of an [[OperatorRecord]] in a checkpoint.
  *
- * @param states the checkpoint's folder of states
+ * @param states the `state` folder of the checkpoint
  */
 final private[changelog] class RecordFile(states: String, operatorId: Long, conf: Configuration) {
 
@@ -22,7 +22,7 @@ final private[changelog] class RecordFile(states: String, operatorId: Long, conf
     if (!files.exists(path)) None
     else Some(Using.resource(files.open(path))(in => new String(in.readAllBytes(), UTF_8)))
 
-  /** Writes it whole or not at all. */
+  /** Atomic: readers see the whole file or none. */
   def write(record: OperatorRecord): Unit = {
     files.mkdirs(path.getParent)
     val out = files.createAtomic(path, overwriteIfPossible = true)

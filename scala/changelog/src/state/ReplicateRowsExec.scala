@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExcha
 import org.apache.spark.sql.firesteel.shuffleByNumber
 import org.apache.spark.sql.types.IntegerType
 
-/** Emits each row once for every partition of the state, whose number is in the last column. */
+/** Emits each row once per partition of the state; the last column has the partition's number. */
 final private[state] case class ReplicateRowsExec(
     partition: Attribute,
     numPartitions: Int,
@@ -40,8 +40,8 @@ final private[state] case class ReplicateRowsExec(
 private[state] object ReplicateRowsExec {
 
   /**
-   * The rows in every one of so many partitions. The exchange is one that a user might have asked
-   * for: Spark neither merges its partitions nor takes it for one that it may leave out.
+   * The rows in each of `numPartitions` partitions. The exchange has the origin of a user's
+   * `repartition`, so Spark neither coalesces its partitions nor removes it.
    */
   def everywhere(rows: SparkPlan, numPartitions: Int): SparkPlan = {
     val partition = AttributeReference("partition", IntegerType, nullable = false)()

@@ -5,20 +5,20 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreIterator, UnsafeRowPair}
 import org.apache.spark.sql.internal.SQLConf
 
-/** Counts of what happened to an operator's state. */
+/** Metrics of an operator's state. */
 final private[state] case class StateCounts(
     updated: SQLMetric,
     removed: SQLMetric,
     expired: SQLMetric,
     late: SQLMetric)
 
-/** The entries of an operator's store, as its tasks see them. */
+/** The entries of an operator's store, as its tasks read and write them. */
 private[changelog] class StateEntries(store: StateStore, protected val counts: StateCounts) {
 
-  /** The value of a key, which the next call may overwrite; null when there is none. */
+  /** The value of a key; the next call may overwrite it. Null if there is none. */
   def get(key: UnsafeRow): UnsafeRow = store.get(key)
 
-  /** Whether an entry lives longer when it is written again as it is. */
+  /** Whether a write prolongs the life of an entry, even if its value stays the same. */
   def expires: Boolean = false
 
   def put(key: UnsafeRow, value: UnsafeRow): Unit = {
@@ -31,7 +31,7 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
     counts.removed += 1
   }
 
-  /** Visits the entries whose keys begin so; both rows may be overwritten by the next. */
+  /** Visits the entries with this key prefix; the next visit may overwrite both rows. */
   final def scan(prefix: UnsafeRow)(visit: (UnsafeRow, UnsafeRow) => Unit): Unit = {
     val entries = store.prefixScan(prefix)
     try {
@@ -42,7 +42,7 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
     } finally entries.close()
   }
 
-  /** The same for as long as `visit` says so. */
+  /** The same, until `visit` returns false. */
   final def scanWhile(prefix: UnsafeRow)(visit: (UnsafeRow, UnsafeRow) => Boolean): Unit = {
     val entries = store.prefixScan(prefix)
     try {
@@ -55,8 +55,8 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
   }
 
   /**
-   * Whether the store visits keys in the order of their bytes. RocksDB does, as long as Spark writes
-   * rows as they are (`spark.sql.streaming.stateStore.encodingFormat`).
+   * Whether the store visits keys in the order of their bytes. RocksDB does, if Spark stores rows
+   * unchanged (`spark.sql.streaming.stateStore.encodingFormat`).
    */
   final def sortsKeys: Boolean = StateEntries.sortsKeys(store)
 
@@ -66,19 +66,19 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
   }
 
   /**
-   * The number of rows that there are, when so many came more than went: where entries expire, rows
-   * may go of which nothing is known any more, and are ignored.
+   * The number of rows in state, from the sum of insertions less retractions. With a time to live,
+   * a negative sum comes from retractions of expired rows: they are ignored, and the number is 0.
    */
   def present(rows: Long): Long = rows
 
-  /** Takes away what nobody sees any more. */
+  /** Evicts expired entries. */
   def evict(): Unit = ()
 
-  /** Takes away the entries of groups that are closed. */
+  /** Evicts the entries of closed groups. */
   final def close(groups: ClosedGroups): Unit =
     counts.removed += removeWhere(entry => groups.isOf(entry.key))
 
-  /** Takes entries away of which nothing is told, and says how many they were. */
+  /** Removes entries without emitting anything; returns their number. */
   final protected def removeWhere(unwanted: UnsafeRowPair => Boolean): Long = {
     val found = Seq.newBuilder[UnsafeRow]
     val entries = store.iterator()

@@ -5,14 +5,14 @@ import org.apache.spark.sql.firesteel.asNullable
 import org.apache.spark.sql.types.{BinaryType, DataType, IntegerType, LongType, StructField, StructType}
 
 /**
- * What one state store of an operator holds.
+ * The schema of one state store of an operator.
  *
- * Names of columns begin with the operator's, so that two operators may one day share a store; what
- * else must agree at a restart, such as n of a Top-N, is in them too.
+ * Column names begin with the operator's name, so that two operators can share a store. They also
+ * contain whatever must stay the same at a restart, such as the n of a Top-N.
  *
- * @param prefix how many columns of the key all entries of a group share; 0 when a group has one
- *   entry and is never scanned
- * @param tables what is in the store where that is more than one thing, see [[StateTable]]
+ * @param prefix number of leading key columns that all entries of a group share; 0 if a group has
+ *   one entry and is never scanned
+ * @param tables the tables of a store with more than one, see [[StateTable]]
  */
 final private[changelog] case class StateLayout(
     operator: String,
@@ -21,7 +21,7 @@ final private[changelog] case class StateLayout(
     prefix: Int,
     tables: Seq[TableLayout] = Nil) {
 
-  /** The same with the time at which an entry was written, by which it expires. */
+  /** The same with the time of the last write, for a time to live. */
   def expiring: StateLayout =
     copy(value = StructType(value :+ StateLayout.field(operator, "written_at", LongType)))
 
@@ -29,7 +29,7 @@ final private[changelog] case class StateLayout(
     if (prefix == 0) NoPrefixKeyStateEncoderSpec(key)
     else PrefixKeyScanStateEncoderSpec(key, prefix)
 
-  /** How this layout differs from that of the checkpoint, in words. */
+  /** How this layout differs from the checkpoint's, in words. */
   def differences(keyBefore: StructType, valueBefore: StructType): Seq[String] =
     compare("key", keyBefore, key) ++ compare("value", valueBefore, value)
 
@@ -44,9 +44,9 @@ final private[changelog] case class StateLayout(
 }
 
 /**
- * A table in a store that has several.
+ * A table in a store with several tables.
  *
- * @param entry columns that tell entries of one key apart; none where a key has one
+ * @param entry columns that distinguish the entries of one key; none if a key has one entry
  * @param replicated whether every partition of the state has the same entries
  */
 final private[changelog] case class TableLayout(
@@ -58,9 +58,9 @@ final private[changelog] case class TableLayout(
 private[changelog] object StateLayout {
 
   /**
-   * A store with several tables, whose keys all begin with the operator's. Neither provider need
-   * have column families: the table's number is a column of the key, and what a table has of its own
-   * is a row in bytes.
+   * A store with several tables, whose keys all begin with the operator's key. It needs no column
+   * families, so both providers work: the number of the table is a column of the key, and a table's
+   * own columns are one row in bytes.
    *
    * {{{
    *   keys | table | position | entry                | value
@@ -68,7 +68,7 @@ private[changelog] object StateLayout {
    *   k=1  | 1     | 17       | columns of table 1's | columns of table 1's
    * }}}
    *
-   * A position is where an entry stands in the order of its key; see [[StateTable.inOrder]].
+   * A position is the place of an entry in the order of its key; see [[StateTable.inOrder]].
    */
   def ofTables(operator: String, keys: Seq[DataType], tables: Seq[TableLayout]): StateLayout = {
     val shared = keys.zipWithIndex.map { case (t, i) => field(operator, s"key_$i", t) }
@@ -85,7 +85,7 @@ private[changelog] object StateLayout {
     )
   }
 
-  /** Nullability may change from batch to batch, as Spark learns it; state takes no notice. */
+  /** Always nullable: Spark's inferred nullability may change from one micro-batch to the next. */
   def field(operator: String, name: String, dataType: DataType): StructField =
     StructField(s"${operator}_$name", asNullable(dataType), nullable = true)
 }

@@ -4,11 +4,12 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.operators.stateful.{StatefulOperatorStateInfo, StreamingGlobalLimitExec}
 
 /**
- * How an operator of ours learns where its state lies.
+ * Finds out where the state of an operator lies.
  *
- * Spark tells that only to operators that it knows, each by its class, when a micro-batch is planned.
- * So a limit of Spark's is planned below ours; Spark fills it, ours takes what it says and drops it.
- * The limit never runs: its number of rows is one that no query can ask for.
+ * Spark passes that information to its own operators only, by their classes, when it plans a
+ * micro-batch. So one of Spark's limits is planned below the operator. Spark fills it in; the
+ * operator takes the information and drops the limit. The limit never runs: its number of rows is
+ * one that no query can ask for.
  */
 private[changelog] object StateProbe {
 
@@ -17,7 +18,7 @@ private[changelog] object StateProbe {
   def apply(child: SparkPlan): SparkPlan =
     StreamingGlobalLimitExec(mark, child, stateInfo = None, outputMode = None)
 
-  /** A probe that Spark has filled, and what was planned below it. */
+  /** A probe that Spark has filled in, and its child. */
   def unapply(plan: SparkPlan): Option[(StatefulOperatorStateInfo, SparkPlan)] = plan match {
     case probe: StreamingGlobalLimitExec if probe.streamLimit == mark =>
       probe.stateInfo.map(_ -> probe.child)

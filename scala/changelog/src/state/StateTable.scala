@@ -11,10 +11,10 @@ import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, Jo
 import org.apache.spark.sql.types.{BinaryType, IntegerType, LongType}
 
 /**
- * One of the tables in an operator's store, as its tasks see it. An entry is found by a key of the
- * operator, and among those of one key by columns of the table's own.
+ * One of the tables in an operator's store. The operator's key and the table's own columns identify
+ * an entry.
  *
- * Rows that are given may be overwritten by the next call. One per task and table.
+ * The next call may overwrite the rows that a call returns. One instance per task and table.
  */
 final private[changelog] class StateTable(entries: StateEntries, layout: StateLayout, number: Int) {
 
@@ -38,9 +38,9 @@ final private[changelog] class StateTable(entries: StateEntries, layout: StateLa
   private[this] val valueRow = new UnsafeRow(table.value.length)
 
   /**
-   * The value of an entry; null when there is none.
+   * The value of an entry; null if there is none.
    *
-   * @param position where the entry stands in the order of its key, if the table has one
+   * @param position the place of the entry in the order of its key, if the table has an order
    */
   def get(key: InternalRow, entry: UnsafeRow, position: Long = 0L): UnsafeRow = {
     val stored = entries.get(keyOf(key, position, entry))
@@ -54,14 +54,14 @@ final private[changelog] class StateTable(entries: StateEntries, layout: StateLa
     entries.remove(keyOf(key, position, entry))
 
   /**
-   * Visits the entries of a key by their positions, the smallest first, for as long as `visit` says
-   * so. Entries of one position come in any order.
+   * Visits the entries of a key in ascending order of their positions, until `visit` returns false.
+   * Entries with equal positions have no order.
    *
-   * RocksDB keeps the keys of a store in the order of their bytes, and a position is stored as bytes
-   * that sort like it: nothing is held, and what is not visited is not read. The default provider has
-   * no order: there all entries of the key are held in memory and sorted.
+   * RocksDB keeps keys in the order of their bytes, and the bytes of a stored position sort like
+   * the number: nothing is held in memory, and entries that are not visited are not read. The
+   * default provider has no order: all entries of the key are held in memory and sorted.
    *
-   * @param most entries of one key that may be held; with more it is an error that names RocksDB
+   * @param most entries of one key that may be held in memory; more are an error that names RocksDB
    */
   def inOrder(key: InternalRow, most: Int)(
       visit: (Long, UnsafeRow, UnsafeRow) => Boolean): Unit =
@@ -110,12 +110,12 @@ final private[changelog] class StateTable(entries: StateEntries, layout: StateLa
 
 private[state] object StateTable {
 
-  /** The number as a word whose bytes in memory, unsigned, sort as numbers do. */
+  /** The number as a word whose bytes in memory, unsigned, sort like the number. */
   def toSortable(number: Long): Long = swapped(number ^ Long.MinValue)
 
   def fromSortable(word: Long): Long = swapped(word) ^ Long.MinValue
 
-  // Spark writes a row's words as they lie in memory.
+  // Spark writes the words of a row in native byte order.
   private def swapped(word: Long): Long =
     if (ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN) word else java.lang.Long.reverseBytes(word)
 }

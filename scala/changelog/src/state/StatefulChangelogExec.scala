@@ -17,12 +17,12 @@ import org.apache.spark.sql.firesteel.renamedProgress
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
 /**
- * An operator of a changelog with a state store, and any number of inputs.
+ * A stateful operator of a changelog with any number of inputs.
  *
- * What it does in a partition is its [[StatefulTask]]; here is what all of them share. The net
- * changes of a micro-batch are emitted and its store is committed once per partition, when its last
- * row has been read. Exactly once, as Spark's own: a micro-batch that is repeated starts from the
- * version of the store that it started from before.
+ * Its [[StatefulTask]] does the work in one partition; this trait has everything that all operators
+ * share. Each partition emits the net changes of a micro-batch and commits its store once, after
+ * its last row was read. Exactly once, as in Spark's own operators: a repeated micro-batch starts
+ * from the same version of the store.
  */
 private[changelog] trait StatefulChangelogExec extends StateStoreWriter with FiredOperator {
 
@@ -33,18 +33,18 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
 
   def layout: StateLayout
 
-  /** What is done in a partition of the state; made on the driver. */
+  /** The work in one partition of the state; created on the driver. */
   protected def task(): StatefulTask
 
   def withState(info: Option[StatefulOperatorStateInfo], inputs: Seq[SparkPlan]): SparkPlan
 
-  /** The strategy that planned the operator; it hands its name over. */
+  /** Name of the strategy that planned the operator. */
   def plannedBy: String
 
-  /** What its line of a plan shows, in the order in which it does. */
+  /** Texts that the operator's line in a plan shows, in this order. */
   protected def shown: Seq[String]
 
-  /** Whether rows are emitted when the watermark closes what is kept, though no row has come. */
+  /** Whether the operator emits rows when the watermark closes state, even if no row arrives. */
   protected def emitsAtClose: Boolean = false
 
   override def output: Seq[Attribute]
@@ -52,7 +52,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
   override def nodeName: String =
     shortName.capitalize + stateInfo.fold("")(info => s" ${info.operatorId}")
 
-  /** The operator's number is in it, as in plans: a query may have several of one kind. */
+  /** With the operator's number, as in plans: a query may have several operators of one kind. */
   override def getProgress(): StateOperatorProgress =
     renamedProgress(super.getProgress(), s"$shortName ${getStateInfo.operatorId}")
 
@@ -62,7 +62,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     ((shown :+ s"changelogMode=$contract") ++ closed ++ kept).mkString(", ")
   }
 
-  /** The state as `explain` shows it: what it has of each key, and for how long. */
+  /** The state as `explain` shows it: key, value and time to live. */
   protected def stateText: String = {
     val kept = contract.ttl.fold("")(its => s"; kept for ${its.ms} ms after it was last written")
     val closed = contract.eventTimes.flatten.distinct
@@ -80,7 +80,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
   private def expiredMetric = "numExpiredStateRows"
   private def lateMetric = "numLateRetractions"
 
-  /** Told to the operator of the micro-batch before, or to this one when the query has started anew. */
+  /** Called on the operator of the previous micro-batch; after a restart, on this one. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = {
     contract.watermark.ms = inputWatermarkMs
     super.produceOutputWatermark(inputWatermarkMs)
@@ -90,7 +90,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     emitsAtClose && contract.eventTimes.exists(_.isDefined) &&
       newInputWatermark > contract.watermark.ms
 
-  /** Of each input what the watermark has closed. */
+  /** For each input the groups that the watermark has closed. */
   private def closedGroups: Seq[Option[ClosedGroups]] =
     children.zip(distributions).zip(contract.eventTimes).map { case ((input, spread), eventTime) =>
       for (time <- eventTime; ms = contract.watermark.ms if ms > 0)
@@ -105,10 +105,10 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
 
   override def firedRule: String = plannedBy
 
-  /** Adaptive execution may not plan a stateful query anew, and takes none without its link. */
+  /** Without it, adaptive execution skips this plan: a stateful query must not be planned again. */
   override def logicalLink: Option[LogicalPlan] = None
 
-  /** Takes what a [[StateProbe]] below the first input has been told. */
+  /** Takes the state information from a [[StateProbe]] below the first input. */
   final protected def withProbed(newInputs: Seq[SparkPlan]): SparkPlan = {
     val told = newInputs.collectFirst { case StateProbe(info, _) => info }
     told.fold(withState(stateInfo, newInputs)) { info =>
@@ -156,7 +156,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
         stateSchemaVersion))
   }
 
-  /** Says how keys are encoded, so that `format("statestore")` can read them. */
+  /** Records how keys are encoded, so that `format("statestore")` can read them. */
   override def operatorStateMetadata(schemaPaths: List[List[String]]): OperatorStateMetadata = {
     val state = getStateInfo
     OperatorStateMetadataV1(
@@ -165,7 +165,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
         StateStoreMetadataV1(StateStoreId.DEFAULT_STORE_NAME, layout.prefix, state.numPartitions)))
   }
 
-  /** What the checkpoint keeps of this operator. */
+  /** The record of this operator in the checkpoint. */
   private def record: OperatorRecord = OperatorRecord(
     shortName,
     StatefulChangelogExec.hashed(distributions).fold(Seq.empty[String]) { keys =>
@@ -177,7 +177,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
   )
 
   override protected def doExecute(): RDD[InternalRow] = {
-    metrics // made here: tasks must not make them
+    metrics // created on the driver: tasks must not create them
     val (layout, stored, task) = (this.layout, this.stored, this.task())
     val (life, name, closed) =
       (contract.ttl.map(its => its.ms -> its.nowMs), nodeName, closedGroups)
@@ -200,7 +200,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
         its.fold(rows)(_.inTime(rows, late))
       }
       val changes = task.run(entries, store.id.partitionId, inTime)
-      // Inputs that the watermark closes by the same column of the key share what it closes.
+      // Inputs whose event time is the same key column share the closed groups.
       val evicted = closed.flatten.distinctBy(_.keyAt).iterator.flatMap(task.close(entries, _))
       commitAtEnd(store, entries, changes ++ evicted)
     }
@@ -239,10 +239,10 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
   }
 }
 
-/** One input: rows are clustered by some of its columns. */
+/** An operator with one input, clustered by some of its columns. */
 private[changelog] trait UnaryChangelogExec extends UnaryExecNode with StatefulChangelogExec {
 
-  /** Columns by which rows are spread over the partitions of the state. */
+  /** Columns by whose hash rows are distributed over the partitions of the state. */
   def clusteredBy: Seq[Attribute]
 
   final override def distributions: Seq[InputDistribution] =
@@ -252,7 +252,7 @@ private[changelog] trait UnaryChangelogExec extends UnaryExecNode with StatefulC
     withProbed(Seq(newChild))
 }
 
-/** Any number of inputs. */
+/** An operator with any number of inputs. */
 private[changelog] trait NaryChangelogExec extends StatefulChangelogExec {
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[SparkPlan]): SparkPlan =
     withProbed(newChildren)
@@ -265,11 +265,11 @@ private[state] object StatefulChangelogExec {
     case InputDistribution.Replicated => Nil
   }
 
-  /** The columns by which the state is spread; none where each partition has all of it. */
+  /** The columns by whose hash the state is distributed; none if each partition has all of it. */
   private def hashed(distributions: Seq[InputDistribution]): Option[Seq[Attribute]] =
     distributions.collectFirst { case InputDistribution.Clustered(keys) => keys }
 
-  /** Of each partition the rows of all inputs, none of them read yet. */
+  /** For each partition the unread rows of all inputs. */
   private def together(inputs: Seq[RDD[InternalRow]]): RDD[Seq[Iterator[InternalRow]]] = {
     val first = inputs.head.mapPartitions(rows => Iterator.single(Seq(rows)))
     inputs.tail.foldLeft(first) { (before, input) =>

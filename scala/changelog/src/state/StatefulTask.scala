@@ -3,8 +3,9 @@ package io.firesteel.changelog.state
 import org.apache.spark.sql.catalyst.InternalRow
 
 /**
- * What an operator does in one partition of its state, in one micro-batch. It is sent to the tasks,
- * and knows nothing of the plan: a fused operator is a chain of them over one store.
+ * The work of an operator in one partition of its state, in one micro-batch. It is sent to the
+ * tasks and does not refer to the plan, so a fused operator can be a chain of such tasks over one
+ * store.
  */
 private[changelog] trait StatefulTask extends Serializable {
 
@@ -12,7 +13,7 @@ private[changelog] trait StatefulTask extends Serializable {
    * Turns the rows of the inputs into the net changes of the result.
    *
    * @param partition the number of the state's partition
-   * @param inputs of each input the rows that are not late
+   * @param inputs for each input the rows that are not late
    */
   def run(
       entries: StateEntries,
@@ -20,8 +21,8 @@ private[changelog] trait StatefulTask extends Serializable {
       inputs: Seq[Iterator[InternalRow]]): Iterator[InternalRow]
 
   /**
-   * Evicts what the watermark has closed, once all rows of [[run]] have been read. The rows that it
-   * gives are emitted after them.
+   * Evicts the state that the watermark has closed, after all rows of [[run]] were read. The rows
+   * that it returns are emitted last.
    */
   def close(entries: StateEntries, closed: ClosedGroups): Iterator[InternalRow] = {
     entries.close(closed)

@@ -6,11 +6,11 @@ import org.apache.spark.sql.catalyst.expressions.{CurrentTimestamp, Expression, 
 import org.apache.spark.sql.types.{DataType, LongType, TimestampType}
 
 /**
- * How long an operator keeps an entry after it was last written, and by which time it has expired:
- * that of the micro-batch, which Spark notes with its offsets. A micro-batch that is repeated after a
- * crash then finds what it found before, however long the query was down.
+ * The time to live of an operator's entries, and the time of the micro-batch. Spark records that
+ * time with the micro-batch's offsets: a micro-batch that is repeated after a crash finds the same
+ * entries expired, however long the query was down.
  *
- * It is an expression since Spark puts the micro-batch's time into expressions alone.
+ * It is an expression because Spark replaces the time of the micro-batch in expressions only.
  *
  * @param child the time; a literal in a plan that runs
  */
@@ -18,7 +18,7 @@ final private[changelog] case class TimeToLive(ms: Long, child: Expression)
   extends UnaryExpression
   with Unevaluable {
 
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   def nowMs: Long = child match {
     case Literal(micros: Long, TimestampType) => MICROSECONDS.toMillis(micros)
     case other => throw new IllegalStateException(s"$other instead of a micro-batch's time")
@@ -26,7 +26,7 @@ final private[changelog] case class TimeToLive(ms: Long, child: Expression)
 
   override def dataType: DataType = LongType
   override def nullable: Boolean = false
-  // One value in a micro-batch, where Spark takes a micro-batch's time for a random one.
+  // It has one value in a micro-batch, but Spark treats the micro-batch's time as random.
   override lazy val deterministic: Boolean = true
   override def toString: String = s"time to live $ms ms"
   override protected def withNewChildInternal(newChild: Expression): TimeToLive =
@@ -35,7 +35,7 @@ final private[changelog] case class TimeToLive(ms: Long, child: Expression)
 
 private[changelog] object TimeToLive {
 
-  /** None for ever. */
+  /** None if entries are kept forever. */
   def of(ms: Long): Option[TimeToLive] =
     Option.when(ms > 0)(TimeToLive(ms, CurrentTimestamp()))
 }

@@ -6,14 +6,14 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 
 /**
- * The key of an operator that has none: a constant column, by which all rows come to one partition
- * of the state.
+ * The key of an operator without keys: a constant column, so that all rows reach one partition of
+ * the state.
  */
 private[changelog] object WholeKey {
 
   private val value = Literal(0)
 
-  /** The keys, or the constant one where there are none, and the input with it. */
+  /** The keys and the input; without keys, the constant key and the input with it. */
   def orWhole(keys: Seq[Attribute], input: LogicalPlan): (Seq[Attribute], LogicalPlan) =
     if (keys.nonEmpty) (keys, input)
     else {
@@ -21,7 +21,7 @@ private[changelog] object WholeKey {
       (Seq(whole.toAttribute), Project(input.output :+ whole, input))
     }
 
-  /** The partition that has the rows. */
+  /** The partition that receives all rows. */
   def homeOf(numPartitions: Int): Int =
     HashPartitioning(Seq(value), numPartitions).partitionIdExpression
       .eval(InternalRow.empty)

@@ -47,9 +47,9 @@ final private[changelog] case class ChangelogMatchesExec(
 }
 
 /**
- * Makes one row of those that stand behind each other with one number; holds those of one row.
+ * Combines consecutive rows with one number into one row; it holds the matches of one row.
  *
- * @param width columns of a match
+ * @param width number of columns of a match
  */
 final private class RowsWithMatches(
     rows: collection.BufferedIterator[InternalRow],
@@ -67,7 +67,7 @@ final private class RowsWithMatches(
   override def hasNext: Boolean = rows.hasNext
 
   override def next(): InternalRow = {
-    // Read before the input goes on, which may write its next row into the same place.
+    // Read before the input advances: its next row may overwrite this one.
     val number = rows.head.getLong(numberAt)
     val row = toRow(rows.head).copy()
     val found = ArrayBuffer.empty[Any]

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
  * The first row of each partition (Flink: FastTop1, Deduplicate): one access to a partition's only
- * entry in a micro-batch.
+ * entry per micro-batch.
  */
 final private[topn] class FinalFirst(
     rows: Iterator[InternalRow],

@@ -6,15 +6,15 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * A Top-N of rows that are taken back (Flink: Retract).
+ * A Top-N over an input with retractions (Flink: Retract).
  *
- * All rows of a partition are in the state: the first ones, somewhat more than have a place, in one
- * entry, its head, and each of the others in one of its own, its tail. A change costs the head and at
- * most one entry of the tail. The tail is read only when so many of the head's rows went that those
- * left may not have all places; it then takes as many as it can hold from there.
+ * All rows of a partition are in the state. The first ones, somewhat more than n, are the head, in
+ * one entry. Each other row has its own entry in the tail. A change costs the head and at most one
+ * entry of the tail. The tail is read only if so many rows of the head were retracted that the rest
+ * may not fill all places; the head then takes as many rows from the tail as it can hold.
  *
- * Memory: a head, and while the tail is read as many rows as a head takes; of `RANK` and `DENSE_RANK`,
- * where any number of rows may have a place, all of the partition's.
+ * Memory: a head, and while the tail is read, as many rows as a head holds. For `RANK` and
+ * `DENSE_RANK` any number of rows may tie for a place: then all rows of the partition.
  */
 final private[topn] class FinalRetract(
     rows: Iterator[InternalRow],
@@ -47,7 +47,7 @@ final private[topn] class FinalRetract(
     changes.of(before, after)
   }
 
-  /** The head with as many rows as it needs, and no more than it may have. */
+  /** The head with as many rows as it needs, at most as many as it may hold. */
   private def filled(partition: UnsafeRow, rows: Array[RankedRow], isAll: Boolean): Head = {
     val needed = ranked.needed(rows)
     if (needed < 0 && !isAll) fromTail(partition, rows)
@@ -55,13 +55,13 @@ final private[topn] class FinalRetract(
     else Head(rows, isAll)
   }
 
-  /** Gives the tail what is beyond so many rows. */
+  /** Moves the rows after the first `kept` ones to the tail. */
   private def cut(rows: Array[RankedRow], kept: Int): Head = {
     rows.drop(kept).foreach(row => putInTail(row.row, row.after))
     Head(rows.take(kept), isAll = false)
   }
 
-  /** Takes the tail's first rows, all of which come after those of the head. */
+  /** Takes the tail's first rows; all of them come after the head's. */
   private def fromTail(partition: UnsafeRow, rows: Array[RankedRow]): Head = {
     val tail = new FirstOfTail(ranked)
     entries.scan(rowsOf.tailOf(partition)) { (key, value) =>

@@ -6,8 +6,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * A Top-N of rows that only come (Flink: AppendFast), or are replaced by better ones (UpdateFast):
- * the state has the first rows alone, and a partition costs as many accesses as it has places.
+ * A Top-N over an insert-only input (Flink: AppendFast), or over updates that only improve a row's
+ * place (UpdateFast). The state has the first n rows; a partition costs as many accesses as it has
+ * places.
  */
 final private[topn] class FinalTopN(
     rows: Iterator[InternalRow],
@@ -30,7 +31,7 @@ final private[topn] class FinalTopN(
     changes.of(before, after)
   }
 
-  /** The partition's rows, as they were and as they are now. */
+  /** The partition's rows, before and after the micro-batch. */
   private def load(partition: UnsafeRow, pending: PendingRows): Array[RankedRow] = {
     val found = Array.newBuilder[RankedRow]
     if (layout.columns.isEmpty) {

@@ -5,10 +5,10 @@ import java.util.{Arrays, PriorityQueue}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * The first rows of a tail that is read in any order: so many that a head can be filled with them alone.
+ * The first rows of a tail that is read in any order: enough to fill a head.
  *
- * A row that went before it came has a count below none. It fills no place, but is taken with the rows
- * around it: the head must have all that comes before its last row.
+ * A row that was retracted before its insert has a negative count. It fills no place, but it is
+ * taken with the rows around it: the head must have every row before its last one.
  */
 final private[topn] class FirstOfTail(ranked: RankedRows) {
 
@@ -19,7 +19,7 @@ final private[topn] class FirstOfTail(ranked: RankedRows) {
   /** Whether no row was left out. */
   var isAll: Boolean = true
 
-  /** Offers a row, which is copied when it is kept. */
+  /** Offers a row; it is copied if kept. */
   def offer(row: UnsafeRow, count: Long): Unit =
     if (filling == capacity && ranked.compare(row, worstFirst.peek.row) > 0) isAll = false
     else {

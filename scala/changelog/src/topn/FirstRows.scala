@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection, UnsafeRow}
 
 /**
- * The first row of each partition among those offered: deduplication, and every other Top-N of one.
+ * The first row of each partition: deduplication, and every other Top-1.
  *
- * @param partition in terms of places in a row
+ * @param partition bound to places in a row
  */
 final private[changelog] class FirstRows(
     partition: Seq[Expression],
@@ -20,17 +20,17 @@ final private[changelog] class FirstRows(
   private[this] var rows = new Array[UnsafeRow](64)
   private[this] var rowBytes = 0L
 
-  /** Partitions so far. */
+  /** Number of partitions. */
   def size: Int = index.size
 
-  /** Bytes held, by estimate. */
+  /** Bytes that are held, by estimate. */
   def bytes: Long = index.bytes + rows.length * 8L + rowBytes
 
   def key(at: Int): UnsafeRow = index.key(at)
 
   def row(at: Int): UnsafeRow = rows(at)
 
-  /** Whether a row takes the place of one that was there before. */
+  /** Whether a row replaces an earlier one. */
   def replaces(row: UnsafeRow, first: UnsafeRow): Boolean =
     identity.same(row, first) || ranked.compare(row, first) < 0
 
@@ -51,7 +51,7 @@ final private[changelog] class FirstRows(
   }
 }
 
-/** Keeps the first row of each partition of a task, below the exchange. */
+/** Keeps the first row of each partition in a task, below the exchange. */
 final private[changelog] class PartialFirst(
     rows: Iterator[InternalRow],
     limits: FoldLimits,

@@ -1,17 +1,18 @@
 package io.firesteel.changelog.topn
 
 /**
- * The first rows of a partition whose rows are taken back, in order.
+ * The first rows of a partition with retractions, in order.
  *
- * @param isAll whether the partition has no others
+ * @param isAll whether the partition has no other rows
  */
 final private[topn] case class Head(rows: Array[RankedRow], isAll: Boolean)
 
 private[topn] object Head {
 
   /**
-   * Rows that a head has beside those with a place. The tail is read after so many more of the head's
-   * rows went than came; a head of any partition that changes is read and written.
+   * Rows of a head beyond the n with a place. The tail is read after so many more retractions than
+   * inserts in the head. Every change of a partition reads and writes its head, so more spare rows
+   * cost more.
    */
   val spare: Int = 32
 }

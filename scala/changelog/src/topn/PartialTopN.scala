@@ -11,14 +11,14 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
 
 /**
- * Keeps, of rows that are never taken back, each partition's own first ones: no other can be among
- * the first of all. A row that is no better than the worst of enough is dropped as it comes.
+ * Keeps each partition's first rows among insert-only rows of a task: no other row can be among the
+ * first of all tasks. A row that is no better than the worst of enough rows is dropped at once.
  *
- * Of each row it is asked first whether it is wanted, by its partition and the first of what it is
- * ordered by, as the number of [[io.firesteel.core.rows.OrderPrefix]]: most rows are not, and need not be
- * built. What is kept is read as from an iterator, when it is full and at the end.
+ * A row is first tested by its partition and the first column of its order, as a number of
+ * [[io.firesteel.core.rows.OrderPrefix]]: most rows fail the test and need not be built. The kept
+ * rows are read as an iterator, when the operator is full and at the end.
  *
- * @param partition in terms of places in a row
+ * @param partition bound to places in a row
  */
 final private[topn] class PartialTopN(
     limits: FoldLimits,
@@ -30,7 +30,7 @@ final private[topn] class PartialTopN(
 
   final private class Entry(val row: UnsafeRow, val prefix: Long)
 
-  /** The rows of a partition: so many in order, then those that have come since. */
+  /** The rows of a partition: `sorted` rows in order, then newer ones. */
   final private class Kept {
     var rows = new Array[Entry](8)
     var size = 0
@@ -46,27 +46,27 @@ final private[topn] class PartialTopN(
 
   private[this] val index = new KeyIndex(KeyIndex.isNumber(partition), partition.size)
   private[this] val groups = mutable.ArrayBuffer.empty[Kept]
-  // Of each group the prefix of its worst row, if it has enough of them.
+  // For each group the prefix of its worst row, if it has enough rows.
   private[this] var bounds = new Array[Long](64)
   private[this] val slack = math.min(places.to, 1000L).toInt + 16
   private[this] var asked = 0
   private[this] var askedPrefix = 0L
   private[this] var entries = 0
   private[this] var come = 0L
-  private[this] var rowBytes = 0L // of all rows that were ever kept, as is their number
+  private[this] var rowBytes = 0L // of all rows ever kept, and their number
   private[this] var drained: Iterator[UnsafeRow] = _
 
   private[this] val order: Comparator[Entry] = (a, b) =>
     if (a.prefix != b.prefix) java.lang.Long.compare(a.prefix, b.prefix)
     else ranked.compare(a.row, b.row)
 
-  /** Rows that were handed on. */
+  /** Number of emitted rows. */
   var outputRows: Long = 0L
 
   /** Whether a row may be among the first of its partition, a number. */
   def wants(partition: Long, prefix: Long): Boolean = isWithin(index.of(partition), prefix)
 
-  /** The same of the partition of null. */
+  /** The same for the null partition. */
   def wantsOfNull(prefix: Long): Boolean = isWithin(index.ofNull(), prefix)
 
   def wants(partition: UnsafeRow, prefix: Long): Boolean = isWithin(index.of(partition), prefix)
@@ -82,7 +82,7 @@ final private[topn] class PartialTopN(
     prefix <= bounds(group)
   }
 
-  /** Takes the row that was last asked about; see [[isFull]]. */
+  /** Keeps the row that was tested last; see [[isFull]]. */
   def take(row: UnsafeRow): Unit = {
     val kept = groups(asked)
     if (kept.worst == null || !isBeyond(row, kept.worst)) {
@@ -90,7 +90,7 @@ final private[topn] class PartialTopN(
       entries += 1
       come += 1
       rowBytes += row.getSizeInBytes + FoldLimits.overhead
-      // Of many that tie all are kept: what is sorted grows with them, or sorting would be quadratic.
+      // Ties are all kept. The sorted part grows with them, or sorting would be quadratic.
       if (kept.size - kept.sorted >= math.max(slack, kept.sorted)) {
         shrink(kept)
         if (kept.worst != null) bounds(asked) = kept.worst.prefix
@@ -100,12 +100,12 @@ final private[topn] class PartialTopN(
 
   private def isBeyond(row: UnsafeRow, worst: Entry): Boolean =
     askedPrefix >= worst.prefix && {
-      // A newer version of a row that is kept may come no earlier than it, but never later.
+      // A newer version of a kept row may keep its place or improve it, but never lose it.
       if (identity.hasVersions) ranked.comesAfter(row, worst.row)
       else ranked.isBeyond(row, worst.row)
     }
 
-  /** Whether no row may be taken before those that are held have been read. */
+  /** Whether the held rows must be read before the next one is kept. */
   def isFull: Boolean =
     entries > 0 && (entries >= limits.entries || !limits.budget.hold(bytes))
 
@@ -113,7 +113,7 @@ final private[topn] class PartialTopN(
     index.bytes + groups.size * FoldLimits.overhead +
       (if (come == 0) 0L else rowBytes / come * entries)
 
-  /** Hands on what is held; nothing is held once that has been read. */
+  /** Makes the held rows available to read; nothing is held after that. */
   def finish(): Unit = {
     drained = groups.iterator.flatMap { kept =>
       shrink(kept)
@@ -139,13 +139,13 @@ final private[topn] class PartialTopN(
     drained.next()
   }
 
-  /** Sorts what has come among what is kept, and drops what is beyond the last place. */
+  /** Sorts the new rows into the kept ones, and drops rows beyond the last place. */
   private def shrink(kept: Kept): Unit = {
     val had = kept.size
     if (identity.hasVersions) keepNewest(kept)
     java.util.Arrays.sort(kept.rows, 0, kept.size, order)
     val within = ranked.within(kept.size, at => kept.rows(at).row)
-    // Only when something had to go is the last that stayed a bound for what comes.
+    // The last row is a bound only if rows were dropped.
     if (within < kept.size) kept.worst = kept.rows(math.max(within - 1, 0))
     java.util.Arrays.fill(kept.rows.asInstanceOf[Array[AnyRef]], within, had, null)
     kept.size = within
@@ -153,7 +153,7 @@ final private[topn] class PartialTopN(
     entries += within - had
   }
 
-  /** Of several versions of a row the one that came last. */
+  /** Keeps the newest of several versions of a row. */
   private def keepNewest(kept: Kept): Unit = {
     val versions = new java.util.LinkedHashMap[UnsafeRow, Entry]()
     (0 until kept.size).foreach { at =>

@@ -11,11 +11,11 @@ import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 /**
- * The half of a Top-N below the exchange, where none is taken back: see [[PartialTopN]], and
- * [[PartialFirst]] where one row of a partition is enough.
+ * The half of a Top-N below the exchange, for insert-only input: see [[PartialTopN]], and
+ * [[PartialFirst]] for a Top-1.
  *
- * In generated code a row that is not kept is never built: of it only the partition's columns and those
- * of the order are read.
+ * Generated code reads only the columns of the partition and of the order before it decides; it
+ * does not build a row that is not kept.
  */
 final private[changelog] case class PartialTopNExec(
     partition: Seq[Attribute],
@@ -51,7 +51,7 @@ final private[changelog] case class PartialTopNExec(
 
   override def supportCodegen: Boolean = !places.isFirst
 
-  // Each row that is handed on is one of its own.
+  // Each emitted row is an object of its own.
   override def needCopyResult: Boolean = false
 
   override def usedInputs: AttributeSet = AttributeSet(partition ++ order)
@@ -77,7 +77,7 @@ final private[changelog] case class PartialTopNExec(
        |if (shouldStop()) return;
        |if (!$isDone) {
        |  ${input.produce(ctx, this)}
-       |  // It may have stopped for a row and returned only from a method of its own.
+       |  // A method of the input may have returned early because a row is ready.
        |  if (shouldStop()) return;
        |  $isDone = true;
        |  $topN.finish();
@@ -86,7 +86,7 @@ final private[changelog] case class PartialTopNExec(
      """.stripMargin
   }
 
-  /** A method that hands over what is ready: as long as there is room, or all. */
+  /** A generated method that emits rows that are ready: while there is room, or all. */
   private def newSend(ctx: CodegenContext): String = {
     val (name, all, row) = (ctx.freshName("send"), ctx.freshName("all"), ctx.freshName("sent"))
     ctx.addNewFunction(
@@ -123,7 +123,7 @@ final private[changelog] case class PartialTopNExec(
      """.stripMargin
   }
 
-  /** Code, and after it whether the row may be among the first of its partition. */
+  /** Code, and an expression: whether the row may be among the first of its partition. */
   private def wanted(
       ctx: CodegenContext,
       columns: Seq[ExprCode],

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder, UnsafePr
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 /**
- * Starts a task's [[PartialTopN]], and counts what it has handed on when the task ends.
+ * Starts a task's [[PartialTopN]], and adds its emitted rows to the metric when the task ends.
  *
  * @param input the columns of the rows
  * @param limit entries that may be held at once
@@ -39,7 +39,7 @@ final private[topn] case class PartialTopNStart(
     topN
   }
 
-  /** The first of some rows, without generated code around them. */
+  /** The first rows, without generated code. */
   def of(rows: Iterator[UnsafeRow]): Iterator[InternalRow] =
     if (places.isFirst) {
       val versions = identity

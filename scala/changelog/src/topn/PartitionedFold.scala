@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Folds the rows of a Top-N by partition, and tells what each partition gained and lost.
+ * Folds the rows of a Top-N by partition, and emits the changes of each partition.
  *
- * @param kindAt where a row tells its kind; -1 when none is taken back
+ * @param kindAt place of a row's kind; -1 for an insert-only input
  */
 abstract private[topn] class PartitionedFold(
     rows: Iterator[InternalRow],
@@ -24,7 +24,7 @@ abstract private[topn] class PartitionedFold(
   private[this] var entries = 0
   private[this] var rowBytes = 0L
 
-  /** Brings a partition's entries up to date, and says what became of its places. */
+  /** Updates a partition's entries; returns the changes of its places. */
   protected def settle(partition: UnsafeRow, pending: PendingRows): Seq[PlaceChange]
 
   override protected def held: Int = entries

@@ -3,18 +3,18 @@ package io.firesteel.changelog.topn
 import io.firesteel.changelog.fold.Tally
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** What a micro-batch changes in one partition of a Top-N. */
+/** The changes of a micro-batch in one partition of a Top-N. */
 sealed abstract private[topn] class PendingRows {
 
   def size: Int
 
-  /** Adds a row, which is copied when it is kept, or takes it back. */
+  /** Inserts or retracts a row; it is copied if kept. */
   def add(row: UnsafeRow, sign: Long): Unit
 
-  /** What becomes of a row that is in the state. */
+  /** A row of the state with its count after the micro-batch. */
   def of(row: UnsafeRow, count: Long): RankedRow
 
-  /** The rows that are not in the state; after [[of]] was asked of all that are. */
+  /** The rows that are not in the state; call it after [[of]] for all rows of the state. */
   def others: Seq[RankedRow]
 }
 
@@ -23,7 +23,7 @@ private[topn] object PendingRows {
   def of(identity: RowIdentity): PendingRows =
     if (identity.hasVersions) new Versions(identity) else new Tallies
 
-  /** Rows come and go. */
+  /** Inserts and retractions. */
   final private class Tallies extends PendingRows {
     private[this] val tallies = new Tally.Map()
     override def size: Int = tallies.size
@@ -39,7 +39,7 @@ private[topn] object PendingRows {
     }
   }
 
-  /** A row takes the place of the one with its key. */
+  /** A row replaces the row with its key. */
   final private class Versions(identity: RowIdentity) extends PendingRows {
     private[this] val newest = new java.util.LinkedHashMap[UnsafeRow, UnsafeRow]()
     override def size: Int = newest.size

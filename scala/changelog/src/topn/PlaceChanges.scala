@@ -9,11 +9,10 @@ import scala.collection.mutable.ArrayBuffer
 final private[topn] case class PlaceChange(kind: Byte, placed: PlacedRow)
 
 /**
- * What to tell of a Top-N of which one partition had some rows and now has others.
+ * The changes to emit if the rows of a partition of a Top-N have changed.
  *
- * By place, each place's row is replaced by the one that is there now. Else rows that went are told
- * first and rows that came after them, so that a row that stays, under another key of its own, is
- * never there twice.
+ * By place, the row of each place is replaced by its new row. Otherwise retractions come first and
+ * inserts after them, so a row that stays under another key is never in the result twice.
  */
 final private[topn] class PlaceChanges(
     places: Places,
@@ -36,7 +35,7 @@ final private[topn] class PlaceChanges(
     changes.toSeq
   }
 
-  /** Both are in the same order, so that one pass finds what only one of them has. */
+  /** Both arrays have the same order, so one pass finds the rows that only one of them has. */
   private def byRow(before: Array[PlacedRow], after: Array[PlacedRow]): Seq[PlaceChange] = {
     val (gone, come) = (ArrayBuffer.empty[PlaceChange], ArrayBuffer.empty[PlaceChange])
     var (i, j) = (0, 0)

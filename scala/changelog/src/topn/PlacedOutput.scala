@@ -3,7 +3,7 @@ package io.firesteel.changelog.topn
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
 
-/** Makes a row of a Top-N's output of a row, its place and its kind. */
+/** Builds an output row from a row, its place and its row kind. */
 final private[topn] class PlacedOutput(toOutput: UnsafeProjection) {
 
   private[this] val joined = new JoinedRow

@@ -9,18 +9,19 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
 
-/** A row and how often it is there: before a micro-batch and after it. */
+/** A row and its number of copies, before and after a micro-batch. */
 final private[topn] class RankedRow(val row: UnsafeRow, var before: Long, var after: Long)
 
-/** A row at a place in the order. */
+/** A row at a place of the order. */
 final private[topn] case class PlacedRow(row: UnsafeRow, place: Int)
 
 /**
- * Orders the rows of a partition and finds those at the places that are asked for.
+ * Orders the rows of a partition and finds the rows at the requested places.
  *
- * Rows that tie are ordered by their bytes: which of them come first is then a matter of what is in
- * the state alone, the same before and after a restart. Where rows have versions, by the bytes of their
- * keys first: a newer version that comes no later in the query's order comes no later in this one.
+ * Ties are ordered by the bytes of the rows: their order then depends on the state only, and is the
+ * same before and after a restart. If rows have versions, ties are ordered by the bytes of their
+ * keys first: a newer version that does not lose its place in the query's order does not lose it in
+ * this one.
  */
 final private[changelog] class RankedRows(
     order: Seq[SortOrder],
@@ -29,7 +30,7 @@ final private[changelog] class RankedRows(
 
   private[this] val ordering = new LazilyGeneratedOrdering(order)
 
-  /** The whole order: equal rows, and no others, are equal in it. */
+  /** The total order: only equal rows compare as equal. */
   val comparator: Comparator[RankedRow] = (a, b) => compare(a.row, b.row)
 
   def compare(a: UnsafeRow, b: UnsafeRow): Int = {
@@ -41,20 +42,20 @@ final private[changelog] class RankedRows(
     }
   }
 
-  /** Whether a row comes after another by what the query orders by. */
+  /** Whether a row comes after another in the query's order. */
   def comesAfter(row: UnsafeRow, other: UnsafeRow): Boolean = ordering.compare(row, other) > 0
 
-  /** Whether a row is beyond the last place, when `last` is the last row that is not. */
+  /** Whether a row is beyond the last place, if `last` is the last row with a place. */
   def isBeyond(row: UnsafeRow, last: UnsafeRow): Boolean =
     if (places.function == PlaceFunction.RowNumber) compare(row, last) >= 0
     else comesAfter(row, last)
 
-  /** Different rows that are enough for all places, the first beyond and so many more; by ties, any number. */
+  /** The number of different rows that fill all places, and `more` rows; with ties, unbounded. */
   def mostRows(more: Int): Int =
     if (places.function != PlaceFunction.RowNumber) Int.MaxValue
     else math.min(places.to + 1L + more, Int.MaxValue.toLong).toInt
 
-  /** The rows at the places asked for, in order, of `sorted` rows that are there `count` times. */
+  /** The rows at the requested places, in order; `count` is the number of copies of a row. */
   def placed(sorted: Array[RankedRow], count: RankedRow => Long): Array[PlacedRow] = {
     val found = Array.newBuilder[PlacedRow]
     val _ = walk(sorted, count) { (row, place) =>
@@ -64,7 +65,7 @@ final private[changelog] class RankedRows(
   }
 
   /**
-   * How many rows in order, each there once, have a place that is not beyond the last.
+   * The number of rows, in order and each once, whose place is not beyond the last.
    *
    * @param row the row at an index
    */
@@ -77,7 +78,7 @@ final private[changelog] class RankedRows(
       while (i < size && !beyond) {
         if (i == 0 || ordering.compare(row(i - 1), row(i)) != 0) {
           distinct += 1
-          // The rank of a row is one more than the rows before those that tie with it.
+          // The rank of a row is one more than the number of rows before its ties.
           beyond = (if (places.function == PlaceFunction.Rank) i + 1L else distinct) > places.to
         }
         if (!beyond) i += 1
@@ -85,7 +86,7 @@ final private[changelog] class RankedRows(
       i
     }
 
-  /** How many of each row of `sorted` have a place that is not beyond the last. */
+  /** The number of copies of each row of `sorted` whose place is not beyond the last. */
   def keptAfter(sorted: Array[RankedRow]): java.util.IdentityHashMap[RankedRow, Tally] = {
     val kept = new java.util.IdentityHashMap[RankedRow, Tally]()
     val _ = walk(sorted, _.after) { (row, _) =>
@@ -95,12 +96,12 @@ final private[changelog] class RankedRows(
   }
 
   /**
-   * How many of `sorted` rows tell the rows at all places: those up to the first row that is beyond
-   * the last place, and this one; -1 when none is.
+   * The number of `sorted` rows that determine all places: the rows up to and including the first
+   * one beyond the last place; -1 if there is none.
    */
   def needed(sorted: Array[RankedRow]): Int = walk(sorted, _.after)((_, _) => ())
 
-  /** Visits each copy of each row up to the last place that is asked for; see [[needed]]. */
+  /** Visits each copy of each row up to the last requested place; see [[needed]]. */
   private def walk(sorted: Array[RankedRow], count: RankedRow => Long)(
       visit: (RankedRow, Long) => Unit): Int = {
     var (i, numbered, rank, dense) = (0, 0L, 0L, 0L)

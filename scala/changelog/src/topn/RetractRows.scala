@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, Literal, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{BinaryType, DataType, IntegerType, LongType}
 
-/** Makes keys and values of the store of [[FinalRetract]]. One per task. */
+/** Builds keys and values of the store of [[FinalRetract]]. One per task. */
 final private[topn] class RetractRows(layout: TopNLayout) {
 
   private[this] val of = refs(layout.partition.map(_.dataType), 0)
@@ -22,15 +22,15 @@ final private[topn] class RetractRows(layout: TopNLayout) {
 
   def headKeyOf(partition: UnsafeRow): UnsafeRow = toHeadKey(partition)
 
-  /** What the keys of a partition's tail share. */
+  /** The key prefix of a partition's tail. */
   def tailOf(partition: UnsafeRow): UnsafeRow = toTail(partition)
 
   def tailKeyOf(row: UnsafeRow): UnsafeRow = toTailKey(row)
 
-  /** The row that a key of the tail is of. */
+  /** The row of a key of the tail. */
   def rowOf(key: UnsafeRow): UnsafeRow = toRow(key)
 
-  /** How often a row of the tail is there. */
+  /** The number of copies of a row of the tail. */
   def countOf(value: UnsafeRow): Long = value.getLong(0)
 
   def valueOf(count: Long): UnsafeRow = toValue(InternalRow(count, null))
@@ -42,7 +42,7 @@ final private[topn] class RetractRows(layout: TopNLayout) {
     toValue(InternalRow(if (of.isAll) 1L else 0L, bytes))
   }
 
-  /** The head that a value has; that of an empty partition, when there is none. */
+  /** The head in a value; an empty head if there is none. */
   def read(stored: UnsafeRow): Head =
     if (stored == null) Head(Array.empty, isAll = true)
     else {

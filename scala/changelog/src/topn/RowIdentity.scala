@@ -4,24 +4,24 @@ import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection, UnsafeRow}
 
-/** Whether a row is another one's newer version. */
+/** Whether a row is a newer version of another one. */
 sealed abstract private[changelog] class RowIdentity {
 
-  /** Whether rows have versions at all. */
+  /** Whether rows have versions. */
   def hasVersions: Boolean
 
   def same(a: UnsafeRow, b: UnsafeRow): Boolean
 
-  /** What the versions of a row share, in a row that the next call uses again. */
+  /** The key that all versions of a row share, in a row that the next call reuses. */
   def keyOf(row: UnsafeRow): UnsafeRow
 
-  /** Some order of the keys; versions of a row are equal in it. */
+  /** An order of the keys; versions of a row are equal in it. */
   def compare(a: UnsafeRow, b: UnsafeRow): Int
 }
 
 private[changelog] object RowIdentity {
 
-  /** By the columns of a key; without any, rows have no versions. */
+  /** By the columns of a key; without a key, rows have no versions. */
   def of(key: Seq[Expression]): RowIdentity = if (key.isEmpty) None else new ByKey(key)
 
   private object None extends RowIdentity {

@@ -9,7 +9,9 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.types.IntegerType
 
-/** Executes [[TopN]]. The columns of the child are `partition ++ columns ++ kindIn`, in this order. */
+/**
+ * Executes [[TopN]]. The columns of the child are `partition ++ columns ++ kindIn`, in this order.
+ */
 final private[changelog] case class ChangelogTopNExec(
     partition: Seq[Attribute],
     columns: Seq[Attribute],
@@ -36,7 +38,7 @@ final private[changelog] case class ChangelogTopNExec(
     PlanText.topN(partition, order, places, strategy, rowKey)
 
   override def firedMessage: String =
-    "the first rows of each partition are kept in state, and each micro-batch tells which changed"
+    "the first rows of each partition are kept in state, and each micro-batch emits their changes"
 
   override def firedValues: Map[String, String] = Map(
     "operator" -> "TopN",

@@ -10,9 +10,8 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Exp
 import org.apache.spark.sql.types.{BinaryType, DataType, IntegerType, LongType, StructType}
 
 /**
- * The state of a Top-N, by its strategy. Where rows are not taken back, each is a key of its own, and
- * how often it is there the value; the only row of a partition is its value. Where they are, see
- * [[FinalRetract]].
+ * The state of a Top-N, by its strategy. Without retractions each row is a key, and its number of
+ * copies the value; a Top-1 has the row as its value. With retractions, see [[FinalRetract]].
  *
  * {{{
  *   partition | columns of the row        | count
@@ -33,7 +32,7 @@ final private[topn] case class TopNLayout(
   /** Whether a partition has one row in state. */
   val isFirst: Boolean = places.isFirst && !retracting && columns.nonEmpty
 
-  /** Rows in state are rows of the input: its columns without the kind. */
+  /** Rows in state are rows of the input without the row kind. */
   def state: StateLayout =
     if (isFirst)
       StateLayout(name, schema(of), schema(named(s"first_by$inOrder", columns)), prefix = 0)
@@ -42,7 +41,7 @@ final private[topn] case class TopNLayout(
         name,
         schema((of :+ ("part" -> IntegerType)) ++ row),
         schema(Seq("count" -> LongType, s"head_$upTo" -> BinaryType)),
-        // Rows without columns are all the same row: there is no tail.
+        // Rows without columns are all equal: there is no tail.
         if (columns.isEmpty) 0 else partition.size + 1
       )
     } else {
@@ -56,8 +55,8 @@ final private[topn] case class TopNLayout(
   private def of = named("partition", partition)
   private def row = named("column", columns)
 
-  // A larger n needs rows that a smaller one may have dropped, or may not have in the head; so does
-  // another order. Of another first place other rows have been told.
+  // A larger n needs rows that a smaller one has dropped or has not in its head, and so does
+  // another order. With another first place, other rows were emitted.
   private def upTo =
     s"${if (places.from > 1) s"from_${places.from}_" else ""}to_${places.to}_by_${places.function.name.toLowerCase(Locale.ROOT)}$inOrder"
 
@@ -77,7 +76,7 @@ final private[topn] case class TopNLayout(
     StructType(fields.map { case (n, t) => StateLayout.field(name, n, t) })
 }
 
-/** Makes keys and values of the store. One per task. */
+/** Builds keys and values of the store. One per task. */
 final private[topn] class TopNRows(layout: TopNLayout) {
 
   private[this] val of = layout.partition.map(_.dataType)
@@ -90,13 +89,13 @@ final private[topn] class TopNRows(layout: TopNLayout) {
 
   def partitionOf(input: InternalRow): UnsafeRow = toPartition(input)
 
-  /** An input row without its kind: the key of its entry in the store. */
+  /** An input row without its row kind: the key of its entry in the store. */
   def rowOf(input: InternalRow): UnsafeRow = toOwn(input)
 
-  /** The columns of a row beside its partition's: the value of a first row. */
+  /** The columns of a row without its partition: the value of a first row. */
   def columnsOf(own: UnsafeRow): UnsafeRow = toColumns(own)
 
-  /** The row of a partition and the columns beside it. */
+  /** The row from its partition and its other columns. */
   def joinedRow(of: UnsafeRow, columns: UnsafeRow): UnsafeRow = toOwn(joined(of, columns))
 
   def valueOf(copies: Long): UnsafeRow = count(InternalRow(copies))

@@ -3,12 +3,12 @@ package io.firesteel.core.changes
 import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
 
 /**
- * What the column of kinds says of its changelog, in the column's metadata. A table to which the
- * changes are applied learns from it whether its own keys identify the rows (Flink: a sink's primary
- * key takes part in the update-before decision).
+ * Properties of a changelog, in the metadata of its row kind column. A sink learns from them
+ * whether its own keys identify the rows (Flink: the primary key of a sink takes part in the
+ * decision about `-U`).
  *
- * @param keys upsert keys: columns that identify a row, whose changes arrive in order
- * @param updateBefore whether each update comes with the row that it replaces
+ * @param keys upsert keys: columns that identify a row and whose changes arrive in order
+ * @param updateBefore whether each `+U` comes with its `-U`
  */
 final private[firesteel] case class ChangelogMetadata(
     keys: Seq[Seq[String]],
@@ -25,7 +25,7 @@ private[firesteel] object ChangelogMetadata {
 
   private val name = "firesteel.changelog"
 
-  /** What a column says; none unless it is a changelog's column of kinds, passed on unchanged. */
+  /** The properties in a column's metadata; none unless it is an unchanged row kind column. */
   def of(column: Metadata): Option[ChangelogMetadata] =
     if (!column.contains(name)) None
     else {

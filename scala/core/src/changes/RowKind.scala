@@ -1,8 +1,8 @@
 package io.firesteel.core.changes
 
 /**
- * What a row of a changelog says: a row came, changed or went. One byte in a column of the internal
- * plan; numbers and names are Flink's (`RowKind`), and odd numbers take a row back.
+ * The row kind of a changelog's row: insert, update or deletion. In the internal plan it is a
+ * column of one byte. Numbers and names are Flink's (`RowKind`); odd numbers are retractions.
  */
 object RowKind {
 
@@ -14,6 +14,6 @@ object RowKind {
   /** Names by number, as users see them. */
   val names: Seq[String] = Seq("+I", "-U", "+U", "-D")
 
-  /** Whether a row of this kind takes back a row that came before. */
+  /** Whether a row of this kind retracts an earlier row. */
   def isRetraction(kind: Byte): Boolean = (kind & 1) == 1
 }

@@ -4,13 +4,16 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.SparkPlan
 
-/** A rule that fired: the node of the plan that proves it, in words. */
+/** A rule that fired, in words; a node of the plan proves it. */
 final case class Fired(rule: String, message: String, values: Map[String, String])
 
-/** A rule that left a recognised plan alone, and why. */
+/** A rule that declined a plan that it recognises, and the reason. */
 final case class Declined(rule: String, why: Decline)
 
-/** A physical node that a rule of firesteel planned. Its presence in a plan is the proof. */
+/**
+ * A physical node that a rule of firesteel planned; its presence in a plan proves that the rule
+ * fired.
+ */
 trait FiredOperator { self: SparkPlan =>
 
   /** The rule that planned this node, such as `PlanTopN`. */
@@ -19,7 +22,7 @@ trait FiredOperator { self: SparkPlan =>
   /** One sentence for the author of the query. */
   def firedMessage: String
 
-  /** The values that the operator works with, by name. */
+  /** The operator's values, by name. */
   def firedValues: Map[String, String]
 
   /** False for the second node of a pair, so that one decision is reported once. */
@@ -27,13 +30,13 @@ trait FiredOperator { self: SparkPlan =>
 }
 
 /**
- * What each planner strategy decided about the nodes of one physical plan.
+ * The decisions of the planner strategies about one physical plan.
  *
- * A decline is a tag on the logical node at the moment it is planned. Strategies run after the last
- * logical rule, on a copy of the plan that belongs to one execution, and Spark links that very node
- * to the physical one (`logicalLink`); so a decision lives as long as the plan it is about, and is
- * found in adaptive, cached and streaming plans alike. A tag set earlier, in an optimizer rule,
- * would be lost when a later rule copies the node.
+ * A decline is a tag on the logical node while it is planned. Strategies run after the last logical
+ * rule, on a copy of the plan that belongs to one execution, and Spark links that node to the
+ * physical one (`logicalLink`). So a decision lives as long as its plan, and is found in adaptive,
+ * cached and streaming plans. A tag that an optimizer rule sets earlier would be lost when a later
+ * rule copies the node.
  */
 object Decisions {
 
@@ -41,38 +44,38 @@ object Decisions {
 
   private val fired = TreeNodeTag[Map[String, Rewrite]]("firesteel.fired")
 
-  /** Records that `rule` left `node` to Spark; the last word of a rule counts. */
+  /** Records that `rule` declined `node`; a rule's last reason counts. */
   def decline(node: LogicalPlan, rule: String, why: Decline): Unit =
     node.setTagValue(declined, declinesOf(node) + (rule -> Declined(rule, why)))
 
-  /** Forgets what `rule` said of `node`: it has planned it after all. */
+  /** Removes the decline of `rule`: it has planned `node` after all. */
   def fire(node: LogicalPlan, rule: String): Unit =
     if (declinesOf(node).contains(rule)) node.setTagValue(declined, declinesOf(node) - rule)
 
   /**
-   * Records that a rewrite in the optimizer made `nodes`, for which Spark then plans operators of its
-   * own: no [[FiredOperator]] would show it. Spark may replace some of them, so that it takes the
-   * one of them that is still there to tell.
+   * Records that a rewrite in the optimizer made `nodes`. Spark plans its own operators for them,
+   * so no [[FiredOperator]] shows the rewrite. Spark may replace some of the nodes; one of them is
+   * enough.
    */
   def fire(nodes: Seq[LogicalPlan], what: Fired): Unit = {
     val rewrite = new Rewrite(what)
     nodes.foreach(node => node.setTagValue(fired, rewritesOf(node) + (what.rule -> rewrite)))
   }
 
-  /** The rewrites that made the logical node from which `plan` was planned. */
+  /** The rewrites that made the logical node of `plan`. */
   private[core] def rewritesAt(plan: SparkPlan): Seq[Rewrite] =
     plan.getTagValue(SparkPlan.LOGICAL_PLAN_TAG).toSeq.flatMap(rewritesOf(_).values)
 
   private def rewritesOf(node: LogicalPlan): Map[String, Rewrite] =
     node.getTagValue(fired).getOrElse(Map.empty)
 
-  /** What was declined about the logical node from which `plan` itself was planned. */
+  /** The declines about the logical node of `plan` itself. */
   def declinesAt(plan: SparkPlan): Seq[Declined] =
     plan.getTagValue(SparkPlan.LOGICAL_PLAN_TAG).toSeq.flatMap(declinesOf(_).values)
 
   private def declinesOf(node: LogicalPlan): Map[String, Declined] =
     node.getTagValue(declined).getOrElse(Map.empty)
 
-  /** One firing of a rule; another with the same words is another. */
+  /** One firing of a rule; it differs from another with the same words. */
   final private[core] class Rewrite(val what: Fired)
 }

@@ -5,9 +5,9 @@ import org.apache.spark.sql.firesteel.ConfigEntry
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Why a recognised query was left as Spark plans it.
+ * The reason why a rule declined a query that it recognises.
  *
- * The codes are public: they appear in `firesteel.explain`, in REFERENCE.md and in tests.
+ * The codes are public: `firesteel.explain`, REFERENCE.md and tests show them.
  */
 trait Decline extends Product with Serializable {
 
@@ -20,19 +20,19 @@ trait Decline extends Product with Serializable {
   /** The values that decided, by name. */
   def values: Map[String, String] = Map.empty
 
-  /** The setting that would change the decision, if one would. */
+  /** The setting that would change the decision, if there is one. */
   def setting: Option[String] = None
 }
 
 object Decline {
 
-  /** What switches a room off, if anything does: firesteel's switch, the room's, a rule's own. */
+  /** The switch that turns a room off, if any: firesteel's, the room's, or the rule's own. */
   def switchedOff(room: String, switches: ConfigEntry[Boolean]*): Option[SwitchedOff] =
     (CoreConf.ENABLED +: switches).collectFirst {
       case switch if !SQLConf.get.getConf(switch) => SwitchedOff(room, switch.key)
     }
 
-  /** Settings leave the room out: the one reason that every room shares. */
+  /** A switch is off: the only reason that all rooms share. */
   final case class SwitchedOff(room: String, switch: String) extends Decline {
     override def code: String = s"${room.toUpperCase(java.util.Locale.ROOT)}.SWITCHED_OFF"
     override def message: String = s"$switch is false"
@@ -42,11 +42,11 @@ object Decline {
 }
 
 /**
- * A reason as the reference page shows it, before any value is known.
+ * A reason as the reference page shows it, without values.
  *
- * @param meaning why the query is left alone
- * @param setting the setting that would change the decision, if one would
- * @param cure what the author of the query can do, in one sentence; empty if nothing
+ * @param meaning why the rule declines the query
+ * @param setting the setting that would change the decision, if there is one
+ * @param cure the user's remedy, in one sentence; empty if there is none
  */
 final case class DeclineDoc(
     code: String,

@@ -5,19 +5,19 @@ import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, QueryStag
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 
-/** What firesteel did and did not do to one physical plan. */
+/** The rules that fired and declined for one physical plan. */
 final case class Explain(fired: Seq[Fired], declined: Seq[Declined], plan: String)
 
 object Explain {
 
-  /** Reads the decisions off `plan`, adaptive parts, subqueries and cached plans included. */
+  /** Reads the decisions from `plan`, including adaptive parts, subqueries and cached plans. */
   def of(plan: SparkPlan): Explain = {
     val nodes = everyNode(plan)
     val fired = nodes.collect {
       case node: FiredOperator if node.reportsDecision =>
         Fired(node.firedRule, node.firedMessage, node.firedValues)
     }
-    // A rewrite leaves its mark on several nodes.
+    // A rewrite tags several nodes.
     val rewritten = nodes.flatMap(Decisions.rewritesAt).distinct.map(_.what)
     // One logical node is linked to every physical node it became: report a reason once per rule.
     val declined = nodes.flatMap(Decisions.declinesAt).distinct
@@ -30,7 +30,7 @@ object Explain {
       case stage: QueryStageExec => Seq(stage.plan)
       case reused: ReusedExchangeExec => Seq(reused.child)
       case cached: InMemoryTableScanExec => Seq(cached.relation.cachedPlan)
-      // A command has run by now, and left its rows in place of its plan.
+      // A command has already run, and its rows have replaced its plan.
       case result: CommandResultExec => Option(result.commandPhysicalPlan).toSeq
       case other => other.children
     }

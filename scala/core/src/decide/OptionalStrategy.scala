@@ -5,13 +5,13 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.firesteel.ConfigEntry
 
 /**
- * A planner strategy that a user can switch off.
+ * A planner strategy with switches.
  *
- * Two questions are kept apart: does this room know the shape of a plan (`recognise`), and what
- * becomes of it (`decide`). The switches are read here and nowhere else; a recognised plan always
- * ends as a physical plan of ours or with a recorded reason.
+ * Two questions are separate: whether the room recognises the plan (`recognise`), and how it is
+ * planned (`decide`). The switches are read here and nowhere else. A recognised plan always ends as
+ * a physical plan of firesteel, or with a recorded reason.
  *
- * @tparam Q what a room knows of a recognised plan
+ * @tparam Q a room's description of a recognised plan
  */
 abstract class OptionalStrategy[Q](room: String, switch: ConfigEntry[Boolean])
   extends SparkStrategy {
@@ -19,13 +19,13 @@ abstract class OptionalStrategy[Q](room: String, switch: ConfigEntry[Boolean])
   /** The rule's name in `firesteel.explain`. */
   final def ruleName: String = getClass.getSimpleName.stripSuffix("$")
 
-  /** What `plan` is to this room; `None` for a plan that is none of its business. */
+  /** A description of `plan`; none if this room does not recognise it. */
   protected def recognise(plan: LogicalPlan): Option[Q]
 
   /** The logical node that the query is about, from which Spark plans its own operator. */
   protected def subject(query: Q): LogicalPlan
 
-  /** A physical plan for a recognised query, or the reason to leave it to Spark. */
+  /** A physical plan for a recognised query, or the reason to decline it. */
   protected def decide(query: Q): Either[Decline, SparkPlan]
 
   final override def apply(plan: LogicalPlan): Seq[SparkPlan] =

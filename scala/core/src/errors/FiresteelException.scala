@@ -11,10 +11,10 @@ import org.apache.spark.sql.execution.QueryExecutionException
 import org.apache.spark.sql.firesteel.SparkConditions
 
 /**
- * The sentences of every error, by condition.
+ * The texts of every error, by condition.
  *
- * Each room has a file of them, all of one name, `resources/error/firesteel-error-conditions.json`;
- * the jar has one, made of them all.
+ * Each room has them in a file `resources/error/firesteel-error-conditions.json`; the jar has one
+ * file, merged from all of them.
  */
 object FiresteelErrors {
 
@@ -30,7 +30,7 @@ object FiresteelErrors {
     ours
   }
 
-  /** A condition, of which Spark and PySpark know the text from now on. */
+  /** Returns the condition, after it was added to the list that Spark and PySpark read. */
   def known(condition: String): String = {
     reader.getMessageTemplate(condition)
     condition
@@ -42,7 +42,7 @@ object FiresteelErrors {
 
   def sqlState(condition: String): String = reader.getSqlState(condition)
 
-  /** The text of an error with its parameters unfilled. */
+  /** The text of an error with placeholders for its parameters. */
   def template(condition: String): String = reader.getMessageTemplate(condition)
 
   /** Every condition, by name. */
@@ -56,7 +56,7 @@ object FiresteelErrors {
 
 /**
  * An error while a query runs. Python sees a `pyspark.errors.QueryExecutionException`: PySpark
- * passes on only classes that it knows, and Spark's own class for this has no public constructor.
+ * converts only classes that it knows, and Spark's own class for this has no public constructor.
  */
 final class FiresteelException(
     condition: String,
@@ -67,7 +67,7 @@ final class FiresteelException(
     cause.orNull)
   with SparkThrowable {
 
-  // An error of a task comes to the driver by serialization: its constructor did not run there.
+  // An error of a task reaches the driver by serialization: its constructor did not run there.
   override def getCondition: String = FiresteelErrors.known(condition)
   override def getSqlState: String = FiresteelErrors.sqlState(condition)
   override def getMessageParameters: java.util.Map[String, String] = parameters.asJava

@@ -10,10 +10,10 @@ import scala.jdk.CollectionConverters._
 import scala.util.Try
 
 /**
- * The passwords of one table's options, and how to keep them out of what people read.
+ * The passwords in one table's options; removes them from texts that people read.
  *
- * Some drivers put the URL into their messages, and the URL may hold `password=`: so both the known
- * values and whatever looks like a password's setting are struck out.
+ * Some drivers put the URL into their messages, and the URL may contain `password=`. So the known
+ * values are removed, and everything that looks like a password's setting.
  */
 private[firesteel] final class Secrets private (values: Seq[String]) extends Serializable {
   import Secrets._
@@ -30,9 +30,11 @@ private[firesteel] final class Secrets private (values: Seq[String]) extends Ser
   def isIn(text: String): Boolean = redact(text) != text
 
   /**
-   * The same exception if it is free of passwords, or a copy of it with its causes, all redacted.
+   * The same exception if it contains no password; otherwise a redacted copy of it and of its
+   * causes.
    *
-   * A copy keeps what decides about a retry: the state, the code and JDBC's own class.
+   * A copy keeps everything that decides about a retry: the SQLSTATE, the vendor code and JDBC's
+   * class.
    */
   def clean(e: Throwable): Throwable = if (isFree(e, depth)) e else copy(e, depth)
 
@@ -71,7 +73,7 @@ private[firesteel] object Secrets {
 
   private val mark = "*********(redacted)"
 
-  /** Causes are followed this far: chains may be circular. */
+  /** Causes are followed to this depth: chains may be circular. */
   private val depth = 8
 
   private val names =
@@ -82,7 +84,7 @@ private[firesteel] object Secrets {
   private val assignment =
     Pattern.compile(s"(?i)((?:$names)[\\w.-]*\\s*=\\s*)(?!\\*)([^&;,)}\\s'\"]+)")
 
-  /** The same where it is sure to be a URL: there it may hold blanks and commas. */
+  /** The same inside a URL: there the value may contain spaces and commas. */
   private val parameter = Pattern.compile(s"(?i)(?:$names)[\\w.-]*=([^&;]+)")
 
   /** `//user:x@host`, and Oracle's `:user/x@`. */
@@ -92,11 +94,11 @@ private[firesteel] object Secrets {
     val named = options.collect { case (key, value) if secretName.matcher(key).matches() => value }
     val url = options.collectFirst { case (key, value) if key.equalsIgnoreCase("url") => value }
     val all = named ++ url.toSeq.flatMap(inUrl)
-    // The longest first, in case one is part of another.
+    // The longest first: one may be part of another.
     new Secrets(all.filter(_.nonEmpty).toSeq.distinct.sortBy(-_.length))
   }
 
-  /** As written, and as the driver understands it. */
+  /** As written, and as the driver decodes it. */
   private def inUrl(url: String): Seq[String] = {
     val written =
       Seq(assignment, parameter, login).flatMap(_.matcher(url).results().iterator().asScala)
@@ -104,7 +106,7 @@ private[firesteel] object Secrets {
     written ++ written.flatMap(text => Try(URLDecoder.decode(text, UTF_8)).toOption)
   }
 
-  /** A short value is struck out only where it stands alone, or messages would be unreadable. */
+  /** A short value is removed only as a whole word, or messages would be unreadable. */
   private def occurrenceOf(value: String): Pattern =
     if (value.length >= 4) Pattern.compile(Pattern.quote(value))
     else Pattern.compile(s"(?<![\\p{Alnum}_])${Pattern.quote(value)}(?![\\p{Alnum}_])")

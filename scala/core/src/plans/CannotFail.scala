@@ -5,11 +5,11 @@ import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 import org.apache.spark.sql.types.{DoubleType, FloatType, NumericType, StringType}
 
 /**
- * Whether an expression has a value on every row, never an error.
+ * Whether an expression has a value on every row and never raises an error.
  *
- * A list of what is known not to fail: everything else, ANSI arithmetic and casts above all, counts
- * as able to. `1/a` on a row that the query's own filter had taken away would be an error that
- * Spark's plan does not have.
+ * The list has expressions that are known not to fail. All others count as able to fail, above all
+ * ANSI arithmetic and casts: `1/a` on a row that the query's own filter has removed would raise an
+ * error that Spark's plan does not raise.
  */
 private[firesteel] object CannotFail {
 
@@ -17,15 +17,18 @@ private[firesteel] object CannotFail {
     itself(expression) && expression.children.forall(apply)
 
   /**
-   * Whether every part of `expression` that can fail is evaluated wherever `expression` is. Where one
-   * is not (`b = 0 OR a / b > 1`), evaluating common subexpressions ahead may end in an error.
+   * Whether every part of `expression` that can fail is evaluated whenever `expression` is. If one
+   * is not (`b = 0 OR a / b > 1`), evaluating common subexpressions early may raise an error.
    */
   def isUnprotected(expression: Expression): Boolean = {
     def failing(parts: Seq[Expression]) = parts.filterNot(itself).map(_.canonicalized).toSet
     failing(expression.collect { case part => part }).subsetOf(failing(alwaysEvaluated(expression)))
   }
 
-  /** Operators evaluate a child only when those before it are not null, and division the divisor first. */
+  /**
+   * The children that are always evaluated: a later child may be skipped if an earlier one is null;
+   * a division evaluates its divisor first.
+   */
   private def alwaysEvaluated(expression: Expression): Seq[Expression] = {
     val children = expression match {
       case _: And | _: Or | _: If | _: CaseWhen | _: Coalesce | _: In =>
@@ -53,7 +56,7 @@ private[firesteel] object CannotFail {
     case _ => false
   }
 
-  /** Of floats: overflow is infinity. */
+  /** For floats an overflow is infinity, no error. */
   private def isFractional(expression: Expression): Boolean =
     expression.dataType == FloatType || expression.dataType == DoubleType
 

@@ -6,15 +6,15 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.{ShuffleExchangeExec, ShuffleOrigin}
 
 /**
- * An exchange in the midst of an operator that makes more rows of those it carries.
+ * An exchange inside an operator that emits more rows than the exchange carries.
  *
- * Adaptive execution takes the rows and bytes of a finished exchange for those of the whole logical
- * node (Spark: `LogicalQueryStage`), as is safe where a final aggregate only merges. Of an exchange of
- * panes, blocks or rows to be looked up it would conclude that a `LIMIT`, `DISTINCT` or `ORDER BY`
- * above has nothing to do, and broadcast what is far too large. So it is told a number of rows only if
- * that is none, and the bytes that may come of those carried.
+ * Adaptive execution takes the row count and size of a finished exchange for those of the whole
+ * logical node (Spark: `LogicalQueryStage`). That is safe if a final aggregate only merges. For an
+ * exchange of panes, blocks or lookup keys Spark would remove a `LIMIT`, `DISTINCT` or `ORDER BY`
+ * above it, and broadcast a result that is far too large. So this exchange reports a row count only
+ * if it is 0, and the size that the operator's result may have.
  *
- * @param growth bytes that may come of one
+ * @param growth bytes of the result per byte in the exchange, by estimate
  */
 private[firesteel] final class GrowingShuffle(
     partitioning: Partitioning,
@@ -32,7 +32,7 @@ private[firesteel] final class GrowingShuffle(
       rowCount = carried.rowCount.filter(_ == 0))
   }
 
-  // Rules take a node that equals the one before for no change.
+  // Spark ignores a rule's new node if it equals the old one.
   override def canEqual(other: Any): Boolean = other.isInstanceOf[GrowingShuffle]
 
   override def equals(other: Any): Boolean = other match {

@@ -5,16 +5,18 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 
-/** An operator that may give more rows than an exchange below it carries, for the same logical node. */
+/**
+ * An operator that may emit more rows than an exchange below it carries, for the same logical node.
+ */
 private[firesteel] trait GrowsRows extends SparkPlan {
 
-  /** How many bytes it may give for one that is carried, by estimate. */
+  /** Bytes of its result per byte that the exchange carries, by estimate. */
   def growth: Int
 }
 
 /**
- * Makes a [[GrowingShuffle]] of each exchange below an operator that [[GrowsRows]]. Runs last among the
- * rules that prepare stages: others put exchanges in and take them out.
+ * Replaces each exchange below an operator that [[GrowsRows]] by a [[GrowingShuffle]]. It is the
+ * last rule that prepares stages: other rules add and remove exchanges.
  */
 private[firesteel] object MarkGrowingShuffles extends Rule[SparkPlan] {
 
@@ -33,7 +35,9 @@ private[firesteel] object MarkGrowingShuffles extends Rule[SparkPlan] {
     case other => other
   }
 
-  /** Whether adaptive execution takes a node for part of this logical one, as it does by the first link. */
+  /**
+   * Whether adaptive execution counts a node as part of this logical one: the first link decides.
+   */
   private def isOf(plan: SparkPlan, link: LogicalPlan): Boolean =
     plan.collectFirst { case node if node.logicalLink.isDefined => node.logicalLink.get }
       .exists(_ eq link)

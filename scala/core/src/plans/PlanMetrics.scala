@@ -12,15 +12,18 @@ import org.apache.spark.sql.execution.window.WindowExecBase
 import org.apache.spark.sql.firesteel.executionOf
 
 /**
- * What a run of a query cost, by the counts of the plan that really ran.
+ * The cost of a query's run, by the metrics of the plan that ran.
  *
- * @param rowsShuffled rows written by the exchanges of the plan
- * @param rowsSorted rows that went into sort operators; `None` when Spark counts them nowhere
- * @param spilledBytes what the operators spilled, by their own count (`spillSize`)
+ * @param rowsShuffled rows that the plan's exchanges wrote
+ * @param rowsSorted rows that sort operators read; `None` if Spark counts them nowhere
+ * @param spilledBytes bytes that the operators spilled (`spillSize`)
  */
 final case class PlanMetrics(rowsShuffled: Long, rowsSorted: Option[Long], spilledBytes: Long)
 
-/** A bag of rows in 24 bytes: equal bags have equal digests, others hardly ever. */
+/**
+ * A digest of a multiset of rows in 24 bytes: equal multisets have equal digests, others hardly
+ * ever.
+ */
 final case class AnswerDigest(rows: Long, sum: Long, secondSum: Long) {
 
   def +(other: AnswerDigest): AnswerDigest =
@@ -29,10 +32,10 @@ final case class AnswerDigest(rows: Long, sum: Long, secondSum: Long) {
   override def toString: String = f"$rows%d rows $sum%016x$secondSum%016x"
 }
 
-/** One whole run of a query: what it answered and what it cost. */
+/** One complete run of a query: its answer and its cost. */
 final case class MeasuredRun(answer: AnswerDigest, cost: PlanMetrics) {
 
-  /** For Python; every value is a number, a digest or null, so nothing needs quoting. */
+  /** For Python. Every value is a number, a digest or null, so nothing needs quoting. */
   def json: String =
     s"""{"rows": ${answer.rows}, "digest": "$answer", "rowsShuffled": ${cost.rowsShuffled}, """ +
       s""""rowsSorted": ${cost.rowsSorted.fold("null")(_.toString)}, """ +
@@ -44,10 +47,10 @@ object PlanMetrics extends AdaptiveSparkPlanHelper {
   private val exchanged = "shuffleRecordsWritten"
 
   /**
-   * Runs `dataset`, which has not run before (counts would add up), reading all of its answer.
+   * Runs `dataset` and reads its whole answer. It must not have run before, because metrics add up.
    *
-   * @param columns those whose values make up the answer; all of them when empty. A query with
-   *   ties under ROW_NUMBER names the columns that the ties leave unchanged.
+   * @param columns the columns of the answer; empty for all. A query with ties under ROW_NUMBER
+   *   names the columns that do not depend on the ties.
    */
   def run(dataset: Dataset[_], columns: Seq[String]): MeasuredRun = {
     val execution = executionOf(dataset)
@@ -55,7 +58,7 @@ object PlanMetrics extends AdaptiveSparkPlanHelper {
     MeasuredRun(answer, of(execution.executedPlan))
   }
 
-  /** Reads the counts of a plan that has run, adaptive parts and subqueries included. */
+  /** Reads the metrics of a plan that has run, including adaptive parts and subqueries. */
   def of(plan: SparkPlan): PlanMetrics = {
     val nodes = collectWithSubqueries(plan) { case node => node }
     PlanMetrics(
@@ -67,13 +70,13 @@ object PlanMetrics extends AdaptiveSparkPlanHelper {
     )
   }
 
-  /** The counts of each operator of ours in a plan that has run, by the metric's name. */
+  /** The metrics of each operator of firesteel in a plan that has run, by name. */
   def ofFired(plan: SparkPlan): Seq[(FiredOperator, Map[String, Long])] =
     collectWithSubqueries(plan) { case node: SparkPlan with FiredOperator =>
       node -> node.metrics.map { case (name, metric) => name -> metric.value }
     }
 
-  /** Hashes values, not bytes: two plans may lay out the same row differently. */
+  /** Hashes values, not bytes: two plans may have different layouts of the same row. */
   private def digest(execution: QueryExecution, columns: Seq[String]): AnswerDigest = {
     val output = execution.analyzed.output
     val chosen = if (columns.isEmpty) output else columns.map(named(output, _))
@@ -97,8 +100,8 @@ object PlanMetrics extends AdaptiveSparkPlanHelper {
     }
 
   /**
-   * Rows that `plan` handed up. Most operators count them; a few pass on what they get and count
-   * nothing, and through those, and no others, the count of the operator below is taken.
+   * The number of rows that `plan` emitted. Most operators count them. A few pass rows through and
+   * count nothing; only for those the count of the operator below is used.
    */
   private def rowsOutOf(plan: SparkPlan): Option[Long] =
     metric(plan, "numOutputRows").orElse(plan match {

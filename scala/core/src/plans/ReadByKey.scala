@@ -4,20 +4,20 @@ import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias, View}
 
-/** A relation that a join asks by key, and does not read whole. */
+/** A relation that a join reads by key, and not as a whole. */
 private[firesteel] trait ReadByKey extends LogicalPlan {
 
   /**
-   * The same, asked in the tasks where the rows to be joined are, and answering in their order.
+   * The same relation, read in the tasks of the probe side and answering in its order.
    *
-   * @param why as plans tell it where something else was asked for
+   * @param why the reason, shown in the plan if the query asked for something else
    */
   def inPlace(why: String): LogicalPlan
 }
 
 private[firesteel] object ReadByKey {
 
-  /** Whether a plan is such a relation below no more than projections and filters. */
+  /** Whether a plan is such a relation below projections and filters only. */
   @tailrec
   def isBelow(plan: LogicalPlan): Boolean = plan match {
     case _: ReadByKey => true
@@ -25,7 +25,7 @@ private[firesteel] object ReadByKey {
     case _ => false
   }
 
-  /** A plan with each relation that is asked by key asked in place. */
+  /** The plan, with each relation that is read by key read in place. */
   def inPlace(plan: LogicalPlan, why: String): LogicalPlan = plan match {
     case relation: ReadByKey => relation.inPlace(why)
     case other => other.mapChildren(inPlace(_, why))

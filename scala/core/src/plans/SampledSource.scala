@@ -11,37 +11,39 @@ import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2ScanRelation, 
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * A source behind filters and projections, whose first rows cost no more than their reading.
+ * A source below filters and projections, whose first rows cost no more than reading them.
  *
- * @param plan the whole of it
- * @param partitions conditions on columns that whole files have in common
+ * @param plan source, filters and projections
+ * @param partitions conditions on partition columns of files
  */
 final private[firesteel] case class SampledSource(
     plan: LogicalPlan,
     leaf: LeafNode,
     partitions: Seq[Expression]) {
 
-  /** The plan over the first rows of each of the partitions that are read at all. */
+  /** The plan over the first rows of each partition that is read. */
   def limited(rowsOfPartition: Int): LogicalPlan = plan.transformUp { case `leaf` =>
     val read = partitions.reduceOption(And(_, _)).fold[LogicalPlan](leaf)(Filter(_, leaf))
     LocalLimit(Literal(rowsOfPartition), read)
   }
 
-  /** Bytes of the files that are read, or Spark's estimate. */
+  /** Size of the files that are read, or Spark's estimate. */
   def size: BigInt = leaf match {
     case LogicalRelation(files: HadoopFsRelation, _, _, _, _)
         if partitions.nonEmpty || isUnknown(leaf.stats.sizeInBytes) =>
-      // A condition that fails on some partition is the query's to meet.
+      // A condition that fails on a partition must fail in the query, not here.
       Try(files.location.listFiles(partitions, Nil)).toOption
         .fold(BigInt(0))(_.flatMap(_.files.map(f => BigInt(f.getLen))).sum)
     case other if isUnknown(other.stats.sizeInBytes) => BigInt(0)
     case other => other.stats.sizeInBytes
   }
 
-  /** Of a table in partitions Spark's catalog knows no size unless it is analysed: then it is huge. */
+  /**
+   * Spark's catalog has no size of a partitioned table before ANALYZE: it is then a huge default.
+   */
   private def isUnknown(size: BigInt): Boolean = size >= SQLConf.get.defaultSizeInBytes
 
-  /** Rows of so many bytes, by Spark's estimate; of compressed files there are more. */
+  /** Rows in so many bytes, by Spark's estimate; compressed files have more. */
   def rowsOf(bytes: BigInt): Double = leaf.stats.rowCount match {
     case Some(all) =>
       all.toDouble * (bytes.toDouble / math.max(leaf.stats.sizeInBytes.toDouble, 1.0))
@@ -51,7 +53,7 @@ final private[firesteel] case class SampledSource(
 
 private[firesteel] object SampledSource extends PredicateHelper {
 
-  /** The source of a plan, or why no sample is taken of it. */
+  /** The source of a plan, or the reason why it is not sampled. */
   def of(plan: LogicalPlan): Either[String, SampledSource] = leafOf(plan).map { leaf =>
     val columns = leaf match {
       case LogicalRelation(files: HadoopFsRelation, output, _, _, _) =>
@@ -59,14 +61,14 @@ private[firesteel] object SampledSource extends PredicateHelper {
         AttributeSet(output.filter(a => names.contains(a.name)))
       case _ => AttributeSet.empty
     }
-    // The lowest first: those above may fail on what it leaves out.
+    // The lowest first: a condition above may fail on rows that a lower one removes.
     val conditions = plan.collect { case filter: Filter => filter.condition }.reverse
       .flatMap(splitConjunctivePredicates)
       .filter(c => c.references.nonEmpty && c.references.subsetOf(columns))
     SampledSource(plan, leaf, conditions)
   }
 
-  /** Whether it is computed from a row by Spark alone: subqueries would be run to their end. */
+  /** Whether Spark alone computes it from a row: a subquery would run to its end. */
   def isCheap(e: Expression): Boolean =
     e.deterministic && !e.containsPattern(PLAN_EXPRESSION) &&
       !e.exists(_.isInstanceOf[UserDefinedExpression])
@@ -75,12 +77,13 @@ private[firesteel] object SampledSource extends PredicateHelper {
     case Project(list, child) if list.forall(isCheap) => leafOf(child)
     case Filter(condition, child) if isCheap(condition) => leafOf(child)
     case leaf: LeafNode if isCheap(leaf) => Right(leaf)
-    case other => Left(s"it comes out of a ${other.nodeName}")
+    case other => Left(s"the source of the rows is the operator ${other.nodeName}")
   }
 
   /**
-   * Whether its first rows cost no more than their reading. Not so an RDD, which may be any computation;
-   * a database, which would answer in full; and what adaptive execution has yet to run.
+   * Whether its first rows cost no more than reading them. Not so for an RDD, which may be any
+   * computation; a database, which would compute its whole answer; and a stage that adaptive
+   * execution has not run.
    */
   private def isCheap(leaf: LeafNode): Boolean = leaf match {
     case relation: LogicalRelation => relation.relation.isInstanceOf[HadoopFsRelation]

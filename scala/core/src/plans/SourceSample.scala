@@ -14,27 +14,26 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.firesteel.executionOf
 
 /**
- * Reads the first rows of a few partitions of the source of a plan, by a small job while the query is
- * planned, and keeps what it has read: a plan is planned again whenever adaptive execution knows more.
+ * Reads the first rows of a few partitions of a plan's source, in a small job while the query is
+ * planned, and caches them: adaptive execution plans a query several times.
  *
- * Only a source behind filters and projections is sampled, and no more of it is read than the sample,
- * whatever the filters leave of it. To be asked when the last logical rule has run: partitions are
- * pruned then.
+ * Only a source below filters and projections is sampled. It reads no more than the sample, even if
+ * the filters remove most of it. Call it after the last logical rule: partitions are pruned then.
  */
 private[firesteel] final class SourceSample(session: SparkSession) {
   import SourceSample._
 
   private val found: Cache[Wanted, Either[String, SampledRows]] = remembered()
 
-  // Of a table in partitions it takes a listing of its files, and of the catalog's partitions.
+  // For a partitioned table the size needs a listing of its files and the catalog's partitions.
   private val sizes: Cache[LogicalPlan, BigInt] = remembered()
 
   /**
-   * Rows of a source, or why there are none.
+   * Rows of a source, or the reason why there are none.
    *
-   * @param keys of which there is to be a hash each
-   * @param rows in all, before the filters
-   * @param least bytes of a source that is worth a sample
+   * @param keys groups of columns; each row has a hash per group
+   * @param rows total number, before the filters
+   * @param least smallest size of a source in bytes that is worth a sample
    */
   def of(
       source: LogicalPlan,
@@ -42,18 +41,18 @@ private[firesteel] final class SourceSample(session: SparkSession) {
       rows: Int,
       least: BigInt): Either[String, SampledRows] =
     if (!keys.forall(_.forall(SampledSource.isCheap)))
-      Left("a key is not deterministic, or not computed by Spark alone")
-    // First: what has no source is not worth comparing with what was asked before.
+      Left("a key is not deterministic, or contains a subquery or user code")
+    // First, because comparing plans is expensive and needs a source.
     else SampledSource.of(source).flatMap { from =>
       val like = wanted(source, keys, rows)
       Option(found.getIfPresent(like)).getOrElse {
         val size = sizes.get(like.source, _ => from.size)
         if (size >= least) found.get(like, _ => read(from, size, keys, rows))
-        else Left(s"the source of $size bytes is too small for a sample to pay")
+        else Left(s"the source has $size bytes, too few to be worth a sample")
       }
     }
 
-  /** Rows that have been read for these keys, and whichever others behind them. */
+  /** Rows that were read for these keys, possibly together with other keys. */
   def taken(
       source: LogicalPlan,
       keys: Seq[Expression],
@@ -64,13 +63,13 @@ private[firesteel] final class SourceSample(session: SparkSession) {
     }
   }
 
-  /** The same for a query that is asked again. */
+  /** The cache key of a query. */
   private def wanted(source: LogicalPlan, keys: Seq[Seq[Expression]], rows: Int): Wanted = Wanted(
     source.canonicalized,
     keys.map(_.map(key => QueryPlan.normalizeExpressions(key, source.output))),
     rows)
 
-  /** An error in some row is the query's to meet, or not to. */
+  /** An error in a row must be raised by the query, not by the sample. */
   private def read(
       source: SampledSource,
       size: BigInt,
@@ -86,27 +85,27 @@ private[firesteel] final class SourceSample(session: SparkSession) {
       val taken = session.sparkContext
         .runJob(rdd.mapPartitions(_.map(row => columns.map(row.getLong))), toArray, some)
         .flatten
-      if (taken.length < fewest) Left(s"a sample found ${taken.length} rows")
+      if (taken.length < fewest) Left(s"the sample has ${taken.length} rows, too few")
       else
         Right(SampledRows(
           columns.map(column => taken.map(_(column))),
           source.rowsOf(size) / partitions))
     } catch {
       case e: SparkThrowable if e.getCondition == "SPARK_JOB_CANCELLED" => throw e
-      case NonFatal(e) => Left(s"the sample ended with ${e.getClass.getName}")
+      case NonFatal(e) => Left(s"the sample failed with ${e.getClass.getName}")
     }
 }
 
 private[firesteel] object SourceSample {
 
-  /** Rows that a sample must have to say anything. */
+  /** Fewest rows of a useful sample. */
   val fewest = 1000
 
-  /** A plan is planned again within moments; a query may be asked again, of files that have changed. */
+  /** Replanning follows within moments; a later query may read files that have changed. */
   private def remembered[K <: AnyRef, V <: AnyRef](): Cache[K, V] =
     Caffeine.newBuilder().maximumSize(50).expireAfterWrite(Duration.ofMinutes(10)).build[K, V]()
 
-  /** Partitions of the source from which rows are taken. */
+  /** Number of partitions that are sampled. */
   private val places = 4
 
   private val toArray: Iterator[Array[Long]] => Array[Array[Long]] = _.toArray
@@ -115,10 +114,10 @@ private[firesteel] object SourceSample {
 }
 
 /**
- * Rows that were read for a sample.
+ * The rows of a sample.
  *
- * @param hashes for each of the keys that were asked for those of all rows
- * @param rowsOfPartition how many rows a partition of the source has, by Spark's estimate
+ * @param hashes for each group of keys, the hashes of all rows
+ * @param rowsOfPartition rows in a partition of the source, by Spark's estimate
  */
 final private[firesteel] case class SampledRows(
     hashes: Array[Array[Long]],

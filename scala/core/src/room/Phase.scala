@@ -8,19 +8,19 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, SparkStrategy}
 
-/** A place on a query's way through Spark at which an extension may put something of its own. */
+/** A place in Spark's processing of a query where an extension may add something. */
 sealed abstract class Phase[T](into: SparkSessionExtensions => T => Unit) {
 
-  /** That `what` is put here, as in `Planner(_ => PlanTopN)`. */
+  /** Adds `what` here, as in `Planner(_ => PlanTopN)`. */
   final def apply(what: T): Injection = new Injection(this, extensions => into(extensions)(what))
 }
 
-/** One thing and the place where it is put. */
+/** Something to add, and its place. */
 final class Injection private[room] (
     val phase: Phase[_],
     private[room] val into: SparkSessionExtensions => Unit)
 
-/** The places, in the order in which a query comes to them. */
+/** The places, in the order of a query's processing. */
 object Phase {
 
   private type LogicalRule = SparkSession => Rule[LogicalPlan]
@@ -39,16 +39,16 @@ object Phase {
     extends Phase[(FunctionIdentifier, ExpressionInfo, Seq[Expression] => LogicalPlan)](
       _.injectTableFunction)
 
-  /** Before relations and names are resolved, among Spark's rules about hints. */
+  /** Before relations and names are resolved, among Spark's hint rules. */
   object Hints extends Phase[LogicalRule](_.injectHintResolutionRule)
 
-  /** Among the rules that resolve, which run until nothing changes. */
+  /** Among the resolution rules, which run until nothing changes. */
   object Resolution extends Phase[LogicalRule](_.injectResolutionRule)
 
-  /** Once, when all is resolved. */
+  /** Once, after everything is resolved. */
   object PostHocResolution extends Phase[LogicalRule](_.injectPostHocResolutionRule)
 
-  /** Refuses analysed plans. */
+  /** Checks of analysed plans, which may raise an error. */
   object Check extends Phase[SparkSession => LogicalPlan => Unit](_.injectCheckRule)
 
   /** Between analysis and optimizer. */
@@ -57,16 +57,16 @@ object Phase {
   /** Among the optimizer's rules, which run until nothing changes. */
   object Optimizer extends Phase[LogicalRule](_.injectOptimizerRule)
 
-  /** Once, when the optimizer has simplified; Spark rewrites DISTINCT and orders joins afterwards. */
+  /** Once, after the optimizer's rules; Spark rewrites DISTINCT and orders joins afterwards. */
   object PreCBO extends Phase[LogicalRule](_.injectPreCBORule)
 
-  /** Strategies of the planner, asked before Spark's own. */
+  /** Strategies of the planner, which run before Spark's own. */
   object Planner extends Phase[SparkSession => SparkStrategy](_.injectPlannerStrategy)
 
-  /** With adaptive execution alone, each time that it plans what is left to run. */
+  /** With adaptive execution only, each time that it plans the remaining query. */
   object QueryStagePrep extends Phase[SparkSession => Rule[SparkPlan]](_.injectQueryStagePrepRule)
 
-  /** With adaptive execution on and off alike. */
+  /** With and without adaptive execution. */
   object Columnar extends Phase[SparkSession => ColumnarRule](_.injectColumnar)
 
   val all: Seq[Phase[_]] = Seq(

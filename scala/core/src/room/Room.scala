@@ -6,15 +6,16 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.firesteel.ConfigEntry
 
 /**
- * All that the rest of firesteel knows of a room: settings, reference, versions, the extension and
- * the tests read it here.
+ * The declaration of a room. Settings, the reference page, versions, the extension and the tests
+ * read it.
  *
- * The texts of a room's errors are in its `resources`, see [[io.firesteel.core.errors.FiresteelErrors]].
+ * The texts of a room's errors are in its `resources`, see
+ * [[io.firesteel.core.errors.FiresteelErrors]].
  *
- * @param name the folder's, the package's and the settings' name
+ * @param name name of the folder and of the package, and part of the settings' names
  * @param settings every setting, the switch first
- * @param declines every reason for which the room leaves a query to Spark
- * @param injections what the room puts into Spark; within a phase in the order of application
+ * @param declines every reason for which the room declines a query
+ * @param injections the room's additions to Spark, in the order of application within a phase
  */
 abstract class Room(
     val name: String,
@@ -22,14 +23,14 @@ abstract class Room(
     val declines: Seq[DeclineDoc],
     val injections: Seq[Injection]) {
 
-  /** Installs this room and no other, for its tests. */
+  /** Installs this room only, for its tests. */
   final def install(extensions: SparkSessionExtensions): Unit =
     Room.install(extensions, _ => Seq(this))
 }
 
 object Room {
 
-  /** Installs rooms: those of each phase, in their order there. */
+  /** Installs the rooms of each phase, in that phase's order. */
   def install(extensions: SparkSessionExtensions, rooms: Phase[_] => Seq[Room]): Unit = {
     for {
       phase <- Phase.all
@@ -37,7 +38,7 @@ object Room {
       injection <- room.injections
       if injection.phase eq phase
     } injection.into(extensions)
-    // Last: the rooms' rules put exchanges in and take them out.
+    // Last: the rooms' rules add and remove exchanges.
     extensions.injectQueryStagePrepRule(_ => MarkGrowingShuffles)
   }
 }

@@ -6,10 +6,10 @@ import org.apache.spark.sql.types.{DataType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A value that a projection keeps in a row while its input's row is used again.
+ * A value that a projection copies, because the memory of its input row is reused.
  *
  * Generated code copies every value that points into a row. Spark's interpreted projections
- * (`InternalRow.getWriter`) leave out strings of another collation than UTF8_BINARY.
+ * (`InternalRow.getWriter`) do not copy strings with a collation other than UTF8_BINARY.
  */
 private[core] final case class CopiedValue(child: Expression) extends UnaryExpression {
 
@@ -26,7 +26,7 @@ private[core] final case class CopiedValue(child: Expression) extends UnaryExpre
 
 private[core] object CopiedValue {
 
-  /** The value, copied where Spark would not. */
+  /** The value, copied if Spark would not copy it. */
   def of(value: Expression): Expression = value.dataType match {
     case StringType => value
     case _: StringType => CopiedValue(value)

@@ -5,14 +5,14 @@ import java.util.Arrays
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Numbers the groups of an aggregate 0, 1, 2, … in the order in which their keys come, so that what
- * belongs to a group can lie in arrays.
+ * Numbers the groups of an aggregate 0, 1, 2, … in the order in which their keys arrive, so that
+ * the data of a group can lie in arrays.
  *
  * Keys are compared by their bytes: the caller has normalised floating-point numbers and collated
- * strings. An index is asked either by rows or, when the key is one whole number, by numbers.
+ * strings. An index is used either with rows or, if the key is one whole number, with numbers.
  *
- * Memory: an open-addressing table of which at least a third is free, or two thirds while it fits the
- * processor's cache, 4 bytes a slot, and for each group its hash and its key.
+ * Memory: an open-addressing table with 4 bytes per slot; at least one third of it is free, or two
+ * thirds while it fits the processor's cache. In addition, each group's hash and key.
  */
 private[firesteel] final class GroupIndex {
   import GroupIndex._
@@ -26,14 +26,14 @@ private[firesteel] final class GroupIndex {
   private[this] var count = 0
   private[this] var rowBytes = 0L
 
-  /** Groups so far. */
+  /** Number of groups. */
   def size: Int = count
 
-  /** Bytes held, by estimate. */
+  /** Bytes that are held, by estimate. */
   def bytes: Long =
     table.length * 4L + hashes.length * 4L + small.length * 4L + numbers.length * 8L + rowBytes
 
-  /** The group of `key`, which is copied when it is new. */
+  /** The group of `key`; a new key is copied. */
   def of(key: UnsafeRow): Int = {
     val hash = key.hashCode()
     val mask = table.length - 1
@@ -83,7 +83,7 @@ private[firesteel] final class GroupIndex {
     small(number) = group + 1
   }
 
-  /** The group of a null among whole numbers. */
+  /** The group of null among whole numbers. */
   def ofNull(): Int = {
     if (nullGroup < 0) {
       nullGroup = count
@@ -94,7 +94,7 @@ private[firesteel] final class GroupIndex {
     nullGroup
   }
 
-  /** The hash of a group's key, the same wherever the key is met. */
+  /** The hash of a group's key, the same in every task. */
   def hash(group: Int): Int = hashes(group)
 
   def row(group: Int): UnsafeRow = rows(group)
@@ -152,6 +152,6 @@ private[firesteel] object GroupIndex {
   private val mostSmall = 4096 // their groups fit the processor's cache
   private val rowOverhead = 64L // two objects and a reference
 
-  /** Whole numbers stand for doubles and timestamps, too, which differ in a few bits anywhere. */
+  /** Whole numbers also represent doubles and timestamps, whose bits may differ in any place. */
   private def hashOf(number: Long): Int = Mix64(number).toInt
 }

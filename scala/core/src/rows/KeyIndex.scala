@@ -6,24 +6,24 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, Decimal, DecimalType}
 
 /**
- * Numbers the groups of an aggregate by rows of their keys; a key of one field that fits a word is
- * known by its number alone, which takes a third of the memory and of the time.
+ * Numbers the groups of an aggregate by rows of their keys. A key with one field of at most eight
+ * bytes is stored as a number, which takes a third of the memory and of the time.
  *
  * @param isNumber whether the key is one field of eight bytes
- * @param fields columns of the key
+ * @param fields number of key columns
  */
 private[firesteel] final class KeyIndex(val isNumber: Boolean, fields: Int) {
 
   private[this] val index = new GroupIndex
   private[this] val row = KeyIndex.numberRow()
 
-  /** Groups so far. */
+  /** Number of groups. */
   def size: Int = index.size
 
-  /** Bytes held, by estimate. */
+  /** Bytes that are held, by estimate. */
   def bytes: Long = index.bytes
 
-  /** The group of a key, which is copied when it is new. */
+  /** The group of a key; a new key is copied. */
   def of(key: UnsafeRow): Int =
     if (fields == 0 && size > 0) 0
     else if (!isNumber) index.of(key)
@@ -33,13 +33,13 @@ private[firesteel] final class KeyIndex(val isNumber: Boolean, fields: Int) {
   /** The group of a key that is a number. */
   def of(number: Long): Int = index.of(number)
 
-  /** The group of null, among keys that are numbers. */
+  /** The group of null among number keys. */
   def ofNull(): Int = index.ofNull()
 
-  /** The hash of a group's key, the same wherever the key is met. */
+  /** The hash of a group's key, the same in every task. */
   def hash(group: Int): Int = index.hash(group)
 
-  /** The key of a group, in a row that the next call may use again. */
+  /** The key of a group, in a row that the next call may reuse. */
   def key(group: Int): UnsafeRow =
     if (!isNumber) index.row(group)
     else {
@@ -59,13 +59,13 @@ private[firesteel] object KeyIndex {
   /** Whether a key is one field of eight bytes. */
   def isNumber(keys: Seq[Expression]): Boolean = keys.size == 1 && fitsWord(keys.head.dataType)
 
-  /** Whether a value of this type fills no more than the word that a row has for each field. */
+  /** Whether a value of this type fits the eight bytes of a field. */
   def fitsWord(dataType: DataType): Boolean = dataType match {
     case decimal: DecimalType => decimal.precision <= Decimal.MAX_LONG_DIGITS
     case other => UnsafeRow.isFixedLength(other)
   }
 
-  /** An integer as it fills the eight bytes of a field. */
+  /** An integer as the eight bytes of a field. */
   def word(integer: Int): Long =
     if (isBigEndian) integer.toLong << 32 else integer & 0xffffffffL
 

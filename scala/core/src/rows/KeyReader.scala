@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression, Un
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
 
 /**
- * Reads the key of a row of `input` and finds its group. What an operator reads row by row is best
- * computed below it, in a projection for which Spark generates code together with the scan: here a
- * number is then read from its place in the row.
+ * Reads the key of a row of `input` and finds its group. Keys that need computing are best computed
+ * below, in a projection for which Spark generates code together with the scan: here a number is
+ * then read from its place in the row.
  */
 private[firesteel] final class KeyReader(keys: Seq[Attribute], input: Seq[Attribute]) {
 
@@ -25,18 +25,18 @@ private[firesteel] final class KeyReader(keys: Seq[Attribute], input: Seq[Attrib
 
 private[firesteel] object KeyReader {
 
-  /** The place of a column among those of a row. */
+  /** The place of a column in a row. */
   def placeOf(column: Attribute, input: Seq[Attribute]): Int = {
     val at = input.indexWhere(_.exprId == column.exprId)
     require(at >= 0, s"$column is none of ${input.mkString(", ")}")
     at
   }
 
-  /** A projection to these columns, each once. */
+  /** A projection to these columns without duplicates. */
   def project(columns: Seq[NamedExpression], child: SparkPlan): SparkPlan =
     ProjectExec(columns.distinctBy(_.exprId), child)
 
-  /** The rows as Spark's projections make them, also where one was left out as redundant. */
+  /** The rows in Spark's binary format, even if a redundant projection was removed. */
   def unsafe(rows: Iterator[InternalRow], input: Seq[Attribute]): Iterator[UnsafeRow] = {
     lazy val toUnsafe = UnsafeProjection.create(input, input)
     rows.map {

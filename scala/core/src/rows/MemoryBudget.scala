@@ -4,27 +4,27 @@ import org.apache.spark.TaskContext
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 import org.apache.spark.sql.firesteel.taskMemory
 
-/** Where an operator gets the permission to hold bytes. */
+/** The source of an operator's permission to hold memory. */
 private[firesteel] trait MemoryBudget {
 
-  /** Asks to hold `total` bytes in all; false when more than is held already is refused. */
+  /** Requests `total` bytes in all; returns false if more than the current amount is refused. */
   def hold(total: Long): Boolean
 
-  /** Gives back what is held beyond `total` bytes. */
+  /** Releases everything beyond `total` bytes. */
   def releaseTo(total: Long): Unit
 
-  /** The most bytes ever held. */
+  /** The peak, in bytes. */
   def peak: Long
 }
 
 /**
- * A budget out of Spark's execution memory, shared fairly with the other tasks.
+ * A budget from Spark's execution memory, shared fairly with the other tasks.
  *
- * Asks in steps of a megabyte, so that most rows cost no call. It does not give memory back when
- * another consumer asks (`spill` answers 0): heaps cannot be emptied in the midst of an offer, and
- * once they are read they hold nothing of the budget any more.
+ * It reserves memory in steps of a megabyte, so most rows need no call. It does not release memory
+ * when another consumer needs some (`spill` returns 0): heaps cannot be emptied during an offer,
+ * and after they were read they hold no memory of the budget.
  *
- * @param cap bytes that are refused in any case
+ * @param cap bytes above which every request is refused
  */
 private[firesteel] final class TaskMemoryBudget(memory: TaskMemoryManager, cap: Long)
   extends MemoryConsumer(memory, MemoryMode.ON_HEAP)
@@ -68,7 +68,7 @@ private[firesteel] final class TaskMemoryBudget(memory: TaskMemoryManager, cap: 
 private[firesteel] object TaskMemoryBudget {
   val step: Long = 1L << 20
 
-  /** The budget of the running task, given back when the task ends, however it ends. */
+  /** The budget of the running task, released when the task ends, even after a failure. */
   def ofThisTask(cap: Long): TaskMemoryBudget = {
     val task = TaskContext.get()
     val budget = new TaskMemoryBudget(taskMemory(task), cap)

@@ -6,19 +6,18 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression,
 import org.apache.spark.sql.types.ObjectType
 
 /**
- * Aggregate functions whose work can be split: rows go into buffers, buffers are merged, and what
- * is left at the end is evaluated. The arithmetic is Spark's own expressions, as its aggregate
- * operators run them.
+ * Aggregate functions in parts: rows update buffers, buffers are merged, and the merged buffer is
+ * evaluated. The arithmetic is Spark's own expressions, as in its aggregate operators.
  *
- * A *buffer* is a row that this class makes and alone writes to; functions such as `collect_list`
- * keep an object in it. A *state* is a buffer as data, a row of `stateAttributes`, which can be
- * shuffled and stored. It is laid out as the output of Spark's own partial aggregates, so that
- * Spark's final ones can read it.
+ * A *buffer* is a row that this class creates and only this class writes; functions such as
+ * `collect_list` keep an object in it. A *state* is a buffer as data, a row of `stateAttributes`,
+ * which can be shuffled and stored. It has the layout of Spark's own partial aggregates, so Spark's
+ * final aggregates can read it.
  *
- * Not thread-safe; made in the task that uses it.
+ * Not thread-safe; create it in the task that uses it.
  *
- * @param expressions what to compute; their mode is not looked at, their `DISTINCT` is the caller's
- * @param input the columns of the rows that are aggregated
+ * @param expressions the functions; their mode is ignored, and the caller handles their `DISTINCT`
+ * @param input the columns of the input rows
  */
 private[firesteel] final class MergeableAggregates(
     expressions: Seq[AggregateExpression],
@@ -32,15 +31,16 @@ private[firesteel] final class MergeableAggregates(
 
   private val stateTypes = stateAttributes.map(_.dataType).toArray
 
-  /** Whether a buffer is an `UnsafeRow` of one size, without objects. */
+  /** Whether a buffer is an `UnsafeRow` of fixed size, without objects. */
   val isFixed: Boolean = stateTypes.forall(UnsafeRow.isMutable)
 
-  // For each imperative function its place in a buffer, and itself bound to input rows and states.
+  // For each imperative function its place in a buffer, and the function bound to input rows and
+  // states.
   private val imperative: Array[Imperative] = {
     val offsets = functions.scanLeft(0)(_ + _.aggBufferAttributes.length)
     functions.indices.toArray.collect {
       case i if functions(i).isInstanceOf[ImperativeAggregate] =>
-        // Whoever only merges has no input, so that a column may be missing here.
+        // A caller that only merges has no input, so a column may be missing.
         val function = BindReferences
           .bindReference(functions(i): Expression, input, allowFailures = true)
           .asInstanceOf[ImperativeAggregate]
@@ -50,7 +50,7 @@ private[firesteel] final class MergeableAggregates(
     }
   }
 
-  /** Whether some function keeps an object of its own in a buffer. */
+  /** Whether some function keeps an object in a buffer. */
   val hasObjects: Boolean =
     imperative.exists(_.function.isInstanceOf[TypedImperativeAggregate[_]])
 
@@ -90,7 +90,7 @@ private[firesteel] final class MergeableAggregates(
     toState(row).copy()
   }
 
-  /** The buffer of no rows. */
+  /** A buffer without rows. */
   def newBuffer(): InternalRow =
     if (isFixed && imperative.isEmpty) emptyFixed.copy()
     else {
@@ -101,7 +101,7 @@ private[firesteel] final class MergeableAggregates(
       buffer
     }
 
-  /** Takes one row into `buffer`. */
+  /** Updates `buffer` with one row. */
   def update(buffer: InternalRow, row: InternalRow): Unit = {
     val _ = updating.target(buffer)(joined(buffer, row))
     var i = 0
@@ -112,16 +112,16 @@ private[firesteel] final class MergeableAggregates(
     }
   }
 
-  /** Takes what `state` holds into `buffer`. */
+  /** Merges `state` into `buffer`. */
   def merge(buffer: InternalRow, state: InternalRow): Unit = {
     val _ = merging.target(buffer)(joined(buffer, state))
     imperative.foreach(_.function.merge(buffer, state))
   }
 
   /**
-   * Takes what another buffer holds into `buffer`, without writing it down as a state first.
-   * Functions with objects may afterwards share parts of the other buffer's: it must not be updated
-   * again. What must be, is merged as a state.
+   * Merges another buffer into `buffer`, without writing it as a state first. Functions with
+   * objects may share parts of the other buffer afterwards: it must not be updated again. If it
+   * must, merge its state instead.
    */
   def mergeBuffer(buffer: InternalRow, other: InternalRow): Unit = {
     val _ = merging.target(buffer)(joined(buffer, other))
@@ -133,7 +133,7 @@ private[firesteel] final class MergeableAggregates(
     }
   }
 
-  /** What `buffer` holds as data, in a row that the next call uses again. `buffer` stays in use. */
+  /** The state of `buffer`, in a row that the next call reuses. `buffer` stays in use. */
   def state(buffer: InternalRow): UnsafeRow = {
     val objects = imperative.collect {
       case one if one.function.isInstanceOf[TypedImperativeAggregate[_]] =>
@@ -151,16 +151,16 @@ private[firesteel] final class MergeableAggregates(
     state
   }
 
-  /** A buffer that holds what `state` does and shares nothing with it. */
+  /** A buffer with the content of `state`; it shares nothing with it. */
   def bufferOf(state: InternalRow): InternalRow = state match {
-    case row: UnsafeRow if isFixed => row.copy() // nothing merged with something is that
+    case row: UnsafeRow if isFixed => row.copy() // merging into an empty buffer
     case _ =>
       val buffer = newBuffer()
       merge(buffer, state)
       buffer
   }
 
-  /** The same in a buffer that is not needed any more, or a new one. */
+  /** The same in a spare buffer if there is one, or in a new one. */
   def bufferOf(state: InternalRow, spare: InternalRow): InternalRow = (spare, state) match {
     case (buffer: UnsafeRow, row: UnsafeRow) if isFixed =>
       buffer.copyFrom(row)
@@ -168,7 +168,7 @@ private[firesteel] final class MergeableAggregates(
     case _ => bufferOf(state)
   }
 
-  /** The results, one for each expression, in a row that the next call uses again. */
+  /** The results, one per expression, in a row that the next call reuses. */
   def results(buffer: InternalRow): InternalRow = {
     evaluating.target(resultRow)(buffer)
     imperative.foreach(one => resultRow.update(one.index, one.function.eval(buffer)))
@@ -189,7 +189,9 @@ private[firesteel] final class MergeableAggregates(
 
 private[firesteel] object MergeableAggregates {
 
-  /** What a row makes of the columns of a function's state, over these and the row's. */
+  /**
+   * The columns of a function's state after a row, as expressions over these columns and the row's.
+   */
   def changes(expression: AggregateExpression): Seq[Expression] =
     expression.aggregateFunction match {
       case function: DeclarativeAggregate =>
@@ -202,7 +204,7 @@ private[firesteel] object MergeableAggregates {
   private def nothing(function: AggregateFunction): Seq[Expression] =
     Seq.fill(function.aggBufferAttributes.length)(NoOp)
 
-  /** An imperative function, its place among all and that of its columns in a buffer. */
+  /** An imperative function, its index, and the place of its columns in a buffer. */
   private final class Imperative(
       val index: Int,
       val offset: Int,

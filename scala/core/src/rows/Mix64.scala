@@ -1,8 +1,8 @@
 package io.firesteel.core.rows
 
 /**
- * Mixes the bits of a word, so that words that differ in few bits differ in many: the finalizer of
- * MurmurHash3 (Austin Appleby, public domain).
+ * Mixes the bits of a word: words that differ in few bits get hashes that differ in many. The
+ * finalizer of MurmurHash3 (Austin Appleby, public domain).
  */
 private[firesteel] object Mix64 {
 

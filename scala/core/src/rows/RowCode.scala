@@ -5,16 +5,16 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.execution.CodegenSupport
 import org.apache.spark.sql.types.{DataType, DateType, IntegerType, LongType, TimestampNTZType, TimestampType}
 
-/** Code that reads columns of a row which stands in variables. */
+/** Generated code that reads columns of a row from variables. */
 private[firesteel] object RowCode {
 
-  /** Whether a value is taken as a word; one of another type is written into a row first. */
+  /** Whether a value is read as a word; a value of another type is first written into a row. */
   def isWord(dataType: DataType): Boolean = dataType match {
     case LongType | TimestampType | TimestampNTZType | IntegerType | DateType => true
     case _ => false
   }
 
-  /** The eight bytes that a value would have in a row. */
+  /** The eight bytes of a value in a row. */
   def word(dataType: DataType, code: ExprCode): String = dataType match {
     case IntegerType | DateType => s"${classOf[KeyIndex].getName}.word(${code.value})"
     case _ => code.value.toString
@@ -37,14 +37,16 @@ private[firesteel] object RowCode {
   }
 }
 
-/** An operator in generated code that reads few columns of every row, and the others of few rows. */
+/**
+ * An operator in generated code that reads few columns of every row, and all columns of few rows.
+ */
 private[firesteel] trait BuildsWantedRows extends CodegenSupport {
 
   /**
-   * Code that builds the row of a wanted input. Not Spark's own `row.code`: that would declare those
-   * columns once more which stand evaluated outside.
+   * Code that builds the row of a wanted input. Spark's own `row.code` would declare columns twice
+   * that are already evaluated outside.
    *
-   * @param columns of the input, whose variables are `input`
+   * @param columns columns of the input, whose variables are `input`
    */
   protected def wantedRow(
       ctx: CodegenContext,

@@ -6,7 +6,9 @@ import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression, 
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.types.{DataType, Decimal, DecimalType, LongType, YearMonthIntervalType}
 
-/** Adds two numbers of one type, LONG or decimal, within the type's range, from whose end it goes on at the other. */
+/**
+ * Adds two numbers of one type, LONG or decimal, and wraps around at the ends of the type's range.
+ */
 private[core] final case class WrappingSum(left: Expression, right: Expression)
   extends BinaryExpression {
 
@@ -30,7 +32,7 @@ private[core] final case class WrappingSum(left: Expression, right: Expression)
       newRight: Expression): WrappingSum = copy(newLeft, newRight)
 }
 
-/** How often [[WrappingSum]] leaves the range: 1 upwards, -1 downwards, or 0. */
+/** The overflow of [[WrappingSum]]: 1 upwards, -1 downwards, otherwise 0. */
 private[core] final case class CarryOf(left: Expression, right: Expression)
   extends BinaryExpression {
 
@@ -50,7 +52,7 @@ private[core] final case class CarryOf(left: Expression, right: Expression)
       newRight: Expression): CarryOf = copy(newLeft, newRight)
 }
 
-/** An interval as the number of its units. */
+/** An interval as a number of its units. */
 private[core] final case class UnitsOf(child: Expression) extends UnaryExpression {
 
   override def nullIntolerant: Boolean = true
@@ -67,7 +69,7 @@ private[core] final case class UnitsOf(child: Expression) extends UnaryExpressio
   override protected def withNewChildInternal(newChild: Expression): UnitsOf = copy(newChild)
 }
 
-/** A number of units as a value of its type, in whose range it is. */
+/** A number of units as a value of its type; it is within the type's range. */
 private[core] final case class OfUnits(child: Expression, override val dataType: DataType)
   extends UnaryExpression {
 
@@ -92,7 +94,7 @@ private[core] final case class OfUnits(child: Expression, override val dataType:
     copy(child = newChild)
 }
 
-/** A wrapped decimal with its carries as one decimal, null where it has more digits. */
+/** A wrapped decimal with its carries as one decimal; null if it has too many digits. */
 private[core] final case class WholeDecimal(
     left: Expression,
     right: Expression,
@@ -120,7 +122,7 @@ private[core] final case class WholeDecimal(
       newRight: Expression): WholeDecimal = copy(left = newLeft, right = newRight)
 }
 
-/** What generated code calls. A decimal wraps around at 10^38 by so much, so that its sign stays. */
+/** Functions for generated code. A decimal wraps around at 10^38 by 10^38, so its sign stays. */
 private[firesteel] object WideArithmetic {
 
   private[core] val in: String = getClass.getName.stripSuffix("$")
@@ -132,7 +134,7 @@ private[firesteel] object WideArithmetic {
     if (((a ^ sum) & (b ^ sum)) >= 0L) 0L else if (b < 0L) -1L else 1L
   }
 
-  // Nearly no sum comes near the end of the range: that is seen without adding once more.
+  // Few sums come near the end of the range: check that before adding again.
   def carry(a: Decimal, b: Decimal): Long = {
     val (x, y) = (a.toJavaBigDecimal, b.toJavaBigDecimal)
     if (math.max(x.precision, y.precision) < DecimalType.MAX_PRECISION) 0L

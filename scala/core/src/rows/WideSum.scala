@@ -6,17 +6,17 @@ import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 import org.apache.spark.sql.types.{DataType, DayTimeIntervalType, DecimalType, LongType, YearMonthIntervalType}
 
 /**
- * Spark's `sum` or `avg` with a sum that may leave the range of its type and come back.
+ * Spark's `sum` or `avg` with a sum that may leave the range of its type and return.
  *
- * Spark's own overflows on the way, depending on the order of rows. An operator that adds in
- * another order than Spark's plan would therefore fail where Spark answers. This one looks at the
- * range at the end alone: it answers wherever Spark does, and fails where no order would do.
+ * Spark's own sum may overflow on the way, depending on the order of rows. An operator that adds in
+ * another order than Spark's plan would then fail although Spark succeeds. This sum checks the
+ * range only at the end: it succeeds whenever Spark does, and fails only if every order fails.
  *
- * State: the sum modulo 2^64 (decimals: within 38 digits), null without values; how often it has
- * left that range upwards, less how often downwards; and of an average the count. The carries fit a
- * LONG for any number of rows.
+ * State: the sum modulo 2^64 (decimals: within 38 digits), null without values; the number of
+ * overflows upwards less those downwards; and for an average the count. The carries fit a LONG for
+ * any number of rows.
  *
- * @param function Spark's, which evaluates the sum
+ * @param function Spark's function, which evaluates the sum
  */
 private[firesteel] final case class WideSum(function: DeclarativeAggregate)
   extends DeclarativeAggregate {
@@ -54,17 +54,17 @@ private[firesteel] final case class WideSum(function: DeclarativeAggregate)
     plus(sum.left, sum.right, next(carries.left, carries.right)) ++
       Option.when(isAverage)(next(count.left, count.right))
 
-  /** Spark's, over a sum that is null, or an error, where it does not fit. */
+  /** Spark's evaluation, over a sum that is null, or raises an error, if it does not fit. */
   override lazy val evaluateExpression: Expression = function.evaluateExpression.transform {
     case column: AttributeReference if column.exprId == ofSpark.head.exprId => bounded
     case column: AttributeReference if ofSpark.tail.exists(_.exprId == column.exprId) =>
-      // Spark's sum has a column that says whether there was a value.
+      // Spark's sum has a column that shows whether there was a value.
       if (isAverage) count else IsNull(sum)
   }
 
   private def argument: Expression = function.children.head
 
-  /** The sum and the carries after another value. */
+  /** The sum and the carries after one more value. */
   private def plus(sum: Expression, value: Expression, carries: Expression): Seq[Expression] = {
     val before = Coalesce(Seq(sum, Literal.default(storedType)))
     val added = WrappingSum(before, value)
@@ -92,7 +92,7 @@ private[firesteel] final case class WideSum(function: DeclarativeAggregate)
     }
   }
 
-  /** The error is that of Spark's own addition, with its place in the query. */
+  /** The error of Spark's own addition, with its place in the query. */
   private def overflow: Expression =
     if (evalModeOf(function) == EvalMode.TRY) nothing
     else CurrentOrigin.withOrigin(function.origin) {
@@ -124,7 +124,7 @@ private[firesteel] object WideSum {
 
   private val zero: Literal = Literal(0L)
 
-  /** The call with its sum kept wide, if that of Spark may overflow on the way. */
+  /** The call with a wide sum, if Spark's sum may overflow on the way. */
   def of(call: AggregateExpression): AggregateExpression =
     call.aggregateFunction match {
       case function: DeclarativeAggregate if mayOverflow(function) =>
@@ -133,8 +133,8 @@ private[firesteel] object WideSum {
     }
 
   /**
-   * Whether a sum may overflow on the way and not in the end. Of INT and of decimals of up to 28
-   * digits that would take billions of rows; without ANSI a BIGINT wraps around, in any order alike.
+   * Whether a sum may overflow on the way and not at the end. For INT and for decimals of up to 28
+   * digits that would take billions of rows; without ANSI a BIGINT wraps around in any order.
    */
   def mayOverflow(function: AggregateFunction): Boolean = function match {
     case sum: Sum =>
@@ -152,7 +152,7 @@ private[firesteel] object WideSum {
     case _ => false
   }
 
-  /** Spark's sum of decimals has so many digits more. */
+  /** Additional digits of Spark's decimal sum. */
   private val spareDigits = 10
 
   private def evalModeOf(function: DeclarativeAggregate): EvalMode.Value = function match {

@@ -11,7 +11,7 @@ import org.apache.spark.sql.firesteel.ConfigEntry
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What strategies decide, and what is read off plans; no session. */
+/** Decisions of strategies, and how they are read from plans; no session. */
 class ExplainSuite extends AnyFunSuite {
   import ExplainSuite.{Mine, No, PlanMine, leaf, switch}
 
@@ -26,7 +26,7 @@ class ExplainSuite extends AnyFunSuite {
     assert(Explain.of(plan).plan == plan.treeString)
   }
 
-  test("of a node the last word of each rule counts, and a rule that fires takes its word back") {
+  test("the last reason of each rule counts for a node, and a rule that fires removes its reason") {
     val node = Leaf("b")
     Decisions.decline(node, "R", No("FIRST"))
     Decisions.decline(node, "R", No("LAST"))
@@ -37,13 +37,13 @@ class ExplainSuite extends AnyFunSuite {
     Decisions.fire(Leaf("c"), "R")
   }
 
-  test("a reason is told once, whichever operators one logical node has become") {
+  test("a reason is reported once, whatever operators one logical node has become") {
     val node = Leaf("d")
     Decisions.decline(node, "R", No("WHY"))
     assert(explained(linked(PlainExec(leaf(node)), node)) == ((Nil, Seq("R WHY"))))
   }
 
-  test("a rewrite that made several nodes is told once; another with the same words is another") {
+  test("a rewrite that made several nodes is reported once; another with the same words, too") {
     val (one, two, three) = (Leaf("e"), Leaf("f"), Leaf("g"))
     Decisions.fire(Seq(one, two), Fired("R", "made", Map.empty))
     Decisions.fire(Seq(three), Fired("R", "made", Map.empty))
@@ -51,14 +51,14 @@ class ExplainSuite extends AnyFunSuite {
     assert(explained(UnionExec(Seq(leaf(one), leaf(three)))) == ((Seq("R", "R"), Nil)))
   }
 
-  test("decisions are found in exchanges that are used again, and in commands that have run") {
+  test("decisions are found in reused exchanges and in commands that have run") {
     val exchange = ShuffleExchangeExec(SinglePartition, FiredExec("R", leaf()))
     assert(explained(ReusedExchangeExec(Seq(column), exchange)) == ((Seq("R"), Nil)))
     val command = CommandResultExec(Seq(column), FiredExec("C", leaf()), Nil)
     assert(explained(command) == ((Seq("C"), Nil)))
   }
 
-  /** What is planned, and the reasons that are left at the node. */
+  /** The number of planned operators, and the reasons at the node. */
   private def planned(node: LogicalPlan, settings: (String, Boolean)*): (Int, Seq[Decline]) = {
     val conf = new SQLConf
     settings.foreach { case (key, value) => conf.setConfString(key, value.toString) }
@@ -66,14 +66,14 @@ class ExplainSuite extends AnyFunSuite {
     (plans.size, Decisions.declinesAt(linked(LeafExec("x"), node)).map(_.why))
   }
 
-  test("a strategy plans what it knows, or leaves its reason, or knows nothing") {
+  test("a strategy plans a plan, leaves a reason, or does not recognise it") {
     assert(PlanMine.ruleName == "PlanMine")
     assert(planned(Mine(fires = true)) == ((1, Nil)))
     assert(planned(Mine(fires = false)) == ((0, Seq(No("TEST.NO")))))
     assert(planned(Leaf("h")) == ((0, Nil)))
   }
 
-  test("a switch that is off is the reason, whatever the strategy would have said") {
+  test("a switch that is off is the reason, whatever the strategy would decide") {
     Seq(CoreConf.ENABLED.key, switch.key).foreach { key =>
       val (plans, why) = planned(Mine(fires = true), key -> false)
       assert(plans == 0 && why == Seq(Decline.SwitchedOff("test", key)))
@@ -81,7 +81,7 @@ class ExplainSuite extends AnyFunSuite {
     }
   }
 
-  test("a plan that fires takes back what an earlier try had said") {
+  test("a plan that fires removes the reason of an earlier try") {
     val node = Mine(fires = true)
     planned(node, switch.key -> false)
     assert(planned(node) == ((1, Nil)))

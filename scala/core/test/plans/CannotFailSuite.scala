@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Add, And, AttributeReference, 
 import org.apache.spark.sql.types.{DataType, DecimalType, DoubleType, FloatType, IntegerType, LongType, StringType}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What never ends in an error, and what is evaluated whenever all is. */
+/** Expressions that never raise an error, and parts that are always evaluated. */
 class CannotFailSuite extends AnyFunSuite {
 
   private def column(name: String, t: DataType, nullable: Boolean = true) =
@@ -52,15 +52,15 @@ class CannotFailSuite extends AnyFunSuite {
     ScalaUDF((x: Long) => x, LongType, Seq(a))
   )
 
-  test("what is known to have a value on every row") {
+  test("expressions that are known to have a value on every row") {
     harmless.foreach(e => assert(CannotFail(e), e))
   }
 
-  test("what may fail, and everything that is not known") {
+  test("expressions that may fail, and unknown ones") {
     harmful.foreach(e => assert(!CannotFail(e), e))
   }
 
-  test("what has a part that may fail may fail, however deep") {
+  test("an expression with a part that may fail may fail, however deep the part is") {
     for (bad <- harmful) assert(!CannotFail(If(IsNotNull(bad), zero, zero)), bad)
     assert(!CannotFail(Coalesce(Seq(a, Add(a, b)))))
   }
@@ -75,7 +75,7 @@ class CannotFailSuite extends AnyFunSuite {
     assert(CannotFail.isUnprotected(Coalesce(Seq(risky, d))))
   }
 
-  test("a part behind a condition, or behind what may be null, is protected") {
+  test("a part behind a condition, or behind a nullable part, is protected") {
     Seq(
       Or(EqualTo(a, zero), asked(risky)),
       And(EqualTo(a, b), asked(risky)),
@@ -89,7 +89,7 @@ class CannotFailSuite extends AnyFunSuite {
   }
 
   test(
-    "a part that is also evaluated elsewhere is unprotected; so is one behind what is not null") {
+    "a part that is also evaluated elsewhere is unprotected; so is one behind a part that is not null") {
     assert(CannotFail.isUnprotected(And(asked(risky), asked(risky))))
     assert(CannotFail.isUnprotected(GreaterThan(Literal(1.0), risky)))
     assert(CannotFail.isUnprotected(GreaterThan(column("x", DoubleType, nullable = false), risky)))

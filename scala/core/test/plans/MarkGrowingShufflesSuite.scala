@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.{SparkPlan, UnionExec}
 import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_COL, ShuffleExchangeExec}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Which exchanges say that more comes of them, on plans alone. */
+/** The exchanges that are marked as growing, on plans only. */
 class MarkGrowingShufflesSuite extends AnyFunSuite {
 
   private val (node, below) = (Leaf("node"), Leaf("below"))
@@ -21,7 +21,7 @@ class MarkGrowingShufflesSuite extends AnyFunSuite {
       exchange.isInstanceOf[GrowingShuffle]
     }
 
-  /** As exchanges are: put in once operators have their links. */
+  /** Adds an exchange as Spark does: after operators have their links. */
   private def over(planned: SparkPlan, input: SparkPlan): SparkPlan =
     planned.withNewChildren(Seq(input))
 
@@ -48,20 +48,20 @@ class MarkGrowingShufflesSuite extends AnyFunSuite {
     assert(marks(PlainExec(shuffle(leaf(node)))) == Seq(false))
   }
 
-  test("an operator that no logical node is known of stays as it is") {
+  test("an operator without a logical node stays as it is") {
     assert(marks(GrowingExec(4, shuffle(LeafExec("none")))) == Seq(false))
   }
 
-  test("of two exchanges below one another the upper one is marked") {
+  test("the upper one of two exchanges below one another is marked") {
     assert(marks(growing(shuffle(shuffle(leaf(node))))) == Seq(true, false))
   }
 
-  test("a second time changes nothing") {
+  test("a second run changes nothing") {
     val once = MarkGrowingShuffles(growing(shuffle(leaf(node))))
     assert(MarkGrowingShuffles(once).fastEquals(once))
   }
 
-  test("but for its statistics it is the exchange that it was") {
+  test("except for its statistics it equals the original exchange") {
     val before = linked(shuffle(leaf(node)), node)
     val after = GrowingShuffle.of(before, growth = 4)
     assert(after.outputPartitioning == before.outputPartitioning && after.child == before.child)

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
 import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.types.LongType
 
-/** Plans that are looked at and never run: no session. */
+/** Plans that are read and never run: no session. */
 private[core] object PlanStubs {
 
   val column: Attribute = AttributeReference("n", LongType)()

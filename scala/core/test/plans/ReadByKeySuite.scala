@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, IsNotNull, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LeafNode, Limit, LogicalPlan, Project, SubqueryAlias, Union}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Relations that a join asks by key, below what a query puts on them. */
+/** Relations that a join reads by key, below projections, filters and names. */
 class ReadByKeySuite extends AnyFunSuite {
   import ReadByKeySuite.ByKey
 
@@ -21,7 +21,7 @@ class ReadByKeySuite extends AnyFunSuite {
     assert(!ReadByKey.isBelow(Union(Seq(relation, relation))))
   }
 
-  test("each of a plan's relations is asked in place, wherever it is") {
+  test("each of a plan's relations is read in place, wherever it is") {
     val plan = Union(Seq(above(relation), Limit(Literal(1), relation), Leaf("other")))
     assert(ReadByKey.inPlace(plan, "for their order").collect { case ByKey(asked) => asked } ==
       Seq.fill(2)("for their order"))

@@ -5,10 +5,10 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Groups of keys, beside a map. */
+/** Groups of keys, compared with a map. */
 class GroupIndexSuite extends AnyFunSuite {
 
-  /** Offers keys to an index and a map, and asks both for the group of each again. */
+  /** Offers keys to an index and a map, and compares the groups of both. */
   private def check[K](keys: Seq[K], index: GroupIndex)(of: K => Int): mutable.Map[K, Int] = {
     val groups = mutable.HashMap.empty[K, Int]
     keys.foreach(key => assert(of(key) == groups.getOrElseUpdate(key, groups.size), key))
@@ -26,9 +26,9 @@ class GroupIndexSuite extends AnyFunSuite {
     Seq[Any](null, Double.NaN, 0.0, 1.5)(random.nextInt(4))
   )
 
-  test("rows of awkward values, met again and again") {
+  test("rows of awkward values, repeated") {
     val (random, index) = (new Random(1), new GroupIndex)
-    // By their text: in Scala NaN is not itself.
+    // By their text: in Scala NaN does not equal itself.
     val keys = Seq.fill(2000)(awkward(random)).groupBy(_.toString).map { case (k, of) =>
       k -> of.head
     }
@@ -39,7 +39,7 @@ class GroupIndexSuite extends AnyFunSuite {
     }
   }
 
-  test("a key is copied: the row that it came in may be overwritten") {
+  test("a key is copied: its row may be overwritten") {
     val index = new GroupIndex
     val a = make("a", 1L, 1.0).copy()
     index.of(make("a", 1L, 1.0))
@@ -84,19 +84,19 @@ class GroupIndexSuite extends AnyFunSuite {
     assert(index.ofNull() == 1 && index.of(0L) == 0 && index.isNull(1) && !index.isNull(0))
   }
 
-  test("numbers about the bound of those that are found without a hash") {
+  test("numbers around the bound of those that are found without a hash") {
     val index = new GroupIndex
     val keys = Seq(4095L, 4096L, 4097L, 0L, -1L, 255L, 256L, 4095L + (1L << 32), Long.MinValue)
     check(keys ++ keys.reverse, index)(index.of)
   }
 
-  test("one key, however often it comes, is one group of few bytes") {
+  test("one key, however often it is repeated, is one group of few bytes") {
     val index = new GroupIndex
     (0 until 100000).foreach(_ => assert(index.of(make("x" * 1000, 1L, null)) == 0))
     assert(index.size == 1 && index.bytes < 10000)
   }
 
-  test("bytes grow with the keys, and with clear all is as at the start") {
+  test("bytes grow with the keys, and clear resets them") {
     val (index, fresh) = (new GroupIndex, new GroupIndex)
     (0 until 20000).foreach(n => index.of(make("x" * 100, n.toLong, null)))
     assert(index.bytes > 20000 * 100)
@@ -107,7 +107,7 @@ class GroupIndexSuite extends AnyFunSuite {
     assert(index.ofNull() == 0 && index.of(7L) == 1)
   }
 
-  /** The number whose hash of 64 bits is this: MurmurHash3's finalizer undone. */
+  /** The number with this 64-bit hash: the inverse of MurmurHash3's finalizer. */
   private def withHash(hash: Long): Long = {
     def inverse(odd: Long): Long = Iterator.iterate(odd)(x => x * (2 - odd * x)).drop(6).next()
     def unshift(h: Long): Long = h ^ (h >>> 33)

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeRow}
 import org.apache.spark.sql.types.{BinaryType, BooleanType, CalendarIntervalType, DateType, DecimalType, DoubleType, IntegerType, LongType, StringType, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Keys of any shape by their groups, and the keys of rows. */
+/** Groups of keys of any shape, and the keys of rows. */
 class KeyIndexSuite extends AnyFunSuite {
 
   private def indexOf(ddl: String): KeyIndex = {
@@ -19,7 +19,7 @@ class KeyIndexSuite extends AnyFunSuite {
     (if (ddl.isEmpty) Nil else StructType.fromDDL(ddl)).map(f =>
       AttributeReference(f.name, f.dataType)())
 
-  /** Keys with their values, in an order of which each comes several times. */
+  /** Offers keys with their values, each several times. */
   private def check(ddl: String, values: Seq[Seq[Any]]): Unit = {
     val (index, make) = (indexOf(ddl), RowMaker(ddl))
     val groups = mutable.LinkedHashMap.empty[UnsafeRow, Int]
@@ -42,7 +42,7 @@ class KeyIndexSuite extends AnyFunSuite {
     check("d DECIMAL(18,2)", Seq(Seq(null), Seq(BigDecimal("0.00")), Seq(BigDecimal("-1.50"))))
   }
 
-  test("floats are told apart by their bits: normalising them is the caller's") {
+  test("floats are compared by their bits: the caller normalises them") {
     check("d DOUBLE", Seq(Seq(null), Seq(0.0), Seq(-0.0), Seq(Double.NaN), Seq(1.0 / 0)))
   }
 
@@ -67,7 +67,7 @@ class KeyIndexSuite extends AnyFunSuite {
     assert(!KeyIndex.isNumber(attributes("a BIGINT, b BIGINT")) && !KeyIndex.isNumber(Nil))
   }
 
-  test("an integer as a word is what a row has of it") {
+  test("an integer as a word equals its word in a row") {
     val make = RowMaker("n INT")
     Seq(0, 1, -1, Int.MinValue, Int.MaxValue).foreach { n =>
       assert(KeyIndex.word(n) == make(n).getLong(0))
@@ -96,7 +96,7 @@ class KeyIndexSuite extends AnyFunSuite {
     }
   }
 
-  test("a reader says which column its rows have not, and makes binary rows of others") {
+  test("a reader names a missing column, and converts other rows to binary rows") {
     val (of, other) = (attributes("a BIGINT, b BIGINT"), attributes("c BIGINT").head)
     assert(intercept[IllegalArgumentException](KeyReader.placeOf(other, of))
       .getMessage.contains(s"$other is none of ${of.mkString(", ")}"))

@@ -3,12 +3,12 @@ package io.firesteel.core.rows
 import org.apache.spark.sql.firesteel.SmallTasks
 import org.scalatest.funsuite.AnyFunSuite
 
-/** A budget out of a task's memory. */
+/** A budget from a task's memory. */
 class MemoryBudgetSuite extends AnyFunSuite {
 
   private val mega = TaskMemoryBudget.step
 
-  test("bytes are asked for in steps, and what is held already costs no call") {
+  test("memory is reserved in steps, and memory that is held costs no call") {
     val (memory, _) = SmallTasks.memory(10 * mega)
     val budget = new TaskMemoryBudget(memory, Long.MaxValue)
     assert(budget.hold(0) && memory.getMemoryConsumptionForThisTask == 0)
@@ -18,7 +18,7 @@ class MemoryBudgetSuite extends AnyFunSuite {
     assert(budget.hold(5) && budget.peak == 2 * mega)
   }
 
-  test("what is refused is not held, and what was held before stays") {
+  test("refused memory is not held, and memory held before stays") {
     val (memory, _) = SmallTasks.memory(10 * mega)
     val budget = new TaskMemoryBudget(memory, Long.MaxValue)
     assert(budget.hold(9 * mega) && !budget.hold(10 * mega + 1))
@@ -32,7 +32,7 @@ class MemoryBudgetSuite extends AnyFunSuite {
     assert(budget.hold(100) && !budget.hold(101) && budget.hold(100))
   }
 
-  test("what is given back is there for others") {
+  test("released memory is available to others") {
     val (memory, _) = SmallTasks.memory(10 * mega)
     val (one, other) =
       (new TaskMemoryBudget(memory, Long.MaxValue), new TaskMemoryBudget(memory, Long.MaxValue))
@@ -44,7 +44,7 @@ class MemoryBudgetSuite extends AnyFunSuite {
     assert(one.peak == 8 * mega)
   }
 
-  test("it gives nothing back when another consumer asks") {
+  test("it releases nothing when another consumer asks") {
     val (memory, _) = SmallTasks.memory(4 * mega)
     val (one, other) =
       (new TaskMemoryBudget(memory, Long.MaxValue), new TaskMemoryBudget(memory, Long.MaxValue))
@@ -59,7 +59,7 @@ class MemoryBudgetSuite extends AnyFunSuite {
     assert(budget.hold(4 * mega) && !budget.hold(5 * mega))
   }
 
-  test("a task's budget is given back when it ends, also by an error") {
+  test("a task's budget is released when it ends, even by an error") {
     val (memory, _) = SmallTasks.memory(8 * mega)
     SmallTasks.running(memory) {
       assert(TaskMemoryBudget.ofThisTask(Long.MaxValue).hold(3 * mega))

@@ -9,7 +9,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DoubleType, LongType, StringType}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Aggregates whose rows are taken in parts, against the same over Scala's collections. */
+/** Aggregates in parts, compared with the same over Scala's collections. */
 class MergeableAggregatesSuite extends AnyFunSuite {
 
   private val (n, d, s) = (
@@ -28,7 +28,7 @@ class MergeableAggregatesSuite extends AnyFunSuite {
   private def call(f: AggregateFunction, filter: Option[Expression] = None) =
     AggregateExpression(f, Complete, isDistinct = false, filter)
 
-  /** Without objects: buffers of one size. */
+  /** Without objects: buffers of fixed size. */
   private val fixed: Seq[(AggregateExpression, Values => Any)] = Seq(
     call(Count(Seq(n))) -> (of[Long](_, 0).size.toLong),
     call(Sum(n)) -> (rows => orNull(of[Long](rows, 0))(_.sum)),
@@ -38,7 +38,7 @@ class MergeableAggregatesSuite extends AnyFunSuite {
     call(Max(d)) -> (rows => orNull(of[Double](rows, 1))(_.max(DoubleOrder)))
   )
 
-  /** With strings, and with objects that functions keep. */
+  /** With strings, and with functions that keep objects. */
   private val others: Seq[(AggregateExpression, Values => Any)] = Seq(
     call(Min(s)) -> (rows => orNull(of[String](rows, 2))(_.min)),
     call(CollectList(s)) -> (of[String](_, 2)),
@@ -83,7 +83,7 @@ class MergeableAggregatesSuite extends AnyFunSuite {
     }
   }
 
-  /** Parts of the rows in order, each merged into the first in one of the ways there are. */
+  /** The rows in parts, each part merged into the first in one of all ways. */
   private def inParts(calls: Seq[(AggregateExpression, Values => Any)]): Unit = {
     val (random, aggregates) = (new Random(6), new MergeableAggregates(calls.map(_._1), input))
     (1 to 60).foreach { round =>
@@ -100,7 +100,7 @@ class MergeableAggregatesSuite extends AnyFunSuite {
             val again = aggregates.bufferOf(state, all.copy())
             aggregates.merge(all, aggregates.state(again))
         }
-        // What is written down is not lost for who goes on with it.
+        // A buffer that was written as a state can be continued.
         if (round % 2 == 0) all = aggregates.bufferOf(aggregates.state(all).copy())
       }
       check(aggregates, all, parts.flatten, calls)
@@ -119,7 +119,7 @@ class MergeableAggregatesSuite extends AnyFunSuite {
     }
   }
 
-  test("which buffers are of one size, and which have objects") {
+  test("buffers of fixed size, and buffers with objects") {
     def aggregates(calls: Seq[(AggregateExpression, Values => Any)]) =
       new MergeableAggregates(calls.map(_._1), input)
     assert(aggregates(fixed).isFixed && !aggregates(fixed).hasObjects)
@@ -127,7 +127,7 @@ class MergeableAggregatesSuite extends AnyFunSuite {
     assert(aggregates(Nil).isFixed && aggregates(Nil).stateAttributes.isEmpty)
   }
 
-  test("buffers share nothing: each new one is of no rows") {
+  test("buffers share nothing: each new one is empty") {
     val calls = fixed ++ others
     val aggregates = new MergeableAggregates(calls.map(_._1), input)
     val (one, other) = (aggregates.newBuffer(), aggregates.newBuffer())
@@ -140,7 +140,7 @@ class MergeableAggregatesSuite extends AnyFunSuite {
     check(aggregates, one, Seq(Seq(5L, 1.5, "x"), Seq(7L, 1.5, "y")), calls)
   }
 
-  test("a buffer of a row that is overwritten keeps what it had") {
+  test("a buffer keeps its content when its input row is overwritten") {
     val aggregates = new MergeableAggregates(others.map(_._1), input)
     val buffer = aggregates.newBuffer()
     val rows = Seq("b", "a", "c").map(text => Seq[Any](1L, null, text))

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.GenerateOrdering
 import org.apache.spark.sql.types.StructType
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Numbers that sort as rows do, beside Spark's own order of the rows. */
+/** Numbers that sort as rows do, compared with Spark's own order of the rows. */
 class OrderPrefixSuite extends AnyFunSuite {
 
   private def decimals(texts: String*): Seq[Any] = texts.map(BigDecimal(_))
@@ -71,7 +71,7 @@ class OrderPrefixSuite extends AnyFunSuite {
     assert(numbers.head == prefix.edge || numbers.forall(_ == 0L), "or the type has no number")
     for (a <- rows.indices; b <- rows.indices) {
       val (byRow, byNumber) = (ordering.compare(rows(a), rows(b)), numbers(a).compare(numbers(b)))
-      // Less than in one is less or equal in the other.
+      // Less in one order is less or equal in the other.
       assert(byRow.sign * byNumber.sign >= 0, s"$order: ${rows(a)} and ${rows(b)}")
       if (prefix.decisive && byNumber == 0 && numbers(a) != prefix.edge) assert(byRow == 0)
     }

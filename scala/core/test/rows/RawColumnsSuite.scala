@@ -13,13 +13,13 @@ class RawColumnsSuite extends AnyFunSuite {
   private val (d, v) = (AttributeReference("d", DoubleType)(), AttributeReference("v", LongType)())
   private val rows = LocalRelation(d, v)
 
-  /** A key that is computed of a column and keeps its id. */
+  /** A key that is computed from a column and keeps its id. */
   private val computed: NamedExpression = Alias(Multiply(d, Literal(1.0)), "d")(d.exprId)
 
   private def max(column: AttributeReference) =
     AggregateExpression(Max(column), Complete, isDistinct = false, filter = None)
 
-  test("a function that reads the column of a computed key reads it under a name of its own") {
+  test("a function reads the column of a computed key under another name") {
     val raw = RawColumns.of(Seq(computed), Seq(max(d), max(v)))
     val below = raw.below(rows)
     val copy = below.output.last
@@ -34,7 +34,7 @@ class RawColumnsSuite extends AnyFunSuite {
     assert(raw.over(sum).filter.contains(copy), "filters read columns, too")
   }
 
-  test("where no function reads such a column all stays as it is") {
+  test("if no function reads such a column, nothing changes") {
     Seq(RawColumns.of(Seq(computed), Seq(max(v))), RawColumns.of(Seq(d), Seq(max(d)))).foreach {
       raw =>
         assert(raw.below(rows) eq rows)
@@ -42,7 +42,7 @@ class RawColumnsSuite extends AnyFunSuite {
     }
   }
 
-  test("which values are taken as words, and how") {
+  test("values that are read as words") {
     val words = Seq(LongType, TimestampType, TimestampNTZType, IntegerType, DateType)
     assert(words.forall(RowCode.isWord))
     assert(!Seq(BooleanType, ByteType, DoubleType, StringType).exists(RowCode.isWord))
@@ -51,7 +51,7 @@ class RawColumnsSuite extends AnyFunSuite {
     assert(RowCode.word(DateType, code) == s"${classOf[KeyIndex].getName}.word(x)")
   }
 
-  test("a binary row is built of the columns' variables, in the order asked for") {
+  test("a binary row is built from the columns' variables, in the requested order") {
     val ctx = new CodegenContext
     val variables =
       Seq(

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, StructType}
 
-/** Makes binary rows of Scala's values, in one buffer. */
+/** Builds binary rows from Scala values, in one buffer. */
 final private[core] class RowMaker(val schema: StructType) {
 
   private[this] val types: Array[DataType] = schema.map(_.dataType).toArray
@@ -13,7 +13,7 @@ final private[core] class RowMaker(val schema: StructType) {
 
   def apply(values: Any*): UnsafeRow = toRow(internal(values))
 
-  /** The same as no binary row. */
+  /** The same as a generic row. */
   def internal(values: Seq[Any]): InternalRow =
     InternalRow.fromSeq(values.zip(converters).map { case (value, to) => to(value) })
 }

@@ -6,16 +6,19 @@ import org.apache.spark.{SparkConf, TaskContext, TaskContextImpl}
 import org.apache.spark.executor.TaskMetrics
 import org.apache.spark.memory.{TaskMemoryManager, UnifiedMemoryManager}
 
-/** Tasks with so much execution memory, without a session: what Spark keeps to itself. */
+/**
+ * Tasks with a given amount of execution memory, without a session; Spark's classes for it are
+ * private.
+ */
 object SmallTasks {
 
-  /** The memory of two tasks that share so many bytes. */
+  /** The memory managers of two tasks that share so many bytes. */
   def memory(bytes: Long): (TaskMemoryManager, TaskMemoryManager) = {
     val all = new UnifiedMemoryManager(new SparkConf(false), bytes, 0L, 1)
     (new TaskMemoryManager(all, 0L), new TaskMemoryManager(all, 1L))
   }
 
-  /** Runs `body` as a task, and what is done when a task ends. */
+  /** Runs `body` as a task, then the task's completion listeners. */
   def running[T](memory: TaskMemoryManager)(body: => T): T = {
     val (properties, metrics, cpus) = (new Properties, TaskMetrics.empty, BigDecimal(1))
     val task =

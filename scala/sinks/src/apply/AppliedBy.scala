@@ -7,12 +7,12 @@ import scala.util.Try
 import org.apache.spark.SparkContext
 
 /**
- * Who applies which micro-batch.
+ * The writer of a micro-batch.
  *
  * @param query the streaming query's id, which its checkpoint keeps, or a name that the user gave
- * @param isNamed whether the user gave it
- * @param id the streaming query's id, where it can be seen
- * @param run the run of the streaming query, which is another after a restart
+ * @param isNamed whether the user gave a name
+ * @param id the streaming query's id, if it is visible here
+ * @param run the id of the query's run, which changes at a restart
  */
 final private[sinks] case class AppliedBy(
     query: String,
@@ -26,12 +26,12 @@ final private[sinks] case class AppliedBy(
 
 private[sinks] object AppliedBy {
 
-  // Spark sets both on the thread that runs a micro-batch; a Connect server runs a client's
-  // function on another.
+  // Spark sets both on the thread that runs a micro-batch. A Connect server runs a client's
+  // function on another thread.
   private val queryIdKey = "sql.streaming.queryId"
   private val batchIdKey = "streaming.sql.batchId"
 
-  // Spark runs the jobs of a query as a group, whose id is that of the run.
+  // Spark runs the jobs of a query in a job group whose id is the run's.
   private val runIdKey = "spark.jobGroup.id"
 
   def of(options: ApplyOptions, context: SparkContext): AppliedBy = {
@@ -39,7 +39,7 @@ private[sinks] object AppliedBy {
     Option(context.getLocalProperty(batchIdKey)).filter(_ != options.batch.toString).foreach {
       batch => throw ApplyErrors.otherBatch(options.batch, batch)
     }
-    // A user's function may have set a group of its own.
+    // A user's function may have set its own job group.
     val run = running.flatMap(_ => Option(context.getLocalProperty(runIdKey)))
       .filter(id => Try(UUID.fromString(id)).isSuccess)
     options.query.map(AppliedBy(_, isNamed = true, options.batch, running, run))
@@ -49,18 +49,18 @@ private[sinks] object AppliedBy {
 }
 
 /**
- * A micro-batch that a target has.
+ * The last micro-batch that a target has of one query.
  *
- * @param id of the streaming query that it was of: numbers of another one say nothing beside it
+ * @param id the streaming query's id; the numbers of another query are not comparable
  */
 final private[sinks] case class Done(batch: Long, id: Option[String])
 
 /**
- * What a target has: the last micro-batch of each query that writes to it.
+ * The progress of a target: the last micro-batch of each query that writes to it.
  *
- * After a crash Spark repeats the micro-batch that had not ended, with the same number and the same
- * input, and no other: so one that the target has is passed over, and an earlier one is of another
- * checkpoint.
+ * After a crash Spark repeats the unfinished micro-batch, with the same number and the same input,
+ * and no other one. So a micro-batch with the number of the last one is skipped, and an earlier
+ * number comes from another checkpoint.
  */
 final private[sinks] case class Progress(target: String, last: Map[String, Done]) {
 

@@ -2,7 +2,7 @@ package io.firesteel.sinks.apply
 
 import io.firesteel.core.errors.{FiresteelAnalysisException, FiresteelException}
 
-/** What applying changes raises. Each says what was found and what to do; nothing was applied then. */
+/** The errors of this room. Nothing of the micro-batch was applied to the target. */
 private[sinks] object ApplyErrors {
 
   def badOption(option: String, value: String, expected: String): Throwable =

@@ -11,14 +11,14 @@ import org.apache.spark.network.util.JavaUtils
  * The options of `firesteel-table`, checked.
  *
  * @param keys columns that identify a row of the target
- * @param kind the column of row kinds; none to look for it by its usual names
- * @param batch the micro-batch's number
- * @param query who writes, when the user names it
- * @param upserts whether the changelog has no update-before rows
- * @param path the folder, when the target is one
- * @param buckets into how many parts a new folder's rows are split
- * @param retentionMillis how long files stay that no version needs any more
- * @param database the options that are the JDBC driver's and Spark's
+ * @param kind the row kind column; none to search it by its usual names
+ * @param batch the number of the micro-batch
+ * @param query the writer's name, if the user gave one
+ * @param upserts whether the changelog has no `-U` rows
+ * @param path the folder, if the target is one
+ * @param buckets number of buckets of a new folder
+ * @param retentionMillis how long replaced files are kept
+ * @param database the options of the JDBC driver and of Spark's JDBC source
  */
 final private[sinks] case class ApplyOptions(
     keys: Seq[String],
@@ -31,7 +31,7 @@ final private[sinks] case class ApplyOptions(
     retentionMillis: Long,
     database: Map[String, String]) {
 
-  /** Without the options, which hold passwords. */
+  /** Without the database options, which contain passwords. */
   override def toString: String = s"ApplyOptions(${keys.mkString(", ")}, batch $batch)"
 }
 
@@ -49,7 +49,7 @@ private[sinks] object ApplyOptions {
 
   private val known = Seq(keys, kind, batch, query, upserts, buckets, retention)
 
-  /** A reader's patience: who has begun to read a version finds its files that long. */
+  /** A reader of an earlier version finds its files for this time. */
   private val defaultRetention = "10min"
 
   def of(written: Map[String, String]): ApplyOptions = {
@@ -73,7 +73,7 @@ private[sinks] object ApplyOptions {
     )
   }
 
-  /** A list of JSON, or names between commas. */
+  /** A JSON array, or names separated by commas. */
   private def names(text: String): Seq[String] = {
     val all =
       if (text.trim.startsWith("[")) {

@@ -12,13 +12,13 @@ import org.apache.spark.sql.types.{StringType, StructField, StructType}
  * The changes of one micro-batch.
  *
  * @param rows the data columns, named `c0`, `c1`, ..., and last `kind`
- * @param schema the data columns as the user names them
+ * @param schema the data columns with the user's names
  * @param keys places of the columns that identify a row of the target
- * @param upserts whether updates come without the row that they replace
- * @param tellsBefore whether the changelog says of itself that they come with it, so that a batch
- *   without these rows has lost them to a filter, as it may
- * @param identified whether the changelog says of itself that the keys tell its rows apart: then no two
- *   rows have a key at a time, and a key may come anew that the query has forgotten
+ * @param upserts whether updates have no `-U` row
+ * @param tellsBefore whether the changelog's metadata promises `-U` rows: a batch without them has
+ *   lost them to a filter, which is correct
+ * @param identified whether the changelog's metadata says that the keys identify its rows: then no
+ *   key has two rows at a time, and an insert may replace a row whose state has expired
  */
 final private[sinks] case class ChangeSet(
     rows: DataFrame,
@@ -33,10 +33,10 @@ final private[sinks] case class ChangeSet(
 
 private[sinks] object ChangeSet {
 
-  /** The name of the column of kinds in [[ChangeSet.rows]]. */
+  /** The name of the row kind column in [[ChangeSet.rows]]. */
   val kindColumn: String = "kind"
 
-  /** Where kinds are looked for: what people call the column, and what Spark does. */
+  /** Default names of the row kind column: usual names, and Spark's own for `row_kind()`. */
   private val usualNames = Seq("op", "row_kind()", "row_kind")
 
   def of(data: DataFrame, options: ApplyOptions): ChangeSet = {
@@ -52,7 +52,7 @@ private[sinks] object ChangeSet {
     val told = ChangelogMetadata.of(fields(kind).metadata)
     val upserts =
       options.upserts || MicroBatch.isAsGiven(data) && isOfNewestRows(fields(kind), keys)
-    // Of a row that has left what a filter keeps, nothing would be said.
+    // Without `-U` rows, a row that no longer passes the user's filter would stay in the target.
     if (!upserts && told.exists(!_.updateBefore)) throw ApplyErrors.noUpdateBefore()
     val columns = others.zipWithIndex.map { case (from, i) => plain(fields(from), from).as(s"c$i") }
     ChangeSet(
@@ -66,7 +66,7 @@ private[sinks] object ChangeSet {
     )
   }
 
-  /** Whether the keys contain one by which the changelog tells its rows apart. */
+  /** Whether the keys contain an upsert key of the changelog. */
   private def tellApart(
       told: ChangelogMetadata,
       names: Seq[Option[String]],
@@ -77,8 +77,8 @@ private[sinks] object ChangeSet {
   }
 
   /**
-   * Whether the changelog says of itself that it has each key's newest row alone, by just these keys: by
-   * others, a row that moves from one to another would stay at both.
+   * Whether the changelog's metadata says that it has each key's newest row only, by exactly these
+   * keys. With other keys, a row that moves to another key would stay at the old one as well.
    */
   private def isOfNewestRows(kind: StructField, keys: Seq[String]): Boolean = {
     val same = SQLConf.get.resolver
@@ -91,7 +91,7 @@ private[sinks] object ChangeSet {
     }
   }
 
-  /** Whether rows were left out by what kind they are of: both sides of an update are not judged alike. */
+  /** Whether a filter reads the row kind: it may remove one side of an update. */
   private def choosesKinds(data: DataFrame): Boolean = executionOf(data).analyzed.exists {
     case Filter(condition, _) =>
       condition.references.exists(column => ChangelogMetadata.of(column.metadata).isDefined)
@@ -115,8 +115,8 @@ private[sinks] object ChangeSet {
   }
 
   /**
-   * Strings are told apart by their bytes, as the targets do it: a group of a collation's equal
-   * strings would lose the update from one to another.
+   * Strings are compared by their bytes, as the targets compare them: a group of equal collated
+   * strings would lose an update from one to another.
    */
   private def plain(field: StructField, place: Int): Column =
     if (typeOf(field) == field.dataType) col(s"_$place")

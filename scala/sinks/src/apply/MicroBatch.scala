@@ -11,12 +11,12 @@ import org.apache.spark.sql.execution.LogicalRDD
 import org.apache.spark.sql.execution.streaming.state.StateStoreRDD
 import org.apache.spark.sql.firesteel.executionOf
 
-/** What a DataFrame is that `foreachBatch` has given, or was made of. */
+/** How a DataFrame was made from the micro-batch that `foreachBatch` passed. */
 private[apply] object MicroBatch {
 
   /**
-   * Whether these are a changelog's rows as its operators gave them, under their own names: what their
-   * columns say of them holds. Columns keep what they say also in files, and of rows that were sorted.
+   * Whether these are the rows of a changelog's operators, in their order and with their names, so
+   * that the metadata of their columns holds. Columns keep metadata in files, and after a sort.
    */
   def isAsGiven(data: DataFrame): Boolean =
     asGiven(executionOf(data).analyzed).exists(batch => isOfState(Seq(batch.rdd)))
@@ -30,8 +30,8 @@ private[apply] object MicroBatch {
   }
 
   /**
-   * What the columns of these rows were called when the changelog's operators gave them, those that are
-   * what they were; none where the rows are others than some of those. Rows may have been left out.
+   * The original name of each column that comes unchanged from the changelog's operators. None if
+   * the rows may be others than theirs. A filter between is allowed.
    */
   def namesGiven(data: DataFrame): Seq[Option[String]] = {
     val plan = executionOf(data).analyzed
@@ -47,7 +47,7 @@ private[apply] object MicroBatch {
     case _ => None
   }
 
-  /** Not through shuffles: behind one, rows have another order than that in which state told them. */
+  /** Not through shuffles: they change the order in which the operators emitted the rows. */
   @tailrec
   private def isOfState(rdds: Seq[RDD[_]]): Boolean =
     if (rdds.isEmpty) false

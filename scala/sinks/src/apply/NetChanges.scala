@@ -5,19 +5,21 @@ import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.functions.{coalesce, col, first, lit, max, max_by, min, monotonically_increasing_id, shiftright, struct, sum, to_json, when}
 
 /**
- * What a micro-batch does to each key of the target: at most one new row, or that the row goes.
+ * The net change of a micro-batch per key of the target: at most one new row, or a deletion.
  *
- * The changes of one key may come from several tasks, in no order: the key of the target need not be
- * what the query's operators are shuffled by. A changelog that has each update's row before needs
- * none: as a bag, the rows that came less those that went, whichever way round, is what changed. A
- * row that moves from one key to another goes at the one and comes at the other. Where a row comes and
- * none goes, the target must have none of that key: another micro-batch may have brought one.
+ * The changes of one key may come from several tasks, in no order: the target's key may differ from
+ * the columns by which the query's operators are distributed. A changelog with `-U` rows needs no
+ * order: the multiset of inserts less the multiset of retractions is the net change. A row that
+ * moves from one key to another is retracted at one and inserted at the other. If a key has an
+ * insert and no retraction, the target must not have that key: an earlier micro-batch may have
+ * inserted it.
  *
- * Without the rows before, the last change of a key counts, and all of them must come from one task.
+ * Without `-U` rows the last change of a key counts, and all changes of a key must come from one
+ * task.
  */
 private[sinks] object NetChanges {
 
-  // The columns of the result: what to do, the new row, the key, and what is wrong with it.
+  // The columns of the result: the action, the new row, the key, and the problem found.
   val action: String = "action"
   val row: String = "row"
   val key: String = "key"
@@ -30,7 +32,7 @@ private[sinks] object NetChanges {
   val remove: Int = -1
   val nothing: Int = 0
 
-  /** To put a row of a key that the target must not have. */
+  /** Insert a row whose key the target must not have. */
   val add: Int = 2
 
   private val came = Seq(RowKind.Insert, RowKind.UpdateAfter).map(k => RowKind.names(k.toInt))
@@ -43,7 +45,7 @@ private[sinks] object NetChanges {
     val all = columns(changes)
     val keys = changes.keys.map(i => col(s"c$i"))
     val weight = col("weight")
-    // One shuffle: rows that are equal have equal keys.
+    // One shuffle is enough: equal rows have equal keys.
     val byRow = changes.rows
       .repartition(keys: _*)
       .groupBy(all: _*)
@@ -136,10 +138,10 @@ private[sinks] object NetChanges {
   )
 }
 
-/** What can be wrong with the changes of a key, as a number that tasks report. */
+/** Problems with the changes of a key, as numbers that tasks report. */
 private[sinks] object Problem {
   val none: Int = 0
-  val nullKey: Int = 1 // only where the target cannot tell rows without a key apart
+  val nullKey: Int = 1 // an error only if the target allows several rows with the same null key
   val kind: Int = 2
   val notAKey: Int = 3
   val noOrder: Int = 4

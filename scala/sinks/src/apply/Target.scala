@@ -5,13 +5,13 @@ import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.execution.LogicalRDD
 import org.apache.spark.sql.firesteel.executionOf
 
-/** A table that changes are applied to. */
+/** A table to which changes are applied. */
 private[sinks] trait Target {
 
-  /** What tells it from others. */
+  /** Identifies the target. */
   protected def place: String
 
-  /** Applies a micro-batch, or passes it over when the target has it. */
+  /** Applies a micro-batch, or skips it if the target has it. */
   final def write(changes: ChangeSet, by: AppliedBy): Unit = {
     val known = progress()
     if (known.has(by)) {
@@ -30,8 +30,8 @@ private[sinks] trait Target {
   protected def apply(changes: ChangeSet, by: AppliedBy): Unit
 
   /**
-   * Operators with state keep what a micro-batch has changed when its rows are read to the end, and a
-   * repeated one must leave its state behind as any other.
+   * Reads all rows without applying them. Stateful operators commit their state when their rows
+   * were read to the end, and a repeated micro-batch must commit its state, too.
    */
   private def consume(changes: ChangeSet): Unit =
     changes.rows.write.format("noop").mode("overwrite").save()
@@ -39,15 +39,15 @@ private[sinks] trait Target {
 
 private[sinks] object Target {
 
-  /** What has been made of the micro-batch that a run has come to, to be applied to a target. */
+  /** The rows that were made of a run's current micro-batch for a target. */
   final private case class Made(batch: Long, rows: LogicalPlan)
 
   private val last: Cache[(String, String, String), Made] =
     Caffeine.newBuilder().maximumSize(1000).build()
 
   /**
-   * Whether these are made of the micro-batch as those that came to the target before, in this run, if any
-   * did. The same may come again: a function may try more than once.
+   * Whether this run has applied rows with the same plan to the target in this micro-batch, or none
+   * yet. The same rows may come again: a function may retry.
    */
   private def areTheSame(place: String, by: AppliedBy, changes: ChangeSet): Boolean =
     by.run.forall { run =>

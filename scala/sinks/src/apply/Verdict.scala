@@ -1,11 +1,12 @@
 package io.firesteel.sinks.apply
 
 /**
- * What tasks say of the changes they have seen, before any of them is applied.
+ * A summary of the changes that tasks have seen, before any of them is applied.
  *
- * @param removed of these rows that go
- * @param added of these rows of which the target must not have the key
- * @param problem the gravest [[Problem]], and what it is about
+ * @param staged number of net changes
+ * @param removed number of deletions among them
+ * @param added number of inserts among them whose key the target must not have
+ * @param problem the gravest [[Problem]], with its detail
  */
 final private[sinks] case class Verdict(
     staged: Long,
@@ -28,7 +29,7 @@ final private[sinks] case class Verdict(
       befores + other.befores)
   }
 
-  /** @param nullsAreKeys whether the target holds at most one row for a key with nulls */
+  /** @param nullsAreKeys whether the target has at most one row per key with nulls */
   def require(changes: ChangeSet, target: String, nullsAreKeys: Boolean): Unit = {
     problem match {
       case Problem.kind => throw ApplyErrors.unknownKind(detail)
@@ -38,7 +39,7 @@ final private[sinks] case class Verdict(
         throw ApplyErrors.nullKey(detail, target, changes.keyNames)
       case _ => ()
     }
-    // Every update has its row before, or the changelog has none at all.
+    // Either every update has its `-U`, or the changelog has none at all.
     if (updates > 0 && befores == 0 && !changes.upserts && !changes.tellsBefore) {
       throw ApplyErrors.noUpdateBefore()
     }

@@ -11,16 +11,16 @@ import org.apache.hadoop.fs.{FileAlreadyExistsException, FileSystem, Path}
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
 
 /**
- * The versions of a folder's table, a file each: the one with the highest number is what the table is.
+ * The versions of a folder's table, one file each. The highest number is the current version.
  *
- * A version appears whole or not at all, as the logs of Spark's checkpoints do, and none is ever
- * replaced: on a local disk a file cannot be replaced through Hadoop without a moment in which it is
- * not there.
+ * A version appears whole or not at all, as in the logs of Spark's checkpoints. Versions are never
+ * overwritten: on a local disk Hadoop cannot replace a file without a moment in which it does not
+ * exist.
  */
 final private[folder] class FolderLog(folder: Path, conf: Configuration) {
   import FolderLog._
 
-  /** Where the versions are. */
+  /** The folder of the versions. */
   val path: Path = new Path(folder, "_versions")
 
   private lazy val files = CheckpointFileManager.create(path, conf)
@@ -28,7 +28,7 @@ final private[folder] class FolderLog(folder: Path, conf: Configuration) {
   def fileSystem: FileSystem = folder.getFileSystem(conf)
 
   def newest(): Option[FolderVersion] =
-    // A version that a writer has meanwhile replaced may be gone: then there is a newer one.
+    // A writer may have removed the version meanwhile: then there is a newer one.
     Iterator.continually(numbers().maxOption).take(attempts).map(_.map(n => (n, read(n)))).find {
       case Some((_, None)) => false
       case _ => true
@@ -40,7 +40,7 @@ final private[folder] class FolderLog(folder: Path, conf: Configuration) {
       })
     catch { case _: java.io.FileNotFoundException => None }
 
-  /** Makes this version the newest; fails when there is one of its number. */
+  /** Commits this version as the newest; fails if its number exists. */
   def commit(version: FolderVersion): Unit = {
     if (!files.exists(path)) files.mkdirs(path)
     val meanwhile = ApplyErrors.writtenMeanwhile(folder.toString, version.number)
@@ -58,7 +58,9 @@ final private[folder] class FolderLog(folder: Path, conf: Configuration) {
     }
   }
 
-  /** Removes versions before this one that are older than `millis`, and what dead writers left. */
+  /**
+   * Removes earlier versions that are older than `millis`, and unfinished files of dead writers.
+   */
   def forget(before: Long, millis: Long): Unit = {
     val old = System.currentTimeMillis() - millis
     files.list(path)

@@ -14,9 +14,10 @@ import org.apache.spark.sql.types.StructType
 /**
  * A folder of Parquet files.
  *
- * Rows are split by their keys into buckets, and a micro-batch writes anew those of which a row
- * changes, then commits a version that names the files of all. A crash before the commit leaves files
- * that no version names, one after it the number of the micro-batch, with the version.
+ * Rows are distributed by their keys into buckets. A micro-batch rewrites the buckets whose rows
+ * change, then commits a version that names the files of all buckets. A crash before the commit
+ * leaves files that no version names. After the commit, the version has the number of the
+ * micro-batch.
  */
 final private[sinks] class FolderTarget(session: SparkSession, path: String, options: ApplyOptions)
   extends Target {
@@ -42,7 +43,7 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
   override protected def apply(changes: ChangeSet, by: AppliedBy): Unit = {
     val before = log.newest().getOrElse(first(changes))
     requireSame(before, changes)
-    // One moment for both: what the next version does not name any more must be gone.
+    // One time for both: files that the next version no longer lists must be deleted by then.
     val now = System.currentTimeMillis()
     removeRetired(before, now)
     val own = new Path(data, UUID.randomUUID().toString)
@@ -85,7 +86,7 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
   private def ddl(schema: StructType): String =
     schema.map(f => s"${f.name} ${asNullable(f.dataType).sql}").mkString(", ")
 
-  /** The micro-batch's rows are read once, by this. */
+  /** Reads the micro-batch's rows, once. */
   private def stage(changes: ChangeSet, before: FolderVersion, to: Path): DataFrame = {
     val keys = changes.keys.map(i => col(NetChanges.key).getField(s"c$i"))
     val net = NetChanges(changes)
@@ -117,7 +118,7 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
     (verdict, row.getSeq[Int](7).sorted)
   }
 
-  /** Of a key that the table has, and whose row does not go, no other row can come. */
+  /** An insert needs a key that the table does not have. */
   private def requireNew(
       changes: ChangeSet,
       before: FolderVersion,
@@ -149,7 +150,7 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
   private def sameKey(changes: ChangeSet): Column =
     changes.keys.map(i => col(s"c$i") <=> col(s"k$i")).reduce(_ and _)
 
-  /** Writes the buckets that are touched: what they had and keep, and what comes. */
+  /** Rewrites the touched buckets: rows that stay, and new rows. */
   private def rewrite(
       changes: ChangeSet,
       before: FolderVersion,
@@ -197,15 +198,18 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
   private def due(retired: (String, Long), now: Long): Boolean =
     retired._2 + options.retentionMillis < now
 
-  /** Before the next version, which does not name them any more: a crash between is made good here. */
+  /**
+   * Deletes due files before the next version, which no longer lists them; after a crash in
+   * between, the next try deletes them.
+   */
   private def removeRetired(version: FolderVersion, now: Long): Unit =
     version.retired.filter(due(_, now)).keys.foreach { file =>
       log.fileSystem.delete(new Path(folder, file), false)
     }
 
   /**
-   * Removes what tries that died have left, and old versions. Only after a commit: another writer's try
-   * that is under way cannot commit any more.
+   * Removes files of dead tries, and old versions. Only after a commit: another writer's running
+   * try cannot commit any more.
    */
   private def tidy(version: FolderVersion): Unit = {
     val named = (version.files.values.flatten ++ version.retired.keys).map(tryOf).toSet
@@ -219,14 +223,14 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
     log.forget(version.number, options.retentionMillis)
   }
 
-  /** The folder of the try that has written a file. */
+  /** The folder of the try that wrote a file. */
   private def tryOf(file: String): String = file.split('/')(1)
 }
 
 private[sinks] object FolderTarget {
   private val defaultBuckets = 8
 
-  /** The column by which files are laid out; it is not one of the table's. */
+  /** The column by which files are partitioned; it is not part of the table. */
   private val bucket = "firesteel_bucket"
 }
 

@@ -8,13 +8,13 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * One version of a folder's table: everything a reader or the next micro-batch needs to know.
+ * One version of a folder's table, with everything that a reader or the next micro-batch needs.
  *
- * @param schema the columns, as the changelog has them
+ * @param schema the columns, as in the changelog
  * @param keys names of the columns that identify a row
- * @param buckets into how many parts rows are split, by their keys
- * @param files the files of each bucket that has rows, below the folder
- * @param retired files that are not in this version, and when they were replaced
+ * @param buckets number of buckets, by the hash of the keys
+ * @param files for each bucket with rows, its files, relative to the folder
+ * @param retired files that are not in this version, with the time of their replacement
  * @param last the last micro-batch of each query
  */
 final private[folder] case class FolderVersion(

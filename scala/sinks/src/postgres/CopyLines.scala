@@ -9,8 +9,8 @@ import org.apache.spark.unsafe.types.UTF8String
 /**
  * `COPY ... FROM STDIN` in PostgreSQL's text format: many times faster than inserts.
  *
- * The driver is the user's, and may be in another class loader than this class; its copy interface is
- * therefore called by name.
+ * The user supplies the driver, and its class loader may differ from this class's. So its copy
+ * interface is called by reflection.
  */
 final private[postgres] class CopyLines(connection: Connection, sql: String) {
   import CopyLines._
@@ -48,7 +48,7 @@ final private[postgres] class CopyLines(connection: Connection, sql: String) {
 
   private def separate(): Unit = if (isFirst) isFirst = false else buffer.write('\t')
 
-  /** All that has a meaning in the format is ASCII, which is never part of a longer character. */
+  /** All special characters of the format are ASCII, and no byte of a longer UTF-8 character is. */
   private def escape(bytes: Array[Byte]): Unit = bytes.foreach {
     case '\\' => buffer.write('\\'); buffer.write('\\')
     case '\n' => buffer.write('\\'); buffer.write('n')
@@ -78,7 +78,7 @@ private[postgres] object CopyLines {
     invoke(on, on.getClass.getMethod(method, arguments.map(_.getClass): _*), arguments: _*)
 
   private def invoke(on: AnyRef, method: java.lang.reflect.Method, arguments: AnyRef*): AnyRef = {
-    method.setAccessible(true) // public methods of classes that are not
+    method.setAccessible(true) // public methods of non-public classes
     try method.invoke(on, arguments: _*)
     catch { case e: java.lang.reflect.InvocationTargetException => throw e.getCause }
   }

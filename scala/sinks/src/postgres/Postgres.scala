@@ -15,8 +15,8 @@ import org.apache.spark.sql.execution.datasources.jdbc.{DriverRegistry, JDBCOpti
 import org.apache.spark.sql.jdbc.JdbcDialects
 
 /**
- * Connections to one PostgreSQL, by the options of Spark's JDBC source, from the driver and from
- * tasks. What fails shows no password.
+ * Connections to one PostgreSQL database, by the options of Spark's JDBC source, from the driver
+ * and from tasks. Errors contain no password.
  */
 final private[postgres] class Postgres private (parameters: Map[String, String])
   extends Serializable {
@@ -25,13 +25,13 @@ final private[postgres] class Postgres private (parameters: Map[String, String])
 
   @transient private lazy val options = new JDBCOptions(CaseInsensitiveMap(parameters))
 
-  /** The table as the user names it. */
+  /** The table's name as the user wrote it. */
   def dbtable: String = options.tableOrQuery
 
-  /** The same for people. */
+  /** The table's name for messages. */
   def table: String = secrets.redact(dbtable)
 
-  /** Runs `work` in a transaction, and on a new connection again where a failure may pass. */
+  /** Runs `work` in a transaction; after a transient failure, again on a new connection. */
   def transaction[T](work: Connection => T): T = {
     @tailrec def attempt(left: Int, pause: Long): T = Try(once(work)) match {
       case Success(value) => value
@@ -52,12 +52,12 @@ final private[postgres] class Postgres private (parameters: Map[String, String])
       result
     } catch {
       case NonFatal(e) =>
-        Try(connection.rollback()) // what broke it says more than this
+        Try(connection.rollback()) // the original error says more
         throw e
     }
   }
 
-  /** The same for a task, which Spark repeats if it likes. */
+  /** The same in a task, without retries: Spark repeats tasks. */
   def inTask[T](work: Connection => T): T =
     try once(work)
     catch { case NonFatal(e) if Postgres.chain(e).nonEmpty => throw failed(e) }
@@ -70,8 +70,8 @@ final private[postgres] class Postgres private (parameters: Map[String, String])
   }
 
   /**
-   * Spark's provider for a plain login logs the password when it logs at its most talkative; what is
-   * not a plain login is Spark's.
+   * Opens a plain login without Spark's provider, which logs the password at its finest level. All
+   * other logins use Spark's.
    */
   private def open(): Connection = {
     val dialect = JdbcDialects.get(options.url)
@@ -95,7 +95,10 @@ private[postgres] object Postgres {
   private val firstPause = 100L
   private val driverClass = "org.postgresql.Driver"
 
-  /** Connection, transaction rolled back, resources, the server going down or coming up. */
+  /**
+   * Transient SQLSTATEs: connection lost, transaction rolled back, resources, server shutting down
+   * or starting.
+   */
   private val passing = Seq("08", "40", "53", "57P0")
 
   def apply(options: Map[String, String]): Postgres = {
@@ -109,7 +112,7 @@ private[postgres] object Postgres {
     val driver = written.getOrElse("driver", driverClass)
     try DriverRegistry.register(driver)
     catch { case _: ClassNotFoundException => throw ApplyErrors.noDriver(driver) }
-    // By its name in options, so that tasks find a driver of `spark.jars` too.
+    // Named in the options, so that tasks find a driver of `spark.jars`, too.
     new Postgres(options.filterNot(_._1.equalsIgnoreCase("driver")) + ("driver" -> driver))
   }
 

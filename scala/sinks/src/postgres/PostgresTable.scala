@@ -7,10 +7,10 @@ import java.sql.Connection
 import Postgres.{query, quoted}
 
 /**
- * The table that changes are applied to, as its database describes it.
+ * The target table, as its database describes it.
  *
- * @param columns the table's name of each of the changelog's columns, and its type
- * @param nullsAreKeys whether the unique index allows one row only for a key with nulls
+ * @param columns for each column of the changelog, the table's column and its type
+ * @param nullsAreKeys whether the unique index allows only one row per key with nulls
  */
 final private[postgres] case class PostgresTable(
     schema: String,
@@ -21,10 +21,10 @@ final private[postgres] case class PostgresTable(
 
   def keyColumns: Seq[PostgresColumn] = keys.map(columns)
 
-  /** For SQL. */
+  /** The quoted name with its schema. */
   def qualified: String = in(name)
 
-  /** Another table beside this one. */
+  /** The quoted name of another table in the same schema. */
   def in(other: String): String = s"${quoted(schema)}.${quoted(other)}"
 }
 
@@ -43,7 +43,10 @@ private[postgres] object PostgresTable {
     """SELECT attname, format_type(atttypid, NULL) FROM pg_attribute
       |WHERE attrelid = ?::oid AND attnum > 0 AND NOT attisdropped""".stripMargin
 
-  /** Whole unique indexes, checked row by row; as JSON, for older servers lack the last column. */
+  /**
+   * Unique indexes without conditions, expressions or deferral. The row is read as JSON because
+   * older servers lack the last column.
+   */
   private val uniqueOf =
     """SELECT
       |  (SELECT array_agg(a.attname::text) FROM pg_attribute a

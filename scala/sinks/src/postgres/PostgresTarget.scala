@@ -15,12 +15,13 @@ import org.apache.spark.sql.firesteel.executionOf
 import Postgres.{query, quoted, run, update}
 
 /**
- * A table of PostgreSQL.
+ * A PostgreSQL table.
  *
- * Tasks write the net changes into a staging table of this try alone, so that nothing has to fit into the
- * driver's memory; then one transaction on the driver deletes, upserts, notes the micro-batch's number
- * in `firesteel_applied_batches` and drops the staging table. A crash before its commit leaves the
- * target as it was, one after it leaves a number by which the repeated micro-batch is passed over.
+ * Tasks write the net changes into a staging table of this try, so nothing must fit into the
+ * driver's memory. Then one transaction on the driver deletes, upserts, writes the micro-batch's
+ * number to `firesteel_applied_batches` and drops the staging table. After a crash before the
+ * commit the target is unchanged. After a crash behind the commit, the number shows that the
+ * repeated micro-batch is to be skipped.
  */
 final private[sinks] class PostgresTarget(options: Map[String, String]) extends Target {
   import PostgresTarget._
@@ -64,9 +65,9 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
       verdict.require(changes, postgres.table, table.nullsAreKeys)
       postgres.transaction(merge(_, table, stage, attempts, verdict, by))
     } catch {
-      // What the database has failed at has a cause.
+      // A failure of the database has a cause.
       case e: FiresteelException if e.getCause == null =>
-        // Should this fail, the next try does it; what is wrong with the changes is what to tell.
+        // If this fails, the next try drops it. The error about the changes is the one to report.
         Try(postgres.transaction(run(_, s"DROP TABLE IF EXISTS ${table.in(stage)}")))
         throw e
     }
@@ -74,7 +75,7 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
 
   private def fill(changes: ChangeSet, table: PostgresTable, stage: String): Seq[Staged] = {
     val net = NetChanges(changes)
-    // Of a row that goes the key is all that is needed.
+    // A deletion needs the key only.
     def value(i: Int): Column = {
       val ofRow = col(NetChanges.row).getField(s"c$i")
       if (changes.keys.contains(i)) coalesce(ofRow, col(NetChanges.key).getField(s"c$i")) else ofRow
@@ -90,7 +91,8 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
   }
 
   /**
-   * A commit whose answer was lost with the connection is found by its number when this is tried again.
+   * If the answer of a commit is lost with the connection, the retry finds the commit by its
+   * number.
    */
   private def merge(
       connection: Connection,
@@ -99,7 +101,7 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
       attempts: Array[Long],
       verdict: Verdict,
       by: AppliedBy): Unit = {
-    // The row's lock lets one driver through, should two run the same query.
+    // The row lock admits one driver if two run the same query.
     val _ = update(
       connection,
       s"INSERT INTO ${table.in(applied)} (target, query, batch) VALUES (?, ?, -1) " +
@@ -110,7 +112,7 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
       val mine = s"s.$attempt = ANY (?)"
       val count = query(connection, s"SELECT count(*) FROM $staged WHERE $mine")(attempts)(
         _.getLong(1)).head
-      // The server empties unlogged tables when it recovers from a crash.
+      // The server truncates unlogged tables when it recovers from a crash.
       if (count != verdict.staged) {
         throw ApplyErrors.stagedRowsLost(postgres.table, verdict.staged, count)
       }
@@ -144,14 +146,14 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
         s"DELETE FROM ${table.qualified} AS t USING $staged " +
           s"WHERE $mine AND s.$goes AND $condition AND $same")(attempts)
     }
-    // No index and no hash join serves IS NOT DISTINCT FROM, so it is kept for the few that need it.
+    // IS NOT DISTINCT FROM uses no index and no hash join, so only keys with nulls use it.
     of(keys.map(k => s"s.$k IS NOT NULL").mkString(" AND "), "=")
     if (table.nullsAreKeys) {
       of(keys.map(k => s"s.$k IS NULL").mkString("(", " OR ", ")"), "IS NOT DISTINCT FROM")
     }
   }
 
-  /** Rows of keys that the table must not have: of others no row can come beside the one that is there. */
+  /** Inserts rows whose keys the table must not have; a conflict is an error that names the key. */
   private def add(
       connection: Connection,
       table: PostgresTable,
@@ -201,7 +203,7 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
     )(attempts)
   }
 
-  /** @param lock what to add to hold the rows */
+  /** @param lock the locking clause of the query */
   private def progressOf(
       connection: Connection,
       schema: String,
@@ -226,7 +228,7 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
     val exists =
       query(connection, "SELECT to_regclass(?) IS NOT NULL")(qualified)(_.getBoolean(1)).head
     if (!exists) {
-      // IF NOT EXISTS alone does not keep two from failing who make it at the same time.
+      // IF NOT EXISTS alone does not prevent an error if two create the table at the same time.
       run(connection, s"SELECT pg_advisory_xact_lock(hashtext('$applied'))")
       run(
         connection,
@@ -237,7 +239,7 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
     }
   }
 
-  /** Staging tables of tries that died. A task that still writes to one holds it up for a while. */
+  /** Drops staging tables of dead tries. A task that still writes to one delays this. */
   private def dropLeftOvers(connection: Connection, table: PostgresTable, stem: String): Unit = {
     run(connection, "SET LOCAL lock_timeout = '30s'")
     query(
@@ -258,7 +260,7 @@ private[sinks] object PostgresTarget {
   private val goes = "firesteel_goes"
   private val comes = "firesteel_comes"
 
-  /** Short, for PostgreSQL cuts names at 63 bytes. */
+  /** Short: PostgreSQL truncates names at 63 bytes. */
   private def digest(text: String): String =
     UUID.nameUUIDFromBytes(text.getBytes("UTF-8")).toString.replace("-", "").take(16)
 }

@@ -7,15 +7,15 @@ import org.apache.spark.sql.functions.{array_join, concat, date_format, hex, lit
 import org.apache.spark.sql.types.{ArrayType, BinaryType, BooleanType, DataType, DateType, NumericType, StringType, TimestampNTZType, TimestampType, TimeType}
 
 /**
- * Values as PostgreSQL reads them from text, for whatever type its column has: a string may so become
- * a `uuid`, an enumeration or `jsonb`.
+ * Values as text that PostgreSQL parses for the type of the target's column. So a string can become
+ * a `uuid`, an enum value or `jsonb`.
  */
 private[postgres] object PostgresText {
 
-  /** @param name the column's, for the error */
+  /** @param name the column's name, for the error */
   def of(value: Column, dataType: DataType, name: String): Column = dataType match {
     case ArrayType(element, _) if Files.isAtomic(element) =>
-      // All in quotes, but for nulls: so neither commas nor the word NULL are taken for syntax.
+      // Every element except null is quoted, so that neither commas nor the word NULL are syntax.
       val items = transform(
         value,
         item =>
@@ -27,8 +27,8 @@ private[postgres] object PostgresText {
 
   private def atom(value: Column, dataType: DataType, name: String): Column = dataType match {
     case BinaryType => concat(lit("\\x"), hex(value))
-    // With its offset, so that it is the same instant in a timestamptz; a timestamp takes the
-    // wall clock's time of the session's zone.
+    // With its offset, so a timestamptz gets the same instant; a timestamp gets the wall-clock time
+    // of the session's time zone.
     case TimestampType => concat(value.cast(StringType), date_format(value, "XXXXX"))
     case _: NumericType | BooleanType | _: StringType | DateType | TimestampNTZType | _: TimeType =>
       value.cast(StringType)

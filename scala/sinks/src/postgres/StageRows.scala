@@ -5,18 +5,18 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 
 /**
- * What a task has put into the staging table.
+ * The result of a task that wrote to the staging table.
  *
- * @param attempt by which its rows are known; those of an attempt that Spark has given up are not asked for
+ * @param attempt the id of its rows; rows of an abandoned attempt are not read
  */
 final private[postgres] case class Staged(attempt: Long, verdict: Verdict)
 
 /**
- * Writes the net changes of a partition into the staging table, in one transaction, with the number of
+ * Writes the net changes of a partition into the staging table, in one transaction, with the id of
  * this attempt.
  *
- * @param copy the statement; its columns are the attempt, whether the row goes, whether it must be new,
- *   and the target's
+ * @param copy the COPY statement; its columns are the attempt, whether the row is deleted, whether
+ *   its key must be new, and the target's columns
  */
 final private[postgres] class StageRows(postgres: Postgres, copy: String, width: Int)
   extends Serializable {
@@ -24,7 +24,7 @@ final private[postgres] class StageRows(postgres: Postgres, copy: String, width:
 
   def apply(rows: Iterator[InternalRow]): Staged = {
     val attempt = TaskContext.get().taskAttemptId()
-    // Most tasks of a small micro-batch have nothing to say, and need no connection.
+    // Most tasks of a small micro-batch have no rows, and need no connection.
     val verdict =
       if (rows.isEmpty) Verdict.empty
       else postgres.inTask { connection =>
@@ -63,7 +63,7 @@ final private[postgres] class StageRows(postgres: Postgres, copy: String, width:
 
 private[postgres] object StageRows {
 
-  /** The columns that tasks are given, in this order; the target's come next. */
+  /** The input columns of tasks, in this order; the target's columns follow. */
   val columns: Seq[String] = Seq(
     NetChanges.action,
     NetChanges.problem,

@@ -10,20 +10,20 @@ class ApplyOptionsSuite extends AnyFunSuite {
   private def refused(options: (String, String)*): String =
     intercept[FiresteelAnalysisException](ApplyOptions.of(least ++ options)).getMessage
 
-  test("reads keys between commas and as JSON, where a name may have a comma") {
+  test("reads keys separated by commas, and as JSON, in which a name may contain a comma") {
     assert(ApplyOptions.of(least + ("changes.keys" -> "a, b")).keys === Seq("a", "b"))
     assert(ApplyOptions.of(least + ("changes.keys" -> """["a, b", "c"]""")).keys ===
       Seq("a, b", "c"))
   }
 
-  test("hands on what is not its own, and shows none of it") {
+  test("keeps other options for the database, and does not show them") {
     val options = ApplyOptions.of(least ++ Map("url" -> "jdbc:x", "Password" -> "Open-Sesame"))
     assert(options.database === Map("url" -> "jdbc:x", "Password" -> "Open-Sesame"))
     assert(options.path.contains("/t"))
     assert(!options.toString.contains("Sesame"))
   }
 
-  test("refuses what is not an option's value, by its name") {
+  test("refuses a wrong value, and names the option") {
     assert(refused("changes.kees" -> "a").contains("FIRESTEEL_APPLY_UNKNOWN_OPTION"))
     Seq(
       "changes.keys" -> "a,,b",

@@ -10,7 +10,7 @@ class ProgressSuite extends AnyFunSuite {
   private def refusal(by: AppliedBy): String =
     intercept[FiresteelException](progress.has(by)).getCondition
 
-  test("only the last batch is passed over, and the next is applied") {
+  test("only the last batch is skipped, and the next is applied") {
     assert(progress.has(AppliedBy("q", isNamed = false, batch = 4)))
     assert(!progress.has(AppliedBy("q", isNamed = false, batch = 5)))
   }
@@ -19,7 +19,7 @@ class ProgressSuite extends AnyFunSuite {
     assert(refusal(AppliedBy("q", isNamed = true, batch = 3)) === "FIRESTEEL_APPLY_BATCH_BEHIND")
   }
 
-  test("batches of one name are those of one checkpoint, where that can be seen") {
+  test("batches with one name are those of one checkpoint, if its id is visible") {
     def by(id: Option[String], batch: Long) = AppliedBy("n", isNamed = true, batch, id)
     Seq(0L, 4L, 5L).foreach { batch =>
       assert(refusal(by(Some("two"), batch)) === "FIRESTEEL_APPLY_OTHER_CHECKPOINT")

@@ -38,14 +38,14 @@ class FolderLogSuite extends AnyFunSuite {
     assert(versions.newest().contains(version(11)))
   }
 
-  test("of two writers of one version the second is refused") {
+  test("the second of two writers of one version is refused") {
     val versions = log()
     versions.commit(version(0))
     val refused = intercept[FiresteelException](versions.commit(version(0)))
     assert(refused.getCondition === "FIRESTEEL_APPLY_WRITTEN_MEANWHILE")
   }
 
-  test("what a writer that died has begun is no version, and goes in time") {
+  test("an unfinished file of a dead writer is no version, and is removed in time") {
     val versions = log()
     versions.commit(version(0))
     versions.commit(version(1))

@@ -4,12 +4,12 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types.DataType
 
-/** What a function keeps of rows that only come. */
+/** The buffer of a function over an insert-only input. */
 final private[aggregate] class MergedSlot(own: SparkAggregate, toRow: InputColumns) extends Slot {
 
   override val fields: Seq[(String, DataType)] = own.state.map(f => f.name -> f.dataType)
 
-  /** Whether the buffer has an object, of any size. */
+  /** Whether the buffer has an object of variable size. */
   def isObject: Boolean = own.isObject
 
   // A buffer is one object, whatever its columns.
@@ -38,14 +38,14 @@ final private[aggregate] class MergedSlot(own: SparkAggregate, toRow: InputColum
     }
   }
 
-  override def isZero(state: GroupState): Boolean = true // rows only come: the number of rows tells
+  override def isZero(state: GroupState): Boolean = true // insert-only: the number of rows shows it
 }
 
 /**
- * The result of a function over a set of values, computed anew when the set changes: O(rows of the
- * group), with which any function takes rows back.
+ * The result of a function over a set of values, computed again when the set changes. This supports
+ * retraction for every function, in O(rows of the group).
  *
- * @param distinct whether a value counts once, however many rows have it
+ * @param distinct whether a value counts once, whatever its number of rows
  */
 final private[aggregate] class RetainedSlot(
     own: SparkAggregate,
@@ -58,7 +58,7 @@ final private[aggregate] class RetainedSlot(
 
   @transient private[this] lazy val ofNone: Any = own.result(own.newBuffer())
 
-  /** The result; `isEmpty` when the set has no values. */
+  /** The result; `isEmpty` if the set has no values. */
   def result(state: GroupState, isEmpty: Boolean): Any = if (isEmpty) ofNone else state.refs(refAt)
 
   def compute(state: GroupState, visitAll: ((InternalRow, Long) => Unit) => Unit): Unit = {
@@ -73,7 +73,7 @@ final private[aggregate] class RetainedSlot(
     state.refs(refAt) = own.result(buffer)
   }
 
-  // Rows say nothing of it, nor do other tasks: what it is computed of is in the store.
+  // Neither rows nor partial results change it: it is computed from the store.
   override def add(state: GroupState, row: InternalRow, sign: Int): Unit = ()
 
   override def merge(state: GroupState, row: InternalRow, at: Int): Unit =
@@ -82,7 +82,7 @@ final private[aggregate] class RetainedSlot(
   override def write(state: GroupState, row: InternalRow, at: Int): Unit =
     row.update(at, state.refs(refAt))
 
-  override def isZero(state: GroupState): Boolean = true // the number of its values tells
+  override def isZero(state: GroupState): Boolean = true // the number of values shows it
 }
 
 /** Some columns of an input row, as a row. */

@@ -9,11 +9,11 @@ import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData, TypeUtil
 import org.apache.spark.sql.types.{ArrayType, BinaryType, DataType, LongType}
 
 /**
- * The smallest or the largest value of a set that loses values, too: the best few of them, so that all
- * are looked through only when these have gone.
+ * The smallest or the largest value of a set with retractions. It keeps the best few values, so
+ * that all values are read only after these were retracted.
  *
- * The best are sorted. No other value of the set is better than the last of them, and where the set has
- * no others, all that come are among them until they are too many.
+ * The best values are sorted. No other value of the set is better than the last of them. While the
+ * set has no other values, new values are added to the best ones until there are too many.
  */
 final private[aggregate] class BestValuesSlot(dataType: DataType, largest: Boolean)
   extends ExtremeValue {
@@ -21,7 +21,7 @@ final private[aggregate] class BestValuesSlot(dataType: DataType, largest: Boole
 
   @transient private[this] lazy val ordering = TypeUtils.getInterpretedOrdering(dataType)
 
-  // Whether the set has others, and the best.
+  // Whether the set has other values, then the best values.
   override val fields: Seq[(String, DataType)] =
     Seq("others" -> LongType, "best" -> ArrayType(dataType, containsNull = false))
 
@@ -33,7 +33,7 @@ final private[aggregate] class BestValuesSlot(dataType: DataType, largest: Boole
   def appear(state: GroupState, value: Any): Unit = {
     val best = bestOf(state)
     val at = best.lastIndexWhere(!isBetter(value, _)) + 1
-    // One that expired, and comes again, may still be among them.
+    // An expired value that is inserted again may still be among the best.
     if ((at < best.size || !hasOthers(state)) && placeOf(best, value) < 0) {
       best.insert(at, InternalRow.copyValue(value))
       if (best.size > most) {
@@ -43,7 +43,7 @@ final private[aggregate] class BestValuesSlot(dataType: DataType, largest: Boole
     }
   }
 
-  /** Whether all values must be looked through to know the best. */
+  /** Removes a value; returns whether all values must be read to know the best. */
   def vanish(state: GroupState, value: Any): Boolean = {
     val best = bestOf(state)
     val at = placeOf(best, value)
@@ -52,15 +52,15 @@ final private[aggregate] class BestValuesSlot(dataType: DataType, largest: Boole
   }
 
   /**
-   * Arrays of bytes are equal by their order alone. Not so floats: both zeros are values, and NaN is one, as
-   * Java's equality has it and Scala's has not.
+   * Byte arrays are compared by their order. Floats are not: 0.0 and -0.0 are two values and NaN is
+   * one, as in Java's `equals` and unlike Scala's `==`.
    */
   private def placeOf(best: ArrayBuffer[Any], value: Any): Int = best.indexWhere { other =>
     if (dataType == BinaryType) ordering.compare(other, value) == 0
     else Objects.equals(other, value)
   }
 
-  /** Looks through all values. */
+  /** Reads all values. */
   def search(state: GroupState, visitAll: (Any => Unit) => Unit): Unit = {
     val best = bestOf(state)
     best.clear()
@@ -92,7 +92,7 @@ final private[aggregate] class BestValuesSlot(dataType: DataType, largest: Boole
     state.refs(refAt).asInstanceOf[ArrayBuffer[Any]]
   }
 
-  // Rows say nothing of it, nor do other tasks: what it is found in is in the store.
+  // Neither rows nor partial results change it: it is found in the store.
   override def add(state: GroupState, row: InternalRow, sign: Int): Unit = ()
 
   override def merge(state: GroupState, row: InternalRow, at: Int): Unit =
@@ -114,16 +114,16 @@ final private[aggregate] class BestValuesSlot(dataType: DataType, largest: Boole
 
 private[aggregate] object BestValuesSlot {
 
-  /** Values that are kept when all have been looked through: as many go before it is done again. */
+  /** Values that are kept after all were read: as many retractions before the next read. */
   val wanted: Int = 16
 
-  /** Values that are kept of those that come: to drop one means to look through all sooner. */
+  /** Most values that are kept: a dropped value brings the next full read nearer. */
   val most: Int = 2 * wanted
 }
 
-/** Knows the smallest or the largest of a group's values. */
+/** A slot with the smallest or the largest value of a group. */
 private[aggregate] trait ExtremeValue extends Slot {
 
-  /** Null when there is none. */
+  /** Null if there is none. */
   def value(state: GroupState): Any
 }

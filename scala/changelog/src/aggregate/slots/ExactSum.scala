@@ -4,11 +4,11 @@ import java.math.BigInteger
 import java.nio.ByteBuffer
 
 /**
- * An exact sum of finite doubles, `mantissa * 2^exponent`. Rounding would not do under retraction:
- * after 1e300 has come and gone, a sum that was rounded has lost what was below it.
+ * An exact sum of finite doubles, `mantissa * 2^exponent`. A rounded sum would not support
+ * retraction: after 1e300 is inserted and retracted, it has lost all smaller numbers.
  *
- * Size: the bits between the largest and the smallest number that it has, some 16 bytes for numbers
- * of like size, 270 bytes at the very most.
+ * Size: the bits between the largest and the smallest number; about 16 bytes for numbers of similar
+ * size, at most 270 bytes.
  */
 final private[slots] class ExactSum(mantissa: BigInteger, exponent: Int)
   extends Serializable {
@@ -27,14 +27,14 @@ final private[slots] class ExactSum(mantissa: BigInteger, exponent: Int)
       new ExactSum(m.shiftLeft(e - low).add(mantissa.shiftLeft(exponent - low)), low)
     }
 
-  /** The nearest double, halves to the even one. */
+  /** The nearest double; ties to even. */
   def toDouble: Double = {
     val magnitude = mantissa.abs
     val spare = magnitude.bitLength - 55
     val rounded =
       if (spare <= 0) Math.scalb(magnitude.longValue.toDouble, exponent)
       else {
-        // 53 bits of the answer, one that says half, and one that says whether there is more.
+        // 53 bits of the result, one bit for a half, and one bit for any remainder.
         val more = if (magnitude.getLowestSetBit < spare) 1L else 0L
         Math.scalb((magnitude.shiftRight(spare).longValue | more).toDouble, exponent + spare)
       }

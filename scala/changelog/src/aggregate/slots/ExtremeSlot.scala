@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types.DataType
 
-/** The smallest or the largest of values that only come. */
+/** The smallest or the largest value of an insert-only input. */
 final private[aggregate] class ExtremeSlot(
     column: Int,
     dataType: DataType,
@@ -16,7 +16,7 @@ final private[aggregate] class ExtremeSlot(
   override val fields: Seq[(String, DataType)] =
     Seq((if (largest) "max" else "min") -> dataType)
 
-  // A number too is kept as a value: there may be none.
+  // A number is stored as an object, too: there may be none.
   override def longs: Int = 0
 
   override def value(state: GroupState): Any = state.refs(refAt)
@@ -30,7 +30,7 @@ final private[aggregate] class ExtremeSlot(
   override def write(state: GroupState, row: InternalRow, at: Int): Unit =
     row.update(at, value(state))
 
-  /** Takes a value when it is better than the one that is kept. */
+  /** Keeps a value if it is better than the current one. */
   private def offer(state: GroupState, candidate: Any): Unit =
     if (value(state) == null || isBetter(candidate, value(state))) {
       state.refs(refAt) = InternalRow.copyValue(candidate)

@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.{BinaryType, DataType, FloatType, LongType}
 
 /**
- * A sum of floats that forgets what is taken back: finite numbers are summed exactly, NaN and the
- * infinities are counted, so that none of them outlives its row.
+ * A sum of floats with exact retraction: finite numbers are summed exactly; NaN and the infinities
+ * are counted, so a retraction removes their effect.
  */
 final private[aggregate] class FloatSumSlot(column: Int, dataType: DataType) extends Slot {
 

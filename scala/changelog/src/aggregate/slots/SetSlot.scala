@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.{DataType, LongType}
 
 /**
- * How many values a set has in the store, and in how many entries: see [[ValueBuckets]]. Where entries
- * expire the number of values is an estimate; it is 0 only when there are none.
+ * The number of values and of buckets of a set in the store: see [[ValueBuckets]]. With a time to
+ * live the number of values is an estimate; it is 0 only if the set is empty.
  */
 final private[aggregate] class SetSlot extends Slot {
 
@@ -15,7 +15,7 @@ final private[aggregate] class SetSlot extends Slot {
 
   def add(state: GroupState, values: Long): Unit = state.longs(longAt) += values
 
-  /** At least so many. */
+  /** Raises the number of values to at least `values`. */
   def raise(state: GroupState, values: Long): Unit =
     state.longs(longAt) = math.max(state.longs(longAt), values)
 
@@ -25,7 +25,7 @@ final private[aggregate] class SetSlot extends Slot {
 
   def clear(state: GroupState): Unit = setBuckets(state, 0)
 
-  // Rows say nothing of it: what a row adds is known when the store has been read.
+  // Rows do not change it: their effect is known after the store was read.
   override def add(state: GroupState, row: InternalRow, sign: Int): Unit = ()
 
   override def merge(state: GroupState, row: InternalRow, at: Int): Unit = {

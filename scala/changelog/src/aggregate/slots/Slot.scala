@@ -4,48 +4,48 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.{DataType, LongType}
 
 /**
- * The state of a group while it is worked on.
+ * The state of a group in memory.
  *
- * @param longs numbers of all slots, in order
- * @param refs values of all slots that are no numbers, in order
+ * @param longs the numbers of all slots, in order
+ * @param refs the other values of all slots, in order
  */
 final private[aggregate] class GroupState(val longs: Array[Long], val refs: Array[Any])
 
 /**
- * One part of a group's state that is kept up to date row by row, such as a sum. Several aggregates
- * may read the same slot: `sum(v)` and `avg(v)` one sum.
+ * One part of a group's state that is updated row by row, such as a sum. Several aggregates may
+ * read one slot: `sum(v)` and `avg(v)` read one sum.
  *
- * A slot that sees retractions forms a group in the sense of algebra: what is taken back leaves
- * nothing behind, and the order of rows is of no matter.
+ * A slot that supports retraction is a commutative group in the algebraic sense: an insert and its
+ * retraction cancel out, and the order of rows does not matter.
  */
 private[aggregate] trait Slot extends Serializable {
 
   /** Columns of the state: name and type; numbers first, then others. */
   def fields: Seq[(String, DataType)]
 
-  /** Where the slot's own numbers and values begin. */
+  /** Index of the slot's first number, and of its first other value. */
   var longAt: Int = 0
   var refAt: Int = 0
 
-  /** How many numbers and how many other values it has. */
+  /** How many numbers and how many other values the slot has. */
   def longs: Int = fields.count(_._2 == LongType)
   def refs: Int = fields.size - longs
 
-  /** Adds a row (`sign` 1) or takes one back (-1). */
+  /** Inserts a row (`sign` 1) or retracts it (-1). */
   def add(state: GroupState, row: InternalRow, sign: Int): Unit
 
-  /** Adds what another task has summed up, in columns from `at` on. */
+  /** Merges the partial result of another task, in columns from `at` on. */
   def merge(state: GroupState, row: InternalRow, at: Int): Unit
 
-  /** Writes the columns of the slot from `at` on. */
+  /** Writes the slot's columns from `at` on. */
   def write(state: GroupState, row: InternalRow, at: Int): Unit
 
-  /** Whether it is as if no row had come. */
+  /** Whether the slot is as before its first row. */
   def isZero(state: GroupState): Boolean =
     (longAt until longAt + longs).forall(state.longs(_) == 0L)
 }
 
-/** How many rows have all of `columns`. */
+/** The number of rows without a null in `columns`. */
 final private[aggregate] class CountSlot(columns: Array[Int]) extends Slot {
 
   override val fields: Seq[(String, DataType)] = Seq("count" -> LongType)

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{DataType, StructField}
 /**
  * Spark's own code of one aggregate function, over rows of the columns that it reads.
  *
- * @param call reads columns by places
+ * @param call reads its columns by places
  * @param columns those places
  */
 final private[aggregate] class SparkAggregate(
@@ -30,11 +30,11 @@ final private[aggregate] class SparkAggregate(
     new MergeableAggregates(Seq(expression), input)
   }
 
-  /** Columns of what the function keeps. */
+  /** Columns of the function's state. */
   def state: Seq[StructField] =
     call.function.aggBufferAttributes.map(a => StructField(a.name, a.dataType))
 
-  /** Whether the function keeps an object of its own, of any size: not a sketch. */
+  /** Whether the function keeps an object of variable size; a sketch does not count. */
   def isObject: Boolean = call.function match {
     case _: ApproximatePercentile | _: CountMinSketchAgg | _: HllSketchAgg | _: HllUnionAgg => false
     case function => function.isInstanceOf[TypedImperativeAggregate[_]]
@@ -46,7 +46,7 @@ final private[aggregate] class SparkAggregate(
 
   def merge(buffer: InternalRow, state: InternalRow): Unit = aggregates.merge(buffer, state)
 
-  /** What a buffer keeps, in a row that the next call uses again. */
+  /** A buffer's state, in a row that the next call reuses. */
   def stateOf(buffer: InternalRow): InternalRow = aggregates.state(buffer)
 
   def result(buffer: InternalRow): Any =

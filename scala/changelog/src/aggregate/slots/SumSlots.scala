@@ -5,16 +5,16 @@ import java.math.BigInteger
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.{BinaryType, ByteType, DataType, DecimalType, IntegerType, LongType, ShortType}
 
-/** A sum of numbers that are whole, or are when their decimal point is left out, kept exactly. */
+/** An exact sum of integers, or of decimals without their decimal point. */
 sealed abstract private[aggregate] class WholeSumSlot extends Slot {
 
-  /** Rows with a number. */
+  /** Number of rows that are not null. */
   final def count(state: GroupState): Long = state.longs(longAt)
 
-  /** The sum, whatever its size. */
+  /** The sum, of any size. */
   def sum(state: GroupState): BigInteger
 
-  /** The sum's low 64 bits: what remains of it when it overflows. */
+  /** The low 64 bits of the sum, the result of a silent overflow. */
   def lowBits(state: GroupState): Long
 
   /** Whether the sum fits into 64 bits. */
@@ -26,8 +26,8 @@ sealed abstract private[aggregate] class WholeSumSlot extends Slot {
 }
 
 /**
- * A sum of numbers of 64 bits, in 128: the number of rows, low and high half. It cannot overflow,
- * so that a sum may pass a bound and come back.
+ * A sum of 64-bit numbers in 128 bits: the number of rows, the low and the high half. It cannot
+ * overflow, so a sum may exceed the result's range and return.
  */
 final private[aggregate] class LongSumSlot(column: Int, dataType: DataType) extends WholeSumSlot {
 
@@ -82,7 +82,7 @@ final private[aggregate] class LongSumSlot(column: Int, dataType: DataType) exte
   }
 }
 
-/** A sum of decimals of more than 18 digits, of any size. */
+/** A sum of decimals with more than 18 digits, of any size. */
 final private[aggregate] class WideSumSlot(column: Int, decimal: DecimalType)
   extends WholeSumSlot {
 
