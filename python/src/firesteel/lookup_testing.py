@@ -429,8 +429,8 @@ def _same_numbers(
         if number != other:
             raise AssertionError(
                 f"{what} gave the key {_shown(store.keys, key)} the partition {number}, and "
-                f"{other} {where}. Compute the number from the key alone (hash() of a text differs between "
-                "processes), or return False from is_deterministic()"
+                f"{other} {where}. Compute the number from the key alone (hash() of a text differs "
+                "between processes), or return False from is_deterministic()"
             )
 
 
