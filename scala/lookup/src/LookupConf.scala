@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit
 import org.apache.spark.sql.firesteel.ConfigEntry
 import org.apache.spark.sql.internal.SQLConf
 
-/** Settings of the room; what a hint or a connector's options say goes before them. */
+/** Settings of the room. Options of a hint or of a connector override them. */
 object LookupConf {
 
   val ENABLED: ConfigEntry[Boolean] =

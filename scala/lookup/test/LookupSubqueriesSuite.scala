@@ -2,7 +2,10 @@ package io.firesteel.lookup
 
 import org.apache.spark.sql.Row
 
-/** What Spark's optimizer puts between a lookup join and its dimension, where a query has subqueries. */
+/**
+ * What Spark's optimizer puts between a lookup join and its dimension, where a query has
+ * subqueries.
+ */
 class LookupSubqueriesSuite extends LookupSuite {
 
   override def beforeAll(): Unit = {

@@ -25,8 +25,9 @@ final class ConnectorCheck private (
     missing: Seq[Row]) {
 
   /**
-   * Adds rows that the store holds, all columns in the order of the table. For each key that occurs,
-   * give all rows with that key. Give several rows for one key and a null where the store allows it.
+   * Adds rows that the store holds, all columns in the order of the table. For each key that
+   * occurs, give all rows with that key. Give several rows for one key and a null where the store
+   * allows it.
    */
   @varargs
   def rows(more: Row*): ConnectorCheck = new ConnectorCheck(table, rows ++ more, missing)
@@ -42,9 +43,9 @@ final class ConnectorCheck private (
    * Calls the connector as tasks call it, without Spark.
    *
    * It checks `lookupKeys`, serialization, hits, misses, several rows of a key, nulls, types, calls
-   * of one and of many keys, projections, filters, functions that are open at the same time, `close`,
-   * threads that `close` leaves behind, and the partitioner: its range, that equal keys have equal
-   * numbers, and that each shard answers its keys.
+   * of one and of many keys, projections, filters, functions that are open at the same time,
+   * `close`, threads that `close` leaves behind, and the partitioner: its range, that equal keys
+   * have equal numbers, and that each shard answers its keys.
    */
   def check(): Unit = {
     val store = stored()
@@ -53,9 +54,9 @@ final class ConnectorCheck private (
   }
 
   /**
-   * Runs lookup joins in a session with the extension, and compares them with plain joins: inner and
-   * left joins, with and without shuffle and cache, keys that are null, missing or repeated, and a
-   * condition on the dimension.
+   * Runs lookup joins in a session with the extension, and compares them with plain joins: inner
+   * and left joins, with and without shuffle and cache, keys that are null, missing or repeated,
+   * and a condition on the dimension.
    *
    * @param name the connector's table as queries name it, such as `atlas.countries`
    */

@@ -9,7 +9,7 @@ public final class CheckJavaCountries {
 
   private CheckJavaCountries() {}
 
-  static void check(Path folder) {
+  public static void check(Path folder) {
     ConnectorCheck.of(new JavaCountries(folder.toString()))
         .rows(
             RowFactory.create("ch", "Switzerland", "Europe"),

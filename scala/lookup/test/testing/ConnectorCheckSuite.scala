@@ -181,7 +181,7 @@ class ShopReader(
       case "one row a key" => found.distinctBy(row => places.map(row))
       case "repeats rows" => found ++ found
       case "invents rows" => found ++ wanted.collect { case Seq(1000001, _) => new_ }
-      case "other keys" => Shops.rows :+ Seq(77, "z", "z")
+      case "other keys" => Shops.rows :+ Seq[Any](77, "z", "z")
       case "filters too much" if filter.startsWith("NOT") => Nil
       case "filters" if filter.startsWith("name = ") => found.filter(_(2) == "bread")
       case "wrong shard" if customShuffle => found.filter(_ => task.index != 0)
@@ -199,7 +199,7 @@ class ShopReader(
     } else answers.iterator.map(InternalRow.fromSeq)
   }
 
-  private val new_ = Seq(1000001, "a", "new")
+  private val new_ = Seq[Any](1000001, "a", "new")
 
   private def held(value: Any): Any = value match {
     case text: String if fault != "text as String" => UTF8String.fromString(text)
