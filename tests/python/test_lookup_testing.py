@@ -56,7 +56,8 @@ class UsesFilters(Shops):
     def found(self, keys: pa.Table) -> list[dict[str, Any]]:
         assert self.context
         rows = super().found(keys)
-        return [r for r in rows if r["name"]] if self.context.filters else rows
+        named = any("name" in condition for condition in self.context.filters)
+        return [r for r in rows if r["name"]] if named else rows
 
 
 class InBatches(Shops):

@@ -35,8 +35,8 @@ private[lookup] object DimensionChain extends PredicateHelper {
       // A filter on a random column would test another value than the one that is emitted.
       if (conditions.forall(_.deterministic)) below.copy(filters = below.filters ++ conditions)
       else DimensionChain(plan.output, Nil, Nil, plan)
-    // A local limit without a global one comes from Spark's `LimitPushDown`: the limit remains above
-    // the join, and this one only saves rows. A user's own limit has both, and is not collapsed.
+    // A local limit without a global one comes from Spark's `LimitPushDown`: the limit remains
+    // above the join, and this one only saves rows. A user's own limit has both; it stops here.
     case LocalLimit(_, child) => read(child, isTop)
     case relation => DimensionChain(relation.output, Nil, Nil, relation)
   }

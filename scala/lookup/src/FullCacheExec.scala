@@ -81,7 +81,9 @@ private[lookup] final case class FullCacheExec(
   override def firedValues: Map[String, String] =
     Map("table" -> name, "cache" -> "FULL", "reload" -> reload.toString)
 
-  /** Leaves out the dimension's plan, which Spark shows as a query of its own, and the hash mode. */
+  /**
+   * Leaves out the dimension's plan, which Spark shows as a query of its own, and the hash mode.
+   */
   override protected def stringArgs: Iterator[Any] =
     LookupValues.shown(
       Seq(

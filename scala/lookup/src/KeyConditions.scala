@@ -64,7 +64,9 @@ private[lookup] object KeyConditions extends PredicateHelper {
       theirs.references.nonEmpty && theirs.references.subsetOf(join.right.outputSet) &&
       isSameWhenEqual(mine.dataType)
 
-  /** Excludes floats (-0.0 equals 0.0) and texts with a collation, whose equal values may differ. */
+  /**
+   * Excludes floats (-0.0 equals 0.0) and texts with a collation, whose equal values may differ.
+   */
   private def isSameWhenEqual(of: DataType): Boolean =
     UnsafeRowUtils.isBinaryStable(of) && !LookupQuery.isFloat(of) && !LookupQuery.holdsFloat(of)
 

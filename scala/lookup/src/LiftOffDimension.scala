@@ -65,7 +65,7 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
     case _: LookupRelation | _: LookupTable => true
     case Project(columns, child) => columns.forall(_.deterministic) && isDimension(child)
     case Filter(condition, child) => condition.deterministic && isDimension(child)
-    case LocalLimit(_, child) => isDimension(child) // from a limit above the join: see DimensionChain
+    case LocalLimit(_, child) => isDimension(child) // see DimensionChain
     case python: BaseEvalPython => python.udfs.forall(_.deterministic) && isDimension(python.child)
     case Join(left, _, joinType, _, _) => isLiftable(joinType) && isDimension(left)
     case _ => false

@@ -137,7 +137,7 @@ private[lookup] object LookupQuery extends PredicateHelper {
       padded.arguments.collectFirst { case column: Attribute => KeyCandidate(column, mine, padded) }
     case KnownFloatingPointNormalized(NormalizeNaNAndZero(column: Attribute)) =>
       Some(KeyCandidate(column, mine, theirs))
-    // Spark compares in the wider type. A value outside the range of the column's type matches nothing.
+    // Spark compares in the wider type. A value outside of the column's range matches nothing.
     case cast: Cast if widens(cast) =>
       val column = cast.child.asInstanceOf[Attribute]
       Some(KeyCandidate(column, narrowed(mine, column.dataType), column))

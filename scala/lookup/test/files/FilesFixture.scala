@@ -92,7 +92,9 @@ abstract class FilesFixture extends RoomSuite {
     tasks.mapPartitions(FilesFixture.answers(sync, _)).collect().toSeq
   }
 
-  /** Asks by every key that occurs, and by one that does not, and compares with Spark's own join. */
+  /**
+   * Asks by every key that occurs, and by one that does not, and compares with Spark's own join.
+   */
   protected def assertAnswers(name: String, keys: String*): Assertion = {
     val source = table(name)
     val context = contextOf(source, keys)
