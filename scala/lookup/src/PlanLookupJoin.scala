@@ -59,7 +59,7 @@ private[firesteel] object PlanLookupJoin
           case other => throw LookupErrors.badOption(
               "lookup.cache",
               other.toString,
-              s"FULL, since ${query.name} has no connector that answers by key")
+              s"FULL, because ${query.name} has no connector that answers by key")
         }
     }
 

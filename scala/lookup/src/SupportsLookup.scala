@@ -29,8 +29,8 @@ trait SupportsLookup extends Table {
 
   /**
    * The reason why the store cannot be asked by a column that [[lookupKeys]] left out, and what to
-   * do. An error uses it if a join has no other key, as the end of the sentence "it cannot be
-   * looked up by `column`, since ...".
+   * do. The error for a join without another key shows it after the column's name, as in
+   * "price: it has decimals, which Spark cuts."
    */
   def whyNoKey(@unused column: String): Optional[String] = Optional.empty()
 

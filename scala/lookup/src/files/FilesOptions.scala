@@ -84,7 +84,7 @@ private[files] object FilesOptions {
 
   private def complete(options: FilesOptions): FilesOptions = {
     if (options.table.isDefined) {
-      val told = s"left out, for option $table says it already"
+      val told = s"omitted, because the option $table gives it"
       options.buckets.foreach(n => throw FilesErrors.invalidOption(buckets, n.toString, told))
       options.bucketBy.foreach(name => throw FilesErrors.invalidOption(bucketBy, name, told))
     } else {

@@ -33,17 +33,17 @@ private[jdbc] final case class DatabaseColumn(field: StructField, inferred: Stru
     } else {
       dataType match {
         case _ if typeName.contains("decfloat") =>
-          Some("it has as many decimals as its values, and Spark a fixed number")
+          Some("each of its values has its own number of decimals, and Spark has a fixed number")
         case decimal: DecimalType if !isOfScale(decimal.scale) =>
-          Some(s"it may have more than the ${decimal.scale} decimals of ${decimal.sql}, to which " +
-            "Spark cuts it")
+          Some(s"it may have more than the ${decimal.scale} decimals of ${decimal.sql}, and " +
+            "Spark cuts the rest")
         case ByteType | ShortType | IntegerType | LongType if !isOfScale(0) =>
-          Some("it has decimals, which Spark cuts off")
+          Some("it has decimals, which Spark cuts")
         case TimestampType | TimestampNTZType if !isOfMicroseconds =>
-          Some("it is finer than microseconds, to which Spark cuts it")
+          Some("it is finer than microseconds, and Spark cuts the rest")
         // JDBC's `FLOAT` has double precision, but Spark reads it as single: its keys are rounded.
         case FloatType if !typeName.exists(DatabaseColumn.singlePrecision) =>
-          Some("it is of double precision, and Spark rounds it to FLOAT")
+          Some("it has double precision, and Spark rounds it to FLOAT")
         case _ => None
       }
     }

@@ -42,9 +42,9 @@ private[jdbc] final class JdbcLookupTable(override val schema: StructType, setti
   override def whyNoKey(column: String): Optional[String] =
     keyColumn(column).left.toOption
       .map(why =>
-        s"$why. Cast it in the database, by the option query or a view, or read it as text by the " +
-          s"option customSchema '$column STRING' and compare it with the text that the database " +
-          "shows of it")
+        s"$why. Cast it in the database, by the option query or a view. Or read it as text by " +
+          s"the option customSchema '$column STRING', and compare it with the text that the database " +
+          "returns for it")
       .toJava
 
   private def keyColumn(name: String): Either[String, KeyColumn] = {

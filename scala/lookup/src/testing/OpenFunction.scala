@@ -75,7 +75,7 @@ private[testing] final class OpenFunction private (
   private def listOf(keys: Seq[UnsafeRow]): java.util.List[InternalRow] =
     java.util.Collections.unmodifiableList(keys.map(_.copy(): InternalRow).asJava)
 
-  /** A copy, since all answers may be one row. */
+  /** A checked copy, because all answers may be one reused row. */
   private def checked(row: InternalRow): UnsafeRow = {
     if (row == null) CheckFailure(table, "an answer holds null instead of a row.")
     val columns = context.columns

@@ -50,7 +50,7 @@ class FilesErrorsSuite extends FilesFixture {
     assert(options("bucket-by" -> "id,")._1 == "INVALID_OPTION")
     assert(options("bucket-by" -> "key")._2.contains("columns of the files: id, three"))
     assert(options("idle-time" -> "soon")._1 == "INVALID_OPTION")
-    assert(options("table" -> "hundred")._2.contains("option table says it already"))
+    assert(options("table" -> "hundred")._2.contains("because the option table gives it"))
   }
 
   test("options of the lookup join and of file systems pass") {
