@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -191,7 +191,8 @@ def _as_workers_see(
         column.cast(field.type)
         for column, field in zip(table.columns, shipping.arrow_schema(free), strict=True)
     ]
-    return pa.table(columns, names=free.names).to_pylist()
+    answers: list[Answer] = pa.table(columns, names=free.names).to_pylist()
+    return answers
 
 
 def _absent_key(schema: StructType, keys: Sequence[str], rows: Sequence[Answer]) -> list[Answer]:
@@ -293,7 +294,7 @@ def _check_answers(copies: _Copies, store: _Store) -> None:
         _compare(what, keys, [*asked, *asked], twice, [*wanted, *wanted])
         if copies.threads > 1:
             what = f"lookup by {by} from {copies.threads} threads"
-            many = {"async": True, "capacity": copies.threads, "batch_size": 1}
+            many: dict[str, Any] = {"async": True, "capacity": copies.threads, "batch_size": 1}
             _compare(what, keys, asked, copies.ask(what, keys, asked, **many), wanted)
         others = [name for name in store.types.names if name not in keys]
         for more in [[], *([name] for name in others)]:
@@ -310,7 +311,9 @@ def _check_filter(copies: _Copies, store: _Store, keys: Sequence[str], column: s
     """A connector may use filters or ignore them, and must not lose rows that meet them."""
     asked = store.asked(keys)
     most = store.rows_of(keys, asked)
-    filters = [(f"{column} IS NOT NULL", lambda value: value is not None)]
+    filters: list[tuple[str, Callable[[Any], bool]]] = [
+        (f"{column} IS NOT NULL", lambda value: value is not None)
+    ]
     kinds = {"string", "byte", "short", "integer", "long"}
     example = next((row[column] for row in store.rows if row[column] is not None), None)
     if example is not None and store.schema[column].dataType.typeName() in kinds:
@@ -512,7 +515,7 @@ def _check_joins(
         cases.append({"how": "left", "shuffle": True, "cache": "PARTIAL", "max_rows": 1000})
     if threads > 1:
         cases.append({"how": "left", "async_": True, "capacity": threads, "batch_size": 1})
-    conditions = [None] * len(cases)
+    conditions: list[tuple[str, object] | None] = [None] * len(cases)
     if (condition := _a_condition(store)) is not None:
         cases.append({"how": "left"})
         conditions.append(condition)

@@ -3,7 +3,7 @@ package io.firesteel.lookup
 import io.firesteel.core.errors.FiresteelException
 import org.apache.spark.sql.catalyst.InternalRow
 
-/** A connector that throws is named, with the method, what it was about and its own words first. */
+/** The error of a connector that throws names it, the method, the subject and its own message. */
 class ConnectorFailuresSuite extends LookupSuite {
 
   private def thrown(
@@ -41,7 +41,7 @@ class ConnectorFailuresSuite extends LookupSuite {
 
   test("what a partitioner throws has the connector's name, the key and its message") {
     val told = thrown(StoreBehaviour(), Thrower).getMessage.linesIterator.next()
-    // Whichever task fails first.
+    // The first task that fails.
     assert(told.replaceAll("[012]L", "nL").endsWith(
       "The lookup connector customers failed in partition for the key (nL): no such shard"))
   }

@@ -9,7 +9,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.Row
 
-/** The connectors that the room's page shows, each joined as a reader of the page would. */
+/** The connectors of the manual, joined as a reader would join them. */
 class ExamplesSuite extends LookupSuite {
 
   private val lines = Seq(

@@ -1,6 +1,6 @@
 package io.firesteel.lookup
 
-/** Random tables, joins and options; each answer beside that of a plain join. */
+/** Random tables, joins and options; each answer is compared with a plain join. */
 class LookupPropertySuite extends LookupSuite {
 
   test("random joins under random options answer as plain joins do") {

@@ -3,7 +3,7 @@ package io.firesteel.lookup
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.functions.col
 
-/** A query that cannot have its lookup is told what it wrote and what to write. */
+/** The error of a query that cannot have its lookup names the text, and what to write instead. */
 class LookupRefusalsSuite extends LookupSuite {
 
   override def beforeAll(): Unit = {

@@ -30,7 +30,7 @@ class LookupStreamSuite extends LookupSuite {
       .start()
 
     def batch(name: String, ids: Range): Unit = {
-      // Shown to the stream whole: Spark puts files in their place one by one.
+      // Moved into place together: Spark writes files one by one.
       val made = in.resolve(s"making-$name")
       spark.range(
         ids.start.toLong,

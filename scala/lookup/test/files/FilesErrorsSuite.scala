@@ -8,7 +8,7 @@ import org.apache.spark.{SparkException, SparkThrowable}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.StructType
 
-/** Each error, by what causes it, with what it says. */
+/** Each error with its cause and its text. */
 class FilesErrorsSuite extends FilesFixture {
 
   override def beforeAll(): Unit = {
@@ -27,7 +27,7 @@ class FilesErrorsSuite extends FilesFixture {
       case other => ours(other.getCause)
     }
     val thrown = intercept[Exception](body)
-    // A failed task's cause is the text of what it threw.
+    // The cause of a failed task is the text of its exception.
     ours(thrown).getOrElse {
       val condition = "\\[FIRESTEEL_LOOKUP_FILES_([A-Z_]+)\\]".r.findFirstMatchIn(thrown.getMessage)
       (condition.fold(thrown.toString)(_.group(1)), thrown.getMessage)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.StructType
 import org.scalatest.BeforeAndAfterEach
 
-/** Failures that pass are tried again, others are told at once. */
+/** Failures that may pass are retried; others are raised at once. */
 class JdbcRetrySuite extends JdbcSuite with BeforeAndAfterEach {
 
   override protected def url: String = "jdbc:flaky:h2:mem:retry;DB_CLOSE_DELAY=-1"
@@ -115,7 +115,7 @@ class JdbcRetrySuite extends JdbcSuite with BeforeAndAfterEach {
     val connections = FlakyDriver.connections.get
     find(failure("08006"))("lookup.jdbc.pool-size" -> "1")
     assert(before.size === 2)
-    // One for reading the schema, and one in place of the failed one.
+    // One for reading the schema, and one instead of the failed one.
     assert(FlakyDriver.connections.get === connections + 2)
   }
 }
