@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.catalog.{Column, TableCapability}
 import org.apache.spark.sql.types.{IntegerType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
+import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The check passes a right connector, and names the fault of each wrong one. */
@@ -23,10 +24,10 @@ class ConnectorCheckSuite extends AnyFunSuite {
       .rows(Row(1, "a", "bread"), Row(1, "b", null), Row(1, "b", "salt"), Row(2, "a", "salt"))
       .check()
 
-  private def assertFault(fault: String, text: String): Unit = {
+  private def assertFault(fault: String, text: String): Assertion = {
     val thrown = intercept[AssertionError](check(new Shops(fault)))
-    assert(thrown.getMessage.startsWith("The lookup connector shops: "))
-    assert(thrown.getMessage.contains(text))
+    assert(thrown.getMessage.startsWith("The lookup connector shops: "), thrown)
+    assert(thrown.getMessage.contains(text), thrown)
   }
 
   test("a right connector passes") {
