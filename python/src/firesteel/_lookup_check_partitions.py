@@ -92,10 +92,11 @@ def _numbers(
 
 
 _OTHER_PROCESS = """
-import pickle, sys
+import json, pickle, sys
 spec, batch = pickle.load(sys.stdin.buffer)
 from firesteel._lookup_worker.process import LookupProcess
-print([n for answer in LookupProcess().partition(spec, iter([batch])) for n in answer.to_pylist()])
+answers = LookupProcess().partition(spec, iter([batch]))
+print(json.dumps([number for answer in answers for number in answer.to_pylist()]))
 """
 
 
@@ -114,7 +115,7 @@ def _numbers_of_another_process(
     )
     if found.returncode:
         raise AssertionError(f"{what}, in another process: {found.stderr.decode().strip()}")
-    numbers: list[int] = json.loads(found.stdout)
+    numbers: list[int] = json.loads(found.stdout.splitlines()[-1])
     return numbers
 
 

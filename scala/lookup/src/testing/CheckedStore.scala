@@ -124,11 +124,18 @@ private[testing] final class RowText(schema: StructType) {
 /** Raises what a check has found. */
 private[testing] object CheckFailure {
 
+  /** Tells our own failures from assertions of the connector. */
+  private final class CheckFailedError(text: String, cause: Throwable)
+    extends AssertionError(text, cause)
+
   def apply(table: String, text: String, cause: Throwable = null): Nothing =
-    throw new AssertionError(s"The lookup connector $table: $text", cause)
+    throw new CheckFailedError(s"The lookup connector $table: $text", cause)
 
   /** Runs a method of the connector, which must not throw. */
   def in[T](table: String, method: String)(call: => T): T =
     try call
-    catch { case NonFatal(thrown) => apply(table, s"$method threw $thrown", thrown) }
+    catch {
+      case ours: CheckFailedError => throw ours
+      case NonFatal(thrown) => apply(table, s"$method threw $thrown", thrown)
+    }
 }

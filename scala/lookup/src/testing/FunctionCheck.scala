@@ -69,10 +69,9 @@ private[testing] final case class FunctionCheck(table: SupportsLookup, store: Ch
     try function.ways.foreach { way =>
         val conditions = if (filter.isEmpty) "" else s" with the filter ${pushed.mkString(", ")}"
         val calls = if (size == Int.MaxValue) "" else s", in calls of $size keys,"
-        new Comparison(
-          table.name,
-          s"$way by ${keys.fieldNames.mkString(", ")}$calls$conditions",
-          columns).apply(function.ask(way, asked, size), met.map(wanted), rows.map(wanted))
+        val what = s"$way by ${keys.fieldNames.mkString(", ")}$calls$conditions"
+        new Comparison(table.name, what, columns)
+          .apply(function.ask(what, way, asked, size), met.map(wanted), rows.map(wanted))
       }
     finally function.close()
   }
@@ -84,12 +83,12 @@ private[testing] final case class FunctionCheck(table: SupportsLookup, store: Ch
     val first = OpenFunction(table, context, anyTask)
     val second = OpenFunction(table, context, anyTask)
     val rows = store.rowsOf(store.keys, asked.toSet)
-    try first.ways.foreach(way => first.ask(way, asked, 1))
+    try first.ways.foreach(way => first.ask(s"$way of one of two functions", way, asked, 1))
     finally first.close()
     try second.ways.foreach { way =>
-        val what = s"$way of a second function, after another was closed,"
+        val what = s"$way of a function that stays open while another one is closed,"
         new Comparison(table.name, what, store.schema)
-          .apply(second.ask(way, asked, Int.MaxValue), rows, rows)
+          .apply(second.ask(what, way, asked, Int.MaxValue), rows, rows)
       }
     finally second.close()
   }
@@ -101,7 +100,7 @@ private[testing] final case class FunctionCheck(table: SupportsLookup, store: Ch
       OpenFunction.shipped(table, context).close())
     val before = threads()
     val function = OpenFunction(table, context, anyTask)
-    try function.ways.foreach(way => function.ask(way, store.keysToAsk(store.keys), 1))
+    try function.ways.foreach(way => function.ask(way, way, store.keysToAsk(store.keys), 1))
     finally function.close()
     val deadline = System.nanoTime() + 3000000000L
     while (leftBehind(before).nonEmpty && System.nanoTime() < deadline) Thread.sleep(20)

@@ -29,24 +29,28 @@ private[testing] final class OpenFunction private (
     case _ => Seq("lookup")
   }
 
-  /** The rows of some keys, asked for in calls of at most `size` keys. */
-  def ask(way: String, keys: Seq[UnsafeRow], size: Int): Seq[UnsafeRow] = {
+  /**
+   * The rows of some keys, asked for in calls of at most `size` keys.
+   *
+   * @param what describes the question in errors
+   */
+  def ask(what: String, way: String, keys: Seq[UnsafeRow], size: Int): Seq[UnsafeRow] = {
     val most = CheckFailure.in(table, "maxBatchKeys")(function.maxBatchKeys)
     if (most < 1) CheckFailure(table, s"maxBatchKeys is $most. It must be 1 or more.")
     val calls = keys.grouped(math.min(size, most)).toSeq
     val rows = way match {
-      case "lookup" => calls.flatMap(lookup)
-      case _ => lookupAsync(calls)
+      case "lookup" => calls.flatMap(lookup(what, _))
+      case _ => lookupAsync(what, calls)
     }
     rows.filter(row => isAsked(row, keys))
   }
 
   def close(): Unit = CheckFailure.in(table, "close()")(function.close())
 
-  private def lookup(keys: Seq[UnsafeRow]): Seq[UnsafeRow] =
+  private def lookup(what: String, keys: Seq[UnsafeRow]): Seq[UnsafeRow] =
     function match {
       case sync: SyncLookupFunction =>
-        CheckFailure.in(table, s"lookup of ${keys.size} keys") {
+        CheckFailure.in(table, s"$what of ${keys.size} keys") {
           val answer = sync.lookup(listOf(keys))
           if (answer == null) CheckFailure(table, "lookup returned null: return no rows instead.")
           answer.asScala.map(checked).toList
@@ -55,16 +59,18 @@ private[testing] final class OpenFunction private (
     }
 
   /** All calls before the first answer, as a task does. */
-  private def lookupAsync(calls: Seq[Seq[UnsafeRow]]): Seq[UnsafeRow] = function match {
+  private def lookupAsync(
+      what: String,
+      calls: Seq[Seq[UnsafeRow]]): Seq[UnsafeRow] = function match {
     case async: AsyncLookupFunction =>
       val futures = calls.map { keys =>
-        val future = CheckFailure.in(table, s"lookupAsync of ${keys.size} keys")(
+        val future = CheckFailure.in(table, s"$what of ${keys.size} keys")(
           async.lookupAsync(listOf(keys)))
         if (future == null) CheckFailure(table, "lookupAsync returned null instead of a future.")
         future
       }
       futures.flatMap { future =>
-        val answer = CheckFailure.in(table, "the future of lookupAsync")(
+        val answer = CheckFailure.in(table, s"the future of $what")(
           future.get(OpenFunction.longestSeconds, TimeUnit.SECONDS))
         if (answer == null) CheckFailure(table, "the future of lookupAsync is completed by null.")
         answer.asScala.map(checked)

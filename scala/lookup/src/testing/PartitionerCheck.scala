@@ -72,7 +72,7 @@ private[testing] final case class PartitionerCheck(table: SupportsLookup, store:
     try function.ways.foreach { way =>
         val what = s"$way in the shard $shard of $count"
         new Comparison(table.name, what, store.schema)
-          .apply(function.ask(way, keys, Int.MaxValue), rows, rows)
+          .apply(function.ask(what, way, keys, Int.MaxValue), rows, rows)
       }
     finally function.close()
   }
