@@ -30,8 +30,9 @@ object LookupConf {
   val MAX_BUFFERED_ROWS: ConfigEntry[Int] =
     SQLConf
       .buildConf("spark.firesteel.lookup.maxBufferedRows")
-      .doc("Most rows that a task holds while they wait for the answers to their keys. The limit of " +
-        "64 MiB applies as well.")
+      .doc(
+        "Most rows that a task holds while they wait for the answers to their keys. The limit of " +
+          "64 MiB applies as well.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")
@@ -60,8 +61,9 @@ object LookupConf {
   val CACHE_SCOPE: ConfigEntry[String] =
     SQLConf
       .buildConf("spark.firesteel.lookup.cacheScope")
-      .doc("The tasks that share a PARTIAL cache. `executor`: all tasks of a query in one executor, " +
-        "including those of later micro-batches. `task`: each task has its own.")
+      .doc(
+        "The tasks that share a PARTIAL cache. `executor`: all tasks of a query in one executor, " +
+          "including those of later micro-batches. `task`: each task has its own.")
       .version("0.1.0")
       .stringConf
       .checkValues(Set("executor", "task"))

@@ -55,7 +55,7 @@ private[lookup] object WhyNoKey extends PredicateHelper {
 
   private def plain(value: Expression): Expression = value match {
     case KnownFloatingPointNormalized(NormalizeNaNAndZero(float)) => plain(float)
-    // Of several nested casts the outermost has the compared type.
+    // The outermost of several nested casts has the compared type.
     case outer: Cast =>
       outer.child match {
         case inner: Cast => plain(outer.withNewChildren(Seq(inner.child)))

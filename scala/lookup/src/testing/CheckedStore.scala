@@ -93,7 +93,8 @@ private[testing] object KeyChoice {
       CheckFailure(
         table.name,
         s"lookupKeys(${among.mkString(", ")}) returned no column. It gets all columns of the " +
-          "table here, and must return those by which the store can be asked.")
+          "table here, and must return those by which the store can be asked."
+      )
     }
     chosen
   }

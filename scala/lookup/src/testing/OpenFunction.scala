@@ -116,7 +116,8 @@ private[testing] final class OpenFunction private (
       CheckFailure(
         table,
         s"it answered the row ${text.text(row)}, whose key was not asked. If the store compares " +
-          "keys less strictly than Spark, let mayAnswerOtherKeys be true.")
+          "keys less strictly than Spark, let mayAnswerOtherKeys be true."
+      )
     }
     known
   }

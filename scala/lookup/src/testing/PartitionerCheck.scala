@@ -20,7 +20,8 @@ private[testing] final case class PartitionerCheck(table: SupportsLookup, store:
           CheckFailure(
             table.name,
             s"partitionKeys() returned $name, which is no key. lookupKeys chooses " +
-              s"${names.mkString(", ")}, so no query would use the partitioner.")
+              s"${names.mkString(", ")}, so no query would use the partitioner."
+          )
         }
       }
       val partitioner = CheckFailure.in(table.name, "getPartitioner")(
@@ -44,7 +45,8 @@ private[testing] final case class PartitionerCheck(table: SupportsLookup, store:
           table.name,
           s"the partitioner gave the key ${text.text(asked(i))} the partitions ${numbers(i)} and " +
             s"${again(i)} of $count. Compute the number from the values of the key alone, or let " +
-            "isDeterministic() be false.")
+            "isDeterministic() be false."
+        )
       }
       asked.zip(numbers).groupMap(_._2)(_._1).toSeq.sortBy(_._1).foreach { case (shard, keys) =>
         checkShard(keys, shard, count)

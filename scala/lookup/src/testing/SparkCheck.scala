@@ -75,7 +75,8 @@ private[testing] final class SparkCheck(table: String, store: CheckedStore, rows
       CheckFailure(
         table,
         s"a join with $name is not a lookup join. Start the session with firesteel's extension, " +
-          "and let the catalog return a table that is a SupportsLookup.")
+          "and let the catalog return a table that is a SupportsLookup."
+      )
     case _ => ()
   }
 }

@@ -86,7 +86,7 @@ object Shops {
   val open = new AtomicInteger
 }
 
-/** What shops sell, by number of the shop and kind; `fault` names what is wrong with it. */
+/** Goods of shops, by number of the shop and kind; `fault` names the connector's fault. */
 class Shops(fault: String) extends SupportsLookup with SupportsLookupCustomShuffle {
   override def name(): String = "shops"
   override def columns(): Array[Column] = Array(
@@ -175,10 +175,11 @@ class ShopReader(
     }
     if (fault == "small calls" && asked.size > 2) throw new IllegalStateException("too many")
     if (fault == "shared" && Shops.open.get == 0) throw new IllegalStateException("closed")
-    val wanted = asked.map(key => keys.fields.indices.map(i => key.get(i, keys(i).dataType)).map {
-      case text: UTF8String => text.toString
-      case other => other
-    }).distinct
+    val wanted = asked.map(key =>
+      keys.fields.indices.map(i => key.get(i, keys(i).dataType)).map {
+        case text: UTF8String => text.toString
+        case other => other
+      }).distinct
     val all = Seq("id", "kind", "name")
     val places = keys.fieldNames.toSeq.map(all.indexOf)
     val found = Shops.rows.filter(row => wanted.contains(places.map(row)))
@@ -186,7 +187,9 @@ class ShopReader(
       case "misses a key" => found.filterNot(_.head == 2)
       case "one row a key" => found.distinctBy(row => places.map(row))
       case "repeats rows" => found ++ found
-      case "invents rows" => found ++ wanted.collect { case Seq(1000001, kind) => Seq[Any](1000001, kind, "new") }
+      case "invents rows" => found ++ wanted.collect { case Seq(1000001, kind) =>
+          Seq[Any](1000001, kind, "new")
+        }
       case "other keys" => Shops.rows :+ Seq[Any](77, "z", "z")
       case "filters too much" if filter.startsWith("NOT") || filter.contains("<>") => Nil
       case "filters" if filter.startsWith("name = ") => found.filter(_(2) == "bread")
