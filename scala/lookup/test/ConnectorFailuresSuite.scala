@@ -46,7 +46,7 @@ class ConnectorFailuresSuite extends LookupSuite {
       "The lookup connector customers failed in partition for the key (nL): no such shard"))
   }
 
-  test("a connector that takes no keys at all is told so") {
+  test("a connector whose calls take no keys is an error") {
     val error = thrown(StoreBehaviour(maxBatch = 0))
     assert(error.getCondition == "FIRESTEEL_LOOKUP_BAD_BATCH_KEYS")
     assert(error.getMessage.contains("maxBatchKeys = 0"))

@@ -41,7 +41,7 @@ class FullCachesSuite extends LookupSuite {
     (query.id.toString, seen.toSeq)
   }
 
-  test("a stream that goes on in another Spark context loads its dimension anew") {
+  test("a stream that continues in another Spark context loads its dimension again") {
     write(spark, "a")
     val (id, first) = run(spark)
     assert(first == Seq.fill(5)("a"))

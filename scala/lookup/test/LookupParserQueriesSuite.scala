@@ -117,7 +117,7 @@ class LookupParserQueriesSuite extends ParserSuite {
       Row(3L))
   }
 
-  test("parameters in the hint and beside it, by name and by position") {
+  test("parameters inside and outside of the hint, by name and by position") {
     val named = "SELECT /*+ LOOKUP('table'='c', 'async'=:async) */ o.id, :x FROM o JOIN t FOR " +
       "SYSTEM_TIME AS OF o.ts AS c ON o.id = c.id WHERE o.id > :least"
     def rows(sql: String, args: Any*) = spark.sql(sql, args.toArray).collect().toSeq

@@ -47,7 +47,7 @@ class LookupRefusalsSuite extends LookupSuite {
       spark.sql("SELECT * FROM o JOIN mem.typed c ON c.id = CAST(o.x AS BIGINT)").count() == 9)
   }
 
-  test("beside another key a value of another type is compared afterwards") {
+  test("with another key, a value of another type is compared afterwards") {
     assertJoins("SELECT o.n FROM o JOIN {c} c ON c.id = o.n AND c.f = o.x", "typed")
   }
 
@@ -65,7 +65,7 @@ class LookupRefusalsSuite extends LookupSuite {
     assert(joined.count() == 9)
   }
 
-  test("a reload that lacks its time is told the option and a value of it") {
+  test("the error for a reload without its time names the option and a value") {
     for ((strategy, added) <- Seq(
         "PERIODIC" -> "'lookup.full-cache.periodic-reload.interval'='10 min'",
         "TIMED" -> "'lookup.full-cache.timed-reload.iso-time'='10:15'")) {

@@ -93,7 +93,7 @@ class FilesSharingSuite extends FilesFixture {
     LoadedBuckets.lease(id, 0L)(BucketIndex.empty).release()
   }
 
-  test("an idle bucket goes after its time, and its memory with it") {
+  test("an idle bucket expires after its time, and its memory is freed") {
     val source = load("table" -> "wide", "idle-time" -> "3s")
     LoadedBuckets.dropIdle()
     assert(ask(source, contextOf(source, Seq("id")), Seq(Row(1L))).length == 1)

@@ -67,7 +67,7 @@ class JdbcOptionsSuite extends JdbcSuite {
       "user and password")
   }
 
-  test("an unknown table is told in the database's words") {
+  test("the error for an unknown table has the database's message") {
     assertRefused(
       login + ("dbtable" -> "nowhere"),
       "JDBC_QUERY_FAILED")("NOWHERE", "SELECT * FROM nowhere")

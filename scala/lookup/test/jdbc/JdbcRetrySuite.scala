@@ -55,7 +55,7 @@ class JdbcRetrySuite extends JdbcSuite with BeforeAndAfterEach {
     }
   }
 
-  test("a failure that will not pass is told at once, with the statement") {
+  test("a permanent failure is an error at once, with the statement") {
     val lasting = Seq(
       new SQLSyntaxErrorException("no such thing", "42000"),
       failure("22003"),
@@ -94,7 +94,7 @@ class JdbcRetrySuite extends JdbcSuite with BeforeAndAfterEach {
     assert(FlakyDriver.connections.get === 0)
   }
 
-  test("a refused login of a task is told without waiting for a time-out") {
+  test("a refused login of a task is an error without waiting for a time-out") {
     val lookup = function(table("dbtable" -> "t", "lookup.jdbc.pool-size" -> "3"), Seq("ID"))
     FlakyDriver.connects.add(new SQLException("who are you?", "28000"))
     val begin = System.nanoTime()
