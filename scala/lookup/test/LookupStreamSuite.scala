@@ -63,7 +63,7 @@ class LookupStreamSuite extends LookupSuite {
     else None
   }
 
-  test("each micro-batch asks the store again, unless a cache has the answer, also after a restart") {
+  test("each micro-batch asks the store again unless it is cached, also after a restart") {
     Seq("NONE" -> 2, "PARTIAL" -> 1).foreach { case (cache, times) =>
       val asked = store(
         "customers",
