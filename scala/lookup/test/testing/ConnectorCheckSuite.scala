@@ -65,7 +65,7 @@ class ConnectorCheckSuite extends AnyFunSuite {
     "by identity" -> "Compute the number from the values of the key alone",
     "partition key" -> "partitionKeys() returned name, which is no key",
     "wrong shard" -> "did not answer the row",
-    "future fails" -> "the future of lookupAsync threw",
+    "future fails" -> "the future of lookupAsync by id, kind threw",
     "null future" -> "lookupAsync returned null instead of a future"
   ).foreach { case (fault, text) =>
     test(s"a connector with the fault '$fault' is found") {
