@@ -13,15 +13,15 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
 
 /**
- * What a PARTIAL cache holds: lookups that are equal in this may share one.
+ * Identity of a PARTIAL cache. Lookups with equal values may share one cache.
  *
- * Equal by structure and not by a text. SQL leaves out what decides how a row lies in memory, such
- * as a cast to an array, and a row that is read by another layout than its own is read out of place.
- * Equality that fails where it could hold costs a cache; the other way round it costs wrong rows.
+ * It compares structure, not text: SQL text omits details of a row's layout in memory, such as a
+ * cast to an array, and a row read with another layout is wrong. Missing an equality costs a second
+ * cache; assuming a false one costs wrong rows.
  *
- * @param asked the function that is asked, or what stands for it
- * @param projection what is kept of a row, and `filters` which rows are: over the places of `columns`
- * @param retry without it a miss is kept sooner
+ * @param asked the function, or a value that identifies it
+ * @param projection the columns kept of a row; with `filters` over the places of `columns`
+ * @param retry part of the identity, because without retries a miss is kept sooner
  */
 private[lookup] final case class CachedRows(
     asked: AnyRef,
@@ -52,15 +52,15 @@ private[lookup] object CachedRows {
     )
 
   /**
-   * A number for each, the same whenever this driver is asked about an equal one: for caches of
-   * executors, which know a cache by its name. It is forgotten after longer than they keep a cache.
+   * A number for each identity. This driver returns the same number for equal ones, and executors
+   * name their caches by it. It forgets a number later than executors drop the cache.
    */
   def number(rows: CachedRows): Long =
     numbers.get(rows, _ => Long.box(next.getAndIncrement())).longValue
 
   private val next = new AtomicLong
 
-  /** One that holds the time of its micro-batch is asked about once: hence the bound. */
+  /** Bounded, because an identity that contains the time of its micro-batch is used only once. */
   private val numbers: Cache[CachedRows, java.lang.Long] =
     Caffeine
       .newBuilder()
@@ -68,7 +68,7 @@ private[lookup] object CachedRows {
       .maximumSize(4096)
       .build[CachedRows, java.lang.Long]()
 
-  /** Without what differs from one micro-batch to the next: the ids of columns and variables. */
+  /** Without the ids of columns and variables, which differ between micro-batches. */
   private def placed(expression: Expression, columns: Seq[Attribute]): Expression = {
     val variables = mutable.HashMap.empty[ExprId, Long]
     BindReferences.bindReference(expression, columns).transformUp {
@@ -81,7 +81,7 @@ private[lookup] object CachedRows {
           variable.nullable,
           ExprId(number, nobody),
           null)
-      // A map does not know its equal; the bytes of a row do.
+      // A map has no equality; the bytes of its row do.
       case Literal(value, of) if value != null && isNested(of) =>
         val bytes = UnsafeProjection.create(Array(of)).apply(InternalRow(value)).getBytes
         Cast(Literal(bytes), of)

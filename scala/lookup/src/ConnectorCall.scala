@@ -5,18 +5,18 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.TaskKilledException
 
-/** Calls methods of connectors, whose failures are told with the connector's name. */
+/** Calls methods of connectors. Errors name the connector and the method. */
 private[lookup] object ConnectorCall {
 
   /**
-   * @param connector as the query knows it
-   * @param subject what the method was called about: a key, a task
+   * @param connector its name in the query
+   * @param subject the key, task or columns that the call was about
    */
   def apply[T](connector: String, method: String, subject: => String)(call: => T): T =
     try call
     catch { case NonFatal(thrown) => throw failed(connector, method, subject, thrown) }
 
-  /** The error for what a method threw; our own connectors' errors say all that is to be said. */
+  /** The error for an exception. Errors of the built-in connectors already name everything. */
   def failed(connector: String, method: String, subject: String, thrown: Throwable): Throwable =
     thrown match {
       case _: FiresteelException | _: FiresteelAnalysisException | _: TaskKilledException => thrown

@@ -4,12 +4,12 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, 
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalLimit, LogicalPlan, Project}
 
 /**
- * A relation under projections and filters, told as one projection and filters over the relation.
+ * A relation under projections and filters, collapsed into one projection and a list of filters.
  *
- * Spark's own reader of such chains (`PhysicalOperation`) stops where a computed column is used
- * twice, since it would be computed twice. Here nothing else could be done with the relation.
+ * Spark's `PhysicalOperation` stops at a computed column that is used twice, to avoid computing it
+ * twice. A relation that can only be looked up has no other plan, so this reader continues.
  *
- * @param marks of the query, outermost first
+ * @param marks marks of the query, outermost first
  */
 private[lookup] final case class DimensionChain(
     projection: Seq[NamedExpression],
@@ -21,7 +21,7 @@ private[lookup] object DimensionChain extends PredicateHelper {
 
   def of(plan: LogicalPlan): DimensionChain = read(plan, isTop = true)
 
-  /** `isTop`: nothing above computes with a random column, so that there may be one. */
+  /** `isTop`: no node above computes with a random column, so this projection may have one. */
   private def read(plan: LogicalPlan, isTop: Boolean): DimensionChain = plan match {
     case table: LookupTable =>
       val below = read(table.child, isTop)
@@ -32,11 +32,11 @@ private[lookup] object DimensionChain extends PredicateHelper {
     case Filter(condition, child) if condition.deterministic =>
       val below = read(child, isTop)
       val conditions = splitConjunctivePredicates(condition).map(replace(_, below.projection))
-      // Of a random column it would test another value than is shown.
+      // A filter on a random column would test another value than the one that is emitted.
       if (conditions.forall(_.deterministic)) below.copy(filters = below.filters ++ conditions)
       else DimensionChain(plan.output, Nil, Nil, plan)
-    // Without a global one above it, it comes of a limit that stays above the join (Spark's
-    // `LimitPushDown`) and only spares rows; a user's own comes as both, and is not looked through.
+    // A local limit without a global one comes from Spark's `LimitPushDown`: the limit remains
+    // above the join, and this one only saves rows. A user's own limit has both; it stops here.
     case LocalLimit(_, child) => read(child, isTop)
     case relation => DimensionChain(relation.output, Nil, Nil, relation)
   }
@@ -55,7 +55,7 @@ private[lookup] object DimensionChain extends PredicateHelper {
       case other => other
     }
 
-  /** In terms of what `columns` are computed from. */
+  /** Replaces `columns` by the expressions that compute them. */
   def replace(expression: Expression, columns: Seq[NamedExpression]): Expression = {
     val computed = columns.collect { case alias: Alias => alias.exprId -> alias.child }.toMap
     expression.transform { case a: Attribute => computed.getOrElse(a.exprId, a) }

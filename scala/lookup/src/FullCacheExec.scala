@@ -12,10 +12,10 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.firesteel.executionOf
 
 /**
- * A dimension loaded whole and kept, in the place of a broadcast exchange (Flink: FULL cache).
+ * A dimension loaded whole and kept, instead of a broadcast exchange (Flink: FULL cache).
  *
- * A batch query loads it once. A stream keeps it across micro-batches until `reload` is due; without
- * a reload interval each micro-batch reads it afresh, as Spark's own join with a table does.
+ * A batch query loads it once. A stream keeps it across micro-batches until `reload` is due.
+ * Without a reload interval each micro-batch loads it, as Spark's own join with a table does.
  *
  * Memory: the table, on the driver and on each executor, as for any broadcast join.
  *
@@ -64,7 +64,7 @@ private[lookup] final case class FullCacheExec(
 
   private def load(): FullCache = {
     val start = System.currentTimeMillis()
-    dimension.refresh() // else Spark would list files as they were when the query was analysed
+    dimension.refresh() // else Spark would list the files that existed when the query was analysed
     val rows = executionOf(session, dimension).executedPlan.executeCollect()
     val relation = mode.transform(rows)
     val end = System.currentTimeMillis()
@@ -81,7 +81,9 @@ private[lookup] final case class FullCacheExec(
   override def firedValues: Map[String, String] =
     Map("table" -> name, "cache" -> "FULL", "reload" -> reload.toString)
 
-  /** Neither the dimension's plan, which is shown when it is run, nor how its rows are hashed. */
+  /**
+   * Leaves out the dimension's plan, which Spark shows as a query of its own, and the hash mode.
+   */
   override protected def stringArgs: Iterator[Any] =
     LookupValues.shown(
       Seq(
@@ -91,7 +93,7 @@ private[lookup] final case class FullCacheExec(
         "reload" -> reload.toString))
 }
 
-/** A loaded dimension, with when its load began and ended, in milliseconds. */
+/** A loaded dimension, with the begin and end of its load in milliseconds. */
 private[lookup] final class FullCache(
     val broadcast: Broadcast[Any],
     val begun: Long,

@@ -10,11 +10,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.BroadcastMode
 
 /**
- * A dimension of a stream. Its text would not do: it leaves out the data of relations.
+ * Identity of a stream's dimension. The plan's text is no identity: it omits data of relations.
  *
- * @param application a stream begun again keeps its id, and may find itself in another Spark context
- * @param name the dimension, as the query knows it
- * @param dimension canonical; with the time of the micro-batch in it, it is a new one in each
+ * @param application part of the identity, because a restarted stream keeps its id and may run in
+ *   another Spark context
+ * @param name the dimension's name in the query
+ * @param dimension canonical plan; if it contains the time of the micro-batch, it is new in each
  */
 private[lookup] final case class FullCacheKey(
     application: String,
@@ -23,18 +24,18 @@ private[lookup] final case class FullCacheKey(
     dimension: LogicalPlan,
     mode: BroadcastMode) {
 
-  /** Whether both may be one dimension of a query, at two times. */
+  /** Whether both may be the same dimension of a query at two times. */
   def mayFollow(other: FullCacheKey): Boolean =
     application == other.application && stream == other.stream && name == other.name && mode == other.mode && this != other
 }
 
-/** What streams of this driver keep. */
+/** The dimensions that streams of this driver keep. */
 private[lookup] object FullCaches {
 
-  /** Longer than a stream pauses between micro-batches; a stream that ended leaves its cache so long. */
+  /** Longer than the pause between micro-batches. A stream that ended keeps its cache this long. */
   private val idle = Duration.ofHours(1)
 
-  /** Loads outside of the map, which may hold no lock meanwhile: a dimension may itself have one. */
+  /** Loads outside of the map's lock, because the dimension of a load may have a FULL cache too. */
   private final class Slot(application: String, firstBatch: Long) {
     private var held: FullCache = _
     @volatile private var lastBatch = firstBatch
@@ -52,8 +53,8 @@ private[lookup] object FullCaches {
     def isOlderThan(batch: Long): Boolean = lastBatch < batch
 
     /**
-     * Frees the executors' copies, once; a query that still has the broadcast is sent it again. Those of
-     * a context that has stopped are gone with it, and their numbers are of others in the next one.
+     * Frees the executors' copies, once. A query that still uses the broadcast fetches it again. A
+     * stopped context has freed its own copies, and the next context reuses their numbers.
      */
     def letGo(): Unit = synchronized {
       if (held != null && isRunning(application)) held.broadcast.unpersist(blocking = false)
@@ -64,10 +65,10 @@ private[lookup] object FullCaches {
   private def isRunning(application: String): Boolean =
     Option(SparkEnv.get).exists(_.conf.get("spark.app.id", "") == application)
 
-  /** Not run by the thread that removes: a slot is locked while it loads. */
+  /** Runs in a thread of its own, because a slot is locked while it loads. */
   private val whenRemoved: RemovalListener[FullCacheKey, Slot] = (_, slot, _) => slot.letGo()
 
-  /** With a scheduler, because nothing looks after a cache that nobody uses. */
+  /** With a scheduler, because no access would trigger the expiry of an unused cache. */
   private val slots: Cache[FullCacheKey, Slot] =
     Caffeine
       .newBuilder()
@@ -77,11 +78,11 @@ private[lookup] object FullCaches {
       .build[FullCacheKey, Slot]()
 
   /**
-   * The dimension by that key, loaded anew when due. A failed load leaves the old one in place.
+   * The dimension of a key, loaded if `reload` is due. A load that fails keeps the old one.
    *
-   * A dimension of that name of which neither this micro-batch nor the one before asked is let go:
-   * one whose text holds the time of its micro-batch is never asked for again. So are all of another
-   * Spark context, of which a process has one at a time.
+   * Drops a dimension of the same name that neither this micro-batch nor the one before used: a
+   * plan that contains the time of its micro-batch is never used again. Also drops the dimensions
+   * of other Spark contexts, because a process has one context at a time.
    */
   def get(key: FullCacheKey, batch: Long, reload: Reload)(load: => FullCache): FullCache = {
     slots.asMap.asScala.foreach { case (other, slot) =>
@@ -93,7 +94,7 @@ private[lookup] object FullCaches {
     slots.get(key, _ => new Slot(key.application, batch)).get(batch, reload)(load)
   }
 
-  /** How many dimensions a stream keeps. */
+  /** The number of dimensions that a stream keeps. */
   private[lookup] def sizeOf(stream: String): Int =
     slots.asMap.keySet.asScala.count(_.stream == stream)
 }

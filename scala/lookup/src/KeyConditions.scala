@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types.DataType
 
 /**
- * Conditions on the keys of a dimension alone that a store cannot be asked for, said of the values that
- * it is looked up by.
+ * Moves conditions on the keys alone, which a store cannot compute, to the values that the store is
+ * asked by.
  *
  * {{{
  *   Join (t.v = d.id)                       Join (t.v = d.id AND pyudf(t.v) > 9)
@@ -18,10 +18,10 @@ import org.apache.spark.sql.types.DataType
  *      +- LookupRelation d
  * }}}
  *
- * Key and value are equal in every joined row, so that both are true of the same rows, also in a
- * `LEFT JOIN`: a row that fails the condition has no match. Spark itself has put most of these there:
- * of a condition on a value it infers that on the key. Such a one the other side has already, and it is
- * left out.
+ * Key and value are equal in every joined row, so the condition holds for the same rows, also in a
+ * `LEFT JOIN`: a row that fails it has no match. Most of these conditions come from Spark, which
+ * infers them from a condition on the value. The left side has such a condition already, so it is
+ * dropped here.
  */
 private[lookup] object KeyConditions extends PredicateHelper {
 
@@ -42,14 +42,16 @@ private[lookup] object KeyConditions extends PredicateHelper {
         said ++= moved.filterNot(known.contains)
         others.reduceOption(And(_, _)).fold(relieved(child))(Filter(_, relieved(child)))
       case end if end eq nodes.last => end
-      // All on the way have one child, or are joins that have the dimension on their left.
+      // All nodes on the way have one child, or are joins with the dimension on their left.
       case other => other.withNewChildren(relieved(other.children.head) +: other.children.tail)
     }
     val right = relieved(join.right)
     join.copy(right = right, condition = (join.condition ++ said).reduceOption(And(_, _)))
   }
 
-  /** What of the dimension has the value; the column itself, too, where it is compared as a wider one. */
+  /**
+   * The dimension's expressions with this value: also the column that is compared as a wider type.
+   */
   private def equal(theirs: Expression, mine: Expression): Seq[(Expression, Expression)] =
     theirs match {
       case cast: Cast if LookupQuery.widens(cast) =>
@@ -62,7 +64,9 @@ private[lookup] object KeyConditions extends PredicateHelper {
       theirs.references.nonEmpty && theirs.references.subsetOf(join.right.outputSet) &&
       isSameWhenEqual(mine.dataType)
 
-  /** Other than -0.0 and 0.0, or a text in two cases under a collation. */
+  /**
+   * Excludes floats (-0.0 equals 0.0) and texts with a collation, whose equal values may differ.
+   */
   private def isSameWhenEqual(of: DataType): Boolean =
     UnsafeRowUtils.isBinaryStable(of) && !LookupQuery.isFloat(of) && !LookupQuery.holdsFloat(of)
 

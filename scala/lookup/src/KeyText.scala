@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{ArrayType, DataType, StringType, StructType}
 
-/** Keys as an error shows them: `id = 5, type = 'x'`, cut when long. */
+/** Keys as an error shows them: `id = 5, type = 'x'`. Long keys are cut. */
 private[lookup] object KeyText {
 
   private val longest = 200 // characters
@@ -20,9 +20,9 @@ private[lookup] object KeyText {
       }
       .mkString(", "))
 
-  /** A value as a row holds it, which `Literal.create` would take for one as a user writes it. */
+  /** A value of an InternalRow. `Literal.create` would expect a value of a Row. */
   private def text(value: Any, dataType: DataType): String = dataType match {
-    // Their SQL is written of some kinds of rows and arrays only, and not of those of a key.
+    // Literal.sql supports only some classes of rows and arrays, which a key's value may not have.
     case _: StructType | _: ArrayType if value != null =>
       val zone = Some(SQLConf.get.sessionLocalTimeZone)
       String.valueOf(Cast(Literal(value, dataType), StringType, zone).eval())

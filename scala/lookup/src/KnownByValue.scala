@@ -1,9 +1,9 @@
 package io.firesteel.lookup
 
 /**
- * A lookup function that says what its answers depend on. PARTIAL caches are told apart by it, and else
- * by the bytes of the function, which differ in each micro-batch if it carries something made for that
- * one alone, such as a broadcast.
+ * A lookup function that names the values its answers depend on. They identify its PARTIAL cache.
+ * Other functions are identified by their bytes, which differ in each micro-batch if the function
+ * holds an object of that micro-batch, such as a broadcast.
  */
 private[lookup] trait KnownByValue {
 

@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
 /**
- * Puts back above a lookup join what Spark has pushed below it onto the dimension and a store
- * cannot do: joins that come of `IN`, `EXISTS` and scalar subqueries about its columns, or that the
- * query itself has there, and functions in Python, which Spark computes in operators of their own.
- * (A condition with such a function Spark pushes down again: `LiftedLookup` brings it up at last.)
- * What is about the keys alone goes to the other side (`KeyConditions`).
+ * Moves above a lookup join those operators that Spark has pushed onto the dimension and that a
+ * store cannot run: joins that come from `IN`, `EXISTS` and scalar subqueries about its columns, or
+ * from the query itself, and Python functions, which Spark computes in operators of their own.
+ * Spark pushes conditions with Python functions down again; `LiftedLookup` handles these later.
+ * Conditions on the keys alone move to the other side (`KeyConditions`).
  *
  * {{{
  *   Join (o.customer_id = c.id)             LeftSemi (c.country = s.country)
@@ -21,8 +21,8 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
  *      +- s                                 +- s
  * }}}
  *
- * The two plans say the same for an inner join only. Runs after Spark's rules that push down, before the
- * one that makes joins of those subqueries that are still conditions.
+ * The two plans are equal for an inner join only. The rule runs after Spark's rules that push down,
+ * and before the rule that turns the remaining subqueries into joins.
  */
 private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -37,7 +37,7 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
 
   private def isInner(join: Join): Boolean = join.joinType.isInstanceOf[InnerLike]
 
-  /** Whether `plan` is a dimension with something upon it that no store can be asked for. */
+  /** Whether `plan` is a dimension under operators that a store cannot run. */
   private[lookup] def isBurdened(plan: LogicalPlan): Boolean =
     isDimension(plan) && path(plan).exists {
       case Filter(condition, _) => isBurden(condition)
@@ -60,12 +60,12 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
     case _ => Seq(plan)
   }
 
-  /** Whether `plan` is a dimension, whatever else is upon it. */
+  /** Whether `plan` ends in a dimension, under any operators. */
   private[lookup] def isDimension(plan: LogicalPlan): Boolean = plan match {
     case _: LookupRelation | _: LookupTable => true
     case Project(columns, child) => columns.forall(_.deterministic) && isDimension(child)
     case Filter(condition, child) => condition.deterministic && isDimension(child)
-    case LocalLimit(_, child) => isDimension(child) // of a limit above the join: see DimensionChain
+    case LocalLimit(_, child) => isDimension(child) // see DimensionChain
     case python: BaseEvalPython => python.udfs.forall(_.deterministic) && isDimension(python.child)
     case Join(left, _, joinType, _, _) => isLiftable(joinType) && isDimension(left)
     case _ => false
@@ -78,7 +78,7 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
 
   private[lookup] def lifted(join: Join): LogicalPlan = {
     val nodes = path(join.right)
-    // Everything above the lowest burden is lifted; filters below it stay the store's.
+    // Lift all from the lowest such operator upwards; filters below it remain for the store.
     val keep = nodes.reverse.takeWhile {
       case Filter(condition, _) => !isBurden(condition)
       case Project(columns, _) => !columns.exists(isBurden)
@@ -100,7 +100,7 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
     if (tested.output == join.output) tested else Project(join.output, tested)
   }
 
-  /** Writes expressions in terms of columns that none of `nodes` computes, or of those `known`. */
+  /** Rewrites expressions over columns that none of `nodes` computes, or over `known` columns. */
   private[lookup] def inlining(
       nodes: Seq[LogicalPlan],
       known: AttributeSet): Expression => Expression = {
@@ -114,14 +114,14 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
     inlined
   }
 
-  /** `plan` with `lookup` in the place of `keep`, and the columns of its left side handed up. */
+  /** `plan` with `lookup` instead of `keep`, passing through the columns of its left side. */
   private def rebuild(plan: LogicalPlan, keep: LogicalPlan, lookup: Join): LogicalPlan =
     plan match {
       case _ if plan eq keep => lookup
       case Project(columns, child) =>
         Project(lookup.left.output ++ columns, rebuild(child, keep, lookup))
       case filter: Filter => filter.copy(child = rebuild(filter.child, keep, lookup))
-      // Above the join it would bound other rows than it did below.
+      // Above the join the limit would apply to other rows than below it.
       case LocalLimit(_, child) => rebuild(child, keep, lookup)
       case python: BaseEvalPython =>
         python.withNewChildren(Seq(rebuild(python.child, keep, lookup)))

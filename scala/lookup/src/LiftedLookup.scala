@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.{FilterExec, ProjectExec, SparkPlan}
 import org.apache.spark.sql.execution.python.{ArrowEvalPythonExec, BatchEvalPythonExec}
 
 /**
- * A lookup, and what stands above it of what Spark has put between the join and its dimension.
+ * A lookup, and the operators above it that Spark had placed between the join and its dimension.
  *
  * {{{
  *   Join (t.v = d.id)                                Filter (u > 9)
@@ -16,10 +16,11 @@ import org.apache.spark.sql.execution.python.{ArrowEvalPythonExec, BatchEvalPyth
  *         +- LookupRelation d
  * }}}
  *
- * Functions in Python come there after the last rule that an extension can add, hence at the planner.
+ * Spark places Python functions there after the last rule that an extension can add, so the planner
+ * handles them.
  *
- * @param subject the join as the query has it
- * @param whole the query of the lookup and all above it
+ * @param subject the join of the query
+ * @param whole the query of the lookup and the operators above it
  */
 private[firesteel] final case class LiftedLookup(
     subject: Join,
@@ -27,8 +28,8 @@ private[firesteel] final case class LiftedLookup(
     whole: LogicalPlan) {
 
   /**
-   * The operators above the lookup. They are made here and not by Spark's planner: it would link them,
-   * and the exchanges below, to nodes that are not the query's, where adaptive execution looks for them.
+   * The operators above the lookup. Spark's planner would link them and the exchanges below to
+   * nodes outside of the query, where adaptive execution looks for them; so they are made here.
    */
   def upon(lookup: SparkPlan): SparkPlan = planned(whole, lookup)
 

@@ -8,13 +8,13 @@ import com.github.benmanes.caffeine.cache.{Cache, Caffeine, Scheduler}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.{ByteType, DataType, DateType, IntegerType, LongType, ShortType, StructType, TimestampNTZType, TimestampType}
 
-/** Answers of the store that are kept: rows of the dimension by key; an empty array is a miss. */
+/** Cached answers: rows of the dimension by key. An empty array means that the key has no rows. */
 private[lookup] trait AnswerCache {
 
-  /** Null when not cached. The key may be reused by the caller. */
+  /** Null if not cached. The caller may reuse the key. */
   def get(key: UnsafeRow): Array[UnsafeRow]
 
-  /** Keeps rows by a key that nobody changes any more. */
+  /** Keeps rows by a key that must not change any more. */
   def put(key: UnsafeRow, rows: Array[UnsafeRow]): Unit
 }
 
@@ -29,7 +29,7 @@ private[lookup] object AnswerCache {
   def of(policy: CachePolicy.Partial, keys: StructType): AnswerCache =
     new CaffeineAnswers(policy, isWholeNumber(keys))
 
-  /** Whether a key is one value that a row holds in eight bytes, equal when these are. */
+  /** Whether a key is one value that a row stores in eight bytes, equal if these are equal. */
   private def isWholeNumber(keys: StructType): Boolean =
     keys.length == 1 && wholeNumbers.contains(keys.head.dataType)
 
@@ -37,7 +37,7 @@ private[lookup] object AnswerCache {
     Set(ByteType, ShortType, IntegerType, LongType, DateType, TimestampType, TimestampNTZType)
 }
 
-/** @param byNumber keys are numbers, not rows: two reads of memory less for each that is compared */
+/** @param byNumber keys are numbers instead of rows, which saves two memory reads per comparison */
 private final class CaffeineAnswers(policy: CachePolicy.Partial, byNumber: Boolean)
   extends AnswerCache {
 
@@ -46,7 +46,7 @@ private final class CaffeineAnswers(policy: CachePolicy.Partial, byNumber: Boole
     policy.maxRows.foreach(builder.maximumSize(_))
     policy.expireAfterWrite.foreach(ms => builder.expireAfterWrite(Duration.ofMillis(ms)))
     policy.expireAfterAccess.foreach(ms => builder.expireAfterAccess(Duration.ofMillis(ms)))
-    // Upkeep by the asking thread: the common pool's threads may hold a class loader of their own.
+    // Runs upkeep in the caller: threads of the common pool may have another class loader.
     builder.executor((task: Runnable) => task.run()).build[AnyRef, Array[UnsafeRow]]()
   }
 
@@ -60,19 +60,19 @@ private final class CaffeineAnswers(policy: CachePolicy.Partial, byNumber: Boole
 }
 
 /**
- * The caches of this executor process, shared by the tasks of one query, because a task lives no
+ * The caches of this executor process. All tasks of a query share them, because a task lives no
  * longer than a micro-batch.
  *
- * Memory: as many entries in each cache as its policy allows. A cache that no task asked for in
- * [[idle]] goes, and of more than [[most]] the one that was asked for least: a connector or a
- * projection that holds something of its micro-batch has new ones in each.
+ * Memory: each cache has as many entries as its policy allows. A cache that no task used for
+ * [[idle]] is dropped. Above [[most]] caches the least recently used one is dropped: a connector or
+ * a projection that holds an object of its micro-batch has a new cache in each.
  */
 private[lookup] object LookupCaches {
 
-  /** Longer than a usual trigger interval; a query that is gone leaves its cache for as long. */
+  /** Longer than a usual trigger interval. A query that ended leaves its cache this long. */
   private val idle = Duration.ofMinutes(15)
 
-  /** Enough for some lookups in some hundred shards each. */
+  /** Enough for some lookups with some hundred shards each. */
   private val most = 4096L
 
   private val caches: Cache[String, AnswerCache] =
@@ -83,11 +83,11 @@ private[lookup] object LookupCaches {
       .scheduler(Scheduler.systemScheduler())
       .build[String, AnswerCache]()
 
-  /** The cache by that name; whoever asks first makes it. */
+  /** The cache of that name; the first caller creates it. */
   def shared(name: String, policy: CachePolicy.Partial, keys: StructType): AnswerCache =
     caches.get(name, _ => AnswerCache.of(policy, keys))
 
-  /** How many caches a query has here. */
+  /** The number of caches of a query in this process. */
   private[lookup] def sizeOf(query: String): Int =
     caches.asMap.keySet.asScala.count(_.startsWith(s"$query "))
 }

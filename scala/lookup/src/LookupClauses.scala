@@ -4,12 +4,12 @@ import org.antlr.v4.runtime.Token
 import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
 
 /**
- * Where a statement's tokens speak of lookups in Flink's way, which Spark's grammar refuses.
+ * The places in a statement's tokens with Flink's lookup syntax, which Spark's grammar refuses.
  *
  * All numbers are indices of the tokens given to [[LookupClauses.find]].
  *
  * @param pairs `'key' = value` as arguments of a `LOOKUP` hint, without parentheses of their own
- * @param columns what follows `SYSTEM_TIME AS OF` or `TIMESTAMP AS OF`, where it has a column
+ * @param columns expressions with a column after `SYSTEM_TIME AS OF` or `TIMESTAMP AS OF`
  */
 private[lookup] final case class LookupClauses(
     pairs: Seq[LookupClauses.Pair],
@@ -47,7 +47,7 @@ private[lookup] object LookupClauses {
         lookups(start + 1).flatMap(open => arguments(open)).flatMap(pair.tupled(_))
       }
 
-    /** The opening parentheses of a comment's `LOOKUP` hints; other hints are stepped over. */
+    /** The opening parentheses of a comment's `LOOKUP` hints. Other hints are skipped. */
     private def lookups(at: Int): Seq[Int] = kind(at) match {
       case SqlBaseLexer.HENT_END | Token.EOF => Nil
       case SqlBaseLexer.LEFT_PAREN =>
@@ -67,13 +67,13 @@ private[lookup] object LookupClauses {
     }
 
     private val pair: (Int, Int) => Option[Pair] = (first, last) =>
-      // One equals sign and something behind it: the value is for Spark's grammar to judge.
+      // One equals sign and a value. Spark's grammar checks the value.
       if (isString(first) && kind(first + 1) == SqlBaseLexer.EQ && last >= first + 2) {
         Some(Pair(first, first + 1, last))
       } else None
   }
 
-  /** The times of a text's time travel clauses, as far as they name a column. */
+  /** The times of a text's time travel clauses that name a column. */
   private final class AsOfReader(tokens: TokenReader) {
     import tokens.{closing, isName, kind}
 
@@ -82,7 +82,7 @@ private[lookup] object LookupClauses {
       if kind(at) == SqlBaseLexer.SYSTEM_TIME || kind(at) == SqlBaseLexer.TIMESTAMP
       if kind(at + 1) == SqlBaseLexer.AS && kind(at + 2) == SqlBaseLexer.OF
       last <- columnAt(at + 3, afterFor = kind(at - 1) == SqlBaseLexer.FOR).map(castEnd)
-      // With an operator behind it, this is the beginning of an expression: Spark's to refuse.
+      // An operator follows, so this is the beginning of an expression, which Spark refuses.
       if !tokens.continuesExpression(last + 1)
     } yield Column(at + 3, last)
 
@@ -105,14 +105,14 @@ private[lookup] object LookupClauses {
     private def startsCall(at: Int): Boolean = isName(at) || CALLABLE(kind(at))
 
     /**
-     * `TIMESTAMP AS OF` may also be a column `timestamp` with the alias `of`, with any keyword
-     * behind it. Then no name follows, so a keyword counts as a name only where that is excluded.
+     * `TIMESTAMP AS OF` may also be a column `timestamp` with the alias `of`, followed by any
+     * keyword. So a keyword counts as a name only where that reading is excluded.
      */
     private def startsName(at: Int, afterFor: Boolean): Boolean =
       isName(at) || tokens.isKeyword(at) &&
         (kind(at + 1) == SqlBaseLexer.DOT || afterFor && TIME_WORDS(kind(at)))
 
-    /** Whether a name that is neither a function's, a parameter's nor a type's is in the range. */
+    /** Whether the range has a name that is not the name of a function, a parameter or a type. */
     private def namesColumn(from: Int, until: Int): Boolean = {
       val range = from until until
       !range.exists(kind(_) == SqlBaseLexer.SELECT) && range.exists { at =>

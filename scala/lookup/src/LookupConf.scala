@@ -5,15 +5,15 @@ import java.util.concurrent.TimeUnit
 import org.apache.spark.sql.firesteel.ConfigEntry
 import org.apache.spark.sql.internal.SQLConf
 
-/** Settings of the room; what a hint or a connector's options say goes before them. */
+/** Settings of the room. Options of a hint or of a connector override them. */
 object LookupConf {
 
   val ENABLED: ConfigEntry[Boolean] =
     SQLConf
       .buildConf("spark.firesteel.lookup.enabled")
       .doc("Whether joins with a lookup connector, a `LOOKUP` hint or `FOR SYSTEM_TIME AS OF` a " +
-        "column are lookup joins. Off: hints are ignored, and what only a lookup can read is " +
-        "refused.")
+        "column are lookup joins. If false, hints are ignored, and a table that only a lookup " +
+        "can read is refused.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -30,7 +30,9 @@ object LookupConf {
   val MAX_BUFFERED_ROWS: ConfigEntry[Int] =
     SQLConf
       .buildConf("spark.firesteel.lookup.maxBufferedRows")
-      .doc("Most rows that a task holds while their keys are being asked for.")
+      .doc(
+        "Most rows that a task holds while they wait for the answers to their keys. The limit of " +
+          "64 MiB applies as well.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")
@@ -39,7 +41,7 @@ object LookupConf {
   val CAPACITY: ConfigEntry[Int] =
     SQLConf
       .buildConf("spark.firesteel.lookup.async.capacity")
-      .doc("Most questions under way at once in a task, of an asynchronous connector. Flink: " +
+      .doc("Most questions that a task with an asynchronous connector has under way. Flink: " +
         "`table.exec.async-lookup.buffer-capacity`, which counts rows.")
       .version("0.1.0")
       .intConf
@@ -49,8 +51,8 @@ object LookupConf {
   val TIMEOUT: ConfigEntry[Long] =
     SQLConf
       .buildConf("spark.firesteel.lookup.timeout")
-      .doc("Longest time that a question may take, retries on a miss included, before the task " +
-        "fails. Flink: `table.exec.async-lookup.timeout`.")
+      .doc("Longest time for a question, including retries on a miss. After it the task fails. " +
+        "Flink: `table.exec.async-lookup.timeout`.")
       .version("0.1.0")
       .timeConf(TimeUnit.MILLISECONDS)
       .checkValue(_ > 0, "must be positive")
@@ -59,8 +61,9 @@ object LookupConf {
   val CACHE_SCOPE: ConfigEntry[String] =
     SQLConf
       .buildConf("spark.firesteel.lookup.cacheScope")
-      .doc("Who shares a PARTIAL cache: `executor`, all tasks of a query in one executor, also " +
-        "those of later micro-batches; or `task`, nobody.")
+      .doc(
+        "The tasks that share a PARTIAL cache. `executor`: all tasks of a query in one executor, " +
+          "including those of later micro-batches. `task`: each task has its own.")
       .version("0.1.0")
       .stringConf
       .checkValues(Set("executor", "task"))
@@ -69,8 +72,8 @@ object LookupConf {
   val SHUFFLE_PARTITIONS: ConfigEntry[Option[Int]] =
     SQLConf
       .buildConf("spark.firesteel.lookup.shufflePartitions")
-      .doc("Partitions of a custom shuffle, which are the shards of a connector; by default " +
-        "`spark.sql.shuffle.partitions`.")
+      .doc("Number of partitions of a custom shuffle, which are the shards of a connector. By " +
+        "default `spark.sql.shuffle.partitions`.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")

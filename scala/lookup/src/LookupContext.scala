@@ -4,15 +4,15 @@ import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.types.StructType
 
 /**
- * What one query wants of a connector.
+ * The columns and conditions that one query needs from a connector.
  *
  * @param keys the columns to look up by, in the order of the table's columns
- * @param columns the columns wanted, keys included; answers have these, in this order
+ * @param columns the wanted columns, keys included; answers have these columns in this order
  * @param filters conditions on the table alone. A connector may use them to answer fewer rows, or
- *   ignore them: they are applied to its answers in any case.
- * @param customShuffle whether the connector's partitioner '''is applied''': then a task is asked
- *   only keys of its own partition. If not, every task is asked any key.
- * @param numPartitions the partitions of the custom shuffle; 0 when it is not applied
+ *   ignore them: the join applies them to the answers in every case.
+ * @param customShuffle whether the connector's partitioner '''is applied'''. If true, a task is
+ *   asked only keys of its own partition. If false, a task may be asked any key.
+ * @param numPartitions the partitions of the custom shuffle; 0 if it is not applied
  */
 final class LookupContext(
     val keys: StructType,
@@ -24,10 +24,10 @@ final class LookupContext(
 /**
  * The task that opens a lookup function.
  *
- * @param index number of this task from 0; under custom shuffle, of its partition
- * @param count number of tasks; under custom shuffle, of the partitions that the partitioner was
- *   given
- * @param attempt how often Spark has tried the task before
+ * @param index number of this task from 0; under custom shuffle, number of its partition
+ * @param count number of tasks; under custom shuffle, the number of partitions that the partitioner
+ *   was given
+ * @param attempt number of earlier attempts of the task
  * @param name for logs
  */
 final case class TaskInfo(index: Int, count: Int, attempt: Int, name: String)

@@ -4,7 +4,7 @@ import io.firesteel.core.errors.{FiresteelAnalysisException, FiresteelException}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.commons.text.similarity.LevenshteinDistance
 
-/** What the room raises. Each names what was written or answered, and what to do. */
+/** Errors of the room. Each names the value, and says what to do next. */
 private[lookup] object LookupErrors {
 
   def unknownOption(name: String, known: Seq[String]): Throwable = {
@@ -16,7 +16,7 @@ private[lookup] object LookupErrors {
   def badOption(name: String, value: String, expected: String): Throwable =
     analysis("BAD_OPTION", "option" -> name, "value" -> value, "expected" -> expected)
 
-  /** @param example a value that it could have */
+  /** @param example a valid value */
   def missingOption(name: String, because: String, example: String): Throwable =
     analysis("MISSING_OPTION", "option" -> name, "because" -> because, "example" -> example)
 
@@ -64,7 +64,7 @@ private[lookup] object LookupErrors {
       "columns" -> listed(reasons.map(_._1)),
       "reasons" -> reasons.map { case (column, why) => s"$column: $why." }.mkString(" "))
 
-  /** @param cast what to write in the place of `condition` */
+  /** @param cast the expression to write instead of `condition` */
   def keyOfAnotherType(
       table: String,
       column: Attribute,

@@ -16,12 +16,12 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types.StructType
 
 /**
- * Joins the rows of `child` with what a connector of the JVM answers for their keys.
+ * Joins the rows of `child` with the answers of a JVM connector.
  *
  * @param firedRule the strategy that planned this node
  * @param compared `keyColumns` as Spark's join compares them, over `columns`
- * @param filters which answers are wanted, over `columns`
- * @param residual what is left of the join's condition, over both sides
+ * @param filters conditions on the answers, over `columns`
+ * @param residual the rest of the join's condition, over both sides
  */
 private[lookup] final case class LookupJoinExec(
     firedRule: String,
@@ -68,8 +68,8 @@ private[lookup] final case class LookupJoinExec(
     val lookup = newLookupTask(rows.getNumPartitions)
     val (placed, report) = QueryScope.stream(sparkContext) match {
       case Some(stream) if shuffle.customPartitions.isDefined =>
-        // Not the cache's name: what a connector ships may differ from one micro-batch to the next.
-        val application = sparkContext.applicationId // whose executors the homes are
+        // Not the cache's name: a connector's function may differ between micro-batches.
+        val application = sparkContext.applicationId // the homes are executors of this application
         val name = (Seq(application, stream, source.name) ++ keyColumns.map(_.name)).mkString(" ")
         val (settled, report) = ShardHomes.settle(name, rows, sparkContext)
         (settled, Some(report))
@@ -119,7 +119,7 @@ private[lookup] final case class LookupJoinExec(
     )
   }
 
-  /** What tells this cache from others in an executor; none for a cache that no other task sees. */
+  /** The name of this cache in an executor; none if no other task shares it. */
   private def cacheName(function: LookupFunction, shipped: Array[Byte]): Option[String] =
     if (conf.getConf(LookupConf.CACHE_SCOPE) == "task") None
     else {
@@ -129,7 +129,7 @@ private[lookup] final case class LookupJoinExec(
           val digest = MessageDigest.getInstance("SHA-256").digest(shipped)
           new BigInteger(1, digest).toString(16)
       }
-      // A plan does not tell one subquery's result or one user's function from another.
+      // The plan does not identify a subquery's result or a user's function.
       val isUnknown = (projection ++ filters).exists(isOpaque)
       Some(s"${source.name} ${if (isUnknown) s"of $id" else CachedRows.number(kept(asked))}")
     }
@@ -154,7 +154,7 @@ private[lookup] final case class LookupJoinExec(
     copy(child = newChild)
 }
 
-/** The operator's metrics, as tasks add to them. */
+/** The operator's metrics, to which tasks add. */
 private[lookup] final case class LookupMetrics(metrics: Map[String, SQLMetric]) {
   def add(counts: LookupCounts): Unit = {
     metrics("numOutputRows") += counts.rowsOut
@@ -167,7 +167,7 @@ private[lookup] final case class LookupMetrics(metrics: Map[String, SQLMetric]) 
   }
 }
 
-/** What the tasks of a lookup join run; serialised without the plan. */
+/** The work of a lookup join's tasks, serialized without the plan. */
 private[lookup] final class LookupTask(
     name: String,
     shipped: ShippedFunction,
@@ -227,7 +227,7 @@ private[lookup] final class LookupTask(
       ConnectorCall(name, "maxBatchKeys", running)(batchKeys(function)),
       options.timeoutMillis
     )
-    // Without a match every column of the right side is null, whatever the store's schema says.
+    // Without a match all columns of the right side are null, whatever the store's schema declares.
     val right = projection.map(_.toAttribute.withNullability(true))
     val output = UnsafeProjection.create(leftOutput ++ right, input ++ right)
     val joiner = new RowJoiner(
@@ -267,8 +267,8 @@ private[lookup] final class LookupTask(
   }
 
   /**
-   * The cache of the running query, whose id the task carries: a plan may run more than once. Under
-   * custom shuffle each shard has a cache of its own, wherever its task runs.
+   * The cache of the running query. The task has the query's id, because a plan may run more than
+   * once. Under custom shuffle each shard has its own cache, in whichever task it runs.
    */
   private def cache(index: Int): AnswerCache = options.cache match {
     case policy: CachePolicy.Partial =>
@@ -281,7 +281,7 @@ private[lookup] final class LookupTask(
   }
 }
 
-/** Rows, and what is to be done after the last. */
+/** Rows, and an action after the last one. */
 private final class ClosingIterator(rows: Iterator[InternalRow], close: () => Unit)
   extends Iterator[InternalRow] {
 

@@ -7,22 +7,22 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** What a task counts; handed to the operator's metrics when the task ends. */
+/** Counts of a task, added to the operator's metrics when the task ends. */
 private[lookup] final class LookupCounts {
   var hits, misses, requests, nanos, failures, cached, rowsOut: Long = 0L
 }
 
 /**
- * Joins rows with what the store has for their keys.
+ * Joins rows with the store's rows for their keys.
  *
- * Rows whose key is in the cache pass at once. Others wait in a batch until enough distinct keys
- * are together to ask for, and, with an asynchronous store, while several questions are under way.
- * A key that is being asked for is not asked for again.
+ * A row whose key is cached is emitted at once. Other rows wait in a batch until enough distinct
+ * keys are collected. An asynchronous store has several such questions under way. A key that is
+ * already being asked for is not asked again.
  *
  * Memory: at most `maxRows` waiting rows, or [[LookupJoinIterator.maxBytes]] of them.
  *
- * @param keyOf the key of a row, valid until the next call; null when a part of it is null
- * @param ordered whether rows must leave in the order in which they came
+ * @param keyOf the key of a row, valid until the next call; null if a part of it is null
+ * @param ordered whether rows are emitted in the order of the input
  * @param capacity most questions under way
  */
 private[lookup] final class LookupJoinIterator(
@@ -43,9 +43,9 @@ private[lookup] final class LookupJoinIterator(
   private[this] var bufferedRows = 0L
   private[this] var bufferedBytes = 0L
 
-  private[this] var leaving: Batch = _ // answered, its rows are being handed out
+  private[this] var leaving: Batch = _ // answered, its rows are being emitted
   private[this] var leavingAt = 0
-  private[this] var joining = false // whether the joiner has more rows of one row
+  private[this] var joining = false // whether the joiner has more matches of the current row
   private[this] var ready: InternalRow = _
 
   override def hasNext: Boolean = {
@@ -93,7 +93,7 @@ private[lookup] final class LookupJoinIterator(
     }
   }
 
-  /** Joins a row whose answer is known; in order it has to queue behind rows that wait. */
+  /** Joins a row whose answer is known. If ordered, it waits behind the rows before it. */
   private def pass(row: InternalRow, rows: Array[UnsafeRow]): Unit =
     if (ordered && !(waiting.isEmpty && open.isEmpty)) {
       val answer = new Answer(open)
@@ -114,7 +114,7 @@ private[lookup] final class LookupJoinIterator(
       open.keys.add(kept)
       open.answers += answer
     } else counts.hits += 1
-    // In order it leaves after the rows before it, when that key has been answered, too.
+    // If ordered, it follows the rows before it; that key has an answer by then.
     hold(row, answer, if (ordered) open else answer.batch)
     if (open.keys.size >= store.batchKeys) send()
   }
@@ -139,7 +139,7 @@ private[lookup] final class LookupJoinIterator(
     open = new Batch
   }
 
-  /** In order only the oldest batch may leave, otherwise any. */
+  /** If ordered, only the oldest batch is emitted, otherwise any answered one. */
   private def hasAnswered: Boolean =
     if (waiting.isEmpty) false
     else if (ordered) waiting.peekFirst().isAnswered
@@ -177,7 +177,7 @@ private[lookup] final class LookupJoinIterator(
       }
     }
 
-  /** Waits for the oldest batch, or for any. */
+  /** Waits for the oldest batch if ordered, otherwise for any. */
   private def await(): Unit =
     if (ordered) waiting.peekFirst().await(store, Seq(waiting.peekFirst()))
     else {
@@ -224,7 +224,7 @@ private[lookup] object LookupJoinIterator {
           val _ = first.get(math.max(left, 0L), TimeUnit.NANOSECONDS)
         } catch {
           case _: TimeoutException => throw store.timedOut(keys)
-          // Said by `accept` of the batch that failed, with its key.
+          // `accept` of the failed batch raises it, with the key.
           case _: java.util.concurrent.ExecutionException => ()
         }
       }

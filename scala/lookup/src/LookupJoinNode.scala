@@ -7,41 +7,43 @@ import org.apache.spark.sql.catalyst.plans.{JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.execution.UnaryExecNode
 
-/** What the operators of a keyed lookup join have in common, whoever answers the keys. */
+/**
+ * Common parts of the operators of a keyed lookup join, for connectors on the JVM and in Python.
+ */
 private[lookup] trait LookupJoinNode extends UnaryExecNode with GrowsRows with FiredOperator {
 
-  /** The dimension, as the query knows it. */
+  /** The dimension's name in the query. */
   def table: String
 
-  /** The columns of `child` that leave; a custom shuffle adds its own to `child`. */
+  /** The columns of `child` to emit. A custom shuffle adds one of its own to `child`. */
   def leftOutput: Seq[Attribute]
 
   /** Values to look up by, of the types of `keyColumns`. */
   def keys: Seq[Expression]
 
-  /** The dimension's columns that they are compared with. */
+  /** The dimension's columns that the keys are compared with. */
   def keyColumns: Seq[Attribute]
 
   /** The columns of the store's answers. */
   def columns: Seq[Attribute]
 
-  /** What is joined, over `columns`. */
+  /** The emitted columns of the dimension, over `columns`. */
   def projection: Seq[NamedExpression]
 
   def joinType: JoinType
   def options: LookupOptions
   def shuffle: ShuffleDecision
 
-  /** In a word, who answers. */
+  /** The connector in one word. */
   def connector: String
 
-  /** Which answers are wanted, over `columns`. */
+  /** Conditions on the answers, over `columns`. */
   def filters: Option[Expression]
 
-  /** What is left of the join's condition, over both sides. */
+  /** The rest of the join's condition, over both sides. */
   def residual: Option[Expression]
 
-  /** Those of `columns` that the query has a use for. */
+  /** Those of `columns` that the query needs. */
   def wanted: Seq[Attribute] = {
     val used = AttributeSet(keyColumns) ++
       AttributeSet.fromAttributeSets((projection ++ filters).map(_.references))
@@ -50,12 +52,12 @@ private[lookup] trait LookupJoinNode extends UnaryExecNode with GrowsRows with F
 
   private def right: Seq[Attribute] = projection.map(_.toAttribute)
 
-  // No child gives the dimension's columns. In a canonical plan they are told apart by their places
-  // among these, and by what `named` leaves them: without both a lookup of one column would be taken
-  // for that of another, and its exchange used again.
+  // No child has the dimension's columns. A canonical plan identifies them by their places and by
+  // the names that `named` keeps. Without both, a lookup of one column would equal a lookup of
+  // another, and Spark would reuse its exchange.
   override lazy val allAttributes: AttributeSeq = new AttributeSeq(child.output ++ columns)
 
-  /** The columns of the canonical plan under their own names, which a canonical attribute lacks. */
+  /** The columns of the canonical plan with their names, which a canonical attribute lacks. */
   protected def named(canonical: Seq[Attribute]): Seq[Attribute] =
     canonical.zip(columns).map { case (column, own) => column.withName(own.name) }
 
@@ -70,7 +72,7 @@ private[lookup] trait LookupJoinNode extends UnaryExecNode with GrowsRows with F
     case _ => child.outputPartitioning
   }
 
-  /** A guess: rows become wider, and may have several matches. */
+  /** An estimate: rows become wider, and may have several matches. */
   override def growth: Int = 4
 
   override def firedValues: Map[String, String] =

@@ -8,16 +8,16 @@ import scala.util.Try
 
 import org.apache.spark.sql.internal.SQLConf
 
-/** What is kept of the store's answers. */
+/** How long answers of the store are kept. */
 private[lookup] sealed trait CachePolicy extends Serializable
 
 private[lookup] object CachePolicy {
   case object NoCache extends CachePolicy { override def toString: String = "NONE" }
 
   /**
-   * The answers used last, by key.
+   * Keeps the most recently used answers, by key.
    *
-   * @param maxRows most keys; times in milliseconds
+   * @param maxRows most keys; times are in milliseconds
    */
   final case class Partial(
       maxRows: Option[Long],
@@ -28,13 +28,13 @@ private[lookup] object CachePolicy {
     override def toString: String = "PARTIAL"
   }
 
-  /** The whole table, loaded before the first row and again when `reload` says so. */
+  /** Keeps the whole table, loaded before the first row and again as `reload` says. */
   final case class Full(reload: Reload) extends CachePolicy {
     override def toString: String = "FULL"
   }
 }
 
-/** When a FULL cache is loaded anew. */
+/** When a FULL cache is loaded again. */
 private[lookup] sealed trait Reload extends Serializable
 
 private[lookup] object Reload {
@@ -42,22 +42,22 @@ private[lookup] object Reload {
   /** For each batch query and each micro-batch. */
   case object EveryBatch extends Reload { override def toString: String = "every micro-batch" }
 
-  /** `fromStart`: the interval counts from the begin of a load, not from its end. */
+  /** `fromStart`: the interval counts from the start of a load instead of its end. */
   final case class Periodic(intervalMillis: Long, fromStart: Boolean) extends Reload {
     override def toString: String =
       s"${if (fromStart) "FIXED_RATE" else "FIXED_DELAY"}, ${intervalMillis}ms"
   }
 
-  /** At a time of day, ISO as written, every so many days. */
+  /** At a time of day, ISO as written, every given number of days. */
   final case class Timed(isoTime: String, days: Int) extends Reload {
     override def toString: String = s"at $isoTime, every ${if (days == 1) "day" else s"$days days"}"
   }
 }
 
-/** Another try for keys without rows. */
+/** More attempts for keys without rows. */
 private[lookup] final case class RetryOnMiss(delayMillis: Long, maxAttempts: Int)
 
-/** How one join wants its lookups done. */
+/** The options of one join. */
 private[lookup] final case class LookupOptions(
     async: Option[Boolean],
     ordered: Boolean,
@@ -69,8 +69,8 @@ private[lookup] final case class LookupOptions(
     batchSize: Int)
 
 /**
- * Reads options as Flink names them (hints page of Flink 2.3, FLIP-221), from a hint or from a
- * connector. Unlike Flink, an unknown name is an error.
+ * Reads options by Flink's names (hints page of Flink 2.3, FLIP-221), from a hint or a connector.
+ * An unknown name is an error, unlike in Flink.
  */
 private[lookup] object LookupOptions {
 
@@ -96,14 +96,14 @@ private[lookup] object LookupOptions {
 
   private val names = hintNames ++ cacheNames
 
-  /** Refuses names that do not exist; `table` is read by the hint's own rule. */
+  /** Refuses unknown names. The hint's own rule reads `table`. */
   def check(written: Iterable[String]): Unit =
     written.find(name => !names.contains(name) && name != "table").foreach { name =>
       throw LookupErrors.unknownOption(name, "table" +: names)
     }
 
   /**
-   * @param written options by name, in lower case; those of a hint over those of the connector
+   * @param written options by name in lower case; a hint's override the connector's
    * @param fullByDefault for a dimension that can only be loaded whole
    */
   def of(written: Map[String, String], conf: SQLConf, fullByDefault: Boolean): LookupOptions = {
@@ -179,7 +179,7 @@ private[lookup] object LookupOptions {
     }
   }
 
-  /** Reads values, and says which one is wrong and what it should be. */
+  /** Reads values. An error names the wrong value and the allowed ones. */
   private final class Reader(val written: Map[String, String]) {
 
     def boolean(name: String): Option[Boolean] = oneOf(name, "true", "false").map(_ == "true")
@@ -200,8 +200,8 @@ private[lookup] object LookupOptions {
     }
 
     /**
-     * In milliseconds, at `least` so many: less would be cut off to nothing, and no time at all is a
-     * question that nobody can answer, or a cache that keeps nothing.
+     * In milliseconds, at least `least`: a shorter time would be cut to zero, so no question could
+     * be answered in time and no cache would keep a row.
      */
     def duration(name: String, least: Long = 1L): Option[Long] = written.get(name).map { value =>
       Durations
@@ -241,10 +241,10 @@ private[lookup] object Durations {
     86400e3 -> Seq("d", "day", "days")
   ).flatMap { case (factor, units) => units.map(_ -> factor) }.toMap
 
-  /** A hundred years, in milliseconds: what is longer does not fit into nanoseconds. */
+  /** A hundred years, in milliseconds. A longer time does not fit into nanoseconds. */
   val longest: Long = 36500L * 86400L * 1000L
 
-  /** Milliseconds; a bare number is milliseconds already, as in Flink. */
+  /** In milliseconds; a bare number is milliseconds, as in Flink. */
   def millis(text: String): Option[Long] = text.trim match {
     case written(number, unit) =>
       for {
@@ -262,7 +262,7 @@ private[lookup] object DayTime {
   def parse(text: String): Either[LocalTime, OffsetTime] =
     Try(OffsetTime.parse(text)).toOption.toRight(LocalTime.parse(text))
 
-  /** The last moment at or before `now`, in milliseconds, at which it was this time of day. */
+  /** The last moment of this time of day at or before `now`, in milliseconds. */
   def lastBefore(text: String, now: Long): Long = {
     val instant = java.time.Instant.ofEpochMilli(now)
     val today = parse(text) match {

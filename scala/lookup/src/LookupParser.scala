@@ -29,7 +29,7 @@ final class LookupParser(delegate: ParserInterface) extends ParserInterface {
 
   private val variables = new VariableSubstitution
 
-  /** A variable (`${x}`) may hold what is looked for; either parser replaces it itself. */
+  /** A variable (`${x}`) may contain such a clause; both parsers replace variables themselves. */
   private def parserOf(sqlText: String): ParserInterface = {
     val text = if (sqlText.contains("${")) variables.substitute(sqlText) else sqlText
     if (LookupText.hasClauses(text)) lookups else delegate
@@ -50,8 +50,8 @@ final class LookupParser(delegate: ParserInterface) extends ParserInterface {
     parserOf(sqlText).parseExpression(sqlText)
 
   /**
-   * The delegate splits a copy of the same length: in a script it asks the grammar which semicolons
-   * end a statement.
+   * The delegate splits a copy of the same length: in a script, the grammar decides which
+   * semicolons end a statement.
    */
   override def splitStatements(sqlText: String): SqlStatementSplitResult = {
     val copy = LookupText.withoutPairs(sqlText)

@@ -9,15 +9,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.types.{ArrayType, ByteType, DataType, DoubleType, FloatType, IntegerType, LongType, ShortType, StructType}
 
 /**
- * A join whose right side is to be looked up.
+ * A join whose right side is looked up.
  *
  * @param join the join itself
- * @param mark the mark of the query, if it has one; options of several are put together
- * @param inOrder why rows stay where they are and in their order, if they must
- * @param alias the name of what is marked, if it has one
- * @param dimension what is below projections and filters of the right side
- * @param projection the columns of the right side, in terms of `dimension`
- * @param filters conditions on the right side alone, in terms of `dimension`
+ * @param options options of all marks of the dimension together
+ * @param inOrder the reason why rows must keep their tasks and their order, if they must
+ * @param alias the name of the marked table, if it has one
+ * @param dimension the plan below projections and filters of the right side
+ * @param projection the columns of the right side, over `dimension`
+ * @param filters conditions on the right side alone, over `dimension`
  */
 private[firesteel] final case class LookupQuery(
     join: Join,
@@ -31,7 +31,7 @@ private[firesteel] final case class LookupQuery(
   def left: LogicalPlan = join.left
   def joinType: JoinType = if (join.joinType == Cross) Inner else join.joinType
 
-  /** The name that the query gives the dimension, for errors. */
+  /** The dimension's name in the query, for errors. */
   def name: String = dimension match {
     case relation: LookupRelation => relation.name
     case other =>
@@ -42,8 +42,8 @@ private[firesteel] final case class LookupQuery(
 /**
  * A column of the dimension that the join compares with a value of the other side.
  *
- * @param column of the dimension
- * @param value in terms of the left side, or a constant; of the column's type
+ * @param column column of the dimension
+ * @param value an expression over the left side, or a constant; of the column's type
  * @param compared the column as Spark's join compares it, normalised if it is a float
  */
 private[lookup] final case class KeyCandidate(
@@ -63,7 +63,7 @@ private[lookup] object LookupQuery extends PredicateHelper {
       val alias = chain.marks.flatMap(_.name).headOption
       chain.relation match {
         case relation: LookupRelation =>
-          // Names as the table has them: a query may spell a column in its own way.
+          // Names as the table has them: a query may write a column's name in another case.
           val own = relation.output.map(column => column.exprId -> column).toMap
           val filters = chain.filters.map(_.transform { case a: Attribute =>
             own.getOrElse(a.exprId, a)
@@ -77,7 +77,7 @@ private[lookup] object LookupQuery extends PredicateHelper {
     case _ => None
   }
 
-  /** What the join gives a value for, in the order of the dimension's columns; one per column. */
+  /** Columns with a value, in the order of the dimension's columns; one per column. */
   def candidates(query: LookupQuery): Seq[KeyCandidate] = {
     val left = query.left.outputSet
     val joined = query.join.condition.toSeq.flatMap(splitConjunctivePredicates).collect {
@@ -90,20 +90,20 @@ private[lookup] object LookupQuery extends PredicateHelper {
       case EqualTo(column, value) if value.foldable => candidate(column, value)
       case EqualTo(value, column) if value.foldable => candidate(column, value)
     }.flatten
-    // A value of the row is worth more than a constant: it says more.
+    // A value of the row is preferred to a constant: it is more selective.
     query.dimension.output.flatMap { column =>
       (joined ++ constant).find(_.column.exprId == column.exprId).map(_.copy(column = column))
     }
   }
 
-  /** Conditions on the dimension that a key does not imply already. */
+  /** Conditions on the dimension that the keys do not imply. */
   def ownFilters(query: LookupQuery, keys: Seq[KeyCandidate]): Seq[Expression] =
     query.filters.filterNot {
       case IsNotNull(column: Attribute) => keys.exists(_.column.exprId == column.exprId)
       case _ => false
     }
 
-  /** The part of the join's condition that the keys do not decide. */
+  /** The part of the join's condition that the keys do not cover. */
   def residual(query: LookupQuery, keys: Seq[KeyCandidate]): Option[Expression] = {
     val decided = keys.filterNot(_.isConstant)
     query.join.condition.toSeq
@@ -124,20 +124,20 @@ private[lookup] object LookupQuery extends PredicateHelper {
   private def isOf(expression: Expression, attributes: AttributeSet): Boolean =
     expression.references.nonEmpty && expression.references.subsetOf(attributes)
 
-  /** A comparison of `theirs`, the dimension's, with `mine`, if it can be asked by column. */
+  /** The key that an equality gives, if the store can be asked by the column itself. */
   private def candidate(theirs: Expression, mine: Expression): Option[KeyCandidate] = theirs match {
-    // A join's floats are normalised by now, a filter's are not: -0.0 equals 0.0 there, too.
+    // Spark has normalised the floats of a join and not those of a filter; -0.0 equals 0.0 in both.
     case column: Attribute if column.dataType == mine.dataType && isFloat(column.dataType) =>
       Some(KeyCandidate(column, normalised(mine), normalised(column)))
     case column: Attribute
         if column.dataType == mine.dataType && !holdsFloat(column.dataType) =>
       Some(KeyCandidate(column, mine, column))
-    // `CHAR(n)` is read padded to its length, and the store is asked by the padded text.
+    // Spark pads `CHAR(n)` when it reads it, so the store is asked by the padded text.
     case padded: StaticInvoke if isPadding(padded) =>
       padded.arguments.collectFirst { case column: Attribute => KeyCandidate(column, mine, padded) }
     case KnownFloatingPointNormalized(NormalizeNaNAndZero(column: Attribute)) =>
       Some(KeyCandidate(column, mine, theirs))
-    // Spark compares in the wider type. A value that the column's type cannot hold matches nothing.
+    // Spark compares in the wider type. A value outside of the column's range matches nothing.
     case cast: Cast if widens(cast) =>
       val column = cast.child.asInstanceOf[Attribute]
       Some(KeyCandidate(column, narrowed(mine, column.dataType), column))

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, LeafExpression, Li
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.types.{DataType, StringType}
 
-/** What a Python worker is told of a lookup join: a constant text, which plans need not show. */
+/** The description of a lookup join for the Python worker: a constant text, hidden in plans. */
 private[lookup] final case class LookupRequest(json: String) extends LeafExpression {
   private def constant: Expression = Literal(json)
 

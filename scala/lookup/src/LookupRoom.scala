@@ -10,15 +10,15 @@ object LookupRoom
     settings = LookupConf.all,
     declines = Nil,
     injections = Seq(
-      // Flink's LOOKUP hint and time columns; any other text goes to Spark's parser untouched.
+      // Flink's LOOKUP hint and time columns; any other text is passed to Spark's parser unchanged.
       Parser((_, delegate) => new LookupParser(delegate)),
       TableFunction(PythonLookupFunction.description),
-      // Before relations are resolved, which Spark does only afterwards.
+      // Before Spark resolves relations.
       Hints(session => new ResolveLookupHint(session)),
       Resolution(_ => ResolveLookupTable),
       Check(session => plan => CheckLookupJoin(session)(plan)),
       PreCBO(_ => LiftOffDimension),
-      // The last is about relations that no join has taken, and gives the error.
+      // The last one handles relations that no join has taken, and raises the error.
       Planner(_ => UnpruneByLookup),
       Planner(_ => PlanLookupJoin),
       Planner(_ => RefuseBareLookup)

@@ -5,13 +5,13 @@ import org.apache.spark.sql.connector.expressions.filter.{Predicate => PushedPre
 import org.apache.spark.sql.firesteel.pushedPredicate
 
 /**
- * A connector of the JVM under the name that the query knows it by.
+ * A JVM connector under its name in the query.
  *
- * The table stays on the driver: operators above may ship the whole plan to their tasks.
+ * The table stays on the driver: operators above may serialize the whole plan to their tasks.
  */
 private[lookup] final case class LookupSource(name: String, @transient table: SupportsLookup) {
 
-  /** What of the filters the connector may see; all of them are applied to its answers anyway. */
+  /** The filters that the connector may use. The join applies all filters to the answers. */
   def pushed(filters: Option[Expression]): Array[PushedPredicate] =
     filters.toSeq.flatMap(conjuncts).filter(_.deterministic).flatMap(pushedPredicate).toArray
 
@@ -20,11 +20,11 @@ private[lookup] final case class LookupSource(name: String, @transient table: Su
     case one => Seq(one)
   }
 
-  // The table is a live object of a catalog; its own text may hold what its options hold.
+  // The table is a live object of a catalog, and its text may contain options such as a password.
   override def toString: String = name
 }
 
-/** Which task looks up which key, and why. */
+/** The distribution of rows to tasks, and its reason. */
 private[lookup] sealed trait ShuffleDecision extends Serializable {
 
   /** As the plan and `firesteel.explain` show it. */
@@ -35,7 +35,7 @@ private[lookup] sealed trait ShuffleDecision extends Serializable {
 
 private[lookup] object ShuffleDecision {
 
-  /** The connector decides. */
+  /** By the connector's partitioner. */
   final case class Custom(partitioner: String, partitions: Int) extends ShuffleDecision {
     override def text: String = s"custom: $partitioner into $partitions"
     override def customPartitions: Option[Int] = Some(partitions)
@@ -46,7 +46,7 @@ private[lookup] object ShuffleDecision {
     override def text: String = s"hash: $why"
   }
 
-  /** The input stays as it is distributed. */
+  /** The input keeps its distribution. */
   final case class Unchanged(why: String) extends ShuffleDecision {
     override def text: String = s"none: $why"
   }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.SparkSqlAstBuilder
 import org.apache.spark.sql.internal.{SQLConf, VariableSubstitution}
 
 /**
- * Spark's SQL parser, between whose lexer and grammar [[LookupTokens]] stands.
+ * Spark's SQL parser, with [[LookupTokens]] between its lexer and its grammar.
  *
  * @param substitute replaces variables (`${x}`) in a text
  */
@@ -51,7 +51,7 @@ private[lookup] final class LookupSqlParser(substitute: String => String)
         sqlText = Some(bound.substitutedText),
         positionMapper = Some(bound))
       CurrentOrigin.withOrigin(origin) {
-        // Not by this parser: a value that reads `${x}` is not a variable.
+        // Without substitution: a parameter's value that reads `${x}` is not a variable.
         LookupSqlParser.ofBoundText.parsePlan(bound.substitutedText)
       }
     }
@@ -64,8 +64,8 @@ private[lookup] final class LookupSqlParser(substitute: String => String)
   }
 
   /**
-   * The text with the parameters' values in it. Spark finds the parameters by its own grammar, in
-   * a copy of the text that the grammar takes; the values are then put into the text itself.
+   * The text with the values of its parameters. Spark finds parameters by its own grammar, in a
+   * copy of the text that the grammar accepts; the values then replace them in the original text.
    */
   private def bind(sqlText: String, parameters: ParameterContext): PositionMapper = {
     val found =
@@ -74,7 +74,7 @@ private[lookup] final class LookupSqlParser(substitute: String => String)
     val bound = found.substitutions.sortBy(-_.start).foldLeft(sqlText) { (text, value) =>
       val start = text.offsetByCodePoints(0, value.start)
       val end = text.offsetByCodePoints(0, value.end)
-      // As Spark does it: two literals side by side would read as one with a quote in it.
+      // As Spark does: two adjacent literals would read as one literal with a quote in it.
       val blank = if (start > 0 && "'\"".contains(text.charAt(start - 1))) " " else ""
       text.substring(0, start) + blank + value.replacement + text.substring(end)
     }

@@ -9,12 +9,12 @@ import org.apache.spark.sql.catalyst.expressions.{BasePredicate, UnsafeProjectio
 import org.apache.spark.sql.types.StructType
 
 /**
- * The store as a task sees it: its cache, and the connector behind it.
+ * The store from a task's view: its cache, and the connector behind it.
  *
- * @param name of the connector, for errors
+ * @param name name of the connector, for errors
  * @param keyOfRow the key of a row of the store
- * @param wanted which rows of the store the query wants at all; null for all
- * @param project what is kept of a row
+ * @param wanted conditions on rows of the store; null for all rows
+ * @param project the columns kept of a row
  */
 private[lookup] final class LookupStore(
     name: String,
@@ -35,7 +35,7 @@ private[lookup] final class LookupStore(
   def ask(questions: java.util.ArrayList[InternalRow]): CompletableFuture[StoreAnswer] =
     client.ask(questions)
 
-  /** The rows of each key, now cached. */
+  /** The rows of each key, which are cached now. */
   def answered(
       questions: java.util.ArrayList[InternalRow],
       future: CompletableFuture[StoreAnswer],

@@ -6,16 +6,16 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Statistics, UnaryNode}
 
 /**
- * Marks a relation that a join is to look up, with what the query says about how.
+ * Marks a relation that a join looks up, with the query's options.
  *
- * Apart from that it is its child: names, types and join conditions are resolved by Spark as ever.
- * The optimizer leaves projections and filters above it, where [[LookupQuery]] reads them off as
- * what to push to the store.
+ * In all other ways it is its child: Spark resolves names, types and join conditions as usual. The
+ * optimizer leaves projections and filters above it, and [[LookupQuery]] reads them from there to
+ * push them to the store.
  *
- * @param name as the query calls it, if it has a name
+ * @param name its name in the query, if it has one
  * @param options as the hint wrote them, by lower-case name
  * @param asOf text of the time expression after `FOR SYSTEM_TIME AS OF`
- * @param inOrder why rows stay where they are and in their order, whatever the hint says
+ * @param inOrder the reason why rows must keep their tasks and their order, whatever the hint says
  */
 private[lookup] final case class LookupTable(
     child: LogicalPlan,
@@ -43,16 +43,16 @@ private[lookup] final case class LookupTable(
 
 private[lookup] object LookupTable {
 
-  /** So large that no rule plans to read it whole for the benefit of something else. */
+  /** Too large for any rule to plan an extra read of the whole table. */
   val unknownSize: Statistics = Statistics(sizeInBytes = BigInt(Long.MaxValue))
 }
 
 /**
  * A dimension whose connector answers by key.
  *
- * @param name as an error or a plan shows it
- * @param options of the connector, `lookup.*` only
- * @param scan the relation to read it whole by, if it can be read so
+ * @param name its name in errors and plans
+ * @param options options of the connector, `lookup.*` only
+ * @param scan the relation to read it whole, if it can be scanned
  */
 private[lookup] final case class LookupRelation(
     name: String,
@@ -64,7 +64,7 @@ private[lookup] final case class LookupRelation(
   with MultiInstanceRelation
   with ReadByKey {
 
-  /** Those of these columns that the store can be asked by. */
+  /** Those of these columns by which the store can be asked. */
   def keysAmong(columns: Seq[String]): Seq[String] = connector match {
     case Connector.Jvm(table) =>
       ConnectorCall(name, "lookupKeys", s"the columns ${columns.mkString(", ")}") {
@@ -74,7 +74,7 @@ private[lookup] final case class LookupRelation(
       if (spec.keys.isEmpty) columns else columns.filter(spec.keys.contains)
   }
 
-  /** The scan of a new instance is a new instance, too: it stands for the same columns. */
+  /** The scan of a new instance is a new instance too, because it has the same columns. */
   override def newInstance(): LogicalPlan = scan match {
     case Some(relation: MultiInstanceRelation) =>
       val renewed = relation.newInstance()
@@ -91,21 +91,21 @@ private[lookup] final case class LookupRelation(
       Seq("table" -> name, "connector" -> connector.kind, "columns" -> output.mkString(", ")))
 }
 
-/** How the store of a relation is asked. */
+/** The connector of a relation. */
 private[lookup] sealed trait Connector {
 
-  /** In a word, for plans. */
+  /** The connector in one word, for plans. */
   def kind: String
 }
 
 private[lookup] object Connector {
 
-  /** One that runs in the JVM. */
+  /** A connector that runs in the JVM. */
   final case class Jvm(table: SupportsLookup) extends Connector {
     override def kind: String = table.getClass.getSimpleName
   }
 
-  /** One that runs in Spark's Python workers. */
+  /** A connector that runs in Spark's Python workers. */
   final case class Python(spec: PythonLookup) extends Connector {
     override def kind: String = "Python"
   }

@@ -7,19 +7,19 @@ import org.antlr.v4.runtime.misc.Interval
 import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
 import org.apache.spark.sql.internal.SQLConf
 
-/** What can be said of a SQL text before it is parsed. */
+/** Facts about a SQL text before it is parsed. */
 private[lookup] object LookupText {
 
-  /** Whether [[LookupTokens]] would change the text. Lexes it only if the words are there. */
+  /** Whether [[LookupTokens]] would change the text. It is lexed only if it has the words. */
   def hasClauses(sqlText: String): Boolean =
     mayHaveClauses(sqlText) && !clausesOf(sqlText)._2.isEmpty
 
   /**
-   * The text with commas for the equals signs of its lookup hints, of the same length.
+   * The text with commas instead of the equals signs of its lookup hints, of the same length.
    *
-   * For the two readers in Spark that take a text and no tokens, and that look for other things in
-   * it: the one for parameters and the one for semicolons. With equals signs both take it for a
-   * syntax error. The time clauses are good grammar already.
+   * Two readers of Spark take a text instead of tokens: the one for parameters and the one for
+   * semicolons. Both take an equals sign in a hint for a syntax error. They accept the time
+   * clauses.
    */
   def withoutPairs(sqlText: String): String =
     if (!mayHaveClauses(sqlText)) sqlText
@@ -51,11 +51,11 @@ private[lookup] object LookupText {
         find(sqlText, time, 0).exists(find(sqlText, "OF", _).nonEmpty)
       }
 
-  /** Where `word` first is from `from` on, in any case and also inside a longer word. */
+  /** The first place of `word` at or after `from`, in any case and also inside a longer word. */
   private def find(sqlText: String, word: String, from: Int): Option[Int] =
     Range(from, sqlText.length).find(sqlText.regionMatches(true, _, word, 0, word.length))
 
-  /** The lexer knows capitals only, and Spark's own stream that shows it such is not to be had. */
+  /** The lexer knows capitals only, and Spark's own upper-case stream is not accessible. */
   private final class Capitals(text: CharStream) extends CharStream {
 
     override def LA(offset: Int): Int = text.LA(offset) match {

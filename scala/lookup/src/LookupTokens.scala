@@ -5,20 +5,20 @@ import org.antlr.v4.runtime.misc.{Interval, Pair}
 import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
 
 /**
- * Puts a text's tokens into the form that Spark's grammar takes.
+ * Rewrites a text's tokens into a form that Spark's grammar accepts.
  *
  * {{{
  *   LOOKUP('table'='c', 'async'='true')   =>   LOOKUP(('table'='c'), ('async'='true'))
  *   FOR SYSTEM_TIME AS OF o.ts AS c       =>   FOR SYSTEM_TIME AS OF 'firesteel:asof:o.ts' AS c
  * }}}
  *
- * Tokens and not text: every token keeps its place in the user's text, and a new one stands at a
- * neighbour's. So error positions, the origins of all plan nodes, and the text that a view, a
- * function or a script keeps of itself are the user's own, with nothing to translate back.
+ * It changes tokens instead of text: every token keeps its place in the user's text, and a new one
+ * takes the place of a neighbour. So error positions, the origins of plan nodes, and the text that
+ * a view, function or script stores remain the user's own.
  */
 private[lookup] object LookupTokens {
 
-  /** Begins the string literal that stands for a time with columns; the user's text follows. */
+  /** Begins the string literal that stands for a time with columns; the user's text follows it. */
   val asOfMark: String = "firesteel:asof:"
 
   /**
@@ -30,7 +30,7 @@ private[lookup] object LookupTokens {
     val clauses = LookupClauses.find(seen, quotedIdentifiers)
     val edits = clauses.pairs.flatMap { pair =>
       val (first, last) = (seen(pair.first), seen(pair.last))
-      // In an error the closing one stands for what follows, as any unexpected token does.
+      // In an error the closing one stands for the rest, as any unexpected token does.
       val close = token(SqlBaseLexer.RIGHT_PAREN, ")", last, last, place = seen(pair.last + 1))
       Seq(
         first -> Seq(token(SqlBaseLexer.LEFT_PAREN, "(", first, first, place = first), first),
@@ -49,8 +49,8 @@ private[lookup] object LookupTokens {
 
   private def asOfLiteral(first: Token, last: Token): Token = {
     val content = first.getInputStream.getText(Interval.of(first.getStartIndex, last.getStopIndex))
-    // Raw where there is something to escape, which a backquoted name may have: of a raw literal
-    // Spark strips the quotes only, whatever is between them.
+    // A raw literal if there is a character to escape, as a backquoted name may have: Spark strips
+    // only the quotes of a raw literal.
     val literal =
       if (content.exists("\\'".contains(_))) "r\"" + asOfMark + content + "\""
       else "'" + asOfMark + content + "'"

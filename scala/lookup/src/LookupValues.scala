@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.util.truncatedString
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * What a lookup shows of itself, under the names of Flink's plans: first what is looked up by what,
- * then what is tested, then how it is done.
+ * The values that a lookup shows in plans, by Flink's names: the keys first, then the conditions,
+ * then the options.
  */
 private[lookup] object LookupValues {
 
@@ -37,11 +37,11 @@ private[lookup] object LookupValues {
   def names(columns: Seq[Attribute]): String =
     truncatedString(columns.map(_.name), ", ", SQLConf.get.maxToStringFields)
 
-  /** The arguments of a node as its text has them. */
+  /** The arguments of a node as its text shows them. */
   def shown(values: Seq[(String, String)]): Iterator[Any] =
     values.iterator.map { case (name, value) => s"$name=[$value]" }
 
-  /** As the user wrote it: that equal floats are made the same is the operator's own affair. */
+  /** As the user wrote it, without the normalisation of floats, which is internal. */
   private def text(expression: Expression): String =
     expression.transform { case KnownFloatingPointNormalized(NormalizeNaNAndZero(value)) =>
       value

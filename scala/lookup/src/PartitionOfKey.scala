@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.types.{DataType, IntegerType}
 
 /**
- * The partition that a connector gives a key, by its own partitioner.
+ * The partition of a key by the connector's partitioner.
  *
  * @param children values of the lookup keys, in the order of the dimension's columns
  */
@@ -44,7 +44,7 @@ private[lookup] final case class PartitionOfKey(
 
 private[lookup] object PartitionOfKey {
 
-  /** A partitioner as plans name it. */
+  /** A partitioner's name in plans. */
   def nameOf(partitioner: InputDataPartitioner): String =
     partitioner.getClass.getSimpleName.stripSuffix("$")
 
@@ -53,15 +53,14 @@ private[lookup] object PartitionOfKey {
 }
 
 /**
- * Passes a partition number on if it exists, and fails otherwise: Spark's shuffle by number would
- * take it modulo the partitions without a word, and the task that gets the key would not have its
- * rows.
+ * Checks that a partition number exists. Spark's shuffle by number would silently take it modulo
+ * the number of partitions, and the task that gets the key would not have its rows.
  *
- * Rows with a null among their keys are never looked up. They are not asked about and go where
- * `other` says.
+ * Rows with a null in a key are never looked up. The partitioner is not called for them; `other` is
+ * their partition.
  *
- * @param number what the connector answered
- * @param other where rows without a whole key go
+ * @param number the connector's answer
+ * @param other the partition of rows with a null in a key
  */
 private[lookup] final case class CheckedPartition(
     number: Expression,

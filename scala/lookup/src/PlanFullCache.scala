@@ -13,14 +13,14 @@ import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, HashedRelati
  */
 private[lookup] object PlanFullCache {
 
-  /** @param rule the strategy's name, for what the node reports */
+  /** @param rule the strategy's name, which the node reports */
   def apply(
       rule: String,
       query: LookupQuery,
       dimension: LogicalPlan,
       policy: CachePolicy.Full,
       left: SparkPlan): SparkPlan = {
-    // From below: what a mark stands for may be the relation itself.
+    // From below: the marked plan may be the relation itself.
     val right = query.join.right.transformUp {
       case table: LookupTable => table.child
       case relation: LookupRelation if relation == query.dimension => dimension

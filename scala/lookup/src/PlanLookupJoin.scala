@@ -24,11 +24,11 @@ import org.apache.spark.sql.types.{DataType, DateType, DoubleType, IntegerType, 
  *      +- LookupRelation customers
  * }}}
  *
- * What cannot be looked up is an error and not a decline: the query asked for a lookup, and often
- * nothing else could read the dimension.
+ * A join that cannot be looked up is an error instead of a decline: the query asked for a lookup,
+ * and often nothing else could read the dimension.
  *
- * Order of planning: keys, partitioner, decision, and only then the lookup function, because a
- * connector that loads only its own share must know that the share is really its own (FLIP-462).
+ * Order of planning: keys, partitioner, decision, and then the lookup function. A connector that
+ * loads only its share must know that the partitioner is really applied (FLIP-462).
  */
 private[firesteel] object PlanLookupJoin
   extends OptionalStrategy[LiftedLookup]("lookup", LookupConf.ENABLED) {
@@ -59,7 +59,7 @@ private[firesteel] object PlanLookupJoin
           case other => throw LookupErrors.badOption(
               "lookup.cache",
               other.toString,
-              s"FULL, since ${query.name} has no connector that answers by key")
+              s"FULL, because ${query.name} has no connector that answers by key")
         }
     }
 
@@ -106,7 +106,7 @@ private[firesteel] object PlanLookupJoin
   }
 
   private def chooseKeys(query: LookupQuery, relation: LookupRelation): Seq[KeyCandidate] = {
-    // What a store cannot be asked by is compared afterwards, if there is something else to ask by.
+    // Columns by which a store cannot be asked are compared afterwards, if there is another key.
     val (stable, unstable) = LookupQuery
       .candidates(query)
       .partition(key => UnsafeRowUtils.isBinaryStable(key.column.dataType))
@@ -136,7 +136,7 @@ private[firesteel] object PlanLookupJoin
     query.dimension.output.filter(needed.contains)
   }
 
-  /** Decides who looks up what; the plan shows what was decided, not what was asked for. */
+  /** Decides the distribution. The plan shows the decision, not the hint. */
   private def distribute(
       query: LookupQuery,
       source: LookupSource,
@@ -185,22 +185,22 @@ private[firesteel] object PlanLookupJoin
 /** The exchanges below a lookup join. */
 private[lookup] object PlanShuffle {
 
-  /** How many shards a custom shuffle has. */
+  /** The number of shards of a custom shuffle. */
   def partitions: Int = {
     val conf = SQLConf.get
     conf.getConf(LookupConf.SHUFFLE_PARTITIONS).getOrElse(conf.numShufflePartitions)
   }
 
-  /** Constants alone leave nothing to hash by. */
+  /** Keys that are all constants cannot distribute rows. */
   def byHash(keys: Seq[KeyCandidate], why: String): ShuffleDecision =
     if (keys.forall(_.isConstant)) ShuffleDecision.Unchanged("every key is a constant")
     else ShuffleDecision.Hash(why)
 
   /**
-   * Sends every row to the partition that `number` says, and checks that there is one.
+   * Sends every row to the partition `number`, and checks that it exists.
    *
-   * The exchange counts as a user's own repartition: adaptive execution would put small partitions
-   * of any other together, and tasks would be asked keys of several shards.
+   * The exchange counts as a user's own repartition. Adaptive execution would merge small
+   * partitions of any other exchange, and tasks would be asked keys of several shards.
    *
    * @param repeatable whether the same row always gets the same number
    */
@@ -225,7 +225,7 @@ private[lookup] object PlanShuffle {
   private val hashable: Set[DataType] =
     Set(IntegerType, LongType, DoubleType, StringType, DateType, TimestampType, TimestampNTZType)
 
-  /** Rows without a whole key are spread by what else is in them; the same row always alike. */
+  /** Spreads rows with a null in a key by their other columns; the same row always equally. */
   private def anywhere(query: LookupQuery, count: Int): Expression = {
     val hashed = query.left.output.filter(column => hashable.contains(column.dataType))
     if (hashed.isEmpty) Literal(0) else Pmod(Murmur3Hash(hashed, 42), Literal(count))

@@ -10,8 +10,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.IntegerType
 
 /**
- * Plans a lookup by a connector written in Python: Spark's own Arrow workers answer whole batches
- * of keys with an array of rows for each, and the join unfolds them.
+ * Plans a lookup by a Python connector: Spark's own Arrow workers answer batches of keys with an
+ * array of rows for each, and the join unfolds the arrays.
  *
  * {{{
  *   PythonLookupJoin customers
@@ -91,7 +91,7 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
     }
   }
 
-  /** A node that asks for the distribution: the operator itself sits above the Python call. */
+  /** A node that requires the distribution: the operator itself is above the Python call. */
   private def hashed(
       decision: ShuffleDecision,
       keys: Seq[KeyCandidate],
@@ -101,7 +101,7 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
     case _ => left
   }
 
-  /** @param shown the name in plans: that of the function is of its registration */
+  /** @param shown the name in plans; the function's own name contains its registration */
   private def callOf(
       session: SparkSession,
       name: String,
@@ -111,7 +111,7 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
       .collect { case call: PythonUDF => call.copy(name = shown) }
       .getOrElse(throw new IllegalStateException(s"$name is no Python function"))
 
-  /** What the worker is told; the names are the worker's. */
+  /** The description for the worker, with the worker's names. */
   private def contextOf(
       query: LookupQuery,
       spec: PythonLookup,
@@ -157,7 +157,7 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
     json.toString
   }
 
-  /** The filters that a connector may apply itself; what a subquery answers is not in its text. */
+  /** The filters that a connector may apply itself. The text of a subquery lacks its result. */
   private def told(filters: Option[Expression]): Seq[String] =
     filters.toSeq
       .flatMap(splitConjunctivePredicates)

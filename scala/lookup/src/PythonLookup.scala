@@ -12,11 +12,11 @@ import org.apache.spark.sql.types.{DataType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A connector written in Python, as `firesteel.register_lookup` describes it.
+ * A Python connector, as `firesteel.register_lookup` describes it.
  *
  * @param udf name of the temporary function that looks up batches of keys
- * @param partitionUdf name of the one that says in which partition a key is looked up
- * @param keys the columns that it can be asked by; all when empty
+ * @param partitionUdf name of the temporary function that gives the partition of a key
+ * @param keys the columns by which it can be asked; all if empty
  * @param partitionKeys the columns that the partitioner needs
  */
 private[lookup] final case class PythonLookup(
@@ -51,9 +51,9 @@ private[lookup] object PythonLookup {
 }
 
 /**
- * `firesteel_python_lookup('{...}')`: the relation that `firesteel.register_lookup` puts a view on.
+ * `firesteel_python_lookup('{...}')`: the relation under the view of `firesteel.register_lookup`.
  *
- * As SQL it reaches a Connect server as well as a session of this process.
+ * It is SQL, so that it reaches a Connect server as well as a session of this process.
  */
 object PythonLookupFunction {
 

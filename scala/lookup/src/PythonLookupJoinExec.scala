@@ -9,13 +9,14 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 /**
- * Joins rows with the answers that a Python worker put beside them.
+ * Joins rows with the answers that a Python worker has added to them.
  *
  * @param firedRule the strategy that planned this node
- * @param answer column of `child`: the rows of the dimension, and once per batch the worker's counts
+ * @param answer column of `child`: the rows of the dimension, and once per batch the worker's
+ *   counts
  * @param columns the columns of those rows
- * @param filters which answers are wanted, over `columns`
- * @param residual what is left of the join's condition, over both sides
+ * @param filters conditions on the answers, over `columns`
+ * @param residual the rest of the join's condition, over both sides
  */
 private[lookup] final case class PythonLookupJoinExec(
     firedRule: String,
@@ -82,7 +83,7 @@ private[lookup] final case class PythonLookupJoinExec(
 
 private[lookup] object PythonLookupJoinExec {
 
-  /** The worker's counts, in its order, and what the UI calls them. */
+  /** The worker's counts in its order, with their names in the UI. */
   val counts: Seq[(String, String)] = Seq(
     "hits" -> "rows answered from the cache",
     "misses" -> "keys asked of the store",
@@ -110,7 +111,7 @@ private[lookup] final class PythonAnswers(
 
   def join(index: Int, rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val place = input.indexWhere(_.exprId == answer.exprId)
-    // Without a match every column of the right side is null, whatever it is computed as.
+    // Without a match all columns of the right side are null, however they are computed.
     val right = projection.map(_.toAttribute.withNullability(true))
     val output = UnsafeProjection.create(leftOutput ++ right, input ++ right)
     val joiner = new RowJoiner(
@@ -140,12 +141,12 @@ private[lookup] final class PythonAnswers(
 }
 
 /**
- * Hands out the joined rows of one task.
+ * Emits the joined rows of one task.
  *
- * @param place of the column with the answer
+ * @param place place of the column with the answer
  * @param width number of the dimension's columns
- * @param filters which rows of the dimension are wanted; null for all
- * @param kept what is joined of one, computed once, so that it is shown as it was tested
+ * @param filters conditions on rows of the dimension; null for all rows
+ * @param kept the emitted columns of a row, computed once, so that a tested value is emitted
  */
 private final class PythonAnswerIterator(
     rows: Iterator[InternalRow],
@@ -202,7 +203,7 @@ private final class PythonAnswerIterator(
   }
 }
 
-/** Asks for rows of equal keys in one partition, and hands them on as they come. */
+/** Requires rows of equal keys in one partition, and passes them through. */
 private[lookup] final case class DistributedByExec(keys: Seq[Expression], child: SparkPlan)
   extends UnaryExecNode {
 

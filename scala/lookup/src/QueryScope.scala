@@ -3,10 +3,10 @@ package io.firesteel.lookup
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.execution.SQLExecution
 
-/** What a cache belongs to: a stream, across its micro-batches, or one run of a batch query. */
+/** The owner of a cache: a stream, across its micro-batches, or one run of a batch query. */
 private[lookup] object QueryScope {
 
-  /** The id of a stream; Spark names it `QUERY_ID_KEY`. */
+  /** The local property with the id of a stream; Spark names it `QUERY_ID_KEY`. */
   private val streamId = "sql.streaming.queryId"
 
   /** The id of the stream whose micro-batch this thread runs. */
@@ -16,7 +16,7 @@ private[lookup] object QueryScope {
   def batch(context: SparkContext): Long =
     Option(context.getLocalProperty("streaming.sql.batchId")).fold(0L)(_.toLong)
 
-  /** The query of a task, to which Spark hands the properties of the thread that runs the job. */
+  /** The query of a task. Spark copies the properties of the thread that runs the job to tasks. */
   def of(task: TaskContext): Option[String] =
     Seq(streamId, SQLExecution.EXECUTION_ID_KEY)
       .flatMap(key => Option(task.getLocalProperty(key)))

@@ -3,7 +3,7 @@ package io.firesteel.lookup
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
-/** Says what is wrong where a dimension that can only be looked up is read in some other way. */
+/** Raises the error for a dimension that can only be looked up and is read in another way. */
 private[firesteel] object RefuseBareLookup extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {

@@ -12,7 +12,7 @@ import org.apache.spark.sql.firesteel.resolvedRelation
 import org.apache.spark.sql.types.StringType
 
 /**
- * Marks the tables that a query wants looked up, before Spark resolves them.
+ * Marks the tables that a query looks up, before Spark resolves them.
  *
  * {{{
  *   UnresolvedHint LOOKUP ('table'='c', 'async'='true')      Project
@@ -23,9 +23,9 @@ import org.apache.spark.sql.types.StringType
  *            +- RelationTimeTravel customers, o.ts                    +- customers
  * }}}
  *
- * A hint in SQL names a table of its own query block; one over a DataFrame is about that DataFrame.
- * It runs among Spark's hint rules, which come before relations are resolved, because Spark would
- * refuse a time travel by column.
+ * A hint in SQL names a table of its own query block; a hint on a DataFrame is about that
+ * DataFrame. The rule runs among Spark's hint rules, before relations are resolved, because Spark
+ * would refuse a time travel by column.
  */
 private[firesteel] final class ResolveLookupHint(session: SparkSession) extends Rule[LogicalPlan] {
 
@@ -34,7 +34,7 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case travel: RelationTimeTravel => timeTravel(travel)
     case written @ UnresolvedHint(name, parameters, child) if isLookup(name) =>
-      // A hint over a DataFrame has no place in a text.
+      // A hint on a DataFrame has no position in a text.
       val inText = written.origin.startIndex.isDefined
       val expressions = parameters.collect { case e: Expression => e }
       if (enabled) hint(expressions, parameters, child, inText) else child
@@ -58,7 +58,7 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
     LookupTable(relation, Map.empty, Some(asOf), name = nameOf(relation))
 
   private def hasConnector(relation: UnresolvedRelation): Boolean = {
-    // As Spark itself will: in a view's body names are of the view's catalog and namespace.
+    // As Spark itself will: names in a view's body belong to the view's catalog and namespace.
     LookupRelations.in(resolvedRelation(session, relation)).nonEmpty
   }
 
@@ -69,7 +69,7 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
       inText: Boolean): LogicalPlan = {
     val written = parameters.map(_.toString).mkString("LOOKUP(", ", ", ")")
     if (expressions.length != parameters.length) throw LookupErrors.malformedHint(written)
-    // The last of several values of one name wins, as in Flink.
+    // The last value of a repeated name wins, as in Flink.
     val options = expressions.map(option(_, written)).toMap
     LookupOptions.check(options.keys)
     options.get("table") match {
@@ -79,7 +79,7 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
     }
   }
 
-  /** `'name'='value'` in SQL, `"name=value"` over a DataFrame. */
+  /** `'name'='value'` in SQL, `"name=value"` on a DataFrame. */
   private def option(expression: Expression, written: String): (String, String) = expression match {
     case EqualTo(Literal(name, StringType), Literal(value, _)) if name != null && value != null =>
       name.toString.trim.toLowerCase(Locale.ROOT) -> value.toString
@@ -111,7 +111,7 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
     marked
   }
 
-  /** The names of what stands on the right side of a join of this block, from the left. */
+  /** The names of the right sides of this block's joins, from the left. */
   private def joinedIn(block: LogicalPlan): Seq[String] = block match {
     case join: Join =>
       joinedIn(join.left) ++ nameOf(join.right) ++ joinedIn(join.right)
@@ -128,7 +128,7 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
     case _ => None
   }
 
-  /** As Flink: of a table with an alias only the alias counts. */
+  /** As in Flink, a table with an alias is named by the alias only. */
   private def isNamed(plan: LogicalPlan, table: String): Boolean = {
     def full(of: LogicalPlan): Option[String] = of match {
       case relation: UnresolvedRelation => Some(relation.multipartIdentifier.mkString("."))

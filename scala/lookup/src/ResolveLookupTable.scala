@@ -15,8 +15,8 @@ import org.apache.spark.sql.firesteel.parseExpression
 import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
 
 /**
- * Makes a [[LookupRelation]] of a table whose connector answers by key: where the query marked it,
- * and everywhere if it cannot be scanned, so that nothing else could be done with it.
+ * Makes a [[LookupRelation]] of a table whose connector answers by key: of every table that the
+ * query marked, and of every table that cannot be scanned, because nothing else can read it.
  */
 private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
 
@@ -38,9 +38,8 @@ private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
     }
 
   /**
-   * Follows what only renames, projects or filters down to the relation; an aggregate is read
-   * whole, and with it what is below. A hint and a time about one table are two marks, of which one
-   * is to stay.
+   * Follows projections, filters and aliases down to the relation. An aggregate and the plan below
+   * it are read whole. A hint and a time about one table are two marks, which become one.
    */
   private def marked(
       plan: LogicalPlan,
@@ -57,7 +56,7 @@ private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
         .find(_.id == named.cteId)
         .map(definition => marked(definition.child, definitions))
         .collect {
-          // What is random is computed once for all who name it.
+          // A random column is computed once for all references to the definition.
           case (child, inner) if isLookup(child) && child.deterministic =>
             (inPlaceOf(named, child), inner)
         }
@@ -72,8 +71,8 @@ private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
   }
 
   /**
-   * A definition where its name stands, with columns of its own under the name's ids: as Spark's
-   * `InlineCTE` does in its optimizer, which is too late for a mark.
+   * A definition instead of its name, with new columns under the name's ids: as Spark's `InlineCTE`
+   * does in its optimizer, which is too late for a mark.
    */
   private def inPlaceOf(named: CTERelationRef, definition: LogicalPlan): LogicalPlan = {
     val twice = Join(definition, definition, Inner, None, JoinHint.NONE)
@@ -104,20 +103,20 @@ private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
 
 private[lookup] object LookupRelations {
 
-  /** Relations in `plan` that a connector of this room can answer by key. */
+  /** Relations in `plan` that a lookup connector can answer by key. */
   def in(plan: LogicalPlan): Seq[LogicalPlan] = plan.collect {
     case relation: LookupRelation => relation
     case relation: DataSourceV2Relation if relation.table.isInstanceOf[SupportsLookup] => relation
   }
 
-  /** Flink's cache options among a connector's own, as Spark hands them on with any case. */
+  /** Flink's cache options among a connector's own. Spark may pass names in any case. */
   def ownOptions(options: Map[String, String]): Map[String, String] =
     options.map { case (name, value) => name.toLowerCase(java.util.Locale.ROOT) -> value }.filter {
       case (name, _) => LookupOptions.cacheNames.contains(name)
     }
 }
 
-/** Refuses, when a query is analysed, what a lookup join cannot do. */
+/** Refuses unsupported lookup joins when a query is analysed. */
 private[firesteel] object CheckLookupJoin {
 
   def apply(session: SparkSession)(plan: LogicalPlan): Unit = {
@@ -151,7 +150,7 @@ private[firesteel] object CheckLookupJoin {
     case other => other.nodeName
   }
 
-  /** The time must be known on the other side; it is then always the time of the lookup. */
+  /** The time must be a column of the other side; the lookup is as of now in every case. */
   private def checkTime(text: String, left: LogicalPlan, session: SparkSession): Unit = {
     val time = parseExpression(session, text)
     val resolver = session.sessionState.conf.resolver

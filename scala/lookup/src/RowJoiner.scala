@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.expressions.{BasePredicate, GenericInternal
 /**
  * Joins one row with its matches.
  *
- * @param condition what is left of the join's condition, over both sides; null if nothing is
- * @param keepsUnmatched whether a row without a match leaves with nulls beside it (LEFT JOIN)
- * @param unmatched what leaves of a row without a match
+ * @param condition the rest of the join's condition, over both sides; null if there is none
+ * @param keepsUnmatched whether a row without a match is emitted with nulls (LEFT JOIN)
+ * @param unmatched the output for a row without a match
  * @param rightWidth number of columns of the right side
  */
 private[lookup] final class RowJoiner(
@@ -25,7 +25,7 @@ private[lookup] final class RowJoiner(
   private[this] var matched = false
   private[this] var left: InternalRow = _
 
-  /** Begins with a row, which must not change until `next` has given null. */
+  /** Starts with a row, which must not change until `next` returns null. */
   def start(row: InternalRow, rows: Array[_ <: InternalRow]): Unit = {
     left = row
     matches = rows
@@ -33,7 +33,7 @@ private[lookup] final class RowJoiner(
     matched = false
   }
 
-  /** The next joined row, valid until the next call; null when there is none. */
+  /** The next joined row, valid until the next call; null if there is none. */
   def next(): InternalRow = {
     var found: InternalRow = null
     while (found == null && at < matches.length) {

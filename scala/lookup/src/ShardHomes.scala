@@ -11,8 +11,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.util.CollectionAccumulator
 
 /**
- * Where the shards of a stream's lookup ran last, so that the next micro-batch sends each to the
- * executor that has its cache. As Spark's state stores, it prefers and does not insist.
+ * The executors in which the shards of a stream's lookup ran last. The next micro-batch prefers
+ * them, because they have the caches. As with Spark's state stores, it is a preference.
  */
 private[lookup] object ShardHomes {
 
@@ -25,21 +25,21 @@ private[lookup] object ShardHomes {
       .scheduler(Scheduler.systemScheduler())
       .build[String, Seen]()
 
-  /** The shards of the lookup by that name, at home; tasks report to what comes with them. */
+  /** The shards of that lookup with their preferred executors, and the endpoint for reports. */
   def settle(
       name: String,
       rows: RDD[InternalRow],
       context: SparkContext): (RDD[InternalRow], ShardReport) = {
     val before = Option(seen.getIfPresent(name)).fold(Map.empty[Int, String])(_.value.asScala.toMap)
     val now = context.collectionAccumulator[(Int, String)](s"homes of $name")
-    // A shard without rows does not run: it keeps the home that it had.
+    // A shard without rows does not run, and keeps its executor.
     before.foreach(now.add)
     seen.put(name, now)
     (if (before.isEmpty) rows else new SettledRDD(rows, before), new ShardReport(now))
   }
 }
 
-/** Tells the driver where a shard runs. */
+/** Reports to the driver where a shard runs. */
 private[lookup] final class ShardReport(homes: CollectionAccumulator[(Int, String)])
   extends Serializable {
 
@@ -50,7 +50,7 @@ private[lookup] final class ShardReport(homes: CollectionAccumulator[(Int, Strin
   }
 }
 
-/** The same rows, with a wish for where each partition runs. */
+/** The same rows, with a preferred location for each partition. */
 private[lookup] final class SettledRDD(rows: RDD[InternalRow], homes: Map[Int, String])
   extends RDD[InternalRow](rows) {
 

@@ -5,12 +5,11 @@ import java.nio.ByteBuffer
 import org.apache.spark.SparkEnv
 
 /**
- * A lookup function, as tasks receive it: each makes functions of its own from the bytes. A task may
- * run several partitions (`coalesce`), each of which opens and closes one.
+ * A lookup function in serialized form. Each task makes functions of its own from the bytes. A task
+ * with several partitions (`coalesce`) opens and closes one for each.
  *
- * The driver keeps the function as long as the RDD: Spark's cleaner takes broadcasts away from the
- * executors once nothing in the driver refers to them, and bytes do not (what a function reads files
- * with holds one).
+ * The driver keeps the function as long as the RDD: Spark's cleaner removes broadcasts that nothing
+ * on the driver refers to, and bytes refer to nothing. (The reader of `firesteel-files` has one.)
  */
 private[lookup] final class ShippedFunction(function: LookupFunction) extends Serializable {
 
@@ -23,7 +22,7 @@ private[lookup] final class ShippedFunction(function: LookupFunction) extends Se
     array
   }
 
-  /** A function of one's own. */
+  /** A new function for the caller. */
   def received(): LookupFunction =
     SparkEnv.get.closureSerializer
       .newInstance()

@@ -9,14 +9,14 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.StructType
 
-/** Rows of the store, copied, in the order in which they came. */
+/** Copies of the store's rows, in the order of the answer. */
 private[lookup] final class StoreAnswer(val rows: Array[UnsafeRow], val nanos: Long)
 
 /**
- * Puts questions to a lookup function: on a thread of its own, so that a hanging store can be timed
- * out, or through the function's futures; and again for keys without rows if the query wants that.
+ * Asks a lookup function: in a thread of its own, so that a question can time out, or through the
+ * function's futures. Asks again for keys without rows if the query wants retries.
  *
- * @param keyOf makes the function that reads the key off a row of the store; for one thread
+ * @param keyOf makes the function that reads the key of a row of the store; for one thread
  */
 private[lookup] final class StoreClient(
     function: LookupFunction,
@@ -38,11 +38,11 @@ private[lookup] final class StoreClient(
     case _ => false
   }
 
-  /** Asks; the future fails with what the function threw. */
+  /** Asks. The future fails with the function's exception. */
   def ask(keys: Keys): CompletableFuture[StoreAnswer] =
     retry.fold(askOnce(keys))(again(keys, _, 1))
 
-  /** Ends questions under way, as far as they can be ended, and asks no more. */
+  /** Ends questions under way as far as possible, and starts no more. */
   def close(): Unit = {
     closed = true
     if (worker != null) { val _ = worker.shutdownNow() }
@@ -62,7 +62,7 @@ private[lookup] final class StoreClient(
     }
   }
 
-  /** As Flink's hint: waits, and asks again for the keys that have no rows. */
+  /** As Flink's hint: waits, and asks again for the keys without rows. */
   private def again(
       keys: Keys,
       policy: RetryOnMiss,
@@ -94,7 +94,7 @@ private[lookup] final class StoreClient(
     missing
   }
 
-  /** A connector may hand out one row again and again. */
+  /** Copies, because a connector may return one reused row. */
   private def copied(rows: java.util.Iterator[InternalRow]): Array[UnsafeRow] = {
     val copy = UnsafeProjection.create(columns)
     val all = Array.newBuilder[UnsafeRow]
@@ -118,12 +118,12 @@ private[lookup] final class StoreClient(
   }
 }
 
-/** A row of the store had another number of columns. */
+/** A row of the store had a wrong number of columns. */
 private[lookup] final class WrongColumns(val got: Int) extends RuntimeException
 
 private[lookup] object StoreClient {
 
-  /** What the connector threw, without what futures wrap around it. */
+  /** The connector's exception, without the wrappers of futures. */
   def causeOf(thrown: Throwable): Throwable = thrown match {
     case wrapped: CompletionException if wrapped.getCause != null => causeOf(wrapped.getCause)
     case wrapped: java.util.concurrent.ExecutionException if wrapped.getCause != null =>

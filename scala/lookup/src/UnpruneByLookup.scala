@@ -6,12 +6,12 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.DYNAMIC_PRUNING_SUBQUERY
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
 /**
- * Takes dynamic partition pruning by a dimension that is looked up out of a scan: Spark plans the
- * dimension on its own for it, and it cannot be read so.
+ * Removes from a scan the dynamic partition pruning by a dimension that is looked up: Spark would
+ * plan the dimension on its own for it, and the dimension cannot be scanned.
  *
- * A strategy, since Spark puts the pruning in after all optimizer rules that an extension can add. It
- * takes projections and filters over a scan, which Spark plans in one: so every node of the plan stands for
- * one of the query as Spark has it, as adaptive execution wants it.
+ * It is a strategy, because Spark adds the pruning after all optimizer rules of an extension. It
+ * matches projections and filters over a scan, which Spark plans together, so that every physical
+ * node is linked to one of the query's nodes, as adaptive execution requires.
  */
 private[firesteel] object UnpruneByLookup extends SparkStrategy with PredicateHelper {
 

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.firesteel.UnrepeatableRDD
 
-/** Tells Spark that its rows would be sent elsewhere if a partitioner were asked again. */
+/** Declares to Spark that a second run of the partitioner would send rows elsewhere. */
 private[lookup] final case class UnrepeatableExec(child: SparkPlan) extends UnaryExecNode {
   override def nodeName: String = "Unrepeatable"
   override def output: Seq[Attribute] = child.output

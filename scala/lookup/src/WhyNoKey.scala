@@ -5,10 +5,10 @@ import scala.jdk.OptionConverters._
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, EqualTo, Expression, KnownFloatingPointNormalized, PredicateHelper}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 
-/** The error for a join that no key serves: what the nearest thing to a key is, and what it lacks. */
+/** The error for a join without a key: the equality nearest to one, and the reason. */
 private[lookup] object WhyNoKey extends PredicateHelper {
 
-  /** @param names the columns for which the join has a value, none of which the store takes */
+  /** @param names the columns for which the join has a value; the store takes none of them */
   def apply(query: LookupQuery, relation: LookupRelation, names: Seq[String]): Throwable = {
     val reasons = relation.connector match {
       case Connector.Jvm(table) =>
@@ -25,7 +25,7 @@ private[lookup] object WhyNoKey extends PredicateHelper {
     }
   }
 
-  /** Spark compares values of two types in a third, or in the other's: no store knows that one. */
+  /** Spark compares values of two types in a common type, and no store knows that one. */
   private def cast(query: LookupQuery, relation: LookupRelation): Option[Throwable] =
     (query.join.condition.toSeq ++ query.filters)
       .flatMap(splitConjunctivePredicates)
@@ -55,7 +55,7 @@ private[lookup] object WhyNoKey extends PredicateHelper {
 
   private def plain(value: Expression): Expression = value match {
     case KnownFloatingPointNormalized(NormalizeNaNAndZero(float)) => plain(float)
-    // Of several casts upon each other the outermost says what is compared.
+    // The outermost of several nested casts has the compared type.
     case outer: Cast =>
       outer.child match {
         case inner: Cast => plain(outer.withNewChildren(Seq(inner.child)))
@@ -64,7 +64,7 @@ private[lookup] object WhyNoKey extends PredicateHelper {
     case other => other
   }
 
-  /** Without the casts that Spark has put in. */
+  /** Without the casts that Spark has added. */
   private def written(value: Expression): Expression = value match {
     case cast: Cast if cast.getTagValue(Cast.USER_SPECIFIED_CAST).isEmpty => written(cast.child)
     case other => other

@@ -3,7 +3,7 @@ package io.firesteel.lookup
 import io.firesteel.core.errors.FiresteelException
 import org.apache.spark.sql.catalyst.InternalRow
 
-/** A connector that throws is named, with the method, what it was about and its own words first. */
+/** The error of a connector that throws names it, the method, the subject and its own message. */
 class ConnectorFailuresSuite extends LookupSuite {
 
   private def thrown(
@@ -41,12 +41,12 @@ class ConnectorFailuresSuite extends LookupSuite {
 
   test("what a partitioner throws has the connector's name, the key and its message") {
     val told = thrown(StoreBehaviour(), Thrower).getMessage.linesIterator.next()
-    // Whichever task fails first.
+    // The first task that fails.
     assert(told.replaceAll("[012]L", "nL").endsWith(
       "The lookup connector customers failed in partition for the key (nL): no such shard"))
   }
 
-  test("a connector that takes no keys at all is told so") {
+  test("a connector whose calls take no keys is an error") {
     val error = thrown(StoreBehaviour(maxBatch = 0))
     assert(error.getCondition == "FIRESTEEL_LOOKUP_BAD_BATCH_KEYS")
     assert(error.getMessage.contains("maxBatchKeys = 0"))

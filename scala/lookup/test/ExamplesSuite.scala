@@ -1,12 +1,15 @@
 package io.firesteel.lookup
 
 import io.firesteel.core.decide.Explain
-import io.firesteel.lookup.examples.{JavaCountries, ScalaCountriesCatalog}
+import io.firesteel.lookup.examples.{CheckJavaCountries, CheckScalaCountries, JavaCountries, ScalaCountries, ScalaCountriesCatalog}
+import io.firesteel.lookup.testing.ConnectorCheck
 import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 
-/** The connectors that the room's page shows, each joined as a reader of the page would. */
+import org.apache.spark.sql.Row
+
+/** The connectors of the manual, joined as a reader would join them. */
 class ExamplesSuite extends LookupSuite {
 
   private val lines = Seq(
@@ -29,6 +32,8 @@ class ExamplesSuite extends LookupSuite {
   override protected def settings: Map[String, String] = super.settings ++ Map(
     "spark.sql.catalog.scala" -> classOf[ScalaCountriesCatalog].getName,
     "spark.sql.catalog.scala.path" -> folder.resolve("countries").toString,
+    "spark.sql.catalog.atlas" -> classOf[ScalaCountriesCatalog].getName,
+    "spark.sql.catalog.atlas.path" -> folder.resolve("countries").toString,
     "spark.sql.catalog.java" -> classOf[JavaCountries.Catalog].getName,
     "spark.sql.catalog.java.folder" -> folder.toString
   )
@@ -78,5 +83,23 @@ class ExamplesSuite extends LookupSuite {
         spark.sql(join + "ON o.continent = c.continent").collect())
       assert(thrown.getMessage.contains("FIRESTEEL_LOOKUP_NO_KEY"))
     }
+  }
+
+  test("the connectors pass the checks that authors run") {
+    CheckScalaCountries.check(folder.resolve("countries"), spark)
+    CheckJavaCountries.check(folder)
+  }
+
+  test("the check names a row that a join lacks, and a join that is none") {
+    val check = ConnectorCheck.of(new ScalaCountries(folder.resolve("countries").toString))
+      .rows(Row("ch", "Switzerland", "Asia"))
+    val lacking = intercept[AssertionError](check.checkThrough(spark, "atlas.countries"))
+    assert(lacking.getMessage.contains("a left join (shuffle=false, lookup.cache=NONE) did not"))
+    val right = ConnectorCheck.of(new ScalaCountries(folder.resolve("countries").toString))
+      .rows(Row("ch", "Switzerland", "Europe"))
+    val scanned = spark.table("plain").where("code = 'ch'")
+    scanned.createOrReplaceTempView("one_country")
+    val plain = intercept[AssertionError](right.checkThrough(spark, "one_country"))
+    assert(plain.getMessage.contains("one_country"))
   }
 }

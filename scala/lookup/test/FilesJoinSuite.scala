@@ -104,7 +104,7 @@ class FilesJoinSuite extends LookupSuite {
       val ours = spark.sql("SELECT /*+ LOOKUP('table'='c') */ o.id, c.name " +
         "FROM orders o JOIN people_lookup c ON o.customer = c.id")
       val rows = ours.queryExecution.executedPlan.execute()
-      // Two rounds of the cleaner, which takes away the broadcasts that nothing refers to any more.
+      // Two rounds of the cleaner, which removes broadcasts without references.
       for (_ <- 1 to 2) {
         val nothing = new WeakReference(new Object)
         while (nothing.get() != null) System.gc()

@@ -6,7 +6,7 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
-/** What is kept of dimensions that are loaded whole, when contexts come and go. */
+/** Dimensions that are loaded whole, kept or dropped when contexts start and stop. */
 class FullCachesSuite extends LookupSuite {
 
   private val in = Files.createTempDirectory("firesteel-feed").toString
@@ -20,7 +20,7 @@ class FullCachesSuite extends LookupSuite {
     .mode("overwrite")
     .parquet(dimension)
 
-  /** Runs the stream on five new rows; returns its id, and what it joined them with. */
+  /** Runs the stream on five new rows; returns its id, and the values that it joined. */
   private def run(session: SparkSession): (String, Seq[String]) = {
     session.range(0, 5).selectExpr("id AS customer_id").coalesce(1).write.mode("append").json(in)
     session.readStream.schema("customer_id LONG").json(in).createOrReplaceTempView("orders")
@@ -41,7 +41,7 @@ class FullCachesSuite extends LookupSuite {
     (query.id.toString, seen.toSeq)
   }
 
-  test("a stream that goes on in another Spark context loads its dimension anew") {
+  test("a stream that continues in another Spark context loads its dimension again") {
     write(spark, "a")
     val (id, first) = run(spark)
     assert(first == Seq.fill(5)("a"))

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.{DataType, StructField, StructType}
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Keys of every type, as a row holds them. */
+/** Keys of every type, as a row stores them. */
 class KeyTextSuite extends AnyFunSuite {
 
   private val values: Seq[(String, Any, String)] = Seq(

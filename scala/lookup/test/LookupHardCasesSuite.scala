@@ -3,7 +3,7 @@ package io.firesteel.lookup
 import org.apache.spark.sql.functions.{col, udf}
 import org.apache.spark.sql.{DataFrame, Row}
 
-/** Cases that were once answered wrongly, or are easily so. */
+/** Cases that once had wrong answers, or easily could. */
 class LookupHardCasesSuite extends LookupSuite {
   override def beforeAll(): Unit = {
     super.beforeAll()

@@ -192,7 +192,7 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
       val sql = "SELECT {hint} * FROM (SELECT * FROM one UNION ALL SELECT * FROM one) o " +
         "JOIN {c} c ON o.customer_id = c.id"
       assertJoins(sql, "customers")
-      // Two tasks at once may both miss a key; none of them misses it twice.
+      // Two tasks at once may both miss a key; neither misses it twice.
       assert(asked.keysAsked.length <= 100)
       val before = asked.keysAsked.length
       assertJoins(sql, "customers")

@@ -4,7 +4,7 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Values of options, at the borders of what they may be. */
+/** Values of options at their limits. */
 class LookupOptionsSuite extends AnyFunSuite {
 
   private def options(written: (String, String)*): LookupOptions =

@@ -8,16 +8,16 @@ import org.apache.spark.sql.catalyst.trees.{Origin, TreeNode}
 import org.scalatest.Assertion
 
 /**
- * Where errors and plan nodes say they are in the user's text.
+ * Positions of errors and plan nodes in the user's text.
  *
- * The measure is Spark's own parser on a text of the same length, in which blanks stand for the
- * hint and a literal for the time.
+ * The reference is Spark's own parser on a text of the same length, with blanks instead of the hint
+ * and a literal instead of the time.
  */
 class LookupParserPositionsSuite extends ParserSuite {
 
   private val hint = "/*+ LOOKUP('table'='c', 'async'='true') */"
 
-  /** A text in Flink's words, and one of the same length that Spark takes. */
+  /** A text in Flink's syntax, and one of the same length that Spark accepts. */
   private def texts(sql: String): (String, String) =
     (
       sql.replace("{hint}", hint).replace("{time}", "o.proc_time"),

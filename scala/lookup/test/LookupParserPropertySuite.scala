@@ -139,7 +139,7 @@ class LookupParserPropertySuite extends ParserSuite {
         s"$sql\n$text\nours $ours\nSpark's $theirs") &&
       (Prop(LookupText.withoutPairs(sql).length == sql.length) :| s"length: $sql")
     })
-    // Of eight forms two are cut or spoilt on purpose.
+    // Two of eight forms are cut or spoilt on purpose.
     assert(plans > texts / 2, s"only $plans of $texts texts are good SQL")
   }
 

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.parser.{HybridParameterContext, NamedParameterContext, ParameterContext, PositionalParameterContext}
 import org.scalatest.Assertion
 
-/** Flink's texts wherever a session takes a text, and where it keeps one. */
+/** Flink's syntax wherever a session takes a text, and wherever it stores one. */
 class LookupParserQueriesSuite extends ParserSuite {
 
   private val query =
@@ -117,7 +117,7 @@ class LookupParserQueriesSuite extends ParserSuite {
       Row(3L))
   }
 
-  test("parameters in the hint and beside it, by name and by position") {
+  test("parameters inside and outside of the hint, by name and by position") {
     val named = "SELECT /*+ LOOKUP('table'='c', 'async'=:async) */ o.id, :x FROM o JOIN t FOR " +
       "SYSTEM_TIME AS OF o.ts AS c ON o.id = c.id WHERE o.id > :least"
     def rows(sql: String, args: Any*) = spark.sql(sql, args.toArray).collect().toSeq
@@ -128,7 +128,7 @@ class LookupParserQueriesSuite extends ParserSuite {
     val positional = named.replaceAll(":(async|x|least)", "?")
     assertSameRows(rows(positional, "true", "\uD83D\uDE00", 1), Seq(Row(2L, "\uD83D\uDE00")), "")
     assert(lookup.subsetOf(seen.toSet))
-    // Places in the text are counted in code points, and this stands before all of them.
+    // Positions in the text are counted in code points, and this one stands before all of them.
     assertSameRows(
       rows(positional.replace("SELECT ", "/* \uD83D\uDE00 */ SELECT "), "true", "x", 1),
       Seq(Row(2L, "x")),

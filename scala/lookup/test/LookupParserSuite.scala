@@ -1,6 +1,6 @@
 package io.firesteel.lookup
 
-/** What the analyser gets of Flink's texts, and which texts are left alone. */
+/** The plans of texts in Flink's syntax, and the texts that stay unchanged. */
 class LookupParserSuite extends ParserSuite {
 
   private val flink =
@@ -83,7 +83,7 @@ class LookupParserSuite extends ParserSuite {
     "FOR SYSTEM_VERSION AS OF 3 AS c",
     "VERSION AS OF 'v1' AS c",
     "FOR VERSION AS OF o AS c",
-    // What is more than a column, a function or a cast of one.
+    // Expressions other than a column, a function or a cast of one.
     "FOR SYSTEM_TIME AS OF o.ts - INTERVAL 1 HOUR AS c",
     "FOR SYSTEM_TIME AS OF o.ts:: AS c",
     "FOR SYSTEM_TIME AS OF o.ts::bigint AS c",

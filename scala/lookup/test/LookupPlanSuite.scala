@@ -2,7 +2,7 @@ package io.firesteel.lookup
 
 import org.apache.spark.sql.DataFrame
 
-/** Plans show lookups as the room's page draws them, in each of Spark's forms. */
+/** Plans show lookups as the room's page draws them, in each of Spark's formats. */
 class LookupPlanSuite extends LookupSuite {
 
   override def beforeAll(): Unit = {

@@ -2,7 +2,7 @@ package io.firesteel.lookup
 
 import io.firesteel.testkit.TestSize
 
-/** Random tables, joins and options; each answer beside that of a plain join. */
+/** Random tables, joins and options; each answer is compared with a plain join. */
 class LookupPropertySuite extends LookupSuite {
 
   test("random joins under random options answer as plain joins do") {

@@ -30,7 +30,7 @@ class LookupStreamSuite extends LookupSuite {
       .start()
 
     def batch(name: String, ids: Range): Unit = {
-      // Shown to the stream whole: Spark puts files in their place one by one.
+      // Moved into place together: Spark writes files one by one.
       val made = in.resolve(s"making-$name")
       spark.range(
         ids.start.toLong,
@@ -63,7 +63,7 @@ class LookupStreamSuite extends LookupSuite {
     else None
   }
 
-  test("each micro-batch asks the store anew, unless a cache remembers, also after a restart") {
+  test("each micro-batch asks the store again unless it is cached, also after a restart") {
     Seq("NONE" -> 2, "PARTIAL" -> 1).foreach { case (cache, times) =>
       val asked = store(
         "customers",

@@ -2,7 +2,7 @@ package io.firesteel.lookup
 
 import org.apache.spark.sql.Row
 
-/** What Spark's optimizer puts between a lookup join and its dimension, where a query has subqueries. */
+/** Operators that Spark's optimizer puts between a lookup join and its dimension for subqueries. */
 class LookupSubqueriesSuite extends LookupSuite {
 
   override def beforeAll(): Unit = {

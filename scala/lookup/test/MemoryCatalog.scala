@@ -12,7 +12,7 @@ import org.apache.spark.sql.connector.catalog.{Identifier, Table, TableCapabilit
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-/** What a test wants of its store. */
+/** The behaviour of a test's store. */
 final case class StoreBehaviour(
     async: Boolean = false,
     delayMillis: Long = 0,
@@ -25,7 +25,7 @@ final case class StoreBehaviour(
     only: Option[Set[String]] = None,
     throwsIn: String = "")
 
-/** A store in this process: the rows of a table, and what was asked of it. */
+/** A store in this process: the rows of a table, and a record of what was asked. */
 final class MemoryStore(
     val name: String,
     val schema: StructType,
@@ -39,7 +39,7 @@ final class MemoryStore(
   val failed = new AtomicInteger
   val questions = new ConcurrentHashMap[String, Integer]
 
-  /** Throws where the test wants it to. */
+  /** Throws in the method that the test names. */
   def in[T](method: String)(result: => T): T =
     if (behaviour.throwsIn == method) throw new IllegalStateException(s"no $method today")
     else result
@@ -107,7 +107,7 @@ final class ShardedMemoryTable(store: MemoryStore)
     store.in("getPartitioner")(java.util.Optional.of(MemoryStores.partitionerOf(store.name).get))
 }
 
-/** Finds rows by a plain pass over the table, as far from the engine's own way as can be. */
+/** Finds rows by a plain pass over the table, very different from the engine's way. */
 final class MemoryReader(name: String, keys: StructType, columns: StructType)
   extends Serializable {
 
@@ -162,7 +162,7 @@ final class MemoryLookup(reader: MemoryReader, override val maxBatchKeys: Int)
     reader.store.in("close") { val _ = reader.store.closed.incrementAndGet() }
   override def mayAnswerOtherKeys: Boolean = false
 
-  /** One row object for all answers, as the interface allows. */
+  /** One reused row for all answers, as the interface allows. */
   override def lookup(keys: java.util.List[InternalRow]): java.util.Iterator[InternalRow] = {
     var reused = new UnsafeRow(0)
     reader.read(keys).iterator.map {
@@ -190,7 +190,7 @@ object MemoryAsyncLookup {
   private val threads = Executors.newCachedThreadPool { task =>
     val thread = new Thread(task)
     thread.setDaemon(true)
-    // Not that of the task which came first: its session may be stopped when another uses the thread.
+    // Not the loader of the first task: its session may be stopped while another uses the thread.
     thread.setContextClassLoader(getClass.getClassLoader)
     thread
   }

@@ -11,13 +11,13 @@ import org.apache.spark.sql.execution.SparkSqlParser
 import org.scalatest.BeforeAndAfterEach
 
 /**
- * A session with the parser, and with a rule that notes what it sees of lookups and takes the time
- * off the table: the session's answers are those of a plain join.
+ * A session with the parser, and with a rule that notes the lookups it sees and removes the time
+ * from the table. So the session's answers are those of a plain join.
  */
 abstract class ParserSuite extends RoomSuite with BeforeAndAfterEach {
 
   protected lazy val stockParser: ParserInterface = {
-    spark // whose settings the parsers read
+    spark // the parsers read its settings
     new SparkSqlParser
   }
 
@@ -70,7 +70,7 @@ abstract class ParserSuite extends RoomSuite with BeforeAndAfterEach {
       case _ => Nil
     }
 
-  /** The text of a plan and its subqueries; what is numbered anew for every parse is left out. */
+  /** The text of a plan and its subqueries, without ids that differ between parses. */
   protected def show(plan: LogicalPlan): String = {
     val text = plan.treeString.replaceAll("#\\d+", "#").replaceAll("Body [0-9a-f-]{36}", "Body")
     (text +: plan.subqueries.map(show)).mkString("\n")

@@ -6,10 +6,10 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.execution.datasources.BucketingUtils
 
-/** One version of a file: when its length or time differ, it is another one. */
+/** One version of a file, identified by length and time. */
 private[files] final case class BucketFile(path: String, length: Long, modified: Long)
 
-/** Finds the files of each bucket in a folder; after appends a bucket has several. */
+/** Finds the files of each bucket in a folder. After appends a bucket has several files. */
 private[files] object BucketFiles {
 
   /** The files of each bucket, by its number. */
@@ -20,7 +20,7 @@ private[files] object BucketFiles {
     IndexedSeq.tabulate(layout.buckets)(byBucket.getOrElse(_, Nil).sortBy(_.path))
   }
 
-  /** Every file with data, as Spark lists them: hidden ones and empty ones are none. */
+  /** Every file with data, as Spark lists them: without hidden and empty ones. */
   def list(folder: String, conf: Configuration): Seq[FileStatus] = {
     val path = new Path(folder)
     val found =
@@ -38,7 +38,7 @@ private[files] object BucketFiles {
     val name = new Path(file.path).getName
     val bucket =
       try BucketingUtils.getBucketId(name).getOrElse(throw FilesErrors.noBucketId(file.path))
-      // Digits after an underscore that are no number of a bucket, such as a time.
+      // Digits after an underscore that are no bucket number, such as a time.
       catch { case _: NumberFormatException => throw FilesErrors.noBucketId(file.path) }
     if (bucket >= buckets) {
       throw FilesErrors.bucketOutOfRange(file.path, bucket.toString, buckets)

@@ -5,9 +5,9 @@ import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.array.ByteArrayMethods
 
 /**
- * Rows by binary key, packed into pages: a hash table of chains of records.
+ * Rows by binary key, packed into pages: a hash table with chains of records.
  *
- * Any number of threads may read it; it never changes. Rows are shown in place, without a copy.
+ * It never changes, so any number of threads may read it. Rows are read in place, without a copy.
  *
  * Memory: per row 16 bytes, the key, the row, and 8 to 16 bytes of table.
  *
@@ -28,11 +28,11 @@ private[files] final class BucketIndex(
   /** Address of the first row with this key, or [[Record.none]]. */
   def first(key: UnsafeRow): Long = firstIn(table(key.hashCode & mask), key)
 
-  /** Address of the row with this key that follows `address`, or [[Record.none]]. */
+  /** Address of the row with this key after `address`, or [[Record.none]]. */
   def next(address: Long, key: UnsafeRow): Long =
     firstIn(Platform.getLong(page(address), Record.offset(address)), key)
 
-  /** Makes `row` show the row at an address. */
+  /** Points `row` to the row at an address. */
   def point(address: Long, row: UnsafeRow): Unit = {
     val (base, offset) = (page(address), Record.offset(address))
     val keySize = Platform.getInt(base, offset + Record.keySize)
@@ -40,7 +40,7 @@ private[files] final class BucketIndex(
     row.pointTo(base, offset + Record.key + keySize, rowSize)
   }
 
-  /** Gives the memory back, when no reader is left. */
+  /** Frees the memory, when no reader is left. */
   def release(): Unit = memory.foreach(_.giveBackAll())
 
   private def firstIn(chain: Long, key: UnsafeRow): Long = {
@@ -82,6 +82,6 @@ private[files] object Record {
 
   def address(page: Int, at: Int): Long = (page.toLong << 32) | at
 
-  /** The place of a record in its page, as `Platform` wants it. */
+  /** The place of a record in its page, as `Platform` expects it. */
   def offset(address: Long): Long = (address & 0xffffffffL) + Platform.BYTE_ARRAY_OFFSET
 }

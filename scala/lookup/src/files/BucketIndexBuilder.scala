@@ -9,9 +9,9 @@ import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.hash.Murmur3_x86_32
 
 /**
- * Packs rows into pages, and hangs them into a table at the end, when their number is known.
+ * Packs rows into pages, and builds the table at the end, when their number is known.
  *
- * Memory is asked for before it is taken. Pages grow from 64 KiB to 4 MiB; the last is cut to size.
+ * It reserves memory before it allocates. Pages grow from 64 KiB to 4 MiB; the last is cut to size.
  */
 private[files] final class BucketIndexBuilder(memory: StorageMemory) {
   import BucketIndexBuilder._
@@ -83,7 +83,7 @@ private[files] object BucketIndexBuilder {
   private val largestPage: Int = 4 << 20
   private val mostSlots: Int = 1 << 30
 
-  /** A power of two, not below the rows as long as an array can be that long. */
+  /** A power of two, at least the number of rows as far as an array can have that length. */
   def slotsFor(rows: Long): Int =
     if (rows >= mostSlots) mostSlots
     else if (rows <= 1) 1

@@ -8,10 +8,10 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
 /**
- * Where bucketed files lie, and how they were written.
+ * The folder of bucketed files, and how they were written.
  *
  * @param buckets number of buckets
- * @param bucketColumns in the order in which they are hashed, which is not that of the schema
+ * @param bucketColumns in the order in which they are hashed, which may differ from the schema
  */
 private[files] final case class BucketLayout(
     folder: String,
@@ -21,7 +21,7 @@ private[files] final case class BucketLayout(
 
 private[files] object BucketLayout {
 
-  /** What the options say, or the table of the catalog that they name. */
+  /** From the options, or from the catalog's table that they name. */
   def of(
       session: SparkSession,
       options: FilesOptions,
@@ -30,7 +30,7 @@ private[files] object BucketLayout {
       case Some(name) => ofTable(Files.catalogTable(session, name), name)
       case None => ofFolder(session, options, schema)
     }
-    // Any column of a file may hold nulls, whatever was declared: so Spark's own file sources.
+    // As in Spark's own file sources, any column of a file may have nulls, whatever was declared.
     layout.copy(schema = Files.asNullable(schema.getOrElse(layout.schema)))
   }
 
@@ -67,7 +67,7 @@ private[files] object BucketLayout {
     BucketLayout(folder, schema, options.buckets.get, options.bucketBy.map(columnOf(schema, _)))
   }
 
-  /** The schema's spelling of a column's name. */
+  /** The column's name as the schema writes it. */
   private def columnOf(schema: StructType, name: String): String =
     schema.fieldNames
       .find(SQLConf.get.resolver(_, name))

@@ -13,10 +13,10 @@ import org.apache.spark.sql.execution.datasources.PartitionedFile
 import org.apache.spark.sql.firesteel.Files
 
 /**
- * Reads the files of a bucket into an index, for one task, in whichever thread asks.
+ * Reads the files of a bucket into an index, for one task, in the thread that asks.
  *
- * Each row's bucket is computed where its columns allow it: half the rows of a table of 8 buckets
- * would also be right for 16, so a look at the first row of a file does not tell.
+ * It computes each row's bucket if the columns allow it. Checking the first row of a file would not
+ * be enough: half of the rows of a table with 8 buckets are also right for 16.
  */
 private[files] final class BucketLoader(source: BucketSource, task: TaskContext) {
   import BucketLoader._
@@ -26,7 +26,7 @@ private[files] final class BucketLoader(source: BucketSource, task: TaskContext)
   private[this] val rowOf = UnsafeProjection.create(columns)
   private[this] val bucketOf = BucketRule.of(source.layout, columns).map(_.compile())
 
-  /** The bucket and the bytes that were read for it. The caller owns its memory. */
+  /** The bucket and the bytes read for it. The caller owns its memory. */
   def load(bucket: Int): (BucketIndex, Long) = {
     val bytesRead = Files.bytesReadFromNow()
     val memory = new StorageMemory(
@@ -55,7 +55,7 @@ private[files] final class BucketLoader(source: BucketSource, task: TaskContext)
           throw FilesErrors.wrongBucket(file.path, count, bucket, source.layout)
         }
         val key = keyOf(row)
-        // A null is never asked for.
+        // No query asks for a null.
         if (!key.anyNull()) builder.add(key, rowOf(row))
         count += 1
       }
@@ -67,7 +67,7 @@ private[files] object BucketLoader {
   private val rowsBetweenChecks: Long = 4096
 }
 
-/** The rows of one file, with Spark's errors, and passed over in part or whole as Spark's scans. */
+/** The rows of one file, with Spark's errors; skips corrupt and missing files as Spark does. */
 private final class FileRows(file: BucketFile, source: BucketSource) extends Closeable {
 
   private[this] val path = SparkPath.fromPath(new Path(file.path))

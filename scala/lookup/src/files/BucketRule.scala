@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * Says which bucket a row belongs to, by the very expression with which Spark writes bucketed tables.
+ * Computes the bucket of a row by the expression with which Spark writes bucketed tables.
  *
- * That expression takes 0.0 and -0.0, and all NaNs, to be the same, and passes over nulls.
+ * That expression treats 0.0 and -0.0 as equal, and all NaNs, and skips nulls.
  *
  * @param places the bucket columns in the row, in the order in which they are hashed
  */
@@ -37,7 +37,7 @@ private[files] object BucketRule {
   }
 }
 
-/** Sends each key where its bucket is: whole buckets, each to one task, whatever the tasks are. */
+/** Sends each key to the task of its bucket. Each bucket belongs to one task. */
 private[files] final class BucketPartitioner(rule: BucketRule) extends InputDataPartitioner {
 
   // Tasks of one process may share a partitioner.

@@ -9,13 +9,12 @@ import org.apache.spark.sql.sources.Filter
 import org.apache.spark.sql.types.StructType
 
 /**
- * What a loaded bucket is of, apart from its number and files: two lookups that agree in this can
- * share it.
+ * Identity of loaded buckets, apart from number and files. Lookups with equal ones can share them.
  *
  * @param columns columns of a row
  * @param keys columns by which rows are found
- * @param filters conditions by which the reader may leave out rows
- * @param settings the session's settings and options that change what the reader answers
+ * @param filters conditions by which the reader may skip rows
+ * @param settings the session's settings and options that change the reader's rows
  */
 private[files] final case class BucketOrigin(
     application: String,
@@ -25,14 +24,14 @@ private[files] final case class BucketOrigin(
     filters: Seq[Filter],
     settings: Map[String, String])
 
-/** A loaded bucket's identity: when a file is added or replaced, it is another bucket. */
+/** A loaded bucket's identity. With a new or replaced file it is another bucket. */
 private[files] final case class BucketId(
     origin: BucketOrigin,
     bucket: Int,
     files: Seq[BucketFile])
 
 /**
- * All that a task needs to load buckets, made on the driver when the query is planned.
+ * All that a task needs to load buckets, made on the driver at planning.
  *
  * @param reader Spark's own
  * @param files the files of each bucket
@@ -53,7 +52,7 @@ private[files] final class BucketSource(
 
 private[files] object BucketSource {
 
-  /** Settings with one of these prefixes can change the rows that the reader answers. */
+  /** Settings with one of these prefixes can change the rows that the reader returns. */
   private val readerSettings = Seq(
     "spark.sql.parquet.",
     "spark.sql.files.",

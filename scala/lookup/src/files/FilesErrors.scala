@@ -2,7 +2,7 @@ package io.firesteel.lookup.files
 
 import io.firesteel.core.errors.{FiresteelAnalysisException, FiresteelException}
 
-/** What `firesteel-files` raises. Each names what was found and what to do. */
+/** Errors of `firesteel-files`. Each names the value, and says what to do next. */
 private[files] object FilesErrors {
 
   def unknownOption(name: String, known: Seq[String]): Throwable =

@@ -6,16 +6,16 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 
 /**
- * Answers keys from the buckets that they belong to, each loaded when it is first asked.
+ * Answers keys from their buckets. A bucket is loaded when it is asked for the first time.
  *
- * Under the custom shuffle a task so loads its own buckets and no other, without being told which;
- * without it, a task loads every bucket for which it gets a key.
+ * Under the custom shuffle a task is asked only keys of its own buckets, so it loads only these.
+ * Without it, a task loads every bucket for which it gets a key.
  */
 private[files] final class FilesLookup(source: BucketSource)
   extends SyncLookupFunction
   with KnownByValue {
 
-  /** With the files, so that what was kept of older ones is not used. */
+  /** Includes the files, so that no cache of older files is used. */
   override def value: AnyRef = (source.origin, source.layout, source.files)
 
   @transient private var buckets: OpenBuckets = _
@@ -49,7 +49,7 @@ private[files] final class FilesLookup(source: BucketSource)
  * Finds the rows of keys.
  *
  * @param count number of buckets
- * @param bucketOf the bucket of a key; none if the keys do not tell, and it can be in any
+ * @param bucketOf the bucket of a key; none if the keys do not determine it
  */
 private[files] final class Answers(
     buckets: Int => BucketIndex,
@@ -58,16 +58,16 @@ private[files] final class Answers(
     keyOf: UnsafeProjection,
     columns: Int) {
 
-  /** All rows of all keys; the rows are one row that is used again. */
+  /** All rows of all keys; the rows are one reused row. */
   def of(keys: java.util.Iterator[InternalRow]): java.util.Iterator[InternalRow] =
     new java.util.Iterator[InternalRow] {
       private[this] val row = new UnsafeRow(columns)
       private[this] var key: UnsafeRow = _
-      private[this] var bucket = 0 // the next to look into
+      private[this] var bucket = 0 // the next bucket to search
       private[this] var end = 0 // and the one before which to stop
       private[this] var index: BucketIndex = _
       private[this] var address = Record.none
-      private[this] var atRow = false // whether `address` is of a row that was not handed out
+      private[this] var atRow = false // whether the row at `address` has not been returned yet
 
       override def hasNext: Boolean = {
         if (!atRow) advance()

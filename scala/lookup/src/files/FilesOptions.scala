@@ -8,10 +8,10 @@ import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.connector.catalog.TableCatalog
 
 /**
- * The options of `firesteel-files`, checked.
+ * The checked options of `firesteel-files`.
  *
  * @param idleMillis how long a loaded bucket is kept when no task uses it
- * @param reader options that Spark's Parquet reader and Hadoop take
+ * @param reader options of Spark's Parquet reader and of Hadoop
  */
 private[files] final case class FilesOptions(
     path: Option[String],
@@ -32,15 +32,15 @@ private[files] object FilesOptions {
   val bucketBy = "bucket-by"
   val idleTime = "idle-time"
 
-  /** Time between two micro-batches that a bucket should outlive. */
+  /** Longer than the time between two micro-batches. */
   private val defaultIdleMillis: Long = 10L * 60 * 1000
 
   private val own = Seq(path, table, buckets, bucketBy, idleTime)
 
-  /** What the options of Hadoop's file systems begin with; they can be secret. */
+  /** The prefix of options of Hadoop's file systems, which can be secret. */
   val fileSystem = "fs."
 
-  /** Options of Spark's Parquet source that make sense here. */
+  /** Options of Spark's Parquet source that apply here. */
   private val parquet = Seq(
     "mergeSchema",
     "datetimeRebaseMode",
@@ -48,10 +48,10 @@ private[files] object FilesOptions {
     "ignoreCorruptFiles",
     "ignoreMissingFiles")
 
-  /** Names that belong to others: the lookup join, Hadoop's file systems, Spark's catalog. */
+  /** Names of other owners: the lookup join, Hadoop's file systems, Spark's catalog. */
   private val foreign = Seq("lookup.", fileSystem, TableCatalog.OPTION_PREFIX)
 
-  /** What Spark's catalog adds of its own. */
+  /** Properties that Spark's catalog adds. */
   private val reserved = Set(
     TableCatalog.PROP_COLLATION,
     TableCatalog.PROP_COMMENT,
@@ -84,7 +84,7 @@ private[files] object FilesOptions {
 
   private def complete(options: FilesOptions): FilesOptions = {
     if (options.table.isDefined) {
-      val told = s"left out, for option $table says it already"
+      val told = s"omitted, because the option $table gives it"
       options.buckets.foreach(n => throw FilesErrors.invalidOption(buckets, n.toString, told))
       options.bucketBy.foreach(name => throw FilesErrors.invalidOption(bucketBy, name, told))
     } else {

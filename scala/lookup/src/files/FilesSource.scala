@@ -16,13 +16,13 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
  * }}}
  *
  * Options:
- *  - `table`: name of a table of Spark's catalog, which tells all the rest; or
- *  - `path`, `buckets`, `bucket-by`: the folder, the number of buckets, and the columns in the order
- *    in which the files were written; a `path` beside `table` is passed over, for Spark's catalog
- *    adds one
+ *  - `table`: name of a table of Spark's catalog, which gives all the rest; or
+ * - `path`, `buckets`, `bucket-by`: the folder, the number of buckets, and the columns in the order
+ * in which the files were written. A `path` next to `table` is ignored, because Spark's catalog
+ * adds one.
  *  - `idle-time`: how long an executor keeps a bucket that no task uses, by default `10min`
  *  - `mergeSchema`, `datetimeRebaseMode`, `int96RebaseMode`, `ignoreCorruptFiles` and
- *    `ignoreMissingFiles`, as of Spark's Parquet source; `fs.*` as of Hadoop
+ *    `ignoreMissingFiles`, as in Spark's Parquet source; `fs.*` as in Hadoop
  */
 class FilesSource extends TableProvider with DataSourceRegister {
 

@@ -16,8 +16,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 /**
  * Bucketed Parquet files as a dimension: a task loads the buckets of the keys that it is asked.
  *
- * By any columns it can be asked. When they include the bucket columns, a key needs its own bucket
- * only; when they do not, every task loads every bucket.
+ * It can be asked by any columns. If they include the bucket columns, a key needs only its own
+ * bucket; otherwise every task loads every bucket.
  *
  * Writing and partitions below the buckets are not supported.
  */
@@ -35,7 +35,7 @@ private[files] final case class FilesTable(layout: BucketLayout, options: FilesO
   override def newScanBuilder(unused: CaseInsensitiveStringMap): ScanBuilder =
     Files.parquetScan(SparkSession.active, layout.folder, layout.schema, options.reader)
 
-  /** All but maps and what holds them, which have no equality. */
+  /** All types except maps and types that contain maps, which have no equality. */
   override def lookupKeys(candidates: Array[String]): Array[String] =
     candidates.filter(name => RowOrdering.isOrderable(layout.schema(name).dataType))
 

@@ -5,10 +5,10 @@ import org.apache.spark.sql.firesteel.{countPeakMemory, Files}
 import org.apache.spark.util.LongAccumulator
 
 /**
- * What tasks have loaded, as accumulators that the UI and listeners show by task and stage.
+ * Counts of loads, as accumulators that the UI and listeners show by task and stage.
  *
- * It also goes into the task's own input metrics. These alone would not do: a scan of files in the
- * same task sets them, in the end, to what it has read itself.
+ * The counts also go into the task's input metrics. These would not be enough: a file scan in the
+ * same task overwrites them at its end.
  */
 private[files] final class LoadCounts(
     bytes: LongAccumulator,
@@ -16,7 +16,7 @@ private[files] final class LoadCounts(
     buckets: LongAccumulator)
   extends Serializable {
 
-  /** Adds up a task; to be called on its own thread, which reports the metrics. */
+  /** Adds the counts of a task. Call it in the task's thread, which reports the metrics. */
   def count(task: TaskContext, loaded: Loaded): Unit = {
     bytes.add(loaded.bytesRead)
     rows.add(loaded.rows)
@@ -26,7 +26,7 @@ private[files] final class LoadCounts(
   }
 }
 
-/** What one task has loaded, and the bytes of all buckets that it used, loaded by whom ever. */
+/** The loads of one task, and the bytes of all buckets that it used, whichever task loaded them. */
 private[files] final case class Loaded(
     bytesRead: Long = 0L,
     rows: Long = 0L,

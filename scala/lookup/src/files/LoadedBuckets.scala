@@ -6,14 +6,13 @@ import java.util.concurrent.locks.ReentrantLock
 import scala.collection.mutable
 
 /**
- * The buckets that this executor process has loaded, for all tasks that ask for them.
+ * The loaded buckets of this executor process, shared by all tasks.
  *
- * A bucket is loaded by the first task that asks; the others wait for it. It is kept while tasks use
- * it, so that the next micro-batch finds it, for its idle time after, and no longer than until its
- * files change or memory is short.
+ * The first task that asks for a bucket loads it; others wait. It is kept while a task uses it and
+ * for its idle time after, so that the next micro-batch finds it. It is dropped earlier if its
+ * files change or if memory is short.
  *
- * Only buckets in use are safe here: memory that Spark needs for its operators does not take an idle
- * one away before its time.
+ * Limit: Spark's operators cannot evict an idle bucket when they need memory.
  */
 private[files] object LoadedBuckets {
 
@@ -25,7 +24,7 @@ private[files] object LoadedBuckets {
     var watched: Boolean = false
   }
 
-  /** Guarded by this object's monitor, as are the variables of entries but for the index. */
+  /** Guarded by this object's monitor, as are the entries' variables except the index. */
   private val entries = mutable.HashMap.empty[BucketId, Entry]
 
   private lazy val watch: ScheduledThreadPoolExecutor = {
@@ -35,7 +34,7 @@ private[files] object LoadedBuckets {
     made
   }
 
-  /** A bucket, loaded if it is not there; to be released once. Fails as `load` fails. */
+  /** A bucket, loaded if it is absent. Release it once. A failure of `load` is raised. */
   def lease(id: BucketId, idleMillis: Long)(load: => BucketIndex): Lease = {
     val entry = enter(id, idleMillis)
     var filled = false
@@ -51,10 +50,10 @@ private[files] object LoadedBuckets {
     } finally if (!filled) leave(entry)
   }
 
-  /** Lets go of every bucket that no task uses. */
+  /** Drops every bucket that no task uses. */
   def dropIdle(): Unit = drop(_ => true)
 
-  /** Buckets there are, used and idle. */
+  /** The number of buckets, used and idle. */
   def size: Int = synchronized(entries.size)
 
   /** Bytes of all buckets. */
@@ -76,7 +75,7 @@ private[files] object LoadedBuckets {
     entry
   }
 
-  /** Lets go of what was this bucket before files were added or replaced. */
+  /** Drops the bucket with the older files. */
   private def dropOlder(id: BucketId): Unit =
     drop(e => e.id.bucket == id.bucket && e.id.files != id.files && e.id.origin == id.origin)
 

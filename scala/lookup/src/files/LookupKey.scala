@@ -4,10 +4,10 @@ import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjecti
 import org.apache.spark.sql.firesteel.{binaryKey, normalizeFloats}
 import org.apache.spark.sql.types.StructType
 
-/** Brings keys into the one form in which equal keys have equal bytes. */
+/** Normalises keys, so that equal keys have equal bytes. */
 private[files] object LookupKey {
 
-  /** Projects rows of `schema` to `keys`: zeros and NaNs made one, collated strings made keys. */
+  /** Projects rows of `schema` to `keys`; normalises zeros, NaNs and collated strings. */
   def compile(keys: StructType, schema: StructType): UnsafeProjection =
     UnsafeProjection.create(keys.map { key =>
       val place = schema.fieldIndex(key.name)

@@ -3,10 +3,10 @@ package io.firesteel.lookup.files
 import org.apache.spark.TaskContext
 
 /**
- * The buckets that one task has asked for, loaded when it first does.
+ * The buckets that one task uses, each loaded on its first use.
  *
- * `close` may come while another thread still loads, when a lookup has timed out; that thread then
- * gives its bucket back.
+ * If a lookup has timed out, `close` may be called while another thread still loads. That thread
+ * then releases its bucket.
  */
 private[files] final class OpenBuckets(source: BucketSource, task: TaskContext)
   extends (Int => BucketIndex) {
@@ -23,7 +23,7 @@ private[files] final class OpenBuckets(source: BucketSource, task: TaskContext)
       leases(bucket).index
     }
 
-  /** Gives all buckets back and reports what was loaded; on the task's thread, once or more. */
+  /** Releases all buckets and reports the loads; in the task's thread, once or more. */
   def close(): Unit = {
     val first = synchronized {
       val first = !closed

@@ -7,17 +7,19 @@ import org.apache.spark.sql.sources.Filter
 import org.apache.spark.sql.types.{DataType, StringType, StructType}
 
 /**
- * The conditions by which the Parquet reader passes over row groups that cannot have rows for them.
+ * The conditions by which the Parquet reader skips row groups without matching rows.
  *
- * A loaded bucket is of these conditions, so what comes and goes from one micro-batch to the next
- * stays out: `valid_to > current_timestamp()` would load every bucket anew. Out stays, too, what
- * compares collated strings, which the reader would compare by bytes.
+ * They are part of a loaded bucket's identity. So conditions that differ between micro-batches are
+ * left out: `valid_to > current_timestamp()` would load every bucket again. Comparisons of collated
+ * strings are left out too, because the reader would compare bytes.
  *
- * The engine applies all conditions to the answers in any case.
+ * The join applies all conditions to the answers in every case.
  */
 private[files] object PushedFilters {
 
-  /** Comparisons of a column with constants. Spark's conversion of OR and NOT loses parts of them. */
+  /**
+   * Comparisons of a column with constants. Spark's conversion of OR and NOT loses parts of them.
+   */
   private val comparisons =
     Set("=", "<=>", "<", "<=", ">", ">=", "IN", "IS_NULL", "IS_NOT_NULL", "STARTS_WITH")
 

@@ -3,11 +3,11 @@ package io.firesteel.lookup.files
 import org.apache.spark.sql.firesteel.StoragePool
 
 /**
- * Spark's permission to keep one bucket, out of storage memory: like a cached table, a bucket
- * outlives the task that loads it, and no task's execution memory does.
+ * Reserves storage memory for one bucket. As with a cached table, a bucket outlives the task that
+ * loads it, so a task's execution memory does not fit.
  *
- * @param makeRoom gives back what nobody uses, when Spark refuses
- * @param refused the error when it still refuses, of the bytes held, wanted and free
+ * @param makeRoom frees unused buckets if Spark refuses
+ * @param refused the error if Spark still refuses, from the bytes held, wanted and free
  */
 private[files] final class StorageMemory(
     pool: StoragePool,
@@ -19,7 +19,7 @@ private[files] final class StorageMemory(
 
   def held: Long = granted
 
-  /** Takes `bytes` more, or throws. */
+  /** Reserves `bytes` more, or throws. */
   def take(bytes: Long): Unit = {
     if (!pool.acquire(owner, bytes)) {
       makeRoom()

@@ -6,10 +6,10 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import com.zaxxer.hikari.{HikariConfig, HikariDataSource, SQLExceptionOverride}
 
-/** Connections to one database, at most `lookup.jdbc.pool-size`, opened when wanted. */
+/** Connections to one database, at most `lookup.jdbc.pool-size`, opened on demand. */
 private[jdbc] final class ConnectionPool private (source: HikariDataSource, size: Int) {
 
-  /** The threads of asynchronous lookups, started when wanted: more would only wait. */
+  /** Threads of asynchronous lookups, started on demand; more than connections would only wait. */
   lazy val threads: ExecutorService = Executors.newFixedThreadPool(
     size,
     { task =>
@@ -25,7 +25,7 @@ private[jdbc] final class ConnectionPool private (source: HikariDataSource, size
     finally connection.close()
   }
 
-  /** Connections that are open. */
+  /** The number of open connections. */
   def open: Int = source.getHikariPoolMXBean.getTotalConnections
 
   def close(): Unit = {
@@ -38,13 +38,13 @@ private[jdbc] object ConnectionPool {
 
   private val number = new AtomicInteger
 
-  /** Makes a pool and its first connection: a refused login fails now, and not by a time-out. */
+  /** Makes a pool and its first connection, so that a refused login fails at once. */
   def apply(settings: JdbcSettings): ConnectionPool = {
     val connections = new Connections(settings)
     connections.openFirst()
     val config = new HikariConfig
     config.setPoolName(s"${JdbcProvider.name}-${number.incrementAndGet()}")
-    // Neither URL nor password is Hikari's to know, or to log.
+    // Hikari gets neither the URL nor the password, so it cannot log them.
     config.setDataSource(connections)
     config.setMaximumPoolSize(settings.poolSize)
     config.setMinimumIdle(0)
@@ -55,8 +55,8 @@ private[jdbc] object ConnectionPool {
   }
 
   /**
-   * A connection on which something failed that is worth trying again is not used again. (Hikari's
-   * `evictConnection` does nothing when its package is renamed, as in our jar: it compares names.)
+   * Drops a connection after a failure that is worth a retry. Hikari's `evictConnection` compares
+   * class names, and does nothing in our jar, which renames the package.
    */
   private final class NotAgain(database: Database) extends SQLExceptionOverride {
     override def adjudicate(e: SQLException): SQLExceptionOverride.Override =

@@ -8,8 +8,8 @@ import scala.util.control.NonFatal
 /**
  * The pools of this process: one for each set of connection settings, shared by all tasks.
  *
- * A pool that no task holds stays for some minutes, since the next micro-batch or stage will want
- * it, and is closed then.
+ * A pool that no task uses stays open for some minutes, because the next micro-batch or stage will
+ * use it. Then it is closed.
  */
 private[jdbc] final class ConnectionPools(idleMillis: Long) {
 
@@ -18,7 +18,7 @@ private[jdbc] final class ConnectionPools(idleMillis: Long) {
     var releases: Long = 0L
     @volatile private var made: Option[ConnectionPool] = None
 
-    /** Made outside the lock of all pools: a server that hangs holds up nobody else's. */
+    /** Made outside of the lock of all pools, so that a hanging server blocks no other pool. */
     def pool: ConnectionPool = synchronized {
       if (made.isEmpty) made = Some(ConnectionPool(settings))
       made.get
@@ -36,7 +36,7 @@ private[jdbc] final class ConnectionPools(idleMillis: Long) {
       thread
     }
 
-  /** The pool for these settings; whoever acquires it must release it. */
+  /** The pool for these settings. Each caller that acquires it must release it. */
   def acquire(settings: JdbcSettings): ConnectionPool = {
     val found = synchronized {
       val known = shared.getOrElseUpdate(settings.connectionKey, new Shared(settings))
@@ -64,7 +64,7 @@ private[jdbc] final class ConnectionPools(idleMillis: Long) {
     }
   }
 
-  /** Only if nobody came and went since: then a later appointment is under way. */
+  /** Only if no task has used it since; otherwise a later check is scheduled. */
   private def closeIfIdle(key: Map[String, String], releases: Long): Unit = {
     val idle = synchronized {
       val found = shared.get(key).filter(one => one.holders == 0 && one.releases == releases)

@@ -12,20 +12,17 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.execution.datasources.jdbc.{DriverRegistry, JDBCOptions}
 import org.apache.spark.sql.jdbc.{JdbcDialect, JdbcDialects}
 
-/**
- * Opens connections as Spark's JDBC source does, and lets no password out in what
- * fails or is logged.
- */
+/** Opens connections as Spark's JDBC source does, and keeps passwords out of errors and logs. */
 private[jdbc] final class Connections(settings: JdbcSettings) extends DataSource {
 
-  /** Spark's number for "on no partition's behalf". */
+  /** Spark's number for "for no partition". */
   private[this] val noPartition = -1
 
   @volatile private[this] var loginTimeout: Int = 0
 
   private[this] val first = new AtomicReference[Connection]
 
-  /** Opens a connection now, which the next caller gets. */
+  /** Opens a connection now, for the next caller. */
   def openFirst(): Unit = first.set(openInitialised())
 
   override def getConnection(): Connection =
@@ -47,9 +44,9 @@ private[jdbc] final class Connections(settings: JdbcSettings) extends DataSource
     catch { case NonFatal(e) => throw settings.secrets.clean(e) }
 
   /**
-   * Spark's provider for a plain login logs the password when it logs at its most talkative, so
-   * that login is done here, as it does it. Everything else is Spark's: Kerberos, a provider that
-   * the user names, a dialect that connects by itself.
+   * Spark's provider for a plain login logs the password at its most detailed level, so this class
+   * does that login itself, in the same way. Spark does all others: Kerberos, a provider that the
+   * user names, and a dialect that connects by itself.
    */
   private def connect(): Connection = {
     val options = settings.options
@@ -62,7 +59,7 @@ private[jdbc] final class Connections(settings: JdbcSettings) extends DataSource
     else {
       DriverRegistry.register(options.driverClass)
       val driver = DriverRegistry.get(options.driverClass)
-      // A driver that finds the URL not to be its own answers null.
+      // A driver returns null for the URL of another driver.
       Option(driver.connect(options.url, options.asConnectionProperties)).getOrElse(
         throw JdbcErrors.noDriver(s"class ${options.driverClass} that serves", settings.shownUrl))
     }
@@ -79,7 +76,7 @@ private[jdbc] final class Connections(settings: JdbcSettings) extends DataSource
     } finally statement.close()
   }
 
-  /** Hikari logs connections by their text, which is the driver's and may hold the whole URL. */
+  /** Hikari logs the text of a connection, which comes from the driver and may contain the URL. */
   private def silent(connection: Connection): Connection = {
     val shown = settings.secrets.redact(connection.toString)
     val handler: InvocationHandler = (_: Object, method: Method, arguments: Array[Object]) =>

@@ -7,36 +7,36 @@ import org.apache.spark.sql.jdbc.JdbcDialect
 import org.apache.spark.sql.types._
 
 /**
- * In what the databases differ that matters to a lookup: how several keys are compared, how many
- * fit into a statement, and by which columns it can be asked.
+ * Differences between databases that matter to a lookup: how to compare several keys, how many fit
+ * into a statement, and by which columns to ask.
  *
- * The bound for asking: a row whose column equals the key as Spark compares them must be among the
- * answers. More answers do no harm, the engine drops them. A column for which that cannot be
- * promised is no key: the engine compares it after the lookup.
+ * Requirement for asking: the answers include every row whose column equals the key as Spark
+ * compares them. More rows do no harm, because the join drops them. A column without this guarantee
+ * is no key; the join compares it after the lookup.
  *
- * Chosen by URL, as Spark's dialects are; these are not public by type.
+ * Chosen by URL, as Spark's dialects are; the types of these dialects are not public.
  */
 private[jdbc] abstract class Database extends Product with Serializable {
 
-  /** Parameters that one statement may have. */
+  /** Most parameters of one statement. */
   protected def maxParameters: Int = 32000
 
-  /** The longest list that `IN` may have. */
+  /** Most values of an `IN` list. */
   protected def maxKeysOfList: Int = Int.MaxValue
 
-  /** Most keys of so many columns in one statement. */
+  /** Most keys with this number of columns in one statement. */
   def maxKeys(columns: Int): Int = maxKeysOfList.min(maxParameters / columns)
 
-  /** The condition for `count` keys of several columns: the database's way to compare rows. */
+  /** The condition for `count` keys of several columns, in the database's syntax. */
   def several(columns: Seq[String], count: Int): String = {
     val row = columns.map(_ => "?").mkString("(", ", ", ")")
     columns.mkString("(", ", ", ")") + " IN " + Seq.fill(count)(row).mkString("(", ", ", ")")
   }
 
-  /** A failure that may pass although neither its class nor its state says so. */
+  /** Whether a failure may pass although neither its class nor its SQL state shows it. */
   def isTransient(e: SQLException): Boolean = false
 
-  /** How to ask by this column, or why the answers could lack rows. */
+  /** How to ask by this column, or the reason why answers could lack rows. */
   final def keyColumn(column: DatabaseColumn, dialect: JdbcDialect): Either[String, KeyColumn] =
     column.changed.toLeft(()).flatMap { _ =>
       parameter(column, dialect)
@@ -61,7 +61,7 @@ private[jdbc] abstract class Database extends Product with Serializable {
       case DoubleType => Some(KeyParameters.double)
       case decimal: DecimalType => Some(KeyParameters.decimal(decimal.precision, decimal.scale))
       case StringType if column.isPadded => padded
-      case StringType => Some(KeyParameters.string) // a collated string is equal to others
+      case StringType => Some(KeyParameters.string) // a text with a collation equals others
       case BinaryType => Some(KeyParameters.binary)
       case DateType => Some(KeyParameters.date)
       case TimestampType => Some(KeyParameters.timestamp)
@@ -70,8 +70,8 @@ private[jdbc] abstract class Database extends Product with Serializable {
     }
 
   /**
-   * How to ask for padded text, which Spark has with all blanks of its type's length. Not at all where
-   * the database may hold other blanks and does not compare as if there were none.
+   * How to ask for padded text, which Spark reads with all blanks of its type's length. None if the
+   * database may store other blanks and counts them in comparisons.
    */
   protected def padded: Option[KeyParameter] = None
 }
@@ -93,7 +93,7 @@ private[jdbc] case object H2 extends Database {
   override protected def padded: Option[KeyParameter] = Some(KeyParameters.string)
 }
 
-/** Also a database unknown here: `OR` is understood by all, but a long one is costly to parse. */
+/** A database unknown here: all of them understand `OR`, but a long one is expensive to parse. */
 private[jdbc] case object Other extends Database {
   override def maxKeys(columns: Int): Int = if (columns == 1) maxParameters else 200
   override def several(columns: Seq[String], count: Int): String = AnyOf.several(columns, count)

@@ -6,10 +6,10 @@ import org.apache.spark.sql.catalyst.util.CharVarcharUtils
 import org.apache.spark.sql.types.{ByteType, CharType, DataType, DecimalType, FloatType, IntegerType, LongType, ShortType, StringType, StructField, TimestampNTZType, TimestampType}
 
 /**
- * A column of a table, and what it is in the database.
+ * A column of a table, and its type in the database.
  *
- * @param field as the table shows it
- * @param inferred as Spark's JDBC source reads it by itself, with its notes
+ * @param field the column of the table
+ * @param inferred the column as Spark's JDBC source reads it by itself, with its metadata
  */
 private[jdbc] final case class DatabaseColumn(field: StructField, inferred: StructField) {
 
@@ -23,8 +23,8 @@ private[jdbc] final case class DatabaseColumn(field: StructField, inferred: Stru
       inferred.metadata.getString(_).toLowerCase(Locale.ROOT))
 
   /**
-   * Why an equal value might not be found: Spark reads another value than the database holds, and
-   * asked for that, the database has no such row.
+   * The reason why an equal value might not be found: Spark reads another value than the database
+   * stores, and the database has no row with the value that Spark reads.
    */
   def changed: Option[String] =
     if (isConverted) Some(s"Spark reads it as ${dataType.sql}, and cannot write that back")
@@ -33,32 +33,32 @@ private[jdbc] final case class DatabaseColumn(field: StructField, inferred: Stru
     } else {
       dataType match {
         case _ if typeName.contains("decfloat") =>
-          Some("it has as many decimals as its values, and Spark a fixed number")
+          Some("each of its values has its own number of decimals, and Spark has a fixed number")
         case decimal: DecimalType if !isOfScale(decimal.scale) =>
-          Some(s"it may have more than the ${decimal.scale} decimals of ${decimal.sql}, to which " +
-            "Spark cuts it")
+          Some(s"it may have more than the ${decimal.scale} decimals of ${decimal.sql}, and " +
+            "Spark cuts the rest")
         case ByteType | ShortType | IntegerType | LongType if !isOfScale(0) =>
-          Some("it has decimals, which Spark cuts off")
+          Some("it has decimals, which Spark cuts")
         case TimestampType | TimestampNTZType if !isOfMicroseconds =>
-          Some("it is finer than microseconds, to which Spark cuts it")
-        // JDBC's `FLOAT` is of double precision, but Spark reads it as single: its keys are rounded.
+          Some("it is finer than microseconds, and Spark cuts the rest")
+        // JDBC's `FLOAT` has double precision, but Spark reads it as single: its keys are rounded.
         case FloatType if !typeName.exists(DatabaseColumn.singlePrecision) =>
-          Some("it is of double precision, and Spark rounds it to FLOAT")
+          Some("it has double precision, and Spark rounds it to FLOAT")
         case _ => None
       }
     }
 
-  /** Whether values have blanks behind them, up to the length of the type. */
+  /** Whether values are padded with blanks to the length of the type. */
   def isPadded: Boolean = CharVarcharUtils.getRawType(field.metadata).exists {
     case _: CharType => true
     case _ => false
   } || field.dataType.isInstanceOf[CharType]
 
-  /** Spark reads such columns as another type than they are, and does not write them back. */
+  /** Spark reads such columns as another type, and does not write them back. */
   private def isConverted: Boolean =
     Seq("logical_time_type", "binarylong", "rowid").exists(noted) || typeName.contains("year")
 
-  /** Whether it is read as Spark would, or as something that holds the same values. */
+  /** Whether the table has Spark's type for the column, or one with the same values. */
   private def isSameKind: Boolean = (plain(inferred), dataType) match {
     case (own, read) if own == read => true
     case (_, StringType) => true
@@ -73,8 +73,9 @@ private[jdbc] final case class DatabaseColumn(field: StructField, inferred: Stru
   }
 
   /**
-   * Whether values have at most so many decimals. Of a `NUMERIC` without precision a driver says 0 or,
-   * as Oracle's, less, where Spark takes some: such a column may have any number of them.
+   * Whether values have at most this number of decimals. For a `NUMERIC` without precision, drivers
+   * report 0 or, as Oracle's, less, and Spark assumes some: such a column may have any number of
+   * them.
    */
   private def isOfScale(most: Int): Boolean = plain(inferred) match {
     case own: DecimalType if noted("scale") =>
@@ -97,6 +98,6 @@ private[jdbc] object DatabaseColumn {
 
   private val singlePrecision = Set("float4", "real", "binary_float")
 
-  /** Whether Spark's JDBC source has left its notes in a column. */
+  /** Whether a column has the metadata of Spark's JDBC source. */
   def hasNotes(field: StructField): Boolean = field.metadata.contains("jdbcClientType")
 }

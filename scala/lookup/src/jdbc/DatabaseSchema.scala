@@ -8,7 +8,7 @@ import org.apache.spark.sql.firesteel.JdbcInternals
 import org.apache.spark.sql.jdbc.{JdbcDialect, JdbcDialects}
 import org.apache.spark.sql.types.StructType
 
-/** The columns that the database really has, read over a connection of its own. */
+/** The columns of the table in the database, read over a connection of its own. */
 private[jdbc] object DatabaseSchema {
 
   /** The schema as Spark's JDBC source reads it; on the driver. */
@@ -22,8 +22,8 @@ private[jdbc] object DatabaseSchema {
   }
 
   /**
-   * A column that the database has not, and those that it has: the likely reason when a statement
-   * is refused, since a schema may have been given by hand.
+   * A column that the database lacks, and those that it has. This is the likely reason why it
+   * refuses a statement, because a schema may have been given by hand.
    */
   def missing(settings: JdbcSettings, wanted: Seq[String]): Option[(String, Seq[String])] =
     Using(new Connections(settings).open()) { connection =>
@@ -33,7 +33,7 @@ private[jdbc] object DatabaseSchema {
       }
     }.fold(
       {
-        case _: SQLException => None // then the table is what is wrong, and the database says it
+        case _: SQLException => None // the table is wrong, as the database's own error says
         case other => throw other
       },
       actual => wanted.find(!actual.contains(_)).map(_ -> actual)

@@ -5,7 +5,7 @@ import java.sql.{Driver, DriverManager, SQLException}
 
 import org.apache.spark.sql.execution.datasources.jdbc.{DriverRegistry, DriverWrapper}
 
-/** Finds the class of the JDBC driver, or says what to add. */
+/** Finds the class of the JDBC driver. The error says what to add. */
 private[jdbc] object JdbcDriver {
 
   def classOf(options: Map[String, String], secrets: Secrets): String = {
@@ -21,13 +21,13 @@ private[jdbc] object JdbcDriver {
       case None =>
         try nameOf(DriverManager.getDriver(url))
         catch {
-          // `DriverManager` says no more than "No suitable driver".
+          // `DriverManager` only says "No suitable driver".
           case _: SQLException => throw JdbcErrors.noDriver("driver", secrets.redact(url))
         }
     }
   }
 
-  /** A driver from spark.jars is registered inside a wrapper of Spark's. */
+  /** Spark registers a driver from spark.jars inside a wrapper. */
   private def nameOf(driver: Driver): String = driver match {
     case wrapper: DriverWrapper => wrapper.wrapped.getClass.getCanonicalName
     case itself => itself.getClass.getCanonicalName

@@ -3,7 +3,7 @@ package io.firesteel.lookup.jdbc
 import io.firesteel.core.errors.{FiresteelAnalysisException, FiresteelException}
 import java.sql.SQLException
 
-/** What this connector says when it cannot go on. */
+/** Errors of this connector. */
 private[jdbc] object JdbcErrors {
 
   private val prefix = "FIRESTEEL_LOOKUP_JDBC"
@@ -17,7 +17,7 @@ private[jdbc] object JdbcErrors {
   /**
    * The error for a failure of the database.
    *
-   * @param sql what was asked; empty while connecting
+   * @param sql the statement; empty while connecting
    */
   def ofFailure(
       settings: JdbcSettings,
@@ -51,7 +51,7 @@ private[jdbc] object JdbcErrors {
       Some(settings.secrets.clean(cause))
     )
 
-  /** What the database threw, and all that hangs on it: causes, and JDBC's list of further ones. */
+  /** The database's exception with all causes and JDBC's list of further exceptions. */
   def chain(e: Throwable): Seq[SQLException] = {
     val seen = scala.collection.mutable.LinkedHashSet.empty[Throwable]
     def add(one: Throwable): Unit = if (one != null && seen.add(one)) {
@@ -65,7 +65,7 @@ private[jdbc] object JdbcErrors {
     seen.toSeq.collect { case sql: SQLException => sql }
   }
 
-  /** The database's own words: of a pool's timeout they are in its cause. */
+  /** The database's own message; for a pool's timeout it is in the cause. */
   private def reasonOf(failure: Throwable): String = {
     val said = chain(failure).lastOption.getOrElse(failure)
     Option(said.getMessage).getOrElse(said.getClass.getName).linesIterator.take(3).mkString(" ")

@@ -16,8 +16,8 @@ import org.apache.spark.sql.types.StructType
 /**
  * Reads rows by key over the connection pool of the executor.
  *
- * An answer is read to its end before any row is handed on: a connection is held no longer than
- * its statement runs, and a failure in the middle can be tried again without a row twice.
+ * It reads an answer to its end before it returns a row. So it holds a connection only while the
+ * statement runs, and a failure in the middle can be retried without duplicate rows.
  *
  * Memory: the rows of one batch of keys.
  */
@@ -37,8 +37,8 @@ private[jdbc] final class JdbcLookupFunction(
   override def maxBatchKeys: Int = settings.batchSize.min(statement.maxKeys)
 
   /**
-   * A database may compare text without case or trailing blanks, and local times that occur twice
-   * in a year: it answers to such keys more than was asked.
+   * A database may ignore case or trailing blanks of text, and local times may occur twice in a
+   * year: it then answers rows of more keys than were asked.
    */
   override def mayAnswerOtherKeys: Boolean = true
 
@@ -47,7 +47,7 @@ private[jdbc] final class JdbcLookupFunction(
     pool = retry("")(ConnectionPools.acquire(settings))
   }
 
-  /** Statements that still run, for a task that was killed or whose lookup timed out, are ended. */
+  /** Cancels running statements of a task that was killed or whose lookup timed out. */
   override def close(): Unit = {
     closed = true
     if (running != null) running.forEach(cancel(_))
@@ -62,15 +62,15 @@ private[jdbc] final class JdbcLookupFunction(
   override def lookup(keys: JavaList[InternalRow]): JavaIterator[InternalRow] =
     answer(read(keys), pool).iterator()
 
-  /** As many at a time as the pool has connections, for JDBC itself waits for its answers. */
+  /** As many at a time as the pool has connections, because JDBC waits for its answers. */
   override def lookupAsync(keys: JavaList[InternalRow])
       : CompletableFuture[JavaList[InternalRow]] = {
-    val values = read(keys) // in the caller's thread: it may use its rows again
+    val values = read(keys) // in the caller's thread, which may reuse its rows
     val connections = pool
     CompletableFuture.supplyAsync(() => answer(values, connections), connections.threads)
   }
 
-  /** The keys that the database can hold, as JDBC takes them. */
+  /** The keys that the database can store, as JDBC takes them. */
   private def read(rows: JavaList[InternalRow]): Seq[Key] = {
     val parameters = statement.keys.map(_.parameter)
     rows.asScala.iterator.flatMap { row =>
@@ -82,7 +82,7 @@ private[jdbc] final class JdbcLookupFunction(
   private def answer(keys: Seq[Key], connections: ConnectionPool): JavaList[InternalRow] = {
     val rows = new ArrayList[InternalRow]
     keys.grouped(maxBatchKeys).foreach { batch =>
-      // Questions of a task that was ended may still wait for a thread.
+      // Questions of a task that has ended may still wait for a thread.
       if (closed) throw new CancellationException("the task has ended")
       val size = LookupStatement.paddedSize(batch.size, maxBatchKeys)
       val sql = statement.text(size)

@@ -27,7 +27,7 @@ private[jdbc] final class JdbcLookupTable(override val schema: StructType, setti
 
   override def capabilities(): JavaSet[TableCapability] = EnumSet.of(TableCapability.BATCH_READ)
 
-  /** The options `lookup.*`, for the engine to read; nothing that a password could be in. */
+  /** The options `lookup.*` for the join; none of them can contain a password. */
   override def properties(): java.util.Map[String, String] = settings.lookups.asJava
 
   override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = {
@@ -35,16 +35,16 @@ private[jdbc] final class JdbcLookupTable(override val schema: StructType, setti
     JdbcInternals.scanOf(schema, RedactingConnectionProvider.optionsOf(merged))
   }
 
-  /** Columns that the database cannot compare as Spark does are left to the engine. */
+  /** The join compares columns that the database does not compare as Spark does. */
   override def lookupKeys(candidates: Array[String]): Array[String] =
     candidates.filter(keyColumn(_).isRight)
 
   override def whyNoKey(column: String): Optional[String] =
     keyColumn(column).left.toOption
       .map(why =>
-        s"$why. Cast it in the database, by the option query or a view, or read it as text by the " +
-          s"option customSchema '$column STRING' and compare it with the text that the database " +
-          "shows of it")
+        s"$why. Cast it in the database, by the option query or a view. Or read it as text by " +
+          s"the option customSchema '$column STRING', and compare it with the text that the database " +
+          "returns for it")
       .toJava
 
   private def keyColumn(name: String): Either[String, KeyColumn] = {
@@ -56,7 +56,9 @@ private[jdbc] final class JdbcLookupTable(override val schema: StructType, setti
     database.keyColumn(DatabaseColumn(own, read), dialect)
   }
 
-  /** The columns by Spark's own types: a schema given by hand does not say what the database holds. */
+  /**
+   * The columns with Spark's own types: a schema given by hand does not show the database's types.
+   */
   @transient private lazy val inferred: StructType = DatabaseSchema.of(settings.withoutSchema)
 
   override def newLookup(context: LookupContext): LookupFunction = {
@@ -79,7 +81,7 @@ private[jdbc] final class JdbcLookupTable(override val schema: StructType, setti
   private def namesOurColumns(filter: Predicate): Boolean =
     filter.references.forall(reference => schema.fieldNames.contains(reference.fieldNames.head))
 
-  /** A query may write a column's name in other letters than the database, which is exact. */
+  /** A query may write a column's name in another case than the database, which is exact. */
   private def field(name: String): StructField =
     schema.find(_.name == name).getOrElse(schema.find(_.name.equalsIgnoreCase(name)).get)
 

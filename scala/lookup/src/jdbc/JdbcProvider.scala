@@ -23,7 +23,7 @@ final class JdbcProvider extends TableProvider with DataSourceRegister {
   override def inferSchema(options: CaseInsensitiveStringMap): StructType =
     DatabaseSchema.of(JdbcSettings.of(options.asCaseSensitiveMap()))
 
-  /** A catalog that has stored the schema need not ask the database again for every query. */
+  /** A catalog that stores the schema need not read it from the database for every query. */
   override def supportsExternalMetadata(): Boolean = true
 
   override def getTable(

@@ -10,11 +10,11 @@ import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions
 
 /**
- * The options of one table, checked.
+ * The checked options of one table.
  *
- * @param parameters the options of Spark's JDBC source and of the driver, passwords included: they
- *   never leave this class but to Spark's connection factory. The driver's class is among them, so
- *   that tasks use the one that was found when planning.
+ * @param parameters the options of Spark's JDBC source and of the driver, passwords included. Only
+ *   Spark's connection factory gets them. They include the driver's class, so that tasks use the
+ *   class that was found at planning.
  * @param lookups the options `lookup.*` as written, in lower case
  */
 private[jdbc] final class JdbcSettings private (
@@ -22,13 +22,13 @@ private[jdbc] final class JdbcSettings private (
     val lookups: Map[String, String])
   extends Serializable {
 
-  /** Most keys in one statement; the database's own bound may be lower. */
+  /** Most keys in one statement; the database's own limit may be lower. */
   val batchSize: Int = number("lookup.batch-size", default = 1000, min = 1)
 
-  /** Most connections that one executor process holds. Flink's connector has one per task. */
+  /** Most connections of one executor process. Flink's connector has one per task. */
   val poolSize: Int = number("lookup.jdbc.pool-size", default = 4, min = 1)
 
-  /** How often a failure that may pass is tried again. Flink's name and default. */
+  /** Most retries of a failure that may pass. Flink's name and default. */
   val maxRetries: Int = number("lookup.max-retries", default = 3, min = 0)
 
   @transient lazy val options: JDBCOptions = new JDBCOptions(CaseInsensitiveMap(parameters))
@@ -38,11 +38,11 @@ private[jdbc] final class JdbcSettings private (
   /** The URL without its passwords. */
   def shownUrl: String = secrets.redact(parameter("url").getOrElse(""))
 
-  /** The table, for people. */
+  /** The table's name for errors and plans. */
   def shownTable: String =
     secrets.redact(parameter("dbtable").map(_.trim).getOrElse("(query)"))
 
-  /** Everything that a connection depends on: two tables that agree in it share a pool. */
+  /** All settings that a connection depends on. Tables with equal ones share a pool. */
   def connectionKey: Map[String, String] = {
     val own = Seq(
       JDBCOptions.JDBC_URL,
@@ -61,7 +61,7 @@ private[jdbc] final class JdbcSettings private (
   def plus(more: Map[String, String]): JdbcSettings =
     new JdbcSettings((CaseInsensitiveMap(parameters) ++ JdbcSettings.foreign(more)).toMap, lookups)
 
-  /** The same without types that the user gives columns. */
+  /** The same without the column types that the user has given. */
   def withoutSchema: JdbcSettings =
     new JdbcSettings(
       parameters.filterNot(_._1.equalsIgnoreCase(JDBCOptions.JDBC_CUSTOM_DATAFRAME_COLUMN_TYPES)),
@@ -82,7 +82,7 @@ private[jdbc] object JdbcSettings {
 
   private val ours = "lookup."
 
-  /** Flink's cache options are the engine's to read, from the table's properties. */
+  /** The engine reads Flink's cache options from the table's properties. */
   private val known: Seq[String] =
     Seq("lookup.jdbc.pool-size", "lookup.max-retries") ++ LookupOptions.cacheNames
 
@@ -111,8 +111,8 @@ private[jdbc] object JdbcSettings {
   private def isOurs(key: String): Boolean = key.toLowerCase(Locale.ROOT).startsWith(ours)
 
   /**
-   * A catalog hands over the table's properties as well, among them its own: who wrote `OPTIONS`
-   * finds them again with this prefix. A driver would refuse the others.
+   * A catalog passes the table's properties too, including its own. The options that a user wrote
+   * in `OPTIONS` have this prefix there. A driver would refuse the others.
    */
   private def optionsOnly(all: Map[String, String]): Map[String, String] = {
     val prefix = "option."

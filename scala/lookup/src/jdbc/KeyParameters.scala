@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.jdbc.JdbcDialect
 
 /**
- * How each type of key is set, with the setters that Spark's JDBC source writes with: a value that
- * it wrote, or read, is found again.
+ * How to set each type of key: with the setters that Spark's JDBC source writes with, so that a
+ * value that it wrote or read is found.
  */
 private[jdbc] object KeyParameters {
 
@@ -50,17 +50,17 @@ private[jdbc] object KeyParameters {
   val string: KeyParameter =
     KeyParameter((row, i) => row.getUTF8String(i).toString)((s, at, v) => s.setString(at, v))
 
-  /** Text without the blanks behind it. */
+  /** Text without trailing blanks. */
   val trimmed: KeyParameter =
     KeyParameter((row, i) => row.getUTF8String(i).trimRight.toString)((s, at, v) =>
       s.setString(at, v))
 
-  /** Text whose type the database finds out from what it is compared with. */
+  /** Text whose type the database takes from the column that it is compared with. */
   def untypedString(canBe: String => Boolean): KeyParameter =
     KeyParameter.partial((row, i) => Some(row.getUTF8String(i).toString).filter(canBe))(
       (s, at, v) => s.setObject(at, v, Types.OTHER))
 
-  /** Text that only some values can be found for. */
+  /** Text for a column that can only hold some texts. */
   def stringIf(canBe: String => Boolean): KeyParameter =
     KeyParameter.partial((row, i) => Some(row.getUTF8String(i).toString).filter(canBe))(
       (s, at, v) => s.setString(at, v))

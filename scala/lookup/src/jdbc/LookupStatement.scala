@@ -11,10 +11,10 @@ import org.apache.spark.sql.jdbc.JdbcDialect
  *   SELECT "id","name" FROM customers WHERE ("country" = 'CH') AND ("id" IN (?, ?, ?, ?))
  * }}}
  *
- * Written when planning, by the dialect's own builder, so that tasks send the same text.
+ * The dialect's own builder writes it at planning, so that all tasks send the same text.
  *
- * @param before the text up to the condition on the keys
- * @param after the text that follows it
+ * @param before the text before the condition on the keys
+ * @param after the text after it
  */
 private[jdbc] final class LookupStatement private (
     before: String,
@@ -23,7 +23,7 @@ private[jdbc] final class LookupStatement private (
     val keys: Seq[KeyColumn])
   extends Serializable {
 
-  /** The text for so many keys. */
+  /** The text for this number of keys. */
   def text(count: Int): String = {
     val columns = keys.map(_.sql)
     val condition =
@@ -32,7 +32,7 @@ private[jdbc] final class LookupStatement private (
     before + condition + after
   }
 
-  /** Most keys that the database takes at once. */
+  /** Most keys that the database takes in one statement. */
   def maxKeys: Int = database.maxKeys(keys.size)
 
   override def toString: String = text(1)
@@ -40,7 +40,7 @@ private[jdbc] final class LookupStatement private (
 
 private[jdbc] object LookupStatement {
 
-  /** Stands for the condition on the keys while Spark's builder makes the rest. */
+  /** Stands for the condition on the keys while Spark's builder writes the rest. */
   private val place = "/*firesteel:keys*/"
 
   def of(
@@ -61,7 +61,7 @@ private[jdbc] object LookupStatement {
     new LookupStatement(whole.take(at), whole.drop(at + place.length), database, keys)
   }
 
-  /** What the dialect cannot say is left to the engine, which applies all filters in any case. */
+  /** Drops filters that the dialect cannot write; the join applies all filters in every case. */
   private def pushed(
       options: JDBCOptions,
       dialect: JdbcDialect,
@@ -70,8 +70,8 @@ private[jdbc] object LookupStatement {
     else Array.empty
 
   /**
-   * The number of keys that a statement for `count` keys has places for: the next power of two, the
-   * last key being repeated. A few texts then serve all batches, and a prepared one is found again.
+   * The number of places for keys in a statement for `count` keys: the next power of two, with the
+   * last key repeated. So a few texts serve all batches, and a prepared statement is reused.
    */
   def paddedSize(count: Int, most: Int): Int =
     if (count >= most) count else (Integer.highestOneBit(2 * count - 1)).min(most)

@@ -6,13 +6,13 @@ import org.apache.spark.sql.types.{BooleanType, DoubleType, FloatType}
 /** MySQL and MariaDB. */
 private[jdbc] case object MySql extends Database {
 
-  // Its blanks are taken off when it is read, and in some collations counted when it is compared.
+  // It strips the blanks when it reads, and in some collations counts them when it compares.
   override protected def padded: Option[KeyParameter] = Some(KeyParameters.trimmed)
 
   override protected def parameter(
       column: DatabaseColumn,
       dialect: JdbcDialect): Option[KeyParameter] = column.dataType match {
-    case BooleanType => None // any number that is not 0 reads as true
+    case BooleanType => None // any number other than 0 reads as true
     case FloatType => None // compared as a double with the decimal text of the parameter
     case DoubleType => Some(KeyParameters.finiteDouble)
     case _ => super.parameter(column, dialect)

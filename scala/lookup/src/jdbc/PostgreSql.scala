@@ -4,23 +4,24 @@ import org.apache.spark.sql.jdbc.JdbcDialect
 import org.apache.spark.sql.types.{BooleanType, StringType}
 
 /**
- * PostgreSQL shows many types as text, and refuses to compare them with a parameter declared so.
+ * PostgreSQL returns many types as text, and refuses to compare them with a parameter declared as
+ * text.
  *
- * An undeclared parameter takes the type of the column, so that its index is used and `CHAR` is
- * compared with its blanks. Where that could fail on a value, the column is cast instead.
+ * An undeclared parameter takes the type of the column, so that PostgreSQL uses the column's index
+ * and compares `CHAR` with its blanks. If that could fail on a value, the column is cast instead.
  */
 private[jdbc] case object PostgreSql extends Database {
 
   private val texts = Set("text", "varchar", "bpchar", "name", "citext")
 
-  /** How a uuid is shown, and so the only text that can be equal to one. */
+  /** The text that PostgreSQL returns for a uuid, so the only text that can equal one. */
   private val uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
   override protected def quoted(column: DatabaseColumn, dialect: JdbcDialect): String = {
     val name = super.quoted(column, dialect)
     val asText = column.dataType == StringType &&
       column.typeName.exists(t => !texts.contains(t) && t != "uuid")
-    // A host's cast ends in /32 where what the server sends, and so Spark reads, does not.
+    // The cast of a host ends in /32; the text that the server sends, and Spark reads, does not.
     if (asText && column.typeName.contains("inet")) s"abbrev($name)"
     else if (asText) s"CAST($name AS text)"
     else name

@@ -9,8 +9,8 @@ import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions
 import org.apache.spark.sql.jdbc.JdbcConnectionProvider
 
 /**
- * Opens the connections of Spark's own scan of a `firesteel-jdbc` table, so that a failure to
- * connect shows no password there either. It stands in front of the provider that would be used
+ * Opens the connections of Spark's own scan of a `firesteel-jdbc` table, so that a failed
+ * connection shows no password there either. It delegates to the provider that Spark would use
  * without it.
  */
 final class RedactingConnectionProvider extends JdbcConnectionProvider {
@@ -27,7 +27,7 @@ final class RedactingConnectionProvider extends JdbcConnectionProvider {
     new Connections(JdbcSettings.of(((all - chosen - replaced) ++ before).toMap.asJava)).open()
   }
 
-  /** The provider in front of which this one stands takes its own locks. */
+  /** The other provider takes its own locks. */
   override def modifiesSecurityContext(driver: Driver, options: Map[String, String]): Boolean =
     false
 }

@@ -8,18 +8,20 @@ import scala.annotation.tailrec
 import scala.util.{Failure, Success, Try}
 
 /**
- * Tries again what failed for a reason that may pass: a connection lost, a deadlock, a server that
- * restarts or has too many clients. Everything else fails at once.
+ * Retries failures that may pass: a lost connection, a deadlock, a server that restarts or has too
+ * many clients. Every other failure is final.
  */
 private[jdbc] object Retry {
 
   private val firstPause = 100L
   private val longestPause = 10000L
 
-  /** Connection, transaction rolled back, resources, and the server going down or coming up. */
+  /**
+   * SQL states: connection, transaction rolled back, resources, server shutting down or starting.
+   */
   private val transientStates = Seq("08", "40", "53", "57P0")
 
-  /** The login was refused: asking again would only lock the account. */
+  /** A refused login. A retry would only lock the account. */
   private val refusedLogin = "28"
 
   /** @param failed makes the error from the last failure and the number of attempts */
@@ -36,7 +38,7 @@ private[jdbc] object Retry {
     run(attempts = 1)
   }
 
-  /** Doubled each time, up to 10 s; half of it by chance, so that tasks come back one by one. */
+  /** Doubled each time, up to 10 s, half of it random, so that tasks do not all return together. */
   private def pauseAfter(attempts: Int): Long = {
     val pause = longestPause.min(firstPause << (attempts - 1).min(20))
     pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1)

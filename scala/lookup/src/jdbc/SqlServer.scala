@@ -8,14 +8,14 @@ private[jdbc] case object SqlServer extends Database {
 
   override protected def maxParameters: Int = 2000
 
-  /** Another text the server refuses, and with it the whole statement. */
+  /** The server refuses any other text, and with it the whole statement. */
   private val guid = "[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 
   override def maxKeys(columns: Int): Int = if (columns == 1) maxParameters else 200
 
   override def several(columns: Seq[String], count: Int): String = AnyOf.several(columns, count)
 
-  // It compares texts without the blanks behind them.
+  // It compares texts without trailing blanks.
   override protected def padded: Option[KeyParameter] = Some(KeyParameters.string)
 
   override protected def parameter(
@@ -24,7 +24,7 @@ private[jdbc] case object SqlServer extends Database {
     case DoubleType => Some(KeyParameters.finiteDouble)
     case StringType if column.typeName.contains("uniqueidentifier") =>
       Some(KeyParameters.stringIf(_.matches(guid)))
-    // In steps of 1/300 s, of which JDBC shows three digits.
+    // In steps of 1/300 s; JDBC shows three digits of them.
     case TimestampType | TimestampNTZType if column.typeName.contains("datetime") => None
     case _ => super.parameter(column, dialect)
   }

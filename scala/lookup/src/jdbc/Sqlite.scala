@@ -6,10 +6,10 @@ import org.apache.spark.sql.jdbc.JdbcDialect
 import org.apache.spark.sql.types.{BooleanType, DateType, FloatType}
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
-/** SQLite compares a row with those of a subquery only, and has no types for dates and booleans. */
+/** SQLite compares row values only with a subquery, and has no types for dates and booleans. */
 private[jdbc] case object Sqlite extends Database {
 
-  /** Its codes for "busy" and "locked": another connection writes. */
+  /** Its codes for "busy" and "locked": another connection is writing. */
   private val locked = Set(5, 6)
 
   override def several(columns: Seq[String], count: Int): String = {
@@ -17,13 +17,13 @@ private[jdbc] case object Sqlite extends Database {
     columns.mkString("(", ", ", ")") + " IN " + Seq.fill(count)(row).mkString("(VALUES ", ", ", ")")
   }
 
-  // The lower byte; the rest says more closely what is locked.
+  // The lower byte; the rest gives details of the lock.
   override def isTransient(e: SQLException): Boolean = locked.contains(e.getErrorCode & 0xff)
 
   override protected def parameter(
       column: DatabaseColumn,
       dialect: JdbcDialect): Option[KeyParameter] = column.dataType match {
-    // Stored as a number or as text, whichever the writer chose.
+    // Stored as a number or as text, as the writer chose.
     case BooleanType | DateType | TimestampType | TimestampNTZType => None
     case FloatType => None // stored in double precision
     case _ => super.parameter(column, dialect)

@@ -70,7 +70,7 @@ public final class JavaCountries implements SupportsLookup, SupportsLookupCustom
     return Arrays.stream(candidates).filter("code"::equals).toArray(String[]::new);
   }
 
-  /** Without the code there is no file to look into; then rows are sent by the hash of the key. */
+  /** The code names the file. Without it, Spark distributes rows by the hash of the key. */
   @Override
   public String[] partitionKeys() {
     return new String[] {"code"};
@@ -99,7 +99,7 @@ public final class JavaCountries implements SupportsLookup, SupportsLookupCustom
     }
   }
 
-  /** Reads a file when a key of it is asked for the first time. */
+  /** Reads a file when one of its keys is asked for the first time. */
   static final class Lookup implements AsyncLookupFunction {
 
     private final String folder;
@@ -172,7 +172,7 @@ public final class JavaCountries implements SupportsLookup, SupportsLookupCustom
     }
   }
 
-  /** {@code spark.sql.catalog.<name>} is this class, {@code spark.sql.catalog.<name>.folder} where. */
+  /** {@code spark.sql.catalog.x} is this class, {@code spark.sql.catalog.x.folder} its data. */
   public static final class Catalog implements TableCatalog {
 
     private String name;

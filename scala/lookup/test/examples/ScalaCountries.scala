@@ -46,7 +46,7 @@ class ScalaCountriesCatalog extends TableCatalog {
     throw new UnsupportedOperationException(s"$catalog is read only")
 }
 
-/** Countries by code. They need not be scannable, hence no capabilities. */
+/** Countries by code. They cannot be scanned, hence no capabilities. */
 class ScalaCountries(path: String) extends SupportsLookup with SupportsLookupCustomShuffle {
 
   override def name(): String = "countries"
@@ -56,7 +56,7 @@ class ScalaCountries(path: String) extends SupportsLookup with SupportsLookupCus
 
   override def capabilities(): java.util.Set[TableCapability] = java.util.Set.of()
 
-  /** By continent nothing can be found quickly; the join compares it after the lookup. */
+  /** The file is not ordered by continent, so the join compares the continent after the lookup. */
   override def lookupKeys(candidates: Array[String]): Array[String] = candidates.filter(_ == "code")
 
   override def getPartitioner(): Optional[InputDataPartitioner] = Optional.of(ByCode)
@@ -75,8 +75,8 @@ object ByCode extends InputDataPartitioner {
 }
 
 /**
- * Holds the countries that its task can be asked for: its own share if the partitioner is applied,
- * and otherwise all, because any task can then be asked any key.
+ * Holds the countries that its task can be asked for: its share if the partitioner is applied, and
+ * otherwise all, because any task can then be asked any key.
  */
 class ScalaCountriesLookup(path: String, wanted: Array[String], customShuffle: Boolean)
   extends SyncLookupFunction {

@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.{FSDataInputStream, Path, RawLocalFileSystem}
 
-/** The local file system under the scheme `counted`, which notes the data files that are opened. */
+/** The local file system with the scheme `counted`, which records the opened data files. */
 class CountedFileSystem extends RawLocalFileSystem {
 
   override def getUri: URI = URI.create("counted:///")

@@ -8,7 +8,7 @@ import org.apache.spark.{SparkException, SparkThrowable}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.StructType
 
-/** Each error, by what causes it, with what it says. */
+/** Each error with its cause and its text. */
 class FilesErrorsSuite extends FilesFixture {
 
   override def beforeAll(): Unit = {
@@ -27,7 +27,7 @@ class FilesErrorsSuite extends FilesFixture {
       case other => ours(other.getCause)
     }
     val thrown = intercept[Exception](body)
-    // A failed task's cause is the text of what it threw.
+    // The cause of a failed task is the text of its exception.
     ours(thrown).getOrElse {
       val condition = "\\[FIRESTEEL_LOOKUP_FILES_([A-Z_]+)\\]".r.findFirstMatchIn(thrown.getMessage)
       (condition.fold(thrown.toString)(_.group(1)), thrown.getMessage)
@@ -50,7 +50,7 @@ class FilesErrorsSuite extends FilesFixture {
     assert(options("bucket-by" -> "id,")._1 == "INVALID_OPTION")
     assert(options("bucket-by" -> "key")._2.contains("columns of the files: id, three"))
     assert(options("idle-time" -> "soon")._1 == "INVALID_OPTION")
-    assert(options("table" -> "hundred")._2.contains("option table says it already"))
+    assert(options("table" -> "hundred")._2.contains("because the option table gives it"))
   }
 
   test("options of the lookup join and of file systems pass") {
@@ -81,7 +81,7 @@ class FilesErrorsSuite extends FilesFixture {
     assert(intercept[Exception](table("nowhere")).getMessage.contains("nowhere"))
   }
 
-  test("a folder that is missing, has folders in it, or tells no schema") {
+  test("a folder that is missing, contains folders, or has no schema") {
     assert(options("path" -> folder("nowhere"))._1 == "NO_FOLDER")
     Paths.createDirectories(home.resolve("parts").resolve("p=1"))
     assert(options("path" -> folder("parts"))._1 == "SUBFOLDER")
@@ -92,7 +92,7 @@ class FilesErrorsSuite extends FilesFixture {
   private def lookup(table: FilesTable, keys: Long*): Seq[Row] =
     ask(table, contextOf(table, Seq("id")), keys.map(Row(_)))
 
-  test("a file whose name tells no bucket, or one that is out of range") {
+  test("a file whose name has no bucket, or one that is out of range") {
     spark.range(3).write.parquet(folder("loose"))
     val loose = load("path" -> folder("loose"), "buckets" -> "8", "bucket-by" -> "id")
     assert(error(lookup(loose, 1L))._1 == "NO_BUCKET_ID")
@@ -128,7 +128,7 @@ class FilesErrorsSuite extends FilesFixture {
     Paths.delete(file)
   }
 
-  test("a file that is gone when it is read") {
+  test("a file that no longer exists when it is read") {
     write(spark.sql("SELECT id FROM range(100)"), "going", 1, "id")
     val source = table("going")
     val function = source.newLookup(contextOf(source, Seq("id")))

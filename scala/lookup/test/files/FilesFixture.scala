@@ -32,7 +32,7 @@ abstract class FilesFixture extends RoomSuite {
     "spark.hadoop.fs.counted.impl" -> classOf[CountedFileSystem].getName
   )
 
-  /** Writes a table on a file system that notes what is opened. */
+  /** Writes a table on a file system that records opened files. */
   protected def write(data: DataFrame, table: String, buckets: Int, by: String*): Unit = {
     spark.sql(s"DROP TABLE IF EXISTS $table")
     append(data, table, buckets, by: _*)
@@ -56,7 +56,7 @@ abstract class FilesFixture extends RoomSuite {
 
   protected def table(name: String): FilesTable = load("table" -> name)
 
-  /** What a query by `keys` asks of a table; all columns, unless it says which. */
+  /** The context of a query by `keys`; with all columns, unless the caller names some. */
   protected def contextOf(
       table: FilesTable,
       keys: Seq[String],
@@ -92,7 +92,9 @@ abstract class FilesFixture extends RoomSuite {
     tasks.mapPartitions(FilesFixture.answers(sync, _)).collect().toSeq
   }
 
-  /** Asks by every key that occurs, and by one that does not, and compares with Spark's own join. */
+  /**
+   * Asks by every key that occurs, and by one that does not, and compares with Spark's own join.
+   */
   protected def assertAnswers(name: String, keys: String*): Assertion = {
     val source = table(name)
     val context = contextOf(source, keys)
@@ -125,7 +127,7 @@ object FilesFixture {
     function.open(TaskInfo(0, 1, 0, "test"))
     try {
       val asked: Seq[InternalRow] = keys.flatten.toSeq
-      // As the engine does, the function is called on another thread than the task's.
+      // As in the engine, the function is called in another thread than the task's.
       val answered = new java.util.concurrent.FutureTask(() =>
         function
           .lookup(asked.asJava)

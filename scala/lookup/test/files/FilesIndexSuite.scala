@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalacheck.{Gen, Prop, Test}
 
-/** The index against a map, and its memory against Spark's books. */
+/** The index compared with a map, and its memory with Spark's memory manager. */
 class FilesIndexSuite extends FilesFixture {
 
   private val keyOf = UnsafeProjection.create(StructType.fromDDL("n LONG, s STRING"))

@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalacheck.{Gen, Prop, Test}
 
-/** What the function answers, against Spark's own joins. */
+/** The function's answers, compared with Spark's own joins. */
 class FilesLookupSuite extends FilesFixture {
 
   private val numbers = "SELECT id, id % 10 AS ten, 'n' || id AS name FROM range(1000)"
@@ -86,7 +86,7 @@ class FilesLookupSuite extends FilesFixture {
     val source = table("numbers")
     val context = contextOf(source, Seq("id"), Seq("name", "id"))
     assert(ask(source, context, Seq(Row(7L))) == Seq(Row(7L, "n7")))
-    // Without the bucket columns in the answer, rows cannot be checked, and are answered as they are.
+    // Without the bucket columns in the answer, rows cannot be checked, and are answered unchecked.
     val unchecked = contextOf(source, Seq("name"), Seq("name"))
     assert(ask(source, unchecked, Seq(Row("n7"))) == Seq(Row("n7")))
   }

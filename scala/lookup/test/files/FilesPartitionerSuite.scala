@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.{StringType, StructType}
 import org.scalacheck.{Gen, Prop, Test}
 import org.scalatest.Assertion
 
-/** The partitioner against the files that Spark writes. */
+/** The partitioner compared with the files that Spark writes. */
 class FilesPartitionerSuite extends FilesFixture {
 
   private val collated = Set("ci", "uni")
@@ -24,7 +24,7 @@ class FilesPartitionerSuite extends FilesFixture {
       .createOrReplaceTempView("awkward")
   }
 
-  /** Every row of a table is in the file of the bucket that the partitioner says. */
+  /** Every row of a table is in the file of the partitioner's bucket. */
   private def assertAgrees(name: String, by: String*): Assertion = {
     val source = table(name)
     val keys = StructType(source.schema().filter(f => by.contains(f.name)))

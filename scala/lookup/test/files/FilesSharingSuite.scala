@@ -11,7 +11,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.firesteel.{Files, StoragePool}
 
-/** Buckets in the memory of an executor process: shared, kept, let go; and what is counted. */
+/** Buckets in the memory of an executor process: shared, kept, dropped and counted. */
 class FilesSharingSuite extends FilesFixture {
 
   override def beforeAll(): Unit = {
@@ -93,7 +93,7 @@ class FilesSharingSuite extends FilesFixture {
     LoadedBuckets.lease(id, 0L)(BucketIndex.empty).release()
   }
 
-  test("an idle bucket goes after its time, and its memory with it") {
+  test("an idle bucket expires after its time, and its memory is freed") {
     val source = load("table" -> "wide", "idle-time" -> "3s")
     LoadedBuckets.dropIdle()
     assert(ask(source, contextOf(source, Seq("id")), Seq(Row(1L))).length == 1)
@@ -128,7 +128,7 @@ class FilesSharingSuite extends FilesFixture {
     assert(ask(source, all, keys).length == 200)
   }
 
-  /** Takes what is free and what Spark's own cached blocks, such as broadcasts, give up for it. */
+  /** Takes the free memory, and the memory of Spark's own cached blocks, such as broadcasts. */
   private def takeAll(pool: StoragePool): Long =
     Iterator
       .iterate(pool.freeBytes)(_ / 2)
@@ -144,7 +144,7 @@ class FilesSharingSuite extends FilesFixture {
     val byTask = keys.groupBy(partitioner.partition(_, 4)).toSeq.sortBy(_._1).map(_._2)
     val (custom, found) = measured(byTask.map(Seq(_)), source)
     val anyhow = keys.grouped((keys.length + 3) / 4).toSeq
-    // One task after the other, each with nothing loaded: as if each had an executor of its own.
+    // One task after the other, each with nothing loaded, as if each had an executor of its own.
     val (plain, alsoFound) = measured(anyhow.map(Seq(_)), source)
     assert(found == keys.length && alsoFound == keys.length)
     assert(custom.map(_.rows).sum == 20000)
@@ -156,7 +156,9 @@ class FilesSharingSuite extends FilesFixture {
     assert(context.keys.fieldNames.toSeq == Seq("id"))
   }
 
-  /** Runs jobs one by one, and says what each reported by Spark's own metrics, and rows found. */
+  /**
+   * Runs jobs one by one. Returns what each reported in Spark's own metrics, and the rows found.
+   */
   private def measured(
       jobs: Seq[Seq[Seq[UnsafeRow]]],
       source: FilesTable): (Seq[Loaded], Int) = {

@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.StructType
 import org.scalatest.concurrent.Eventually.{eventually, timeout}
 import org.scalatest.time.SpanSugar._
 
-/** Pools are shared by all that connect alike, and closed when nobody wants them. */
+/** Tables with equal settings share a pool, which is closed when no task uses it. */
 class ConnectionPoolsSuite extends JdbcSuite {
 
   private val pools = new ConnectionPools(idleMillis = 200)

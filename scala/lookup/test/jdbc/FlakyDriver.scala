@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicInteger
 import java.util.logging.Logger
 
-/** H2 with failures made to order: `jdbc:flaky:` stands for `jdbc:`. */
+/** H2 with failures on demand: `jdbc:flaky:` stands for `jdbc:`. */
 class FlakyDriver extends Driver {
   import FlakyDriver._
 
@@ -21,7 +21,7 @@ class FlakyDriver extends Driver {
       val real = new org.h2.Driver().connect(url.replace("jdbc:flaky:", "jdbc:"), info)
       val handler: InvocationHandler = (_: Object, method: Method, arguments: Array[Object]) =>
         method.getName match {
-          // As some drivers do: the connection's text is its URL.
+          // As with some drivers, the connection's text is its URL.
           case "toString" => s"connection to $url"
           case "prepareStatement" =>
             if (arguments.head.toString.contains(" IN (")) lookups.incrementAndGet()
@@ -48,11 +48,11 @@ class FlakyDriver extends Driver {
 
 object FlakyDriver {
 
-  /** What the next connects and queries throw; then they succeed. */
+  /** The exceptions of the next connects and queries; later ones succeed. */
   val connects = new ConcurrentLinkedQueue[Throwable]
   val queries = new ConcurrentLinkedQueue[Throwable]
 
-  /** Connections made, and statements that looked up keys. */
+  /** The number of connections, and of statements that looked up keys. */
   val connections = new AtomicInteger
   val lookups = new AtomicInteger
 

@@ -3,7 +3,7 @@ package io.firesteel.lookup.jdbc
 import io.firesteel.core.decide.Explain
 import io.firesteel.lookup.LookupConf
 
-/** Joins with `firesteel-jdbc` give what Spark's own join with its JDBC source gives. */
+/** Joins with `firesteel-jdbc` have the rows of Spark's own join with its JDBC source. */
 class JdbcJoinSuite extends JdbcSuite {
 
   override protected def beforeAll(): Unit = {

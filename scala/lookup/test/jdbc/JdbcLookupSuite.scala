@@ -10,7 +10,7 @@ import org.apache.spark.sql.connector.expressions.{Expression, Expressions}
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.types.StructType
 
-/** What a lookup answers, in H2. */
+/** Answers of a lookup in H2. */
 class JdbcLookupSuite extends JdbcSuite {
 
   override protected def beforeAll(): Unit = {
@@ -190,7 +190,7 @@ class JdbcLookupSuite extends JdbcSuite {
     assertSameRows(found, theirs.collect().toSeq, "customers")
   }
 
-  /** Looks up every key that Spark reads from the table, and compares with what Spark reads. */
+  /** Looks up every key that Spark reads from the table, and compares the rows with Spark's. */
   private def assertFound(name: String, count: Int, about: String): Unit = {
     val read =
       spark.read.format("jdbc").options(login + ("dbtable" -> name)).load().collect().toSeq

@@ -6,7 +6,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.types.{IntegerType, StringType, StructType}
 
-/** What is wrong is said, and what to do about it. */
+/** Errors name the wrong option, and say what to do. */
 class JdbcOptionsSuite extends JdbcSuite {
 
   override protected def beforeAll(): Unit = {
@@ -67,7 +67,7 @@ class JdbcOptionsSuite extends JdbcSuite {
       "user and password")
   }
 
-  test("an unknown table is told in the database's words") {
+  test("the error for an unknown table has the database's message") {
     assertRefused(
       login + ("dbtable" -> "nowhere"),
       "JDBC_QUERY_FAILED")("NOWHERE", "SELECT * FROM nowhere")

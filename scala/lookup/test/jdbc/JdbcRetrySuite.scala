@@ -9,7 +9,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.StructType
 import org.scalatest.BeforeAndAfterEach
 
-/** Failures that pass are tried again, others are told at once. */
+/** Failures that may pass are retried; others are raised at once. */
 class JdbcRetrySuite extends JdbcSuite with BeforeAndAfterEach {
 
   override protected def url: String = "jdbc:flaky:h2:mem:retry;DB_CLOSE_DELAY=-1"
@@ -55,7 +55,7 @@ class JdbcRetrySuite extends JdbcSuite with BeforeAndAfterEach {
     }
   }
 
-  test("a failure that will not pass is told at once, with the statement") {
+  test("a permanent failure is an error at once, with the statement") {
     val lasting = Seq(
       new SQLSyntaxErrorException("no such thing", "42000"),
       failure("22003"),
@@ -94,7 +94,7 @@ class JdbcRetrySuite extends JdbcSuite with BeforeAndAfterEach {
     assert(FlakyDriver.connections.get === 0)
   }
 
-  test("a refused login of a task is told without waiting for a time-out") {
+  test("a refused login of a task is an error without waiting for a time-out") {
     val lookup = function(table("dbtable" -> "t", "lookup.jdbc.pool-size" -> "3"), Seq("ID"))
     FlakyDriver.connects.add(new SQLException("who are you?", "28000"))
     val begin = System.nanoTime()
@@ -115,7 +115,7 @@ class JdbcRetrySuite extends JdbcSuite with BeforeAndAfterEach {
     val connections = FlakyDriver.connections.get
     find(failure("08006"))("lookup.jdbc.pool-size" -> "1")
     assert(before.size === 2)
-    // One for reading the schema, and one in place of the failed one.
+    // One for reading the schema, and one instead of the failed one.
     assert(FlakyDriver.connections.get === connections + 2)
   }
 }

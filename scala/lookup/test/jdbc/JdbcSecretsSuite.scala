@@ -14,10 +14,10 @@ import org.apache.logging.log4j.core.config.{LoggerConfig, Property}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-/** No password is in what people read: messages, plans, logs. */
+/** No password is in messages, plans or logs. */
 class JdbcSecretsSuite extends JdbcSuite {
 
-  /** As a URL with a login in it, which this driver puts into messages and texts. */
+  /** A URL with a login, which this driver puts into messages and texts. */
   override protected def url: String =
     s"jdbc:flaky:h2:mem:secrets;DB_CLOSE_DELAY=-1;PASSWORD=$password"
 
@@ -103,7 +103,7 @@ class JdbcSecretsSuite extends JdbcSuite {
     val frame = spark.read.format("firesteel-jdbc").options(login + ("dbtable" -> "t")).load()
     val lookup = function(t, Seq("ID"))
     def failing(where: String, plan: java.util.Queue[Throwable])(work: => Unit): Unit = {
-      // Twice: before a scan Spark asks about the server as well, and lets that fail.
+      // Twice: before a scan Spark also asks for the server's version, and ignores that failure.
       Seq(leak, leak).foreach(plan.add)
       val thrown = withClue(where)(intercept[Exception](work))
       plan.clear()
@@ -142,7 +142,7 @@ class JdbcSecretsSuite extends JdbcSuite {
     assert(lines.filter(_.contains("Timed-out")) === Nil)
   }
 
-  /** Everything that these loggers write, and exceptions with their traces. */
+  /** Everything that these loggers write, including exceptions with their stack traces. */
   private def logged(names: String*)(work: => Unit): Seq[String] = {
     val texts = new ConcurrentLinkedQueue[String]
     val appender = new AbstractAppender("texts", null, null, false, Property.EMPTY_ARRAY) {

@@ -12,7 +12,7 @@ import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-/** A database of the suite's own, and lookups in it without the engine. */
+/** A database for the suite, and lookups in it without the engine. */
 abstract class JdbcSuite extends LookupSuite {
 
   protected val password = "xy77-Tr0ub4dor"
@@ -20,7 +20,7 @@ abstract class JdbcSuite extends LookupSuite {
   protected def url: String =
     s"jdbc:h2:mem:${getClass.getSimpleName};DB_CLOSE_DELAY=-1"
 
-  /** What opens a connection to the suite's database. */
+  /** The options of a connection to the suite's database. */
   protected def login: Map[String, String] =
     Map("url" -> url, "user" -> "sa", "password" -> password)
 
@@ -46,7 +46,7 @@ abstract class JdbcSuite extends LookupSuite {
     provider.getTable(schema, Array.empty, options.asJava).asInstanceOf[JdbcLookupTable]
   }
 
-  /** The function as a task gets it: made on the driver, and sent. */
+  /** The function as a task gets it: made on the driver, and serialized. */
   protected def function(
       table: JdbcLookupTable,
       keys: Seq[String],

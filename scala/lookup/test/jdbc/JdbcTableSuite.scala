@@ -3,7 +3,7 @@ package io.firesteel.lookup.jdbc
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.firesteel.executionOf
 
-/** The table in a catalog and in a plan: made, shown, scanned. */
+/** The table in a catalog and in a plan: created, shown, scanned. */
 class JdbcTableSuite extends JdbcSuite {
 
   override protected def beforeAll(): Unit = {

@@ -24,7 +24,7 @@ class LookupStatementSuite extends AnyFunSuite {
     val dialect = JdbcDialects.get(url)
     val database = Database.of(url)
     val columns = keys.map(key => database.keyColumn(as(schema(key)), dialect).toOption.get)
-    // The driver only has to exist: nothing connects.
+    // The driver must only exist: nothing connects.
     val options = new JDBCOptions(
       CaseInsensitiveMap(Map("url" -> url, "dbtable" -> "t", "driver" -> "org.h2.Driver")))
     LookupStatement.of(options, dialect, database, columns, Array("a", "b"), Array.empty)
@@ -35,7 +35,7 @@ class LookupStatementSuite extends AnyFunSuite {
   private def keyOf(url: String, field: StructField) =
     Database.of(url).keyColumn(as(field), JdbcDialects.get(url)).toOption
 
-  /** A column that is read as Spark itself would read it. */
+  /** A column with the type that Spark itself reads. */
   private def as(field: StructField): DatabaseColumn = DatabaseColumn(field, field)
 
   test("one key is a list") {
@@ -101,7 +101,7 @@ class LookupStatementSuite extends AnyFunSuite {
       DatabaseColumn(own.copy(dataType = read), own).changed
     }
     def asIs(of: DataType, scale: Long) = why(of, scale, of)
-    // NUMERIC without precision: of PostgreSQL, of Oracle; NUMERIC(50, 40).
+    // NUMERIC without precision in PostgreSQL, in Oracle; NUMERIC(50, 40).
     for ((of, scale) <-
         Seq(DecimalType(38, 18) -> 0L, DecimalType(38, 10) -> -127L, DecimalType(38, 38) -> 40L)) {
       assert(

@@ -147,7 +147,7 @@ class PostgresLookupSuite extends JdbcSuite {
     }
   }
 
-  test("a wrong password is told as that, and not shown") {
+  test("a wrong password is an error that does not show it") {
     val thrown = intercept[FiresteelException](
       tableOf(login ++ Map("dbtable" -> "customers", "password" -> "Open-Sesame")))
     assert(thrown.getCondition === "FIRESTEEL_LOOKUP_JDBC_LOGIN_REFUSED")
@@ -162,7 +162,7 @@ class PostgresLookupSuite extends JdbcSuite {
     assert(!thrown.getMessage.contains(login("password")))
   }
 
-  test("a server that is not there is told, after the retries") {
+  test("an unreachable server is an error after the retries") {
     val thrown = intercept[FiresteelException](
       tableOf(Map(
         "url" -> "jdbc:postgresql://127.0.0.1:1/x",
@@ -172,7 +172,7 @@ class PostgresLookupSuite extends JdbcSuite {
     assert(thrown.getMessage.contains("failed 2 times"))
   }
 
-  test("a database that is not there is told at once") {
+  test("a database that does not exist is an error at once") {
     val options = login ++ Map("url" -> url.replaceAll("/[a-z]+$", "/nowhere"), "dbtable" -> "t")
     val thrown = intercept[FiresteelException](tableOf(options))
     assert(thrown.getMessage.contains("\"nowhere\" does not exist"))
