@@ -44,7 +44,8 @@ object PanesDecline {
     extends PanesDecline(
       "OVERLAP_TOO_SMALL",
       s"size / slide = $overlap is below ${PanesConf.MIN_OVERLAP.key} = $min",
-      "Lower the setting, if panes are faster for this query.") {
+      "Lower the setting, if panes are faster for this query."
+    ) {
     override def values: Map[String, String] =
       Map("overlap" -> overlap.toString, PanesConf.MIN_OVERLAP.key -> min.toString)
     override def setting: Option[String] = Some(PanesConf.MIN_OVERLAP.key)
@@ -55,7 +56,8 @@ object PanesDecline {
       "START_MAY_WRAP",
       "without ANSI mode, a start other than 0 moves the windows of times near the ends of the " +
         "range of a LONG",
-      "Set spark.sql.ansi.enabled to true, or use a start of 0.") {
+      "Set spark.sql.ansi.enabled to true, or use a start of 0."
+    ) {
     override def values: Map[String, String] = Map("start" -> start)
     override def setting: Option[String] = Some("spark.sql.ansi.enabled")
   }
@@ -88,7 +90,8 @@ object PanesDecline {
     extends PanesDecline(
       "FILTER_BETWEEN",
       "a filter compares a row with each window that contains it",
-      "If the filter keeps a fixed part of each window, ask for windows of that size instead.") {
+      "If the filter keeps a fixed part of each window, ask for windows of that size instead."
+    ) {
     override def values: Map[String, String] = Map("condition" -> condition)
   }
 
@@ -108,7 +111,8 @@ object PanesDecline {
     extends PanesDecline(
       "PART_OF_WINDOW",
       "the aggregate is not grouped by the window itself, its start or its end",
-      "Group by the window, and aggregate the result again by the expression.") {
+      "Group by the window, and aggregate the result again by the expression."
+    ) {
     override def values: Map[String, String] = Map("expression" -> expression)
   }
 
@@ -117,7 +121,8 @@ object PanesDecline {
       "NON_DETERMINISTIC",
       "an expression changes from one evaluation to the next, and Spark evaluates it once for " +
         "each window of a row",
-      "Compute the expression in a table that is written first, or use a deterministic one.") {
+      "Compute the expression in a table that is written first, or use a deterministic one."
+    ) {
     override def values: Map[String, String] = Map("expression" -> expression)
   }
 
@@ -126,7 +131,8 @@ object PanesDecline {
       "ONE_TASK",
       "without keys one task merges all windows, and the states of such a function are about as " +
         "large as the rows; a row has fewer windows than tasks can run at a time",
-      "Add a key to GROUP BY.") {
+      "Add a key to GROUP BY."
+    ) {
     override def values: Map[String, String] = Map(
       "function" -> function,
       "overlap" -> overlap.toString,
@@ -137,7 +143,8 @@ object PanesDecline {
     extends PanesDecline(
       "UNSUPPORTED_KEY",
       s"keys of type $dataType cannot be sorted, or are session windows",
-      "Group by a value that can be sorted, such as array_sort(map_entries(m)) for a map m.") {
+      "Group by a value that can be sorted, such as array_sort(map_entries(m)) for a map m."
+    ) {
     override def values: Map[String, String] =
       Map("expression" -> expression, "type" -> dataType)
   }
@@ -169,5 +176,6 @@ object PanesDecline {
     "PANES.SWITCHED_OFF",
     s"${PanesConf.ENABLED.key} is false",
     Some(PanesConf.ENABLED.key),
-    s"Set ${PanesConf.ENABLED.key} and spark.firesteel.enabled to true.")
+    s"Set ${PanesConf.ENABLED.key} and spark.firesteel.enabled to true."
+  )
 }

@@ -104,7 +104,6 @@ private[rank] abstract class KeptRows(
 
 private[rank] object KeptRows {
 
-
   def of(bound: RankBound, arena: RowArena, order: RowOrder): KeptRows = bound match {
     case RankBound(RankFunction.RowNumbers, n) => new FirstRows(arena, order, n)
     // With n = 1 the two functions keep the same rows, and a heap of one is cheaper.

@@ -21,7 +21,8 @@ object RankDecline {
     extends RankDecline(
       "NO_UPPER_BOUND",
       "the filter does not bound a rank column from above by a constant in every row it keeps",
-      "Add a constant upper bound to the filter, such as `rn <= 100`, if the query allows one.") {
+      "Add a constant upper bound to the filter, such as `rn <= 100`, if the query allows one."
+    ) {
     override def values: Map[String, String] = Map("condition" -> condition)
   }
 
@@ -40,7 +41,8 @@ object RankDecline {
       "OTHER_FUNCTION",
       s"$function is computed over the same window, and most functions need every row",
       "If the other function may read the filtered rows alone, filter by the rank in a subquery " +
-        "and compute the function outside of it.") {
+        "and compute the function outside of it."
+    ) {
     override def values: Map[String, String] = Map("function" -> function)
   }
 
@@ -49,7 +51,8 @@ object RankDecline {
       "PROJECTION_BETWEEN",
       "a projection that Spark does not move, such as one with rand(), is between the window and " +
         "its filter",
-      "Compute the non-deterministic columns above the filter.")
+      "Compute the non-deterministic columns above the filter."
+    )
 
   case object NoOrder
     extends RankDecline(
@@ -62,7 +65,8 @@ object RankDecline {
       "OTHER_WINDOW_ABOVE",
       s"$function, computed between the rank function and its filter, needs every row",
       "If the other function may read the filtered rows alone, filter by the rank in a subquery " +
-        "and compute the function outside of it.") {
+        "and compute the function outside of it."
+    ) {
     override def values: Map[String, String] = Map("function" -> function)
   }
 
@@ -88,7 +92,8 @@ object RankDecline {
     extends RankDecline(
       "NON_DETERMINISTIC",
       "a key or an order key changes from one evaluation to the next",
-      "Write the key to a table first, or use a deterministic expression.") {
+      "Write the key to a table first, or use a deterministic expression."
+    ) {
     override def values: Map[String, String] = Map("expression" -> expression)
   }
 
@@ -127,5 +132,6 @@ object RankDecline {
     "RANK.SWITCHED_OFF",
     s"${RankConf.ENABLED.key} is false",
     Some(RankConf.ENABLED.key),
-    s"Set ${RankConf.ENABLED.key} and spark.firesteel.enabled to true.")
+    s"Set ${RankConf.ENABLED.key} and spark.firesteel.enabled to true."
+  )
 }

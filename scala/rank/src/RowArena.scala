@@ -106,7 +106,8 @@ private[rank] object RowArena {
       require(
         bytes <= largest,
         s"a row of $bytes bytes exceeds the limit of $largest bytes for a row of a top-n query; " +
-          s"read fewer columns or set ${RankConf.ENABLED.key} to false")
+          s"read fewer columns or set ${RankConf.ENABLED.key} to false"
+      )
       Integer.highestOneBit(bytes - 1) << 1
     }
 

@@ -99,7 +99,8 @@ class RankAnswersSuite extends RankSuite {
     }
   }
 
-  test("a nested collated key is declined, because equal keys may differ in bytes, or answered right") {
+  test(
+    "a nested collated key is declined, because equal keys may differ in bytes, or answered right") {
     val sql =
       """SELECT rn, count(*) FROM (SELECT row_number() OVER (PARTITION BY struct(ci) ORDER BY id) AS rn
         |FROM awkward) WHERE rn <= 2 GROUP BY rn""".stripMargin

@@ -115,5 +115,7 @@ class RankPropertySuite extends RankSuite {
 
   test("random queries on random tables have Spark's answer and a decision")(check(queries))
 
-  test("random queries without generated code have Spark's answer and a decision")(check(queries / 3, interpreted: _*))
+  test("random queries without generated code have Spark's answer and a decision")(check(
+    queries / 3,
+    interpreted: _*))
 }
