@@ -111,7 +111,7 @@ object PanesDecline {
     extends PanesDecline(
       "PART_OF_WINDOW",
       "the aggregate is not grouped by the window itself, its start or its end",
-      "Group by the window, and aggregate the result again by the expression."
+      "Add the window, its start or its end to GROUP BY, if the result may have a row for each."
     ) {
     override def values: Map[String, String] = Map("expression" -> expression)
   }
