@@ -100,8 +100,8 @@ object PanesDecline {
       "MAY_FAIL_ELSEWHERE",
       "an expression may fail on rows of windows that the filter removes, and the filter is no " +
         "range of windows",
-      "Compare window.start or window.end with constants, or compute the expression in a subquery " +
-        "below the window if it fails on no row."
+      "Compare window.start or window.end with constants, or compute the expression in a " +
+        "subquery below the window if it fails on no row."
     ) {
     override def values: Map[String, String] =
       Map("expression" -> expression, "condition" -> condition)
