@@ -4,34 +4,34 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal
 import org.apache.spark.sql.catalyst.plans.logical.{Generate, LogicalPlan}
 import org.apache.spark.sql.types.LongType
 
-/** A node that makes a row for each window that a row may belong to. */
+/** A node that emits one copy of a row for each window that the row may belong to. */
 private[panes] trait CopiedRows {
 
-  /** The rows. */
+  /** The rows before copying. */
   def child: LogicalPlan
 
   /** The window column. */
   def attribute: Attribute
 
-  /** Other columns of the copies, each with what it is in terms of the rows. */
+  /** Other columns of the copies, each as an expression over the rows. */
   def columns: Map[Attribute, Expression]
 
-  /** The time column, if there is just one of a type known to us. */
+  /** The time, if there is exactly one and its type is TIMESTAMP or TIMESTAMP_NTZ. */
   def time: Option[Expression]
 
-  /** Size, slide and start, if the copies are the windows that these say. */
+  /** Size, slide and start, if the copies are exactly the windows of such a grid. */
   def grid: Option[PaneGrid]
 
-  /** Whether no row comes with a window that it is not in; else a filter above sees to that. */
+  /** Whether every copy is inside its window. Otherwise a filter above removes the others. */
   def isExact: Boolean
 
-  /** Whether arithmetic that leaves the range of a LONG is an error; else it wraps around. */
+  /** Whether overflow of LONG arithmetic is an error (ANSI mode). Otherwise it wraps around. */
   def isAnsi: Boolean
 
-  /** The earliest start and the latest end of a row's windows, as Spark computes them. */
+  /** The earliest start and the latest end of a row's windows, computed as Spark does. */
   def extremes: Seq[Expression]
 
-  /** What a window is, for messages. */
+  /** SQL of a window, for messages. */
   def sql: String
 }
 
@@ -45,7 +45,7 @@ private[panes] object CopiedRows {
   }
 }
 
-/** Windows that [[ResolveFoldedWindows]] has kept in one expression. */
+/** Windows that [[ResolveFoldedWindows]] planned as one generator. */
 final private[panes] case class WindowGenerate(
     generate: Generate,
     windows: WindowsOf,

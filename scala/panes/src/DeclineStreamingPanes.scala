@@ -5,10 +5,11 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
- * Says why sliding windows of a stream keep Spark's plan. It changes nothing.
+ * Records why sliding windows of a stream keep Spark's plan. It changes no plan.
  *
- * [[PlanPanes]] never sees them: in a stream, Spark's own strategies are asked first. So this is told
- * after the optimizer has simplified the plan, when its nodes are hardly copied any more.
+ * [[PlanPanes]] never sees these aggregates, because Spark's strategies for streams run first. So
+ * this rule records the reason after the optimizer has simplified the plan. Later rules rarely copy
+ * nodes, so the record stays.
  */
 object DeclineStreamingPanes extends Rule[LogicalPlan] {
 

@@ -15,12 +15,16 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_FUNCTION
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Takes sliding windows out of the hands of Spark's analyser, which would write out the expressions
- * of every copy of a row, and its analyser and optimizer then go over each of them again and again:
- * a second for the 1,440 windows of a day by a minute, however few the rows.
+ * Replaces `window()` by one expression for all windows of a row, before Spark's analyser expands
+ * it.
  *
- * Only calls in an aggregate, all of them the same, with constant durations and many windows to a row.
- * It runs before names are resolved, and everything that is not certain yet is decided later.
+ * Spark makes one expression for each copy of a row, and its analyser and optimizer visit each of
+ * them many times. This takes a second for the 1,440 windows of a day by a minute, even if there
+ * are few rows.
+ *
+ * The rule takes calls in an aggregate if all calls are equal, durations are constant, and a row
+ * has at least `spark.firesteel.panes.foldFrom` windows. It runs before names are resolved.
+ * [[ResolveFoldedWindows]] and [[KeepFoldedWindows]] check later what is not known yet.
  */
 final class FoldWindows(session: SparkSession) extends Rule[LogicalPlan] {
 
@@ -34,7 +38,10 @@ final class FoldWindows(session: SparkSession) extends Rule[LogicalPlan] {
         }
     }
 
-  /** A call outside of an aggregate, such as in HAVING, has to mean the same as the one inside. */
+  /**
+   * Whether every call is in an aggregate, and calls Spark's function. A call elsewhere, such as in
+   * HAVING, has to match the one in the aggregate, so the plan then keeps Spark's expressions.
+   */
   private def mayFold(plan: LogicalPlan): Boolean = {
     val (within, outside) = plan.collect {
       case node
@@ -44,7 +51,7 @@ final class FoldWindows(session: SparkSession) extends Rule[LogicalPlan] {
     within.nonEmpty && outside.isEmpty && isSparksFunction
   }
 
-  /** The one window of an aggregate; nothing when there are others, which Spark refuses. */
+  /** The only window of an aggregate. None if there are several, which Spark rejects. */
   private def foldedIn(aggregate: Aggregate): Option[FoldedWindow] = {
     val calls = aggregate.expressions.flatMap(_.collect {
       case call: UnresolvedFunction if isAnyWindow(call) => call
@@ -59,7 +66,7 @@ final class FoldWindows(session: SparkSession) extends Rule[LogicalPlan] {
 
   private def isWindow(e: Expression): Boolean = nameParts(e) == Seq("window")
 
-  /** Whether it may be a window of time, by whatever name it is called: `builtin.window` is one too. */
+  /** Whether it may be a time window under a qualified name, such as `builtin.window`. */
   private def isAnyWindow(e: Expression): Boolean =
     nameParts(e).lastOption.exists(Set("window", "session_window"))
 
@@ -68,7 +75,7 @@ final class FoldWindows(session: SparkSession) extends Rule[LogicalPlan] {
     case _ => Nil
   }
 
-  /** A user, or another extension, may have a function of that name. */
+  /** Whether `window` is Spark's function, and not one of the user or of another extension. */
   private def isSparksFunction: Boolean = {
     val state = session.sessionState
     val builtIn = FunctionIdentifier("window", Some("builtin"), Some("system"))
@@ -81,7 +88,7 @@ final class FoldWindows(session: SparkSession) extends Rule[LogicalPlan] {
     val plain =
       isWindow(call) && !call.isDistinct && call.filter.isEmpty && call.ignoreNulls.isEmpty &&
         call.orderingWithinGroup.isEmpty
-    // What Spark refuses is left for it to refuse.
+    // An invalid call stays as it is, so that Spark raises its own error.
     val window = call.arguments match {
       case Seq(time, size, slide) if plain => Try(new TimeWindow(time, size, slide)).toOption
       case Seq(time, size, slide, start) if plain =>

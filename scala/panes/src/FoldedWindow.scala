@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, NonSQLExpression, 
 import org.apache.spark.sql.types.DataType
 
 /**
- * A call of `window()` that Spark has not turned into copies yet: [[ResolveFoldedWindows]] decides what
- * becomes of it as soon as its time is known.
+ * A call of `window()` that Spark has not expanded into copies. [[ResolveFoldedWindows]] replaces
+ * it when its time is resolved.
  */
 final private[panes] case class FoldedWindow(time: Expression, size: Long, slide: Long, start: Long)
   extends UnaryExpression

@@ -9,13 +9,13 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Keeps folded windows where panes are going to be planned, and gives Spark's copies to every other
- * query. It runs when the optimizer has simplified the plan.
+ * Keeps folded windows if [[PlanPanes]] will fire, and replaces them by Spark's copies in every
+ * other query. It runs after the optimizer has simplified the plan.
  */
 final class KeepFoldedWindows(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
-    // Subqueries that became part of the plan have been through here.
+    // This rule has already handled subqueries that became part of the plan.
     val done = plan.collect { case WindowCopies(child, _) => columnsIn(child) }.flatten
     if (columnsIn(plan).forall(done.contains)) plan
     else {
@@ -38,13 +38,16 @@ final class KeepFoldedWindows(session: SparkSession) extends Rule[LogicalPlan] {
     Decline.switchedOff("panes", PanesConf.ENABLED).isEmpty && PlanPanes.objection(query).isEmpty &&
       !(query.aggregate.expressions ++ query.expressionsBetween).exists(_.exists(becomesNode))
 
-  /** Whether Spark takes an expression out later, and puts a node for it between window and aggregate. */
+  /** Whether Spark later replaces the expression by a node between window and aggregate. */
   private def becomesNode(e: Expression): Boolean = e match {
     case _: PythonUDF | _: ListQuery | _: Exists => true
     case _ => false
   }
 
-  /** What Spark's analyser makes of the same windows, over columns alone: the rows are analysed already. */
+  /**
+   * Spark's own expansion of the same windows. The analyser sees a relation with the same columns
+   * instead of the rows, which are analysed already.
+   */
   private def unfolded(folded: WindowGenerate): LogicalPlan = {
     val asThen = SQLConf.get.clone()
     asThen.setConf(SQLConf.ANSI_ENABLED, folded.isAnsi)
@@ -52,7 +55,7 @@ final class KeepFoldedWindows(session: SparkSession) extends Rule[LogicalPlan] {
       val (theirs, copies) = TimeWindowResolution.buildTimeWindowRewrite(
         folded.windows.asSparks,
         LocalRelation(folded.child.output))
-      // From below: what takes the place of the columns is not looked into.
+      // Upwards, so that the replaced rows are not visited.
       session.sessionState.analyzer.execute(copies).transformUp {
         case _: LocalRelation => folded.child
         case node =>

@@ -2,18 +2,18 @@ package io.firesteel.panes
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-/** The panes of one key in the order of time, read from the first to the last. */
+/** Reads the panes of one key in the order of time. */
 private[panes] trait PaneCursor {
 
-  /** Whether there is a pane to be read. */
+  /** Whether there is a current pane. */
   def hasPane: Boolean
 
-  /** The number of that pane; those that follow have the same or larger ones. */
+  /** The number of the current pane. Later panes have the same or a larger number. */
   def pane: Long
 
   /** The state of its rows, valid until `advance`. */
   def state: InternalRow
 
-  /** Goes on to the next pane. */
+  /** Moves to the next pane. */
   def advance(): Unit
 }

@@ -4,20 +4,19 @@ import io.firesteel.core.decide.Decline
 import org.apache.spark.sql.catalyst.expressions.{Expression, GetStructField, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual}
 
 /**
- * The conditions between copies and aggregate, by what they are about.
+ * The conditions between the copies and the aggregate, split by the columns that they read.
  *
- * @param ofRows conditions on rows, whatever their windows
- * @param ofWindows conditions on windows, whatever their rows
+ * @param ofRows conditions that read rows only
+ * @param ofWindows conditions that read the window only
  */
 private[panes] final case class PaneFilters(ofRows: Seq[Expression], ofWindows: Seq[Expression])
 
 private[panes] object PaneFilters {
 
   /**
-   * Sorts out the conditions. Where the slide does not divide the size, Spark makes one copy too
-   * many of some rows and filters it by `time >= window.start AND time < window.end`; panes make
-   * sure of that, so those conditions are left out. One that compares rows and windows in any other
-   * way is a reason to decline.
+   * Splits the conditions. If the slide does not divide the size, Spark makes one copy too many of
+   * some rows and removes it by `time >= window.start AND time < window.end`. Panes ensure this
+   * condition, so it is dropped. Any other condition that reads both row and window declines.
    */
   def of(query: PaneQuery, time: Expression): Either[Decline, PaneFilters] = {
     val (within, others) =

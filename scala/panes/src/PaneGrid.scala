@@ -1,12 +1,12 @@
 package io.firesteel.panes
 
 /**
- * How time is cut into panes, so that every window is a run of whole panes.
+ * Divides time into panes, so that every window is a run of whole panes.
  *
- * A window begins at each multiple of `slide`; where `slide` divides `size`, it ends at one, too,
- * and a pane is as long as a slide. Otherwise windows end somewhere within a slide, all at the same
- * place, which cuts each slide into two panes. (Panes of gcd(size, slide), as Flink has them, are
- * never fewer, and can be any number more: 99 for each slide of a window of 100 s by 99 s.)
+ * A window begins at each multiple of `slide`. If `slide` divides `size`, windows also end there,
+ * and a pane is as long as a slide. Otherwise all windows end at the same offset within a slide,
+ * which divides each slide into two panes. Flink's panes are gcd(size, slide) long. They are never
+ * fewer, and can be many more: 99 panes a slide for a window of 100 s by 99 s.
  *
  * {{{
  *   size 5, slide 2     |0    |2    |4    |6        windows begin
@@ -14,15 +14,15 @@ package io.firesteel.panes
  *   panes               |0 |1 |2 |3 |4 |5 |6 ...    window 0 is panes 0 to 4
  * }}}
  *
- * Panes and windows are numbered in the order of time; times are microseconds. Sums that leave the
- * range of a LONG wrap around as those of Spark's own expressions do without ANSI mode.
+ * Panes and windows are numbered in the order of time. Times are in microseconds. LONG overflow
+ * wraps around, as it does in Spark's expressions without ANSI mode.
  *
- * @param start where window 0 begins, from 0 to `slide` - 1
+ * @param start the start of window 0, from 0 to `slide` - 1
  */
 final case class PaneGrid(size: Long, slide: Long, start: Long) {
   require(slide > 0 && size > slide && start >= 0 && start < slide, toString)
 
-  /** How far into a slide windows end. */
+  /** The offset within a slide at which windows end. */
   val rest: Long = size % slide
 
   private val panesPerSlide: Long = if (rest == 0) 1 else 2
@@ -30,7 +30,7 @@ final case class PaneGrid(size: Long, slide: Long, start: Long) {
   /** Panes of one window. */
   val panesPerWindow: Long = size / slide * panesPerSlide + (if (rest == 0) 0 else 1)
 
-  /** Whether a window that begins or ends outside the range of a LONG is one. */
+  /** Whether the result has windows whose start or end wrapped around the range of a LONG. */
   val keepsWrapped: Boolean = rest == 0
 
   /** Windows that a row belongs to, on average. */
@@ -48,13 +48,13 @@ final case class PaneGrid(size: Long, slide: Long, start: Long) {
   /** The first pane of a window. */
   def firstPaneOf(window: Long): Long = window * panesPerSlide
 
-  /** The pane behind the last one of a window. */
+  /** The pane after the last one of a window. */
   def endPaneOf(window: Long): Long = firstPaneOf(window) + panesPerWindow
 
-  /** The first window that has this pane. */
+  /** The first window that contains this pane. */
   def firstWindowOf(pane: Long): Long = Math.floorDiv(pane - panesPerWindow, panesPerSlide) + 1
 
-  /** When a window begins. */
+  /** The start of a window. */
   def startOf(window: Long): Long = start + window * slide
 
   override def toString: String = {
@@ -65,7 +65,7 @@ final case class PaneGrid(size: Long, slide: Long, start: Long) {
 
 object PaneGrid {
 
-  // With longer windows, trying times would leave the range of a LONG; 36,000 years.
+  // 36,000 years. With longer windows, the test times of WindowExpand would overflow a LONG.
   private[panes] val longest: Long = 1L << 60
 
   private val units = Seq(

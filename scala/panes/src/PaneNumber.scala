@@ -7,12 +7,13 @@ import org.apache.spark.sql.catalyst.expressions.codegen.Block.BlockHelper
 import org.apache.spark.sql.types.{DataType, LongType}
 
 /**
- * The pane of a time of type TIMESTAMP or TIMESTAMP_NTZ, by which rows are grouped.
+ * The pane of a time of type TIMESTAMP or TIMESTAMP_NTZ. Rows are grouped by it.
  *
- * With ANSI, Spark fails on a row one of whose windows leaves the range of a LONG. So for times near
- * the ends of the range its own bounds of those windows are computed first, for their error.
+ * In ANSI mode Spark fails on a row if one of its windows leaves the range of a LONG. So near the
+ * ends of the range this expression first computes Spark's bounds of those windows, which raise the
+ * error.
  *
- * @param bounds what to compute near the ends of the range; none without ANSI
+ * @param bounds the expressions to compute near the ends of the range; empty without ANSI mode
  */
 case class PaneNumber(time: Expression, grid: PaneGrid, bounds: Seq[Expression])
   extends ConditionalExpression {
@@ -29,7 +30,7 @@ case class PaneNumber(time: Expression, grid: PaneGrid, bounds: Seq[Expression])
 
   override def sql: String = s"$prettyName(${time.sql}, $grid)"
 
-  // Nothing of the bounds is worth while to compute for every row.
+  // The bounds are computed for few rows, so they take no part in common subexpressions.
   override def alwaysEvaluatedInputs: Seq[Expression] = Seq(time)
 
   override def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): PaneNumber =
@@ -47,7 +48,7 @@ case class PaneNumber(time: Expression, grid: PaneGrid, bounds: Seq[Expression])
     case _ => null
   }
 
-  // PaneGrid.paneOf, with its parameters as constants, by which the compiler divides faster.
+  // PaneGrid.paneOf with constant parameters: the JIT compiler divides faster by constants.
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val (micros, computed) = (time.genCode(ctx), bounds.map(_.genCode(ctx).code))
     val (since, slides) = (ctx.freshName("since"), ctx.freshName("slides"))

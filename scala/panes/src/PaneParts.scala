@@ -8,12 +8,12 @@ import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.firesteel.normalizeFloats
 
 /**
- * The parts of the aggregate, in terms of the rows that are copied.
+ * The parts of the aggregate, as expressions over the rows before copying.
  *
- * @param keys what it is grouped by, but for the window
- * @param functions its aggregate functions
- * @param results its output, in terms of keys, the window column and results of functions
- * @param raw columns that the functions read beside a key made of them
+ * @param keys the grouping expressions, except the window
+ * @param functions the aggregate functions
+ * @param results the output, over keys, the window column and results of functions
+ * @param raw columns that functions read although a key is computed from them
  */
 private[panes] final case class PaneParts(
     keys: Seq[NamedExpression],
@@ -37,7 +37,8 @@ private[panes] object PaneParts {
         val raw = RawColumns.of(keys, called)
         PaneParts(
           keys,
-          // Panes are added up in the order of time, and not in that of the rows.
+          // Panes are added in the order of time, not of the rows, so an intermediate sum may
+          // leave the range of its type.
           called.map(call => WideSum.of(raw.over(call))),
           results.map(withWindow(_, ofWindow.map { case (g, e) => g.toAttribute -> e }.toMap)),
           raw
@@ -54,7 +55,7 @@ private[panes] object PaneParts {
     function.aggregateFunction match {
       case _ if function.isDistinct => Some(PanesDecline.DistinctAggregate(function.sql))
       case _: DeclarativeAggregate | _: ImperativeAggregate =>
-        // Functions such as first() call themselves non-deterministic; what they read must not be.
+        // Functions such as first() report non-deterministic themselves, so check inputs only.
         if (query.readsWindow(read)) Some(PanesDecline.ReadsWindow(function.sql))
         else if (inputs.exists(!_.deterministic)) Some(PanesDecline.NonDeterministic(function.sql))
         else unknownColumn(query, read)
@@ -62,7 +63,7 @@ private[panes] object PaneParts {
     }
   }
 
-  /** Something must tell windows apart: their start or their end will do, since all are as long. */
+  /** Groups must identify windows. A start or an end does, because all windows have one length. */
   private def partOfWindow(query: PaneQuery, groups: Seq[Expression]): Option[Decline] = {
     def tellsApart(group: Expression): Boolean = group match {
       case window: Attribute => window == query.copied.attribute
@@ -76,7 +77,7 @@ private[panes] object PaneParts {
   }
 
   private def unsupported(query: PaneQuery, key: Expression): Option[Decline] = {
-    // Sessions are merged by operators of Spark's own.
+    // Spark merges session windows with operators of its own.
     val isSession = key.references.exists(_.metadata.contains(SessionWindow.marker))
     if (!key.deterministic) Some(PanesDecline.NonDeterministic(key.sql))
     else if (isSession || !RowOrdering.isOrderable(key.dataType))
@@ -87,13 +88,13 @@ private[panes] object PaneParts {
   private def unknownColumn(query: PaneQuery, expression: Expression): Option[Decline] =
     query.unknownColumns(expression).headOption.map(c => PanesDecline.UnknownWindow(c.sql))
 
-  /** `key` under the name and the id by which the results know `group`. */
+  /** `key` with the name and the id of `group`, which results refer to. */
   private def named(group: NamedExpression, key: Expression): NamedExpression = key match {
     case same: Attribute if same.exprId == group.exprId => same
     case other => Alias(other, group.name)(exprId = group.exprId)
   }
 
-  /** A result in which what the aggregate was grouped by is computed from the window. */
+  /** A result in which groups that depend on the window are computed from it. */
   private def withWindow(
       result: NamedExpression,
       groups: Map[Attribute, Expression]): NamedExpression = result match {

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.Final
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.execution.SparkPlan
 
-/** The physical plan of a query for which the room fires. */
+/** The physical plan of a query for which the rule fires. */
 private[panes] final case class PanePlan(
     query: PaneQuery,
     grid: PaneGrid,
@@ -27,13 +27,13 @@ private[panes] final case class PanePlan(
       parts.results,
       states
     )
-    // Later operators bind to columns by place: a wrong place would be a wrong answer.
+    // Later operators bind columns by position: a wrong position would be a wrong answer.
     val wanted = query.aggregate.output.map(_.exprId)
-    require(windows.output.map(_.exprId) == wanted, s"$windows does not give $wanted")
+    require(windows.output.map(_.exprId) == wanted, s"$windows does not have the columns $wanted")
     windows
   }
 
-  /** The rows of wanted windows, and the column of their time, which is computed once. */
+  /** The rows of requested windows, and the column of their time, which is computed once. */
   private def input: (LogicalPlan, Expression) = {
     val window = query.copied.attribute
     val known = query.copied.child.constraints ++ filters.ofRows

@@ -4,12 +4,12 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Join, LogicalPlan, Project, UnaryNode}
 
 /**
- * An aggregate over the copies of rows that `window()` makes, with what lies between them.
+ * An aggregate over the copies of rows that `window()` makes, and the nodes between the two.
  *
  * {{{
  *   Aggregate [k, window], ...
- *   +- Project / Filter ...      any number of them; of anything else the room keeps off
- *      +- Expand                 a row for each of its windows
+ *   +- Project / Filter ...      any number of them; any other node declines
+ *      +- Expand                 one copy of a row for each of its windows
  * }}}
  *
  * @param between the nodes between, from the lowest to the highest
@@ -28,7 +28,7 @@ private[panes] final case class PaneQuery(
 
   def expressionsBetween: Seq[Expression] = between.flatMap(_.expressions)
 
-  // What a column above each node is in terms of the rows that are copied and of the window column.
+  // Each column above a node, as an expression over the rows before copying and the window column.
   private val (columns, conditions) = {
     val start = AttributeMap(
       (copied.columns + (copied.attribute -> copied.attribute)).toSeq)
@@ -43,20 +43,20 @@ private[panes] final case class PaneQuery(
     }
   }
 
-  /** The conditions that a copy satisfies, in terms of the rows and of the window column. */
+  /** The conditions that a copy satisfies, over the rows and the window column. */
   val filters: Seq[Expression] = conditions
 
-  /** An expression of the aggregate, in terms of the rows and of the window column. */
+  /** An expression of the aggregate, over the rows and the window column. */
   def inRows(expression: Expression): Expression = in(columns)(expression)
 
   def readsWindow(expression: Expression): Boolean =
     expression.references.contains(copied.attribute)
 
-  /** Whether an expression in terms of rows and window reads nothing but the window. */
+  /** Whether an expression over rows and window reads only the window. */
   def readsWindowOnly(expression: Expression): Boolean =
     expression.references.nonEmpty && expression.references.forall(_ == copied.attribute)
 
-  /** Columns that differ from copy to copy and are not the window. */
+  /** Columns, other than the window, that differ between copies of a row. */
   def unknownColumns(expression: Expression): Seq[Attribute] =
     expression.references.filterNot { a =>
       a == copied.attribute || copied.child.outputSet.contains(a)

@@ -4,9 +4,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BaseOrdering, RowOrdering, UnsafeProjection, UnsafeRow}
 
 /**
- * Rows of keys, pane and states, sorted by keys and pane, as the panes of one key after another.
+ * Reads rows of keys, pane and states, sorted by keys and pane, as panes of each key in turn.
  *
- * @param input rows that may all be the same object
+ * @param input rows; all may be the same object
  * @param columns their columns: `numKeys` keys, the pane, and the states
  */
 private[panes] final class PaneRows(
@@ -19,17 +19,17 @@ private[panes] final class PaneRows(
   private[this] val keyOf = UnsafeProjection.create(keys, columns)
   private[this] val stateOf = UnsafeProjection.create(states, columns)
 
-  // Equal in bytes is equal; collated strings may be equal in other ways.
+  // Keys with equal bytes are equal. Collated strings may be equal with different bytes.
   private[this] val order: BaseOrdering =
     RowOrdering.createNaturalAscendingOrdering(keys.map(_.dataType))
 
   private[this] var row: InternalRow = if (input.hasNext) input.next() else null
   private[this] var ofThisKey = false
 
-  /** The key whose panes are read. */
+  /** The current key. */
   var key: UnsafeRow = _
 
-  /** Goes on to the next key, when the panes of this one have been read; false if there is none. */
+  /** Moves to the next key, after all panes of this key have been read. False at the end. */
   def nextKey(): Boolean =
     if (row == null) false
     else {

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.aggregate.{AggUtils, BaseAggregateExec, HashAggregateExec}
 
 /**
- * Aggregates by key and pane, up to the states that panes are merged from.
+ * Plans the aggregation by key and pane, up to the states that windows are merged from.
  *
  * {{{
  *   MergePanes [k], pane, [sum(v)]
@@ -15,26 +15,26 @@ import org.apache.spark.sql.execution.aggregate.{AggUtils, BaseAggregateExec, Ha
  *      +- PartialPanes [k], pane, [sum(v)]
  * }}}
  *
- * Rows are clustered by key alone, since the panes of a key make up its windows together. Where
- * states are not of one size, rows are aggregated by Spark's own partial aggregate, with its ways to
- * spill; the parts of a pane come together in the sort below [[PaneWindowsExec]], so that a second
- * table of objects would be of no use.
+ * Rows are clustered by key alone, because a window needs several panes of a key. If states vary in
+ * size, Spark's own partial aggregate, which can spill, aggregates the rows. The sort below
+ * [[PaneWindowsExec]] brings the parts of a pane together, so a second table above the exchange
+ * would gain nothing.
  */
 private[panes] object PaneStates {
 
-  /** A plan that gives keys, pane and states. */
+  /** A plan whose output is keys, pane and states. */
   def plan(
       keys: Seq[NamedExpression],
       pane: NamedExpression,
       functions: Seq[AggregateExpression],
       child: SparkPlan): SparkPlan = {
     AggUtils.planAggregateWithoutDistinct(keys :+ pane, functions, Nil, child).head match {
-      // Spark hashes where every state is of one size.
+      // Spark plans a hash aggregate if all states have a fixed size.
       case _: HashAggregateExec =>
         val read = functions.flatMap(_.references).distinct
         val rows = KeyReader.project((keys :+ pane) ++ read, child)
         val (keyColumns, number) = (keys.map(_.toAttribute), pane.toAttribute)
-        // A filter is for rows: what is merged has passed it.
+        // A filter applies to rows. Merged states contain only rows that passed it.
         val merging = functions.map(_.copy(mode = PartialMerge, filter = None))
         val partial = PaneStatesExec(keyColumns, number, functions, merges = false, rows)
         PaneStatesExec(keyColumns, number, merging, merges = true, partial)

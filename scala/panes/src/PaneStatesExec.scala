@@ -14,16 +14,16 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.firesteel.countPeakMemory
 
 /**
- * Aggregates by keys and pane in a table made for panes: rows below the exchange, and states above
- * it. The output is that of Spark's aggregates, keys, pane and the states of the functions, except
- * that a key and pane may come more than once.
+ * Aggregates by keys and pane in a [[PaneTable]]: rows below the exchange, and states above it. The
+ * output is keys, pane and the states of the functions, as Spark's partial aggregate has it.
+ * Exception: the same key and pane may occur more than once.
  *
- * Memory: what Spark's memory manager grants, up to `spark.firesteel.panes.maxTaskMemory`; when it is
- * refused, everything held is sent on.
+ * Memory: the grants of Spark's memory manager, up to `spark.firesteel.panes.maxTaskMemory`. If
+ * memory is refused, the operator emits everything that it holds.
  *
- * @param pane a column of the input, as the keys are
- * @param functions whose states are of one size
- * @param merges whether the input is this operator's output
+ * @param pane a column of the input, as keys are
+ * @param functions aggregates whose states have a fixed size
+ * @param merges whether the input is states (`MergePanes`) or rows (`PartialPanes`)
  */
 case class PaneStatesExec(
     keys: Seq[Attribute],
@@ -45,7 +45,7 @@ case class PaneStatesExec(
 
   override protected def outputExpressions: Seq[NamedExpression] = keys :+ pane
 
-  // Panes of a key make up its windows together.
+  // A window needs several panes of its key.
   override def requiredChildDistribution: Seq[Distribution] = Seq(
     if (!merges) UnspecifiedDistribution
     else if (keys.isEmpty) AllTuples
@@ -59,7 +59,7 @@ case class PaneStatesExec(
   )
 
   override protected def doExecute(): RDD[InternalRow] = {
-    // Locals, so that the closure carries these values and not the whole plan.
+    // Local values, so that the closure does not serialise the whole plan.
     val (keys, pane, input) = (this.keys, this.pane, child.output)
     val (functions, merges) = (this.functions, this.merges)
     val group = keys :+ pane

@@ -5,17 +5,17 @@ import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeProjection, U
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowJoiner
 
 /**
- * The states of a task's rows by key and pane, as rows of keys, pane and state.
+ * Aggregates a task's rows by key and pane, and emits rows of keys, pane and state.
  *
- * When memory is refused, everything held is sent on and forgotten. So the same key and pane may
- * come again, which [[SlidingMerge]] takes as more rows of one pane.
+ * If memory is refused, it emits and frees everything that it holds. So the same key and pane may
+ * occur again. [[SlidingMerge]] treats such a row as another part of the pane.
  *
- * @param columns how many columns has what is taken of a row
- * @param takenOf what is taken of a row;
- * @param add puts what was taken into a state
- * @param paneAt the place of the pane in a row
- * @param keyAndPane makes a row of keys and pane out of both
- * @param output puts keys and pane before a state
+ * @param columns the number of columns of the part that `takenOf` returns
+ * @param takenOf the part of a row that `add` reads
+ * @param add adds this part to a state
+ * @param paneAt the position of the pane in a row
+ * @param keyAndPane makes a row of keys and pane
+ * @param output joins a row of keys and pane with a state
  */
 private[panes] final class PaneStatesIterator(
     input: Iterator[UnsafeRow],
@@ -47,7 +47,7 @@ private[panes] final class PaneStatesIterator(
   private[this] var isRefused = false
   private[this] var isFound = false
 
-  /** How often memory was refused. */
+  /** Number of refused requests for memory. */
   var refusals: Long = 0L
 
   override def hasNext: Boolean = {
@@ -76,7 +76,7 @@ private[panes] final class PaneStatesIterator(
       more = cursor.next()
     }
     if (!more && cursor != null) {
-      // Operators above go on, and may need the memory.
+      // Operators above still run, and may need the memory.
       forget()
       cursor = null
     }
@@ -91,7 +91,7 @@ private[panes] final class PaneStatesIterator(
     budget.releaseTo(0L)
   }
 
-  /** Reads rows, to the last or until memory is refused. */
+  /** Reads rows until the input ends or memory is refused. */
   private def take(): Unit = {
     isRefused = false
     while (!isRefused && input.hasNext) {
@@ -108,7 +108,7 @@ private[panes] final class PaneStatesIterator(
     if (isRefused) refusals += 1
   }
 
-  /** Copies the next rows, which may all be one object. */
+  /** Copies the next rows, because the input may reuse one row object. */
   private def fill(): Int = {
     var number = 0
     while (number < PaneTable.batch && input.hasNext) {
@@ -130,7 +130,7 @@ private[panes] final class PaneStatesIterator(
 private object PaneStatesIterator {
   private val groupStep = 1024
 
-  /** A row that others can be copied to. */
+  /** A row with its own bytes, to copy other rows to. */
   private def ownRow(columns: Int): UnsafeRow = {
     val row = new UnsafeRow(columns)
     row.pointTo(Array.emptyByteArray, 0)

@@ -6,26 +6,27 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 /**
- * The states of panes of many groups, found by group and pane.
+ * A hash table of pane states, with group and pane as key.
  *
- * Sixteen panes next to each other are a *run*, one cache line of state numbers. Rows mostly come to
- * panes near those of other rows, so that runs are few. Panes are asked for some at a time: the
- * table is larger than the processor's cache, and reads that do not wait for each other take a
- * fraction of the time.
+ * Sixteen consecutive panes are a *run*: one cache line of state numbers. Rows of a group mostly
+ * fall into neighbouring panes, so there are few runs. Lookups work in batches, because the table
+ * is larger than the processor's cache: reads that do not wait for each other take a fraction of
+ * the time.
  *
- * Memory: 32 to 64 bytes a run for its slots, 84 for itself, and the states, none of which moves.
+ * Memory: 32 to 64 bytes a run for its slots, 76 to 152 for the run itself, and the states. States
+ * never move.
  *
- * @param empty the state of no rows; all states are of its size
+ * @param empty the state of no rows; all states have its size
  */
 private[panes] final class PaneTable(empty: UnsafeRow) {
   import PaneTable._
 
   private[this] val stateBytes = empty.getSizeInBytes
-  private[this] val stride = math.max(8, stateBytes) // without functions a state is nothing
+  private[this] val stride = math.max(8, stateBytes) // without functions a state is empty
   private[this] val pageBits = 31 - Integer.numberOfLeadingZeros(math.max(1, pageBytes / stride))
   private[this] val inPage = (1 << pageBits) - 1
 
-  // For each run the number of its first pane / 16; and its group, shifted, + its number + 1, or 0.
+  // Two words a run: its first pane / 16; and its group << 32 | its number + 1, or 0 if free.
   private[this] var slots = new Array[Long](4 * initialRuns)
   private[this] var runs = 0
   private[this] var runAt = new Array[Int](initialRuns) // its slot
@@ -46,7 +47,10 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
   def bytes: Long =
     slots.length * 8L + runAt.length * runBytes + pagesHeld * (stride.toLong << pageBits)
 
-  /** How many bytes more the next `batch` panes take, if all are new; too many for a full table. */
+  /**
+   * The bytes that the next `batch` panes need if all are new. If the table has reached its largest
+   * size, a number that no budget grants.
+   */
   def growth: Long = {
     val ofRuns =
       if (runs + batch <= runAt.length) 0L
@@ -56,14 +60,14 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
   }
 
   /**
-   * Finds the states of panes, new ones for those that have none.
+   * Finds the states of panes, and adds an empty state for each new pane.
    *
-   * @param number how many, at most `batch`
-   * @param found where to put the number of each state
+   * @param number the number of panes, at most `batch`
+   * @param found output: the number of each state
    */
   def find(number: Int, groups: Array[Int], panes: Array[Long], found: Array[Int]): Unit = {
     makeRoom()
-    // Reads of one loop overlap; `touched` keeps the compiler from leaving out those of no use.
+    // Reads in one loop overlap. `touched` uses their values, so that the JIT keeps the reads.
     var sum = 0L
     var i = 0
     while (i < number) {
@@ -87,7 +91,7 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
     touched += sum
   }
 
-  /** The state of this number, in a row that is used again. */
+  /** The state with this number, in a reused row. */
   def stateOf(number: Int): UnsafeRow = {
     state.pointTo(
       pages(number >> pageBits),
@@ -96,22 +100,22 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
     state
   }
 
-  /** A way through the panes as they are now; it ends where the table changes. */
+  /** A cursor over all panes. It is invalid after the table changes. */
   def cursor: Cursor = new Cursor(inOrder)
 
   /**
-   * Goes through the panes, each once: group by group and in the order of panes, wherever a run's
-   * group, place and number fit a word together; that is a favour to those who sort or look up what
-   * comes out, and nothing else rests on it.
+   * Visits each pane once. The order is group, then pane, if a run's group, first pane and number
+   * fit into one word; otherwise there is no order. The order is no promise: it makes the sort and
+   * the lookups of later operators faster.
    *
-   * @param runsInOrder each with its number in the lowest `runBits`
+   * @param runsInOrder a word for each run, with the run's number in the lowest `runBits`
    */
   final class Cursor private[PaneTable] (runsInOrder: Array[Long]) {
     private[this] val mask = (1L << runBits) - 1
     private[this] var run = -1
     private[this] var place = width - 1
 
-    /** Goes on to the next pane; false when there is none. */
+    /** Moves to the next pane; false at the end. */
     def next(): Boolean = {
       do {
         place += 1
@@ -130,7 +134,7 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
     def pane: Long =
       (slots(2 * runAt(place >> widthBits)) << widthBits) + (place & (width - 1))
 
-    /** Its state, in a row that is used again. */
+    /** The state of the current pane, in a reused row. */
     def state: UnsafeRow = stateOf(states(place) - 1)
   }
 
@@ -144,7 +148,7 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
       most = math.max(most, slots(at))
       run += 1
     }
-    // Numbers of runs are those of panes without their lowest bits: a difference cannot wrap.
+    // A run's first pane is divided by 16 here, so a difference cannot overflow.
     val placeBits = bitsOf(most - least)
     val fits = runs > 0 && bitsOf(last) + placeBits + runBits < 64
     val order = new Array[Long](runs)
@@ -170,7 +174,7 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
     count = 0
   }
 
-  /** Reads the states of a run, which lie anywhere, so that these reads overlap. */
+  /** Reads all states of a run in one loop, so that the reads, which are scattered, overlap. */
   private def touchRun(first: Int): Unit = {
     var sum = 0L
     var place = first
@@ -216,7 +220,7 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
     number
   }
 
-  /** Room for `batch` new panes. */
+  /** Ensures room for `batch` new panes. */
   private def makeRoom(): Unit = {
     if (runs + batch > runAt.length) grow()
     var more = pagesFor(count + batch)
@@ -228,7 +232,7 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
     }
   }
 
-  /** Pages that are missing for so many states. */
+  /** The number of pages to add for this many states. */
   private def pagesFor(states: Int): Int =
     math.max(0, ((states + inPage) >> pageBits) - pagesHeld)
 
@@ -254,20 +258,20 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
 
 private[panes] object PaneTable {
 
-  /** Most panes to be asked for at a time. */
+  /** The largest number of panes in one lookup. */
   val batch = 64
 
   private val widthBits = 4
   private val width = 1 << widthBits
   private val initialRuns = 2 * batch
-  private val runBytes = 4L + 4L * width + 8L // its slot, its panes, its word in a cursor
+  private val runBytes = 4L + 4L * width + 8L // its slot, its state numbers, its word in a cursor
   private val runBits = 26
-  private val mostRuns = 1 << runBits // of which each has `width` numbers in an array
+  private val mostRuns = 1 << runBits // the array of state numbers has `width` for each
   private val pageBytes = 1 << 18
 
   private def bitsOf(number: Long): Int = 64 - java.lang.Long.numberOfLeadingZeros(number)
 
-  /** Fibonacci hashing: the upper half of a product is mixed by every bit of its factors. */
+  /** Fibonacci hashing: every bit of the factors affects the upper half of the product. */
   private def hash(group: Int, first: Long): Int = {
     val product = (first * 0x9e3779b97f4a7c15L + group) * 0xbf58476d1ce4e5b9L
     (product >>> 32).toInt

@@ -14,15 +14,16 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.firesteel.countPeakMemory
 
 /**
- * Builds windows from panes.
+ * Merges panes into windows.
  *
- * It asks its input, rows of keys, pane and states, to be clustered by key and sorted by key and
- * pane; sorting, which can spill, is Spark's. A task then holds the panes of one window of one key.
+ * The input is rows of keys, pane and states, clustered by key and sorted by key and pane. The sort
+ * is Spark's, and can spill. Memory: the panes of one window of one key, and merged states of them,
+ * see [[SlidingMerge]].
  *
  * @param functions the aggregates, in mode `Final`; their states follow the pane in the input
  * @param window the window column
  * @param wanted a condition on the window column
- * @param resultExpressions the output, in terms of keys, window and results of functions
+ * @param resultExpressions the output, over keys, window and results of functions
  */
 case class PaneWindowsExec(
     keys: Seq[Attribute],
@@ -42,13 +43,13 @@ case class PaneWindowsExec(
 
   override def output: Seq[Attribute] = resultExpressions.map(_.toAttribute)
 
-  // Buffers are Spark's names for states; what they are read from is the input's columns, by place.
+  // Functions name their buffer attributes; their values are input columns, bound by position.
   override def producedAttributes: AttributeSet =
     AttributeSet(window +: functions.map(_.resultAttribute)) ++
       AttributeSet(functions.flatMap(_.aggregateFunction.aggBufferAttributes)) ++
       AttributeSet(resultExpressions.map(_.toAttribute).filterNot(child.outputSet.contains))
 
-  /** A pane is in so many windows. */
+  /** The number of windows that contain a pane. */
   override def growth: Int = math.ceil(grid.overlap).toInt
 
   override def requiredChildDistribution: Seq[Distribution] =
@@ -59,7 +60,7 @@ case class PaneWindowsExec(
 
   override protected def outputExpressions: Seq[NamedExpression] = resultExpressions
 
-  // The panes themselves are gone.
+  // The output has no pane column.
   override protected def orderingExpressions: Seq[SortOrder] =
     keys.map(SortOrder(_, Ascending))
 
@@ -67,12 +68,12 @@ case class PaneWindowsExec(
     "numInputRows" -> SQLMetrics.createMetric(sparkContext, "number of panes"),
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
     "numTasksAnew" ->
-      SQLMetrics.createMetric(sparkContext, "tasks that merged windows anew from panes"),
+      SQLMetrics.createMetric(sparkContext, "tasks that merge each window from its panes"),
     "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory")
   )
 
   override protected def doExecute(): RDD[InternalRow] = {
-    // Locals, so that the closure carries these values and not the whole plan.
+    // Local values, so that the closure does not serialise the whole plan.
     val (in, grid, numKeys, functions) = (child.output, this.grid, keys.length, this.functions)
     val (window, wanted, results) = (this.window, this.wanted, resultExpressions)
     val rowColumns = keys ++ (window +: functions.map(_.resultAttribute))
@@ -91,7 +92,7 @@ case class PaneWindowsExec(
       }
       val condition = wanted.map(Predicate.create(_, Seq(window)))
       val output = UnsafeProjection.create(results, rowColumns)
-      // `rand()` and its like count by partition.
+      // Functions such as `rand()` depend on the partition's index.
       condition.foreach(_.initialize(index))
       output.initialize(index)
       new PaneWindowsIterator(
@@ -107,7 +108,7 @@ case class PaneWindowsExec(
   override def firedRule: String = PlanPanes.ruleName
 
   override def firedMessage: String =
-    s"windows of $grid built from panes: each row is read once, not once for each of its windows"
+    s"windows of $grid are merged from panes: each row is aggregated once, not once per window"
 
   override def firedValues: Map[String, String] = Map(
     "window" -> grid.toString,
@@ -128,7 +129,10 @@ case class PaneWindowsExec(
 
 private[panes] object PaneWindowsExec {
 
-  /** Only merges and evaluates: the columns that the functions once read are named, and not there. */
+  /**
+   * Aggregates that merge and evaluate states. They never update, so the columns that functions
+   * read are declared but not present in the input.
+   */
   def aggregates(functions: Seq[AggregateExpression]): MergeableAggregates =
     new MergeableAggregates(
       functions,

@@ -5,10 +5,10 @@ import org.apache.spark.sql.catalyst.expressions.{BasePredicate, JoinedRow, Spec
 import org.apache.spark.sql.types.LongType
 
 /**
- * The windows of each key, as rows.
+ * Emits the windows of each key as rows.
  *
- * @param wanted a condition on a row of one column, the window
- * @param output from keys, window and results to a row
+ * @param wanted a condition on a row with one column, the window
+ * @param output makes a row from keys, window and results
  */
 private[panes] final class PaneWindowsIterator(
     panes: PaneRows,
@@ -39,7 +39,7 @@ private[panes] final class PaneWindowsIterator(
     output(whole(group(panes.key, window), windows.results))
   }
 
-  /** Goes on to the next window, of this key or of one that follows. */
+  /** Moves to the next window, of this key or of a later one. */
   private def advance(): Boolean = {
     if (inKey) inKey = windows.next()
     while (!inKey && panes.nextKey()) inKey = windows.begin(panes)

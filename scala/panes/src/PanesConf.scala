@@ -10,7 +10,7 @@ object PanesConf {
   val ENABLED: ConfigEntry[Boolean] =
     SQLConf
       .buildConf("spark.firesteel.panes.enabled")
-      .doc("Whether aggregates over sliding windows read each row once, into a pane, and build " +
+      .doc("Whether queries over sliding windows aggregate each row once, into a pane, and merge " +
         "windows from panes, instead of copying each row into every window that it belongs to.")
       .version("0.1.0")
       .booleanConf
@@ -19,7 +19,7 @@ object PanesConf {
   val MIN_OVERLAP: ConfigEntry[Double] =
     SQLConf
       .buildConf("spark.firesteel.panes.minOverlap")
-      .doc("Windows per row, that is size / slide, from which on the room fires.")
+      .doc("Smallest number of windows per row, which is size / slide, for which the rule fires.")
       .version("0.1.0")
       .doubleConf
       .checkValue(_ >= 1, "must be at least 1")
@@ -29,9 +29,9 @@ object PanesConf {
     SQLConf
       .buildConf("spark.firesteel.panes.foldFrom")
       .doc(
-        "Windows per row from which on Spark's analyser and optimizer see one expression for all " +
-          "windows of a row, instead of one for each. Planning is then as quick for a day by a second " +
-          "as for a day by an hour.")
+        "Smallest number of windows per row for which Spark's analyser and optimizer see one " +
+          "expression for all windows of a row instead of one for each. Planning then takes as " +
+          "long for a day by a second as for a day by an hour.")
       .version("0.1.0")
       .longConf
       .checkValue(_ >= 2, "must be at least 2")
@@ -40,9 +40,9 @@ object PanesConf {
   val MAX_TASK_MEMORY: ConfigEntry[Option[Long]] =
     SQLConf
       .buildConf("spark.firesteel.panes.maxTaskMemory")
-      .doc("Bytes that panes may hold in each operator of a task, beside what Spark's memory " +
-        "manager grants. Refused, panes are sent on in parts, and a window is merged anew from " +
-        "its panes, whose number then counts.")
+      .doc("Largest number of bytes that each operator's panes hold in a task. Above it the " +
+        "operators emit panes in parts, and each window is merged from all of its panes, which " +
+        "is slower. Not set: Spark's memory manager alone is the limit.")
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
       .checkValue(_ > 0, "must be positive")

@@ -2,21 +2,31 @@ package io.firesteel.panes
 
 import io.firesteel.core.decide.{Decline, DeclineDoc}
 
-/** Why an aggregate over sliding windows is left to Spark. */
-sealed abstract class PanesDecline(reason: String, override val message: String) extends Decline {
+/**
+ * Why an aggregate over sliding windows is left to Spark.
+ *
+ * @param cure what the author of the query can do; empty if nothing
+ */
+sealed abstract class PanesDecline(
+    reason: String,
+    override val message: String,
+    val cure: String)
+  extends Decline {
   final override def code: String = s"PANES.$reason"
 }
 
 object PanesDecline {
 
   case object Streaming
-    extends PanesDecline("STREAMING", "a streaming aggregate keeps Spark's plan")
+    extends PanesDecline("STREAMING", "a streaming aggregate keeps Spark's plan", "")
 
   final case class OtherNode(node: String)
     extends PanesDecline(
       "OTHER_NODE",
-      s"$node stands between the aggregate and the window and reads rows that are copied already: " +
-        "grouping sets, several DISTINCTs, a join or a Python function"
+      s"$node is between the window and the aggregate and reads the copies of rows: grouping " +
+        "sets, several DISTINCTs, a join or a Python function",
+      "Compute a join or a Python function in a subquery below the window, and write grouping " +
+        "sets as a UNION of queries."
     ) {
     override def values: Map[String, String] = Map("node" -> node)
   }
@@ -24,14 +34,18 @@ object PanesDecline {
   final case class UnknownWindow(expression: String)
     extends PanesDecline(
       "UNKNOWN_WINDOW",
-      "the copies of a row do not have the bounds that window() gives them") {
+      "the copies of a row do not have the bounds that window() gives them",
+      "Call window() in the GROUP BY of this aggregate, over a TIMESTAMP or TIMESTAMP_NTZ column."
+    ) {
     override def values: Map[String, String] = Map("expression" -> expression)
   }
 
   final case class OverlapTooSmall(overlap: Double, min: Double)
     extends PanesDecline(
       "OVERLAP_TOO_SMALL",
-      s"size / slide = $overlap is below ${PanesConf.MIN_OVERLAP.key} = $min") {
+      s"size / slide = $overlap is below ${PanesConf.MIN_OVERLAP.key} = $min",
+      "Lower the setting, if panes are faster for this query."
+    ) {
     override def values: Map[String, String] =
       Map("overlap" -> overlap.toString, PanesConf.MIN_OVERLAP.key -> min.toString)
     override def setting: Option[String] = Some(PanesConf.MIN_OVERLAP.key)
@@ -41,7 +55,9 @@ object PanesDecline {
     extends PanesDecline(
       "START_MAY_WRAP",
       "without ANSI mode, a start other than 0 moves the windows of times near the ends of the " +
-        "range of a LONG") {
+        "range of a LONG",
+      "Set spark.sql.ansi.enabled to true, or use a start of 0."
+    ) {
     override def values: Map[String, String] = Map("start" -> start)
     override def setting: Option[String] = Some("spark.sql.ansi.enabled")
   }
@@ -49,31 +65,43 @@ object PanesDecline {
   final case class DistinctAggregate(function: String)
     extends PanesDecline(
       "DISTINCT",
-      "the distinct values of a window are not those of its panes put together") {
+      "the number of distinct values of a window is not the sum of those of its panes",
+      "Use approx_count_distinct, if an estimate is enough.") {
     override def values: Map[String, String] = Map("function" -> function)
   }
 
   final case class NotMergeable(function: String)
-    extends PanesDecline("NOT_MERGEABLE", s"$function has no partial states that can be merged") {
+    extends PanesDecline(
+      "NOT_MERGEABLE",
+      s"$function has no partial states that can be merged",
+      "Use a built-in aggregate, or write the aggregate in Scala or Java.") {
     override def values: Map[String, String] = Map("function" -> function)
   }
 
   final case class ReadsWindow(expression: String)
-    extends PanesDecline("READS_WINDOW", "an aggregate function reads the window column") {
+    extends PanesDecline(
+      "READS_WINDOW",
+      "an aggregate function reads the window column",
+      "Compute the expression of the window in the SELECT list, outside of the function.") {
     override def values: Map[String, String] = Map("expression" -> expression)
   }
 
   final case class FilterBetween(condition: String)
     extends PanesDecline(
       "FILTER_BETWEEN",
-      "a filter compares a row with each window that it belongs to") {
+      "a filter compares a row with each window that contains it",
+      "If the filter keeps a fixed part of each window, ask for windows of that size instead."
+    ) {
     override def values: Map[String, String] = Map("condition" -> condition)
   }
 
   final case class MayFailElsewhere(expression: String, condition: String)
     extends PanesDecline(
       "MAY_FAIL_ELSEWHERE",
-      "an expression may fail on rows of windows that a filter takes away, unless these are a range"
+      "an expression may fail on rows of windows that the filter removes, and the filter is no " +
+        "range of windows",
+      "Compare window.start or window.end with constants, or compute the expression in a " +
+        "subquery below the window if it fails on no row."
     ) {
     override def values: Map[String, String] =
       Map("expression" -> expression, "condition" -> condition)
@@ -82,7 +110,9 @@ object PanesDecline {
   final case class PartOfWindow(expression: String)
     extends PanesDecline(
       "PART_OF_WINDOW",
-      "the aggregate is not grouped by the window itself, its start or its end") {
+      "the aggregate is not grouped by the window itself, its start or its end",
+      "Add the window, its start or its end to GROUP BY, if the result may have a row for each."
+    ) {
     override def values: Map[String, String] = Map("expression" -> expression)
   }
 
@@ -90,15 +120,18 @@ object PanesDecline {
     extends PanesDecline(
       "NON_DETERMINISTIC",
       "an expression changes from one evaluation to the next, and Spark evaluates it once for " +
-        "each window of a row") {
+        "each window of a row",
+      "Compute the expression in a table that is written first, or use a deterministic one."
+    ) {
     override def values: Map[String, String] = Map("expression" -> expression)
   }
 
   final case class OneTask(function: String, overlap: Double, cores: Int)
     extends PanesDecline(
       "ONE_TASK",
-      "without keys all windows are built in one task, and the panes of such a function are about as large " +
-        "as the rows; Spark's copies are fewer than the tasks that can work on them"
+      "without keys one task merges all windows, and the states of such a function are about as " +
+        "large as the rows; a row has fewer windows than tasks can run at a time",
+      "Add a key to GROUP BY."
     ) {
     override def values: Map[String, String] = Map(
       "function" -> function,
@@ -107,7 +140,11 @@ object PanesDecline {
   }
 
   final case class UnsupportedKey(expression: String, dataType: String)
-    extends PanesDecline("UNSUPPORTED_KEY", s"keys of type $dataType cannot be sorted") {
+    extends PanesDecline(
+      "UNSUPPORTED_KEY",
+      s"keys of type $dataType cannot be sorted, or are session windows",
+      "Group by a value that can be sorted, such as array_sort(map_entries(m)) for a map m."
+    ) {
     override def values: Map[String, String] =
       Map("expression" -> expression, "type" -> dataType)
   }
@@ -126,14 +163,19 @@ object PanesDecline {
     PartOfWindow(""),
     NonDeterministic(""),
     OneTask("", 2, 4),
-    UnsupportedKey("", "such a type"),
-    Decline.SwitchedOff("panes", PanesConf.ENABLED.key)
+    UnsupportedKey("", "such a type")
   ).map {
-    case OverlapTooSmall(_, _) =>
+    case why: OverlapTooSmall =>
       DeclineDoc(
-        "PANES.OVERLAP_TOO_SMALL",
+        why.code,
         s"size / slide is below ${PanesConf.MIN_OVERLAP.key}",
-        Some(PanesConf.MIN_OVERLAP.key))
-    case why => DeclineDoc(why.code, why.message, why.setting)
-  }
+        why.setting,
+        why.cure)
+    case why => DeclineDoc(why.code, why.message, why.setting, why.cure)
+  } :+ DeclineDoc(
+    "PANES.SWITCHED_OFF",
+    s"${PanesConf.ENABLED.key} is false",
+    Some(PanesConf.ENABLED.key),
+    s"Set ${PanesConf.ENABLED.key} and spark.firesteel.enabled to true."
+  )
 }

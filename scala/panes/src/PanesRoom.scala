@@ -3,14 +3,14 @@ package io.firesteel.panes
 import io.firesteel.core.room.Room
 import io.firesteel.core.room.Phase.{Hints, Planner, PreCBO, Resolution}
 
-/** Aggregates over sliding windows from shared panes. */
+/** Aggregates over sliding windows, merged from shared panes. */
 object PanesRoom
   extends Room(
     name = "panes",
     settings = PanesConf.all,
     declines = PanesDecline.docs,
     injections = Seq(
-      // Before Spark writes out windows.
+      // Before Spark expands windows into copies.
       Hints(session => new FoldWindows(session)),
       Resolution(_ => ResolveFoldedWindows),
       PreCBO(session => new KeepFoldedWindows(session)),

@@ -9,24 +9,27 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Plans an aggregate over sliding windows so that each row is read once, into its pane, and windows
- * are merged from panes.
+ * Plans an aggregate over sliding windows so that each row is aggregated once, into its pane, and
+ * windows are merged from panes.
  *
  * {{{
- *   Aggregate [k, window], [sum(v)]                       PaneWindows [k], 1 day by 1 hour, [sum(v)]
- *   +- Expand [window 1 of 24, ..., window 24 of 24]  =>  +- Sort [k, pane]
- *      +- child                                              +- MergePanes [k], pane, [sum(v)]
- *                                                               +- Exchange hashpartitioning(k)
- *                                                                  +- PartialPanes [k], pane, [sum(v)]
- *                                                                     +- child
+ *   Aggregate [k, window], [sum(v)]         PaneWindows [k], 1 day by 1 hour, [sum(v)]
+ *   +- Expand [24 copies of a row]      =>  +- Sort [k, pane]
+ *      +- child                                +- MergePanes [k], pane, [sum(v)]
+ *                                                 +- Exchange hashpartitioning(k)
+ *                                                    +- PartialPanes [k], pane, [sum(v)]
+ *                                                       +- child
  * }}}
  *
- * Sound because panes do not overlap and every window is a run of whole panes, see [[PaneGrid]]; and
- * because Spark's aggregates are themselves merged from partial states.
+ * The plan is right because panes do not overlap and every window is a run of whole panes, see
+ * [[PaneGrid]]. Spark merges aggregates from partial states too.
  *
- * It is a strategy and not an optimizer rule: so every rule of Spark still sees nodes of its own, an
- * `Expand` or the `Generate` of [[ResolveFoldedWindows]], and what it has moved, pruned or folded is read
- * off the plan here. Reasons to leave a query alone are the cases of [[PanesDecline]]. Flink counterpart: `SliceAssigners.HoppingSliceAssigner`.
+ * This is a strategy and not an optimizer rule. So every rule of Spark sees Spark's own nodes, an
+ * `Expand` or the `Generate` of [[ResolveFoldedWindows]], and this strategy reads the optimized
+ * plan.
+ *
+ * The cases of [[PanesDecline]] are the reasons to decline. Flink counterpart:
+ * `SliceAssigners.HoppingSliceAssigner`.
  */
 object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED) {
 
@@ -37,7 +40,7 @@ object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED)
   override protected def decide(query: PaneQuery): Either[Decline, SparkPlan] =
     planned(query).map(_.physical(planLater))
 
-  /** Why the room would leave a query alone. */
+  /** The reason why the rule would decline a query. */
   private[panes] def objection(query: PaneQuery): Option[Decline] = planned(query).left.toOption
 
   private def planned(query: PaneQuery): Either[Decline, PanePlan] =
@@ -71,7 +74,7 @@ object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED)
     if (grid.overlap < min) Some(PanesDecline.OverlapTooSmall(grid.overlap, min)) else None
   }
 
-  /** Of `collect_list` and its like a pane is as large as its rows. */
+  /** States of functions such as `collect_list` are as large as the rows of the pane. */
   private def oneTask(grid: PaneGrid, parts: PaneParts): Option[Decline] = {
     lazy val cores = SparkSession.active.sparkContext.defaultParallelism
     parts.functions
@@ -80,12 +83,15 @@ object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED)
       .map(call => PanesDecline.OneTask(call.sql, grid.overlap, cores))
   }
 
-  /** With ANSI, a time whose windows would wrap around is an error, see [[PanePlan]]. */
+  /** In ANSI mode a time whose windows would wrap around is an error, see [[PaneNumber]]. */
   private def startMayWrap(query: PaneQuery, grid: PaneGrid): Option[Decline] =
     if (grid.start == 0 || query.copied.isAnsi) None
     else Some(PanesDecline.StartMayWrap(PaneGrid.text(grid.start)))
 
-  /** Rows of unwanted windows, which Spark filters, are aggregated unless they lie out of a range. */
+  /**
+   * Spark filters the rows of unwanted windows before the aggregate. Panes filter rows by a range
+   * of time alone, so under any other condition those rows are aggregated, and must not fail.
+   */
   private def mayFailElsewhere(
       query: PaneQuery,
       grid: PaneGrid,

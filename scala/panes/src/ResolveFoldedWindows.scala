@@ -8,8 +8,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
 /**
- * Makes of a folded window what Spark makes of its own, but for its copies: a row for each window
- * comes from a generator, which says them all in one expression.
+ * Resolves a folded window as Spark resolves `window()`. Difference: a generator, one expression
+ * for all windows of a row, emits the copies.
  *
  * {{{
  *   Aggregate [k, window(ts, 1 day, 1 minute)]  =>  Aggregate [k, window]
@@ -17,8 +17,8 @@ import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
  *                                                      +- child
  * }}}
  *
- * Streams, times of other types, which Spark casts, other windows beside it and correlated subqueries
- * are Spark's.
+ * Spark's own `window()` replaces the folded window in streams, in correlated subqueries, for times
+ * of other types (which Spark casts), and if the aggregate has another window.
  */
 object ResolveFoldedWindows extends Rule[LogicalPlan] {
 
@@ -38,7 +38,7 @@ object ResolveFoldedWindows extends Rule[LogicalPlan] {
     !aggregate.isStreaming && !others && !isCorrelated(aggregate)
   }
 
-  /** Spark refuses copies of rows that a query around them decides on, and so it shall. */
+  /** Spark rejects windows over rows that depend on an outer query, and so raises its own error. */
   private def isCorrelated(aggregate: Aggregate): Boolean =
     aggregate.exists(_.expressions.exists(_.exists(_.isInstanceOf[OuterReference])))
 
@@ -48,7 +48,7 @@ object ResolveFoldedWindows extends Rule[LogicalPlan] {
   }
 
   private def generated(window: FoldedWindow, aggregate: Aggregate): LogicalPlan = {
-    // The column is Spark's own: that of windows of the same time which do not overlap.
+    // Spark's own window column, here made for tumbling windows of the same time.
     val (column, _) = TimeWindowResolution.buildTimeWindowRewrite(
       window.asSparks.copy(slideDuration = window.size, startTime = 0),
       aggregate.child)
@@ -59,7 +59,7 @@ object ResolveFoldedWindows extends Rule[LogicalPlan] {
       window.start,
       SQLConf.get.ansiEnabled)
     val rows = Generate(windows, Nil, outer = false, None, Seq(column), aggregate.child)
-    // Rows without a time have no window. Said so, it goes down to the source, as Spark's own does.
+    // Rows without a time have no window. Spark can push this filter to the source, like its own.
     val timed = if (window.time.nullable) Filter(IsNotNull(window.time), rows) else rows
     aggregate
       .transformExpressions { case _: FoldedWindow => column }

@@ -7,30 +7,32 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * Merges the panes of a window that moves on: panes are added behind and dropped in front.
+ * Merges the panes of a sliding window: new panes are added at the end, old panes are dropped at
+ * the front.
  *
- * Two stacks. Newer panes are merged into one buffer as they come. Older ones have been merged from
- * the newest of them back to the oldest, and each of these steps was kept; so what remains when the
- * oldest is dropped is there already. A window is then one step of the older and the buffer of the
- * newer. When the older are used up, the newer become the older. Each pane is merged at most three
- * times, however many windows it belongs to, and always in the order of time. Nothing is
- * subtracted, so floating-point sums do not drift, and every function that can merge will do.
+ * It is a queue of two stacks. Newer panes are merged into one buffer when they are added. Older
+ * panes were merged from the newest back to the oldest, and the state of each step was kept. So
+ * after the oldest pane is dropped, the merged state of the rest is already known. A window is one
+ * step of the older panes merged with the buffer of the newer ones. When no older pane is left, the
+ * newer ones become the older ones. Each pane is merged at most three times, for any number of
+ * windows, and always in the order of time. Nothing is subtracted, so floating-point sums do not
+ * drift, and every function that can merge states works.
  *
- * Some states grow when they are merged (`collect_list`): the kept steps would be many times as
- * large as the panes. This is found out at the first attempt, and from then on each window is merged
- * anew from its panes; that is as much work as writing down its answer.
+ * Some states grow when they are merged (`collect_list`), and the kept steps would be many times as
+ * large as the panes. The first attempt to keep steps detects this. From then on each window is
+ * merged from all of its panes, which is as much work as writing the result.
  *
- * Memory: the panes of one window, which every window needs, and the kept steps, for which `budget`
- * is asked; when it refuses, windows are merged anew as well.
+ * Memory: the panes of one window, which are always needed, and the kept steps, which `budget`
+ * grants. If it refuses, each window is merged from all of its panes too.
  */
 private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget: MemoryBudget) {
   import SlidingMerge._
 
-  // From old to new: steps, each with the merged state of its pane and all that follow in it.
+  // Steps, the oldest first. Each has the merged state of its pane and of all later panes in it.
   private[this] val older = new ArrayDeque[Pane]
   private[this] val newer = new ArrayDeque[Pane]
   private[this] var newerMerged: InternalRow = _
-  private[this] var newest: InternalRow = _ // the buffer of the last pane, if it came in parts
+  private[this] var newest: InternalRow = _ // the buffer of the last pane, if it has several parts
   private[this] var bytes = 0L
   private[this] var ofWindow: InternalRow = _
   private[this] var answer: InternalRow = _
@@ -38,12 +40,12 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
   /** Whether every window is merged from its panes, without kept steps. */
   var mergesAnew: Boolean = false
 
-  /** States merged so far, for the tests of what a window costs. */
+  /** Number of merges so far. Tests check the cost of a window with it. */
   var merges: Long = 0L
 
   def isEmpty: Boolean = older.isEmpty && newer.isEmpty
 
-  /** Forgets all panes. */
+  /** Drops all panes. */
   def clear(): Unit = {
     older.clear()
     newer.clear()
@@ -54,7 +56,7 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
     budget.releaseTo(spareBytes)
   }
 
-  /** Adds a pane behind, or more rows of the last one. */
+  /** Adds a pane at the end, or another part of the last pane. */
   def add(number: Long, state: InternalRow): Unit = {
     val row = state.asInstanceOf[UnsafeRow]
     if (!newer.isEmpty && newer.peekLast().number == number) {
@@ -74,11 +76,11 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
   private def addLast(pane: Pane): Unit = {
     newer.addLast(pane)
     bytes += pane.bytes
-    // Without these panes there is no window: all that a refusal can do is to keep no steps.
+    // The window needs these panes, so a refusal cannot free them. Only steps depend on the budget.
     val _ = budget.hold(bytes)
   }
 
-  /** Writes the last pane down, when all its parts have come. */
+  /** Stores the merged state of the last pane, after its last part. */
   private def endNewest(): Unit =
     if (newest != null) {
       val parts = newer.pollLast()
@@ -98,7 +100,7 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
     }
   }
 
-  /** The results of all panes, in a row that is used again. */
+  /** The results over all panes, in a reused row. */
   def results: InternalRow = {
     if (answer == null) {
       endNewest()
@@ -114,7 +116,7 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
       newer.forEach(pane => merge(all, pane.state))
       all
     } else if (older.isEmpty) {
-      // More will be merged into it, and a user's function may use its object up.
+      // Evaluating a user's function may change its object, and later panes are merged into it.
       if (aggregates.hasObjects) bufferOf(aggregates.state(newerMerged)) else newerMerged
     } else {
       merges += 1
@@ -133,7 +135,7 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
     aggregates.merge(buffer, state)
   }
 
-  /** The state of a buffer that is not needed any more. */
+  /** The state of a buffer that is no longer used. */
   private def ownStateOf(buffer: InternalRow): UnsafeRow = {
     val state = aggregates.state(buffer)
     if (state eq buffer) state else state.copy()
@@ -145,7 +147,7 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
       answer = null
     }
 
-  /** Turns the newer panes into steps of older ones, unless these take too much memory. */
+  /** Turns the newer panes into steps of older ones, unless the steps need too much memory. */
   private def keepSteps(): Unit = {
     val (before, limit) = (bytes, bytes * maxGrowth + spareBytes)
     var after = 0L

@@ -3,13 +3,13 @@ package io.firesteel.panes
 import org.apache.spark.sql.catalyst.InternalRow
 
 /**
- * Slides a window over the panes of one key after another, and stops at every wanted window that has
+ * Slides a window over the panes of each key in turn, and stops at every requested window that has
  * rows.
  *
- * A window costs the panes that come in and go out, whatever its length; where there are no rows,
- * it jumps to the first window that has some. Panes of no wanted window are passed over.
+ * The cost of a window is the panes added and dropped, for any window length. Over a gap it jumps
+ * to the first window with rows. It skips panes that no requested window contains.
  *
- * @param isWanted whether a window of this number is asked for
+ * @param isWanted whether the window with this number is requested
  */
 private[panes] final class SlidingWindows(
     grid: PaneGrid,
@@ -18,10 +18,10 @@ private[panes] final class SlidingWindows(
 
   private[this] var panes: PaneCursor = _
 
-  /** The number of the window at which it stands. */
+  /** The number of the current window. */
   var window: Long = 0L
 
-  /** Turns to the panes of a key and goes to its first window; false when there is none. */
+  /** Starts the panes of a key and moves to its first window; false if there is none. */
   def begin(panes: PaneCursor): Boolean = {
     merge.clear()
     this.panes = panes
@@ -31,16 +31,16 @@ private[panes] final class SlidingWindows(
     }
   }
 
-  /** Goes on to the next window; false when there is none. */
+  /** Moves to the next window; false at the end. */
   def next(): Boolean = {
     window += 1
     find()
   }
 
-  /** The results of the window's rows, in a row that the next window uses again. */
+  /** The results of the window's rows, in a reused row. */
   def results: InternalRow = merge.results
 
-  /** Finds the first window from this one on. */
+  /** Moves to the first requested window with rows, from the current one on. */
   private def find(): Boolean = {
     var (found, more) = (false, true)
     while (!found && more) {

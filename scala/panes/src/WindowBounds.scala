@@ -3,10 +3,10 @@ package io.firesteel.panes
 import org.apache.spark.sql.catalyst.expressions.{Add, CaseWhen, EvalMode, Expression, LessThan, Literal, Remainder, Subtract}
 
 /**
- * When a time's windows begin and end, by the arithmetic of Spark's `window()`: near the ends of the
- * range of a LONG it matters which steps there are, and in which order.
+ * The starts and ends of a time's windows, by the arithmetic of Spark's `window()`. Near the ends
+ * of the range of a LONG, the order of the steps decides whether they overflow.
  *
- * All in microseconds.
+ * All values are in microseconds.
  */
 final private[panes] case class WindowBounds(
     size: Long,
@@ -16,7 +16,7 @@ final private[panes] case class WindowBounds(
 
   private val mode = EvalMode.fromBoolean(isAnsi)
 
-  /** The start of the window that begins `back` before the latest one of a time. */
+  /** The start of the window that begins `back` before the latest window of a time. */
   def start(micros: Expression, back: Expression): Expression = {
     val since = Remainder(Subtract(micros, Literal(offset), mode), Literal(slide), mode)
     val latest = Subtract(

@@ -4,12 +4,12 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeMap}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Statistics, UnaryNode}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 
-/** Says how many rows folded windows make of each, which Spark knows of its own copies alone. */
+/** Gives Spark the statistics of folded windows: each row has `copies` copies. */
 final private[panes] case class WindowCopies(child: LogicalPlan, copies: Long) extends UnaryNode {
 
   override def output: Seq[Attribute] = child.output
 
-  /** What is known of the columns of the rows is true of their copies. */
+  /** Column statistics of the rows, except numbers of nulls, hold for their copies. */
   override def stats: Statistics = {
     val rows = child match {
       case CopiedRows(folded: WindowGenerate) => folded.child.stats
@@ -28,7 +28,7 @@ final private[panes] case class WindowCopies(child: LogicalPlan, copies: Long) e
     copy(child = newChild)
 }
 
-/** Runs folded windows row by row, where Spark has made panes impossible since they were kept. */
+/** Plans folded windows as a generator, if a later rule of Spark made panes impossible. */
 object PlanWindowCopies extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case WindowCopies(windows, _) => Seq(planLater(windows))

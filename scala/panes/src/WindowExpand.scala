@@ -11,8 +11,8 @@ import org.apache.spark.sql.types.{LongType, TimestampNTZType, TimestampType}
  *
  * @param attribute the window column
  * @param copies the window column's value in each copy
- * @param columns the other columns, each with what it is in terms of the rows that are copied;
- *   without those that differ from copy to copy
+ * @param columns the other columns that are equal in all copies, each as an expression over the
+ *   rows
  */
 private[panes] final case class WindowExpand(
     expand: Expand,
@@ -45,9 +45,9 @@ private[panes] final case class WindowExpand(
     Seq(GetStructField(copies.last, 0), GetStructField(copies.head, 1))
 
   /**
-   * Size, slide and start, if the copies are the windows that these say. They are found by computing
-   * a row's windows and not by the shape of the expressions, which the optimizer may change; and
-   * they are tried on many times.
+   * Size, slide and start, if the copies are exactly the windows of such a grid. They are found by
+   * computing the windows of a time, because the optimizer may change the shape of the expressions.
+   * Then they are verified on many times.
    */
   override lazy val grid: Option[PaneGrid] =
     for {
@@ -64,7 +64,7 @@ private[panes] final case class WindowExpand(
       if WindowExpand.manyTimes(found).forall(agrees(found, Seq(first, last), _))
     } yield found
 
-  // Each copy's window as a function of the time's microseconds.
+  // The window of each copy, as a function of the time in microseconds.
   private lazy val windowsOfTime: Seq[Expression] = copies.map(_.transform {
     case c: PreciseTimestampConversion if c.toType == LongType =>
       BoundReference(0, LongType, nullable = false)
@@ -75,7 +75,7 @@ private[panes] final case class WindowExpand(
     (bounds.getLong(0), bounds.getLong(1))
   }
 
-  /** Whether each of these copies, given with its place, has the bounds it should have. */
+  /** Whether each of these copies, given with its index, has the bounds that the grid gives. */
   private def agrees(grid: PaneGrid, windows: Seq[(Expression, Int)], time: Long): Boolean = {
     val newest = time - Math.floorMod(time - grid.start, grid.slide)
     windows.forall { case (window, i) =>
@@ -100,8 +100,8 @@ private[panes] object WindowExpand {
   }
 
   /**
-   * Whether copies differ in this window column. Grouping sets copy rows, too, but with the window
-   * as it is, or null; and the column may be of an earlier window.
+   * Whether copies differ in this window column. Grouping sets copy rows too, but with an unchanged
+   * or null window. The column may also be the window of an earlier aggregate.
    */
   private def isWindow(column: Attribute, copies: Seq[Expression]): Boolean =
     column.metadata.contains(TimeWindow.marker) && copies.length > 1 &&
@@ -113,7 +113,7 @@ private[panes] object WindowExpand {
   private def someTimes(grid: PaneGrid): Seq[Long] =
     Seq(0L, grid.startOf(1) - 1, -1234567890123L)
 
-  /** Times at and beside the bounds of windows, and some others, before and after 1970. */
+  /** Times at and next to window bounds, and random ones, before and after 1970. */
   private def manyTimes(grid: PaneGrid): Seq[Long] = {
     val random = new scala.util.Random(grid.size ^ grid.slide)
     val bounds = for {

@@ -3,21 +3,22 @@ package io.firesteel.panes
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BinaryComparison, EqualTo, Expression, GetStructField, GreaterThan, GreaterThanOrEqual, IsNotNull, LessThan, LessThanOrEqual, Literal}
 
 /**
- * What conditions on `window.start` and `window.end` say of the rows: those of no wanted window need
- * not be read. Rows of wanted windows all stay, so the windows that remain are whole.
+ * Turns conditions on `window.start` and `window.end` into a condition on the time of rows. It
+ * drops rows that no requested window contains. All rows of requested windows stay, so these are
+ * complete.
  */
 private[panes] object WindowFilter {
 
-  /** When wanted windows begin: `from` and `to` are both included. */
+  /** The starts of requested windows: `from` and `to` are both included. */
   private final case class Starts(from: Long, to: Long) {
     def and(other: Starts): Starts = Starts(math.max(from, other.from), math.min(to, other.to))
   }
 
-  // Beyond, sums might leave the range of a LONG; there is nothing to leave out either.
+  // Beyond this bound, sums may overflow a LONG, and hardly any row could be dropped.
   private val never = Long.MaxValue / 4
   private val always = Starts(-never, never)
 
-  /** A condition on `time` that just the rows of wanted windows satisfy, if one can be told. */
+  /** A condition on `time` that all rows of requested windows satisfy, if there is one. */
   def ofTime(
       conditions: Seq[Expression],
       window: Attribute,
@@ -35,7 +36,7 @@ private[panes] object WindowFilter {
     else (lower ++ upper).reduceOption(And)
   }
 
-  /** Whether `ofTime` tells all that a condition says. Bounds are never null. */
+  /** Whether `ofTime` covers a condition completely. Bounds are never null. */
   def isRange(condition: Expression, window: Attribute, grid: PaneGrid): Boolean = condition match {
     case IsNotNull(field: GetStructField) => field.child == window
     case other => starts(other, window, grid).nonEmpty
@@ -46,7 +47,7 @@ private[panes] object WindowFilter {
       window: Attribute,
       grid: PaneGrid): Option[Starts] = {
 
-    /** The start of the window that a constant says, as its start or as its end. */
+    /** The start of the window whose start or end is a constant. */
     def constant(side: Expression, value: Expression): Option[Long] = (side, value) match {
       case (field: GetStructField, literal: Literal)
           if field.child == window && literal.value != null &&

@@ -6,10 +6,11 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.types.{LongType, StructType}
 
 /**
- * The windows of a time, the latest first, as Spark's `Expand` has them: those that the time lies in,
- * and where the slide divides the size also such as leave the range of a LONG, by error or not.
+ * The windows of a time, the latest first, exactly as Spark's `Expand` makes them. These are the
+ * windows that contain the time. If the slide divides the size, windows that leave the range of a
+ * LONG are included too: they wrap around, or raise an error in ANSI mode.
  *
- * It is there to be planned as panes. Spark runs it where that turns out to be impossible late.
+ * [[PlanPanes]] normally replaces it. Spark evaluates it if a late rule made panes impossible.
  *
  * @param time a TIMESTAMP or TIMESTAMP_NTZ
  * @param size in microseconds, as are `slide` and `start`
@@ -19,7 +20,7 @@ final case class WindowsOf(time: Expression, size: Long, slide: Long, start: Lon
   with Generator
   with CodegenFallback {
 
-  /** How many windows a time may lie in. */
+  /** The largest number of windows that contain a time. */
   def copies: Long = (size - 1) / slide + 1
 
   /** Spark's own expression of the same windows. */

@@ -2,7 +2,7 @@ package io.firesteel.panes
 
 import io.firesteel.testkit.DegenerateCalls
 
-/** Functions over sliding windows on arguments of which little is left. */
+/** Functions over sliding windows with degenerate arguments, such as constants. */
 class DegenerateArgumentsSuite extends PanesSuite {
 
   private val sources = Seq(
@@ -25,7 +25,7 @@ class DegenerateArgumentsSuite extends PanesSuite {
       }
     }
 
-  test("percentiles that Spark refuses, or ends in an error") {
+  test("percentiles that Spark rejects or that raise an error") {
     spark.sparkContext.setLogLevel("OFF")
     DegenerateCalls.refusedPercentiles("a").foreach { call =>
       assertSameOutcome(

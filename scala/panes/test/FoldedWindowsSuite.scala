@@ -12,7 +12,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.TimestampType
 import org.scalatest.Assertion
 
-/** Windows that Spark sees as one expression: which these are, and that nobody can tell. */
+/** Which windows Spark sees as one expression, and that the results do not change. */
 class FoldedWindowsSuite extends PanesSuite {
 
   override protected def beforeAll(): Unit = {
@@ -55,7 +55,7 @@ class FoldedWindowsSuite extends PanesSuite {
       "SELECT window, sum(v) FROM events GROUP BY window(ts, '1 day', '50 minutes', '-7 minutes')")
   }
 
-  test("twice in one query, with and against itself") {
+  test("twice in one query, joined with itself") {
     val by = s"SELECT k, window, sum(v) AS v FROM events GROUP BY k, $hop"
     assertFolded(s"SELECT * FROM ($by) UNION ALL SELECT * FROM ($by)")
     assertFolded(s"SELECT a.v, b.v FROM ($by) a JOIN ($by) b ON a.window = b.window AND a.k = b.k")
@@ -89,7 +89,7 @@ class FoldedWindowsSuite extends PanesSuite {
     assertSameRows(data.collect().toSeq, stock(spark.sql(sql).collect().toSeq), sql)
   }
 
-  test("few windows, calls elsewhere, grouping sets and streams stay with Spark") {
+  test("few windows, calls elsewhere, grouping sets and streams keep Spark's expressions") {
     assertNotFolded("SELECT window, sum(v) FROM events GROUP BY window(ts, '15 hours', '1 hour')")
     assertNotFolded(s"SELECT count(*) FROM (SELECT $hop AS w FROM events) GROUP BY w.start")
     assertNotFolded(s"SELECT k, sum(v) FROM events GROUP BY GROUPING SETS ((k, $hop), (k))")
@@ -120,7 +120,7 @@ class FoldedWindowsSuite extends PanesSuite {
     }
   }
 
-  test("what panes cannot do gets Spark's own copies, and its answer") {
+  test("a query that panes decline gets Spark's own copies and answer") {
     Seq(
       s"SELECT window, count(DISTINCT v) FROM events GROUP BY $hop",
       s"SELECT window, count(DISTINCT v), sum(DISTINCT k) FROM events GROUP BY $hop",
@@ -132,7 +132,7 @@ class FoldedWindowsSuite extends PanesSuite {
     }
   }
 
-  test("rows that come out of a relation in the query itself, and panes cannot do it") {
+  test("rows of a relation in the query itself, for which panes decline") {
     val pairs = "VALUES (1, 'a'), (2, 'b') AS d(k, n)"
     val times =
       "VALUES (TIMESTAMP'2026-03-01 01:00:00', 1), (TIMESTAMP'2026-03-01 02:00:00', 1) AS t(ts, v)"
@@ -145,7 +145,7 @@ class FoldedWindowsSuite extends PanesSuite {
     }
   }
 
-  test("what Spark takes out of the aggregate later gets Spark's own copies") {
+  test("an expression that Spark later moves out of the aggregate gets Spark's own copies") {
     val starts = "SELECT timestamp_seconds(id * 3600 + 1772323200) FROM range(9)"
     Seq(
       s"SELECT window, sum(v) FROM events GROUP BY $hop HAVING window.start IN ($starts)",
@@ -173,7 +173,7 @@ class FoldedWindowsSuite extends PanesSuite {
       "SELECT count(*) FROM events GROUP BY window(window(ts, '5 minutes').end, '1 day', '1 hour')")
   }
 
-  test("that a row without a time has no window goes down to the source") {
+  test("the filter for rows without a time is pushed to the source") {
     val sql =
       "SELECT window, sum(e.v) FROM range(5) o LEFT JOIN events e ON o.id = e.k GROUP BY window(e.ts, '1 day', '1 hour')"
     val joins = executionOf(spark.sql(sql)).optimizedPlan.collect { case join: Join =>
@@ -199,17 +199,17 @@ class FoldedWindowsSuite extends PanesSuite {
         "GROUP BY window(ts, '1 day', '1 second')")
     assert(Explain.of(executed(data)).fired.map(_.rule) == Seq("PlanPanes"))
     val all = data.groupBy("c").count().collect().map(row => row.getLong(0) -> row.getLong(1)).toMap
-    // Six hours apart, both are in the windows of 18 hours, and either in those of six more.
+    // Six hours apart, both are in the windows of 18 hours, and each alone in those of six more.
     assert(all == Map(2L -> 64800L, 1L -> 43200L))
   }
 
-  test("more windows of a row than an INT counts are planned") {
+  test("more windows a row than an INT can count are planned") {
     val data = spark.sql(
       "SELECT window, sum(v) FROM events GROUP BY window(ts, '1 day', '1 microsecond')")
     assert(Explain.of(executed(data)).fired.map(_.rule) == Seq("PlanPanes"))
   }
 
-  test("how many rows there will be is known to Spark") {
+  test("Spark knows the number of rows") {
     val plan =
       executionOf(spark.sql(s"SELECT window, sum(v) FROM events GROUP BY $hop")).optimizedPlan
     val Seq(copies) = plan.collect { case copies: WindowCopies => copies }: @unchecked
@@ -250,7 +250,7 @@ class FoldedWindowsSuite extends PanesSuite {
   private def literal(micros: Long): String =
     if (micros == Long.MinValue) "-9223372036854775807L - 1L" else s"${micros}L"
 
-  test("the expression says what it is") {
+  test("the expression has a readable text") {
     val windows = WindowsOf(
       BoundReference(0, TimestampType, nullable = true),
       7200000000L,

@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The arithmetic of panes, against the definition of windows. */
+/** Compares the arithmetic of panes with the definition of windows. */
 class PaneGridSuite extends AnyFunSuite {
 
   private def randomGrid(random: Random): PaneGrid = {
@@ -32,7 +32,7 @@ class PaneGridSuite extends AnyFunSuite {
     }
   }
 
-  test("panes follow the order of time, and a window has as many as it says") {
+  test("panes follow the order of time, and a window has panesPerWindow of them") {
     val random = new Random(8)
     (1 to 300).foreach { _ =>
       val grid = randomGrid(random)

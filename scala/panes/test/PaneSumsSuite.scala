@@ -2,7 +2,7 @@ package io.firesteel.panes
 
 import org.apache.spark.sql.internal.SQLConf
 
-/** Sums that leave the range of their type on the way: panes are added in the order of time. */
+/** Sums with intermediate results outside the range of their type: panes are added by time. */
 class PaneSumsSuite extends PanesSuite {
 
   private val most = Seq(

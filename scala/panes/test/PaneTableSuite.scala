@@ -8,10 +8,10 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.types.{DataType, LongType}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The table of panes against a map. */
+/** Compares the table of panes with a map. */
 class PaneTableSuite extends AnyFunSuite {
 
-  /** States of two numbers, of which the first counts and the second adds the pane up. */
+  /** States of two numbers: the first is a count, the second a sum of panes. */
   private def newTable: PaneTable =
     new PaneTable(
       UnsafeProjection.create(Array[DataType](LongType, LongType))(InternalRow(0L, 0L)).copy())

@@ -52,7 +52,7 @@ class PanesHardCasesSuite extends PanesSuite {
     }
   }
 
-  test("what stands above windows stays, whatever adaptive execution knows of the panes") {
+  test("operators above windows stay, whatever adaptive execution knows of the panes") {
     val windows =
       """SELECT window.start AS s, count(*) AS n FROM VALUES (TIMESTAMP'2026-03-01 01:30:00'),
         |(TIMESTAMP'2026-03-01 01:40:00') t(ts) GROUP BY window(ts, '3 hours', '1 hour')""".stripMargin
@@ -94,7 +94,7 @@ class PanesHardCasesSuite extends PanesSuite {
     }
   }
 
-  test("results that count by partition") {
+  test("results that depend on the partition's index") {
     val ids = spark.sql(
       """SELECT monotonically_increasing_id() AS id, k, window, count(*) FROM
         |(SELECT id % 50 AS k, timestamp_seconds(id) AS ts FROM range(1000))
@@ -111,7 +111,7 @@ class PanesHardCasesSuite extends PanesSuite {
     assert(random.map(_.getString(0)).distinct.length == random.length)
   }
 
-  test("functions read a column as it is, beside a key that is made of it") {
+  test("functions read a column unchanged if a key is computed from it") {
     spark.sql(
       """SELECT CAST(c AS DOUBLE) AS z, CAST(c AS FLOAT) AS y, named_struct('z', CAST(c AS DOUBLE)) AS st,
         |timestamp_seconds(id) AS ts FROM range(30)
@@ -128,7 +128,7 @@ class PanesHardCasesSuite extends PanesSuite {
         |GROUP BY st, window(ts, '10 seconds', '2 seconds')""".stripMargin)
   }
 
-  test("between two windows nothing is read that could fail") {
+  test("a filter between two windows reads no row that could fail") {
     val sql =
       """SELECT * FROM (SELECT window, sum(60 div v) FROM
         |(SELECT id - 5 AS v, timestamp_seconds(id * 3600) AS ts FROM range(48))
@@ -144,7 +144,7 @@ class PanesHardCasesSuite extends PanesSuite {
     }
   }
 
-  test("a map as key is declined, for it cannot be sorted, or answered right") {
+  test("a map as key is declined, because it cannot be sorted, or answered right") {
     val sql =
       """SELECT window, count(*) FROM (SELECT *, timestamp_seconds(id % 50) AS t FROM awkward)
         |GROUP BY m, window(t, '10 seconds', '2 seconds')""".stripMargin
@@ -153,7 +153,7 @@ class PanesHardCasesSuite extends PanesSuite {
   }
 
   test("every type as the input of functions") {
-    // Of texts that are equal by their collation, and of both zeros, any may be the least.
+    // The least of several texts that are equal by collation, or of both zeros, may be any of them.
     val free = Set("ci", "uni", "f", "d", "arr", "st")
     AwkwardRows.columns.filterNot(free).grouped(3).foreach { columns =>
       val calls = columns.map(c =>
@@ -205,7 +205,7 @@ class PanesHardCasesSuite extends PanesSuite {
           "'3 hours', '1 hour', '7 minutes'",
           "'3 hours', '1 hour', '-7 minutes'")
       } assertSameError("ARITHMETIC_OVERFLOW", atTheEnds(window, at))
-      // An hour on, windows fit again.
+      // One hour later, windows are in range again.
       assertFiresWithSameAnswer(atTheEnds(
         "'3 hours', '1 hour'",
         "9223372036854775807L - 14400000000L",
@@ -263,7 +263,7 @@ class PanesHardCasesSuite extends PanesSuite {
     }
   }
 
-  test("refused memory, windows are merged anew, and the plan counts such tasks") {
+  test("if memory is refused, windows are merged from all panes, and the plan counts such tasks") {
     val sql =
       """SELECT k, window, sum(v), max(v) FROM (SELECT id % 3 AS k, id AS v,
         |timestamp_seconds(id % 1000) AS t FROM range(3000))
@@ -280,7 +280,7 @@ class PanesHardCasesSuite extends PanesSuite {
     assert(counts("numInputRows") == 3000 && counts("numOutputRows") == 3 * 1099)
   }
 
-  test("what fails on rows of unwanted windows only, fails nowhere") {
+  test("an expression that fails on rows of unwanted windows alone does not fail") {
     val sql =
       """SELECT * FROM (SELECT window, sum(60 div v) FROM (
         |  SELECT timestamp_seconds(id * 600) AS t, hour(timestamp_seconds(id * 600)) AS v
@@ -309,7 +309,7 @@ class PanesHardCasesSuite extends PanesSuite {
     assert(PlanMetrics.run(data, Nil).cost.rowsShuffled == 200)
   }
 
-  test("reads no rows but those of windows that a filter wants") {
+  test("reads only the rows of windows that a filter requests") {
     val folder = Files.createTempDirectory("panes").resolve("t").toString
     spark.range(10000).selectExpr("timestamp_seconds(id) AS t").write.parquet(folder)
     val data = spark.read.parquet(folder)

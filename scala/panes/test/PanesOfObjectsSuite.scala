@@ -6,7 +6,7 @@ import org.apache.spark.sql.{Encoder, Encoders}
 import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.sql.functions.udaf
 
-/** Functions whose states are objects, as large as the rows, or used up when they are evaluated. */
+/** Functions whose states are objects, are as large as the rows, or change when evaluated. */
 class PanesOfObjectsSuite extends PanesSuite {
 
   override protected def settings: Map[String, String] = Map("spark.default.parallelism" -> "8")
@@ -18,7 +18,7 @@ class PanesOfObjectsSuite extends PanesSuite {
     val _ = spark.udf.register("three_least", udaf(PanesOfObjectsSuite.ThreeLeast))
   }
 
-  test("a user's function that uses its buffer up") {
+  test("a user's function that empties its buffer") {
     Seq("3 hours", "8 hours").foreach { size =>
       val sql =
         s"SELECT k, window, three_least(v), count(*) FROM events GROUP BY k, window(ts, '$size', '1 hour')"
@@ -27,12 +27,12 @@ class PanesOfObjectsSuite extends PanesSuite {
     }
   }
 
-  test("without keys one task does not do what many can") {
+  test("without keys, one task does not replace many") {
     def lists(size: String, key: String = "") =
       s"SELECT ${key}window, sort_array(collect_list(v)) FROM events GROUP BY ${key}window(ts, '$size', '1 hour')"
     assert(declines(lists("2 hours")) == Set("PANES.ONE_TASK"))
     assertSameAnswer(lists("2 hours"))
-    // Of more copies than tasks, and of states of one size, panes are the better way.
+    // With more windows a row than tasks, or with states of a fixed size, panes are faster.
     val sums = lists("2 hours").replace("sort_array(collect_list(v))", "sum(v)")
     Seq(lists("9 hours"), lists("2 hours", "k, "), sums).foreach { sql =>
       assert(fired(sql) == Seq("PlanPanes"), sql)
@@ -43,7 +43,7 @@ class PanesOfObjectsSuite extends PanesSuite {
 
 private object PanesOfObjectsSuite {
 
-  /** The least three numbers, taken out of the queue that they are kept in. */
+  /** The three least numbers. Evaluating it removes them from the queue that keeps them. */
   object ThreeLeast extends Aggregator[Long, mutable.PriorityQueue[Long], String] {
     override def zero: mutable.PriorityQueue[Long] = mutable.PriorityQueue.empty
 

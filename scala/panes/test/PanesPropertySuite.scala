@@ -8,7 +8,7 @@ import org.scalacheck.{Gen, Prop, Test}
 import org.scalacheck.rng.Seed
 import org.scalatest.Assertion
 
-/** Random sliding windows over random tables: Spark's answer, and always a decision. */
+/** Random sliding windows over random tables: Spark's answer, and there is always a decision. */
 class PanesPropertySuite extends PanesSuite {
 
   private val schema =
@@ -18,13 +18,13 @@ class PanesPropertySuite extends PanesSuite {
   private def orNull[T](values: Gen[T]): Gen[Any] =
     Gen.frequency[Any](1 -> Gen.const(null), 8 -> values)
 
-  // Times in clusters with gaps between them, on both sides of 1970, many at the same place.
+  // Times in clusters with gaps between them, before and after 1970, many of them equal.
   private val times: Gen[Long] = for {
     cluster <- Gen.oneOf(-1000000000L, -50L, 0L, 77L, 1000000L)
     within <- Gen.oneOf(Gen.choose(-30L, 30L), Gen.oneOf(0L, 12L, 24L))
   } yield cluster + within
 
-  // Sums of halves are exact, so the order of adding does not show.
+  // Sums of halves are exact in any order.
   private val doubles = Gen.oneOf(0.0, -0.0, 1.5, -2.5, 1024.0)
 
   private val row: Gen[Row] = for {
@@ -77,7 +77,7 @@ class PanesPropertySuite extends PanesSuite {
     "max_by(lower(ci) COLLATE UNICODE, coalesce(lower(ci), ''))"
   )
 
-  // How often a text occurs among equal ones is Spark's choice; -0.0 is grouped with 0.0.
+  // Spark may return any of several equal texts, and groups -0.0 with 0.0.
   private val keys: Map[String, String] = Map(
     "k1" -> "k1",
     "k2" -> "k2",
@@ -141,7 +141,7 @@ class PanesPropertySuite extends PanesSuite {
     SQLConf.CODEGEN_FACTORY_MODE.key -> interpreted,
     SQLConf.ANSI_ENABLED.key -> ansi,
     SQLConf.USE_OBJECT_HASH_AGG.key -> sortAggregate,
-    // Below it, most random windows would be left alone.
+    // Otherwise the rule would decline most random windows.
     PanesConf.MIN_OVERLAP.key -> 1,
     PanesConf.FOLD_FROM.key -> foldFrom
   ) ++ memory
@@ -173,8 +173,8 @@ class PanesPropertySuite extends PanesSuite {
 
   test("random windows over random tables have Spark's answer and a decision")(check(queries))
 
-  test("so they have where nothing is compiled") {
-    // Spark's own aggregate in a hash table of objects keeps collated strings without a copy.
+  test("random windows without generated code have Spark's answer and a decision") {
+    // Spark's object hash aggregate keeps collated strings without copying them.
     check(queries / 3, interpreted :+ (SQLConf.USE_OBJECT_HASH_AGG.key -> false): _*)
   }
 }

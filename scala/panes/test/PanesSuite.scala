@@ -4,7 +4,7 @@ import io.firesteel.core.CoreConf
 import io.firesteel.testkit.RoomSuite
 import org.apache.spark.sql.SparkSessionExtensions
 
-/** The room alone: its tests neither need nor see the others. */
+/** Tests of this room run without the other rooms. */
 abstract class PanesSuite extends RoomSuite {
 
   require((CoreConf.all ++ PanesConf.all).nonEmpty, "reading the settings registers them")

@@ -8,7 +8,7 @@ import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.Assertion
 
-/** Which queries are planned from panes, that their answers are Spark's, and why others are not. */
+/** For which queries the rule fires, with Spark's answers, and for which it declines and why. */
 class PlanPanesSuite extends PanesSuite {
 
   override protected def beforeAll(): Unit = {
@@ -19,7 +19,7 @@ class PlanPanesSuite extends PanesSuite {
 
   private val hop = "window(ts, '3 hours', '1 hour')"
 
-  /** Whether Spark writes out the copies that `sql` asks for, or sees one expression for all. */
+  /** Values of foldFrom: Spark sees one expression for all windows of a row, or one for each. */
   private val folds = Seq(2L, Long.MaxValue)
 
   private def assertFires(sql: String): Assertion =
@@ -57,7 +57,7 @@ class PlanPanesSuite extends PanesSuite {
       "SELECT k, window, sum(v) FROM events GROUP BY k, window(ts, '2 hours', '40 minutes', '15 minutes')",
     "a negative start, and no divisor" ->
       "SELECT k, window, sum(v) FROM events GROUP BY k, window(ts, '2 hours', '50 minutes', '-15 minutes')",
-    "360 windows for each row" -> // Spark takes long to plan 1,440
+    "360 windows for each row" -> // Spark needs long to plan 1,440
       "SELECT window, sum(v), count(*) FROM events WHERE id < 30 GROUP BY window(ts, '6 hours', '1 minute')",
     "TIMESTAMP_NTZ" ->
       "SELECT k, window, sum(v) FROM events GROUP BY k, window(ntz, '3 hours', '1 hour')",
@@ -149,18 +149,18 @@ class PlanPanesSuite extends PanesSuite {
     test(s"declines $code, case $at")(assertDeclines(code, sql))
   }
 
-  test("declines a random number that each copy of a row draws for itself") {
+  test("declines a random number, which each copy of a row draws separately") {
     val codes = declines(
       s"SELECT w, count(*) FROM (SELECT $hop AS w, rand() AS r FROM events) WHERE r > 0.5 GROUP BY w")
     assert(codes == Set("PANES.NON_DETERMINISTIC"))
   }
 
-  test("leaves tumbling windows alone, without a word") {
+  test("does not recognise tumbling windows") {
     val explained = explain("SELECT window, count(*) FROM events GROUP BY window(ts, '1 hour')")
     assert(explained.fired.isEmpty && explained.declined.isEmpty)
   }
 
-  test("off, the plan is Spark's own, and says why") {
+  test("switched off, the plan is Spark's own, and explain has the reason") {
     withConf(PanesConf.ENABLED.key -> false) {
       assertDeclines("PANES.SWITCHED_OFF", s"SELECT window, count(*) FROM events GROUP BY $hop")
     }
@@ -176,7 +176,7 @@ class PlanPanesSuite extends PanesSuite {
     assertSameRows(counted.collect().toSeq, stock(counted.collect().toSeq), "DataFrame")
   }
 
-  test("minOverlap decides from how many windows per row on it fires") {
+  test("minOverlap is the smallest number of windows per row for which it fires") {
     val sql = s"SELECT window, count(*) FROM events GROUP BY $hop"
     withConf(PanesConf.MIN_OVERLAP.key -> 3)(assertFires(sql))
     withConf(PanesConf.MIN_OVERLAP.key -> 3.5)(assertDeclines("PANES.OVERLAP_TOO_SMALL", sql))
@@ -185,7 +185,7 @@ class PlanPanesSuite extends PanesSuite {
 
 private object PlanPanesSuite {
 
-  /** Events of a few days, some at the bounds of windows, with nulls and gaps. */
+  /** Events of a few days, with nulls and gaps, some at the bounds of windows. */
   def createEvents(spark: SparkSession): Unit =
     spark
       .range(0, 2000, 1, 3)

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.LongType
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The sliding merge against the plain one: each window's rows, one by one. No session, no plan. */
+/** Compares the sliding merge with one over each window's rows. Needs no session and no plan. */
 class SlidingWindowsSuite extends AnyFunSuite {
   import SlidingWindowsSuite._
 
@@ -44,7 +44,7 @@ class SlidingWindowsSuite extends AnyFunSuite {
     numbers.flatMap { window =>
       val start = grid.startOf(window)
       val in = rows.filter { case (time, _) => start <= time && time < start + grid.size }
-      // In the order of panes; within a pane in the order of rows.
+      // In the order of panes, and within a pane in the order of rows.
       val byPane = in.sortBy { case (time, _) => grid.paneOf(time) }.map(_._2)
       if (in.isEmpty) None
       else Some(window -> Seq(
@@ -84,18 +84,18 @@ class SlidingWindowsSuite extends AnyFunSuite {
     check(() => new Budget(Long.MaxValue), 1)
   }
 
-  test("without memory for steps, windows are merged anew and are the same") {
+  test("without memory for steps, windows are merged from all panes, with the same results") {
     val merges = check(() => new Budget(0), 2)
     assert(merges.count(_.mergesAnew) > 100)
   }
 
-  test("a pane may come in parts") {
+  test("a pane may have several parts") {
     check(() => new Budget(Long.MaxValue), 3, part = 1)
     val merges = check(() => new Budget(0), 4, part = 2)
     assert(merges.count(_.mergesAnew) > 100)
   }
 
-  test("parts of a pane are held as one") {
+  test("parts of a pane are kept as one") {
     val aggregates = new MergeableAggregates(Seq(expression(Sum(column))), Seq(column))
     val held = new Budget(Long.MaxValue)
     val rows = Seq.fill(10000)(0L -> 1L)
@@ -117,7 +117,7 @@ class SlidingWindowsSuite extends AnyFunSuite {
     assert(merge.results.getArray(0).numElements() == 3000)
   }
 
-  test("a window costs a few merges, however many panes it has") {
+  test("a window costs a few merges, for any number of panes") {
     def mergesPerWindow(size: Long): Double = {
       val aggregates = new MergeableAggregates(Seq(expression(Sum(column))), Seq(column))
       val merge = new SlidingMerge(aggregates, new Budget(Long.MaxValue))
@@ -133,7 +133,7 @@ class SlidingWindowsSuite extends AnyFunSuite {
     assert(mergesPerWindow(5000) < 4)
   }
 
-  test("jumps over an empty stretch, however long") {
+  test("jumps over an empty gap of any length") {
     val aggregates = newAggregates()
     val merge = new SlidingMerge(aggregates, new Budget(Long.MaxValue))
     val far = Long.MaxValue / 2
@@ -162,7 +162,7 @@ private object SlidingWindowsSuite {
   def newAggregates(): MergeableAggregates =
     new MergeableAggregates(functions.map(expression), Seq(column))
 
-  /** Grants so many bytes. */
+  /** Grants this number of bytes. */
   final class Budget(limit: Long) extends MemoryBudget {
     private var most = 0L
     override def hold(total: Long): Boolean = {
@@ -173,7 +173,7 @@ private object SlidingWindowsSuite {
     override def peak: Long = most
   }
 
-  /** Rows as panes with their states, each in parts of so many rows. */
+  /** Makes panes with states from rows, each pane in parts of this number of rows. */
   final class Panes(
       grid: PaneGrid,
       rows: Seq[(Long, Long)],

@@ -9,12 +9,12 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression,
 import org.apache.spark.sql.types.{DataType, Decimal, DecimalType, LongType}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The sums of panes, on rows alone: exact in any order, and of the final range. */
+/** Sums of panes without a plan: exact in any order, with a range check at the end. */
 class WideSumSuite extends AnyFunSuite {
 
   private val (random, widest) = (new Random(3), BigInt(10).pow(38) - 1)
 
-  /** Near the ends of the range, and some small ones. */
+  /** Numbers near the ends of the range, and some small ones. */
   private def values(least: BigInt, most: BigInt): Seq[Option[BigInt]] =
     Seq.fill(random.nextInt(12)) {
       val end = if (random.nextBoolean()) least else most
@@ -25,7 +25,7 @@ class WideSumSuite extends AnyFunSuite {
       }
     }
 
-  /** Some values in each of some states, which are merged. */
+  /** Adds values to several states, and merges the states. */
   private def sumOf(dataType: DataType, mode: EvalMode.Value, parts: Seq[Seq[Any]]): Try[Any] = {
     val column = AttributeReference("v", dataType)()
     val call = WideSum.of(
@@ -63,12 +63,12 @@ class WideSumSuite extends AnyFunSuite {
     check(LongType, Long.MinValue, Long.MaxValue)(_.toLong)
   }
 
-  test("so is a sum of decimals of 38 digits, and a whole number with a scale") {
+  test("a sum of decimals of 38 digits, and of whole numbers with a scale, is exact if it fits") {
     check(DecimalType(38, 0), -widest, widest)(n => Decimal(BigDecimal(n), 38, 0))
     check(DecimalType(38, 3), -widest, widest)(n => Decimal(BigDecimal(n, 3), 38, 3))
   }
 
-  test("sums that no number of rows could bring to overflow remain Spark's") {
+  test("sums that cannot overflow with any number of rows remain Spark's") {
     def isWide(dataType: DataType, mode: EvalMode.Value): Boolean =
       WideSum.mayOverflow(Sum(AttributeReference("v", dataType)(), NumericEvalContext(mode)))
     assert(!isWide(LongType, EvalMode.LEGACY))

@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 /**
  * The first rows per key of one task above the exchange, where every row of a key arrives.
  *
- * Rows go to heaps. When memory is refused the heaps are emptied into an external sorter and begin
- * anew; at the end the sorter gives all rows back in order and the bound is applied to them again.
- * When heaps drop too few rows they are only a detour: further rows go to the sorter at once.
+ * Rows enter heaps. If Spark refuses memory, the heaps empty into an external sorter and start
+ * again. At the end the sorter returns all rows in order, and the bound is applied to them again.
+ * If heaps drop too few rows to pay off, further rows go to the sorter directly.
  *
  * @param newSorter makes the sorter, called at most once
  */
@@ -41,7 +41,7 @@ private[rank] final class FinalTopN(
   /** The most bytes that the sorter held in memory. */
   def sorterMemory: Long = sorter.fold(0L)(_.peakMemory)
 
-  /** Offers a row to the heaps. False when further rows had better go to the sorter. */
+  /** Offers a row to the heaps. False when further rows should go to the sorter directly. */
   private def offer(row: UnsafeRow): Boolean = {
     verdict.seen += 1
     if (!heaps.admits(keyOf(row), prefixOf(row).getLong(0))) true
@@ -57,7 +57,7 @@ private[rank] final class FinalTopN(
   }
 
   private def moveToSorter(): Unit = {
-    val rows = heaps.read(sorted = false) // before the sorter is made: it gives memory back
+    val rows = heaps.read(sorted = false) // first, because it releases the sorter's memory
     val into = sorter.getOrElse(newSorter())
     sorter = Some(into)
     while (rows.advance()) into.add(rows.row)

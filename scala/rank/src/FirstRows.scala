@@ -3,10 +3,11 @@ package io.firesteel.rank
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * `ROW_NUMBER() <= limit`: a binary heap whose top is the worst row kept; with a limit of 1, one row.
+ * `ROW_NUMBER() <= limit`: a binary heap whose top is the worst row kept; with a limit of 1, one
+ * row.
  *
- * Memory: `limit` rows per key. Cost of an offer: O(log limit) comparisons when the row is kept, one
- * when it is not.
+ * Memory: `limit` rows per key. Cost of an offer: O(log limit) comparisons when the row is kept,
+ * one when it is not.
  */
 private[rank] class FirstRows(
     arena: RowArena,
@@ -18,7 +19,7 @@ private[rank] class FirstRows(
   def this(arena: RowArena, order: RowOrder, limit: Int) =
     this(arena, order, limit, new StoredRows(arena, linked = false))
 
-  /** Whether a row equal to the worst one must be offered, too. */
+  /** Whether a row equal to the worst one must be offered too. */
   protected def tiesMatter: Boolean = false
 
   override def offer(group: Long, prefix: Long, row: UnsafeRow): Int =
@@ -34,7 +35,7 @@ private[rank] class FirstRows(
   /** A row equal to the worst of a full heap. `ROW_NUMBER` may drop either of the two. */
   protected def offerTie(group: Long, row: UnsafeRow): Int = 0
 
-  /** Puts a row better than the worst in the worst one's place. */
+  /** Replaces the worst row by a better one. */
   protected def replaceWorst(group: Long, slots: Long, prefix: Long, row: UnsafeRow): Int = {
     siftDown(slots, limit, prefix, rows.replace(rowAt(slots, 0), row))
     setBar(group, bar(prefixAt(slots, 0), tiesMatter))
@@ -81,7 +82,7 @@ private[rank] class FirstRows(
   private def compareSlots(slots: Long, i: Int, j: Int): Int =
     compare(prefixAt(slots, i), rowAt(slots, i), prefixAt(slots, j), rowAt(slots, j))
 
-  /** Heap sort: the worst goes to the end, then the worst of the rest. */
+  /** Heap sort: moves the worst row to the end, then the worst of the rest. */
   override def sort(group: Long): Unit = {
     val slots = slotsOf(group)
     var last = sizeOf(group) - 1

@@ -5,11 +5,11 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 /**
  * `RANK() <= limit`: the first `limit` rows and every row equal to the last of them.
  *
- * A heap of `limit` rows, and beside it a list of the rows that tie with its worst. When the worst
- * leaves the heap, its ties stay only if the new worst is equal to it: otherwise `limit` rows are
- * better.
+ * A heap keeps `limit` rows, and a list keeps the rows that tie with its worst row. When the worst
+ * row leaves the heap, its ties stay only if the new worst row equals it. Otherwise `limit` rows
+ * are better than the ties.
  *
- * Memory: `limit` rows per key and the ties, which no number bounds; the owner watches the bytes.
+ * Memory: `limit` rows per key and the ties. The ties are unbounded, so the owner checks the bytes.
  */
 private[rank] final class FirstRowsWithTies(
     arena: RowArena,

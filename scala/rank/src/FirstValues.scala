@@ -6,10 +6,10 @@ import org.apache.spark.unsafe.Platform
 /**
  * `DENSE_RANK() <= limit`: every row whose order value is among the first `limit` distinct ones.
  *
- * A slot for each distinct value, sorted, with a list of its rows; a value is found by binary search
- * and makes room by moving slots, at most `limit` of them.
+ * Each distinct value has a slot with a list of its rows, and slots are sorted. A binary search
+ * finds a value. A new value moves at most `limit` slots.
  *
- * Memory: the rows of `limit` values per key, which no number bounds; the owner watches the bytes.
+ * Memory: the rows of `limit` values per key. They are unbounded, so the owner checks the bytes.
  */
 private[rank] final class FirstValues(
     arena: RowArena,
@@ -30,7 +30,7 @@ private[rank] final class FirstValues(
     }
   }
 
-  /** The place of the row's value, or `-(place + 1)` of where it would go. */
+  /** The index of the row's value; for a new value `-(index + 1)` of its insertion point. */
   private def search(group: Long, prefix: Long, row: UnsafeRow): Int = {
     val slots = slotsOf(group)
     var low = 0
@@ -59,7 +59,7 @@ private[rank] final class FirstValues(
     val size = sizeOf(group)
     val base = arena.base(slots)
     val from = arena.offset(slots) + at.toLong * Group.slotBytes
-    // `copyMemory` goes backwards where the two overlap this way.
+    // `copyMemory` copies backwards if source and target overlap like this.
     Platform.copyMemory(
       base,
       from,
@@ -78,7 +78,7 @@ private[rank] final class FirstValues(
     rows.releaseAll(rowAt(slotsOf(group), last))
   }
 
-  /** The values have been in order all along. */
+  /** Nothing to do: values are always in order. */
   override def sort(group: Long): Unit = ()
 
   override def read(group: Long): KeptCursor = new KeptCursor {

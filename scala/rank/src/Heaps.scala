@@ -4,15 +4,15 @@ import io.firesteel.core.rows.MemoryBudget
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * The rows kept of all keys seen so far, within a memory budget.
+ * The kept rows of all keys so far, within a memory budget.
  *
- * Offering a row takes two calls, so that a caller need not build the row of the many that are
- * not wanted: `admits(key, prefix)`, and only if that is true `add(row)`.
+ * Offering a row takes two calls: `admits(key, prefix)`, and `add(row)` if that is true. So a
+ * caller does not build the many rows that are dropped.
  *
- * The budget is asked for twice what is held, because whoever takes the rows out copies them before
- * the heaps can let go of theirs. In return all of it is given back when reading begins: a task that
- * holds more than its fair share, which shrinks as other tasks start, is granted nothing more, not
- * even a sorter's first page.
+ * The heaps reserve twice the memory that they hold, because the reader copies rows before the
+ * heaps can free theirs. They release the whole reservation when reading begins. Reason: Spark
+ * grants nothing, not even a sorter's first page, to a task above its fair share, and that share
+ * shrinks when other tasks start.
  */
 private[rank] final class Heaps(
     bound: RankBound,
@@ -40,7 +40,7 @@ private[rank] final class Heaps(
     itsPrefix <= arena.getLong(group + Group.bar)
   }
 
-  /** The same for a key that is one whole number. Ask either by rows or by numbers, not by both. */
+  /** The same for a key that is one whole number. A caller uses rows or numbers, never both. */
   def admits(number: Long, isNull: Boolean, itsPrefix: Long): Boolean = {
     group = table.groupOf(number, isNull)
     prefix = itsPrefix
@@ -48,8 +48,8 @@ private[rank] final class Heaps(
   }
 
   /**
-   * Offers the row asked about last. False when the budget refuses what is now held: the caller
-   * must then empty the heaps. The row itself is not lost: it is among those held.
+   * Offers the row that was admitted last. False when the budget refuses the memory. The row is
+   * kept in that case too, and the caller must then empty the heaps.
    */
   def add(row: UnsafeRow): Boolean = {
     rowCount += kept.offer(group, prefix, row)
@@ -62,17 +62,17 @@ private[rank] final class Heaps(
   }
 
   /**
-   * Reads every row, key by key, and gives the memory back to whoever takes them. The heaps may be
-   * offered rows again after `clear`.
+   * Reads every row, key by key, and releases the reserved memory for the reader. Call `clear`
+   * before rows are offered again.
    *
-   * @param sorted whether the rows of a key are to come in order
+   * @param sorted whether the rows of a key are read in order
    */
   def read(sorted: Boolean): HeapReader = {
     budget.releaseTo(0L)
     new HeapReader(table.firstGroup, arena, kept, order, sorted)
   }
 
-  /** Empties the heaps and gives all memory back. */
+  /** Empties the heaps and releases all memory. */
   def clear(): Unit = {
     table.clear()
     arena.clear()
@@ -94,13 +94,13 @@ private[rank] final class HeapReader(
   private[this] var cursor: KeptCursor = _
   private[this] var first = false
 
-  /** The row moved to, valid until the next move. */
+  /** The current row, valid until the next move. */
   val row: UnsafeRow = order.newPointer()
 
-  /** Whether the row moved to is the first of its key. */
+  /** Whether the current row is the first of its key. */
   def isFirst: Boolean = first
 
-  /** Whether the row moved to is equal, in order, to the one before it; only when sorted. */
+  /** Whether the current row equals the one before it in every order key; only when sorted. */
   def tie: Boolean = cursor.tie
 
   /** Moves to the next row; false at the end. */

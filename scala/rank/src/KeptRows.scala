@@ -6,8 +6,8 @@ import org.apache.spark.unsafe.Platform
 /**
  * Keeps, for each key, the rows that may still satisfy a [[RankBound]].
  *
- * What is kept of a key is always a superset of the answer among the rows offered so far, and
- * exactly the answer once all have been offered. One instance serves every key: a key's state is its
+ * The kept rows of a key always contain the answer over the rows offered so far, and are exactly
+ * the answer after all rows have been offered. One instance serves every key. A key's state is its
  * [[Group]] record in the arena.
  */
 private[rank] abstract class KeptRows(
@@ -18,7 +18,7 @@ private[rank] abstract class KeptRows(
   private[this] val left = order.newPointer()
   private[this] val right = order.newPointer()
 
-  /** Offers a row, which is copied if it is kept. Returns by how many rows more are kept. */
+  /** Offers a row and copies it if it is kept. Returns the change in the number of kept rows. */
   def offer(group: Long, prefix: Long, row: UnsafeRow): Int
 
   /** Puts the rows of a group in order. Nothing may be offered to it afterwards. */
@@ -30,7 +30,7 @@ private[rank] abstract class KeptRows(
   /** Makes `pointer` show a row that a cursor gave. */
   final def point(row: Long, pointer: UnsafeRow): Unit = rows.point(row, pointer)
 
-  /** Negative, zero or positive as the kept row `a` goes before, with or after the row `b`. */
+  /** Negative, zero or positive if the kept row `a` sorts before, with or after the row `b`. */
   protected final def compareTo(aPrefix: Long, a: Long, bPrefix: Long, b: UnsafeRow): Int =
     if (aPrefix != bPrefix) {
       if (aPrefix < bPrefix) -1 else 1
@@ -50,6 +50,9 @@ private[rank] abstract class KeptRows(
       compareTo(aPrefix, a, bPrefix, right)
     }
 
+  /**
+   * The largest prefix of a row that may be kept, if `worst` is the prefix of the worst kept row.
+   */
   protected final def bar(worst: Long, tiesMatter: Boolean): Long =
     if (!tiesMatter && order.decides(worst) && worst != Long.MinValue) worst - 1 else worst
 
@@ -76,7 +79,7 @@ private[rank] abstract class KeptRows(
   protected final def setBar(group: Long, bar: Long): Unit =
     arena.putLong(group + Group.bar, bar)
 
-  /** Makes room for one slot more. Returns the slots' address. */
+  /** Ensures room for one more slot. Returns the slots' address. */
   protected final def ensureSlot(group: Long, limit: Int): Long = {
     val size = sizeOf(group)
     val capacity = arena.getInt(group + Group.capacity)
@@ -101,22 +104,21 @@ private[rank] abstract class KeptRows(
 
 private[rank] object KeptRows {
 
-  /** How to keep the rows of every key under `bound`. */
   def of(bound: RankBound, arena: RowArena, order: RowOrder): KeptRows = bound match {
     case RankBound(RankFunction.RowNumbers, n) => new FirstRows(arena, order, n)
-    // The first distinct value is the value of rank 1.
+    // With n = 1 the two functions keep the same rows, and a heap of one is cheaper.
     case RankBound(RankFunction.DenseRanks, 1) => new FirstRowsWithTies(arena, order, 1)
     case RankBound(RankFunction.Ranks, n) => new FirstRowsWithTies(arena, order, n)
     case RankBound(RankFunction.DenseRanks, n) => new FirstValues(arena, order, n)
   }
 }
 
-/** The rows of a group, one after the other. */
+/** Iterates over the rows of a group. */
 private[rank] trait KeptCursor {
 
   /** The next row's address, or 0 at the end. */
   def next(): Long
 
-  /** After sorting: whether the row is equal, in order, to the one before it. */
+  /** After sorting: whether the row equals the one before it in every order key. */
   def tie: Boolean
 }

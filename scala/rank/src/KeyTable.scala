@@ -5,11 +5,11 @@ import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.array.ByteArrayMethods
 
 /**
- * The group record of every binary key: an open-addressing hash table into an arena.
+ * Maps every binary key to its group record: an open-addressing hash table into an arena.
  *
- * A slot is one number, the upper bits of the hash and the address, so that most probes touch one
- * cache line of the table and one of the group. Groups are linked in the order in which they came,
- * which is the order in which they lie in memory.
+ * A slot is one number: the upper bits of the hash and the address. So most probes touch one cache
+ * line of the table and one of the group. Groups are linked in the order of insertion, which is
+ * also their order in memory.
  *
  * Memory: at least a third of the slots are free, each 8 bytes.
  */
@@ -28,10 +28,10 @@ private[rank] final class KeyTable(arena: RowArena) {
   /** Bytes of the slots. */
   def bytes: Long = table.length * 8L
 
-  /** The group of the key that came first, or 0. The others follow by `Group.next`. */
+  /** The group of the first key, or 0. The others follow by `Group.next`. */
   def firstGroup: Long = first
 
-  /** The group of `key`; one that has no slots yet if the key is new. */
+  /** The group of `key`; for a new key, a group without rows. */
   def groupOf(key: UnsafeRow): Long = {
     val hash = key.hashCode()
     var at = hash & mask
@@ -55,8 +55,8 @@ private[rank] final class KeyTable(arena: RowArena) {
   }
 
   /**
-   * The group of a key that is one whole number, which needs no row to be built. A table is asked
-   * either by rows or by numbers, not by both.
+   * The group of a key that is one whole number, so that no row has to be built. A table is used
+   * with rows or with numbers, never with both.
    */
   def groupOf(number: Long, isNull: Boolean): Long = {
     val value = if (isNull) 0L else number
@@ -103,7 +103,7 @@ private[rank] final class KeyTable(arena: RowArena) {
       size.toLong)
   }
 
-  /** A new group for a key of `size` bytes, which the caller writes. */
+  /** Adds a group for a key of `size` bytes. The caller writes the key. */
   private def add(hash: Int, size: Int, at: Int): Long = {
     val group = arena.allocate(Group.key + size)
     val base = arena.base(group)
@@ -141,8 +141,8 @@ private[rank] final class KeyTable(arena: RowArena) {
 private[rank] object KeyTable {
   private val initialSlots: Int = 1024
 
-  // A slot: 16 bits of the hash, 21 bits of the page, 27 bits of the place in it in steps of 8
-  // bytes. That is room for two million pages, and for pages of 1 GiB.
+  // A slot: 16 bits of the hash, 21 bits of the page, 27 bits of the offset in steps of 8 bytes.
+  // Bounds: two million pages, 1 GiB a page.
   private val placeBits = 27
   private val placeMask = (1L << placeBits) - 1
   private val pageMask = (1L << 21) - 1
@@ -158,7 +158,7 @@ private[rank] object KeyTable {
 
   private def tagOf(hash: Int): Int = hash >>> 16
 
-  /** Fibonacci hashing: the upper half of a product is mixed by every bit of the number. */
+  /** Fibonacci hashing: every bit of the number affects the upper half of the product. */
   private def hashOf(number: Long): Int = {
     val product = number * 0x9e3779b97f4a7c15L
     ((product >>> 32) ^ (product >>> 15)).toInt
@@ -166,10 +166,10 @@ private[rank] object KeyTable {
 }
 
 /**
- * The record of one key in the arena: places of its fields, in bytes.
+ * The record of one key in the arena: offsets of its fields, in bytes.
  *
- * A slot is a prefix and the address of a row. One slot lies in the record itself, so that a key
- * with one row needs no more.
+ * A slot is a prefix and the address of a row. The record contains one slot itself, so a key with
+ * one row needs no other memory for slots.
  */
 private[rank] object Group {
 
@@ -179,7 +179,7 @@ private[rank] object Group {
   /** Int: hash of the key. */
   val hash: Int = 4
 
-  /** Long: no row with a prefix above this can be kept. */
+  /** Long: a row with a prefix above this is dropped. */
   val bar: Int = 8
 
   /** Long: address of the slots. */
@@ -188,16 +188,16 @@ private[rank] object Group {
   /** Int: slots in use. */
   val size: Int = 24
 
-  /** Int: slots there are. */
+  /** Int: allocated slots. */
   val capacity: Int = 28
 
   /** The slot in the record. */
   val firstSlot: Int = 32
 
-  /** Long: the first of the rows that tie with the worst, or 0. */
+  /** Long: the first row of the list of ties with the worst row, or 0. */
   val ties: Int = 48
 
-  /** Long: the group that came next, or 0. */
+  /** Long: the group inserted next, or 0. */
   val next: Int = 56
 
   /** Where the key begins. */

@@ -2,7 +2,7 @@ package io.firesteel.rank
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** Sorts the kept rows of each key and numbers them; keys in no particular order. */
+/** Sorts the kept rows of each key and numbers them. Keys have no order. */
 private[rank] final class NumberedHeaps(heaps: Heaps) extends NumberedRows {
 
   private[this] val reader = heaps.read(sorted = true)

@@ -3,9 +3,9 @@ package io.firesteel.rank
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * The three rank functions of a row within its key, as rows come in order.
+ * Computes the three rank functions of the rows of a key, which are counted in order.
  *
- * One instance serves one key after the other.
+ * One instance serves all keys in turn.
  */
 private[rank] final class RankCounter {
   private[this] var number = 0
@@ -38,15 +38,15 @@ private[rank] final class RankCounter {
   def within(bound: RankBound): Boolean = value(bound.function) <= bound.limit
 }
 
-/** Rows in the order of their keys' places, each with its ranks in a counter. */
+/** Rows, key by key and in order within a key, each with its ranks. */
 private[rank] trait NumberedRows {
 
   /** Moves to the next row; false at the end. */
   def advance(): Boolean
 
-  /** The row moved to, valid until the next move. */
+  /** The current row, valid until the next move. */
   def row: UnsafeRow
 
-  /** The ranks of the row moved to. */
+  /** The ranks of the current row. */
   def ranks: RankCounter
 }

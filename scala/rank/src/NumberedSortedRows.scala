@@ -5,11 +5,11 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.unsafe.Platform
 
 /**
- * Numbers rows that come sorted by key and order, and leaves out those beyond the bound.
+ * Numbers rows that are sorted by key and order, and drops those beyond the bound.
  *
- * Memory: one key and one row, whatever the size of a key or of a tie.
+ * Memory: one key and one row, for groups and ties of any size.
  *
- * @param keyOf the binary key of a row, reusing its result
+ * @param keyOf the binary key of a row; it reuses its result
  */
 private[rank] final class NumberedSortedRows(
     input: Iterator[InternalRow],
@@ -37,7 +37,7 @@ private[rank] final class NumberedSortedRows(
         key.keep(itsKey)
         ranks.reset()
       }
-      // Past the bound a key has only worse rows: skip them without a comparison.
+      // Beyond the bound the rest of a key is worse: skip it without a comparison.
       if (newKey || ranks.within(bound)) {
         val tie = !newKey && order.compareRows(previous.row, row) == 0
         ranks.count(tie)
@@ -49,7 +49,7 @@ private[rank] final class NumberedSortedRows(
   }
 }
 
-/** A copy of a row, in a buffer that is used again. */
+/** A copy of a row in a reused buffer. */
 private[rank] final class KeptCopy {
   private[this] var bytes: Array[Byte] = Array.emptyByteArray
   var row: UnsafeRow = _

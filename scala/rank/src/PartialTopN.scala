@@ -5,16 +5,16 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 /**
  * The first rows per key of one task below the exchange.
  *
- * Being partial, it may hand over more rows than it must, never fewer. So when memory is refused it
- * empties its heaps downstream and begins anew, and when its heaps drop too few rows it steps aside
- * for good: every further row passes through untouched.
+ * It may emit more rows than the answer has, but never fewer. If Spark refuses memory, it emits the
+ * kept rows and starts with empty heaps. If its heaps drop too few rows, it stops collecting: all
+ * further rows pass through unchanged.
  *
- * Generated code calls it row by row, and builds a row only when it is wanted:
+ * Generated code calls it for each row, and builds a row only if it is admitted:
  * {{{
  *   if (!accepting || admits(key, prefix)) { out = take(row); if (out != null) emit(out) }
  * }}}
- * It reads `hasNext`/`next` whenever the consumer has room, and at the end of the input after
- * `finish`.
+ * It reads `hasNext` and `next` when the consumer has room, and after `finish` at the end of the
+ * input.
  */
 final class PartialTopN private[rank] (
     heaps: Heaps,
@@ -29,9 +29,9 @@ final class PartialTopN private[rank] (
   private[this] var handed = 0L
 
   private[this] var reader: HeapReader = _
-  private[this] var ready = false // whether the reader stands on a row not yet handed over
+  private[this] var ready = false // whether the reader's current row has not been emitted yet
 
-  /** Whether rows are being collected; if not, they pass through. */
+  /** Whether rows are collected; otherwise they pass through. */
   def accepting: Boolean = collecting
 
   /** Whether the row with this key and prefix may have to be kept. */
@@ -40,13 +40,13 @@ final class PartialTopN private[rank] (
     heaps.admits(key, prefix)
   }
 
-  /** The same for a key that is one whole number. Ask either by rows or by numbers, not by both. */
+  /** The same for a key that is one whole number. A caller uses rows or numbers, never both. */
   def admits(number: Long, isNull: Boolean, prefix: Long): Boolean = {
     verdict.seen += 1
     heaps.admits(number, isNull, prefix)
   }
 
-  /** Takes a row that was admitted. Returns it when it has to go downstream now, else `null`. */
+  /** Takes an admitted row. Returns the row if the caller must emit it now, otherwise `null`. */
   def take(row: UnsafeRow): UnsafeRow =
     if (collecting) {
       if (!heaps.add(row)) flush()
@@ -57,10 +57,10 @@ final class PartialTopN private[rank] (
       row
     }
 
-  /** Ends the input: what is kept is to be read. */
+  /** Ends the input. The kept rows are then ready to be read. */
   def finish(): Unit = if (collecting) handOver()
 
-  /** Whether kept rows wait to be handed over. Once none does, rows are collected again. */
+  /** Whether a kept row is ready to be emitted. After the last one, rows are collected again. */
   def hasNext: Boolean = {
     if (reader != null && !ready) {
       ready = reader.advance()
@@ -80,16 +80,16 @@ final class PartialTopN private[rank] (
     reader.row
   }
 
-  /** Rows that came in. */
+  /** Rows read. */
   def inputRows: Long = seenBefore + verdict.seen + passed
 
-  /** Rows that went downstream. */
+  /** Rows emitted. */
   def outputRows: Long = handed + passed
 
-  /** Rows handed over early because memory was refused. */
+  /** Rows emitted early because memory was refused. */
   def flushedRows: Long = flushed
 
-  /** Whether it has stepped aside. */
+  /** Whether it has stopped collecting, so that rows pass through. */
   def steppedAside: Boolean = aside
 
   private def stepAside(): Unit = {

@@ -15,13 +15,13 @@ import org.apache.spark.sql.types.{ByteType, DataType, DateType, IntegerType, Lo
 /**
  * Keeps the first rows per key of each task, so that few rows are shuffled.
  *
- * Its answer is a superset of the rows that satisfy `bound`; [[TopNExec]] above the exchange makes
- * it exact.
+ * Its output contains all rows that satisfy `bound`, and may contain more. [[TopNExec]] above the
+ * exchange makes the answer exact.
  *
- * In generated code a row that is not kept is never built: only its key columns and order columns
- * are read from the child.
+ * Generated code does not build a row that its prefix excludes. It reads only the key and order
+ * columns of such a row from the child.
  *
- * Memory: what Spark's memory manager grants; when it refuses, the rows kept go downstream.
+ * Memory: the grants of Spark's memory manager. If it refuses, the operator emits the kept rows.
  */
 case class PartialTopNExec(
     partitionBy: Seq[Expression],
@@ -44,14 +44,15 @@ case class PartialTopNExec(
   override lazy val metrics: Map[String, SQLMetric] = Map(
     "numInputRows" -> SQLMetrics.createMetric(sparkContext, "number of input rows"),
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
-    "numFlushedRows" -> SQLMetrics.createMetric(sparkContext, "rows handed over for memory"),
-    "numTasksAside" -> SQLMetrics.createMetric(sparkContext, "tasks that stepped aside"),
+    "numFlushedRows" ->
+      SQLMetrics.createMetric(sparkContext, "rows emitted early for lack of memory"),
+    "numTasksAside" -> SQLMetrics.createMetric(sparkContext, "tasks that pass rows through"),
     "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory")
   )
 
   private lazy val limits = TopNLimits.of(conf)
 
-  // Sorted input is only counted; that path has no generated code.
+  // Sorted input only needs counting, and that path has no generated code.
   override def supportCodegen: Boolean = !sortedInput
 
   override protected def doExecute(): RDD[InternalRow] = {
@@ -74,7 +75,7 @@ case class PartialTopNExec(
     }
   }
 
-  /** How a task gets its heaps; called by generated code, too. */
+  /** The factory of a task's heaps. Generated code calls it too. */
   def newStart(): PartialTopNStart =
     PartialTopNStart(
       keys,
@@ -88,7 +89,7 @@ case class PartialTopNExec(
 
   override def inputRDDs(): Seq[RDD[InternalRow]] = child.asInstanceOf[CodegenSupport].inputRDDs()
 
-  // Only these are read of every row; the others when a row is kept.
+  // Read for every row. The other columns are read only for an admitted row.
   override def usedInputs: AttributeSet = AttributeSet(partitionBy ++ orderBy)
 
   @transient private var topN: String = _
@@ -115,8 +116,8 @@ case class PartialTopNExec(
        |    $allDone = true;
        |  } else {
        |    ${child.asInstanceOf[CodegenSupport].produce(ctx, this)}
-       |    // A child may have stopped for lack of room and returned only from its own method, as
-       |    // the methods that Union makes for its children do.
+       |    // A child may stop for lack of room and return only from its own method. The methods
+       |    // that Union generates for its children do so.
        |    if (shouldStop()) return;
        |    $inputDone = true;
        |    $topN.finish();
@@ -151,7 +152,9 @@ case class PartialTopNExec(
      """.stripMargin
   }
 
-  /** Code that gives the key: as a number where it is one (any, for no key), else as a binary row. */
+  /**
+   * Code of the key: a number if the key is one, a constant without keys, otherwise a binary row.
+   */
   private def binaryKey(ctx: CodegenContext): (String, String) = {
     val bound = BindReferences.bindReferences(keys.binaryKeys, child.output)
     bound match {
@@ -171,7 +174,7 @@ case class PartialTopNExec(
 
 object PartialTopNExec {
 
-  /** Types whose values are numbers of up to 64 bits, equal when the numbers are. */
+  /** Types whose values are numbers of at most 64 bits and equal exactly if the numbers are. */
   private def isWholeNumber(dataType: DataType): Boolean = dataType match {
     case ByteType | ShortType | IntegerType | LongType | DateType | TimestampType |
         TimestampNTZType =>
@@ -180,7 +183,7 @@ object PartialTopNExec {
   }
 }
 
-/** Makes the heaps of a task, and counts what they did when the task ends. */
+/** Makes the heaps of a task, and updates the metrics when the task ends. */
 case class PartialTopNStart private[rank] (
     private[rank] val keys: TopNKeys,
     private[rank] val limits: TopNLimits,
@@ -206,7 +209,7 @@ case class PartialTopNStart private[rank] (
   }
 }
 
-/** [[PartialTopN]] without generated code around it. */
+/** Runs [[PartialTopN]] without generated code. */
 private[rank] final class PartialTopNIterator(
     input: Iterator[InternalRow],
     topN: PartialTopN,

@@ -10,7 +10,7 @@ import org.apache.spark.sql.firesteel.binaryKey
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Plans "the first n rows per key" as bounded heaps instead of a sort of every row.
+ * Plans the first n rows per key with bounded heaps instead of a sort of every row.
  *
  * {{{
  *   Filter (rn <= 3)                                       TopN [k], [v DESC], rn
@@ -19,14 +19,15 @@ import org.apache.spark.sql.internal.SQLConf
  *                                                                +- child
  * }}}
  *
- * Sound because the rank of a row depends only on rows ordered before it or equal to it, all of
- * which are kept when the row is. What a bound does not say (`rn >= 2`, `v > 0`) is filtered above.
+ * The plan is right because the rank of a row depends only on rows that sort before it or equal it,
+ * and all of these are kept if the row is. A filter above applies conditions that the bound does
+ * not cover (`rn >= 2`, `v > 0`).
  *
- * It is a strategy and not an optimizer rule: so every rule of Spark still sees its own window
- * (keys are normalised, empty inputs cut, columns pruned), and adaptive execution plans anew through
- * the same door.
+ * This is a strategy and not an optimizer rule. So every rule of Spark sees Spark's own window:
+ * keys are normalised, empty inputs removed, columns pruned. Adaptive execution replans with the
+ * same strategy.
  *
- * Reasons to leave a query alone are the cases of [[RankDecline]]. Flink counterpart:
+ * The cases of [[RankDecline]] are the reasons to decline. Flink counterpart:
  * `FlinkLogicalRankRule`.
  */
 object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
@@ -61,11 +62,13 @@ object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
     val filtered = residual.fold(topN)(FilterExec(_, topN))
     val wanted = query.project.getOrElse(query.window.output)
     val result = if (wanted == filtered.output) filtered else ProjectExec(wanted, filtered)
-    // Later operators bind to columns by place: a wrong place would be a wrong answer.
-    require(result.output.map(_.exprId) == wanted.map(_.exprId), s"$result does not give $wanted")
+    // Later operators bind columns by position: a wrong position would be a wrong answer.
+    require(
+      result.output.map(_.exprId) == wanted.map(_.exprId),
+      s"$result does not have the columns $wanted")
     require(
       AttributeSet.fromAttributeSets(wanted.map(_.references)).subsetOf(filtered.outputSet),
-      s"$wanted is not to be had of $filtered")
+      s"$filtered lacks columns that $wanted reads")
     result
   }
 
@@ -74,7 +77,7 @@ object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
   private def hinted(query: RankQuery): Option[Decline] =
     query.window.hint.map(_ => RankDecline.WindowHinted)
 
-  /** Windows between ours and the filter need every row of it. */
+  /** A window between the rank and the filter reads every row. */
   private def otherWindow(query: RankQuery): Option[Decline] =
     query.above.headOption.map { window =>
       RankDecline.OtherWindowAbove(window.windowExpressions.head.children.head.sql)
@@ -90,7 +93,10 @@ object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
   private def noOrder(query: RankQuery): Option[Decline] =
     if (specification(query).nonEmpty) None else Some(RankDecline.NoOrder)
 
-  /** Also one of which Spark's optimizer has made something else, such as a sum of decimals of one of longs. */
+  /**
+   * Another function of the window. Spark's optimizer may have rewritten it: it computes a sum of
+   * decimals from a sum of longs, for example.
+   */
   private def otherFunction(query: RankQuery): Option[Decline] =
     query.window.windowExpressions.map(_.children.head).collectFirst {
       case call: WindowExpression if RankFunction.of(call.windowFunction).isEmpty =>
@@ -99,8 +105,8 @@ object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
     }
 
   /**
-   * Without keys, Spark turns a bounded `ROW_NUMBER` into a limit over a sort, by the limits that
-   * its own rule reads.
+   * Without keys, Spark turns a bounded `ROW_NUMBER` into a limit over a sort. The limits are those
+   * that Spark's rule reads.
    */
   private def takenBySpark(query: RankQuery): Option[Decline] = {
     val limits = query.ranks.collect {

@@ -3,7 +3,7 @@ package io.firesteel.rank
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeReference, EqualNullSafe, EqualTo, Expression, ExprId, GreaterThan, GreaterThanOrEqual, In, InSet, IntegerLiteral, LessThan, LessThanOrEqual, Literal, Or}
 
 /**
- * The promise `function() <= limit`, held by every row that a filter lets pass.
+ * The bound `function() <= limit`, which every row that passes a filter satisfies.
  *
  * @param limit at least 1, in rows (`ROW_NUMBER`, `RANK`) or distinct order values (`DENSE_RANK`)
  *   per key
@@ -11,12 +11,12 @@ import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeRefer
 final case class RankBound(function: RankFunction, limit: Int) {
   override def toString: String = s"$function() <= $limit"
 
-  /** Both hold: either is sound. The tighter function holds fewer rows, so it goes first. */
+  /** Both hold, so either one is sound. The tighter function keeps fewer rows. */
   private def and(other: RankBound): RankBound =
     if (function.looseness != other.function.looseness) Seq(this, other).minBy(_.function.looseness)
     else Seq(this, other).minBy(_.limit)
 
-  /** At least one holds: then so does the looser function with the larger limit. */
+  /** At least one holds, so the looser function is bounded by the larger limit. */
   private def or(other: RankBound): RankBound =
     RankBound(Seq(function, other.function).maxBy(_.looseness), limit.max(other.limit))
 }
@@ -24,10 +24,10 @@ final case class RankBound(function: RankFunction, limit: Int) {
 object RankBound {
 
   /**
-   * The bound that `condition` puts on rank columns, or `None` when it puts no constant one.
+   * The constant upper bound that `condition` sets on rank columns, if there is one.
    *
-   * Reads what Spark's own reader knows (`<=`, `<`, `=`, both operand orders) and also `IN`,
-   * `<=>` and disjunctions in which every branch is bounded.
+   * It reads the forms that Spark reads (`<=`, `<`, `=`, either operand first). It also reads `IN`,
+   * `<=>` and disjunctions with a bound in every branch.
    */
   def of(condition: Expression, ranks: Map[ExprId, RankFunction]): Option[RankBound] = {
     def known(e: Expression): Option[RankFunction] = e match {
@@ -57,7 +57,7 @@ object RankBound {
     }
   }
 
-  /** Whether `condition` says no more than `bound` does, so that it need not be checked again. */
+  /** Whether every row within `bound` satisfies `condition`, so that no filter has to check it. */
   def implies(bound: RankBound, condition: Expression, rank: Attribute): Boolean = {
     val isRank = (e: Expression) => e.semanticEquals(rank)
     condition match {
@@ -71,7 +71,7 @@ object RankBound {
     }
   }
 
-  /** The largest of some integer values; NULL matches no row. No integer at all bounds at 1. */
+  /** The largest integer. NULL matches no row. Without any integer the bound is 1. */
   private def largest(values: Seq[Any]): Option[Long] = {
     val numbers = values.collect { case n: Int => n.toLong }
     if (numbers.length + values.count(_ == null) == values.length) {

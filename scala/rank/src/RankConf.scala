@@ -10,8 +10,8 @@ object RankConf {
   val ENABLED: ConfigEntry[Boolean] =
     SQLConf
       .buildConf("spark.firesteel.rank.enabled")
-      .doc("Whether `ROW_NUMBER`, `RANK` and `DENSE_RANK` under a constant upper bound keep the " +
-        "first rows of a key in bounded heaps instead of sorting every row.")
+      .doc("Whether queries with a constant upper bound on `ROW_NUMBER`, `RANK` or `DENSE_RANK` " +
+        "keep the first rows of each key in bounded heaps instead of sorting every row.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -19,17 +19,18 @@ object RankConf {
   val MAX_LIMIT: ConfigEntry[Int] =
     SQLConf
       .buildConf("spark.firesteel.rank.maxLimit")
-      .doc("Largest n, in rows per key, for which the room fires; at most 10,000,000.")
+      .doc("Largest n, in rows per key (distinct order values for `DENSE_RANK`), for which the " +
+        "rule fires. At most 10,000,000.")
       .version("0.1.0")
       .intConf
-      // The slots of a key are one record of the arena, 16 bytes each, and a record has 1 GiB at most.
+      // A key's slots are one record of the arena, 16 bytes a slot, and a record is at most 1 GiB.
       .checkValue(n => n > 0 && n <= 10000000, "must be from 1 to 10000000")
       .createWithDefault(1000)
 
   val SAMPLE_ROWS: ConfigEntry[Int] =
     SQLConf
       .buildConf("spark.firesteel.rank.sampleRows")
-      .doc("Rows after which a task judges whether its heaps drop enough rows to be worth while.")
+      .doc("Rows after which a task decides whether its heaps drop enough rows to pay off.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")
@@ -39,9 +40,9 @@ object RankConf {
     SQLConf
       .buildConf("spark.firesteel.rank.maxNewKeys")
       .doc(
-        "Share of rows, from 0 to 1, that may still bring a new key at the end of the sample. " +
-          "Above it heaps have nothing to drop: a task below the exchange passes further rows " +
-          "through, and a task above it sorts them.")
+        "Share of rows, from 0 to 1, that may have a new key in the second half of the sample. " +
+          "Above it heaps drop nothing: a task below the exchange passes further rows through, " +
+          "and a task above it sorts them. 1: tasks always use heaps.")
       .version("0.1.0")
       .doubleConf
       .checkValue(share => share >= 0 && share <= 1, "must be from 0 to 1")
@@ -50,8 +51,9 @@ object RankConf {
   val MAX_TASK_MEMORY: ConfigEntry[Option[Long]] =
     SQLConf
       .buildConf("spark.firesteel.rank.maxTaskMemory")
-      .doc("Bytes that the heaps of one operator may ask for in one task, twice what they hold, before " +
-        "they are handed downstream or spilled, beside what Spark's memory manager grants.")
+      .doc("Largest number of bytes that one operator's heaps reserve in a task, which is twice " +
+        "what they hold. Above it the operator below the exchange emits its rows, and the one " +
+        "above it spills. Not set: Spark's memory manager alone is the limit.")
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
       .checkValue(_ > 0, "must be positive")

@@ -2,8 +2,16 @@ package io.firesteel.rank
 
 import io.firesteel.core.decide.{Decline, DeclineDoc}
 
-/** Why a filtered rank function is left to Spark. */
-sealed abstract class RankDecline(reason: String, override val message: String) extends Decline {
+/**
+ * Why a filtered rank function is left to Spark.
+ *
+ * @param cure what the author of the query can do; empty if nothing
+ */
+sealed abstract class RankDecline(
+    reason: String,
+    override val message: String,
+    val cure: String)
+  extends Decline {
   final override def code: String = s"RANK.$reason"
 }
 
@@ -12,12 +20,17 @@ object RankDecline {
   final case class NoUpperBound(condition: String)
     extends RankDecline(
       "NO_UPPER_BOUND",
-      "the filter sets no constant upper bound on a rank column in every row it keeps") {
+      "the filter does not bound a rank column from above by a constant in every row it keeps",
+      "Add a constant upper bound to the filter, such as `rn <= 100`, if the query allows one."
+    ) {
     override def values: Map[String, String] = Map("condition" -> condition)
   }
 
   final case class LimitTooLarge(limit: Int, max: Int)
-    extends RankDecline("LIMIT_TOO_LARGE", s"n = $limit exceeds ${RankConf.MAX_LIMIT.key} = $max") {
+    extends RankDecline(
+      "LIMIT_TOO_LARGE",
+      s"n = $limit exceeds ${RankConf.MAX_LIMIT.key} = $max",
+      "Raise the setting if a task has memory for n rows of each of its keys.") {
     override def values: Map[String, String] =
       Map("n" -> limit.toString, RankConf.MAX_LIMIT.key -> max.toString)
     override def setting: Option[String] = Some(RankConf.MAX_LIMIT.key)
@@ -26,33 +39,44 @@ object RankDecline {
   final case class OtherFunction(function: String)
     extends RankDecline(
       "OTHER_FUNCTION",
-      s"$function shares the window, and is not computed by this room: most functions need every row") {
+      s"$function is computed over the same window, and most functions need every row",
+      "If the other function may read the filtered rows alone, filter by the rank in a subquery " +
+        "and compute the function outside of it."
+    ) {
     override def values: Map[String, String] = Map("function" -> function)
   }
 
   case object ProjectionBetween
     extends RankDecline(
       "PROJECTION_BETWEEN",
-      "between the window and its filter stands a projection that Spark does not move, such as " +
-        "one that calls rand()")
+      "a projection that Spark does not move, such as one with rand(), is between the window and " +
+        "its filter",
+      "Compute the non-deterministic columns above the filter."
+    )
 
   case object NoOrder
     extends RankDecline(
       "NO_ORDER",
-      "the window has neither keys nor an order")
+      "the window has neither PARTITION BY nor ORDER BY",
+      "Use LIMIT n, or add ORDER BY to the window.")
 
   final case class OtherWindowAbove(function: String)
     extends RankDecline(
       "OTHER_WINDOW_ABOVE",
-      s"$function, evaluated between the rank function and its filter, needs every row") {
+      s"$function, computed between the rank function and its filter, needs every row",
+      "If the other function may read the filtered rows alone, filter by the rank in a subquery " +
+        "and compute the function outside of it."
+    ) {
     override def values: Map[String, String] = Map("function" -> function)
   }
 
   final case class SeveralWindows(condition: String)
     extends RankDecline(
       "SEVERAL_WINDOWS",
-      "the filter joins rank columns of different windows by OR: a row kept by one of them needs " +
-        "its place in the other, which only a sort of every row gives"
+      "the filter joins ranks of different windows by OR: a row kept for one rank needs its rank " +
+        "in the other window, which only a sort of every row gives",
+      "If one rank per row is enough, filter by each rank in its own query, and combine them by " +
+        "UNION."
     ) {
     override def values: Map[String, String] = Map("condition" -> condition)
   }
@@ -60,26 +84,33 @@ object RankDecline {
   case object SparkTakesOrdered
     extends RankDecline(
       "SPARK_TAKES_ORDERED",
-      "without PARTITION BY, Spark itself turns ROW_NUMBER into a limit over a sort, which " +
-        "already holds only n rows per task")
+      "without PARTITION BY, Spark itself turns ROW_NUMBER into a limit over a sort, which holds " +
+        "only n rows per task",
+      "")
 
   final case class NonDeterministic(expression: String)
     extends RankDecline(
       "NON_DETERMINISTIC",
-      "a key or an order key changes from one evaluation to the next") {
+      "a key or an order key changes from one evaluation to the next",
+      "Write the key to a table first, or use a deterministic expression."
+    ) {
     override def values: Map[String, String] = Map("expression" -> expression)
   }
 
   final case class UnsupportedKey(expression: String, dataType: String)
     extends RankDecline(
       "UNSUPPORTED_KEY",
-      s"equality of $dataType keys is not equality of their bytes") {
+      s"equal keys of type $dataType may differ in their bytes",
+      "Partition by another key of the rows, such as the parts of this one.") {
     override def values: Map[String, String] =
       Map("expression" -> expression, "type" -> dataType)
   }
 
   case object WindowHinted
-    extends RankDecline("WINDOW_HINT", "a hint of another extension asks for the window as it is")
+    extends RankDecline(
+      "WINDOW_HINT",
+      "another extension's hint asks for the window itself",
+      "Remove the hint.")
 
   val docs: Seq[DeclineDoc] = Seq(
     NoUpperBound(""),
@@ -91,15 +122,16 @@ object RankDecline {
     SeveralWindows(""),
     SparkTakesOrdered,
     NonDeterministic(""),
-    UnsupportedKey("", "such"),
-    WindowHinted,
-    Decline.SwitchedOff("rank", RankConf.ENABLED.key)
+    UnsupportedKey("", "such a type"),
+    WindowHinted
   ).map {
-    case LimitTooLarge(_, _) =>
-      DeclineDoc(
-        "RANK.LIMIT_TOO_LARGE",
-        s"n exceeds ${RankConf.MAX_LIMIT.key}",
-        Some(RankConf.MAX_LIMIT.key))
-    case why => DeclineDoc(why.code, why.message, why.setting)
-  }
+    case why: LimitTooLarge =>
+      DeclineDoc(why.code, s"n exceeds ${RankConf.MAX_LIMIT.key}", why.setting, why.cure)
+    case why => DeclineDoc(why.code, why.message, why.setting, why.cure)
+  } :+ DeclineDoc(
+    "RANK.SWITCHED_OFF",
+    s"${RankConf.ENABLED.key} is false",
+    Some(RankConf.ENABLED.key),
+    s"Set ${RankConf.ENABLED.key} and spark.firesteel.enabled to true."
+  )
 }

@@ -5,8 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.{DenseRank, Expression, Rank, R
 /**
  * The functions that number the rows of a key in order.
  *
- * For every row `DENSE_RANK() <= RANK() <= ROW_NUMBER()`, so a bound on a tighter function is also
- * a bound on every looser one: `rn <= 3` implies `rank <= 3`. `looseness` is that order.
+ * For every row `DENSE_RANK() <= RANK() <= ROW_NUMBER()`. So a bound on a tighter function also
+ * bounds every looser one: `rn <= 3` implies `rank <= 3`. `looseness` is the position in this
+ * order.
  */
 sealed abstract class RankFunction(val sqlName: String, val looseness: Int) extends Serializable {
   override def toString: String = sqlName

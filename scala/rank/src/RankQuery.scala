@@ -7,14 +7,14 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
  * A filter on rank columns above the window that computes them.
  *
  * {{{
- *   Project [k, v]                  only when it is there
+ *   Project [k, v]                  optional
  *   +- Filter (rn <= 3)
  *      +- Window [row_number() OVER (k, v DESC) AS rn]
- *         +- WindowGroupLimit ...   Spark's own; left out
+ *         +- WindowGroupLimit ...   added by Spark, ignored
  *            +- child
  * }}}
  *
- * @param adjacent whether nothing but windows lies between the filter and `window`
+ * @param adjacent whether only windows are between the filter and `window`
  * @param window the first window below the filter with a rank column that the filter reads
  * @param above windows between `window` and the filter
  * @param below windows below `window`
@@ -38,14 +38,14 @@ private[rank] final case class RankQuery(
     case other => other
   }
 
-  /** Columns that are read above the window, other than by the given part of the condition. */
+  /** Columns that the output and the given part of the condition read above the window. */
   def readAbove(condition: Option[Expression], output: Seq[Attribute]): AttributeSet =
     AttributeSet(project.getOrElse(output)) ++ AttributeSet(condition)
 }
 
 private[rank] object RankQuery extends PredicateHelper {
 
-  /** What `plan` is to this room, if its filter reads a rank column. */
+  /** The query of `plan`, if its filter reads a rank column. */
   def unapply(plan: LogicalPlan): Option[RankQuery] = plan match {
     case project: Project =>
       project.child match {
@@ -91,7 +91,7 @@ private[rank] object RankQuery extends PredicateHelper {
     }
   }
 
-  /** The parts of `condition` that `bound` on the columns `ranks` does not already ensure. */
+  /** The parts of `condition` that `bound` on the columns `ranks` does not ensure. */
   def residual(
       condition: Expression,
       bound: RankBound,

@@ -3,7 +3,7 @@ package io.firesteel.rank
 import io.firesteel.core.room.Room
 import io.firesteel.core.room.Phase.{Columnar, Planner}
 
-/** First n rows per key by bounded heaps. */
+/** The first n rows per key with bounded heaps. */
 object RankRoom
   extends Room(
     name = "rank",

@@ -8,12 +8,12 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
 
 /**
- * Gives numbered rows out as binary rows with the rank columns wanted at their end.
+ * Emits numbered rows as binary rows, with the requested rank columns appended.
  *
- * @param numbering reads the input when the first row is asked for: of two sides of a join the second
- *   fills no memory before the first has been read
+ * @param numbering reads the input. It is called for the first row, so that the second side of a
+ *   join fills no memory before the first side has been read.
  * @param input columns of the numbered rows
- * @param functions the rank columns; none leaves the rows as they are
+ * @param functions the rank columns; if empty, rows are unchanged
  */
 private[rank] final class RankedRowIterator(
     numbering: () => NumberedRows,
@@ -58,7 +58,7 @@ private[rank] final class RankedRowIterator(
 
 private[rank] object RankedRowIterator {
 
-  /** A binary row of `n` integers, all fixed width, to be set in place. */
+  /** A binary row of `n` integers that can be set in place. */
   private def fixedRow(n: Int): UnsafeRow = {
     val bytes = new Array[Byte](UnsafeRow.calculateBitSetWidthInBytes(n) + 8 * n)
     val row = new UnsafeRow(n)

@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
 /**
- * Leaves the partial half out where no exchange came between the two: the input was clustered by
- * key already, and one pass is enough.
+ * Removes the partial half if no exchange is between the two halves. The input is then already
+ * clustered by key, and one pass is enough.
  *
  * {{{
  *   TopN                      TopN

@@ -5,16 +5,16 @@ import java.util.Arrays
 import org.apache.spark.unsafe.Platform
 
 /**
- * Memory for many small records that come and go, without an object for each.
+ * Memory for many small records that are allocated and freed, without an object for each record.
  *
- * Records lie in large byte arrays and are known by address: the page in the upper half, the byte in
- * the lower. A freed record goes to a list of its size and is used again. The collector sees some
- * pages and moves none of them, however many rows are kept; with an object for each row, copying
- * them from generation to generation took several times as long as the work itself.
+ * Records are stored in large byte arrays, the pages. An address has the page in its upper half and
+ * the byte offset in its lower half. A freed record enters a free list of its size and is reused.
+ * The garbage collector sees a few pages, however many rows are kept. With one object per row,
+ * copying between generations took several times as long as the work itself.
  *
- * Memory: sizes are rounded up to 8 bytes, above 1 KiB to a power of two; pages grow from 64 KiB to
- * 4 MiB, and a larger record gets a page of its own. An array's header is part of these sizes: a
- * collector that deals in regions would else give a page one region more (SPARK-37593).
+ * Memory: sizes are rounded up to 8 bytes, above 1 KiB to a power of two. Pages grow from 64 KiB to
+ * 4 MiB, and a larger record gets its own page. A page's size includes the array header. Otherwise
+ * a collector with regions would need one more region for each page (SPARK-37593).
  */
 private[rank] final class RowArena {
   import RowArena._
@@ -22,17 +22,17 @@ private[rank] final class RowArena {
   private[this] var pages: Array[Array[Byte]] = new Array[Array[Byte]](4)
   private[this] var pageCount: Int = 0
   private[this] val free: Array[Long] = new Array[Long](classes)
-  private[this] var next: Long = 0L // address of the first byte never used in the last page
+  private[this] var next: Long = 0L // address of the first unused byte in the last page
   private[this] var room: Int = 0 // bytes left in it
   private[this] var held: Long = 0L
 
   /** Bytes of all pages. */
   def bytes: Long = held
 
-  /** The page of a record, as `Platform` wants it. */
+  /** The page of a record, as base object for `Platform`. */
   def base(address: Long): Array[Byte] = pages((address >>> 32).toInt)
 
-  /** The place of a record in its page, as `Platform` wants it. */
+  /** The offset of a record in its page, for `Platform`. */
   def offset(address: Long): Long = (address & 0xffffffffL) + Platform.BYTE_ARRAY_OFFSET
 
   def getLong(address: Long): Long = Platform.getLong(base(address), offset(address))
@@ -45,7 +45,7 @@ private[rank] final class RowArena {
   def putInt(address: Long, value: Int): Unit =
     Platform.putInt(base(address), offset(address), value)
 
-  /** A record of `bytes` bytes, with any content. Never 0. */
+  /** Allocates a record of `bytes` bytes with undefined content. The address is never 0. */
   def allocate(bytes: Int): Long = {
     val of = classOf(bytes)
     val reused = free(of)
@@ -62,14 +62,14 @@ private[rank] final class RowArena {
     }
   }
 
-  /** Gives a record of `bytes` bytes back. */
+  /** Frees a record of `bytes` bytes. */
   def release(address: Long, bytes: Int): Unit = {
     val of = classOf(bytes)
     putLong(address, free(of))
     free(of) = address
   }
 
-  /** Forgets every record and lets go of every page. */
+  /** Frees every record and every page. */
   def clear(): Unit = {
     Arrays.fill(pages.asInstanceOf[Array[AnyRef]], null)
     Arrays.fill(free, 0L)
@@ -80,7 +80,7 @@ private[rank] final class RowArena {
   }
 
   private def addPage(size: Int): Unit = {
-    // 8 bytes are left out at the start, so that no address is 0.
+    // The first 8 bytes are unused, so that no address is 0.
     val usual = (firstPage << math.min(pageCount, largestShift)) - Platform.BYTE_ARRAY_OFFSET
     val bytes = math.max(usual, size + 8)
     if (pageCount == pages.length) pages = Arrays.copyOf(pages, pageCount * 2)
@@ -99,13 +99,15 @@ private[rank] object RowArena {
   private val largest: Int = 1 << 30
   private val classes: Int = small / 8 + 1 + 32
 
-  /** Bytes that a record of `bytes` bytes takes, at most 2^30. */
+  /** The allocated size of a record of `bytes` bytes, at most 2^30. */
   def capacity(bytes: Int): Int =
     if (bytes <= small) math.max(8, (bytes + 7) & ~7)
     else {
       require(
         bytes <= largest,
-        s"a row of $bytes bytes is larger than $largest, the most that a top-n keeps")
+        s"a row of $bytes bytes exceeds the limit of $largest bytes for a row of a top-n query; " +
+          s"read fewer columns or set ${RankConf.ENABLED.key} to false"
+      )
       Integer.highestOneBit(bytes - 1) << 1
     }
 

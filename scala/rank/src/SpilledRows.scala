@@ -8,8 +8,8 @@ import org.apache.spark.sql.execution.{SortPrefixUtils, UnsafeExternalRowSorter}
 import org.apache.spark.sql.firesteel.pageSizeBytes
 
 /**
- * Rows that found no memory, or of which heaps would drop too few, sorted by key and order by Spark's
- * external sorter, which spills to disk.
+ * Sorts rows by key and order with Spark's external sorter, which spills to disk. It takes the rows
+ * if memory is refused or heaps drop too few of them.
  */
 private[rank] final class SpilledRows(
     partitionBy: Seq[Expression],
@@ -21,10 +21,10 @@ private[rank] final class SpilledRows(
 
   def add(row: UnsafeRow): Unit = sorter.insertRow(row)
 
-  /** Every row added, by key and order. */
+  /** Every row added, sorted by key and order. */
   def sorted(): Iterator[InternalRow] = sorter.sort()
 
-  /** Bytes of memory that the task has spilled since, those of its other operators included. */
+  /** Bytes that the whole task, with its other operators, has spilled since this was made. */
   def spilledBytes: Long = TaskContext.get().taskMetrics().memoryBytesSpilled - spilledBefore
 
   def peakMemory: Long = sorter.getPeakMemoryUsage

@@ -4,17 +4,17 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
 /**
- * Copies of binary rows in an arena, by address.
+ * Stores copies of binary rows in an arena, by address.
  *
  * A copy is `[size: 8 bytes][next: 8 bytes, if linked][row]`.
  *
- * @param linked whether a row can name a next one, as ties do
+ * @param linked whether a row can link to a next one, as ties do
  */
 private[rank] final class StoredRows(arena: RowArena, linked: Boolean) {
 
   private[this] val header = if (linked) 16 else 8
 
-  /** Copies a row. */
+  /** Copies a row. Returns the address of the copy. */
   def store(row: UnsafeRow): Long = {
     val size = row.getSizeInBytes
     val address = arena.allocate(header + size)
@@ -22,7 +22,7 @@ private[rank] final class StoredRows(arena: RowArena, linked: Boolean) {
     address
   }
 
-  /** Copies a row into the place of another, if it fits there. Returns where it is. */
+  /** Replaces a row by a copy of another, in place if it fits. Returns the new address. */
   def replace(address: Long, row: UnsafeRow): Long = {
     val size = row.getSizeInBytes
     val old = arena.getInt(address)
@@ -37,7 +37,7 @@ private[rank] final class StoredRows(arena: RowArena, linked: Boolean) {
 
   def release(address: Long): Unit = arena.release(address, header + arena.getInt(address))
 
-  /** Releases a row and all that are linked to it. Returns how many they were. */
+  /** Releases a row and all rows linked after it. Returns their number. */
   def releaseAll(first: Long): Int = {
     var at = first
     var count = 0
@@ -55,7 +55,7 @@ private[rank] final class StoredRows(arena: RowArena, linked: Boolean) {
 
   def link(address: Long, following: Long): Unit = arena.putLong(address + 8, following)
 
-  /** Makes `pointer` show the row, until it is released or replaced. */
+  /** Points `pointer` to the row. It is valid until the row is released or replaced. */
   def point(address: Long, pointer: UnsafeRow): Unit =
     pointer.pointTo(arena.base(address), arena.offset(address) + header, arena.getInt(address))
 

@@ -11,15 +11,15 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.firesteel.countPeakMemory
 
 /**
- * Keeps exactly the rows that satisfy `bound` and gives them their ranks.
+ * Keeps exactly the rows that satisfy `bound` and computes their ranks.
  *
- * It asks its input to be clustered by key and not to be sorted; where the input happens to be
- * sorted it only counts. Rows of a key come out together and in order.
+ * It requires an input that is clustered by key, in any order. If the input is sorted already, it
+ * only counts rows. It emits the rows of a key together and in order.
  *
- * Memory: what Spark's memory manager grants; when it refuses, rows go to an external sorter.
+ * Memory: the grants of Spark's memory manager. If it refuses, rows go to an external sorter.
  *
- * @param ranks rank columns to add to the output, each with its function; none when nothing above
- *   reads them
+ * @param ranks rank columns to append to the output; empty if nothing above reads them
+ * @param functions the function of each rank column
  */
 case class TopNExec(
     partitionBy: Seq[Expression],
@@ -54,7 +54,7 @@ case class TopNExec(
   )
 
   override protected def doExecute(): RDD[InternalRow] = {
-    // Locals, so that the closure carries these values and not the whole plan.
+    // Local values, so that the closure does not serialise the whole plan.
     val (keys, functions) = (this.keys, this.functions)
     val (in, out) = (longMetric("numInputRows"), longMetric("numOutputRows"))
     val (spill, peak) = (longMetric("spillSize"), longMetric("peakMemory"))

@@ -6,11 +6,11 @@ import org.apache.spark.sql.firesteel.binaryKey
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * What the two operators of a Top-N know of their rows: keys, order and bound.
+ * Keys, order and bound, which both operators of a top-n share.
  *
- * Serialisable without a plan, so that a task's closure carries this and not the operator.
+ * It is serialisable without a plan, so that a task's closure does not contain the operator.
  *
- * @param input columns of the rows, of which both halves keep all
+ * @param input columns of the rows; both halves keep all of them
  */
 private[rank] final case class TopNKeys(
     partitionBy: Seq[Expression],
@@ -18,15 +18,15 @@ private[rank] final case class TopNKeys(
     bound: RankBound,
     input: Seq[Attribute]) {
 
-  /** The ordering of input that has one key after the other, each in order. */
+  /** The ordering of an input that is sorted by key, and by order within a key. */
   def sorted: Seq[SortOrder] = partitionBy.map(SortOrder(_, Ascending)) ++ orderBy
 
-  /** Keys as expressions whose values are equal exactly when their bytes are. */
+  /** Keys as expressions whose values are equal exactly if their bytes are. */
   def binaryKeys: Seq[Expression] = partitionBy.map(binaryKey)
 
   def prefix: OrderPrefix = OrderPrefix.of(orderBy)
 
-  /** Makes the projection to the binary key, for one task thread. */
+  /** The projection to the binary key, for one task thread. */
   def newKeyOf(): UnsafeProjection = UnsafeProjection.create(binaryKeys, input)
 
   def newPrefixOf(): UnsafeProjection = UnsafeProjection.create(Seq(prefix.expression), input)

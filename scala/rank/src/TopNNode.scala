@@ -4,7 +4,7 @@ import io.firesteel.core.decide.FiredOperator
 import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
-/** What both halves of a Top-N say of themselves. */
+/** The common part of both operators of a top-n. */
 private[rank] trait TopNNode extends UnaryExecNode with FiredOperator { self: SparkPlan =>
 
   def partitionBy: Seq[Expression]
@@ -13,7 +13,7 @@ private[rank] trait TopNNode extends UnaryExecNode with FiredOperator { self: Sp
 
   private[rank] def keys: TopNKeys = TopNKeys(partitionBy, orderBy, bound, child.output)
 
-  /** Whether rows come in order already, so that counting is enough and heaps are not needed. */
+  /** Whether the input is sorted already, so that counting is enough and no heaps are needed. */
   final def sortedInput: Boolean =
     SortOrder.orderingSatisfies(child.outputOrdering, keys.sorted)
 

@@ -1,14 +1,14 @@
 package io.firesteel.rank
 
 /**
- * Judges, from time to time, whether heaps drop enough rows to be worth while.
+ * Decides, at intervals, whether heaps drop enough rows to pay off.
  *
- * How many rows are kept says little early on: with 100,000 keys the first 100,000 rows are nearly
- * all kept, the next million hardly. What tells is how many rows still bring a new key: as long as
- * nearly every one does, no heap can drop anything. It looks at the second half of a sample, and
- * again each time twice as many rows came.
+ * The share of kept rows is no early sign: with 100,000 keys nearly all of the first 100,000 rows
+ * are kept, and few of the next million. The share of rows with a new key is: while nearly every
+ * row has a new key, no heap can drop anything. This class measures that share over the second half
+ * of a sample, and again each time the number of rows has doubled.
  *
- * @param sampleRows rows before the first look
+ * @param sampleRows rows before the first decision
  * @param maxNewKeys share of rows with a new key, from 0 to 1, above which heaps are useless
  */
 private[rank] final class Verdict(sampleRows: Int, maxNewKeys: Double) {
@@ -17,15 +17,15 @@ private[rank] final class Verdict(sampleRows: Int, maxNewKeys: Double) {
   private[this] var keysAtMark = 0L
   private[this] var rowsAtMark = 0L
 
-  /** Rows judged since the beginning or the last `restart`. */
+  /** Rows counted since the start or the last `restart`. */
   var seen: Long = 0L
 
-  /** Whether it is time to look and nearly every row has a key of its own. */
+  /** Whether a decision is due and nearly every row had a new key. */
   def isUseless(keys: Int, kept: Long): Boolean =
     if (seen < nextMark) false
     else {
       val newKeys = (keys - keysAtMark).toDouble / (seen - rowsAtMark)
-      // The first mark only begins the part that is looked at.
+      // The first mark only starts the measured half.
       val useless = rowsAtMark > 0 && newKeys > maxNewKeys && dropsTooFew(kept)
       keysAtMark = keys.toLong
       rowsAtMark = seen
@@ -36,7 +36,7 @@ private[rank] final class Verdict(sampleRows: Int, maxNewKeys: Double) {
   /** Whether nearly all rows seen are kept. */
   def dropsTooFew(kept: Long): Boolean = kept > maxNewKeys * seen
 
-  /** Begins anew, with empty heaps. */
+  /** Starts again, with empty heaps. */
   def restart(): Unit = {
     seen = 0L
     nextMark = sampleRows / 2L

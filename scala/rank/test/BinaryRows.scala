@@ -21,8 +21,8 @@ private[rank] object BinaryRows {
   def key(k: Int): UnsafeRow = toKey(InternalRow(k)).copy()
 
   /**
-   * Rows by `v`. With `decisive` the prefix is `v` itself; without, a coarser one, so that the
-   * generated ordering has to decide.
+   * Orders rows by `v`. With `decisive` the prefix is `v` itself. Otherwise it is a coarser value,
+   * and the generated ordering decides.
    */
   def order(decisive: Boolean): RowOrder = {
     val byValue = RowOrdering.create(Seq(SortOrder(input(1), Ascending)), input)
@@ -31,7 +31,7 @@ private[rank] object BinaryRows {
 
   def prefix(v: Long, decisive: Boolean): Long = if (decisive) v else Math.floorDiv(v, 4L)
 
-  /** `(v, id, tie)` of every kept row, in the order in which the heaps give them. */
+  /** `(v, id, tie)` of every kept row, in the order in which the heaps are read. */
   def read(heaps: Heaps): Seq[(Long, Long, Boolean)] = {
     val reader = heaps.read(sorted = true)
     Iterator
@@ -42,7 +42,7 @@ private[rank] object BinaryRows {
   }
 }
 
-/** Grants memory up to a cap, and remembers the most that was held. */
+/** Grants memory up to a cap, and records the largest amount held. */
 private[rank] final class CappedBudget(cap: Long = Long.MaxValue) extends MemoryBudget {
   var held: Long = 0L
   private var most = 0L

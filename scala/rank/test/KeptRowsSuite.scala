@@ -6,7 +6,7 @@ import org.scalacheck.{Gen, Prop, Test}
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Each way of keeping the first rows of a key, against sorting all of them. */
+/** Compares each way of keeping the first rows of a key with a sort of all rows. */
 class KeptRowsSuite extends AnyFunSuite {
 
   private val functions = Seq(RankFunction.RowNumbers, RankFunction.Ranks, RankFunction.DenseRanks)
@@ -67,17 +67,17 @@ class KeptRowsSuite extends AnyFunSuite {
     }
   }
 
-  test("a full ROW_NUMBER heap with a decisive prefix refuses ties without a comparison") {
+  test("a full ROW_NUMBER heap with a decisive prefix rejects ties without a comparison") {
     val heaps = keep(RankFunction.RowNumbers, 2, Seq(5L, 5L), decisive = true)
     assert(!heaps.admits(BinaryRows.key(0), 5L) && heaps.admits(BinaryRows.key(0), 4L))
   }
 
-  test("a full RANK heap lets ties of its worst row in") {
+  test("a full RANK heap admits ties of its worst row") {
     val heaps = keep(RankFunction.Ranks, 2, Seq(5L, 5L), decisive = true)
     assert(heaps.admits(BinaryRows.key(0), 5L) && !heaps.admits(BinaryRows.key(0), 6L))
   }
 
-  test("keys that are numbers, null among them, have a group each") {
+  test("each key that is a number, or null, has a group") {
     val bound = RankBound(RankFunction.RowNumbers, 1)
     val heaps = new Heaps(bound, BinaryRows.order(decisive = true), new CappedBudget)
     val numbers = Seq(Long.MinValue, -1L, 0L, 1L, Long.MaxValue) ++ (2L to 5000L).map(_ << 20)
@@ -92,7 +92,7 @@ class KeptRowsSuite extends AnyFunSuite {
     assert(BinaryRows.read(heaps).map(_._1) == Seq.fill(heaps.keys)(-3L))
   }
 
-  test("a comparison that fails surfaces, it is not taken for an answer") {
+  test("a failing comparison raises its error") {
     val broken = new BaseOrdering {
       override def compare(a: InternalRow, b: InternalRow): Int =
         throw new IllegalStateException("broken ordering")

@@ -4,12 +4,12 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.scalacheck.{Gen, Prop, Test}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The half below the exchange: never loses a row of the answer, whatever its memory. */
+/** The half below the exchange never loses a row of the answer, with any amount of memory. */
 class PartialTopNSuite extends AnyFunSuite {
 
   private case class Input(k: Int, v: Long)
 
-  /** Runs the protocol of generated code: rows in, rows out when there is room, then the rest. */
+  /** Calls it as generated code does: rows in, rows out if there is room, then the rest. */
   private def run(
       rows: Seq[Input],
       bound: RankBound,
@@ -51,7 +51,7 @@ class PartialTopNSuite extends AnyFunSuite {
   private val inputs: Gen[Seq[Input]] = Gen.listOf(
     Gen.zip(Gen.choose(0, 5), Gen.choose(-4L, 4L)).map { case (k, v) => Input(k, v) })
 
-  test("the answer of what comes out is the answer of what went in, and nothing is made up") {
+  test("the output has the same first rows as the input, and no other rows than the input") {
     val property = Prop.forAll(
       inputs,
       bounds,
@@ -68,36 +68,36 @@ class PartialTopNSuite extends AnyFunSuite {
     assert(result.passed, result.status)
   }
 
-  test("with memory, hands over exactly the answer") {
+  test("with memory, emits exactly the answer") {
     val rows = (0 until 1000).map(i => Input(i % 7, (i * 37L) % 101))
     val (out, topN, budget) = run(rows, RankBound(RankFunction.RowNumbers, 3))
     assert(out.sortBy(r => (r.k, r.v)) == answer(rows, RankBound(RankFunction.RowNumbers, 3)))
     assert(!topN.steppedAside && topN.flushedRows == 0 && budget.held == 0L)
   }
 
-  test("steps aside when nearly all keys are distinct, and stays aside") {
+  test("passes rows through for good if nearly all keys are distinct") {
     val rows = (0 until 1000).map(i => Input(i, 1L))
     val (out, topN, _) =
       run(rows, RankBound(RankFunction.RowNumbers, 1), sampleRows = 100, maxNewKeys = 0.8)
     assert(topN.steppedAside && out.length == rows.length)
   }
 
-  test("does not step aside when one key of many has nearly all rows") {
+  test("collects rows if one of many keys has nearly all rows") {
     val rows = (0 until 1000).map(i => Input(if (i % 10 == 0) i else -1, i.toLong))
     val (_, topN, _) =
       run(rows, RankBound(RankFunction.RowNumbers, 1), sampleRows = 100, maxNewKeys = 0.8)
     assert(!topN.steppedAside)
   }
 
-  test("does not step aside when keys come back, though all rows so far are kept") {
+  test("collects rows if keys repeat, although all rows so far are kept") {
     val rows = (0 until 2000).map(i => Input(i % 300, i.toLong))
     val (_, topN, _) =
       run(rows, RankBound(RankFunction.RowNumbers, 3), sampleRows = 400, maxNewKeys = 0.8)
     assert(!topN.steppedAside)
   }
 
-  test("hands rows over when memory is refused and begins anew") {
-    // One key has most of the rows; the others, each with one row, fill the memory.
+  test("emits rows if memory is refused, and starts again") {
+    // One key has most of the rows. The other keys have one row each, and fill the memory.
     val rows = (0 until 200000).map(i => Input(if (i % 10 == 0) i else -1, i.toLong))
     val bound = RankBound(RankFunction.RowNumbers, 2)
     val (out, topN, _) = run(rows, bound, cap = 2L << 20)

@@ -4,7 +4,7 @@ import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.internal.SQLConf
 
-/** Which queries the room takes, which it leaves alone and why, and what the plans look like. */
+/** For which queries the rule fires, for which it declines and why, and the plans. */
 class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
 
   private val table =
@@ -51,7 +51,7 @@ class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
   } {
     test(s"keeps the first $limit of $rank for $condition, with Spark's answer") {
       assert(bounds(top(condition, rank)).map(_.limit) == Seq(limit))
-      // Among ties of v, ROW_NUMBER may choose freely: equal rows of (k, v) hide the choice.
+      // ROW_NUMBER may choose any row among ties of v. Selecting only (k, v) hides the choice.
       assertSameAnswer(top(condition, rank))
     }
   }
@@ -102,7 +102,7 @@ class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
     }
   }
 
-  test("gives the empty answer for n of zero and below, as Spark does") {
+  test("gives the empty answer for n <= 0, as Spark does") {
     Seq("rn <= 0", "rn < 1", "rn = 0", "rn <= -5", "rn IN (0, -1)", "rn < -2147483648").foreach {
       condition =>
         assert(spark.sql(top(condition)).collect().isEmpty, condition)
@@ -220,7 +220,7 @@ class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
     }
   }
 
-  test("a switch leaves Spark's plan, to the node, and says so") {
+  test("with a switch off the plan is Spark's own, and explain has the reason") {
     val sql = top("rn <= 2")
     withConf(RankConf.ENABLED.key -> false) {
       assert(declines(sql) == Set("RANK.SWITCHED_OFF"))

@@ -4,7 +4,7 @@ import io.firesteel.testkit.{AwkwardRows, TestSize}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.internal.SQLConf
 
-/** Spark's answers on every type, by every path through the operators. */
+/** Compares answers with Spark's, for every type and every path through the operators. */
 class RankAnswersSuite extends RankSuite {
 
   override protected def beforeAll(): Unit = {
@@ -37,7 +37,7 @@ class RankAnswersSuite extends RankSuite {
   private val ranks = Seq("rank" -> 3, "dense_rank" -> 2, "row_number" -> 5)
 
   private def query(rank: String, key: String, order: String, condition: String): String = {
-    // The rank and what it is computed from; id would show which of equal rows were chosen.
+    // The rank and its inputs only. A column id would show which of several equal rows was chosen.
     val columns = (Seq(key, order.takeWhile(_ != ' ')).filterNot(_.isEmpty) :+ "rn").distinct
     val partition = if (key.isEmpty) "" else s"PARTITION BY $key"
     s"""SELECT ${columns.mkString(", ")} FROM (
@@ -45,13 +45,13 @@ class RankAnswersSuite extends RankSuite {
        |""".stripMargin
   }
 
-  /** As bags of ranks per key when the key or order value itself may be any of several equal ones. */
+  /** Compares bags of ranks per key if the key or order value may be any of several equal ones. */
   private def assertRanks(rank: String, key: String, order: String, condition: String): Unit = {
     val sql = query(rank, key, order, condition)
     assert(fired(sql).nonEmpty, sql)
     val compared =
       if (rank == "row_number") s"SELECT rn, count(*) FROM ($sql) GROUP BY rn" else sql
-    // Spark's answer does not depend on the path that ours takes: ask for it once.
+    // Spark's answer does not depend on our path, so it is computed once.
     val theirs =
       sparkAnswers.getOrElseUpdate(compared, stock(spark.sql(compared).collect().toSeq))
     assertSameRows(spark.sql(compared).collect().toSeq, theirs, compared)
@@ -63,7 +63,7 @@ class RankAnswersSuite extends RankSuite {
   paths.zipWithIndex.foreach { case ((path, settings), number) =>
     test(s"every type as order key, by every function: $path") {
       withConf(settings: _*) {
-        // All functions on the usual path; on the others each column has one of them.
+        // The usual path tests all functions. Each column tests one function on the other paths.
         for {
           (column, at) <- columnsOf(number)
           (rank, n) <- if (number == 0) ranks else Seq(ranks(at % 3))
@@ -89,7 +89,7 @@ class RankAnswersSuite extends RankSuite {
     } assertRanks("rank", "bo", s"$column $direction", "rn <= 3")
   }
 
-  test("carries maps and nested columns of kept rows through every path") {
+  test("keeps maps and nested columns on every path") {
     val sql =
       """SELECT m, arr, st, bin, ci, wide, id, rk FROM (
         |SELECT *, rank() OVER (PARTITION BY s ORDER BY wide, id) AS rk FROM awkward) WHERE rk <= 4
@@ -105,7 +105,8 @@ class RankAnswersSuite extends RankSuite {
     }
   }
 
-  test("a nested collated key is declined, for its bytes do not tell equality, or answered right") {
+  test(
+    "a nested collated key is declined, because equal keys may differ in bytes, or answered right") {
     val sql =
       """SELECT rn, count(*) FROM (SELECT row_number() OVER (PARTITION BY struct(ci) ORDER BY id) AS rn
         |FROM awkward) WHERE rn <= 2 GROUP BY rn""".stripMargin
@@ -113,7 +114,7 @@ class RankAnswersSuite extends RankSuite {
     assertSameAnswer(sql)
   }
 
-  test("a wide decimal order key does not change the row it came from") {
+  test("a wide decimal order key does not change its row") {
     assertSameAnswer(
       """SELECT wide, id FROM (SELECT *, row_number() OVER (PARTITION BY by ORDER BY wide DESC, id) AS rn
         |FROM awkward) WHERE rn <= 3""".stripMargin)

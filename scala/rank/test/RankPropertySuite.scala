@@ -7,7 +7,7 @@ import org.scalacheck.{Gen, Prop, Test}
 import org.scalacheck.rng.Seed
 import org.scalatest.Assertion
 
-/** Random queries of the room's shape on random tables: Spark's answer, and always a decision. */
+/** Random rank queries on random tables: the answer is Spark's, and there is always a decision. */
 class RankPropertySuite extends RankSuite {
 
   private val collated = "v3 COLLATE UTF8_LCASE"
@@ -64,9 +64,10 @@ class RankPropertySuite extends RankSuite {
 
     def sql: String = {
       val partition = if (keys.isEmpty) "" else keys.mkString("PARTITION BY ", ", ", "")
-      // Equal rows may be chosen freely by ROW_NUMBER: compare what they are equal in.
+      // ROW_NUMBER may choose any of several equal rows: compare the columns in which they are
+      // equal.
       val equalIn = (keys ++ orders.map(_._1)).zipWithIndex.map { case (e, i) =>
-        // 0.0 and -0.0 are equal: adding 0.0 makes them the same.
+        // 0.0 equals -0.0: adding 0.0 makes both the same.
         if (isText(e)) s"$e AS c$i" else s"$e + 0 AS c$i"
       }
       val columns = if (function == "row_number") equalIn else equalIn :+ "id"
@@ -90,7 +91,7 @@ class RankPropertySuite extends RankSuite {
   private val queries = TestSize.cases(20)
 
   private def check(queries: Int, settings: (String, Any)*): Assertion = {
-    // A further predicate filters on v1 which ROW_NUMBER ties do not share: leave it to the ranks.
+    // A further predicate reads v1, in which ROW_NUMBER ties differ, so only ranks have one.
     var ranked = 0
     val property = Prop.forAllNoShrink(cases.suchThat(c =>
       c.function != "row_number" || !c.condition.contains("v1"))) { c =>
@@ -114,5 +115,7 @@ class RankPropertySuite extends RankSuite {
 
   test("random queries on random tables have Spark's answer and a decision")(check(queries))
 
-  test("so they have where nothing is compiled")(check(queries / 3, interpreted: _*))
+  test("random queries without generated code have Spark's answer and a decision")(check(
+    queries / 3,
+    interpreted: _*))
 }

@@ -4,10 +4,10 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Records that come and go do not overlap, and freed ones are used again. */
+/** Records do not overlap, and freed records are reused. */
 class RowArenaSuite extends AnyFunSuite {
 
-  test("records hold what was written to them, whatever came and went around them") {
+  test("records keep their content while others are allocated and freed") {
     val random = new Random(5)
     val arena = new RowArena
     val live = scala.collection.mutable.Map.empty[Long, (Int, Long)]
@@ -39,7 +39,7 @@ class RowArenaSuite extends AnyFunSuite {
     }
   }
 
-  test("a record given back is used again") {
+  test("a freed record is reused") {
     val arena = new RowArena
     val address = arena.allocate(40)
     arena.release(address, 40)

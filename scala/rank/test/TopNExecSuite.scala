@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.internal.SQLConf
 
-/** What the operators ask of their input, promise of their output, and count. */
+/** The operators' requirements on their input, properties of their output, and metrics. */
 class TopNExecSuite extends RankSuite with AdaptiveSparkPlanHelper {
 
   private def view(): Unit =
@@ -46,7 +46,7 @@ class TopNExecSuite extends RankSuite with AdaptiveSparkPlanHelper {
     } == shuffled)
   }
 
-  test("heaps fill when their first row is asked for") {
+  test("heaps fill when their first row is requested") {
     withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false) {
       val data = spark.sql(topThree)
       val plan = executed(data)
@@ -57,7 +57,7 @@ class TopNExecSuite extends RankSuite with AdaptiveSparkPlanHelper {
     }
   }
 
-  test("counts rows in, kept, and memory") {
+  test("counts input rows, kept rows and memory") {
     val plan = ran(spark.sql(topThree))
     val partial = nodes(plan).collectFirst { case p: PartialTopNExec => p }.get
     val topN = nodes(plan).collectFirst { case t: TopNExec => t }.get
@@ -67,7 +67,7 @@ class TopNExecSuite extends RankSuite with AdaptiveSparkPlanHelper {
     assert(metric(topN, "spillSize") == 0 && metric(topN, "peakMemory") > 0)
   }
 
-  test("a task below the exchange steps aside when keys are nearly all distinct") {
+  test("a task below the exchange passes rows through if nearly all keys are distinct") {
     val sql = topThree.replace("PARTITION BY k", "PARTITION BY v")
     withConf(RankConf.SAMPLE_ROWS.key -> 1000) {
       val plan = ran(spark.sql(sql))
@@ -77,7 +77,7 @@ class TopNExecSuite extends RankSuite with AdaptiveSparkPlanHelper {
     }
   }
 
-  test("spills when memory is refused, also one giant group of ties, with Spark's answer") {
+  test("spills if memory is refused, even one giant group of ties, with Spark's answer") {
     val ties =
       "SELECT id, r FROM (SELECT *, rank() OVER (PARTITION BY k ORDER BY v % 2) r FROM events) WHERE r <= 2"
     withConf(RankConf.MAX_TASK_MEMORY.key -> "256k") {
@@ -89,8 +89,8 @@ class TopNExecSuite extends RankSuite with AdaptiveSparkPlanHelper {
     }
   }
 
-  test("loses no row of a union when it flushes or steps aside") {
-    // Union's generated code reads each child in a method of its own.
+  test("loses no row of a union when it emits early or passes rows through") {
+    // Union's generated code reads each child in a separate method.
     val union =
       """SELECT id AS k, id AS v, id FROM range(0, 30000, 1, 2) UNION ALL
         |SELECT id + 100000, id, id FROM range(0, 30000, 1, 2)""".stripMargin
@@ -137,7 +137,7 @@ class TopNExecSuite extends RankSuite with AdaptiveSparkPlanHelper {
     assertSameAnswer(sql)
   }
 
-  test("the partial half is left out where no exchange is needed") {
+  test("the partial half is removed if no exchange is needed") {
     spark.sql("SELECT /*+ REPARTITION(3, k) */ * FROM events").createOrReplaceTempView("clustered")
     val sql = topThree.replace("FROM events", "FROM clustered")
     Seq(true, false).foreach { adaptive =>
