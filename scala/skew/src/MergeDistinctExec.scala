@@ -107,7 +107,7 @@ case class MergeDistinctExec(
   override def firedRule: String = PlanDistinctAggregate.ruleName
 
   override def firedMessage: String =
-    "every row is read once, not once for each column of distinct values"
+    "each row is read once, not once for each column with DISTINCT"
 
   override def firedValues: Map[String, String] =
     Map("keys" -> keys.map(_.name).mkString(", "), "distinct" -> columns.size.toString)

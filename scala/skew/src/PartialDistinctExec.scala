@@ -52,7 +52,7 @@ case class PartialDistinctExec(
   override lazy val metrics: Map[String, SQLMetric] = Map(
     "numInputRows" -> SQLMetrics.createMetric(sparkContext, "number of input rows"),
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of blocks"),
-    "passedOn" -> SQLMetrics.createMetric(sparkContext, "values sent on unseen"),
+    "passedOn" -> SQLMetrics.createMetric(sparkContext, "values sent without deduplication"),
     "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory")
   )
 
