@@ -67,7 +67,7 @@ private[shuffle] object EqualColumns extends PredicateHelper {
     case _ => Nil
   }
 
-  /** The pairs of which both columns are in the output unchanged. */
+  /** The pairs with both columns in the output, unchanged. */
   private def among(
       pairs: Seq[(Attribute, Attribute)],
       outputs: Seq[NamedExpression]): Seq[(Attribute, Attribute)] = {

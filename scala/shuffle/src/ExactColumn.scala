@@ -20,7 +20,7 @@ private[shuffle] object ExactColumn {
     case _ => false
   }
 
-  /** The exact column below one or several casts, none of which loses information or can fail. */
+  /** The exact column below casts that lose no information and cannot fail. */
   def underCasts(key: Expression): Option[Attribute] = key match {
     case Cast(column: Attribute, _, _, _) if isExact(column.dataType) && CannotFail(key) =>
       Some(column)

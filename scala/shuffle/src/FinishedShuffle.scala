@@ -91,7 +91,7 @@ private[shuffle] object FinishedShuffle {
         }
     }
 
-  /** The input of which every value is in some row of the output. */
+  /** The input, if each of its values is in some row of the output. */
   private def below(plan: SparkPlan): Option[SparkPlan] = plan match {
     case _: BaseAggregateExec | _: ProjectExec | _: SortExec | _: WindowExecBase |
         _: AQEShuffleReadExec | _: TogetherExec | _: CountedKeysExec =>

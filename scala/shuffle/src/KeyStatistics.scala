@@ -182,7 +182,7 @@ private[shuffle] object KeyStatistics {
   }
 }
 
-/** A source of which only the statistics matter. */
+/** A source that has only statistics. */
 private[shuffle] final case class Estimated(output: Seq[Attribute], statistics: Statistics)
   extends LeafNode {
   override def computeStats(): Statistics = statistics

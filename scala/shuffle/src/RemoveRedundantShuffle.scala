@@ -44,7 +44,7 @@ private[firesteel] final class RemoveRedundantShuffle(
   override def apply(plan: SparkPlan): SparkPlan = {
     OutputWatch.look(plan)
     if (isStream(plan)) plan
-    // After the shuffles: a removed shuffle often was between two sorts, of which one is enough.
+    // After the shuffles: a removed shuffle often was between two sorts, and one of them is enough.
     else RemoveRedundantSort(withFewerShuffles(plan))
   }
 

@@ -55,7 +55,7 @@ object ShuffleConf {
   val SAMPLE_MIN_SIZE: ConfigEntry[Long] =
     SQLConf
       .buildConf("spark.firesteel.shuffle.sampleMinSize")
-      .doc("Smallest source, by Spark's estimate, of which a sample is read during planning.")
+      .doc("Smallest source, by Spark's estimate, that is sampled during planning.")
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
       .checkValue(_ >= 0, "must not be negative")
@@ -110,8 +110,8 @@ object ShuffleConf {
     SQLConf
       .buildConf("spark.firesteel.shuffle.adaptiveLocalAggregate.sampleMinSize")
       .doc(
-        "Smallest source for each core, by Spark's estimate, of which a sample is read for local " +
-          "aggregates only. A sample that was read for a shuffle is used without this bound.")
+        "Smallest source for each core, by Spark's estimate, that is sampled for local aggregates " +
+          "only. A sample that was read for a shuffle is used without this bound.")
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
       .checkValue(_ >= 0, "must not be negative")

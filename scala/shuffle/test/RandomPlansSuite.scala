@@ -92,7 +92,7 @@ class RandomPlansSuite extends ShuffleSuite {
         s"ORDER BY ${order.mkString(", ")}) AS BIGINT) AS v FROM (${relation(depth - 1)})"
     }
 
-    /** Rows beside their predecessors, as in TPC-DS q47. */
+    /** Rows next to their predecessors, as in TPC-DS q47. */
     private def neighbours(depth: Int): String = {
       val by = some(keys)
       val on =

@@ -19,7 +19,7 @@ private[skew] final case class KeptFunction(function: AggregateFunction, isDisti
   extends UnevaluableAggregateFunc {
 
   /**
-   * The function's children. Spark's `MergeSubplans` may put another `DISTINCT` beside this one;
+   * The function's children. Spark's `MergeSubplans` may add another `DISTINCT` to the aggregate;
    * `RewriteDistinctAggregates` then gives all functions columns for their children.
    */
   override def children: Seq[Expression] = function.children

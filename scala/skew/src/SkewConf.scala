@@ -59,7 +59,7 @@ object SkewConf {
       .buildConf("spark.firesteel.skew.sampleMinSize")
       .doc(
         "Smallest input, by Spark's estimate, for which `collect_set` is computed in two phases; " +
-          "and smallest source of which a sample is read during planning, if no statistics show " +
+          "and smallest source that is sampled during planning, if no statistics show " +
           "that groups are few.")
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)

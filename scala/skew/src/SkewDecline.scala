@@ -104,8 +104,8 @@ object SkewDecline {
     DeclineDoc(NothingToSplit.code, NothingToSplit.message, cure = "Remove the hint."),
     DeclineDoc(
       ManyGroups(Left(""), 0).code,
-      "`collect_set` with many groups, none of them with half of the rows; or neither statistics " +
-        "nor a sample tell the number of groups.",
+      "`collect_set` with many groups, none of them with half of the rows; or with an unknown " +
+        "number of groups.",
       Some(SkewConf.PHASES.key),
       cure = "If groups are few, run `ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS` on the " +
         "keys and set `spark.sql.cbo.enabled`, or add the hint `TWO_PHASE`."

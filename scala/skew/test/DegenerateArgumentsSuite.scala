@@ -55,7 +55,7 @@ class DegenerateArgumentsSuite extends SkewSuite {
     }
   }
 
-  test("beside distinct values") {
+  test("together with distinct values") {
     val counts = Seq("count(DISTINCT a)", "count(DISTINCT a + 1)")
     assertSame(counts ++ DegenerateCalls.plain("a"), "PlanDistinctAggregate")
     assertSame(counts ++ DegenerateCalls.percentiles("a").take(6), "PlanDistinctAggregate")

@@ -93,7 +93,7 @@ class DistinctAnswersSuite extends SkewSuite {
     Seq("max(s)", "collect_list(v)").foreach(m => assert(!isGenerated(m), m))
   }
 
-  test("functions read a column unchanged, beside a key computed from it") {
+  test("functions read a column unchanged, next to a key computed from it") {
     spark.sql(
       """SELECT CAST(c AS DOUBLE) AS z, id % 5 AS a, id % 3 AS b FROM range(30)
         |LATERAL VIEW explode(array('0.0', '-0.0', 'NaN', '1')) AS c""".stripMargin)

@@ -35,7 +35,7 @@ class KeptFunctionSuite extends SkewSuite {
     "EXISTS (SELECT 1 FROM range(3) WHERE id = k)",
     "k + (SELECT max(id) FROM range(3))"
   ).foreach { result =>
-    test(s"a subquery beside the counts: $result") {
+    test(s"a subquery next to the counts: $result") {
       val sql =
         s"SELECT k, $result AS x, count(DISTINCT a), count(DISTINCT b), sum(v) FROM t GROUP BY k"
       Seq(true, false).foreach { adaptive =>

@@ -308,7 +308,7 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     }
   }
 
-  test("a branch that cannot be merged stays beside the merged ones") {
+  test("a branch that cannot be merged stays next to the merged ones") {
     val sql = sideBySide(
       "SELECT count(*) AS a FROM sales WHERE divisor = 0 OR 10 div divisor > 1",
       "SELECT count(*) AS b FROM sales WHERE quantity < 5",
@@ -366,7 +366,7 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     assertMerged("WITH t AS (SELECT id + 1 AS i, quantity FROM sales) " + bothOver("sum(i)", "t"))
   }
 
-  test("subqueries that Spark merges itself stay right beside it") {
+  test("subqueries that Spark merges itself stay right next to it") {
     val key =
       "spark.sql.optimizer.mergeSubplans.filterPropagation.symmetricFilterPropagation.enabled"
     withConf(key -> true) {

@@ -2,7 +2,7 @@ package io.firesteel.skew
 
 import org.apache.spark.sql.SparkSessionExtensions
 
-/** Sums that exceed the range of their type before the end, beside distinct values and of them. */
+/** Sums that exceed the range of their type before the end, with distinct values and without. */
 class SkewSumsSuite extends SkewSuite {
 
   override protected def install(extensions: SparkSessionExtensions): Unit = {
@@ -44,7 +44,7 @@ class SkewSumsSuite extends SkewSuite {
     }
   }
 
-  test("a sum beside the distinct values of another branch does not depend on their order") {
+  test("a sum next to distinct values of another branch does not depend on their order") {
     // Spark merges these branches, too, and first adds up within each distinct value.
     val rows = "(SELECT id % 2 AS a, IF(id % 2 = 0, 1, -1) AS s FROM range(0, 4, 1, 1))"
     val sum = s"SELECT sum(s * 9223372036854775807L) AS s, avg(s * ${"9" * 38}BD) FROM $rows"
