@@ -153,7 +153,8 @@ object ShuffleDecline {
       "One value of the remaining keys has too many rows.",
       Some(maxShare),
       cure = "Nothing, if the value is needed; if it is null or a placeholder, filter it out " +
-        "below."),
+        "below."
+    ),
     DeclineDoc(
       "SHUFFLE.UNKNOWN_KEYS",
       "The number of values of the remaining keys is unknown: there are no column statistics, no " +
@@ -218,6 +219,7 @@ object ShuffleDecline {
       "SHUFFLE.SWITCHED_OFF",
       "The room is switched off.",
       Some(ShuffleConf.ENABLED.key),
-      cure = s"Set `spark.firesteel.enabled` and `${ShuffleConf.ENABLED.key}` to `true`.")
+      cure = s"Set `spark.firesteel.enabled` and `${ShuffleConf.ENABLED.key}` to `true`."
+    )
   )
 }

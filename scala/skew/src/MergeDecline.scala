@@ -25,7 +25,8 @@ object MergeDecline {
     extends MergeDecline(
       "NON_DETERMINISTIC",
       "a filter, an argument or the input changes from one evaluation to the next",
-      "Write the values that change to a table first, and read that table.") {
+      "Write the values that change to a table first, and read that table."
+    ) {
     override def values: Map[String, String] = Map("expression" -> expression)
   }
 
@@ -41,7 +42,8 @@ object MergeDecline {
     extends MergeDecline(
       "PYTHON_FUNCTION",
       "a Python function would be called for the rows of all aggregates",
-      "Use a SQL function, or write the function's result to a table first.") {
+      "Use a SQL function, or write the function's result to a table first."
+    ) {
     override def values: Map[String, String] = Map("function" -> function)
   }
 
@@ -49,7 +51,8 @@ object MergeDecline {
     extends MergeDecline(
       "FILTER_MAY_FAIL",
       "a filter could fail on rows on which Spark does not evaluate it",
-      "Use `try_cast` instead of a cast, or write the computed value to a column of the table.") {
+      "Use `try_cast` instead of a cast, or write the computed value to a column of the table."
+    ) {
     override def values: Map[String, String] = Map("condition" -> condition)
   }
 
@@ -58,7 +61,8 @@ object MergeDecline {
       "COLUMNS_MATTER",
       s"the rows that Spark reads from $format depend on the columns, and the aggregates read " +
         "different columns",
-      "Convert the files to Parquet.") {
+      "Convert the files to Parquet."
+    ) {
     override def values: Map[String, String] = Map("format" -> format)
   }
 
@@ -91,7 +95,8 @@ object MergeDecline {
       "together they have DISTINCT values of several columns, for which Spark copies every row " +
         "once for each column",
       "Explain one aggregate with all of these `DISTINCT`s to see why they need copies, and " +
-        "remove that reason.") {
+        "remove that reason."
+    ) {
     override def values: Map[String, String] = Map("columns" -> columns.toString)
   }
 

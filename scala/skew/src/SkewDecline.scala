@@ -128,11 +128,13 @@ object SkewDecline {
     DeclineDoc(
       PythonFunction("").code,
       "A Python function in a key, an argument or a filter.",
-      cure = "Use a SQL function, or write the function's result to a table first."),
+      cure = "Use a SQL function, or write the function's result to a table first."
+    ),
     DeclineDoc(
       NotMergeable("").code,
       "An aggregate function without partial states that can be merged, such as one in Python.",
-      cure = "Compute that aggregate in a subquery of its own, and join the results by the keys."),
+      cure = "Compute that aggregate in a subquery of its own, and join the results by the keys."
+    ),
     DeclineDoc(
       UnsupportedType("", "").code,
       "A key or value of a type whose equal values may have different bytes, such as a map, or a " +
