@@ -119,8 +119,8 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
   /**
    * Whether the rows come from a shuffle or a cached table. A sample says nothing of the tasks
    * above a shuffle. Also, rows of a shuffle arrive in any order: a task that runs again would
-   * switch at another row and emit other rows, and Spark requires the same rows. So may the rows of
-   * a cached table, after part of it is lost.
+   * switch at another row and emit other rows, and Spark requires the same rows. The same is true of
+   * a cached table after a part of it is lost.
    */
   private def isShuffle(plan: SparkPlan): Boolean = plan match {
     case _: Exchange | _: QueryStageExec | _: InMemoryTableScanExec => true

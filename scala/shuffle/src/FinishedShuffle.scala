@@ -14,7 +14,7 @@ import org.apache.spark.sql.execution.window.WindowExecBase
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * What a finished shuffle shows about the keys of a shuffle above it. In a chain of aggregates by
+ * Facts from a finished shuffle about the keys of a shuffle above it. In a chain of aggregates by
  * (a, b, c), (a, b) and a, the first shuffle counts the values of a. The second may then spread its
  * rows by a, although nothing was known of a when the query began.
  */

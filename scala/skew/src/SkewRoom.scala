@@ -18,7 +18,7 @@ object SkewRoom
       PreCBO(_ => MergeGlobalAggregates),
       PreCBO(_ => SortPercentiles),
       PreCBO(_ => KeepDistinctAggregates),
-      // Of these two, the one whose aggregates are marked is first.
+      // The strategy with marked aggregates is first.
       Planner(_ => PlanDistinctAggregate),
       Planner(session => new PlanSampledSets(session))
     )
