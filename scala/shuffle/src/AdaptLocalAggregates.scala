@@ -119,7 +119,7 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
   /**
    * Whether the rows come from a shuffle or a cached table. A sample says nothing of the tasks
    * above a shuffle. Also, rows of a shuffle arrive in any order: a task that runs again would
-   * switch at another row and emit other rows, and Spark requires the same rows. The same is true of
+   * switch at another row and emit other rows. Spark requires the same rows. The same is true of
    * a cached table after a part of it is lost.
    */
   private def isShuffle(plan: SparkPlan): Boolean = plan match {
