@@ -12,9 +12,9 @@ import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.exchange.{Exchange, ShuffleExchangeExec}
 
 /**
- * Plans an adaptive local aggregate below a shuffle, where a sample of the source has hardly two rows
- * with equal keys: Spark's partial aggregate then costs its hash table, or its sort, and gives back
- * nearly as many rows.
+ * Plans an adaptive local aggregate below a shuffle if a sample of the source has few rows with
+ * equal keys. Spark's partial aggregate then costs a hash table or a sort, and emits nearly as many
+ * rows as it reads.
  */
 final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rule[SparkPlan] {
 
@@ -43,7 +43,7 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
     .switchedOff("shuffle", ShuffleConf.ENABLED, ShuffleConf.ADAPTIVE_LOCAL_AGGREGATE)
     .isDefined
 
-  /** The local aggregate adapted, and its sums that are to be wide in all aggregates above, too. */
+  /** The adaptive local aggregate, and its sums that must be wide in all aggregates above, too. */
   private def below(
       plan: SparkPlan,
       partitions: Int,
@@ -63,14 +63,14 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
     case _ => None
   }
 
-  /** @param wide the same aggregate, whose sums may leave the range of their type */
+  /** @param wide the same aggregate, with sums that may exceed the range of their type */
   private def adapted(
       partial: BaseAggregateExec,
       wide: BaseAggregateExec,
       limits: LocalAggregateLimits,
       evidence: Map[String, String]): Option[SparkPlan] = {
     val input = partial.child match {
-      // For the aggregate alone; one that the user wrote stays.
+      // This sort serves the aggregate only. A sort that the user wrote stays.
       case sort @ SortExec(_, false, rows, _) if !sort.logicalLink.exists(_.isInstanceOf[Sort]) =>
         rows
       case rows => rows
@@ -92,13 +92,16 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
     }
   }
 
-  /** Not so the final one of a `SELECT DISTINCT`, which has no function whose mode would tell. */
+  /**
+   * The final aggregate of a `SELECT DISTINCT` has no function with a mode. Its required
+   * distribution shows that it is not partial.
+   */
   private def isPartial(aggregate: BaseAggregateExec): Boolean =
     aggregate.groupingExpressions.nonEmpty &&
       aggregate.requiredChildDistributionExpressions.isEmpty &&
       aggregate.aggregateExpressions.forall(OneRowStates.isPossible)
 
-  /** What lets it be done; `None` if nothing does. */
+  /** The facts that allow it; `None` if there are none. */
   private def evidence(
       partial: BaseAggregateExec,
       limits: LocalAggregateLimits): Option[Map[String, String]] =
@@ -114,16 +117,17 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
         }
 
   /**
-   * A sample says nothing of the tasks above one; and its rows come in any order, by which a task would
-   * change at another row when it is run again, where Spark wants the same rows of it. So may those of a
-   * cached table, when a part of it is lost.
+   * Whether the rows come from a shuffle or a cached table. A sample says nothing of the tasks
+   * above a shuffle. Also, rows of a shuffle arrive in any order: a task that runs again would
+   * switch at another row and emit other rows. Spark requires the same rows. The same is true of
+   * a cached table after a part of it is lost.
    */
   private def isShuffle(plan: SparkPlan): Boolean = plan match {
     case _: Exchange | _: QueryStageExec | _: InMemoryTableScanExec => true
     case _ => false
   }
 
-  /** The same aggregate of rows that are groups already. */
+  /** The same aggregate over rows that are groups already. */
   private def merging(
       partial: BaseAggregateExec,
       keys: Seq[Attribute],
@@ -150,6 +154,6 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
 
 private[shuffle] object AdaptLocalAggregates {
 
-  /** In `firesteel.explain`. */
+  /** The rule's name in `firesteel.explain`. */
   val name: String = "AdaptLocalAggregates"
 }

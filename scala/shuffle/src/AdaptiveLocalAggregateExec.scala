@@ -10,19 +10,19 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.firesteel.active
 
 /**
- * A partial aggregate that leaves aggregating to the final one as long as hardly two rows of a task
- * have the same keys: each row is handed on as a group of its own. From where that pays no more, a task
- * aggregates what it has left.
+ * A partial aggregate that emits each row as a group of its own while few rows of a task have equal
+ * keys. The final aggregate then does all the work. When that no longer pays, the task aggregates
+ * its remaining rows.
  *
- * Flink's counterpart (`table.exec.local-hash-agg.adaptive.enabled`) begins with aggregating. This one is
- * planned only where a sample has few equal keys.
+ * Flink's counterpart (`table.exec.local-hash-agg.adaptive.enabled`) starts by aggregating. This
+ * one is planned only if a sample has few equal keys.
  *
- * Memory: some thousand hashes of keys; after the change that of Spark's own aggregate.
+ * Memory: some thousand hashes of keys; after the switch the memory of Spark's own aggregate.
  *
- * @param original the aggregate for which it stands
+ * @param original the aggregate that this node replaces
  * @param merging aggregates groups of one row, above [[HandedOverExec]]
  * @param keys the first columns of `child`, whose rows are groups of one row
- * @param evidence what let it be planned, for the author of the query
+ * @param evidence the facts that allowed it, for `firesteel.explain`
  */
 final private[shuffle] case class AdaptiveLocalAggregateExec(
     original: SparkPlan,
@@ -39,30 +39,33 @@ final private[shuffle] case class AdaptiveLocalAggregateExec(
 
   override def firedRule: String = AdaptLocalAggregates.name
   override def firedMessage: String =
-    "rows go to the final aggregate one by one, as long as few of a task have equal keys"
+    "rows go to the final aggregate unaggregated while few rows of a task have equal keys"
   override def firedValues: Map[String, String] =
     Map("keys" -> keys.map(_.sql).mkString(", ")) ++ evidence
 
-  /** The state of one row may never be null where that of many may: a sum that overflows. */
+  /**
+   * The state of one row may be non-nullable where the state of many rows is nullable, as for a sum
+   * that overflows.
+   */
   override def output: Seq[Attribute] = child.output.zip(original.output).map {
     case (one, many) => one.withNullability(one.nullable || many.nullable)
   }
   override def outputPartitioning: Partitioning =
     UnknownPartitioning(child.outputPartitioning.numPartitions)
 
-  /** To Spark's reuse of shuffles it is the aggregate for which it stands. */
+  /** For Spark's reuse of shuffles this node equals the aggregate that it replaces. */
   override protected def doCanonicalize(): SparkPlan = original.canonicalized
 
   override lazy val metrics: Map[String, SQLMetric] = Map(
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"),
-    "numRowsAlone" -> SQLMetrics.createMetric(sparkContext, "rows handed on one by one"),
+    "numRowsAlone" -> SQLMetrics.createMetric(sparkContext, "rows emitted unaggregated"),
     "numRowsAggregated" -> SQLMetrics.createMetric(sparkContext, "rows aggregated")
   )
 
   override protected def doExecute(): RDD[InternalRow] = {
     val rows = child.execute()
     val handed = new HandedOverRDD(sparkContext, rows.getNumPartitions)
-    // `DataFrame.rdd` runs plans in whatever thread asks.
+    // `DataFrame.rdd` executes plans in any thread, which may have no active session.
     val rest = active(session) {
       CollapseCodegenStages().apply(merging.transformUp { case leaf: HandedOverExec =>
         leaf.copy(handed = Some(handed))
@@ -82,11 +85,11 @@ final private[shuffle] case class AdaptiveLocalAggregateExec(
     copy(child = newChild)
 }
 
-/** The rows of a task that are left to be aggregated. */
+/** The rows of a task that remain to be aggregated. */
 final private[shuffle] case class HandedOverExec(
     output: Seq[Attribute],
     handed: Option[HandedOverRDD] = None)
   extends LeafExecNode {
   override protected def doExecute(): RDD[InternalRow] =
-    handed.getOrElse(throw new IllegalStateException("it has no rows outside of a task"))
+    handed.getOrElse(throw new IllegalStateException("the rows exist only inside a task"))
 }

@@ -12,13 +12,14 @@ import org.apache.spark.sql.execution.exchange.{ENSURE_REQUIREMENTS, Exchange, S
 import org.apache.spark.sql.execution.joins.{BaseJoinExec, ShuffledJoin}
 
 /**
- * A part of a plan that can do with a shuffle less.
+ * A part of a plan that can have one shuffle fewer.
  *
  * @param place the part
- * @param better what it becomes
+ * @param better its replacement
  * @param changed the shuffles below that spread rows by fewer keys than before
- * @param keys by which rows are spread then
- * @param kept the input that decides by which keys and how, where there is one
+ * @param keys the keys that rows are spread by then
+ * @param kept the input of a join that stays where it is and decides the keys and the layout, if
+ *   there is one
  */
 private[shuffle] final case class Candidate(
     place: SparkPlan,
@@ -27,15 +28,15 @@ private[shuffle] final case class Candidate(
     keys: Seq[Expression],
     kept: Option[Input] = None) {
 
-  /** The logical node to which the decision is told: the nearest in the part. */
+  /** The logical node that keeps the decision: the nearest in the part. */
   def subject: Option[LogicalPlan] =
     better.find(_.logicalLink.isDefined).flatMap(_.logicalLink)
 
   /**
-   * Shuffles that go, of a join's inputs, of which nothing below tells how much they give: there are
-   * joins before the next shuffle or source. Only of inputs that may be broadcast.
+   * The removed shuffles of a join's inputs whose size nothing below measures, because joins are
+   * between them and the next shuffle or source. Only inputs that may be broadcast.
    *
-   * @param plan of which this is a part
+   * @param plan the whole plan
    */
   def unmeasured(plan: SparkPlan): Seq[ShuffleExchangeExec] = {
     val leftOut = place match {
@@ -51,21 +52,21 @@ private[shuffle] final case class Candidate(
   }
 
   /**
-   * Whether the shuffle that goes has groups by its keys: no more of them than there are keys in each task,
-   * however many rows they are made of.
+   * Whether the removed shuffle has groups by its keys. Each task then has at most as many of them
+   * as there are keys, however many rows they come from.
    */
   def sparesGroups: Boolean = place match {
     case shuffle: ShuffleExchangeExec =>
       shuffle.child match {
         case partial: BaseAggregateExec if partial.requiredChildDistributionExpressions.isEmpty =>
-          // A chain's shuffle may have been given fewer keys than its groups have.
+          // In a chain this shuffle may already have fewer keys than its groups.
           partial.groupingExpressions.forall(by => keys.exists(_.semanticEquals(by.toAttribute)))
         case _ => false
       }
     case _ => false
   }
 
-  /** The shuffles and what becomes of them, but for the names of columns. */
+  /** The shuffles and their changes, without the names of columns. */
   def canonicalChange: Set[(SparkPlan, Seq[Expression], Layout)] =
     changed.map { case Coarsened(shuffle, keys, layout) =>
       val columns = shuffle.child.output
@@ -78,7 +79,7 @@ private[shuffle] final case class Candidate(
 
 private[shuffle] object Candidate extends JoinSelectionHelper {
 
-  /** What becomes of a node and what is below it. */
+  /** The candidate at a node, if there is one. */
   def at(node: SparkPlan): Option[Candidate] = node match {
     case shuffle: ShuffleExchangeExec => aboveShuffle(shuffle)
     case join: ShuffledJoin => besideInput(join)
@@ -86,8 +87,8 @@ private[shuffle] object Candidate extends JoinSelectionHelper {
   }
 
   /**
-   * Whether more than aggregates are behind a shuffle that goes from several places: Spark ran it once,
-   * and what is below it.
+   * Whether a shuffle that is removed in several places has more than aggregates below it. Spark
+   * ran the shuffle once, and with it everything below.
    */
   def repeatsWork(alike: Seq[Candidate]): Boolean =
     alike.groupBy(_.place.canonicalized).exists { case (place, several) =>
@@ -95,7 +96,10 @@ private[shuffle] object Candidate extends JoinSelectionHelper {
       !several.head.place.children.forall(isCheap)
     }
 
-  /** Down to the shuffles below. A filter may leave so little that Spark joins it by broadcast. */
+  /**
+   * Only as far as the shuffles below. A filter does not count as cheap: it may leave so little
+   * that Spark broadcasts the result.
+   */
   private def isCheap(plan: SparkPlan): Boolean = plan match {
     case _: ShuffleExchangeExec => true
     case _: BaseAggregateExec | _: ProjectExec | _: SortExec =>
@@ -103,7 +107,7 @@ private[shuffle] object Candidate extends JoinSelectionHelper {
     case _ => false
   }
 
-  /** Whether Spark put this shuffle in to meet a requirement, by keys. */
+  /** Whether Spark inserted this shuffle, by hash of keys, to meet a requirement. */
   def isOfSpark(plan: SparkPlan): Boolean = plan match {
     case shuffle: ShuffleExchangeExec =>
       shuffle.shuffleOrigin == ENSURE_REQUIREMENTS &&
@@ -111,7 +115,7 @@ private[shuffle] object Candidate extends JoinSelectionHelper {
     case _ => false
   }
 
-  /** The shuffles of inputs that adaptive execution may come to broadcast. */
+  /** The shuffles of inputs that adaptive execution may decide to broadcast. */
   private def broadcastable(join: ShuffledJoin): Seq[ShuffleExchangeExec] = {
     val isHinted = join.logicalLink.exists {
       case logical: Join =>
@@ -143,7 +147,7 @@ private[shuffle] object Candidate extends JoinSelectionHelper {
       case _ => None
     }
 
-  /** Rows that lie as a table does which a join below has left where it is. */
+  /** The input has the layout of a table that a join below has left in place. */
   private def asStored(shuffle: ShuffleExchangeExec, keys: Seq[Expression]): Option[Candidate] =
     Input.stored(shuffle.child).filter { input =>
       (input.plan eq shuffle.child) && input.plan.outputPartitioning.satisfies(
@@ -158,7 +162,7 @@ private[shuffle] object Candidate extends JoinSelectionHelper {
       .of(shuffle.child, keys, layout)
       .map(spread => Candidate(shuffle, spread.plan, spread.changed, keys))
 
-  /** Numbers of partitions that tables in buckets, caches and shuffles of users have of themselves. */
+  /** Numbers of partitions of bucketed tables, caches and shuffles of the user. */
   private def givenNumbers(plan: SparkPlan): Iterator[Int] =
     plan.collect {
       case leaf: LeafExecNode => leaf.outputPartitioning
@@ -167,8 +171,8 @@ private[shuffle] object Candidate extends JoinSelectionHelper {
     }.collect { case HashPartitioning(_, number) => number }.distinct.iterator
 
   /**
-   * A join one of whose inputs is spread by some of its keys already: it need not be spread by all of
-   * them, if the other input is spread by the same.
+   * A join with one input that is spread by some of the join's keys. It need not be spread by all
+   * of them, if the other input is spread by the same keys.
    */
   private def besideInput(join: SparkPlan with ShuffledJoin): Option[Candidate] =
     if (join.isSkewJoin) None
@@ -195,7 +199,7 @@ private[shuffle] object Candidate extends JoinSelectionHelper {
       Candidate(join, better, other.changed, input.keys, Some(input))
     }
 
-  /** Spark's shuffle at the top of a join's input, below no more than the join's sort. */
+  /** Spark's shuffle of a join's input, at the top or below the join's sort. */
   private def shuffleOf(plan: SparkPlan): Option[ShuffleExchangeExec] = plan match {
     case shuffle: ShuffleExchangeExec if isOfSpark(shuffle) => Some(shuffle)
     case SortExec(_, false, child, _) => shuffleOf(child)

@@ -11,24 +11,22 @@ import org.apache.spark.sql.execution.datasources.v2.GroupPartitionsExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, BroadcastNestedLoopJoinExec, ShuffledJoin}
 
-/** A shuffle of Spark's, and the fewer keys by which it is to spread its rows. */
+/** A shuffle of Spark's, and the fewer keys that it is to spread its rows by. */
 private[shuffle] final case class Coarsened(
     shuffle: ShuffleExchangeExec,
     keys: Seq[Expression],
     layout: Layout)
 
-/**
- * A plan whose rows are spread by the wanted keys, and the shuffles that were changed to that end.
- */
+/** A plan whose rows are spread by the wanted keys, and the shuffles that were changed for that. */
 private[shuffle] final case class Spread(plan: SparkPlan, changed: Seq[Coarsened])
 
 /**
- * Asks a plan to spread its rows by fewer keys than it would of itself, without a shuffle more.
+ * Makes a plan spread its rows by fewer keys, without an additional shuffle.
  *
- * Each operator hands the wish down to where its rows come from, in terms of its input's columns, and
- * agrees only if its own requirement still holds: rows that are equal in (a, b) are together also when
- * they are spread by a alone. In the end shuffles of Spark's own agree, which take any keys, and
- * inputs that are spread so already. A shuffle that the user wrote takes no other keys.
+ * Each operator passes the request to its input, in terms of the input's columns, and agrees only
+ * if its own requirement still holds: rows with equal (a, b) are also together when they are spread
+ * by a alone. The request ends at Spark's own shuffles, which take any keys, and at inputs that are
+ * already spread by these keys. A shuffle that the user wrote keeps its keys.
  */
 private[shuffle] object CoarserShuffle {
 
@@ -42,14 +40,14 @@ private[shuffle] object CoarserShuffle {
         ofStreamed(join, if (join.buildSide == BuildRight) 0 else 1, keys, keys, layout)
       case merged: MergedKeysExec => of(merged.child, keys, layout)
       case union: UnionExec => ofUnion(union, keys, layout)
-      // It asks its input for what only a source can say.
+      // It needs a partitioning that only a source can report.
       case _: GroupPartitionsExec => None
       case filter: FilterExec => byEqual(filter, keys)(ofUnary(filter, _, layout))
       case unary: UnaryExecNode => ofUnary(unary, keys, layout)
       case _ => None
     })
 
-  /** Where the keys themselves will not do, columns that are equal to them may. */
+  /** Tries the keys first, then columns that are equal to them. */
   private def byEqual(plan: SparkPlan, keys: Seq[Expression])(
       spread: Seq[Expression] => Option[Spread]): Option[Spread] =
     spread(keys).orElse {
@@ -78,7 +76,7 @@ private[shuffle] object CoarserShuffle {
       }
     }
 
-  /** Where a key is a cast of a column, rows of the column are together, too. */
+  /** If a key is a cast of a column, rows with equal values of the column are together, too. */
   private def together(
       plan: SparkPlan,
       keys: Seq[Expression],
@@ -90,7 +88,8 @@ private[shuffle] object CoarserShuffle {
     if (keys.forall(_.isInstanceOf[Attribute]) || columns.exists(_.isEmpty)) plan
     else {
       val together = TogetherExec(keys, columns.flatten, plan)
-      // So that adaptive execution keeps it with the shuffle, once that has run.
+      // With the link adaptive execution keeps this node with the shuffle after the shuffle has
+      // run.
       link.foreach(together.setTagValue(SparkPlan.LOGICAL_PLAN_TAG, _))
       together
     }
@@ -103,13 +102,13 @@ private[shuffle] object CoarserShuffle {
     for {
       below <- inTermsOfInput(unary, keys)
       spread <- of(unary.child, below, layout)
-      // Without a shuffle changed it is what it was, and Spark has judged it.
+      // An unchanged input satisfies this: Spark has ensured it.
       if spread.plan.outputPartitioning.satisfies(unary.requiredChildDistribution.head)
       result = unary.withNewChildren(Seq(spread.plan))
       if result.outputPartitioning.satisfies(clusteredBy(keys))
     } yield Spread(result, spread.changed)
 
-  /** Keys as columns of the input; `None` if one of them is computed here. */
+  /** Keys in terms of the input's columns; `None` if one of them is computed here. */
   private def inTermsOfInput(
       unary: UnaryExecNode,
       keys: Seq[Expression]): Option[Seq[Expression]] = {
@@ -129,15 +128,15 @@ private[shuffle] object CoarserShuffle {
   }
 
   /**
-   * A column, or casts of one of which equal values stay together and different ones apart, or what a
-   * full outer join has for two of these.
+   * A column; a cast that keeps equal values equal and different values different; or the merged
+   * key of a full outer join over these.
    */
   private def isKey(key: Expression): Boolean = key match {
     case _: Attribute | MergedKey(_) => true
     case _ => ExactColumn.underCasts(key).isDefined
   }
 
-  /** Both sides by the keys at the same places, so that rows that join still meet. */
+  /** Both sides by the keys at the same places: matching rows still meet. */
   private def ofJoin(
       join: SparkPlan with ShuffledJoin,
       keys: Seq[Expression],
@@ -145,7 +144,7 @@ private[shuffle] object CoarserShuffle {
     val places = keys.map { key =>
       def at(side: Seq[Expression]): Option[Int] =
         Some(side.indexWhere(_.semanticEquals(key))).filter(_ >= 0)
-      // Of the side that is padded with nulls the keys are not those that rows were spread by.
+      // On the side that is padded with nulls the keys are not the ones that rows were spread by.
       join.joinType match {
         case _: InnerLike => at(join.leftKeys).orElse(at(join.rightKeys))
         case joinType if keepsLeft(joinType) => at(join.leftKeys)
@@ -159,7 +158,7 @@ private[shuffle] object CoarserShuffle {
     if (places.exists(_.isEmpty)) None
     else
       ofSides(join, places.flatten, keys, layout).orElse {
-        // Spread by fewer keys than these, a full outer join does not say so of itself.
+        // If it is spread by fewer keys than these, a full outer join does not report it itself.
         Some(said(join, join, keys)).filter { known =>
           val partitioning = known.outputPartitioning
           join.joinType == FullOuter && partitioning.numPartitions == layout.partitions &&
@@ -196,7 +195,7 @@ private[shuffle] object CoarserShuffle {
     case _ => false
   }
 
-  /** Of an inner join the key of either side will do, which Spark knows of what comes out. */
+  /** For an inner join either side's key serves: Spark knows that the output has both. */
   private def ofBroadcast(
       join: BroadcastHashJoinExec,
       keys: Seq[Expression],
@@ -229,7 +228,10 @@ private[shuffle] object CoarserShuffle {
       if result.outputPartitioning.satisfies(clusteredBy(keys))
     } yield Spread(result, spread.changed)
 
-  /** All branches by the columns at the same places; Spark then keeps their partitions together. */
+  /**
+   * All branches by the columns at the same places: Spark then combines their partitions one by
+   * one.
+   */
   private def ofUnion(
       union: UnionExec,
       keys: Seq[Expression],
@@ -248,8 +250,8 @@ private[shuffle] object CoarserShuffle {
   }
 
   /**
-   * A union that has not been prepared: one that Spark has seen with other branches is set on joining them end
-   * to end.
+   * A new union node. A union that Spark has already prepared with other branches only concatenates
+   * them.
    */
   private def planned(union: UnionExec, branches: Seq[SparkPlan]): UnionExec = {
     val fresh = UnionExec(branches)

@@ -8,10 +8,10 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 /**
- * Keeps the keys of some of the rows that it hands on, for a decision to be made when the shuffle above
+ * Passes its rows through, and keeps the keys of some of them for decisions after the shuffle above
  * has run.
  *
- * To Spark's reuse of shuffles it is its child: whether rows are counted makes no difference.
+ * For Spark's reuse of shuffles this node equals its child.
  */
 private[shuffle] final case class CountedKeysExec(
     keys: Seq[Attribute],

@@ -8,10 +8,10 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 import org.apache.spark.sql.execution.window.WindowExecBase
 
-/** Columns that a filter (`WHERE a = b`) has made equal: either's place will do for the other. */
+/** Columns that a filter (`WHERE a = b`) or a join has made equal: either can replace the other. */
 private[shuffle] object EqualColumns extends PredicateHelper {
 
-  /** Ways to write the keys with some of them replaced by equal columns; of many the first few. */
+  /** The keys with some of them replaced by equal columns; at most eight variants. */
   def alternatives(plan: SparkPlan, keys: Seq[Expression]): Iterator[Seq[Expression]] = {
     val pairs = of(plan).filter { case (a, b) => Seq(a, b).forall(plan.outputSet.contains) }
     if (pairs.isEmpty) Iterator.empty
@@ -23,15 +23,15 @@ private[shuffle] object EqualColumns extends PredicateHelper {
       val ways = keys.foldLeft(Iterator(Seq.empty[Expression])) { (some, key) =>
         some.flatMap(chosen => (key +: equalTo(key)).map(chosen :+ _))
       }
-      ways.drop(1).take(most) // the first is as it was
+      ways.drop(1).take(most) // the first has no replacement
     }
   }
 
   private val most = 8
 
   /**
-   * `plan`, with columns taken from others that are equal, so that Spark sees its rows to be where those
-   * of these columns are.
+   * The plan, with columns read from equal columns. Spark then sees that the rows are spread by
+   * these columns.
    */
   def renamed(plan: SparkPlan, keys: Seq[Expression], equal: Seq[Expression]): SparkPlan = {
     val replaced = keys.zip(equal).collect {
@@ -67,7 +67,7 @@ private[shuffle] object EqualColumns extends PredicateHelper {
     case _ => Nil
   }
 
-  /** Those of which both are handed on as they are. */
+  /** The pairs with both columns in the output, unchanged. */
   private def among(
       pairs: Seq[(Attribute, Attribute)],
       outputs: Seq[NamedExpression]): Seq[(Attribute, Attribute)] = {

@@ -6,9 +6,9 @@ import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.types.{BinaryType, BooleanType, ByteType, DataType, DateType, DecimalType, IntegerType, LongType, ShortType, StringType, TimestampNTZType, TimestampType}
 
 /**
- * Columns of which equal values are the same bytes: not floats (two zeros, many NaN), and not strings of
- * collations in which 'a' equals 'A'. Only of these does equality carry over to a hash of another column
- * or of a cast.
+ * Columns whose equal values have equal bytes. Not floats (two zeros, many NaN), and not strings
+ * with a collation in which 'a' equals 'A'. Only for these columns does equality imply an equal
+ * hash of another column or of a cast.
  */
 private[shuffle] object ExactColumn {
 
@@ -20,7 +20,7 @@ private[shuffle] object ExactColumn {
     case _ => false
   }
 
-  /** The exact column of which `key` is a cast, or several, that loses nothing and cannot fail. */
+  /** The exact column below casts that lose no information and cannot fail. */
   def underCasts(key: Expression): Option[Attribute] = key match {
     case Cast(column: Attribute, _, _, _) if isExact(column.dataType) && CannotFail(key) =>
       Some(column)

@@ -14,18 +14,18 @@ import org.apache.spark.sql.execution.window.WindowExecBase
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * What a shuffle that adaptive execution has run says of the keys of one above it: in a chain of
- * aggregates by (a, b, c), (a, b) and a, the first counts the values of a, so that the second may
- * spread its rows by them, though nothing was known of them when the query began.
+ * Facts from a finished shuffle about the keys of a shuffle above it. In a chain of aggregates by
+ * (a, b, c), (a, b) and a, the first shuffle counts the values of a. The second may then spread its
+ * rows by a, although nothing was known of a when the query began.
  */
 private[shuffle] object FinishedShuffle {
 
-  /** What is known of the keys by which a shuffle would spread its rows, from one below that has run. */
+  /** Facts about the keys of a changed shuffle, from a shuffle below that has run. */
   def facts(change: Coarsened): Option[KeyFacts] = counted(change).flatMap(_.counts.facts)
 
   /**
-   * Where to tell what was decided by that: adaptive execution keeps the nodes that it has where a new
-   * plan is no other, and with them what was told before.
+   * The node that keeps the decision. If a new plan equals the old one, adaptive execution keeps
+   * the old nodes and with them the earlier decision.
    */
   def subject(change: Coarsened): Option[LogicalPlan] =
     counted(change).flatMap(_.child.collectFirst(Function.unlift(_.logicalLink)))
@@ -40,7 +40,10 @@ private[shuffle] object FinishedShuffle {
         }
     }.flatten
 
-  /** A plan in which the shuffles below those of `unknown` count keys, where they have yet to run. */
+  /**
+   * The plan, with shuffles that have yet to run counting the keys of the `unknown` shuffles above
+   * them.
+   */
   def counting(plan: SparkPlan, unknown: Seq[Coarsened]): SparkPlan = {
     val wanted =
       unknown.flatMap(change => columnsOf(change).flatMap(origin(change.shuffle.child, _)))
@@ -74,7 +77,7 @@ private[shuffle] object FinishedShuffle {
     if (columns.forall(_.isDefined)) Some(columns.flatten) else None
   }
 
-  /** The shuffle from which rows come, and the keys there, if none of their values is lost on the way. */
+  /** The shuffle that the rows come from, with the keys there, if no value is lost on the way. */
   @tailrec
   private def origin(plan: SparkPlan, keys: Seq[Attribute]): Option[(SparkPlan, Seq[Attribute])] =
     plan match {
@@ -88,7 +91,7 @@ private[shuffle] object FinishedShuffle {
         }
     }
 
-  /** The input that gives every value of its columns to some row of the output. */
+  /** The input, if each of its values is in some row of the output. */
   private def below(plan: SparkPlan): Option[SparkPlan] = plan match {
     case _: BaseAggregateExec | _: ProjectExec | _: SortExec | _: WindowExecBase |
         _: AQEShuffleReadExec | _: TogetherExec | _: CountedKeysExec =>
@@ -99,7 +102,7 @@ private[shuffle] object FinishedShuffle {
     case _ => None
   }
 
-  /** Nulls are one value of many. */
+  /** Null is only one of many values. */
   private def asksForValues(condition: Expression): Boolean = condition match {
     case And(left, right) => asksForValues(left) && asksForValues(right)
     case IsNotNull(_: Attribute) => true

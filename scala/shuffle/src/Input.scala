@@ -9,10 +9,10 @@ import org.apache.spark.sql.execution.datasources.BucketingUtils
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 
 /**
- * An input whose rows may stay where they are.
+ * An input of a join whose rows may stay where they are.
  *
- * @param keys by which they lie as `layout` says
- * @param largestShare share of the bytes that the largest partition has, where its source tells
+ * @param keys the keys that its rows are spread by
+ * @param largestShare share of the bytes in the largest partition, if the source reports it
  */
 private[shuffle] final case class Input(
     plan: SparkPlan,
@@ -22,7 +22,9 @@ private[shuffle] final case class Input(
 
 private[shuffle] object Input {
 
-  /** As the plan is, or as it would be if its table were read in buckets, by some of these keys. */
+  /**
+   * The plan as it is, or with its table read in buckets, if it is spread by some of these keys.
+   */
   def of(plan: SparkPlan, keys: Seq[Expression]): Option[Input] = {
     def fits(input: Input) = input.keys.forall(key => keys.exists(_.semanticEquals(key)))
     spread(plan).find(fits).orElse(stored(plan).filter(fits)).orElse {
@@ -35,13 +37,13 @@ private[shuffle] object Input {
     }
   }
 
-  /** Ways to say how its rows lie: columns may have two names, or be equal since a join. */
+  /** All descriptions of its partitioning: columns may have two names, or be equal since a join. */
   private def spread(plan: SparkPlan): Seq[Input] =
     PartitioningCollection.flatten(plan.outputPartitioning).collect {
       case HashPartitioning(keys, partitions) => Input(plan, keys, Hashed(partitions), None)
     }
 
-  /** As its source has it. */
+  /** The partitioning that its source reports. */
   def stored(plan: SparkPlan): Option[Input] =
     Stored.of(plan).map { case (grouped, layout) =>
       Input(grouped, layout.keys, layout, largestShare(plan, layout))
@@ -58,7 +60,7 @@ private[shuffle] object Input {
 
   private def largestShare(scan: BatchScanExec): Option[Double] = {
     val types = Stored.typesOf(scan.outputPartitioning)
-    // Spark lists the values in their order, and the parts in the source's.
+    // Spark sorts the values; the parts are in the source's order.
     val sizes = scan.inputPartitions.map {
       case part: HasPartitionKey with HasPartitionStatistics if part.sizeInBytes.isPresent =>
         Some(InternalRowComparableWrapper(part, types) -> part.sizeInBytes.getAsLong)
@@ -68,8 +70,8 @@ private[shuffle] object Input {
   }
 
   /**
-   * Below a shuffle Spark reads a bucketed table like any other
-   * (`spark.sql.sources.bucketing.autoBucketedScan.enabled`). Without the shuffle it need not.
+   * Below a shuffle Spark ignores the buckets of a table
+   * (`spark.sql.sources.bucketing.autoBucketedScan.enabled`). Without the shuffle it can use them.
    */
   private def inBuckets(plan: SparkPlan): Option[(SparkPlan, FileSourceScanExec)] = plan match {
     case _: ProjectExec | _: FilterExec =>
@@ -89,7 +91,10 @@ private[shuffle] object Input {
     if (all == 0) None else Some(sizes.values.max.toDouble / all)
   }
 
-  /** Of each file the bucket and the size. Spark reads a table no more in buckets if one has none. */
+  /**
+   * The bucket and the size of each file. Spark stops reading a table in buckets if one file has no
+   * bucket.
+   */
   private def bucketsOf(scan: FileSourceScanExec): Seq[(Option[Int], Long)] =
     scan.selectedPartitions.filePartitionIterator
       .flatMap(_.files)

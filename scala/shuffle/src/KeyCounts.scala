@@ -4,22 +4,22 @@ import io.firesteel.core.plans.SourceSample
 import org.apache.spark.util.AccumulatorV2
 
 /**
- * Hashes of the keys of every n-th row, where n doubles whenever there are `limit` of them.
- * A row that is not one of them costs a subtraction.
+ * Hashes of the keys of every n-th row. n doubles whenever `limit` hashes are kept. A row that is
+ * not sampled costs a subtraction.
  */
 private[shuffle] final class SampledKeys(limit: Int) extends Serializable {
 
-  // Even, so that half of them are every second.
+  // Even: halving then keeps every second hash.
   private val hashes = new Array[Long](math.max((limit + 1) / 2 * 2, 2))
   private var size = 0
   private var left = 1L
 
-  /** Rows for which one of the sample stands. */
+  /** Rows for each hash kept. */
   var stride: Long = 1L
 
   def kept: Array[Long] = hashes.take(size)
 
-  /** Called for every row: whether it is one of the sample. */
+  /** Called for every row: whether to sample it. */
   def wantsNext(): Boolean = {
     left -= 1
     left == 0
@@ -39,7 +39,7 @@ private[shuffle] final class SampledKeys(limit: Int) extends Serializable {
   }
 }
 
-/** What the tasks of a stage have sampled, by partition: a task that runs twice counts once. */
+/** The samples of a stage's tasks, by partition: a task that runs twice counts once. */
 private[shuffle] final class KeyCounts
   extends AccumulatorV2[(Int, SampledKeys), Map[Int, SampledKeys]] {
 
@@ -58,7 +58,7 @@ private[shuffle] final class KeyCounts
     same
   }
 
-  /** Nothing where too few rows have come to say anything. */
+  /** `None` if there are too few rows. */
   def facts: Option[KeyFacts] = {
     val weights = samples.values.toSeq.flatMap(s => s.kept.map(_ -> s.stride))
     if (weights.size < KeyCounts.fewest) None
@@ -79,9 +79,9 @@ private[shuffle] final class KeyCounts
 
 private[shuffle] object KeyCounts {
 
-  /** Rows that a sample must have to say anything, as one of a source. */
+  /** Fewest rows of a sample, as for a sample of a source. */
   private val fewest = SourceSample.fewest
 
-  /** Rows that a task keeps of many, so that its largest key is seen. */
+  /** Fewest rows that a task keeps: with them its largest key is seen. */
   val fewestOfTask = 64
 }

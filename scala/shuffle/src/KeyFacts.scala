@@ -1,16 +1,16 @@
 package io.firesteel.shuffle
 
 /**
- * What is known of the keys by which rows would be spread.
+ * Facts about the keys that rows would be spread by.
  *
- * @param distinct different values, at least
- * @param largestShare share of the rows that the most frequent value has, from 0 to 1; of nulls alone
- *   where no more is known
- * @param isShareKnown whether that is of all values
- * @param groupRate groups by these keys for each row that would be shuffled by them, at most, where they
- *   were counted; statistics are asked for it only where it matters
- * @param bytes size of the rows of which they are keys, by estimate, if one can be made
- * @param source where this is from, for the author of the query
+ * @param distinct number of different values, at least
+ * @param largestShare share of the rows with the most frequent value, from 0 to 1; the share of
+ *   nulls if no more is known
+ * @param isShareKnown whether `largestShare` covers all values
+ * @param groupRate groups by these keys for each shuffled row, at most, if they were counted;
+ *   statistics are read for it only when it matters
+ * @param bytes estimated size of the rows, if there is an estimate
+ * @param source where the facts come from, for `firesteel.explain`
  */
 private[shuffle] final case class KeyFacts(
     distinct: BigInt,

@@ -17,13 +17,14 @@ import org.apache.spark.sql.execution.exchange.{Exchange, ShuffleExchangeExec}
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Whether rows may be spread by fewer keys: only where these have many values for each partition, and
- * none with too many rows. What is not known is not hoped for.
+ * Decides whether rows may be spread by fewer keys: only if the keys have many values for each
+ * partition, and no value has too many rows. Unknown facts count as bad.
  */
 private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
 
-  // Adaptive execution asks again whenever it plans anew, of plans that are equal but for the stages that
-  // have run, column by column: to make them alike first would take longer than all else here.
+  // Adaptive execution asks again with each new plan. Without their stages these plans are equal,
+  // ids of columns included. They are compared as they are: canonicalising them would take longer
+  // than all the rest here.
   private val estimated = remembered[(LogicalPlan, Seq[Expression]), KeyFacts]()
   private val frequent = remembered[(LogicalPlan, Seq[Expression]), KeyFacts]()
   private val sizes = remembered[LogicalPlan, BigInt]()
@@ -33,10 +34,10 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     Caffeine.newBuilder().maximumSize(100).expireAfterWrite(Duration.ofMinutes(10)).build()
 
   /**
-   * Why a shuffle had better keep its keys.
+   * Why a shuffle should keep its keys.
    *
-   * @param isFree whether the number of its partitions is adaptive execution's to choose
-   * @param sparesGroups whether what is left out is a shuffle of groups by these keys
+   * @param isFree whether adaptive execution may choose the number of its partitions
+   * @param sparesGroups whether the removed shuffle has groups by these keys
    */
   def objection(change: Coarsened, isFree: Boolean, sparesGroups: Boolean): Option[Decline] = {
     def tooPoor(facts: KeyFacts) =
@@ -54,8 +55,8 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
             case Left(_) if isOfGroups(change) => None
             case Left(why) =>
               val histograms =
-                "the statistics have no histogram, so that the most frequent value is not known"
-              Some(ShuffleDecline.UnknownKeys(namesOf(change), s"$histograms, and $why"))
+                "the statistics have no histogram, and the most frequent value is unknown"
+              Some(ShuffleDecline.UnknownKeys(namesOf(change), s"$histograms; $why"))
           }
         }
       case None =>
@@ -67,8 +68,8 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   }
 
   /**
-   * By the same keys rows are as uneven as they were, wherever they are brought to. But where the other
-   * input of a join stays as a table has it, adaptive execution splits no partition that is too large.
+   * With the same keys the rows are as uneven as before, wherever they go. But if the other input
+   * of a join stays in the layout of a table, adaptive execution cannot split a large partition.
    */
   private def tooLarge(change: Coarsened): Option[Decline] = change.layout match {
     case Hashed(_) => None
@@ -81,8 +82,8 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   }
 
   /**
-   * Whether groups are shuffled: a value that is frequent in the rows has no more groups for that, and a
-   * window above, by these keys alone, would get them in one task in any case.
+   * Whether groups are shuffled. A value that is frequent among the rows does not have more groups
+   * for that, and a window by these keys alone needs them in one task in any case.
    */
   private def isOfGroups(change: Coarsened): Boolean =
     change.shuffle.child.isInstanceOf[BaseAggregateExec]
@@ -111,15 +112,15 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     else None
   }
 
-  /** Where a value is a partition, it has the mean of one if all are equal. */
+  /** If each value is a partition, an even distribution gives each value one mean. */
   private def largestShare(layout: Layout, partitions: Int): Double = {
     val share = SQLConf.get.getConf(ShuffleConf.MAX_KEY_SHARE)
     (if (layout.isByValue) 1 + share else share) / partitions
   }
 
   /**
-   * Partitions that adaptive execution will leave: one for each of its advisory size, and as many as tasks
-   * can run at a time. Where executors come and go, how many that will be is not known yet.
+   * The number of partitions that adaptive execution will leave: one for each advisory size, and at
+   * least as many as tasks that run at a time. With dynamic allocation that number is not known.
    */
   private def partitionsLeft(partitions: Int, bytes: BigInt): Int = {
     val conf = SQLConf.get
@@ -138,15 +139,15 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   }
 
   /**
-   * Why an input had better not decide for the other: it would keep few tasks busy, or one too long, or
-   * be brought more than it saves.
+   * Why an input should not decide the layout of the other one: it would keep few tasks busy, or
+   * one too long, or the cost of bringing rows to it exceeds what it saves.
    *
    * @param brought the shuffles that bring rows to it
    */
   def objection(input: Input, brought: Seq[Coarsened]): Option[Decline] = {
     val keys = input.keys.map(_.sql).mkString(", ")
     val running = session.sparkContext.defaultParallelism
-    // Where executors come and go, few of them may be there yet.
+    // With dynamic allocation few executors may have started yet.
     val tasks =
       if (isDynamic) math.max(running, SQLConf.get.numShufflePartitions) else running
     val share = SQLConf.get.getConf(ShuffleConf.MAX_KEY_SHARE)
@@ -173,9 +174,9 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   }
 
   /**
-   * By hash rows are brought by compiled code. To a table that lies in its own way Spark's partitioner
-   * brings them by a search for each, which costs about half of what it saves to leave a row of the table
-   * where it is: by `build/bench shuffle --case stored`. What is not known to be large enough is not.
+   * A hash shuffle is compiled code. For a table with a layout of its own Spark's partitioner
+   * searches for each row's partition. That costs about half of what it saves to leave a row of the
+   * table in place (`build/bench shuffle --case stored`). A table of unknown size counts as small.
    */
   private def tooSmall(input: Input, brought: Seq[Coarsened]): Option[Decline] =
     input.layout match {
@@ -190,10 +191,9 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     }
 
   /**
-   * Why what goes into a join had better be measured by a shuffle, which is when adaptive execution learns
-   * that a broadcast will do. Groups above several joins may be some dozens where millions were estimated.
-   *
-   * @param leftOut the shuffles below the join that would go
+   * Why the input of a join should be measured by a shuffle: only then does adaptive execution
+   * learn that a broadcast is possible. Groups above several joins may be dozens where Spark
+   * estimates millions.
    */
   def objection(
       keys: Seq[Expression],
@@ -205,7 +205,7 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     if (isAnythingAllowed || !conf.adaptiveExecutionEnabled || threshold <= 0) None
     else {
       val bytes = leftOut.map(shuffle => linkOf(shuffle.child).flatMap(estimatedBytes))
-      // One that is small will do for a broadcast.
+      // One small input is enough for a broadcast.
       if (bytes.forall(_.exists(_ > bound))) None
       else {
         val known = if (bytes.contains(None)) None else bytes.flatten.minOption
@@ -224,8 +224,9 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
     linkOf(plan).map(_.stats.sizeInBytes)
 
   /**
-   * What statistics say of an input whose rows are those of its sources: of groups they say nothing. Of
-   * columns that are equal since a join each knows its own table; the most frequent value of any counts.
+   * Statistics of an input whose rows are rows of its sources. They say nothing of groups. Each of
+   * several columns that are equal since a join has the statistics of its own table: the largest
+   * share counts.
    */
   private def ofRows(input: Input): Option[KeyFacts] =
     linkOf(input.plan).map(Unstaged(_)).filterNot(_.exists(_.isInstanceOf[Aggregate])).flatMap {
@@ -236,7 +237,7 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
           .maxByOption(_.largestShare)
     }
 
-  /** The keys by which rows lie, under all of their names down to the shuffles. */
+  /** The keys that rows are spread by, under all of their names down to the next shuffles. */
   private def namesIn(plan: SparkPlan): Seq[Seq[Expression]] = plan match {
     case _: Exchange | _: QueryStageExec => Nil
     case _ =>
@@ -251,7 +252,7 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   private def isAnythingAllowed: Boolean =
     SQLConf.get.getConf(ShuffleConf.MIN_KEYS_PER_PARTITION) == 0.0
 
-  /** What let the changes pass, for the author of the query. */
+  /** The facts that allowed the changes, for `firesteel.explain`. */
   def evidence(changes: Seq[Coarsened]): Map[String, String] =
     if (isAnythingAllowed)
       Map("source" -> s"${ShuffleConf.MIN_KEYS_PER_PARTITION.key} is 0")
@@ -275,7 +276,7 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
       estimated.get((plan, change.keys), _ => KeyStatistics.of(plan, change.keys))
     }
 
-  /** What rows of a shuffle that has run, or of the source, show. */
+  /** Facts from the rows of a shuffle that has run, or of the source. */
   private def seen(change: Coarsened): Either[String, KeyFacts] =
     FinishedShuffle.facts(change).map(Right(_)).getOrElse(
       sample.of(change.shuffle.child, keysOf(change), change.keys))
@@ -292,20 +293,23 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
 private object KeyGate {
 
   /**
-   * Groups that a left-out shuffle must have for each row of the other, by `build/bench shuffle --case keys-10 …`:
-   * with a hundredth nothing is gained if rows are even, with a tenth 4 to 16 % if they are not quite.
+   * Fewest groups of the removed shuffle for each row of the other one. Measured by the cases
+   * `keys-10` and on of `build/bench shuffle`: with 0.01 nothing is gained even if rows are even;
+   * with 0.1 the gain is 4 to 16 % if they are slightly uneven.
    */
   val groupsWorthSparing = 0.05
 
-  /** So many times too low an estimate of Spark's may be: of joins they are rough. */
+  /** Spark's estimates may be too low by this factor: estimates of joins are rough. */
   val estimateTooLow = 8
 
-  /** So many times too high it may be at least: of TPC-DS q64 it is two thousand times. */
+  /**
+   * Spark's estimates may be too high by at least this factor: in TPC-DS q64 it is two thousand.
+   */
   val estimateTooHigh = 8
 
   /**
-   * As many times the partitions that adaptive execution would leave, an input may have: a task of some rows
-   * takes milliseconds, the shuffle that is saved about as long for a megabyte.
+   * An input may have this many times the partitions that adaptive execution would leave. A task of
+   * few rows takes milliseconds, about as long as the saved shuffle takes for a megabyte.
    */
   val manyTimes = 8
 }

@@ -4,7 +4,7 @@ import io.firesteel.core.rows.Mix64
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow, XxHash64}
 
-/** Hashes the key of a row, the first of its columns. */
+/** Hashes the key of a row, which is in its first columns. */
 private[shuffle] object KeyHash {
 
   def of(keys: Seq[Attribute], input: Seq[Attribute]): InternalRow => Long =

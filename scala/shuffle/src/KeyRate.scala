@@ -1,12 +1,12 @@
 package io.firesteel.shuffle
 
 /**
- * How many of a task's rows so far have a key of their own, and whether one key has many.
+ * How many of a task's rows so far have different keys, and whether one key has many rows.
  *
- * Keys are known by their hashes. All rows of some keys are counted: of those whose hash ends in a
- * number of zeros, one more whenever there are `limit` of them, so that any number of rows is judged by
- * some thousand keys. Gibbons, "Distinct Sampling", VLDB 2001. Single rows are looked at by chance: every
- * n-th might always be the same in data that repeats itself.
+ * Keys are compared by their hashes. All rows of some keys are counted: keys whose hash ends in a
+ * number of zero bits. That number grows by one whenever `limit` keys are counted. So some thousand
+ * keys judge any number of rows. Gibbons, "Distinct Sampling", VLDB 2001. For the largest key, rows
+ * are sampled at random: every n-th row might always have the same key in periodic data.
  */
 private[shuffle] final class KeyRate {
   import KeyRate._
@@ -26,13 +26,13 @@ private[shuffle] final class KeyRate {
     }
   }
 
-  /** Different keys by rows, from 0 to 1. */
+  /** Different keys divided by rows, from 0 to 1. */
   def distinct: Double = if (keys == 0) 1.0 else keys.toDouble / counts.iterator.map(_.toLong).sum
 
   /** Share of the rows that the most frequent key has, from 0 to 1. */
   def largestShare: Double = KeyRate.largestShare(some.kept)
 
-  /** One row of eight. Marsaglia, "Xorshift RNGs", 2003. */
+  /** One row of eight, at random. Marsaglia, "Xorshift RNGs", 2003. */
   private def isLookedAt(): Boolean = {
     chance ^= chance << 13
     chance ^= chance >>> 7
@@ -41,7 +41,7 @@ private[shuffle] final class KeyRate {
   }
 
   private def count(hash: Long, rows: Int): Unit = {
-    // The lower bits are all zeros.
+    // The lower bits are all zero.
     var at = ((hash * 0x9e3779b97f4a7c15L) >>> 48).toInt & (slots - 1)
     while (counts(at) != 0 && hashes(at) != hash) at = (at + 1) & (slots - 1)
     if (counts(at) == 0) keys += 1
@@ -64,7 +64,7 @@ private[shuffle] object KeyRate {
   private val slots = 2 * limit * 2
   private val someRows = 8192
 
-  /** Of fewer rows it may be by chance that they have the same key. */
+  /** Fewer rows may have the same key by chance. */
   private val fewest = 16
 
   /** Share of the rows that the most frequent key has, from 0 to 1; 0 if no key has many. */

@@ -11,19 +11,19 @@ import org.apache.spark.sql.firesteel.ConfigEntry
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Counts keys in a sample of the source that a plan reads. Files that are sorted by the keys look poorer
- * in keys than they are, which errs on the safe side.
+ * Counts keys in a sample of the source that a plan reads. In files that are sorted by the keys the
+ * sample has fewer keys than the source, which errs on the safe side.
  */
 private[shuffle] final class KeySample(session: SparkSession) {
   import KeySample._
 
   private val samples = new SourceSample(session)
 
-  // Whoever asks again, as adaptive execution does, is handed the very same sample.
+  // A repeated request, as of adaptive execution, gets the same sample object.
   private val counted: Cache[SampledRows, CountedPairs] =
     Caffeine.newBuilder().weakKeys().build[SampledRows, CountedPairs]()
 
-  /** What the sample shows of the rows that a shuffle gets, or why there is none. */
+  /** Facts about the rows that a shuffle gets, or why there is no sample. */
   def of(
       shuffled: SparkPlan,
       by: Seq[Expression],
@@ -33,13 +33,13 @@ private[shuffle] final class KeySample(session: SparkSession) {
       source <- sourceOf(shuffled)
       wanted = Seq(computed(shuffled, by), computed(shuffled, keys))
       sampled <- samples.of(source, wanted, rows, conf(ShuffleConf.SAMPLE_MIN_SIZE))
-      // Below a partial aggregate rows are shuffled once for each group, else all of them.
+      // Above a partial aggregate one row is shuffled for each group; otherwise all rows are.
       facts <- counted
         .get(sampled, new CountedPairs(_))
         .of(groups = shuffled.isInstanceOf[BaseAggregateExec])
     } yield facts
 
-  /** How many keys the rows have of which a partial aggregate makes groups, or why nothing is known. */
+  /** The share of different keys among the rows of a partial aggregate, or why it is unknown. */
   def rate(partial: BaseAggregateExec): Either[String, SampledRate] =
     for {
       _ <- allowed
@@ -62,7 +62,9 @@ private[shuffle] final class KeySample(session: SparkSession) {
   private def rows: Int = SQLConf.get.getConf(ShuffleConf.SAMPLE_ROWS)
 }
 
-/** What a sample says of a shuffle's keys, the first of its hashes, and of others, the second. */
+/**
+ * Facts of a sample about a shuffle's keys (the first hashes) and about other keys (the second).
+ */
 private final class CountedPairs(sampled: SampledRows) {
 
   private val pairs = sampled.hashes(0).zip(sampled.hashes(1))
@@ -70,7 +72,7 @@ private final class CountedPairs(sampled: SampledRows) {
   private lazy val ofRows = counted(pairs)
   private lazy val ofGroups = counted(different)
 
-  /** @param groups whether one row is shuffled for each different one, or else all */
+  /** @param groups whether one row is shuffled for each different pair; otherwise all rows are */
   def of(groups: Boolean): Either[String, KeyFacts] =
     if (different.length < SourceSample.fewest)
       Left(s"a sample found ${different.length} different rows")
@@ -91,22 +93,25 @@ private final class CountedPairs(sampled: SampledRows) {
 
 private[shuffle] object KeySample {
 
-  /** What is below the partial aggregate that a shuffle's input may be. */
+  /**
+   * The plan below the partial aggregate, if the shuffle's input is one; otherwise the input
+   * itself.
+   */
   private def sourceOf(shuffled: SparkPlan): Either[String, LogicalPlan] =
     shuffled.logicalLink.map(Unstaged(_)) match {
       case Some(aggregate: Aggregate) => Right(aggregate.child)
       case Some(other) if !shuffled.isInstanceOf[BaseAggregateExec] => Right(other)
-      case _ => Left("it is computed")
+      case _ => Left("the keys are not columns of a source")
     }
 
-  /** Keys of the shuffle's input in terms of what is below its partial aggregate. */
+  /** The keys of the shuffle's input, in terms of the plan below its partial aggregate. */
   private def computed(shuffled: SparkPlan, keys: Seq[Expression]): Seq[Expression] = {
     val grouping: Seq[NamedExpression] = shuffled match {
       case aggregate: BaseAggregateExec => aggregate.groupingExpressions
       case _ => Nil
     }
     val meaning = grouping.collect { case alias: Alias => alias.toAttribute -> alias.child }
-    // From below: a key of floating-point numbers has the very name of the column that it normalises.
+    // Bottom-up: the key that normalises a floating-point column has that column's own name.
     keys.map(_.transformUp {
       case attribute =>
         meaning.collectFirst { case (name, child) if name.semanticEquals(attribute) => child }

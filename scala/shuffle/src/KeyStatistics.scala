@@ -4,14 +4,14 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, ColumnStat, Expand, LeafNode, LogicalPlan, Project, Statistics, Union, Window}
 import org.apache.spark.sql.internal.SQLConf
 
-/** What a user's statistics say (`ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS`). */
+/** Facts from column statistics (`ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS`). */
 private[shuffle] object KeyStatistics {
 
   private val source = "table statistics"
 
   /**
-   * Of several keys the one with the most values counts, since how many combinations there are nobody
-   * has written down: there are at least as many.
+   * For several keys, the one with the most values counts: the number of combinations is unknown,
+   * but at least as large.
    *
    * @param plan whose rows are to be spread
    */
@@ -22,8 +22,8 @@ private[shuffle] object KeyStatistics {
     keys.map(key => ExactColumn.underCasts(key).getOrElse(key))
 
   /**
-   * Groups by the keys for each row of a plan, at most. Spark's estimate is that of keys of which none
-   * depends on another: there may be fewer.
+   * Groups by the keys for each row of a plan, at most. Spark's estimate assumes independent keys:
+   * there may be fewer groups.
    */
   def groupRate(plan: LogicalPlan, keys: Seq[Expression]): Option[Double] = withColumns {
     val by = underCasts(keys)
@@ -35,14 +35,19 @@ private[shuffle] object KeyStatistics {
     } yield (BigDecimal(groups) / BigDecimal(rows)).toDouble
   }
 
-  /** How frequent the most frequent value is, also where Spark carries no statistics, as above windows. */
+  /**
+   * The share of the most frequent value. It is also known where Spark carries no statistics, such
+   * as above windows.
+   */
   def mostFrequent(plan: LogicalPlan, keys: Seq[Expression]): Option[KeyFacts] = withColumns {
     val fresh = copyOf(plan)
     val shares = keys.collect { case key: Attribute => shareInHistogram(fresh, key) }.flatten
     shares.minOption.map(KeyFacts(1, _, isShareKnown = true, groupRate = None, None, source))
   }
 
-  /** How much a plan gives, by the statistics of its columns; `None` if they are not known all the way up. */
+  /**
+   * The size of a plan's output by column statistics; `None` if they are not known all the way up.
+   */
   def bytes(plan: LogicalPlan): Option[BigInt] = withColumns {
     val stats = estimate(copyOf(plan))
     stats.rowCount.map(_ => stats.sizeInBytes)
@@ -53,12 +58,12 @@ private[shuffle] object KeyStatistics {
     case other => other
   }
 
-  /** The plan's own nodes may remember statistics of the time before, without columns. */
+  /** The plan's own nodes may have cached statistics without columns. */
   private def copyOf(plan: LogicalPlan): LogicalPlan = plan.clone()
 
   private def estimate(plan: LogicalPlan): Statistics = plan.transformUp {
     case leaf: LeafNode => withoutHistograms(leaf)
-    // Has the rows of its input, of which Spark carries no statistics.
+    // A window has the rows of its input. Spark carries no statistics through it.
     case window: Window => Estimated(window.output, window.child.stats)
   }.stats
 
@@ -69,7 +74,9 @@ private[shuffle] object KeyStatistics {
     }
   }
 
-  /** Grouping sets: a key is a column of the input in some copies of a row, and null in the others. */
+  /**
+   * Grouping sets: in some copies of a row a key is a column of the input, in others it is null.
+   */
   private def ofSets(sets: Expand, keys: Seq[Expression]): Option[KeyFacts] = {
     val copies = keys.map { key =>
       val place = sets.output.indexWhere(_.semanticEquals(key))
@@ -77,7 +84,7 @@ private[shuffle] object KeyStatistics {
     }
     val columns = copies.flatMap(_.collectFirst { case column: Attribute => column })
     ofColumns(sets.child, columns).map { facts =>
-      // No combination is null in more copies than any of its parts is.
+      // A combination is null in at most as many copies as each of its parts.
       val nulls =
         if (columns.size < keys.size) 0.0
         else copies.map(of => of.count(!_.isInstanceOf[Attribute]).toDouble / of.size).min
@@ -99,7 +106,7 @@ private[shuffle] object KeyStatistics {
     else {
       val nulls = known.map { case (_, column) => shareOfNulls(column, stats.rowCount) }
       val values = known.map { case (key, _) => shareInHistogram(fresh, key) }
-      // No combination is more frequent than the rarest of its parts.
+      // A combination is at most as frequent as the rarest of its parts.
       val ofKnown = values.zip(nulls).collect { case (Some(share), padded) =>
         math.max(share, padded)
       }
@@ -116,9 +123,9 @@ private[shuffle] object KeyStatistics {
   }
 
   /**
-   * Spark carries statistics of columns through filters and joins only with this setting, which is off by
-   * default. Its estimates end with a `MatchError` on some types that `ANALYZE` knows: a comparison with a
-   * TIMESTAMP_NTZ or a collated string, for one.
+   * Spark carries column statistics through filters and joins only with this setting, which is off
+   * by default. Its estimates throw a `MatchError` for some types that `ANALYZE` supports, such as
+   * a comparison with a TIMESTAMP_NTZ or a collated string.
    */
   private def withColumns[T](body: => Option[T]): Option[T] = {
     val conf = SQLConf.get.clone()
@@ -127,7 +134,10 @@ private[shuffle] object KeyStatistics {
     catch { case _: MatchError => None }
   }
 
-  /** Of two histograms Spark takes some tenths of a second to estimate a join, without them none. */
+  /**
+   * With two histograms Spark takes tenths of a second to estimate a join, without them almost
+   * nothing.
+   */
   private def withoutHistograms(leaf: LeafNode): LeafNode = {
     val columns = leaf.stats.attributeStats.map { case (column, of) =>
       column -> of.copy(histogram = None)
@@ -142,8 +152,8 @@ private[shuffle] object KeyStatistics {
   }
 
   /**
-   * Bins have equal numbers of rows: a value that fills several of them has that many shares. `None` if
-   * there is no histogram of the column where it comes from.
+   * All bins of a histogram have the same number of rows. A value that fills n bins has n shares.
+   * `None` if the column has no histogram at its source.
    */
   private def shareInHistogram(plan: LogicalPlan, key: Attribute): Option[Double] = plan match {
     case leaf: LeafNode =>
@@ -172,7 +182,7 @@ private[shuffle] object KeyStatistics {
   }
 }
 
-/** A source of which only its statistics matter. */
+/** A source that has only statistics. */
 private[shuffle] final case class Estimated(output: Seq[Attribute], statistics: Statistics)
   extends LeafNode {
   override def computeStats(): Statistics = statistics

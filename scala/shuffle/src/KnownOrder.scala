@@ -8,15 +8,17 @@ import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.window.WindowExecBase
 
 /**
- * Whether the rows of each task come in an order, also where Spark's `outputOrdering` does not say so:
+ * Whether the rows of each task have an order, also where Spark's `outputOrdering` does not report
+ * it:
  *
- *  - columns with different names have the same values (`SELECT a, a AS b`), so that the order of one is
- *    that of the other;
- *  - what ranks number within `PARTITION BY k ORDER BY v` comes in the order of k and the rank, too
+ *  - columns with different names have the same values (`SELECT a, a AS b`): the order of one is
+ *    the order of the other;
+ *  - the ranks within `PARTITION BY k ORDER BY v` are in the order of k and the rank
  *    ([[RankColumn]]).
  *
- * Names are followed to the columns for which they stand, and no further: Spark takes `(a + b) + c` for
- * `a + (b + c)`, which of floats it is not; and what is computed of computed columns grows with each step.
+ * Names are traced to the columns that they stand for, and no further. Spark considers `(a + b) +
+ * c` equal to `a + (b + c)`, which is wrong for floats; and expressions over computed columns grow
+ * with each step.
  */
 private[shuffle] object KnownOrder {
 
@@ -43,7 +45,7 @@ private[shuffle] object KnownOrder {
       case _ => false
     })
 
-  /** Rows are handed on as they come. */
+  /** The operator keeps the order of its input. */
   private def isOfInput(plan: SparkPlan, order: Seq[SortOrder]): Boolean = {
     val input = plan.children.head
     order.forall(_.references.subsetOf(input.outputSet)) && isKnown(input, order)
@@ -57,14 +59,17 @@ private[shuffle] object KnownOrder {
     }
   }
 
-  /** Rows that are equal in a column are so once more. */
+  /** Repeated columns add nothing to an order. */
   private def withoutRepeats(plan: SparkPlan, order: Seq[SortOrder]): Seq[SortOrder] =
     order.foldLeft(Seq.empty[SortOrder]) { (before, next) =>
       if (before.exists(known => areSame(plan, known.child, next.child))) before
       else before :+ next
     }
 
-  /** `None` where what is wanted is computed here, but for what [[RankColumn]] sees through. */
+  /**
+   * `None` if a wanted column is computed here. Exception: expressions that [[RankColumn]]
+   * understands.
+   */
   private def inTermsOfInput(
       outputs: Seq[NamedExpression],
       wanted: Seq[SortOrder]): Option[Seq[SortOrder]] = {
@@ -73,7 +78,7 @@ private[shuffle] object KnownOrder {
       meaning.get(column).forall(m => m.isInstanceOf[Attribute] || RankColumn.mayBeRank(m))
     if (wanted.forall(_.references.forall(isNamed)))
       Some(wanted.map { order =>
-        // From below: what stands for a column may have columns of the same names.
+        // Bottom-up: the replacement of a column may contain columns of the same names.
         val child = order.child.transformUp { case column: Attribute =>
           meaning.getOrElse(column, column)
         }
@@ -82,7 +87,10 @@ private[shuffle] object KnownOrder {
     else None
   }
 
-  /** The column for which a name stands, and of which node: another may have one of the same name. */
+  /**
+   * The column that a name stands for, with its node: another node may have a column of the same
+   * name.
+   */
   @tailrec
   private def origin(plan: SparkPlan, column: Attribute): (SparkPlan, Attribute) = plan match {
     case project: ProjectExec =>

@@ -4,25 +4,28 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, Partitioning, PartitioningCollection}
 import org.apache.spark.sql.execution.SparkPlan
 
-/** Which partition a row goes to, by its keys: what two inputs of a join must have in common. */
+/** Maps a row to a partition by its keys. The two inputs of a join must have the same layout. */
 private[shuffle] trait Layout {
 
   def partitions: Int
 
-  /** What a shuffle has to do to that end; `None` if none can. */
+  /** The partitioning of a shuffle to this layout; `None` if no shuffle can do it. */
   def by(keys: Seq[Expression]): Option[Partitioning]
 
-  /** The plan, where its rows lie so already by exactly these keys. */
+  /** The plan, if its rows already have this layout by exactly these keys. */
   def of(plan: SparkPlan, keys: Seq[Expression]): Option[SparkPlan]
 
-  /** Whether all rows of a partition have one value of the keys. */
+  /** Whether all rows of a partition have the same value of the keys. */
   def isByValue: Boolean
 
-  /** The functions, if any, by whose values rows lie, of which statistics of the keys say nothing. */
+  /**
+   * The functions, if any, whose values decide the partition. Statistics of the keys say nothing
+   * about them.
+   */
   def uncounted: Option[String]
 }
 
-/** By the hash of the keys. */
+/** The layout by hash of the keys. */
 final private[shuffle] case class Hashed(partitions: Int) extends Layout {
 
   override def by(keys: Seq[Expression]): Option[Partitioning] =

@@ -3,10 +3,10 @@ package io.firesteel.shuffle
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * When rows had better go to the final aggregate one by one.
+ * When a local aggregate should emit its rows unaggregated.
  *
- * @param minDistinct different keys among a task's rows, from 0 to 1, at least
- * @param maxShare share of the rows that one key may have: all of them go to one task
+ * @param minDistinct least share of different keys among a task's rows, from 0 to 1
+ * @param maxShare largest share of the rows in one key: they all go to one task
  */
 final private[shuffle] case class LocalAggregateLimits(minDistinct: Double, maxShare: Double) {
 
@@ -18,7 +18,7 @@ final private[shuffle] case class LocalAggregateLimits(minDistinct: Double, maxS
 
 private[shuffle] object LocalAggregateLimits {
 
-  /** A hundredth of the rows in one key is much for one task, however few tasks there are. */
+  /** A hundredth of the rows in one key is too much for one task, however few tasks there are. */
   private val largeShare = 0.01
 
   def of(partitions: Int): LocalAggregateLimits = LocalAggregateLimits(

@@ -3,19 +3,19 @@ package io.firesteel.shuffle
 import org.apache.spark.sql.catalyst.expressions.{Attribute, CaseWhen, Coalesce, Expression, If, IsNotNull, IsNull}
 
 /**
- * What stands for the keys of both sides of a full outer join: `coalesce(l.k, r.k)`, as
- * `FULL JOIN … USING (k)` gives, or the same as a `CASE`.
+ * The merged key of a full outer join: `coalesce(l.k, r.k)`, as `FULL JOIN … USING (k)` returns,
+ * or the same as a `CASE`.
  *
- * Where rows have met, the keys are the same bytes ([[ExactColumn]]); where one side is padded, the
- * other's key is left. So each row lies where a shuffle by this value would have sent it.
+ * If rows match, both keys have equal bytes ([[ExactColumn]]). If one side is padded, the other
+ * side's key is used. So each row is where a shuffle by the merged key would send it.
  */
 private[shuffle] object MergedKey {
 
-  /** Whether it is of this form at all, of columns that may stand for each other. */
+  /** The columns of an expression of this form, all of them exact. */
   def unapply(key: Expression): Option[Seq[Expression]] =
     Some(parts(key)).filter(found => found.size > 1 && found.forall(isExact))
 
-  /** Whether `key` is made of these keys of the two sides. */
+  /** Whether `key` is the merged key of these two keys. */
   def isOf(key: Expression, left: Expression, right: Expression): Boolean = key match {
     case MergedKey(found) =>
       val (one, other) = (parts(left), parts(right))
@@ -23,7 +23,7 @@ private[shuffle] object MergedKey {
     case _ => false
   }
 
-  /** The first of these that is not null is the value. */
+  /** The value is the first of these that is not null. */
   private def parts(key: Expression): Seq[Expression] = key match {
     case Coalesce(children) => children.flatMap(parts)
     case CaseWhen(Seq((test, value)), Some(other)) => chosen(test, value, other).getOrElse(Seq(key))

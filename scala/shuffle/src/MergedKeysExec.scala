@@ -9,8 +9,9 @@ import org.apache.spark.sql.execution.{InputAdapter, SparkPlan, WholeStageCodege
 import org.apache.spark.sql.execution.joins.ShuffledJoin
 
 /**
- * Says of a full outer join where its rows lie, which Spark does not, and does nothing else: by `keys`,
- * each a [[MergedKey]] of two keys of the join, as the two sides lie by those.
+ * Declares the partitioning of a full outer join, which Spark does not report, and changes no row.
+ * Each of `keys` is a [[MergedKey]] of two keys of the join; rows are spread by it as the two sides
+ * are by their keys.
  */
 private[shuffle] final case class MergedKeysExec(keys: Seq[Expression], child: SparkPlan)
   extends PassesRows {
@@ -36,7 +37,7 @@ private[shuffle] final case class MergedKeysExec(keys: Seq[Expression], child: S
     known.getOrElse(UnknownPartitioning(child.outputPartitioning.numPartitions))
   }
 
-  /** What has been marked for compilation is asked once more when it runs, by a union above. */
+  /** A union above asks again while the plan runs, when the join is inside compiled code. */
   @tailrec
   private def compiled(plan: SparkPlan): SparkPlan = plan match {
     case InputAdapter(input) => compiled(input)

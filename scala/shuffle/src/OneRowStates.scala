@@ -5,12 +5,12 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression,
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 
-/** What a partial aggregate makes of a group of one row, as a projection of that row. */
+/** The states of a partial aggregate for a group of one row, as a projection of that row. */
 private[shuffle] object OneRowStates {
 
   /**
-   * The columns that the aggregate puts out, in terms of its input; `None` where a function keeps its
-   * state in an object, or answers otherwise when it is asked again.
+   * The aggregate's output columns in terms of its input. `None` if a function keeps its state in
+   * an object, or is not deterministic.
    */
   def of(partial: BaseAggregateExec): Option[Seq[NamedExpression]] = {
     val states = partial.aggregateExpressions.map(stateOf)
@@ -23,7 +23,7 @@ private[shuffle] object OneRowStates {
     else None
   }
 
-  /** Whether a function begins with rows, and keeps its state in columns. */
+  /** Whether a function reads rows (not states) and keeps its state in columns. */
   def isPossible(call: AggregateExpression): Boolean =
     call.mode == Partial && call.aggregateFunction.isInstanceOf[DeclarativeAggregate]
 

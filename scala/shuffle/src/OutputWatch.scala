@@ -9,22 +9,22 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Says when a shuffle by fewer keys has turned out uneven, once, with figures: it is too late to undo
- * it, but not for the next run.
+ * Warns once, with figures, if a shuffle by fewer keys has turned out uneven. It is too late for
+ * this run, but not for the next.
  */
 private[shuffle] object OutputWatch extends Logging {
 
   private val coarsened = TreeNodeTag[String]("firesteel.shuffle.coarsened")
   private val seen = TreeNodeTag[Unit]("firesteel.shuffle.seen")
 
-  /** As `spark.sql.adaptive.skewJoin.skewedPartitionFactor` by default. */
+  /** The default of `spark.sql.adaptive.skewJoin.skewedPartitionFactor`. */
   private val factor = 5.0
 
-  /** Marks a shuffle that spreads its rows by these keys in place of more. */
+  /** Marks a shuffle that spreads its rows by these keys instead of more. */
   def mark(shuffle: ShuffleExchangeExec, keys: String): Unit =
     shuffle.setTagValue(coarsened, keys)
 
-  /** Looks at the shuffles of a plan that have run. */
+  /** Judges the shuffles of a plan that have run. */
   def look(plan: SparkPlan): Unit = plan.foreach {
     case stage: ShuffleQueryStageExec if stage.isMaterialized =>
       for {
@@ -44,8 +44,9 @@ private[shuffle] object OutputWatch extends Logging {
     val threshold = SQLConf.get.getConf(ShuffleConf.UNEVEN_SIZE)
     if (largest >= threshold && largest > factor * mean) {
       val why = ShuffleDecline.Uneven(keys, largest, mean)
-      logWarning(s"${why.message}: $largest bytes, $mean in the mean of ${sizes.length} " +
-        s"partitions. ${ShuffleConf.MAX_KEY_SHARE.key} and ${ShuffleConf.ENABLED.key} decide.")
+      logWarning(s"${why.message}: it has $largest bytes, the mean of ${sizes.length} partitions " +
+        s"is $mean. Lower ${ShuffleConf.MAX_KEY_SHARE.key}, or set ${ShuffleConf.ENABLED.key} to " +
+        "false.")
       shuffle.child
         .collectFirst(Function.unlift(_.getTagValue(SparkPlan.LOGICAL_PLAN_TAG)))
         .foreach(Decisions.decline(_, RemoveRedundantShuffle.name, why))

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, SortO
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.execution.{CodegenSupport, UnaryExecNode}
 
-/** An operator that knows something of its input's rows, and hands them on as they are. */
+/** An operator that declares a property of its input's rows and passes them unchanged. */
 private[shuffle] trait PassesRows extends UnaryExecNode with CodegenSupport {
 
   override def output: Seq[Attribute] = child.output
@@ -14,12 +14,12 @@ private[shuffle] trait PassesRows extends UnaryExecNode with CodegenSupport {
 
   override protected def doExecute(): RDD[InternalRow] = child.execute()
 
-  // In generated code it is nothing, rather than an end to what is compiled together.
+  // It adds no generated code, and does not split the code around it.
   override def inputRDDs(): Seq[RDD[InternalRow]] = input.inputRDDs()
   override def usedInputs: AttributeSet = AttributeSet.empty
   override protected def doProduce(context: CodegenContext): String = input.produce(context, this)
   override def doConsume(context: CodegenContext, columns: Seq[ExprCode], row: ExprCode): String =
-    // A row that is there already is not made again of its columns.
+    // If there is a row already it is not built again from its columns.
     if (row.code.nonEmpty) consume(context, columns)
     else consume(context, columns, row.value.code)
 

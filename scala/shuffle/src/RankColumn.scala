@@ -5,15 +5,16 @@ import org.apache.spark.sql.execution.window.WindowExecBase
 import org.apache.spark.sql.types.{IntegerType, LongType}
 
 /**
- * The order of the numbers that `ROW_NUMBER`, `RANK` and `DENSE_RANK` give: within a partition of the
- * window they never become less, nor do they with a constant added.
+ * The order of `ROW_NUMBER`, `RANK` and `DENSE_RANK`: within a partition of the window the numbers
+ * never decrease, also after adding a constant.
  */
 private[shuffle] object RankColumn {
 
   /**
-   * Whether rows of a window come ordered by its partitions, a rank, and what is equal where ranks are.
+   * Whether rows of a window are ordered by its partitions, then a rank, then columns that are
+   * equal where ranks are.
    *
-   * @param isInputOf whether the window's input comes in an order
+   * @param isInputOf whether the window's input has an order
    */
   def isInOrder(window: WindowExecBase, order: Seq[SortOrder])(
       isInputOf: Seq[SortOrder] => Boolean): Boolean = {
@@ -23,7 +24,7 @@ private[shuffle] object RankColumn {
       val (before, by, behind) = (order.take(place), order(place), order.drop(place + 1))
       def isAmong(key: Expression, keys: Seq[SortOrder]) =
         keys.exists(known => KnownOrder.areSame(window, known.child, key))
-      // Of strings that are equal and not the same bytes, a window begins anew with each.
+      // If equal strings have different bytes, a window starts a new partition at each.
       by.direction == Ascending &&
       window.partitionSpec.forall(key =>
         ExactColumn.isExact(key.dataType) && isAmong(key, before)) &&
@@ -33,7 +34,7 @@ private[shuffle] object RankColumn {
     }
   }
 
-  /** Whether a rank may be in this; then it is of one column, and grows by a constant at each step. */
+  /** Whether the expression may be a rank: one column plus a constant. */
   def mayBeRank(expression: Expression): Boolean = shifted(expression).isDefined
 
   private def ranksOf(window: WindowExecBase): Map[ExprId, Expression] =
@@ -42,10 +43,13 @@ private[shuffle] object RankColumn {
         alias.exprId -> rank
     }.toMap
 
-  /** The column of which this is that, a wider number, or a sum with a constant that cannot wrap around. */
+  /**
+   * The column, if the expression is that column, a widening of it, or its sum with a constant that
+   * cannot wrap around.
+   */
   private def rankIn(expression: Expression): Option[ExprId] = shifted(expression).map(_._1)
 
-  /** The column, and what has been added to it. */
+  /** The column and the constant added to it. */
   private def shifted(expression: Expression): Option[(ExprId, BigInt)] = expression match {
     case column: Attribute => Some(column.exprId -> BigInt(0))
     case Cast(number, LongType, _, _) if number.dataType == IntegerType => shifted(number)

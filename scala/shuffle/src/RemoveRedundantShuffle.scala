@@ -12,8 +12,8 @@ import org.apache.spark.sql.execution.exchange.{BroadcastExchangeExec, ENSURE_RE
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperator
 
 /**
- * Leaves out a shuffle whose keys are some of those of a shuffle below it, by spreading the rows there
- * by these keys alone.
+ * Removes a shuffle whose keys are a subset of the keys of a shuffle below it. The lower shuffle
+ * then spreads its rows by the subset.
  *
  * {{{
  *   Window [a]                                  Window [a]
@@ -24,11 +24,12 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOpera
  *               +- HashAggregate [a, b], partial
  * }}}
  *
- * Rows of one (a, b) are still together, since rows of one a are. But a may have too few values to
- * occupy all tasks, or one value with most of the rows: [[KeyGate]] decides by what is known of them.
+ * Rows with one (a, b) are still together, because rows with one a are. But a may have too few
+ * values to occupy all tasks, or one value with most of the rows. [[KeyGate]] decides by statistics
+ * and samples.
  *
- * Every result is validated against the requirements of all its operators, and dropped if it is not
- * valid, or has not fewer shuffles. Flink counterpart: `FlinkPhysicalRel.satisfyTraits`.
+ * Every result is validated against the requirements of all its operators. It is dropped if it is
+ * not valid or does not have fewer shuffles. Flink counterpart: `FlinkPhysicalRel.satisfyTraits`.
  */
 private[firesteel] final class RemoveRedundantShuffle(
     session: SparkSession,
@@ -43,7 +44,7 @@ private[firesteel] final class RemoveRedundantShuffle(
   override def apply(plan: SparkPlan): SparkPlan = {
     OutputWatch.look(plan)
     if (isStream(plan)) plan
-    // Behind the shuffles, which often are between two sorts of which one will do.
+    // After the shuffles: a removed shuffle often was between two sorts, and one of them is enough.
     else RemoveRedundantSort(withFewerShuffles(plan))
   }
 
@@ -52,22 +53,22 @@ private[firesteel] final class RemoveRedundantShuffle(
     else {
       val unknown = ArrayBuffer.empty[Coarsened]
       val coarser = removed(plan, Nil, unknown, new Candidates)
-      // A sort below a shuffle that went may be all that was wanted above it.
+      // A sort below a removed shuffle may provide the order that the sort above it was for.
       val unsorted = if (coarser eq plan) plan else RemoveRedundantSorts(coarser)
       val counting =
         if (adaptive) FinishedShuffle.counting(unsorted, unknown.toSeq) else unsorted
-      // Last: what is counted are the keys by which rows are spread in the end.
+      // Last: keys are counted by which rows are finally spread.
       localAggregates(counting)
     }
 
-  /** Operators of a changelog hide their link: adaptive execution may not plan them anew. */
+  /** Operators of a changelog have no logical link: adaptive execution may not plan them again. */
   private def isStream(plan: SparkPlan): Boolean =
     plan.logicalLink.exists(_.isStreaming) || plan.exists(_.isInstanceOf[StatefulOperator])
 
   /**
-   * From the top down: the shuffle above a chain may make the whole chain needless.
+   * From the top down: the shuffle above a chain may make the whole chain redundant.
    *
-   * @param unknown gets the changes that were refused because nothing is known of the keys
+   * @param unknown receives the changes that were refused because nothing is known of the keys
    */
   @tailrec
   private def removed(
@@ -77,7 +78,8 @@ private[firesteel] final class RemoveRedundantShuffle(
       candidates: Candidates): SparkPlan =
     candidates.of(plan, refused).nextOption() match {
       case None => plan
-      // Switched off the room says so once, and looks no further: what it could do is dear to find out.
+      // If the room is switched off it gives that reason once and stops: finding all candidates is
+      // expensive.
       case Some(candidate) if off.isDefined =>
         candidate.subject.foreach(Decisions.decline(_, name, off.get))
         plan
@@ -96,15 +98,16 @@ private[firesteel] final class RemoveRedundantShuffle(
     }
 
   /**
-   * The better plan, or why not; without a reason where it turned out not to be one.
+   * The better plan, or a reason; without a reason if the new plan is invalid.
    *
-   * @param alike parts that change equal shuffles in the same way, all at once: of equal shuffles Spark
-   *   runs one, and would run two if one of them were changed
+   * @param alike parts that change equal shuffles in the same way, all at once: Spark runs equal
+   *   shuffles once, and would run two if only one of them were changed
    */
   private def attempt(
       plan: SparkPlan,
       alike: Seq[Candidate]): Either[Option[Decline], SparkPlan] =
-    // First: the rest takes tens of milliseconds of a plan of hundreds of nodes, at each of its stages.
+    // First: the other tests take tens of milliseconds in a plan of hundreds of nodes, at each
+    // stage.
     gate.objection(alike.head.keys, alike.head.unmeasured(plan)) match {
       case Some(why) => Left(Some(why))
       case None => checked(plan, alike)
@@ -146,11 +149,11 @@ private[firesteel] final class RemoveRedundantShuffle(
 
   private def off: Option[Decline] = Decline.switchedOff("shuffle", ShuffleConf.ENABLED)
 
-  /** Shuffles that run; of equal ones Spark runs one. */
+  /** Shuffles that run: Spark runs equal ones once. */
   private def shuffles(plan: SparkPlan): Set[SparkPlan] =
     plan.collect { case shuffle: ShuffleExchangeExec => shuffle.canonicalized }.toSet
 
-  /** Whether a subquery, which is planned before, waits for the same shuffle. */
+  /** Whether a subquery uses the same shuffle. Subqueries are planned first. */
   private def isInSubquery(plan: SparkPlan, shuffle: ShuffleExchangeExec): Boolean =
     plan.subqueriesAll.exists { subquery =>
       subquery.exists {
@@ -164,10 +167,10 @@ private[firesteel] final class RemoveRedundantShuffle(
 
 private[firesteel] object RemoveRedundantShuffle {
 
-  /** In `firesteel.explain`; Spark's own name of a rule has its package. */
+  /** The rule's name in `firesteel.explain`; Spark's own names include the package. */
   val name: String = "RemoveRedundantShuffle"
 
-  /** With adaptive execution off only rules about columns run behind those that plan shuffles. */
+  /** With adaptive execution off, only rules about columns run after shuffles are planned. */
   final class WithoutAdaptive(session: SparkSession) extends ColumnarRule {
     private val rule = new RemoveRedundantShuffle(session, adaptive = false)
     override def preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
@@ -176,8 +179,8 @@ private[firesteel] object RemoveRedundantShuffle {
     }
 
     /**
-     * Adaptive execution hands single stages to such rules, whose uppermost shuffle must stay; also
-     * where it was on when the query was planned, and is not now.
+     * Adaptive execution also passes single stages to such rules; their topmost shuffle must stay.
+     * It does so even if adaptive execution was on when the query was planned and is off now.
      */
     private def isStage(plan: SparkPlan): Boolean = plan match {
       case shuffle: ShuffleExchangeExec => shuffle.shuffleOrigin == ENSURE_REQUIREMENTS

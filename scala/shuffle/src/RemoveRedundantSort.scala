@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.{SortExec, SparkPlan}
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Leaves out the sort of a task's rows that come in that order already, where Spark does not see it.
+ * Removes the sort of a task's rows that already have that order, where Spark does not see it.
  *
  * {{{
  *   SortMergeJoin [k, r + 1]                      SortMergeJoin [k, r + 1]
@@ -15,12 +15,12 @@ import org.apache.spark.sql.internal.SQLConf
  *         +- Sort [k, v]                                +- Sort [k, v]
  * }}}
  *
- * Between the two sorts there often was a shuffle: [[RemoveRedundantShuffle]] has taken it away. What is
- * known of an order says [[KnownOrder]].
+ * Often a shuffle was between the two sorts, which [[RemoveRedundantShuffle]] has removed.
+ * [[KnownOrder]] derives the order.
  */
 private[shuffle] object RemoveRedundantSort extends Rule[SparkPlan] {
 
-  /** In `firesteel.explain`. */
+  /** The rule's name in `firesteel.explain`. */
   val name: String = "RemoveRedundantSort"
 
   override def apply(plan: SparkPlan): SparkPlan =

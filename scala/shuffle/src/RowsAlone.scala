@@ -3,7 +3,7 @@ package io.firesteel.shuffle
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.metric.SQLMetric
 
-/** Looks at the rows of a task, and says until when they are handed on one by one. */
+/** Observes the rows of a task and decides how long they are emitted unaggregated. */
 final private[shuffle] class RowsAlone(
     hashOf: InternalRow => Long,
     limits: LocalAggregateLimits,

@@ -1,11 +1,12 @@
 package io.firesteel.shuffle
 
 /**
- * What a sample says of how many different keys the rows of a task have.
+ * The share of different keys among a task's rows, estimated from a sample.
  *
- * @param distinct different keys by rows, from 0 to 1
- * @param largestShare share of the rows that the most frequent key has, from 0 to 1; 0 if no key has many
- * @param source where this is from, for the author of the query
+ * @param distinct different keys divided by rows, from 0 to 1
+ * @param largestShare share of the rows with the most frequent key, from 0 to 1; 0 if no key has
+ *   many rows
+ * @param source where this comes from, for `firesteel.explain`
  */
 private[shuffle] final case class SampledRate(
     distinct: Double,
@@ -15,9 +16,8 @@ private[shuffle] final case class SampledRate(
 private[shuffle] object SampledRate {
 
   /**
-   * @param keys of the rows of the sample, as hashes
-   * @param rowsOfTask how many rows a task has, to which the sample says how many keys belong if all
-   *   are equally frequent
+   * @param keys hashes of the keys of the sample's rows
+   * @param rowsOfTask number of rows of a task; the estimate assumes equally frequent keys
    */
   def of(keys: Array[Long], rowsOfTask: Double): SampledRate = {
     val different = keys.distinct.length
@@ -30,12 +30,14 @@ private[shuffle] object SampledRate {
     )
   }
 
-  /** How many different ones are expected in so many draws, with putting back, of so many keys. */
+  /** The expected number of different keys in `draws` draws with replacement. */
   private def expected(keys: Double, draws: Double): Double = -keys * math.expm1(-draws / keys)
 
-  /** Of how many keys so many draws are expected to show so many, found by halving. */
+  /**
+   * The number of keys for which `draws` draws are expected to show `different` keys, by bisection.
+   */
   private def keysOfAll(draws: Int, different: Int): Double = {
-    val most = draws.toDouble * draws // one pair of equal ones, or none, in half of the samples
+    val most = draws.toDouble * draws // with so many keys, half of the samples have no equal pair
     val (from, to) = (different.toDouble, most)
     Iterator
       .iterate((from, math.max(from, to))) { case (low, high) =>

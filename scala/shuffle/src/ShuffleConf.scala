@@ -11,8 +11,8 @@ object ShuffleConf {
     SQLConf
       .buildConf("spark.firesteel.shuffle.enabled")
       .doc(
-        "The room's switch: shuffles that a coarser one makes needless are removed, sorts of what is in " +
-          "order too, and local aggregates are adaptive.")
+        "Whether shuffles are removed that a shuffle by fewer keys makes redundant, sorts are " +
+          "removed whose input is already in order, and local aggregates are adaptive.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -21,10 +21,10 @@ object ShuffleConf {
     SQLConf
       .buildConf("spark.firesteel.shuffle.minKeysPerPartition")
       .doc(
-        "Different values that the remaining keys must have for each partition of the shuffle, by " +
-          "statistics or a sample. With fewer, some partitions get much more than others. Where " +
-          "statistics tell the size, these are the partitions that adaptive execution will leave. " +
-          "0: the values are not looked at.")
+        "Least number of different values of the remaining keys for each partition of the " +
+          "shuffle, by statistics or a sample. With fewer values some partitions become much " +
+          "larger than others. If statistics have the size, only the partitions count that " +
+          "adaptive execution will leave. 0: no check of keys, layouts and sizes.")
       .version("0.1.0")
       .doubleConf
       .checkValue(_ >= 0, "must not be negative")
@@ -34,8 +34,8 @@ object ShuffleConf {
     SQLConf
       .buildConf("spark.firesteel.shuffle.maxKeyShare")
       .doc(
-        "Rows that one value of the remaining keys may have, as a multiple of a partition's mean, " +
-          "where statistics or a sample tell.")
+        "Most rows with one value of the remaining keys, as a multiple of the mean of a " +
+          "partition, by statistics or a sample.")
       .version("0.1.0")
       .doubleConf
       .checkValue(_ >= 0, "must not be negative")
@@ -45,9 +45,9 @@ object ShuffleConf {
     SQLConf
       .buildConf("spark.firesteel.shuffle.sample")
       .doc(
-        "Whether keys without statistics are counted in a sample of the source, read by a small " +
-          "job while the query is planned, or of the rows that go through a shuffle below, for what " +
-          "adaptive execution plans next.")
+        "Whether keys without statistics are counted in a sample: of the source, read by a small " +
+          "job during planning, or of the rows of a shuffle below, for the next plan of adaptive " +
+          "execution.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -55,7 +55,7 @@ object ShuffleConf {
   val SAMPLE_MIN_SIZE: ConfigEntry[Long] =
     SQLConf
       .buildConf("spark.firesteel.shuffle.sampleMinSize")
-      .doc("Size of a source, by Spark's estimate, from which a sample of it is worth its time.")
+      .doc("Smallest source, by Spark's estimate, that is sampled during planning.")
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
       .checkValue(_ >= 0, "must not be negative")
@@ -64,8 +64,9 @@ object ShuffleConf {
   val SAMPLE_ROWS: ConfigEntry[Int] =
     SQLConf
       .buildConf("spark.firesteel.shuffle.sampleRows")
-      .doc("Rows of a sample: from the beginnings of four of the source's partitions, or from all tasks " +
-        "of a shuffle.")
+      .doc(
+        "Rows of a sample: the first rows of four partitions of the source, or rows of all tasks " +
+          "of a shuffle.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")
@@ -75,8 +76,8 @@ object ShuffleConf {
     SQLConf
       .buildConf("spark.firesteel.shuffle.unevenSize")
       .doc(
-        "Size of a partition of a shuffle by fewer keys from which a warning is given, if it is also " +
-          "more than five times the mean. Only with adaptive execution.")
+        "Smallest partition of a shuffle by fewer keys that causes a warning, if it is also more " +
+          "than five times the mean. Only with adaptive execution.")
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
       .checkValue(_ >= 0, "must not be negative")
@@ -86,8 +87,9 @@ object ShuffleConf {
     SQLConf
       .buildConf("spark.firesteel.shuffle.adaptiveLocalAggregate.enabled")
       .doc(
-        "Whether rows go to the final aggregate one by one, where by a sample few of a task have " +
-          "equal keys. A task goes on by aggregating as soon as its rows say otherwise.")
+        "Whether a local aggregate emits its rows unaggregated if, by a sample, few rows of a " +
+          "task have equal keys. A task aggregates its remaining rows as soon as many have equal " +
+          "keys.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -96,8 +98,9 @@ object ShuffleConf {
     SQLConf
       .buildConf("spark.firesteel.shuffle.adaptiveLocalAggregate.distinctValueRate")
       .doc(
-        "Share of a task's rows, from 0 to 1, that must have a key of their own for it to hand rows on; " +
-          "with fewer it aggregates them. 0: the keys are not looked at.")
+        "Least number of different keys divided by rows of a task, from 0 to 1, with which the " +
+          "task emits its rows unaggregated. With fewer it aggregates them. 0: no check of the " +
+          "keys.")
       .version("0.1.0")
       .doubleConf
       .checkValue(rate => rate >= 0 && rate <= 1, "must be between 0 and 1")
@@ -107,8 +110,8 @@ object ShuffleConf {
     SQLConf
       .buildConf("spark.firesteel.shuffle.adaptiveLocalAggregate.sampleMinSize")
       .doc(
-        "Size of a source for each core, by Spark's estimate, from which a sample is taken for local " +
-          "aggregates alone. One that was taken for the sake of a shuffle serves them, too.")
+        "Smallest source for each core, by Spark's estimate, that is sampled for local aggregates " +
+          "only. A sample that was read for a shuffle is used without this bound.")
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
       .checkValue(_ >= 0, "must not be negative")

@@ -2,7 +2,7 @@ package io.firesteel.shuffle
 
 import io.firesteel.core.decide.{Decline, DeclineDoc}
 
-/** Why a shuffle that a coarser one could replace is left in a plan. */
+/** Why a shuffle stays in the plan although a shuffle by fewer keys could replace it. */
 sealed abstract class ShuffleDecline(reason: String, override val message: String)
   extends Decline {
   final override def code: String = s"SHUFFLE.$reason"
@@ -13,7 +13,7 @@ object ShuffleDecline {
   final case class FewKeys(keys: String, facts: KeyFacts, partitions: Int, bound: BigInt)
     extends ShuffleDecline(
       "FEW_KEYS",
-      s"$keys has too few values to spread the rows over the partitions by it alone"
+      s"$keys has too few values to spread the rows evenly over the partitions"
     ) {
     override def values: Map[String, String] = Map(
       "keys" -> keys,
@@ -25,7 +25,7 @@ object ShuffleDecline {
   }
 
   final case class LargeKey(keys: String, facts: KeyFacts, bound: Double)
-    extends ShuffleDecline("LARGE_KEY", s"one value of $keys has too many of the rows") {
+    extends ShuffleDecline("LARGE_KEY", s"one value of $keys has too many rows") {
     override def values: Map[String, String] = Map(
       "keys" -> keys,
       "share" -> f"${facts.largestShare}%.4f",
@@ -37,7 +37,8 @@ object ShuffleDecline {
   final case class FewGroups(keys: String, facts: KeyFacts, rate: Double, bound: Double)
     extends ShuffleDecline(
       "FEW_GROUPS",
-      s"there are too few groups by $keys, beside the rows below, for their shuffle to be worth sparing"
+      s"there are few groups by $keys compared to the rows below; to remove their shuffle saves " +
+        "nothing"
     ) {
     override def values: Map[String, String] = Map(
       "keys" -> keys,
@@ -48,7 +49,7 @@ object ShuffleDecline {
   }
 
   final case class UnknownKeys(keys: String, why: String)
-    extends ShuffleDecline("UNKNOWN_KEYS", s"nothing is known of the values of $keys: $why") {
+    extends ShuffleDecline("UNKNOWN_KEYS", s"the number of values of $keys is unknown: $why") {
     override def values: Map[String, String] = Map("keys" -> keys, "why" -> why)
     override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
   }
@@ -56,7 +57,7 @@ object ShuffleDecline {
   final case class UnknownSizes(keys: String, by: String)
     extends ShuffleDecline(
       "UNKNOWN_SIZES",
-      s"a table lies by $by, and how many rows have which value of that is not known") {
+      s"a table is stored by $by, and the number of rows for each value of it is unknown") {
     override def values: Map[String, String] = Map("keys" -> keys, "by" -> by)
     override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
   }
@@ -64,14 +65,15 @@ object ShuffleDecline {
   final case class ReusedShuffle(keys: String)
     extends ShuffleDecline(
       "REUSED",
-      "the shuffle below is used twice in the plan; changed for one use, it would have to run twice") {
+      "the plan uses the shuffle below twice; changed for one use, it would run twice") {
     override def values: Map[String, String] = Map("keys" -> keys)
   }
 
   final case class FewPartitions(keys: String, partitions: Int, tasks: Int)
     extends ShuffleDecline(
       "FEW_PARTITIONS",
-      s"an input lies by $keys already, but in too few parts to keep all tasks busy") {
+      s"an input is partitioned by $keys already, but has fewer partitions than tasks that run " +
+        "at a time") {
     override def values: Map[String, String] =
       Map("keys" -> keys, "partitions" -> partitions.toString, "bound" -> tasks.toString)
     override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
@@ -80,7 +82,8 @@ object ShuffleDecline {
   final case class ManyPartitions(keys: String, partitions: Int, bound: Int)
     extends ShuffleDecline(
       "MANY_PARTITIONS",
-      s"an input lies by $keys already, but in many more parts than adaptive execution would leave") {
+      s"an input is partitioned by $keys already, but has many more partitions than adaptive " +
+        "execution would leave") {
     override def values: Map[String, String] =
       Map("keys" -> keys, "partitions" -> partitions.toString, "bound" -> bound.toString)
     override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
@@ -89,7 +92,8 @@ object ShuffleDecline {
   final case class SmallTable(keys: String, bytes: Option[BigInt], bound: BigInt)
     extends ShuffleDecline(
       "SMALL_TABLE",
-      s"a table lies by $keys already, but to bring it the rows of the other input costs more than it saves") {
+      s"a table is stored by $keys, but to bring it the rows of the other input costs more than " +
+        "it saves") {
     override def values: Map[String, String] = Map(
       "keys" -> keys,
       "bytes" -> bytes.fold("unknown")(_.toString),
@@ -100,7 +104,8 @@ object ShuffleDecline {
   final case class SmallInput(keys: String, bytes: Option[BigInt], bound: BigInt)
     extends ShuffleDecline(
       "SMALL_INPUT",
-      "what joins below give may turn out to be small enough for a broadcast, once it has been shuffled") {
+      "the result of the joins below may be small enough for a broadcast, which Spark learns " +
+        "from the shuffle") {
     override def values: Map[String, String] = Map(
       "keys" -> keys,
       "bytes" -> bytes.fold("unknown")(_.toString),
@@ -109,81 +114,112 @@ object ShuffleDecline {
   }
 
   final case class LargeBucket(keys: String, share: Double, bound: Double)
-    extends ShuffleDecline("LARGE_BUCKET", s"one bucket of a table by $keys has too much of it") {
+    extends ShuffleDecline("LARGE_BUCKET", s"one bucket of a table by $keys is too large") {
     override def values: Map[String, String] =
       Map("keys" -> keys, "share" -> f"$share%.4f", "bound" -> f"$bound%.4f")
     override def setting: Option[String] = Some(ShuffleConf.MAX_KEY_SHARE.key)
   }
 
-  /** Not a decline, but what came of firing. */
+  /** Not a decline, but a result of firing. */
   final case class Uneven(keys: String, largest: Long, mean: Long)
     extends ShuffleDecline(
       "UNEVEN",
-      s"a shuffle by $keys alone has left one partition much larger than the others") {
+      s"a shuffle by $keys has made one partition much larger than the others") {
     override def values: Map[String, String] =
       Map("keys" -> keys, "largest" -> largest.toString, "mean" -> mean.toString)
     override def setting: Option[String] = Some(ShuffleConf.MAX_KEY_SHARE.key)
   }
 
+  private val analyze = "`ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS`"
+  private val minKeys = ShuffleConf.MIN_KEYS_PER_PARTITION.key
+  private val maxShare = ShuffleConf.MAX_KEY_SHARE.key
+
   val docs: Seq[DeclineDoc] = Seq(
     DeclineDoc(
       "SHUFFLE.FEW_KEYS",
-      "The keys that remain have too few values to spread the rows by them alone.",
-      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)),
+      "The remaining keys have too few values to spread the rows evenly.",
+      Some(minKeys),
+      cure = "Nothing, if the keys have few values; if their statistics are out of date, run " +
+        s"$analyze."
+    ),
     DeclineDoc(
       "SHUFFLE.FEW_GROUPS",
-      "Above the shuffle are groups by the keys that remain, so few beside the rows of the shuffle below that to " +
-        "leave it out gains nothing, and rows may be less even.",
-      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+      "The shuffle above has few groups compared to the rows of the shuffle below. To remove it " +
+        "saves nothing, and rows may become less even.",
+      Some(minKeys)
     ),
     DeclineDoc(
       "SHUFFLE.LARGE_KEY",
-      "One value of the keys that remain has too many of the rows.",
-      Some(ShuffleConf.MAX_KEY_SHARE.key)),
+      "One value of the remaining keys has too many rows.",
+      Some(maxShare),
+      cure = "Nothing, if the value is needed; if it is null or a placeholder, filter it out " +
+        "below."
+    ),
     DeclineDoc(
       "SHUFFLE.UNKNOWN_KEYS",
-      "Nothing is known of the values of the keys that remain: there are no statistics " +
-        "(`ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS`), no sample was worth its time, and no shuffle " +
-        "below that has run has counted them.",
-      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+      "The number of values of the remaining keys is unknown: there are no column statistics, no " +
+        "sample could be read, and no finished shuffle below has counted them.",
+      Some(minKeys),
+      cure = s"Run $analyze, for keys of a join or window with " +
+        "`spark.sql.statistics.histogram.enabled`."
     ),
     DeclineDoc(
       UnknownSizes("", "").code,
-      "A table lies by values, or by those of functions such as `days(ts)`, and how many rows have which is not known.",
-      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+      "A table is stored by values of its columns, or of functions such as `days(ts)`, and the " +
+        "number of rows for each value is unknown.",
+      Some(minKeys),
+      cure = "Store the table in buckets of the key, such as `bucket(16, id)`."
     ),
     DeclineDoc(
       FewPartitions("", 0, 0).code,
-      "An input lies by some of the keys already, but in fewer parts than tasks can run at a time.",
-      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+      "An input is partitioned by some of the keys already, but has fewer partitions than tasks " +
+        "that run at a time.",
+      Some(minKeys),
+      cure = "Write the table in more buckets, or give `repartition` a larger number."
     ),
     DeclineDoc(
       ManyPartitions("", 0, 0).code,
-      "An input lies by some of the keys already, but in many more parts than adaptive execution would leave of its size.",
-      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+      "An input is partitioned by some of the keys already, but has more than eight times the " +
+        "partitions that adaptive execution would leave.",
+      Some(minKeys),
+      cure = "Write the table in fewer buckets, or give `repartition` a smaller number."
     ),
     DeclineDoc(
       SmallTable("", None, 0).code,
-      "A table that its source keeps by some of the keys is smaller than what would be brought to it, or its size is not known.",
-      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+      "A table that its source keeps by some of the keys is smaller than the rows that would be " +
+        "brought to it, or its size is unknown.",
+      Some(minKeys),
+      cure = "If the size is unknown, run `ANALYZE TABLE … COMPUTE STATISTICS`, or let the " +
+        "source report it."
     ),
     DeclineDoc(
       SmallInput("", None, 0).code,
-      "An input of a join comes out of other joins and lies by some of the keys already, but by statistics it is so " +
-        "little, or so little is known, that adaptive execution may find it small enough for a broadcast, which it " +
-        "would not without the shuffle.",
-      Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+      "An input of a join is the result of other joins, and its size is unknown or, by " +
+        "statistics, small. With the shuffle, adaptive execution may find that it can be " +
+        "broadcast.",
+      Some(minKeys),
+      cure = s"If the size is unknown, run $analyze on the joined tables; or give the join a " +
+        "hint such as `MERGE`."
     ),
     DeclineDoc(
       LargeBucket("", 0, 0).code,
-      "One bucket of a bucketed table has too much of it.",
-      Some(ShuffleConf.MAX_KEY_SHARE.key)),
+      "One bucket of a bucketed table is too large.",
+      Some(maxShare),
+      cure = "Bucket the table by columns with more even values."),
     DeclineDoc(ReusedShuffle("").code, ReusedShuffle("").message),
     DeclineDoc(
       Uneven("", 0, 0).code,
-      "Said after the query has run: it was done, and one partition got much larger than the others.",
-      Some(ShuffleConf.MAX_KEY_SHARE.key)
+      "Reported after the query has run: a shuffle was removed, and one partition has become " +
+        "much larger than the others.",
+      Some(maxShare),
+      cure = s"For the next run lower `$maxShare`, or run $analyze with " +
+        "`spark.sql.statistics.histogram.enabled`."
     ),
-    DeclineDoc("SHUFFLE.SWITCHED_OFF", "The room is switched off.", Some(ShuffleConf.ENABLED.key))
+    DeclineDoc(
+      "SHUFFLE.SWITCHED_OFF",
+      "The room is switched off.",
+      Some(ShuffleConf.ENABLED.key),
+      cure = s"Set `spark.firesteel.enabled` and `${ShuffleConf.ENABLED.key}` to `true`."
+    )
   )
 }

@@ -3,7 +3,7 @@ package io.firesteel.shuffle
 import io.firesteel.core.room.Room
 import io.firesteel.core.room.Phase.{Columnar, QueryStagePrep}
 
-/** Shuffles that a coarser one makes needless, and the gate that says when. */
+/** Removes shuffles that a shuffle by fewer keys makes redundant, if the keys allow it. */
 object ShuffleRoom
   extends Room(
     name = "shuffle",

@@ -10,13 +10,13 @@ import org.apache.spark.sql.execution.datasources.v2.GroupPartitionsExec
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * As a table lies whose source reports it (`SupportsReportPartitioning`): a partition for each value of
- * columns, or of functions of them such as `bucket(16, id)`.
+ * The layout of a table whose source reports it (`SupportsReportPartitioning`): a partition for
+ * each value of columns, or of functions of them such as `bucket(16, id)`.
  *
- * What fits what is left to Spark's own comparison, and its partitioner takes rows there, as it does of
- * itself with `spark.sql.sources.v2.bucketing.shuffle.enabled`.
+ * Spark's own comparison decides whether two layouts fit. Spark's partitioner brings rows to the
+ * table, as it does itself with `spark.sql.sources.v2.bucketing.shuffle.enabled`.
  *
- * @param table one partition for each value, none of which is unknown
+ * @param table one partition for each value; none of the values is unknown
  * @param keys the columns
  */
 final private[shuffle] class Stored private (
@@ -28,7 +28,10 @@ final private[shuffle] class Stored private (
 
   override def partitions: Int = table.numPartitions
 
-  /** Spark compares the very values of rows; of columns whose equal values differ that would not do. */
+  /**
+   * Spark looks up a row's values as they are. That is wrong for columns whose equal values have
+   * different bytes.
+   */
   override def by(keys: Seq[Expression]): Option[Partitioning] =
     if (keys.forall(Stored.isExactColumn) && table.expressions.forall(Stored.isComputed))
       Some(spec.createPartitioning(keys))
@@ -47,7 +50,9 @@ final private[shuffle] class Stored private (
 
   override def isByValue: Boolean = functions.isEmpty
 
-  /** Buckets are as even as hashes; days, or buckets of a value each, are as the rows are. */
+  /**
+   * Buckets are as even as hashes. Days, or one bucket for each value, are as uneven as the rows.
+   */
   override def uncounted: Option[String] = {
     val areBuckets = columns.isEmpty && functions.forall {
       case transform: TransformExpression => transform.numBucketsOpt.isDefined
@@ -58,7 +63,7 @@ final private[shuffle] class Stored private (
 
   def values: Seq[InternalRowComparableWrapper] = table.partitionKeys
 
-  /** Equal layouts spread equal rows alike. */
+  /** Equal layouts send equal rows to equal partitions. */
   override def equals(other: Any): Boolean = other match {
     case that: Stored => table == that.table && keys == that.keys
     case _ => false
@@ -70,15 +75,15 @@ final private[shuffle] class Stored private (
 private[shuffle] object Stored {
 
   /**
-   * The plan with one partition for each value, and how its rows lie; `None` if their source does not
-   * say, or not so that others can be brought there.
+   * The plan with one partition for each value, and its layout. `None` if the source does not
+   * report it, or if other rows cannot be brought to it.
    */
   def of(plan: SparkPlan): Option[(SparkPlan, Stored)] =
     grouped(plan).filter(_ => isOn).flatMap { grouped =>
       all(grouped.outputPartitioning).collectFirst(Function.unlift(fit)).map((grouped, _))
     }
 
-  /** The plan with one partition for each value, where a source says of what values. */
+  /** The plan with one partition for each value, if its source reports the values. */
   private def grouped(plan: SparkPlan): Option[SparkPlan] =
     all(plan.outputPartitioning) match {
       case Seq() => None
@@ -86,17 +91,17 @@ private[shuffle] object Stored {
       case _ => Some(GroupPartitionsExec(plan, None, None, None, false, None))
     }
 
-  /** Of each partition as the source has it the value; none if the source does not say. */
+  /** The value of each of the source's partitions; none if the source does not report them. */
   def valuesOf(partitioning: Partitioning): Seq[InternalRowComparableWrapper] =
     all(partitioning).headOption.fold(Seq.empty[InternalRowComparableWrapper])(_.partitionKeys)
 
-  /** The columns and functions whose values these are. */
+  /** The columns and functions that have these values. */
   def typesOf(partitioning: Partitioning): Seq[Expression] =
     all(partitioning).headOption.fold(Seq.empty[Expression])(_.expressions)
 
   /**
-   * With the first of these Spark takes a table by (a, b) for one by a, with the second it reads a
-   * partition in several parts, and with the third it compares functions that differ.
+   * With the first setting Spark treats a table by (a, b) as one by a. With the second it reads a
+   * partition in several parts. With the third it accepts different functions.
    */
   private def isOn: Boolean = {
     val conf = SQLConf.get
@@ -125,11 +130,11 @@ private[shuffle] object Stored {
   private def all(partitioning: Partitioning): Seq[KeyedPartitioning] =
     PartitioningCollection.flatten(partitioning).collect { case keyed: KeyedPartitioning => keyed }
 
-  /** Whether rows of others can be brought there: a source may tell a function by its name alone. */
+  /** Whether other rows can be brought there: a source may report a function by name only. */
   private def isComputed(value: Expression): Boolean = value match {
     case transform: TransformExpression =>
       try transform.resolvedFunction.isDefined
-      catch { case NonFatal(_) => false } // Spark's error for one without an implementation
+      catch { case NonFatal(_) => false } // Spark's error for a function without an implementation
     case _ => true
   }
 

@@ -6,13 +6,16 @@ import org.apache.spark.{OneToOneDependency, Partition, SparkContext, TaskContex
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 
-/** What a task has left for a plan to read: no rows until some are handed over, in the same task. */
+/**
+ * The remaining rows of a task, as input of a plan. It is empty until the same task hands over its
+ * rows.
+ */
 final private[shuffle] class HandedOverRDD(context: SparkContext, partitions: Int)
   extends RDD[InternalRow](context, Nil) {
 
   @transient private lazy val waiting = mutable.Map.empty[Int, Iterator[InternalRow]]
 
-  /** The next computation of this partition gives these rows. */
+  /** Makes these rows the result of the next computation of this partition. */
   def handOver(partition: Int, rows: Iterator[InternalRow]): Unit = waiting(partition) = rows
 
   override protected def getPartitions: Array[Partition] =
@@ -27,11 +30,11 @@ private[shuffle] object HandedOverRDD {
 }
 
 /**
- * Rows that are handed on one by one, until these had better go through a computation.
+ * Emits rows unchanged until a switch decides that the remaining ones go through a computation.
  *
- * @param handed what that computation reads
- * @param rest what comes out of it, in as many partitions
- * @param newSwitch says when, for one partition
+ * @param handed the input of that computation
+ * @param rest the output of that computation, with as many partitions
+ * @param newSwitch creates the switch of one partition
  */
 final private[shuffle] class SwitchedRDD(
     rows: RDD[InternalRow],
@@ -57,7 +60,7 @@ final private[shuffle] class SwitchedRDD(
         val input = rows.iterator(ofRows, context)
         val switch = newSwitch()
         new Iterator[InternalRow] {
-          private var left: Iterator[InternalRow] = _ // once the rows are handed on no more
+          private var left: Iterator[InternalRow] = _ // set after the switch
 
           override def hasNext: Boolean = {
             if (left == null && !(switch.goesOn && input.hasNext)) left = aggregated()
@@ -80,7 +83,7 @@ final private[shuffle] class SwitchedRDD(
               switch.behind(rest.iterator(ofRest, context))
             }
         }
-      case other => throw new IllegalArgumentException(s"$other is none of these partitions")
+      case other => throw new IllegalArgumentException(s"$other is not a partition of this RDD")
     }
 }
 
@@ -89,14 +92,14 @@ private[shuffle] object SwitchedRDD {
     extends Partition
 }
 
-/** Decides, as it sees the rows of one partition, until when they are handed on. */
+/** Decides from the rows of one partition how long they are emitted unchanged. */
 private[shuffle] trait Switch {
   def goesOn: Boolean
   def see(row: InternalRow): Unit
 
-  /** The rows that are left, which go into the computation. */
+  /** Wraps the remaining rows, the input of the computation. */
   def before(rows: Iterator[InternalRow]): Iterator[InternalRow]
 
-  /** What comes out of it. */
+  /** Wraps the output of the computation. */
   def behind(rows: Iterator[InternalRow]): Iterator[InternalRow]
 }

@@ -6,10 +6,11 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.types.{DataType, IntegerType}
 
 /**
- * Rows that are equal in `by` are in one partition, in which one is not said.
+ * Rows with equal values of `by` are in one partition; which one is not said.
  *
- * So it is where rows are spread by `CAST(a AS BIGINT)`: those with one `a` are together. Spark's hash
- * partitioning knows that of its very expressions alone. It never makes two inputs of a join fit.
+ * Example: rows that are spread by `CAST(a AS BIGINT)` are also together by `a`. Spark's hash
+ * partitioning reports only its own expressions. This partitioning never lets two inputs of a join
+ * match.
  */
 private[shuffle] final case class Together(by: Seq[Expression], override val numPartitions: Int)
   extends Expression
@@ -44,10 +45,10 @@ private[shuffle] object Together {
 }
 
 /**
- * Adds to what is known of where its input's rows lie, and does nothing else.
+ * Adds a partitioning that its input satisfies and Spark does not see. It changes no row.
  *
- * @param keys by which the rows are spread
- * @param columns of which the keys are functions
+ * @param keys the expressions that rows are spread by
+ * @param columns the columns that the keys are functions of
  */
 private[shuffle] final case class TogetherExec(
     keys: Seq[Expression],
@@ -57,7 +58,7 @@ private[shuffle] final case class TogetherExec(
 
   override def outputPartitioning: Partitioning = {
     val known = child.outputPartitioning
-    // Adaptive execution may have a shuffle read otherwise than it was written.
+    // Adaptive execution may read a shuffle in another way than it was written.
     if (known.satisfies(ClusteredDistribution(keys, requireAllClusterKeys = false)))
       PartitioningCollection(Seq(known, Together(columns, known.numPartitions)))
     else known

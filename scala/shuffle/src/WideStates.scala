@@ -10,10 +10,10 @@ import org.apache.spark.sql.execution.aggregate.{BaseAggregateExec, HashAggregat
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 
 /**
- * Sums that may overflow on the way ([[WideSum]]), in all aggregates through which their states go.
+ * Sums that may overflow before the end ([[WideSum]]), in all aggregates that read their states.
  *
- * The final aggregate adds rows that are handed on one by one to those of other tasks, where Spark
- * would have added up each task's rows first.
+ * The final aggregate adds unaggregated rows to rows of other tasks. Spark would add up each task's
+ * rows first.
  *
  * @param functions by the ids of their calls' results
  */
@@ -25,7 +25,7 @@ final private[shuffle] class WideStates private (private val functions: Map[
 
   def ++(others: WideStates): WideStates = new WideStates(functions ++ others.functions)
 
-  /** Whether nothing but aggregates up to the final one reads the states of what is below `above`. */
+  /** Whether only aggregates, up to the final one, read the states of the plan below `above`. */
   @tailrec
   def areReadBy(above: List[SparkPlan]): Boolean = above match {
     case (aggregate: BaseAggregateExec) :: rest =>
@@ -44,7 +44,7 @@ final private[shuffle] class WideStates private (private val functions: Map[
         in(aggregate).getOrElse(aggregate)
     }
 
-  /** The aggregate with these functions; `None` where it does not hand on just their states. */
+  /** The aggregate with these functions; `None` if it does not emit exactly their states. */
   def in(aggregate: BaseAggregateExec): Option[BaseAggregateExec] = {
     val changed = aggregate.aggregateExpressions.filter(isOne)
     val results = aggregate.resultExpressions
@@ -62,7 +62,9 @@ final private[shuffle] class WideStates private (private val functions: Map[
 
   private def isOne(call: AggregateExpression): Boolean = functions.contains(call.resultId)
 
-  /** The columns with the states of the function that stands for a call's in place of its own. */
+  /**
+   * The columns, with the wide function's states instead of the states of the call's own function.
+   */
   private def withStates[A >: Attribute <: NamedExpression](
       columns: Seq[A],
       call: AggregateExpression): Seq[A] = {
@@ -104,7 +106,7 @@ private[shuffle] object WideStates {
 
   val none: WideStates = new WideStates(Map.empty)
 
-  /** The sums of an aggregate that may overflow on the way. */
+  /** The sums of an aggregate that may overflow before the end. */
   def of(aggregate: BaseAggregateExec): WideStates =
     new WideStates(
       aggregate.aggregateExpressions

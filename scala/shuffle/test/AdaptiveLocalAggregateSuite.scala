@@ -10,7 +10,7 @@ import scala.util.Random
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.DataFrame
 
-/** Local aggregates that hand on their rows as long as few of a task have equal keys. */
+/** Local aggregates that emit their rows unaggregated while few rows of a task have equal keys. */
 class AdaptiveLocalAggregateSuite extends ShuffleSuite {
 
   override protected def settings: Map[String, String] = Map(
@@ -21,7 +21,7 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
   private val queries = TestSize.cases(8)
   private val seed = TestSize.seed(20261122L)
 
-  /** In `changing` a task has keys of their own first and the same few from then on. */
+  /** In `changing` a task first has different keys, then the same few keys. */
   override def beforeAll(): Unit = {
     super.beforeAll()
     val columns = """IF(k % 7 = 3, NULL, k) AS i, k AS l, concat('s', k) AS s,
@@ -139,7 +139,7 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
     }
   }
 
-  test("sorting for a local aggregate is left out, too") {
+  test("the sort of a local aggregate is removed, too") {
     val sql = "SELECT l, max(s), min(c) FROM %s GROUP BY l"
     assert(counts(spark.sql(sql.format("changing")))("numRowsAggregated") > 10000)
     assert(explain(sql.format("distinct")).plan.split("\n").count(_.contains("Sort ")) == 1)
@@ -154,7 +154,7 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
   }
 
   test("sums that leave the range of their type on the way are Spark's") {
-    // Of two tasks one has the largest number, and the other numbers that come to nothing.
+    // One of two tasks has the largest number, the other has numbers with sum 0.
     spark.range(0, 4, 1, 2).createOrReplaceTempView("four")
     val widest =
       Seq("9223372036854775807L", "9" * 38 + "BD", "INTERVAL '178956970-7' YEAR TO MONTH")
@@ -168,7 +168,7 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
           assert(fired(grouped(second, more)).contains(rule))
           assertSameOutcome(grouped(second, more))
         }
-        // Here Spark adds up for each distinct value first, and may overflow.
+        // Here Spark first adds up within each distinct value, and may overflow.
         val distinct = grouped("NULL", ", count(DISTINCT s), collect_list(DISTINCT s)")
         assert(fired(distinct).contains(rule))
         val expected = stock(spark.sql(grouped("NULL", "")).collect().head)
@@ -217,7 +217,7 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
       ShuffleConf.SAMPLE.key -> "false",
       ShuffleConf.LOCAL_AGGREGATE_SAMPLE_MIN_SIZE.key -> "1g"
     ).foreach { setting =>
-      // By a sample that has been taken it may be done all the same.
+      // With an existing sample it may fire.
       withConf(setting, ShuffleConf.SAMPLE_ROWS.key -> "4001") {
         assert(fired(aggregate).isEmpty, setting)
       }
@@ -225,7 +225,7 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
     withConf(ShuffleConf.SAMPLE_ROWS.key -> "500")(assert(fired(aggregate).isEmpty))
   }
 
-  test("only what is partial is handed on: a final aggregate without functions looks the same") {
+  test("fires for partial aggregates only: a final aggregate without functions looks the same") {
     withConf(ShuffleConf.DISTINCT_VALUE_RATE.key -> 0) {
       Seq(
         "SELECT DISTINCT l FROM few ORDER BY l",
@@ -263,7 +263,7 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
     }
   }
 
-  test("whatever the keys are, if so asked") {
+  test("any keys, if the setting is 0") {
     withConf(ShuffleConf.DISTINCT_VALUE_RATE.key -> 0) {
       assert(fired(sums.format("few")) == Seq(rule))
       assert(counts(spark.sql(sums.format("few")))("numRowsAggregated") == 0)
@@ -279,9 +279,9 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
     def sql(part: Int) = s"SELECT l, count(*), sum(v) FROM files WHERE part = $part GROUP BY l"
     assert(fired(sql(3)) == Seq(rule))
     val _ = assertSameAnswer(sql(3))
-    // What fails on a partition fails, or not, as without a sample.
+    // A failure in a partition has the same effect as without a sample.
     val _ = assertSameAnswer(sql(3).replace("part = 3", "part > 2 AND 1 DIV (part - 1) = 0"))
-    // As large as nothing.
+    // The estimated size is zero.
     assert(fired(sql(7)).isEmpty)
     val bytes = spark.table("files").inputFiles.map { file =>
       Files.size(Paths.get(new URI(file)))
@@ -294,7 +294,7 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
     }
   }
 
-  test("errors are the query's") {
+  test("errors in a sample do not change the errors of the query") {
     Seq(
       "SELECT l, sum(CAST(s AS INT)) FROM distinct GROUP BY l",
       "SELECT l, count(*) FROM distinct WHERE CAST(s AS INT) > 0 GROUP BY l",

@@ -2,7 +2,7 @@ package io.firesteel.shuffle
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Samples of keys by which the rows of a task went. */
+/** Samples of the keys of a task's rows. */
 class KeyCountsSuite extends AnyFunSuite {
 
   private def sampled(limit: Int, keys: Iterator[Long]): SampledKeys = {
@@ -39,7 +39,7 @@ class KeyCountsSuite extends AnyFunSuite {
     assert(math.abs(facts.largestShare - 64001.0 / 65000) < 0.01)
   }
 
-  test("too few rows say nothing") {
+  test("too few rows give no facts") {
     val counts = new KeyCounts
     assert(counts.facts.isEmpty)
     counts.add(0 -> sampled(5000, (0L until 999L).iterator))

@@ -7,10 +7,11 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 import org.apache.spark.sql.types.StructType
 
-/** When the keys that remain are good enough: by statistics, by a sample, and not at all. */
+/** When the remaining keys are good enough: by statistics, by a sample, and without both. */
 class KeyGateSuite extends ShuffleSuite {
 
-  // So that the bound is that of all partitions; what adaptive execution leaves has a test of its own.
+  // With this the bound counts all partitions; another test covers the partitions that adaptive
+  // execution leaves.
   override protected def settings: Map[String, String] =
     Map("spark.sql.adaptive.coalescePartitions.enabled" -> "false")
 
@@ -73,7 +74,7 @@ class KeyGateSuite extends ShuffleSuite {
       val sql = query("analysed", "few", other = "v")
       val known = decline(sql).why
       assert(known.code == "SHUFFLE.FEW_GROUPS")
-      // Of three tasks twenty groups each, beside forty thousand.
+      // Three tasks with twenty groups each, compared to forty thousand rows.
       assert(known.values("groups for each row below") == "0.0015", known)
       assert(known.setting.contains(ShuffleConf.MIN_KEYS_PER_PARTITION.key))
       fires(ranked("analysed", "few", other = "v"), "table statistics")
@@ -87,7 +88,7 @@ class KeyGateSuite extends ShuffleSuite {
       val data = spark.sql(chain("few").replace("v % 7 AS c", "v AS c"))
       data.collect()
       assert(Explain.of(executed(data)).declined.map(_.why.code).contains("SHUFFLE.FEW_GROUPS"))
-      // Of a chain each shuffle is judged by the groups that it has, not by the keys that it was given.
+      // In a chain each shuffle is judged by its groups, not by the keys that it was given.
       def deep(b: String) =
         s"SELECT few, max(m) FROM (SELECT few, $b, max(n) AS m FROM (SELECT few, " +
           s"$b, v, count(*) AS n FROM analysed GROUP BY ALL) GROUP BY few, $b) GROUP BY few"
@@ -109,7 +110,7 @@ class KeyGateSuite extends ShuffleSuite {
         assert(decline(query("analysed", "few", "few < 15")).why.values("bound") == "20")
         assert(decline(query("analysed", "nulls")).why.code == "SHUFFLE.LARGE_KEY")
         withConf("spark.sql.adaptive.advisoryPartitionSizeInBytes" -> "1m") {
-          val bytes = 8 * 40000L * 24 // twenty-four for a row of two columns, by Spark's reckoning
+          val bytes = 8 * 40000L * 24 // 24 bytes for a row of two columns, by Spark's estimate
           assert(bound("few").toLong == 10 * (bytes / (1L << 20) + 1))
         }
         withConf("spark.sql.adaptive.enabled" -> false) { assert(bound("few") == "2000") }
@@ -129,7 +130,7 @@ class KeyGateSuite extends ShuffleSuite {
     }
   }
 
-  test("what adaptive execution finds out below is put to use") {
+  test("uses what adaptive execution finds out below") {
     spark.sql("SELECT id AS k, concat('n', id) AS name FROM range(40000)")
       .write.saveAsTable("names")
     spark.sql("ANALYZE TABLE names COMPUTE STATISTICS FOR ALL COLUMNS")
@@ -141,12 +142,12 @@ class KeyGateSuite extends ShuffleSuite {
       val _ = data.collect()
       val joins = collectIn(executed(data)) { case join: BaseJoinExec => join }
       assert(joins.map(_.getClass.getSimpleName) == Seq("BroadcastHashJoinExec"), executed(data))
-      assert(shufflesOf(data) == 3, executed(data)) // of both tables and by `many`
+      assert(shufflesOf(data) == 3, executed(data)) // of both tables, and by `many`
       fires(sql, "table statistics")
     }
   }
 
-  test("what may turn out small enough for a broadcast is left to be measured") {
+  test("keeps the shuffle of an input that may be small enough for a broadcast") {
     def groups(b: Int) = "SELECT /*+ MERGE(l) */ l.many, l.few, count(*) AS n FROM analysed AS l " +
       "JOIN analysed AS r ON l.many = r.many JOIN analysed AS d ON l.few = d.v " +
       s"WHERE l.b = $b GROUP BY l.many, l.few"
@@ -183,7 +184,7 @@ class KeyGateSuite extends ShuffleSuite {
     }
   }
 
-  test("one table asked in two ways, under the same names of its columns") {
+  test("one table read in two ways, under the same column names") {
     spark.table("analysed").createOrReplaceTempView("named")
     def groups(where: String) =
       s"SELECT many, count(b) FROM (SELECT DISTINCT many, b FROM named WHERE $where) GROUP BY many"
@@ -201,7 +202,7 @@ class KeyGateSuite extends ShuffleSuite {
         UNION ALL SELECT k, b, v FROM three) GROUP BY k, b) GROUP BY k""")
   }
 
-  test("of columns that are equal since a join the one with the most frequent value counts") {
+  test("among columns that are equal since a join, the one with the most frequent value counts") {
     withConf("spark.sql.statistics.histogram.enabled" -> true) {
       spark.sql("SELECT DISTINCT many AS k FROM plain").write.saveAsTable("unique_keys")
       spark.sql("ANALYZE TABLE unique_keys COMPUTE STATISTICS FOR ALL COLUMNS")
@@ -217,7 +218,7 @@ class KeyGateSuite extends ShuffleSuite {
     }
   }
 
-  test("types that Spark's estimates do not know are no error") {
+  test("types that Spark's estimates do not support are no error") {
     spark.sql("""SELECT many, b, v, CAST(timestamp_seconds(v) AS TIMESTAMP_NTZ) AS ts,
       CAST(v AS STRING) COLLATE UTF8_LCASE AS name FROM plain""").write.saveAsTable("typed")
     spark.sql("ANALYZE TABLE typed COMPUTE STATISTICS FOR ALL COLUMNS")
@@ -226,7 +227,7 @@ class KeyGateSuite extends ShuffleSuite {
     }
   }
 
-  test("an input in many more parts than its size is worth does not decide") {
+  test("an input with far too many partitions for its size does not decide") {
     withConf(
       "spark.sql.autoBroadcastJoinThreshold" -> -1,
       "spark.sql.adaptive.coalescePartitions.enabled" -> true) {
@@ -234,14 +235,14 @@ class KeyGateSuite extends ShuffleSuite {
         spark.table("plain").coalesce(1).write.bucketBy(buckets, "many").saveAsTable(s"in_$buckets")
         s"SELECT * FROM in_$buckets AS l JOIN histograms AS r ON l.many = r.many AND l.b = r.b"
       }
-      val many = join(24) // where two tasks would do
+      val many = join(24) // where two tasks would be enough
       assert(declines(many) == Set("SHUFFLE.MANY_PARTITIONS"))
       assertSameAnswer(many)
       fires(join(12), "table statistics")
     }
   }
 
-  test("statistics that were analysed since are seen at once") {
+  test("new statistics are used at once") {
     spark.table("plain").write.saveAsTable("later")
     assert(decline(query("later", "many")).why.code == "SHUFFLE.UNKNOWN_KEYS")
     spark.sql("ANALYZE TABLE later COMPUTE STATISTICS FOR ALL COLUMNS")
@@ -268,7 +269,7 @@ class KeyGateSuite extends ShuffleSuite {
         s"GROUP BY $key"
     val few = decline(rolledUp("few")).why
     assert(few.code == "SHUFFLE.FEW_KEYS" && few.values("distinct") == "20", few)
-    // A third of the copies have a null for it, which is too much for one of three partitions.
+    // A third of the copies have null for it, which is too much for one of three partitions.
     assert(decline(rolledUp("many")).why.code == "SHUFFLE.LARGE_KEY")
   }
 
@@ -277,7 +278,7 @@ class KeyGateSuite extends ShuffleSuite {
     assert(decline(query("histograms", "hot")).why.code == "SHUFFLE.LARGE_KEY")
   }
 
-  /** Of a join all rows are shuffled, of an aggregate one for each group of a task. */
+  /** A join shuffles all rows, an aggregate one row for each group of a task. */
   private def joined(table: String, key: String): String =
     s"SELECT l.$key, count(*) FROM $table AS l JOIN $table AS r ON l.$key = r.$key AND l.v = r.v GROUP BY l.$key"
 
@@ -333,14 +334,14 @@ class KeyGateSuite extends ShuffleSuite {
       fires(query("plain", "many"), "sample")
       assert(decline(query("plain", "few")).why.code == "SHUFFLE.FEW_KEYS")
       assert(decline(query("plain", "hot", other = "v")).why.code == "SHUFFLE.LARGE_KEY")
-      // What is shuffled are groups, and of the hot key there are few.
+      // Groups are shuffled, and few of them have the hot key.
       fires(query("plain", "hot"), "sample")
-      // A key of floating-point numbers is normalised under its own name.
+      // The key of a floating-point column is normalised under the column's own name.
       fires(query("(SELECT DOUBLE(many) AS d, b FROM plain)", "d"), "sample")
-      // A computed key, and a filter that leaves too little to judge by.
+      // A computed key, and a filter that leaves too few rows.
       fires(query("(SELECT many * 2 AS m, b FROM plain)", "m"), "sample")
       assert(decline(query("plain", "many", "v < 100")).why.code == "SHUFFLE.UNKNOWN_KEYS")
-      // Subqueries would be run to their end for it, and functions of the user's for every row.
+      // A sample would run subqueries completely, and user-defined functions for every row.
       spark.udf.register("same", (v: Int) => v)
       val filters = Seq("b < (SELECT max(id) FROM range(9))", "same(b) >= 0")
       filters.foreach { where =>
@@ -352,7 +353,7 @@ class KeyGateSuite extends ShuffleSuite {
     }
   }
 
-  /** Aggregates by (a, b, c), (a, b) and a, over rows of which nothing is known. */
+  /** Aggregates by (a, b, c), (a, b) and a, over rows without statistics. */
   private def chain(key: String, join: String = "", value: String = "max(n)"): String =
     s"SELECT a, max(m) FROM (SELECT a, b, $value AS m FROM (SELECT $key AS a, b, v % 7 AS c, count(*) AS n " +
       s"FROM unknown GROUP BY ALL) AS l $join GROUP BY a, b) GROUP BY a"
@@ -380,7 +381,7 @@ class KeyGateSuite extends ShuffleSuite {
       assert(fired.map(_.rule) == Seq("RemoveRedundantShuffle"))
       assert(fired.head.values("source").endsWith("rows of a shuffle that has run"))
       assertSameAnswer(chain("many"))
-      // A join that keeps all rows of that side keeps all its values.
+      // A join that keeps all rows of that side keeps all of its values.
       val outer = chain("many", "LEFT JOIN others ON l.c = others.x", "sum(coalesce(x, n))")
       assert(stock(shufflesRun(outer)) == 5 && shufflesRun(outer) == 4)
       assertSameAnswer(outer)
@@ -394,7 +395,7 @@ class KeyGateSuite extends ShuffleSuite {
     }
   }
 
-  test("a shuffle that has run may as well show that the keys are few, or one is large") {
+  test("a shuffle that has run may also show that keys are few, or one is large") {
     unknownRows()
     Seq("few" -> "SHUFFLE.FEW_KEYS", "IF(v % 3 = 0, v, 0)" -> "SHUFFLE.LARGE_KEY").foreach {
       case (key, code) =>
@@ -407,15 +408,15 @@ class KeyGateSuite extends ShuffleSuite {
     }
   }
 
-  test("counting keys is no difference to the reuse of a shuffle") {
+  test("counting keys does not prevent the reuse of a shuffle") {
     unknownRows()
     val twice = s"${chain("many")} UNION ALL ${chain("many")}"
     assert(shufflesRun(twice) <= stock(shufflesRun(twice)))
     assertSameAnswer(twice)
   }
 
-  test("an uneven shuffle is told of, once it has run") {
-    // One key with all rows but a few, in a plan that is planned again behind that shuffle.
+  test("an uneven shuffle is reported after it has run") {
+    // One key with almost all rows, in a plan that is planned again after that shuffle.
     val sql =
       "SELECT * FROM (SELECT k, count(*) AS n FROM (SELECT IF(few = 1, v % 50, 0) AS k, v, " +
         "max(few) AS m FROM plain GROUP BY 1, 2) GROUP BY k) ORDER BY n"
@@ -428,7 +429,7 @@ class KeyGateSuite extends ShuffleSuite {
     }
   }
 
-  test("a shuffle that has not run yet is not looked at") {
+  test("a shuffle that has not run yet is not judged") {
     withConf(ungated) {
       val planned = spark.sql(query("plain", "few")).queryExecution.executedPlan
       val shuffle = planned match {

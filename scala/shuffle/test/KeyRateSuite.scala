@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** How many keys rows have: of a task's by what was seen of them, of a source's by a sample. */
+/** The number of keys: of a task's rows as they are observed, and of a source by a sample. */
 class KeyRateSuite extends AnyFunSuite {
 
   private def hash(key: Long): Long = new Random(key).nextLong()
@@ -22,13 +22,13 @@ class KeyRateSuite extends AnyFunSuite {
     assert(rate((0L until 300000L).iterator).largestShare == 0.0)
     assert(rate(Iterator.fill(1000)(7L)).distinct == 0.001)
     assert(rate(Iterator.fill(1000)(7L)).largestShare == 1.0)
-    // A hash of zeros is in every part.
+    // The hash 0 is in every part.
     val zeros = new KeyRate
     (0 until 1000).foreach(_ => zeros.add(0L))
     assert(zeros.distinct == 0.001)
   }
 
-  test("a few thousand keys stand for any number") {
+  test("a few thousand keys represent any number") {
     val random = new Random(5)
     Seq(1000, 10000, 100000, 1000000).foreach { keys =>
       val rows = Array.fill(300000)(random.nextInt(keys).toLong)
@@ -45,7 +45,7 @@ class KeyRateSuite extends AnyFunSuite {
     }
   }
 
-  test("a sample says how many keys a whole task has") {
+  test("a sample shows how many keys a whole task has") {
     val random = new Random(9)
     Seq((20000, 1000000, 500000.0), (20000, 1000000, 5000000.0), (5000, 20000, 100000.0)).foreach {
       case (sample, keys, rows) =>

@@ -8,7 +8,8 @@ import org.apache.spark.sql.connector.expressions.Expressions
 
 /**
  * Random plans of joins, aggregates, windows, unions and filters, over plain, bucketed, cached and
- * storage-partitioned tables whose keys are nulls, NaN, both zeros and collated strings among others: Spark's answer, with the shuffles removed wherever that can be.
+ * storage-partitioned tables. Keys include nulls, NaN, both zeros and collated strings. The answer
+ * is Spark's, with shuffles removed wherever possible.
  */
 class RandomPlansSuite extends ShuffleSuite {
 
@@ -50,7 +51,7 @@ class RandomPlansSuite extends ShuffleSuite {
 
   private val keys = Seq("a", "b", "c", "d", "e")
 
-  /** A query with the columns a, b, c, d, e, v of the same types as the tables'. */
+  /** A query with the columns a, b, c, d, e, v, of the same types as in the tables. */
   private final class Plans(random: Random) {
     private def one[T](of: Seq[T]): T = of(random.nextInt(of.size))
     private def some(of: Seq[String]): Seq[String] =
@@ -85,7 +86,7 @@ class RandomPlansSuite extends ShuffleSuite {
         s"50) AS v FROM (${relation(depth - 1)})"
     }
 
-    /** Numbers that only ties leave open have the same rows, whichever is first. */
+    /** Rows that tie in the window's order are equal, so the order among them does not matter. */
     private def ranked(depth: Int, by: Seq[String] = some(keys)): String = {
       val call = one(Seq("rank()", "dense_rank()", "row_number()"))
       val order = if (call == "row_number()") keys :+ "v" else some(keys :+ "v")
@@ -93,7 +94,7 @@ class RandomPlansSuite extends ShuffleSuite {
         s"ORDER BY ${order.mkString(", ")}) AS BIGINT) AS v FROM (${relation(depth - 1)})"
     }
 
-    /** Rows beside the ones before them, as in TPC-DS q47. */
+    /** Rows next to their predecessors, as in TPC-DS q47. */
     private def neighbours(depth: Int): String = {
       val by = some(keys)
       val on =
@@ -102,7 +103,7 @@ class RandomPlansSuite extends ShuffleSuite {
         s"${one(Seq("", "LEFT", "RIGHT", "FULL"))} JOIN (${ranked(depth, by)}) AS r ON ${on.mkString(" AND ")}"
     }
 
-    /** A column under two names, of which others see now the one and now the other. */
+    /** A column under two names; the plans above read either. */
     private def doubled(depth: Int): String =
       "SELECT y AS a, IF(x <=> y, b, 0) AS b, c, d, e, v FROM (SELECT a AS x, b, c, d, e, a AS y, " +
         s"sum(v) OVER (PARTITION BY ${one(Seq("a", "a, b"))} ORDER BY b, c, d, e, v) AS v FROM (${relation(depth - 1)}))"
@@ -110,7 +111,7 @@ class RandomPlansSuite extends ShuffleSuite {
     private def join(depth: Int): String = {
       val compared = some(keys)
       val on = compared.map { key =>
-        // Numbers may be compared with the other number, and after a cast.
+        // Numbers may also be compared with the other number, and after a cast.
         val other = if (key == "a" || key == "b") one(Seq("a", "b")) else key
         if (key == "a" && random.nextInt(4) == 0) s"CAST(l.a AS BIGINT) = r.$other"
         else if (random.nextInt(8) == 0) s"l.$key <=> r.$other"
@@ -122,7 +123,7 @@ class RandomPlansSuite extends ShuffleSuite {
       if (kind == "SEMI" || kind == "ANTI")
         s"SELECT l.* FROM ($left) AS l LEFT $kind JOIN ($right) AS r ON $condition"
       else {
-        // What stands for the keys of both sides, or looks like it.
+        // The merged key of both sides, and similar expressions.
         val columns = keys.map { k =>
           if (kind == "FULL JOIN" && (compared.contains(k) || random.nextInt(4) == 0))
             one(Seq(
@@ -142,7 +143,7 @@ class RandomPlansSuite extends ShuffleSuite {
     private def union(depth: Int): String =
       s"(${relation(depth - 1)}) UNION ALL (${relation(random.nextInt(depth))})"
 
-    /** Of few columns, so that there are equal rows. */
+    /** Few columns: this makes equal rows. */
     private def distinct(depth: Int): String =
       "SELECT DISTINCT a, b, 'x' AS c, 1.5D AS d, CAST('p' AS STRING COLLATE UTF8_LCASE) AS e, 7L AS v " +
         s"FROM (${relation(depth - 1)})"
@@ -151,16 +152,16 @@ class RandomPlansSuite extends ShuffleSuite {
       s"SELECT * FROM (${relation(depth - 1)}) WHERE ${one(Seq("a = b", "a > 1", "b = 2", "c <> 'x'"))}"
   }
 
-  /** How many shuffles and sorts were removed, and how many shuffles by statistics. */
+  /** Counts removed shuffles and sorts, and shuffles removed by statistics. */
   private def check(queries: Range, settings: (String, Any)*): (Int, Int, Int) = {
     var (removed, sorts, byStatistics) = (0, 0, 0)
     queries.foreach { i =>
       val random = new Random(seed + i)
-      // Equal strings and zeros that look different may each stand for their group.
+      // Equal strings or zeros with different bytes may represent a group: either is right.
       val sql = "SELECT a, b, c, d + 0.0D AS d, lower(e) COLLATE UTF8_BINARY AS e, v " +
         s"FROM (${new Plans(random).relation(2 + random.nextInt(3))})"
       withConf(
-        // Rows are few: a gate that lets some of them pass, by the statistics of three tables.
+        // The tables are small: this bound lets some plans pass, by the statistics of three tables.
         ShuffleConf.MIN_KEYS_PER_PARTITION.key -> (if (random.nextInt(4) == 0) 0.5 else 0),
         ShuffleConf.MAX_KEY_SHARE.key -> 3,
         ShuffleConf.DISTINCT_VALUE_RATE.key -> (if (random.nextBoolean()) 0 else 0.5),

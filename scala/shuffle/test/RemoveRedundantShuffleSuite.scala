@@ -2,10 +2,10 @@ package io.firesteel.shuffle
 
 import org.apache.spark.sql.Row
 
-/** Named shapes: one shuffle fewer and the same rows, or Spark's plan. */
+/** Named query shapes: one shuffle fewer and the same rows, or Spark's plan. */
 class RemoveRedundantShuffleSuite extends ShuffleSuite {
 
-  // Which shuffles a plan has is asked here: compiling each query would take most of the time.
+  // These tests look at plans: compiling each query would take most of the time.
   override protected def settings: Map[String, String] = Map(
     "spark.sql.autoBroadcastJoinThreshold" -> "-1",
     "spark.sql.codegen.wholeStage" -> "false",
@@ -32,7 +32,7 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
   private val narrow =
     "SELECT CAST(a AS INT) AS i, b, sum(v) AS s FROM t GROUP BY CAST(a AS INT), b"
 
-  /** Queries, the shuffles of Spark's plan, and those of ours. */
+  /** Queries, with the shuffles of Spark's plan and of ours. */
   private val fewer = Seq(
     (s"SELECT *, rank() OVER (PARTITION BY a ORDER BY s) AS r FROM ($agg)", 2, 1),
     (s"SELECT *, sum(s) OVER (PARTITION BY a) / s AS r FROM ($agg) WHERE s > 10", 2, 1),
@@ -166,7 +166,7 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
     }
   }
 
-  test("what stays as Spark has it, without a word") {
+  test("leaves to Spark, without a reason") {
     Seq(
       "SELECT b, count(*) FROM (SELECT a, max(b) AS b FROM t GROUP BY a) GROUP BY b",
       "SELECT u.b, count(*) FROM t LEFT JOIN u ON t.a = u.a AND t.b = u.b GROUP BY u.b",
@@ -220,7 +220,7 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
     }
   }
 
-  test("columns of which equal values may be different bytes do not stand for each other") {
+  test("columns whose equal values may have different bytes do not replace each other") {
     spark
       .sql("""SELECT CAST(id % 5 AS DOUBLE) AS x, elt(CAST(id % 3 AS INT) + 1, 'a', 'A', 'b') COLLATE UTF8_LCASE AS y,
         id % 4 AS z, id AS v FROM range(200)""")
@@ -250,7 +250,7 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
     }
   }
 
-  test("what a filter leaves of a shuffle that is used twice is shuffled once more") {
+  test("the filtered rows of a shuffle that is used twice are shuffled again") {
     val few = "(SELECT a, b, count(*) AS n FROM t GROUP BY a, b HAVING count(*) > 50)"
     val sql = s"SELECT u.v FROM u LEFT SEMI JOIN $few AS f ON u.a = f.a " +
       s"UNION ALL SELECT u.b FROM u LEFT SEMI JOIN $few AS f ON u.a = f.a"
@@ -260,7 +260,7 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
     }
   }
 
-  test("a redundant sort goes with its shuffle") {
+  test("a redundant sort is removed with its shuffle") {
     withConf(ungated, "spark.sql.adaptive.enabled" -> false) {
       val sql = """SELECT *, sum(s) OVER (PARTITION BY a) FROM
         (SELECT a, b, v, rank() OVER (PARTITION BY a, b ORDER BY v) AS s FROM t)"""
@@ -278,7 +278,7 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
     }
   }
 
-  test("a full outer join says where its rows are also when it is not compiled and a union asks") {
+  test("a full outer join reports its partitioning also uncompiled and below a union") {
     val branch = "SELECT a, t.v FROM t FULL JOIN u USING (a)"
     val sql = s"SELECT a, count(*) FROM ($branch UNION ALL $branch) GROUP BY a"
     for {
@@ -296,7 +296,7 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
     }
   }
 
-  test("a shuffle that a subquery waits for, too, is not changed") {
+  test("a shuffle that a subquery also uses is not changed") {
     val sql = s"WITH s AS ($agg) SELECT *, rank() OVER (PARTITION BY a ORDER BY s) AS r FROM s " +
       "WHERE s > (SELECT avg(s) FROM s)"
     for (adaptive <- Seq(true, false))

@@ -3,7 +3,7 @@ package io.firesteel.shuffle
 import org.apache.spark.sql.execution.{SortExec, SparkPlan}
 import org.apache.spark.sql.functions.expr
 
-/** Sorts that are left out, and those that only look as if they could be. */
+/** Sorts that are removed, and similar ones that are not. */
 class RemoveRedundantSortSuite extends ShuffleSuite {
 
   override protected def settings: Map[String, String] = Map(
@@ -34,7 +34,7 @@ class RemoveRedundantSortSuite extends ShuffleSuite {
   private def removed(sql: String): Int =
     collectIn(planOf(sql)) { case known: InOrderExec => known }.size
 
-  /** The answer is Spark's, with so many sorts fewer; and rows do come in the order that is said. */
+  /** The answer is Spark's, with `fewer` sorts fewer, and rows have the declared order. */
   private def assertRemoved(sql: String, fewer: Int): Unit = {
     assertSameAnswer(sql)
     assert(removed(sql) == fewer, s"$sql\n${explain(sql).plan}")
@@ -80,8 +80,9 @@ class RemoveRedundantSortSuite extends ShuffleSuite {
     }
   }
 
-  test("what ranks do not tell is sorted") {
-    // Rows of one rank come in any order of v; a window by letters of any case begins anew with each.
+  test("sorts columns that ranks do not order") {
+    // Rows of one rank are in any order of v. A window by a case-insensitive string starts a new
+    // partition with each spelling.
     assertRemoved(joined(ranked("rank()"), "l.r = r.r AND l.v = r.v"), 0)
     assertRemoved(joined(ranked("sum(v)"), "l.r = r.r"), 0)
     assertRemoved(joined(ranked("rank()"), "-l.r = -r.r"), 0)
@@ -93,9 +94,9 @@ class RemoveRedundantSortSuite extends ShuffleSuite {
     }
   }
 
-  test("a window begins anew with each spelling of a key, and so do its ranks") {
+  test("a window, and its ranks, start again with each spelling of a key") {
     Seq("c" -> 0, "k" -> 1).foreach { case (by, fewer) =>
-      // Not the answers: which spelling is first Spark's own plan leaves open.
+      // Answers are not compared: Spark's own plan does not define which spelling is first.
       val sql = s"SELECT sum(v) OVER (PARTITION BY $by ORDER BY r) FROM (${ranked("rank()", by)})"
       assert(removed(sql) == fewer, explain(sql).plan)
     }

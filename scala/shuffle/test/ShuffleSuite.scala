@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, QueryStageExec}
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 
-/** The room alone, and how many shuffles a query runs. */
+/** The room alone, and the number of shuffles that a query runs. */
 abstract class ShuffleSuite extends RoomSuite {
 
   require((CoreConf.all ++ ShuffleConf.all).nonEmpty, "reading the settings registers them")
@@ -16,14 +16,14 @@ abstract class ShuffleSuite extends RoomSuite {
   override protected def install(extensions: SparkSessionExtensions): Unit =
     ShuffleRoom.install(extensions)
 
-  /** Whatever the keys are. */
+  /** Settings that accept any keys. */
   protected val ungated: (String, Any) = ShuffleConf.MIN_KEYS_PER_PARTITION.key -> 0
 
-  /** Shuffles that were run; of reused ones the first. */
+  /** Shuffles that have run; reused ones count once. */
   protected def shufflesOf(data: DataFrame): Int =
     collectIn(executed(data)) { case shuffle: ShuffleExchangeExec => shuffle }.distinct.size
 
-  /** That rows come as [[InOrderExec]] says of them. */
+  /** Checks that rows have the order that [[InOrderExec]] declares. */
   protected def assertInOrder(plan: SparkPlan, about: => String): Unit =
     collectIn(plan) { case known: InOrderExec => known }.foreach { known =>
       val unordered = known.child.execute().mapPartitions { rows =>
@@ -34,7 +34,7 @@ abstract class ShuffleSuite extends RoomSuite {
       assert(unordered.count() == 0, s"not in order ${known.order}: $about\n$known")
     }
 
-  /** Of a plan's nodes and those of its stages. */
+  /** Collects from a plan and its stages. */
   protected def collectIn[T](plan: SparkPlan)(some: PartialFunction[SparkPlan, T]): Seq[T] =
     plan match {
       case adaptive: AdaptiveSparkPlanExec => collectIn(adaptive.executedPlan)(some)

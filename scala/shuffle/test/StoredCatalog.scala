@@ -16,7 +16,7 @@ import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.types.{DataType, IntegerType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
-/** Tables whose source says how they lie, as those of Iceberg do: each value has two parts. */
+/** Tables whose source reports their partitioning, as Iceberg's does. Each value has two parts. */
 final class StoredCatalog extends TableCatalog with FunctionCatalog {
 
   override def name(): String = StoredCatalog.name
@@ -46,17 +46,17 @@ object StoredCatalog {
 
   private val tables = new ConcurrentHashMap[String, Table]
 
-  /** The settings with which a session finds it. */
+  /** The settings that add the catalog to a session. */
   val settings: Map[String, String] =
     Map(s"spark.sql.catalog.$name" -> classOf[StoredCatalog].getName)
 
   /**
-   * Keeps rows as a table.
+   * Stores rows as a table.
    *
-   * @param transforms the functions by whose values its rows lie
-   * @param values the same as SQL, over the columns; `bucket` by [[bucketOf]]
-   * @param tellsSizes whether the source says how much there is of each value
-   * @param bytes what it says of the whole
+   * @param transforms the functions whose values its rows are stored by
+   * @param values the same as SQL over the columns; `bucket` by [[bucketOf]]
+   * @param tellsSizes whether the source reports the size of each value
+   * @param bytes the size that it reports for the table
    */
   def put(
       table: String,
@@ -79,7 +79,7 @@ object StoredCatalog {
         val half = (kept.size + 1) / 2
         (key, kept.take(half), kept.drop(half))
       }
-    // In no order of the values: a source lists its parts as it likes.
+    // Not in the order of the values: a source may list its parts in any order.
     val parts = (halves.map(h => h._1 -> h._2) ++ halves.reverse.map(h => h._1 -> h._3)).collect {
       case (key, some) if some.nonEmpty => new StoredPart(key, some.toArray, tellsSizes)
     }
@@ -158,7 +158,7 @@ private object StoredReaders extends PartitionReaderFactory {
     }
 }
 
-/** A function of which only the name is known, such as some sources tell. */
+/** A function that is known by name only; some sources report such functions. */
 private object Named extends UnboundFunction {
   override def name(): String = "named"
   override def description(): String = "named(column)"

@@ -2,7 +2,7 @@ package io.firesteel.shuffle
 
 import org.apache.spark.sql.connector.expressions.Expressions
 
-/** Tables whose source says how they lie: the other side of a join is brought there. */
+/** Tables whose source reports their partitioning: the other side of a join is brought to them. */
 class StoredTablesSuite extends ShuffleSuite {
 
   override protected def settings: Map[String, String] = StoredCatalog.settings ++ Map(
@@ -22,7 +22,7 @@ class StoredTablesSuite extends ShuffleSuite {
     }
     val t = spark.table("t")
     StoredCatalog.put("by_a", t, Seq(Expressions.identity("a")), Seq("a"))
-    // The same values and others, in an order of their own.
+    // The same values and others, in another order.
     StoredCatalog.put("more", spark.table("u"), Seq(Expressions.identity("a")), Seq("a"))
     StoredCatalog.put("same", t.orderBy(t("v").desc), Seq(Expressions.identity("a")), Seq("a"))
     StoredCatalog.put("by_d", t, Seq(Expressions.identity("d")), Seq("d"))
@@ -35,7 +35,7 @@ class StoredTablesSuite extends ShuffleSuite {
       t,
       Seq(Expressions.identity("b"), Expressions.bucket(3, "a")),
       Seq("b") ++ bucket(3))
-    // Two fifths of it have one value, in two parts that are no larger than others together.
+    // Two fifths of it have one value, in two parts; each part is as large as other parts.
     val fifths = spark.sql("SELECT IF(id % 5 < 2, 0, id % 5 - 1) AS a, id AS b FROM range(500)")
     StoredCatalog.put("halves", fifths, Seq(Expressions.identity("a")), Seq("a"))
     StoredCatalog.put(
@@ -49,7 +49,7 @@ class StoredTablesSuite extends ShuffleSuite {
 
   private val ab = "l.a = r.a AND l.b = r.b"
 
-  /** Queries, the shuffles of Spark's plan, and those of ours. */
+  /** Queries, with the shuffles of Spark's plan and of ours. */
   private val fewer = Seq(
     ("SELECT * FROM stored.by_a AS l JOIN u AS r ON l.a = r.a", 2, 1),
     (s"SELECT * FROM stored.by_a AS l JOIN u AS r ON $ab", 2, 1),
@@ -93,7 +93,7 @@ class StoredTablesSuite extends ShuffleSuite {
     }
   }
 
-  test("columns of which equal values may be different bytes stay as Spark has them") {
+  test("columns whose equal values may have different bytes are left to Spark") {
     withConf(ungated) {
       val sql = "SELECT * FROM stored.by_d AS l JOIN u AS r ON l.d = r.d AND l.b = r.b"
       assertSameAnswer(sql)
@@ -101,7 +101,7 @@ class StoredTablesSuite extends ShuffleSuite {
     }
   }
 
-  test("with settings under which a table does not lie as it says nothing is done") {
+  test("does nothing with settings under which a table is not partitioned as reported") {
     val bucketing = "spark.sql.sources.v2.bucketing"
     Seq(
       "allowKeysSubsetOfPartitionKeys.enabled",
@@ -121,7 +121,7 @@ class StoredTablesSuite extends ShuffleSuite {
     }
   }
 
-  test("a table in too few parts, or with one that is too large or unknown, does not decide") {
+  test("a table with too few partitions, or one of a large or unknown size, does not decide") {
     Seq(
       ("few", "a", "SHUFFLE.FEW_PARTITIONS"),
       ("large", "a", "SHUFFLE.LARGE_BUCKET"),
@@ -136,13 +136,13 @@ class StoredTablesSuite extends ShuffleSuite {
     }
   }
 
-  test("where keys stay what they were, nothing need be known of them") {
+  test("if the keys stay the same, no facts about them are needed") {
     val sql = "SELECT * FROM stored.buckets AS l JOIN u AS r ON l.a = r.a"
     assertSameAnswer(sql)
     assert(fired(sql) == Seq("RemoveRedundantShuffle"))
   }
 
-  test("what is known of the other side decides, too") {
+  test("facts about the other side decide, too") {
     def column(of: String) = s"SELECT $of AS a, id % 4 AS b, id AS v FROM range(800)"
     spark.sql(column("id % 20")).write.saveAsTable("even")
     spark.sql(column("IF(id % 4 = 0, 7, id % 20)")).write.saveAsTable("uneven")
@@ -183,7 +183,7 @@ class StoredTablesSuite extends ShuffleSuite {
       assertSameAnswer(sql(name))
       assert(declines(sql(name)) == Set("SHUFFLE.SMALL_TABLE"), name)
       assert(fired(sql(name)).isEmpty, name)
-      // Nothing is brought to either.
+      // No rows are brought to either table.
       val both = s"SELECT * FROM stored.$name AS l JOIN stored.as_large AS r ON $ab"
       assertSameAnswer(both)
       assert(fired(both) == Seq("RemoveRedundantShuffle"), name)
@@ -192,7 +192,7 @@ class StoredTablesSuite extends ShuffleSuite {
     assert(fired(sql("as_large")) == Seq("RemoveRedundantShuffle"))
   }
 
-  test("a table by functions of which nobody knows the values does not decide") {
+  test("a table by functions with unknown values does not decide") {
     val rows = spark.sql("SELECT id AS a, id % 2 AS b, id AS v FROM range(600)")
     StoredCatalog.put(
       "mixed",

@@ -6,10 +6,10 @@ import org.apache.spark.sql.connector.read.SupportsPushDownAggregates
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, FileScanBuilder, FileTable}
 import org.apache.spark.sql.internal.SQLConf
 
-/** Tables whose source may compute aggregates itself, which Spark asks it for later. */
+/** Tables whose source can compute aggregates. Spark pushes the aggregate down to it later. */
 private[skew] object AggregatingSource {
 
-  /** The name of such a table. */
+  /** The name of the table, if its source can compute aggregates. */
   def of(relation: DataSourceV2Relation): Option[String] = relation.table match {
     case table: SupportsRead =>
       table.newScanBuilder(relation.options) match {
@@ -20,7 +20,7 @@ private[skew] object AggregatingSource {
     case _ => None
   }
 
-  /** The same of the rows of an aggregate with `DISTINCT`s, which files never compute. */
+  /** The same for the input of an aggregate with `DISTINCT`s. File sources never compute these. */
   def below(plan: LogicalPlan): Option[String] = plan match {
     case project: Project => below(project.child)
     case filter: Filter => below(filter.child)

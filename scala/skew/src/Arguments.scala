@@ -4,19 +4,19 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, 
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, DeclarativeAggregate}
 
 /**
- * What functions are of, computed once a row below them.
+ * Computes the arguments of aggregate functions once a row, in a projection below them.
  *
- * A function names its argument as often as its arithmetic does (`stddev` seven times), and the code made
- * of it would compute it each time: a number read out of a JSON text, say. What is of some rows only, by a
- * `FILTER`, stays where it is: on the others it may end in an error, and costs nothing there.
+ * A function uses its argument several times (`stddev` seven times). Generated code would compute
+ * it each time, such as a number read from a JSON text. The argument of a function with `FILTER` is
+ * not moved: on rows that the filter leaves out it could fail, and there it costs nothing.
  *
- * @param columns those that are computed
+ * @param known the computed columns, by the canonical form of the argument
  */
 private[skew] final class Arguments private (known: Map[Expression, Alias]) {
 
   def columns: Seq[NamedExpression] = known.values.toSeq.sortBy(_.exprId.id)
 
-  /** A function that reads the columns. */
+  /** The function, with the computed columns as its arguments. */
   def over(call: AggregateExpression): AggregateExpression =
     if (!Arguments.isOfAllRows(call)) call
     else {

@@ -4,7 +4,7 @@ import java.util.Arrays
 
 import org.apache.spark.unsafe.Platform
 
-/** Bytes written one after the other; whole numbers take as few as they need. */
+/** A growing array of bytes. Whole numbers have a variable length. */
 private[skew] final class BlockBytes {
 
   private[this] var bytes = new Array[Byte](1024)
@@ -16,7 +16,7 @@ private[skew] final class BlockBytes {
 
   def toArray: Array[Byte] = Arrays.copyOf(bytes, end)
 
-  /** Seven bits to a byte, the lowest first; a negative number takes ten bytes. */
+  /** Seven bits a byte, the lowest first. A negative number takes ten bytes. */
   def putNumber(number: Long): Unit = {
     reserve(10)
     var left = number
@@ -29,7 +29,7 @@ private[skew] final class BlockBytes {
     end += 1
   }
 
-  /** Small numbers of either sign are short. */
+  /** A number near zero, of either sign, takes few bytes. */
   def putSigned(number: Long): Unit = putNumber((number << 1) ^ (number >> 63))
 
   def putBytes(base: AnyRef, offset: Long, length: Int): Unit = {
@@ -38,7 +38,7 @@ private[skew] final class BlockBytes {
     end += length
   }
 
-  /** Appends `length` of the bytes in `other` from `from` on. */
+  /** Appends `length` bytes of `other`, from `from`. */
   def putBytes(other: BlockBytes, from: Int, length: Int): Unit =
     putBytes(other.array, Platform.BYTE_ARRAY_OFFSET + from.toLong, length)
 
@@ -77,7 +77,7 @@ private[skew] final class BlockReader(bytes: Array[Byte]) {
 
   def base: Array[Byte] = bytes
 
-  /** Steps over `length` bytes; where they begin, as `Platform` wants it. */
+  /** Skips `length` bytes and returns their offset as `Platform` wants it. */
   def skip(length: Int): Long = {
     val offset = Platform.BYTE_ARRAY_OFFSET + at.toLong
     at += length

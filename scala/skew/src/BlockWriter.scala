@@ -4,18 +4,19 @@ import io.firesteel.core.rows.KeyIndex
 import java.util.Arrays
 
 /**
- * Distributes groups' states and distinct values to buckets, and writes a block whenever a bucket
- * has enough of them.
+ * Distributes the states of groups and the distinct values to buckets. It writes a block when a
+ * bucket has enough of them.
  *
- * A block stands for itself, so that it can go through any shuffle:
+ * A block needs no other block to be read, so it can pass through any shuffle:
  *
- *  1. the keys of the groups in it, which the rest names by number
- *  1. of each column the values, each with its group; and values, each with the groups that have it
- *  1. states of groups
+ *  1. the keys of the groups in it, which the rest of the block refers to by number
+ *  1. for each column, first values, each with its group, then values with a code, each with all of
+ *     its groups
+ *  1. the states of groups
  *
- * @param areNumbers for each column whether its values are numbers, else bytes
- * @param bucketOf from the hash of a group and that of a value
- * @param out takes a block of a bucket
+ * @param areNumbers for each column whether its values are numbers; otherwise they are bytes
+ * @param bucketOf the bucket, from the hash of a group and the hash of a value
+ * @param out receives a bucket and its block
  */
 private[skew] final class BlockWriter(
     groups: Groups,
@@ -26,18 +27,18 @@ private[skew] final class BlockWriter(
   import BlockWriter._
 
   private[this] val pending = Array.fill(buckets)(new Bucket(areNumbers))
-  // Buckets and columns may be many, of which each is large at some time and small after it.
+  // With many buckets and columns each needs much memory only for a short time.
   private[this] val keep = math.max(allValues / (buckets * math.max(areNumbers.length, 1)), 16)
   private[this] val least = math.max(math.min(leastValues, allPending / buckets), fewestValues)
   private[this] val limit = math.min(math.max(allValues / buckets, least), mostValues)
-  // The number of a group in the block being written, where `stamps` names that block.
+  // `places(g)` is the number of group g in the current block, if `stamps(g)` is that block.
   private[this] var stamps = new Array[Int](64)
   private[this] var places = new Array[Int](64)
   private[this] var block = 0
   private[this] val head = new BlockBytes
   private[this] val body = new BlockBytes
 
-  /** Numbers of one chunk, see [[DistinctNumbers]]. */
+  /** Adds numbers of one chunk ([[DistinctNumbers]]). */
   def numbers(column: Int, group: Int, chunk: Long, mask: Int): Unit = {
     val at = bucketOf(groups.hash(group), Hashes.ofNumber(chunk))
     val bucket = pending(at)
@@ -45,7 +46,11 @@ private[skew] final class BlockWriter(
     counted(at, bucket)
   }
 
-  /** @param hash of the value */
+  /**
+   * Adds a value that is bytes.
+   *
+   * @param hash of the value
+   */
   def bytes(
       column: Int,
       group: Int,
@@ -56,22 +61,23 @@ private[skew] final class BlockWriter(
     val at = bucketOf(groups.hash(group), hash)
     val bucket = pending(at)
     bucket.columns(column).addBytes(group, base, offset, length)
-    // A long value counts as several, so that a block stays small.
+    // A long value counts as several, which keeps blocks small.
     bucket.size += length / 64
     counted(at, bucket)
   }
 
   /**
-   * A value by its code.
+   * Adds a value by its code.
    *
-   * @param values of the codes; they have to stay until this writer is flushed
+   * @param values the values of the codes; they must stay until this writer is flushed
    * @param hash of the value
    */
   def code(column: Int, group: Int, values: KeyIndex, code: Int, hash: Long): Unit = {
     val at = bucketOf(groups.hash(group), hash)
     val bucket = pending(at)
     bucket.columns(column).coded.add(group, values, code)
-    // A long value counts as several here, too: it may be the only one of its value in the block.
+    // Again a long value counts as several: its group may be the only one of that value in the
+    // block.
     if (!values.isNumber) bucket.size += values.key(code).getSizeInBytes / 64
     counted(at, bucket)
   }
@@ -83,7 +89,7 @@ private[skew] final class BlockWriter(
     counted(at, bucket)
   }
 
-  /** The states of the groups `from` to `until`. */
+  /** Adds the states of the groups from `from` up to, but not including, `until`. */
   def states(from: Int, until: Int): Unit = {
     var group = from
     while (group < until) {
@@ -92,7 +98,7 @@ private[skew] final class BlockWriter(
     }
   }
 
-  /** Writes what is left. */
+  /** Writes all pending blocks. */
   def flush(): Unit = pending.indices.foreach { at =>
     if (pending(at).size > 0) write(at, pending(at))
   }
@@ -147,10 +153,10 @@ private[skew] final class BlockWriter(
 
 private[skew] object BlockWriter {
 
-  // Values that wait for their block, at most, in all buckets; in one bucket at least and at most.
+  // Bounds of the values that wait for their block: in all buckets together, and for one bucket.
   private val allValues = 2 << 20
   private val leastValues = 4 << 10
-  private val allPending = 4 << 20 // with many buckets, of which each waits for its least
+  private val allPending = 4 << 20 // with many buckets
   private val fewestValues = 256
   private val mostValues = 32 << 10
 
@@ -203,7 +209,7 @@ private[skew] object BlockWriter {
       if (isNumber) masks = Arrays.copyOf(masks, size * 2)
     }
 
-    /** One number is written as it is, of several the chunk and the mask. */
+    /** A single number is written as it is; several of one chunk as the chunk and a mask. */
     def write(place: Long, i: Int, out: BlockBytes): Unit =
       if (!isNumber) {
         val from = if (i == 0) 0 else values(i - 1).toInt
@@ -220,7 +226,7 @@ private[skew] object BlockWriter {
         out.putNumber(masks(i) & 0xffffffffL)
       }
 
-    /** Forgets all, and keeps memory for so many. */
+    /** Removes all values and keeps memory for `keep` of them. */
     def clear(keep: Int): Unit = {
       size = 0
       if (groups.length > keep) allocate()

@@ -4,16 +4,16 @@ import io.firesteel.core.rows.KeyIndex
 import java.util.Arrays
 
 /**
- * Pairs of a group and the code of a value on their way into a block, where a value is written once for
- * all of its groups:
+ * Pairs of a group and the code of a value, collected for one block. The block has a value once,
+ * for all of its groups:
  *
- *  1. how many values there are
- *  1. of each the value, and how many groups have it
- *  1. the numbers that the block has for the groups, each as its distance from the one before
+ *  1. the number of values
+ *  1. for each value, the value and the number of its groups
+ *  1. the groups by their numbers in the block, each as the difference from the one before
  */
 private[skew] final class CodedPairs {
 
-  private[this] var pairs = Array.emptyLongArray // the code, and below it the group
+  private[this] var pairs = Array.emptyLongArray // upper half: code, lower half: group
   private[this] var values: KeyIndex = _
   private[this] var size = 0
 
@@ -25,10 +25,10 @@ private[skew] final class CodedPairs {
   }
 
   /**
-   * Writes all pairs and forgets them.
+   * Writes all pairs and removes them.
    *
-   * @param placeOf says by which number a block names a group
-   * @param keep pairs for which memory is kept
+   * @param placeOf the number of a group in the block
+   * @param keep number of pairs for which memory is kept
    */
   def write(placeOf: Int => Int, out: BlockBytes, keep: Int): Unit = {
     Arrays.sort(pairs, 0, size)
@@ -67,7 +67,7 @@ private[skew] final class CodedPairs {
     }
   }
 
-  // Groups get their places as they come, so that those of the first values are in order by themselves.
+  // Groups get their numbers in order of first use, so the groups of the first value are in order.
   private def writeGroups(from: Int, until: Int, placeOf: Int => Int, out: BlockBytes): Unit = {
     out.putNumber((until - from).toLong)
     var last = 0

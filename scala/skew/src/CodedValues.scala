@@ -6,14 +6,15 @@ import java.util.Arrays
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * The distinct pairs of a group and a value, where each value has a *code* 0, 1, 2, … in all groups.
+ * The distinct pairs of a group and a value. Each value has a *code* 0, 1, 2, …, the same in all
+ * groups.
  *
- * A group has a bit for each code. So a pair is met, as a rule, in the processor's cache, and a value is
- * kept, compared and sent on once for all of its groups. It is for values that several groups have
- * in common.
+ * A group has a bit for each code. A known pair is usually found in the processor's cache. A value
+ * is stored, compared and sent once for all of its groups. This pays if several groups share
+ * values.
  *
- * Memory: of each value its [[KeyIndex]], and a bit for each code in each group, where both numbers are
- * rounded up to a power of two, groups to 64 and codes to 64 at least.
+ * Memory: the [[KeyIndex]] of the values, and a bit for each code in each group. Both numbers are
+ * rounded up to a power of two, at least 64.
  */
 private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Groups)
   extends DistinctValues {
@@ -22,26 +23,26 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
   private[this] val values = new KeyIndex(isNumber, fields)
   private[this] val row = new UnsafeRow(fields)
 
-  // The words of a group lie next to each other.
+  // The words of one group are adjacent.
   private[this] var rows = firstRows
   private[this] var wordsOfRow = 1
   private[this] var words = new Array[Long](firstRows)
   private[this] var count = 0
 
-  private[this] var form: Form = _ // while pairs are drained
+  private[this] var form: Form = _ // set while pairs are drained
 
   override def size: Int = count
 
-  /** Values that have a code. */
+  /** The number of values with a code. */
   def codes: Int = values.size
 
   override def bytes: Long = values.bytes + words.length * 8L
 
-  /** There is always room for one group and one value more. */
+  /** 0 while there is room for one more group and one more value. */
   override def growth: Long =
     if (values.size < wordsOfRow * 64 && groups.size < rows) 0L else moreWords * 8L
 
-  /** Whether it will take less room than a table of the pairs would when it has grown. */
+  /** Whether it will take less memory, once grown, than a table of the pairs. */
   def growthPays: Boolean = moreWords <= fewWords + count * wordsOfPair
 
   private def moreWords: Long = rowsWanted.toLong * wordsWanted
@@ -66,10 +67,10 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
     wordsOfRow = newWords
   }
 
-  /** Adds a number; true when its pair is new. */
+  /** Adds a number and returns whether its pair is new. */
   def add(group: Int, number: Long): Boolean = addCode(group, values.of(number))
 
-  /** Adds some bytes, which are a row; true when their pair is new. */
+  /** Adds a value as the bytes of a row and returns whether its pair is new. */
   def add(group: Int, base: AnyRef, offset: Long, length: Int): Boolean = {
     row.pointTo(base, offset, length)
     addCode(group, values.of(row))
@@ -85,7 +86,7 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
     isNew
   }
 
-  /** A place is a group. */
+  /** The position is a group. */
   override def drain(column: Int, writer: BlockWriter, from: Int): Int = {
     if (from == 0) form = newForm(column, writer)
     val until = math.min(from + math.max(someWords / wordsOfRow, 1), groups.size)
@@ -114,12 +115,12 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
     }
   }
 
-  /** Forgets the values, of which a writer has codes until it is flushed. */
+  /** Removes the values. Only after the writer is flushed, which still has codes of them. */
   def clear(): Unit = values.clear()
 
   private def chunk(code: Int): Long = DistinctNumbers.chunkOf(values.key(code).getLong(0))
 
-  /** Numbers next to each other are shorter by chunks than by codes. */
+  /** Dense numbers are shorter as chunks than as codes. */
   private def newForm(column: Int, writer: BlockWriter): Form = {
     val chunks = if (isNumber) sortedChunks else Array.emptyLongArray
     if (isNumber && chunks.length * 2L <= values.size) new Chunks(column, writer, chunks)
@@ -132,7 +133,7 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
     all.indices.iterator.filter(i => i == 0 || all(i) != all(i - 1)).map(all(_)).toArray
   }
 
-  /** How pairs are handed to a writer. */
+  /** How pairs are written. */
   private trait Form {
     def write(group: Int, code: Int): Unit
     def end(group: Int): Unit
@@ -153,7 +154,7 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
     override def end(group: Int): Unit = ()
   }
 
-  /** The numbers of a group by chunks, see [[DistinctNumbers]]. */
+  /** Writes the numbers of a group as chunks ([[DistinctNumbers]]). */
   private final class Chunks(column: Int, writer: BlockWriter, chunks: Array[Long]) extends Form {
     private[this] val places =
       Array.tabulate(values.size)(code => Arrays.binarySearch(chunks, chunk(code)))
@@ -187,12 +188,12 @@ private[skew] final class CodedValues(isNumber: Boolean, fields: Int, groups: Gr
 private object CodedValues {
   private val firstRows = 64
 
-  /** Words that are well spent whatever the number of pairs: a mebibyte. */
+  /** The size that is always allowed, in words: one mebibyte. */
   private val fewWords = 1L << 17
 
-  /** Words for a pair, of which a table of pairs takes about as many. */
+  /** Words that a table of pairs takes for a pair, about. */
   private val wordsOfPair = 4L
 
-  /** Words that are drained at a time. */
+  /** Words drained at a time. */
   private val someWords = 1 << 10
 }

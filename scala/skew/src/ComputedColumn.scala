@@ -6,7 +6,7 @@ import java.util.Arrays
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** A column with functions that see each value. */
+/** A column whose functions need each value. */
 private[skew] final class ComputedColumn(
     isNumber: Boolean,
     groups: Groups,
@@ -21,7 +21,7 @@ private[skew] final class ComputedColumn(
   if (isNumber) value.pointTo(new Array[Byte](16), 16)
   private[this] var known = 0
 
-  // A list grows by an object for each value; Spark's own aggregates do not count it at all.
+  // A list grows by an object for each value. Spark's own aggregates do not count it.
   private[this] val listBytes = if (functions.isFixed) 0L else 48L
 
   override def bytes: Long = values.bytes + values.size * listBytes + buffers.length * 8L +

@@ -5,7 +5,7 @@ import java.util.Arrays
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 
-/** A column of which all functions are counts, which need no look at a value. */
+/** A column with counts only. They need the number of values, not the values. */
 private[skew] final class CountedColumn(
     isNumber: Boolean,
     groups: Groups,

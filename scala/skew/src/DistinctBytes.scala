@@ -8,20 +8,20 @@ import org.apache.spark.unsafe.array.ByteArrayMethods
 /**
  * The distinct pairs of a group and some bytes.
  *
- * It has a salt like [[DistinctNumbers]].
+ * Like [[DistinctNumbers]] it has a salt.
  *
- * Memory: an open-addressing table of which at least a third is free, 8 bytes a slot, and for each
- * pair its bytes and 16 more, rounded up to 8.
+ * Memory: an open-addressing table, at least a third of it free, with 8 bytes a slot. Each pair
+ * takes its bytes and 16 more, rounded up to a multiple of 8.
  */
 private[skew] final class DistinctBytes(groupHash: Int => Int, salt: Long) extends DistinctValues {
   import DistinctBytes._
 
-  // A slot holds where its pair lies, + 1; the pairs lie one after the other in pages.
+  // A slot holds the address of its pair + 1. The pairs are stored in pages.
   private[this] var bits = initialBits
   private[this] var slots = new Array[Long](1 << bits)
   private[this] var pages = Array.empty[Array[Byte]]
   private[this] var pageCount = 0
-  private[this] var end = 0 // of what is written in the last page
+  private[this] var end = 0 // end of the data in the last page
   private[this] var pageBytes = 0L
   private[this] var count = 0
 
@@ -32,7 +32,7 @@ private[skew] final class DistinctBytes(groupHash: Int => Int, salt: Long) exten
   override def growth: Long = if (count * 3L > slots.length * 2L) slots.length * 16L else 0L
 
   /**
-   * True when the pair is new.
+   * Adds a pair and returns whether it is new.
    *
    * @param hash of the value
    */

@@ -6,42 +6,42 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression,
 import org.apache.spark.sql.firesteel.{binaryKey, normalizeFloats}
 
 /**
- * What some `DISTINCT` aggregates of one query have in common: the same values of the same rows,
- * which are therefore found once.
+ * Some `DISTINCT` aggregates of one query over the same values of the same rows. The distinct
+ * values are found once for all of them.
  *
- * @param values of one row, together one value
- * @param filter which rows count, the functions' `FILTER`
- * @param functions what is computed of the distinct values
+ * @param values the arguments, which together are one value
+ * @param filter the functions' `FILTER`
+ * @param functions the functions to compute over the distinct values
  */
 private[skew] final case class DistinctColumn(
     values: Seq[Expression],
     filter: Option[Expression],
     functions: Seq[AggregateExpression]) {
 
-  /** Counting asks only whether values are equal, never what they are. */
+  /** A count needs to know whether values are equal, not the values. */
   val isCount: Boolean = functions.forall(_.aggregateFunction.isInstanceOf[Count])
 
-  // Floats are made equal where Spark holds them for equal; so are collated strings.
+  // Spark groups floats after normalising them, and collated strings by their collation keys.
   private val identities: Seq[Expression] =
     values.map(value => normalizeFloats(binaryKey(value)))
 
   /**
-   * Whether a value fits the eight bytes of a fixed field of an `UnsafeRow`. Then those are the
-   * value: Spark zeroes what a shorter type leaves of them.
+   * Whether a value fits into the eight bytes of a fixed-width field of an `UnsafeRow`. Those bytes
+   * then are the value: Spark sets the unused bytes of a shorter type to zero.
    */
   val isNumber: Boolean = identities.size == 1 && KeyIndex.fitsWord(identities.head.dataType)
 
-  /** The value that a row adds, null when it adds none. */
+  /** The value that a row adds; null if it adds none. */
   val added: Expression = {
     val value = if (isNumber) identities.head else CreateStruct(identities)
-    // A null adds nothing to any function of this room; of several values, one null suffices.
+    // No function of this room counts a null, nor a tuple of values with a null.
     val present = if (isNumber) Nil else identities.filter(_.nullable).map(IsNotNull(_))
     (filter ++ present).reduceOption(And(_, _)).fold(value) { condition =>
       If(condition, value, Literal(null, value.dataType))
     }
   }
 
-  /** The functions over a row of one distinct value, and that row's columns. */
+  /** The functions over a row with one distinct value, and the columns of that row. */
   def overValues: (Seq[AggregateExpression], Seq[Attribute]) = {
     val columns = values.zip(identities).map { case (value, identity) =>
       value.canonicalized -> AttributeReference(value.sql, identity.dataType)()

@@ -3,16 +3,16 @@ package io.firesteel.skew
 /**
  * The distinct pairs of a group and a number.
  *
- * Numbers next to each other, 32 of them that differ in their last five bits, are a *chunk* and share
- * a slot, each with a bit of a mask. Numbers that are dense so take little more than a bit, and all of
- * them stay in the processor's cache; those that are not take what they would by themselves.
+ * A *chunk* is 32 adjacent numbers, equal except for their last five bits. A chunk takes one slot
+ * and has a bit mask for its numbers. Dense numbers take little more than a bit each and fit into
+ * the processor's cache. Sparse numbers take as much as without chunks.
  *
- * It is drained in the order of its hashes. A table that is filled in its own order while it still grows
- * has all entries at one end and looks through them again and again, so whoever fills one from what
- * another had uses a *salt* of its own, see [[Hashes.salt]].
+ * The table is drained in the order of its hashes. If a growing table is filled in its own hash
+ * order, all entries are at one end and each insert scans them. So a table that is filled from
+ * another one uses another *salt* ([[Hashes.salt]]).
  *
- * Memory: an open-addressing table of which at least two fifths are free, 16 bytes a slot: the chunk,
- * the mask, and the group + 1, so that a probe touches one cache line.
+ * Memory: an open-addressing table, at least two fifths of it free, with 16 bytes a slot: the
+ * chunk, the mask, and the group + 1. A probe touches one cache line.
  */
 private[skew] final class DistinctNumbers(groupHash: Int => Int, salt: Long)
   extends DistinctValues {
@@ -33,12 +33,12 @@ private[skew] final class DistinctNumbers(groupHash: Int => Int, salt: Long)
   def hash(group: Int, chunk: Long): Long = Hashes.ofPair(groupHash(group), chunk) ^ salt
 
   /**
-   * Reads the slot where a chunk of this hash may be, for no other end than that it be in the cache
-   * when it is added. Several such reads overlap, where adds wait for each other.
+   * Loads the slot of this hash into the cache, for an `add` that follows. Several such reads
+   * overlap; adds wait for each other.
    */
   def touch(hash: Long): Unit = touched += slots(2 * Hashes.slot(hash, bits) + 1)
 
-  /** Adds numbers of one chunk; those that are new, as a mask. */
+  /** Adds numbers of one chunk and returns the new ones as a mask. */
   def add(group: Int, chunk: Long, mask: Int, hash: Long): Int = {
     val last = slots.length / 2 - 1
     val owner = group + 1L
@@ -105,7 +105,7 @@ private[skew] object DistinctNumbers {
 
   def bitOf(number: Long): Int = 1 << (number.toInt & 31)
 
-  /** The number of the lowest bit. */
+  /** The number that belongs to the lowest bit of the mask. */
   def numberOf(chunk: Long, mask: Int): Long =
     (chunk << 5) | Integer.numberOfTrailingZeros(mask).toLong
 

@@ -11,11 +11,11 @@ import org.apache.spark.sql.firesteel.{binaryKey, normalizeFloats}
 import org.apache.spark.sql.types.{ArrayType, BinaryType, DataType, DoubleType, FloatType, StringType, StructType, UserDefinedType}
 
 /**
- * An aggregate with `DISTINCT`s, taken apart.
+ * The parts of an aggregate with `DISTINCT`s.
  *
- * @param grouping keys, equal in their bytes when they are equal
+ * @param grouping keys; equal keys have equal bytes
  * @param ordinary the aggregates without `DISTINCT`
- * @param results what the query wants, over the keys and the aggregates' results
+ * @param results the query's output, over the keys and the aggregates' results
  */
 private[skew] final case class DistinctQuery(
     grouping: Seq[NamedExpression],
@@ -25,7 +25,7 @@ private[skew] final case class DistinctQuery(
     child: LogicalPlan,
     phases: Phases) {
 
-  /** Why this room does not compute it. */
+  /** Why this room does not compute the query, if it does not. */
   def refusal: Option[Decline] = {
     val checks: Seq[() => Option[Decline]] = Seq(
       () => if (child.isStreaming) Some(SkewDecline.Streaming) else None,
@@ -40,30 +40,30 @@ private[skew] final case class DistinctQuery(
     checks.iterator.flatMap(_()).nextOption()
   }
 
-  /** Whether a call of the aggregate is computed of distinct values. */
+  /** Whether this room computes a call of the aggregate from distinct values. */
   def takes(call: AggregateExpression): Boolean =
     call.isDistinct || phases.takeSets && DistinctQuery.isSet(call)
 
   private def hasDistincts: Boolean = columns.exists(_.functions.exists(_.isDistinct))
 
-  /** A database that counts by itself hands over a row for each group, and not all of its rows. */
+  /** A source that computes the aggregate returns one row for each group instead of all rows. */
   private def sourceAggregates: Option[Decline] =
     AggregatingSource.below(child).map(SkewDecline.SourceAggregates(_))
 
   private def isWorthwhile: Boolean = {
-    // Of a set Spark keeps objects for each group, below the exchange and above.
+    // For a set Spark holds objects for each group, below and above the exchange.
     val hasSet = columns.exists(_.functions.exists(one => DistinctQuery.isList(one)))
     copiesOfRows > 1 || hasSet || phases.areForced
   }
 
-  /** How many rows Spark's rewrite makes of one: filters over one set of values share a copy. */
+  /** How many copies of a row Spark's rewrite makes. Filters over the same values share a copy. */
   private def copiesOfRows: Int = {
     val sets = columns.map(_.values.map(_.canonicalized).toSet).distinct.size
     val isRewritten = sets > 1 || columns.exists(_.filter.isDefined)
     if (isRewritten) sets + math.min(ordinary.size, 1) else 1
   }
 
-  /** Spark takes these out of keys and arguments later, and would not find them in what is kept. */
+  /** Spark extracts Python functions later and would not find them in a [[KeptFunction]]. */
   private def pythonFunction: Option[Decline] =
     (grouping ++ ordinary ++ columns.flatMap(c => c.values ++ c.filter))
       .flatMap(_.collectFirst { case function: PythonUDF => function.name })
@@ -103,7 +103,7 @@ private[skew] object DistinctQuery {
   /**
    * `None` for an aggregate with neither a `DISTINCT` nor a set.
    *
-   * @param takesSets whether sets are taken whatever is known of the groups
+   * @param takesSets whether to compute sets whatever is known of the groups
    */
   def of(aggregate: Aggregate, takesSets: Boolean = false): Option[DistinctQuery] =
     aggregate match {
@@ -135,8 +135,8 @@ private[skew] object DistinctQuery {
     }
 
   /**
-   * Whether it is `collect_set` of values that are equal exactly when their bytes are: then it is
-   * a list of distinct values. Spark's set holds two NaN for different, so no floats.
+   * Whether it is `collect_set` of values that are equal exactly when their bytes are. Such a set
+   * is a list of distinct values. Floats do not qualify: Spark's set keeps NaN several times.
    */
   private def isSet(one: AggregateExpression): Boolean = one.aggregateFunction match {
     case set: CollectSet =>
@@ -157,14 +157,14 @@ private[skew] object DistinctQuery {
     val groups = distinct.groupBy { one =>
       (one.aggregateFunction.children.map(_.canonicalized), one.filter.map(_.canonicalized))
     }
-    // In the order of the query, so that plans are the same from run to run.
+    // In the order of the query: the plan is then the same in each run.
     distinct
       .map(one => groups.values.find(_.contains(one)).get)
       .distinct
       .map(group => DistinctColumn(group.head.aggregateFunction.children, group.head.filter, group))
   }
 
-  /** Functions that a null adds nothing to, and that need not see values in any order. */
+  /** Functions that ignore nulls and the order of values. */
   private def isSupported(function: Expression): Boolean = function match {
     case _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
     case list: CollectList => list.ignoreNulls
@@ -174,7 +174,8 @@ private[skew] object DistinctQuery {
   /**
    * Whether values are equal exactly when their bytes are.
    *
-   * @param floats whether floating-point numbers are, which holds once they are normalised
+   * @param floats whether that holds for floating-point numbers, which it does once they are
+   *   normalised
    */
   private def isComparable(dataType: DataType, floats: Boolean = true): Boolean = dataType match {
     case _: UserDefinedType[_] => false

@@ -3,25 +3,25 @@ package io.firesteel.skew
 /** The distinct values of one column in each group. */
 private[skew] trait DistinctValues {
 
-  /** Pairs of a group and a value. */
+  /** The number of pairs of a group and a value. */
   def size: Int
 
   /** Bytes held. */
   def bytes: Long
 
-  /** Bytes to be had for `grow`, or 0 while it need not grow. */
+  /** Bytes to reserve before `grow`; 0 while it need not grow. */
   def growth: Long
 
   /** Makes room for more pairs. */
   def grow(): Unit
 
   /**
-   * Hands some pairs to `writer`, from a place on of which the first is 0. The answer is the next
-   * place, or -1 when that was the last and all pairs are forgotten. Until then nothing is added.
+   * Writes some pairs to `writer`, from a position that begins with 0. Returns the next position.
+   * After the last pair it returns -1 and removes all pairs. Until then no pair is added.
    */
   def drain(column: Int, writer: BlockWriter, from: Int): Int
 
-  /** Hands every pair to `writer` and forgets them all. */
+  /** Writes all pairs to `writer` and removes them. */
   final def drainAll(column: Int, writer: BlockWriter): Unit = {
     var from = 0
     while (from >= 0) from = drain(column, writer, from)
@@ -30,6 +30,6 @@ private[skew] trait DistinctValues {
 
 private[skew] object DistinctValues {
 
-  /** Slots of a table that are drained at a time. */
+  /** Slots of a table drained at a time. */
   val someSlots: Int = 1 << 12
 }

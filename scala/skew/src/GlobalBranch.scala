@@ -5,8 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project}
 
 /**
- * An aggregate without `GROUP BY`, taken apart into what it reads, which rows, and what it makes of
- * them.
+ * The parts of an aggregate without `GROUP BY`: its input, its conditions and its results.
  *
  * {{{
  *   Aggregate [avg(y) AS m]
@@ -15,9 +14,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPl
  *         +- t                        results: avg(x + 1) AS m
  * }}}
  *
- * @param conditions all of them must hold, those of lower filters first; over columns of `input`
- * @param results the columns of the one row that it gives, over columns of `input`
- * @param columns what is made of `results` in a projection above, if there is one
+ * @param conditions all must hold; those of lower filters are first; over columns of `input`
+ * @param results the columns of its one row, over columns of `input`
+ * @param columns the projection above `results`, if there is one
  */
 private[skew] final case class GlobalBranch(
     aggregate: Aggregate,
@@ -29,13 +28,13 @@ private[skew] final case class GlobalBranch(
   def calls: Seq[AggregateExpression] =
     results.flatMap(_.collect { case call: AggregateExpression => call })
 
-  /** What is evaluated on rows. */
+  /** The expressions that are evaluated on rows. */
   def onRows: Seq[Expression] =
     conditions ++ calls.flatMap(call => call.aggregateFunction.children ++ call.filter)
 
   def columnsRead: AttributeSet = AttributeSet(onRows)
 
-  /** The same over the columns of `other`, which gives the same rows under other names. */
+  /** The same branch over `other`, which has the same rows under other column names. */
   def over(other: LogicalPlan): GlobalBranch =
     if (other eq input) this
     else {
@@ -53,7 +52,7 @@ private[skew] object GlobalBranch extends PredicateHelper {
 
   def of(plan: LogicalPlan): Option[GlobalBranch] = plan match {
     case aggregate: Aggregate => of(aggregate, aggregate.output)
-    // Spark computes an aggregate that an expression reads twice below a projection.
+    // If an expression reads an aggregate twice, Spark adds a projection above it.
     case project: Project if project.projectList.forall(_.deterministic) =>
       project.child match {
         case aggregate: Aggregate => of(aggregate, project.projectList)
@@ -70,7 +69,7 @@ private[skew] object GlobalBranch extends PredicateHelper {
       Some(GlobalBranch(aggregate, input, conditions, results, columns))
     }
 
-  /** What lies under filters and projections, their conditions, and the columns they make. */
+  /** The plan under filters and projections, their conditions, and the columns they compute. */
   private def below(
       plan: LogicalPlan): (LogicalPlan, Seq[Expression], AttributeMap[Alias]) = plan match {
     case project: Project =>

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  * The groups of a task: their numbers, keys, and the buffers of the aggregates without `DISTINCT`.
  *
  * @param isNumber whether the key is one field of eight bytes, which needs no row
- * @param keyFields columns of the key
+ * @param keyFields number of columns of the key
  */
 private[skew] final class Groups(
     isNumber: Boolean,
@@ -19,7 +19,10 @@ private[skew] final class Groups(
 
   private[this] val index = new KeyIndex(isNumber, keyFields)
 
-  /** Whether a group is only its key, so that it need not be written where a value names it. */
+  /**
+   * Whether a group has no states. Then a value with its group is enough for the group to be known
+   * above.
+   */
   val areKeysAlone: Boolean = aggregates.stateAttributes.isEmpty
 
   private[this] val noBuffer = aggregates.newBuffer()
@@ -27,14 +30,14 @@ private[skew] final class Groups(
   private[this] val state = new UnsafeRow(aggregates.stateAttributes.size)
   private[this] val keyRow = new UnsafeRow(keyFields)
 
-  // Of a function with an object, such as collect_list, nobody knows the size; Spark assumes none.
+  // The size of a state that is an object, such as a list, is unknown. Spark assumes 0.
   private[this] val bufferBytes: Long =
     if (areKeysAlone) 0L
     else if (aggregates.isFixed) 48L + 8L * 2 * aggregates.stateAttributes.size else 1024L
 
   def size: Int = index.size
 
-  /** Bytes held, by estimate. */
+  /** Estimate of the bytes held. */
   def bytes: Long = index.bytes + size * bufferBytes
 
   /** The group of a key. */
@@ -62,7 +65,7 @@ private[skew] final class Groups(
 
   def buffer(group: Int): InternalRow = if (areKeysAlone) noBuffer else buffers(group)
 
-  /** The key of a group, in a row that the next call may use again. */
+  /** The key of a group, in a row that the next call may reuse. */
   def key(group: Int): UnsafeRow = index.key(group)
 
   def writeKey(group: Int, out: BlockBytes): Unit = {
@@ -86,11 +89,11 @@ private[skew] final class Groups(
       if (isNull) ofNull() else of(number)
     }
 
-  /** Writes what the aggregates of a group have seen. */
+  /** Writes the states of a group's aggregates. */
   def writeState(group: Int, out: BlockBytes): Unit =
     writeRow(aggregates.state(buffer(group)), out)
 
-  /** Takes what `writeState` wrote into a group. */
+  /** Merges the states that `writeState` wrote into a group. */
   def mergeState(group: Int, in: BlockReader): Unit = {
     val length = in.int()
     state.pointTo(in.base, in.skip(length), length)

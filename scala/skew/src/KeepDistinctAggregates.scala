@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
 /**
- * Takes aggregates with several `DISTINCT`s out of the hands of Spark's `RewriteDistinctAggregates`,
- * which makes a copy of every row for each of them.
+ * Hides several `DISTINCT`s of an aggregate from Spark's `RewriteDistinctAggregates`, which copies
+ * every row once for each of them.
  *
- * It decides here and not when planning: by then the rewrite has happened. It runs after every rule
- * that makes the aggregate simpler, just before the join order is chosen.
+ * The decision is made here because Spark has rewritten the aggregate before planning starts. The
+ * rule runs after all rules that simplify the aggregate and before the join order is chosen.
  */
 object KeepDistinctAggregates extends Rule[LogicalPlan] {
 
@@ -21,7 +21,8 @@ object KeepDistinctAggregates extends Rule[LogicalPlan] {
           if aggregate.hint.forall(_.isInstanceOf[PhasesHint]) && !KeptFunction.isIn(aggregate) =>
         DistinctQuery.of(aggregate) match {
           case None =>
-            // Of ordinary aggregates nothing is said, unless the query asked.
+            // Ordinary aggregates are not recognised and get no reason, unless a hint asks for two
+            // phases.
             PhasesHint.of(aggregate).foreach(hint => decline(aggregate, onlyHinted(hint)))
             aggregate
           case Some(query) =>
@@ -34,7 +35,9 @@ object KeepDistinctAggregates extends Rule[LogicalPlan] {
         }
     }
 
-  /** Spark looks for sorts in vain later: it does not know what is kept for a count or a sum. */
+  /**
+   * Spark removes useless sorts later, but does not know that a [[KeptFunction]] ignores the order.
+   */
   private def withoutSorts(aggregate: Aggregate): Aggregate =
     if (!aggregate.containsPattern(TreePattern.SORT)) aggregate
     else EliminateSorts(aggregate).asInstanceOf[Aggregate]

@@ -6,19 +6,20 @@ import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * A function of an `Aggregate` that [[PlanDistinctAggregate]] is going to compute.
+ * An aggregate function that [[PlanDistinctAggregate]] will compute.
  *
- * It holds the `DISTINCT` of its call, so that Spark's `RewriteDistinctAggregates`, which comes later,
- * finds none. The aggregate itself remains Spark's: whatever else Spark does with one goes on, such as
- * pruning of partitions by a join above, or `IN (SELECT ...)` among the results.
+ * It hides the `DISTINCT` of its call from Spark's `RewriteDistinctAggregates`, which runs later.
+ * The node stays Spark's `Aggregate`, so Spark's other rules still apply to it, such as partition
+ * pruning by a join above, or `IN (SELECT ...)` among the results.
  *
- * @param isDistinct whether the call had a `DISTINCT`; else it is a set, which is computed likewise
+ * @param isDistinct whether the call had a `DISTINCT`; otherwise it is a set, which is computed
+ *   alike
  */
 private[skew] final case class KeptFunction(function: AggregateFunction, isDistinct: Boolean)
   extends UnevaluableAggregateFunc {
 
   /**
-   * Those of the function. Spark's `MergeSubplans` may put another `DISTINCT` beside this one;
+   * The function's children. Spark's `MergeSubplans` may add another `DISTINCT` to the aggregate;
    * `RewriteDistinctAggregates` then gives all functions columns for their children.
    */
   override def children: Seq[Expression] = function.children
@@ -46,7 +47,7 @@ private[skew] object KeptFunction {
   def isIn(aggregate: Aggregate): Boolean =
     aggregate.aggregateExpressions.exists(_.exists(_.isInstanceOf[KeptFunction]))
 
-  /** The aggregate with the calls that are `chosen` kept. */
+  /** The aggregate, with the `chosen` calls kept. */
   def keep(aggregate: Aggregate, chosen: AggregateExpression => Boolean): Aggregate =
     changed(aggregate) { call =>
       if (!chosen(call)) call

@@ -2,7 +2,7 @@ package io.firesteel.skew
 
 import org.apache.spark.sql.catalyst.InternalRow
 
-/** One column in the merge: its distinct values, and what its functions make of them. */
+/** A column in the merge: its distinct values and the states of its functions. */
 private[skew] abstract class MergeColumn(val isNumber: Boolean, groups: Groups, salt: Long)
   extends NumberBatch.Fresh {
 
@@ -15,19 +15,19 @@ private[skew] abstract class MergeColumn(val isNumber: Boolean, groups: Groups, 
 
   val values: DistinctValues = if (isNumber) asNumbers else asBytes
 
-  // The value that was read last: a chunk of numbers with its mask, or where bytes lie.
+  // The value read last: a chunk of numbers with its mask, or the place of its bytes.
   private[this] var chunk = 0L
   private[this] var mask = 0
   private[this] var offset = 0L
   private[this] var length = 0
   private[this] var hash = 0L
   private[this] var added = 0 // since the last flush
-  private[this] var place = 0 // of the group that was read last, among those of one value
+  private[this] var place = 0 // the group read last, among the groups of one value
 
-  /** Values of groups that may be added before this is flushed. */
+  /** Values with groups that may be added before the next flush. */
   final def room: Int = NumberBatch.capacity - added
 
-  /** Lets the functions see what of the values added is new. */
+  /** Updates the functions with the new values. */
   final def flush(): Unit = {
     added = 0
     if (isNumber) batch.add(this)
@@ -42,7 +42,7 @@ private[skew] abstract class MergeColumn(val isNumber: Boolean, groups: Groups, 
     }
   }
 
-  /** Reads a value, after which its groups come. */
+  /** Reads a value. Its groups follow. */
   final def readValue(in: BlockReader): Unit = {
     place = 0
     if (isNumber) readNumber(in) else readBytes(in)
@@ -57,11 +57,11 @@ private[skew] abstract class MergeColumn(val isNumber: Boolean, groups: Groups, 
     }
   }
 
-  /** Reads one value with its group and hands it on. */
+  /** Reads one value with its group and writes it. */
   final def pass(column: Int, groupAt: Array[Int], in: BlockReader, writer: BlockWriter): Unit =
     pass(column, groupAt(readEntry(in)), in, writer)
 
-  /** Reads a value and all of its groups and hands them on. */
+  /** Reads a value with all of its groups and writes them. */
   final def passGroups(
       column: Int,
       groupAt: Array[Int],
@@ -86,7 +86,7 @@ private[skew] abstract class MergeColumn(val isNumber: Boolean, groups: Groups, 
     if (isNumber) writer.numbers(column, group, chunk, mask)
     else writer.bytes(column, group, in.base, offset, length, hash)
 
-  /** Reads a value with its group, of which the answer is the number in the block. */
+  /** Reads a value with its group and returns the group's number in the block. */
   private def readEntry(in: BlockReader): Int =
     if (!isNumber) {
       val group = in.int()
@@ -121,10 +121,10 @@ private[skew] abstract class MergeColumn(val isNumber: Boolean, groups: Groups, 
 
   def bytes: Long
 
-  /** The functions' states for a group, in a row that the next call may use again. */
+  /** The functions' states for a group, in a row that the next call may reuse. */
   def state(group: Int): InternalRow
 
-  /** Forgets what the functions have seen. */
+  /** Removes the functions' states. */
   def forget(): Unit
 
   protected def newBytes(group: Int, base: AnyRef, offset: Long, length: Int): Unit

@@ -5,14 +5,13 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 
 /**
- * The half of a distinct aggregation that is above the exchange: it finds the distinct values of
- * all blocks and lets each group's functions see each of them once.
+ * The half of a distinct aggregation above the exchange. It finds the distinct values of all blocks
+ * and updates each group's functions once for each of them.
  *
- * When memory is refused it goes on in files: what it holds and all blocks to come are divided
- * among sixteen files by the values' hashes, and each file is read by a merge of its own, which may
- * do the same again with other bits of the hash. A group then comes out of several of them, each
- * time with what its values in that file make; the final aggregate above puts these together, as
- * it does with the parts of a group that other tasks saw.
+ * If Spark refuses memory, it spills. It divides the values it holds, and all blocks to come, among
+ * sixteen files by the values' hashes. Another merge reads each file, and may spill again with
+ * other bits of the hash. A group can then be emitted several times, each time with the states of
+ * one file. The final aggregate merges these states, as it merges a group's states of other tasks.
  */
 private[skew] final class MergeDistinct(
     start: MergeDistinctStart,
@@ -25,9 +24,9 @@ private[skew] final class MergeDistinct(
   private[this] val columns = start.columns.map(_.newMerge(groups, Hashes.salt(level + 1))).toArray
   private[this] var spill: SpilledBlocks = _
   private[this] var writer: BlockWriter = _
-  private[this] var numbers = new Array[Int](64) // of a block's groups in `groups`
+  private[this] var numbers = new Array[Int](64) // the numbers in `groups` of a block's groups
 
-  /** The rows of every group in `blocks`, in one reused row: key, then states. */
+  /** A row for each group in `blocks`: key, then states. The row is reused. */
   def rows(blocks: Iterator[Array[Byte]]): Iterator[InternalRow] = {
     blocks.foreach { block =>
       if (spill != null || !merged(block)) divide(block)
@@ -36,7 +35,7 @@ private[skew] final class MergeDistinct(
     else {
       sendAll()
       spill.finish()
-      // One file after the other; a file's merge is made when the one before it has been read.
+      // One file at a time: the merge of a file is created when the file before it has been read.
       Iterator.range(0, files).flatMap { file =>
         val next = new MergeDistinct(start, budget, level + 1, spilled)
         next.rows(spill.blocks(file))
@@ -45,9 +44,9 @@ private[skew] final class MergeDistinct(
   }
 
   /**
-   * Takes a block in. When memory is refused everything held goes to files and the answer is false:
-   * the block is to be divided, too. A value of it may then be written twice, which a set does not
-   * mind; states, which would, come last in a block and need no memory.
+   * Merges a block. If Spark refuses memory, everything held goes to files and the result is false:
+   * the block must be divided, too. A value of it may then be written twice, which is harmless for
+   * a set. Its states must not be merged twice: they are last in a block and need no memory.
    */
   private def merged(block: Array[Byte]): Boolean = {
     val in = new BlockReader(block)
@@ -83,7 +82,7 @@ private[skew] final class MergeDistinct(
     ok
   }
 
-  /** Ends what waits in a column; false when memory to go on is refused. */
+  /** Flushes a column; false if Spark refuses the memory to continue. */
   private def flushed(merge: MergeColumn): Boolean = {
     merge.flush()
     val growth = merge.values.growth
@@ -110,7 +109,7 @@ private[skew] final class MergeDistinct(
     }
   }
 
-  /** Sixteen files more are no help where there is hardly anything to divide, or no bits left. */
+  /** Spilling does not help if there is little to divide, or no bits of the hash are left. */
   private def maySpill: Boolean =
     level < levels && groups.size + columns.map(_.values.size).sum > leastPairs
 
@@ -126,7 +125,7 @@ private[skew] final class MergeDistinct(
     sendAll()
   }
 
-  /** Divides a block among the files without a look at its values. */
+  /** Divides a block among the files without looking for duplicates. */
   private def divide(block: Array[Byte]): Unit = {
     val in = new BlockReader(block)
     readGroups(in)
@@ -146,7 +145,7 @@ private[skew] final class MergeDistinct(
     if (groups.size > dividedGroups) sendAll()
   }
 
-  /** Hands all that is held to the files. */
+  /** Writes everything held to the files. */
   private def sendAll(): Unit = {
     columns.indices.foreach { column =>
       columns(column).values.drainAll(column, writer)
@@ -176,7 +175,7 @@ private[skew] final class MergeDistinct(
     } ++ { budget.releaseTo(0L); Iterator.empty }
   }
 
-  /** Copies a row's fields to `to` from `at` on; the place after the last. */
+  /** Copies a row's fields to `to` from `at`, and returns the place after the last. */
   private def copy(from: InternalRow, first: Int, to: GenericInternalRow, at: Int): Int = {
     var i = 0
     while (i < from.numFields) {

@@ -16,16 +16,17 @@ import org.apache.spark.sql.firesteel.{countPeakMemory, countSpilled}
 import org.apache.spark.sql.types.DataType
 
 /**
- * Finds the distinct values of a bucket and makes of them what a partial aggregate would: a row for
- * each group, key and states.
+ * Finds the distinct values of a bucket. Like a partial aggregate it emits a row for each group:
+ * key and states.
  *
- * Memory: what Spark's memory manager grants; when it refuses, the bucket goes to files.
+ * Memory: reserved from Spark's memory manager, up to `spark.firesteel.skew.maxTaskMemory`. If
+ * Spark refuses, the operator spills.
  *
  * @param columns the functions of each distinct column, over `values`
  * @param values the columns of a distinct value
  * @param counted for each column whether all of its functions are counts
  * @param numbers for each column whether a value is eight bytes
- * @param buckets how many there are, if the query says so
+ * @param buckets number of buckets, if a hint gives one
  */
 case class MergeDistinctExec(
     keys: Seq[Attribute],
@@ -42,7 +43,7 @@ case class MergeDistinctExec(
   with GrowsRows
   with FiredOperator {
 
-  /** Blocks hold many groups; in bytes they are not much smaller. */
+  /** A block has many groups. Its rows take about as many bytes. */
   override def growth: Int = 2
 
   override def nodeName: String = "MergeDistinct"
@@ -51,8 +52,8 @@ case class MergeDistinctExec(
     AttributeSet(output) ++ AttributeSet(values.flatten) ++ AttributeSet(keys) ++
       AttributeSet.fromAttributeSets((ordinary ++ columns.flatten).map(_.references))
 
-  // No child gives these. In a canonical plan they are told by their places here: without that no
-  // shuffle above would be used again.
+  // No child produces these columns. A canonical plan identifies them by their places here; without
+  // that Spark would not reuse a shuffle above.
   override lazy val allAttributes: AttributeSeq = {
     val read = (ordinary ++ columns.flatten).flatMap(_.collect { case column: Attribute => column })
     new AttributeSeq((child.output ++ keys ++ values.flatten ++ read).distinctBy(_.exprId))
@@ -106,7 +107,7 @@ case class MergeDistinctExec(
   override def firedRule: String = PlanDistinctAggregate.ruleName
 
   override def firedMessage: String =
-    "every row is read once, not once for each column of distinct values"
+    "each row is read once, not once for each column with DISTINCT"
 
   override def firedValues: Map[String, String] =
     Map("keys" -> keys.map(_.name).mkString(", "), "distinct" -> columns.size.toString)
@@ -119,7 +120,7 @@ case class MergeDistinctExec(
     copy(child = newChild)
 }
 
-/** What a merge is made of, to be made anew in each task and for each file of a spill. */
+/** Creates the parts of a merge, once for each task and for each spill file. */
 private[skew] final class MergeDistinctStart(
     isNumber: Boolean,
     keyFields: Int,

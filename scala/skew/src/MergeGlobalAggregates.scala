@@ -23,15 +23,16 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{AGGREGATE, JOIN}
  *         +- t
  * }}}
  *
- * Sound because each of these aggregates has exactly one row, whatever its input, so that a join
- * without a condition only puts their columns side by side; and because a function with `FILTER`
- * sees the rows that it saw, in their order. No expression is evaluated on a row on which Spark
- * would not have evaluated it, unless it cannot fail ([[io.firesteel.core.plans.CannotFail]]). Reasons to
- * leave a query alone are the cases of [[MergeDecline]].
+ * Why it is right: each of these aggregates has exactly one row, whatever its input, so a join
+ * without a condition only combines their columns. A function with `FILTER` sees the rows that it
+ * saw before, in the same order. No expression is evaluated on a row on which Spark would not
+ * evaluate it, unless it cannot fail ([[io.firesteel.core.plans.CannotFail]]). [[MergeDecline]]
+ * lists the reasons to decline.
  *
- * It runs before [[KeepDistinctAggregates]], which sees the `DISTINCT`s together, and after predicates and projections have come down
- * to the inputs. Spark's `MergeSubplans` does the like for equal filters, by subqueries; its form for
- * filters that differ is off by default
+ * It runs after predicates and projections have been pushed down to the inputs, and before
+ * [[KeepDistinctAggregates]], which then sees all `DISTINCT`s together. Spark's `MergeSubplans`
+ * merges aggregates with equal filters. It merges different filters only with a setting that is off
+ * by default
  * (`spark.sql.optimizer.mergeSubplans.filterPropagation.symmetricFilterPropagation.enabled`).
  */
 object MergeGlobalAggregates extends Rule[LogicalPlan] {
@@ -51,7 +52,7 @@ object MergeGlobalAggregates extends Rule[LogicalPlan] {
 
   private def mergeParts(join: Join): LogicalPlan = {
     val parts = partsOf(join).map(merge).toIndexedSeq
-    // The first place of a group takes what is merged; its other places stay empty.
+    // The merged aggregate replaces the first part of a group. The other parts are removed.
     val changed = groupsOf(parts).flatMap { group =>
       val (places, branches) = group.unzip
       (places.head -> Option(merged(branches))) +: places.tail.map(_ -> None)
@@ -82,13 +83,13 @@ object MergeGlobalAggregates extends Rule[LogicalPlan] {
     plan
   }
 
-  /** What is joined, from left to right. */
+  /** The parts that are joined, from left to right. */
   private def partsOf(plan: LogicalPlan): Seq[LogicalPlan] = plan match {
     case join: Join if isCross(join) => partsOf(join.left) ++ partsOf(join.right)
     case other => Seq(other)
   }
 
-  /** The same joins of what is left of the parts. */
+  /** The same joins over the parts that remain. */
   private def rebuild(
       plan: LogicalPlan,
       parts: Iterator[Option[LogicalPlan]]): Option[LogicalPlan] = plan match {
@@ -110,7 +111,7 @@ object MergeGlobalAggregates extends Rule[LogicalPlan] {
   private def withColumns(columns: Seq[NamedExpression], plan: LogicalPlan): LogicalPlan =
     if (columns.map(_.exprId) == plan.output.map(_.exprId)) plan else Project(columns, plan)
 
-  /** The branches to merge, all over the first one's input; those left out have their reason. */
+  /** The branches to merge, all over the first one's input. Branches left out get their reason. */
   private def decide(group: Seq[(Int, GlobalBranch)]): Seq[(Int, GlobalBranch)] = {
     val input = group.head._2.input
     val branches = group.map { case (at, branch) => at -> branch.over(input) }
@@ -127,7 +128,7 @@ object MergeGlobalAggregates extends Rule[LogicalPlan] {
 
   private def reportFired(merged: LogicalPlan, branches: Seq[GlobalBranch]): Unit = {
     val filters = branches.map(branch => ExpressionSet(branch.conditions)).distinct.size
-    // All that lies above the input.
+    // All nodes above the input.
     val made = Iterator.iterate[LogicalPlan](merged)(_.children.head)
       .takeWhile(_ ne branches.head.input)
     Decisions.fire(

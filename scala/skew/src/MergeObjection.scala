@@ -5,12 +5,12 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionSet, Pla
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Sample}
 
-/** What speaks against computing an aggregate together with others of its input. */
+/** Reasons not to merge aggregates over one input. */
 private[skew] object MergeObjection {
 
-  /** What is about one branch: the others may go on without it. */
+  /** A reason that concerns one branch. The others may still be merged. */
   def to(branch: GlobalBranch): Option[Decline] = {
-    // Not the functions themselves: `first` is allowed to depend on the order of rows.
+    // Not the functions: `first` may depend on the order of rows.
     val evaluated = branch.onRows
     Decline.switchedOff("skew", SkewConf.ENABLED, SkewConf.MERGE_AGGREGATES)
       .orElse(PhasesHint.of(branch.aggregate).map(hint => MergeDecline.Hinted(hint.name)))
@@ -27,7 +27,7 @@ private[skew] object MergeObjection {
         new BranchFilter(branch.conditions).unsafe.map(e => MergeDecline.FilterMayFail(e.sql)))
   }
 
-  /** What is about all of them, over one input. */
+  /** A reason that concerns all branches. */
   def toAll(branches: Seq[GlobalBranch]): Option[Decline] =
     MergeSource.objection(branches).orElse {
       val merged = MergedAggregate.of(branches)
@@ -41,15 +41,17 @@ private[skew] object MergeObjection {
   private def has(what: Expression => Boolean)(expression: Expression): Boolean =
     expression.exists(what)
 
-  /** Spark counts a sample without a seed as deterministic. */
+  /** Spark considers `TABLESAMPLE` without a seed deterministic. */
   private def isRepeatable(input: LogicalPlan): Boolean =
     input.deterministic && !input.exists(_.isInstanceOf[Sample])
 
-  /** Whether this room computes its `DISTINCT`s without copying rows. */
+  /** Whether this room computes its `DISTINCT`s in one pass. */
   private def isInOnePass(aggregate: Aggregate): Boolean =
     DistinctQuery.of(aggregate).exists(_.refusal.isEmpty)
 
-  /** How many times Spark would copy each row, less one for functions without `DISTINCT`. */
+  /**
+   * How many copies of a row Spark would make, without the one for functions without `DISTINCT`.
+   */
   private def distinctColumns(aggregate: Aggregate): Int =
     aggregate.aggregateExpressions
       .flatMap(_.collect {

@@ -9,14 +9,14 @@ import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, File
 import org.apache.spark.sql.firesteel.isProjectionSensitiveRead
 import org.apache.spark.sql.internal.SQLConf
 
-/** What the source of the common input has to say against reading it once for all. */
+/** Reasons of the input's source not to read it once for all branches. */
 private[skew] object MergeSource {
 
   /** @param branches all over the same source */
   def objection(branches: Seq[GlobalBranch]): Option[Decline] =
     unlessSamePartitions(branches).orElse(ofReading(branches)).orElse(unlessCheapColumns(branches))
 
-  /** What prunes partitions for one branch must prune as much for all. */
+  /** Conditions on partition columns must be the same in all branches. */
   private def unlessSamePartitions(branches: Seq[GlobalBranch]): Option[Decline] = {
     val input = branches.head.input
     val names = partitionColumns(input)
@@ -36,7 +36,7 @@ private[skew] object MergeSource {
       }
     case relation: HiveTableRelation => relation.partitionCols.map(_.name)
     case relation: DataSourceV2Relation =>
-      // A range of a column that is only hashed prunes nothing.
+      // A range on a bucket column prunes nothing.
       relation.table.partitioning.toSeq
         .filterNot(_.name == "bucket")
         .flatMap(_.references)
@@ -45,15 +45,16 @@ private[skew] object MergeSource {
   }
 
   /**
-   * With filters of its own each branch may skip parts of the source, of which together all is read that any
-   * of them reads: texts and the like, too. A branch without a filter reads all of its columns anyway.
+   * A branch with a filter of its own may skip parts of the source. The merged aggregate reads
+   * every column that any branch reads, in every part that any branch reads, long texts included. A
+   * branch without a filter reads its columns of all rows in any case.
    */
   private def unlessCheapColumns(branches: Seq[GlobalBranch]): Option[Decline] =
     if (branches.map(branch => ExpressionSet(branch.conditions)).distinct.size == 1) None
     else {
       val readAnyway = AttributeSet.fromAttributeSets(
         branches.filter(_.conditions.isEmpty).map(_.columnsRead))
-      // What a filter compares is read of most rows in any case.
+      // A column that a filter compares is read for most rows in any case.
       val arguments = branches.map(branch =>
         branch.columnsRead -- AttributeSet(branch.conditions))
       val dear = AttributeSet.fromAttributeSets(arguments).filter { column =>
@@ -77,7 +78,7 @@ private[skew] object MergeSource {
     case _ => None
   }
 
-  /** A malformed line may be taken or not, depending on which of its columns are parsed. */
+  /** Whether a malformed line counts depends on which of its columns are parsed. */
   private def unlessSameColumns(branches: Seq[GlobalBranch], format: String): Option[Decline] = {
     val columns = branches.map(branch => namesOf(branch.columnsRead))
     if (columns.distinct.size > 1) Some(MergeDecline.ColumnsMatter(format)) else None

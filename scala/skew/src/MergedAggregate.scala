@@ -17,18 +17,18 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPl
  * }}}
  *
  * Each condition is evaluated once a row, whatever the number of functions under it. Arguments that
- * can fail are evaluated for rows of their own branch alone: `FILTER` by itself does not promise
- * that, since Spark evaluates common subexpressions of all functions ahead of it.
+ * can fail are evaluated only on rows of their own branch. `FILTER` alone does not ensure that:
+ * Spark evaluates common subexpressions of all functions before it.
  */
 private[skew] object MergedAggregate {
 
-  /** @param branches all over the very same input */
+  /** @param branches all over the same input */
   def of(branches: Seq[GlobalBranch]): Aggregate =
     merged(if (branches.exists(hasDistinct)) branches.map(withWideSums) else branches)
 
   private def hasDistinct(branch: GlobalBranch): Boolean = branch.calls.exists(_.isDistinct)
 
-  /** Beside a `DISTINCT` of another branch Spark adds up for each distinct value first. */
+  /** If another branch has a `DISTINCT`, Spark first adds up within each distinct value. */
   private def withWideSums(branch: GlobalBranch): GlobalBranch =
     branch.copy(results = branch.results.map(_.transform {
       case call: AggregateExpression if !call.isDistinct => WideSum.of(call)
@@ -38,7 +38,7 @@ private[skew] object MergedAggregate {
     val input = branches.head.input
     val conditions = branches.map(branch => ExpressionSet(branch.conditions))
     if (conditions.distinct.size == 1) {
-      // One filter serves all.
+      // All filters are equal: one serves all branches.
       val rows = branches.head.conditions.reduceOption(And).fold(input)(Filter(_, input))
       aggregate(branches.flatMap(_.results), rows, AttributeSet(branches.flatMap(_.columnsRead)))
     } else {
@@ -66,7 +66,7 @@ private[skew] object MergedAggregate {
     Aggregate(Nil, results, projected)
   }
 
-  /** A column for each filter that says whether a row passes it. */
+  /** For each filter a column that is true if a row passes it. */
   private def marksOf(branches: Seq[GlobalBranch]): Map[ExpressionSet, Alias] =
     branches
       .filter(_.conditions.nonEmpty)

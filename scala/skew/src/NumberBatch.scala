@@ -1,8 +1,8 @@
 package io.firesteel.skew
 
 /**
- * Numbers on their way into a table. They are looked up some at a time: the table is larger than the
- * processor's cache, and reads that do not wait for each other take a fraction of the time.
+ * A batch of numbers to add to a table. The table is larger than the processor's cache. Reads that
+ * do not wait for each other take a fraction of the time.
  */
 private[skew] final class NumberBatch(table: DistinctNumbers) {
   import NumberBatch._
@@ -13,7 +13,7 @@ private[skew] final class NumberBatch(table: DistinctNumbers) {
   private[this] val hashes = new Array[Long](capacity)
   private[this] var count = 0
 
-  /** Numbers that wait. */
+  /** Numbers in the batch. */
   def size: Int = count
 
   def isFull: Boolean = count == capacity
@@ -25,7 +25,7 @@ private[skew] final class NumberBatch(table: DistinctNumbers) {
     count += 1
   }
 
-  /** Adds what was put, and tells `fresh` of each group, chunk and mask that is new. */
+  /** Adds the batch to the table and calls `fresh` with each new group, chunk and mask. */
   def add(fresh: Fresh): Unit = {
     var i = 0
     while (i < count) {
@@ -46,7 +46,7 @@ private[skew] final class NumberBatch(table: DistinctNumbers) {
 
 private[skew] object NumberBatch {
 
-  /** Numbers looked up together; a table has this much room when it asks to grow. */
+  /** Numbers in a batch. When a table asks to grow, it still has this much room. */
   val capacity: Int = 64
 
   trait Fresh {

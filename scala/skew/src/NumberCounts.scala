@@ -5,14 +5,14 @@ import java.util.Arrays
 import scala.collection.mutable.ArrayBuffer
 
 /**
- * Numbers and how often each came, in sorted runs.
+ * Numbers and how often each occurred, in sorted runs.
  *
- * New numbers are appended to an array, which is sorted into a run when it is full. A run is at
- * least twice as long as the next: a shorter one is merged with it at once. So a number is moved once
- * for each doubling, however many other such objects are added.
+ * New numbers are appended to an array. A full array is sorted into a run. Each run is at least
+ * twice as long as the next: a longer next run is merged at once. So a number is moved once for
+ * each doubling, however many other objects are added.
  *
- * Memory: 8 bytes for each different number of a run, 16 once any came twice; while two runs are merged,
- * 16 more for each of theirs.
+ * Memory: 8 bytes for each different number of a run, 16 if any number of the run is repeated.
+ * While two runs are merged, 16 more for each number of both.
  */
 private[skew] final class NumberCounts {
   import NumberCounts._
@@ -21,7 +21,7 @@ private[skew] final class NumberCounts {
   private[this] var recent = new Array[Long](initial)
   private[this] var recentSize = 0
 
-  /** Takes one number. */
+  /** Adds one number. */
   def add(value: Long): Unit = {
     if (recentSize == recent.length) {
       if (recentSize >= longestUnsorted) sortRecent()
@@ -31,16 +31,16 @@ private[skew] final class NumberCounts {
     recentSize += 1
   }
 
-  /** Takes what another has. The other's numbers do not change, their order in memory may. */
+  /** Adds all numbers of another. It may reorder the other's memory, but not change its numbers. */
   def add(other: NumberCounts): Unit = push(other.all)
 
-  /** How many numbers came. */
+  /** How many numbers were added, repetitions included. */
   def total: Long = all.total
 
-  /** The number at each of these places, from 0, among all in ascending order. */
+  /** The number at each of these positions, from 0, among all numbers in ascending order. */
   def at(places: Array[Long]): Array[Long] = all.at(places)
 
-  /** As bytes: the first number, then differences; then the counts, if any is not 1. */
+  /** As bytes: the first number, then differences, then the counts if any is not 1. */
   def toBytes: Array[Byte] = all.toBytes
 
   /** All numbers in one run. */
@@ -73,14 +73,14 @@ private[skew] object NumberCounts {
   private val initial = 8
   private val longestUnsorted = 1 << 16
 
-  /** What `toBytes` wrote. */
+  /** Reads the bytes that `toBytes` wrote. */
   def of(bytes: Array[Byte]): NumberCounts = {
     val all = new NumberCounts
     all.push(Run.of(bytes))
     all
   }
 
-  /** Different numbers, ascending. `counts` is null if each came once. */
+  /** Different numbers, ascending. `counts` is null if each occurred once. */
   private final class Run(values: Array[Long], counts: Array[Long], val size: Int) {
     private def count(i: Int): Long = if (counts == null) 1L else counts(i)
 
@@ -137,7 +137,7 @@ private[skew] object NumberCounts {
         if (sums(n) != 1L) once = false
         n += 1
       }
-      // What two runs share would stay reserved, for as long as no third one is merged in.
+      // Numbers in both runs leave free space, which would stay reserved until the next merge.
       if (n < all.length / 2)
         new Run(Arrays.copyOf(all, n), if (once) null else Arrays.copyOf(sums, n), n)
       else new Run(all, if (once) null else sums, n)
@@ -168,7 +168,7 @@ private[skew] object NumberCounts {
   private object Run {
     val empty = new Run(Array.emptyLongArray, null, 0)
 
-    /** Of sorted numbers, which may come several times; the array is not kept. */
+    /** A run of sorted numbers, with repetitions. The array is not kept. */
     def ofSorted(sorted: Array[Long], length: Int): Run = {
       var different = 1
       var i = 1

@@ -3,16 +3,16 @@ package io.firesteel.skew
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * A column below the exchange: which of its values the task has met in which group.
+ * A column below the exchange: which values the task has met in which group.
  *
- * It begins with codes for the values. Where few groups share a value, or many are long, they go on into a
- * table of pairs; and where they turn out new, one after the other, they are sent on without a look. So are
- * the first of those that are too long for a code.
+ * It begins with codes for the values. If few groups share a value, or many values are long, it
+ * changes to a table of pairs. If almost all values are new, it sends them without looking for
+ * duplicates. Values that are too long for a code are sent in that way, too.
  *
- * @param fields of a value that is not a number
- * @param sampleValues values after which it is judged
- * @param maxNewShare the share of new ones among the latter half of them above which the column is
- *   sent on as it comes
+ * @param fields number of fields of a value that is not a number
+ * @param sampleValues values after which the column is judged
+ * @param maxNewShare share of new values in the second half of the sample above which the column
+ *   stops looking for duplicates
  */
 private[skew] final class PartialColumn(
     column: Int,
@@ -32,11 +32,11 @@ private[skew] final class PartialColumn(
 
   private[this] var values: DistinctValues = coded
   private[this] var isCoded = true
-  private[this] var met = 0L // values since the codes were begun
+  private[this] var met = 0L // values since the codes were started
   private[this] var nextLook = firstLook
   private[this] var knownCodes = 0 // at the last look
   private[this] var knownPairs = 0
-  private[this] var tooLong = 0L // bytes since then of values that are too long for a code
+  private[this] var tooLong = 0L // bytes of values too long for a code, since then
 
   private[this] var seen = 0L // values of the sample
   private[this] var newOnes = 0L
@@ -44,28 +44,28 @@ private[skew] final class PartialColumn(
   private[this] var isJudged = false
   private[this] var passes = false
 
-  /** Values that were sent on without a look for duplicates. */
+  /** Values sent without looking for duplicates. */
   var passedOn: Long = 0L
 
   /**
-   * Whether it is to hold its values in another way from the next row on. Until then they are to be
-   * drained, bit by bit, and then `left` is to be called.
+   * Whether the column changes its form before the next row. Until then the caller must drain it
+   * bit by bit, and then call `left`.
    */
   var isLeaving: Boolean = false
 
   /**
-   * Whether a value that was added has taken the last place, or the last of its way. A new group may, too:
-   * this says nothing of it.
+   * Whether the last added value has filled the table, or has changed the column's form. A new
+   * group may also fill it, which this does not say.
    */
   private[this] var isFull: Boolean = false
 
-  /** Bytes of long values that were asked for: they fill many pages before their table grows. */
+  /** Bytes of pages that were reserved. Long values fill many pages before their table grows. */
   private[this] var askedBytes: Long = 0L
 
-  /** Bytes held; where codes were left, the writer still reads their values. */
+  /** Bytes held. After the codes were left they still count: the writer reads their values. */
   def bytes: Long = if (isCoded) coded.bytes else coded.bytes + values.bytes
 
-  /** Makes room for another row, if need be; false when the memory for it is refused. */
+  /** Makes room for another row if necessary; false if Spark refuses the memory. */
   def makeRoom(holdMore: Long => Boolean): Boolean = {
     isFull = false
     val growth = values.growth
@@ -83,22 +83,24 @@ private[skew] final class PartialColumn(
 
   private def hasUnasked: Boolean = !isNumber && !isCoded && rows.bytes > askedBytes
 
-  /** Takes the value that a row has in the field `at`, which is not null; whether it `isFull` now. */
+  /**
+   * Adds the value of a row's field `at`, which is not null. Returns whether the column `isFull`.
+   */
   def add(group: Int, row: UnsafeRow, at: Int): Boolean =
     if (isNumber) addNumber(group, row.getLong(at))
     else {
-      val place = row.getLong(at) // of a field with a variable length: offset and size
+      val place = row.getLong(at) // a field of variable length: offset and size
       addBytes(group, row.getBaseObject, row.getBaseOffset + (place >>> 32), place.toInt)
       isFull
     }
 
-  /** Sends on what it holds, as [[DistinctValues.drain]] does. */
+  /** Writes the values it holds, as [[DistinctValues.drain]] does. */
   def drain(from: Int): Int = {
     if (isNumber && from == 0) addBatch()
     values.drain(column, writer, from)
   }
 
-  /** Begins anew, after all was drained and the writer flushed. */
+  /** Starts again, after all values were drained and the writer was flushed. */
   def clear(): Unit = {
     coded.clear()
     met = 0L
@@ -111,7 +113,7 @@ private[skew] final class PartialColumn(
     if (isLeaving) left()
   }
 
-  /** Goes on in another way, after all was drained. */
+  /** Continues in the other form, after all values were drained. */
   def left(): Unit = {
     isLeaving = false
     isCoded = false
@@ -119,7 +121,7 @@ private[skew] final class PartialColumn(
     isFull = false
   }
 
-  /** Takes a number, the eight bytes of its field; whether it `isFull` now. */
+  /** Adds a number, the eight bytes of its field. Returns whether the column `isFull`. */
   def addNumber(group: Int, number: Long): Boolean = {
     if (isCoded) addCoded(coded.add(group, number))
     else {
@@ -170,20 +172,20 @@ private[skew] final class PartialColumn(
   }
 
   /**
-   * Whether values that are new are at home in several groups: at first all are new, so the first look
-   * only counts, and the next ones judge what came since.
+   * Decides whether several groups share the new values. At first all values are new: the first
+   * look only counts, and later ones judge the values since.
    */
   private def look(): Unit = {
     val (newCodes, newPairs) = (coded.codes - knownCodes, coded.size - knownPairs)
     knownCodes = coded.codes
     knownPairs = coded.size
     nextLook *= 2
-    // A few new values among many old ones say nothing against the codes.
+    // A few new values among many old ones are no reason to leave the codes.
     val isMuch = newCodes.toLong * rarely > coded.codes
     if (met > firstLook && isMuch && newCodes.toLong * fewestGroups > newPairs) leaveCodes()
   }
 
-  /** Counts some values of the sample, and how many of them were new. */
+  /** Counts values of the sample and the new ones among them. */
   private def judge(some: Int, newOnes: Int): Unit = if (!isJudged) {
     seen += some
     if (seen * 2 > sampleValues) {
@@ -196,7 +198,7 @@ private[skew] final class PartialColumn(
     }
   }
 
-  // What it has met it may meet again, and send on twice: a set does not mind, but a sample would.
+  // A value met before may be sent twice, which is harmless for a set, but would distort a sample.
   private def leaveCodes(): Unit = {
     leave()
     seen = 0L
@@ -217,18 +219,18 @@ private[skew] final class PartialColumn(
 
 private object PartialColumn {
 
-  /** Values after which codes are counted, and judged whenever there are twice as many. */
+  /** Values before the first look at the codes. Each next look is after twice as many. */
   private val firstLook = 8192L
 
-  /** Groups that a value has to have, in the mean. */
+  /** Groups that a value must have, on average. */
   private val fewestGroups = 4L
 
-  /** One in so many is few. */
+  /** One in so many counts as few. */
   private val rarely = 8L
 
-  /** Bytes of a value that has a code: a block has to hold it once for all of its groups. */
+  /** Longest value with a code, in bytes: a block must hold it once for all of its groups. */
   private val longestCoded = 256
 
-  /** Bytes of longer values that are sent on as they come before they cost the others their codes. */
+  /** Bytes of longer values after which the column gives up its codes. */
   private val mostTooLong = 1L << 20
 }

@@ -7,23 +7,25 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
 
 /**
- * The half of a distinct aggregation that is below the exchange: rows in, blocks for buckets out.
+ * The half of a distinct aggregation below the exchange. Its input is rows, its output blocks for
+ * buckets.
  *
- * It finds duplicates among the rows of its task and may forget what it found at any time, since
- * duplicates are found again above the exchange. So when memory is refused it sends on all that it
- * holds; and a column whose values turn out new, one after the other, is sent on without a look.
+ * It finds duplicates among the rows of its task. It may drop what it found at any time, because
+ * the operator above the exchange finds duplicates again. If Spark refuses memory, it sends
+ * everything it holds. A column whose values are almost all new is sent without looking for
+ * duplicates.
  *
- * Of a row it is told the group first, which the caller asks `groups` for, then the values, each by its
- * [[PartialColumn]], and then that it has `ended`. Between two rows the blocks that are ready are to be
- * taken, until there is none; after the last row `finish` is to be called. As it is an iterator, it gives
- * a row of a bucket's name and a block, which the next call uses again.
+ * For each row the caller gets the group from `groups`, adds the values to their [[PartialColumn]]s
+ * and calls `ended`. Between two rows the caller must take all blocks that are ready. After the
+ * last row it calls `finish`. As an iterator it returns rows with a bucket's name and a block; the
+ * next call reuses the row.
  *
- * @param numbers for each column whether its values are numbers, else rows
- * @param fields for each column those of a value
+ * @param numbers for each column whether its values are numbers; otherwise they are rows
+ * @param fields for each column the number of fields of a value
  * @param names of the buckets
  * @param sampleValues values of a column after which it is judged
- * @param maxNewShare the share of new ones among the latter half of them above which the column is
- *   sent on as it comes
+ * @param maxNewShare share of new values in the second half of the sample above which a column
+ *   stops looking for duplicates
  */
 private[skew] final class PartialDistinct(
     val groups: Groups,
@@ -46,23 +48,23 @@ private[skew] final class PartialDistinct(
   private[this] val columns = Array.tabulate(numbers.length) { i =>
     new PartialColumn(i, numbers(i), fields(i), groups, writer, sampleValues, maxNewShare)
   }
-  private[this] var isSending = false // all that is held
-  private[this] var leaving = -1 // a column that goes on in another way, and its place
+  private[this] var isSending = false // while everything held is sent
+  private[this] var leaving = -1 // a column that changes its form, and the position in it
   private[this] var leavingFrom = 0
-  private[this] var sending = 0 // a column, and its place to go on from
+  private[this] var sending = 0 // the column that is sent, and the position in it
   private[this] var sendingFrom = 0
-  private[this] var toldGroups = 0 // those of rows that have ended
+  private[this] var toldGroups = 0 // groups of rows that have ended
   private[this] var knownGroups = 0
   private[this] var mostGroups = Int.MaxValue
   private[this] val out = new UnsafeRowWriter(2)
 
-  /** Rows that have ended. */
+  /** Input rows so far. */
   var inputRows: Long = 0L
 
-  /** Blocks that were taken. */
+  /** Blocks taken so far. */
   var outputRows: Long = 0L
 
-  /** Values that were sent on without a look for duplicates. */
+  /** Values sent without looking for duplicates. */
   def passedOn: Long = columns.map(_.passedOn).sum
 
   def column(i: Int): PartialColumn = columns(i)
@@ -70,19 +72,19 @@ private[skew] final class PartialDistinct(
   /**
    * Ends a row.
    *
-   * @param group that of the row
+   * @param group the row's group
    * @param named whether a value was added to it
-   * @param full whether a column said that it is full
+   * @param full whether a column returned that it is full
    */
   def ended(group: Int, named: Boolean, full: Boolean): Unit = {
     val isNew = groups.size > toldGroups
-    // Whether or not a value follows, a group that begins without one must be known above.
+    // The operator above must know a group even if no value follows.
     if (isNew && groups.areKeysAlone && !named) writer.state(group)
-    // A group needs its place in all columns.
+    // A new group needs room in all columns.
     if (isNew || full) makeRoom()
     toldGroups = groups.size
     inputRows += 1
-    // Groups that do not come again are better sent on while they still are in the cache.
+    // A group that has no more rows is cheapest to send while it is in the cache.
     if (inputRows == sampleValues && groups.size > maxNewShare * sampleValues)
       mostGroups = PartialDistinct.fewGroups
   }
@@ -90,7 +92,7 @@ private[skew] final class PartialDistinct(
   /** Ends the input. */
   def finish(): Unit = isSending = groups.size > 0
 
-  /** Whether no row may be told of before all that is ready was taken. */
+  /** Whether the caller must take blocks before it adds the next row. */
   def isBusy: Boolean = isSending || leaving >= 0 || ready.nonEmpty
 
   override def hasNext: Boolean = {
@@ -123,7 +125,7 @@ private[skew] final class PartialDistinct(
     bytes
   }
 
-  /** Sends on some of what one column holds. */
+  /** Sends some of the values of the column that changes its form. */
   private def leaveSome(): Unit = {
     leavingFrom = columns(leaving).drain(leavingFrom)
     if (leavingFrom < 0) {
@@ -134,8 +136,8 @@ private[skew] final class PartialDistinct(
   }
 
   /**
-   * Sends on some of all that is held, and begins anew after the last. Blocks are taken in between: of a
-   * value that has a code there may be many copies.
+   * Sends some of everything held, and starts again after the last. The caller takes blocks in
+   * between: a value with a code may be copied many times.
    */
   private def sendSome(): Unit =
     if (sending < columns.length) {

@@ -11,19 +11,20 @@ import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 /**
- * Makes blocks of groups and their distinct values, each for a bucket.
+ * Emits blocks of groups and their distinct values, each for a bucket.
  *
- * In generated code numbers are taken as they come out of the operators below: of a row with numbers alone no
- * row is made.
+ * In generated code numbers are taken from variables of the operators below. A row with numbers
+ * only is never created.
  *
- * Memory: what Spark's memory manager grants, up to `spark.firesteel.skew.maxTaskMemory`; when it is
- * refused, everything held is sent on. Beside that, values wait for their block: two million at most, with
- * over 512 buckets four million, with over 16,384 buckets 256 for each.
+ * Memory: reserved from Spark's memory manager, up to `spark.firesteel.skew.maxTaskMemory`. If
+ * Spark refuses, the operator sends everything it holds. Besides, values wait for their block: two
+ * million at most; with over 512 buckets four million, with over 16,384 buckets 256 for each
+ * bucket.
  *
  * @param added for each distinct column the value that a row adds, null for none
  * @param numbers for each distinct column whether a value is eight bytes
- * @param bucket says where a block goes, so that equal values meet
- * @param buckets how many there are, if the query says so
+ * @param bucket the bucket of a block: equal values have the same
+ * @param buckets number of buckets, if a hint gives one
  */
 case class PartialDistinctExec(
     grouping: Seq[Attribute],
@@ -51,7 +52,7 @@ case class PartialDistinctExec(
   override lazy val metrics: Map[String, SQLMetric] = Map(
     "numInputRows" -> SQLMetrics.createMetric(sparkContext, "number of input rows"),
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of blocks"),
-    "passedOn" -> SQLMetrics.createMetric(sparkContext, "values sent on unseen"),
+    "passedOn" -> SQLMetrics.createMetric(sparkContext, "values sent without deduplication"),
     "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory")
   )
 
@@ -73,14 +74,14 @@ case class PartialDistinctExec(
     )
 
   override protected def doExecute(): RDD[InternalRow] = {
-    // Locals, so that the closure carries these values and not the whole plan.
+    // Local values: the closure must not contain the plan.
     val (start, input) = (newStart(), child.output)
     child.execute().mapPartitions(rows => start.of(KeyReader.unsafe(rows, input)))
   }
 
   override def supportCodegen: Boolean = UpdateCode.supports(ordinary)
 
-  // Several blocks may be sent before any is taken, all in one row.
+  // Several blocks, all in one row, may be sent before any is taken.
   override def needCopyResult: Boolean = true
 
   override def usedInputs: AttributeSet = child.outputSet
@@ -110,7 +111,7 @@ case class PartialDistinctExec(
        |if (shouldStop()) return;
        |if (!$isDone) {
        |  ${input.produce(ctx, this)}
-       |  // It may have stopped for a block and returned only from a method of its own.
+       | // It may have stopped for a block inside a method of its own.
        |  if (shouldStop()) return;
        |  $isDone = true;
        |  $partial.finish();
@@ -119,7 +120,7 @@ case class PartialDistinctExec(
      """.stripMargin
   }
 
-  /** A method that hands over what is ready: a block, or all blocks. */
+  /** A method that emits the blocks that are ready: one, or all. */
   private def newSend(ctx: CodegenContext): String = {
     val (name, all, row) = (ctx.freshName("send"), ctx.freshName("all"), ctx.freshName("sent"))
     ctx.addNewFunction(
@@ -141,7 +142,7 @@ case class PartialDistinctExec(
     val (keyCode, groupOfKey) = groupOf(ctx, row)
     val (valuesCode, adds) = addsOf(ctx, row, group)
     s"""
-       |// What is below may not have stopped for a block.
+       |// The operator below may not have stopped for a block.
        |if ($partial.isBusy()) $send(true);
        |$keyCode
        |int $group = $groupOfKey;
@@ -157,7 +158,7 @@ case class PartialDistinctExec(
      """.stripMargin
   }
 
-  /** Code, and after it the group of the row. */
+  /** Code, and the expression for the row's group after it. */
   private def groupOf(ctx: CodegenContext, row: Seq[ExprCode]): (String, String) = grouping match {
     case Seq(key) if RowCode.isWord(key.dataType) =>
       val code = row(KeyReader.placeOf(key, child.output))
@@ -175,7 +176,10 @@ case class PartialDistinctExec(
       s"UnsafeRow $buffer = (UnsafeRow) $groups.buffer($group);\n$updates"
     }
 
-  /** Code, and after it for each column whether the row has a value and how it is added. */
+  /**
+   * Code, and for each column two expressions after it: whether the row has a value, and the call
+   * that adds it.
+   */
   private def addsOf(
       ctx: CodegenContext,
       row: Seq[ExprCode],

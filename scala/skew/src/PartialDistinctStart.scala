@@ -9,11 +9,11 @@ import org.apache.spark.sql.firesteel.countPeakMemory
 import org.apache.spark.sql.types.StructType
 
 /**
- * Starts a task's [[PartialDistinct]], and counts what it did when the task ends.
+ * Creates a task's [[PartialDistinct]], and updates the metrics when the task ends.
  *
  * @param input the columns of the rows
  * @param names of the buckets
- * @param maxMemory bytes for a task, at most
+ * @param maxMemory most bytes for a task
  */
 private[skew] final case class PartialDistinctStart(
     grouping: Seq[Attribute],
@@ -56,7 +56,7 @@ private[skew] final case class PartialDistinctStart(
     partial
   }
 
-  /** The blocks of some rows, without generated code around them. */
+  /** The blocks of some rows, without generated code. */
   def of(rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] =
     new PartialDistinctRows(
       rows,
@@ -65,7 +65,7 @@ private[skew] final case class PartialDistinctStart(
       added.map(KeyReader.placeOf(_, input)).toArray)
 }
 
-/** @param valueAt for each column the place of its field, which is null where a row adds nothing */
+/** @param valueAt for each column the place of its field, which is null if the row adds no value */
 private final class PartialDistinctRows(
     rows: Iterator[UnsafeRow],
     partial: PartialDistinct,

@@ -6,12 +6,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * What settings and statistics say of computing an aggregate in two phases.
+ * How settings, hints and statistics decide on two phases.
  *
- * @param areForced whether also where Spark makes no copies of rows
- * @param takeSets whether `collect_set` is taken for a list of distinct values
- * @param refusal why nothing is computed so
- * @param buckets into which the values of a group are split, where a hint says how many
+ * @param areForced whether to fire where Spark makes no copies of rows, too
+ * @param takeSets whether to compute `collect_set` as a list of distinct values
+ * @param refusal why nothing is computed in two phases
+ * @param buckets number of buckets for the values of a group, if a hint gives one
  */
 private[skew] final case class Phases(
     areForced: Boolean,
@@ -22,9 +22,9 @@ private[skew] final case class Phases(
 private[skew] object Phases {
 
   /**
-   * @param hint of the query, which goes before the setting
+   * @param hint of the query, which overrules the setting
    * @param hasDistincts whether the aggregate has a `DISTINCT`
-   * @param hasSets whether it has a set; only then statistics are asked for
+   * @param hasSets whether it has a set; statistics are read only then
    */
   def of(
       grouping: Seq[Expression],
@@ -58,13 +58,13 @@ private[skew] object Phases {
         Phases(areForced = false, few, refusal)
     }
 
-  /** Another shuffle takes longer than it saves. */
+  /** For a small input another shuffle takes longer than it saves. */
   private def smallInput(child: LogicalPlan): Option[SkewDecline] = {
     val (size, least) = (child.stats.sizeInBytes, SQLConf.get.getConf(SkewConf.SAMPLE_MIN_SIZE))
     Option.when(size < least)(SkewDecline.SmallInput(size, least))
   }
 
-  /** At most so many groups there are, if the keys' statistics are known. */
+  /** Upper bound of the number of groups, if the keys have statistics. */
   private def groupsOf(grouping: Seq[Expression], child: LogicalPlan): Option[BigInt] = {
     val statistics = child.stats.attributeStats
     grouping.foldLeft(Option(BigInt(1))) { (groups, key) =>

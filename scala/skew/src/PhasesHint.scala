@@ -4,7 +4,9 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AggregateHint, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 
-/** What a query asks of its aggregate. Spark keeps a place for such a hint, and has none itself. */
+/**
+ * A hint on an aggregate. Spark's `Aggregate` has a field for hints, and Spark itself uses none.
+ */
 private[skew] sealed abstract class PhasesHint extends AggregateHint with Product
   with Serializable {
   def name: String
@@ -12,16 +14,16 @@ private[skew] sealed abstract class PhasesHint extends AggregateHint with Produc
 
 private[skew] object PhasesHint {
 
-  /** Not in two phases: as `spark.firesteel.skew.aggPhaseStrategy=ONE_PHASE`. */
+  /** One phase, as `spark.firesteel.skew.aggPhaseStrategy=ONE_PHASE`. */
   case object OnePhase extends PhasesHint {
     override def name: String = "ONE_PHASE"
   }
 
   /**
-   * In two phases, as `TWO_PHASE` of that setting.
+   * Two phases, as `spark.firesteel.skew.aggPhaseStrategy=TWO_PHASE`.
    *
-   * @param buckets into which the values of a group are split; by default as many as the shuffle has
-   *   partitions
+   * @param buckets number of buckets for the values of a group; by default the number of the
+   *   shuffle's partitions
    */
   final case class TwoPhase(buckets: Option[Int]) extends PhasesHint {
     override def name: String = "TWO_PHASE"
@@ -30,8 +32,8 @@ private[skew] object PhasesHint {
   private val tag = TreeNodeTag[PhasesHint]("firesteel.skew.phases")
 
   /**
-   * Spark's rules that make an aggregate anew keep either its hint, as those that copy it, or its
-   * tags, as those that put another in its place; so it is written in both.
+   * Writes the hint into both the field and a tag. A rule of Spark that copies an aggregate keeps
+   * the field; one that replaces the node keeps the tags.
    */
   def give(aggregate: Aggregate, hint: PhasesHint): Aggregate = {
     val hinted = aggregate.copy(hint = Some(hint))
@@ -44,7 +46,7 @@ private[skew] object PhasesHint {
     aggregate.hint.collect { case hint: PhasesHint => hint }.orElse(aggregate.getTagValue(tag))
 }
 
-/** The input of the aggregate that a hint is about, until Spark has resolved that aggregate. */
+/** Marks the input of a hinted aggregate until Spark has resolved that aggregate. */
 private[skew] final case class HintedInput(hint: PhasesHint, child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
   override protected def withNewChildInternal(newChild: LogicalPlan): HintedInput =

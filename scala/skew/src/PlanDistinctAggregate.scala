@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.aggregate.AggUtils
 import org.apache.spark.sql.types.{BinaryType, IntegerType}
 
 /**
- * Plans several `DISTINCT` aggregates so that each row is read once.
+ * Plans several `DISTINCT` aggregates to read each row once.
  *
  * {{{
  *   Aggregate [k], count(DISTINCT a),       HashAggregate [k], count(a), count(b), sum(v)   (final)
@@ -20,9 +20,10 @@ import org.apache.spark.sql.types.{BinaryType, IntegerType}
  *                                                       +- child
  * }}}
  *
- * A value goes to the bucket of its hash and its group's, so that all copies of it meet in one task
- * and the values of one large group are spread over all. Each task above makes of its values what a
- * partial aggregate of Spark's would, and Spark's own final aggregate adds that up.
+ * A value goes to the bucket given by its hash and its group's hash. All copies of a value meet in
+ * one task, and the values of one large group are spread over all tasks. Like Spark's partial
+ * aggregate, each task above computes states from its values. Spark's own final aggregate merges
+ * them.
  *
  * Exact, because buckets share no value. Flink counterpart: `SplitAggregateRule`.
  */
@@ -32,7 +33,7 @@ object PlanDistinctAggregate extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case aggregate: Aggregate if KeptFunction.isIn(aggregate) =>
-      // Of sets this was decided when they were kept.
+      // `KeepDistinctAggregates` has decided about sets.
       DistinctQuery.of(KeptFunction.asWritten(aggregate), hasKeptSet(aggregate)).map(planned).toSeq
     case _ => Nil
   }
@@ -43,10 +44,10 @@ object PlanDistinctAggregate extends SparkStrategy {
       case _ => false
     })
 
-  /** Also of an `Aggregate` of Spark's, of which [[PlanSampledSets]] has found that it is worth while. */
+  /** Also for an ordinary `Aggregate` that [[PlanSampledSets]] has decided to compute. */
   private[skew] def planned(written: DistinctQuery): SparkPlan = {
     val arguments = Arguments.of(written.ordinary)
-    // What is sent on early, and distinct values by their hashes, are added in an order of our own.
+    // Early partial results and distinct values are added in another order than Spark's.
     val query = written.copy(
       ordinary = written.ordinary.map(call => WideSum.of(arguments.over(call))),
       columns = written.columns.map(column =>
@@ -89,7 +90,7 @@ object PlanDistinctAggregate extends SparkStrategy {
     finished(keys, functions, query.results, merge)
   }
 
-  /** The last of the operators that Spark would plan, over ours in place of its partial one. */
+  /** Spark's final aggregate, over our operator instead of its partial aggregate. */
   private def finished(
       keys: Seq[NamedExpression],
       functions: Seq[AggregateExpression],

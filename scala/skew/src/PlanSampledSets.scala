@@ -9,11 +9,11 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Plans `collect_set` in two phases where a sample of the source says that groups are few, or that one
- * of them has half of the rows, where statistics do not say so.
+ * Plans `collect_set` in two phases if a sample of the source shows few groups, or one group with
+ * half of the rows, and statistics do not show it.
  *
- * Here and not in the optimizer, as for `DISTINCT`: by now partitions are pruned, and Spark does not
- * rewrite a set. Adaptive execution plans a part anew as long as it has not run; the sample is kept.
+ * Unlike `DISTINCT` this is decided in the planner: by then partitions are pruned, and Spark does
+ * not rewrite a set. Adaptive execution plans again until a part has run; the sample is kept.
  */
 final class PlanSampledSets(session: SparkSession) extends SparkStrategy {
   import PlanSampledSets._
@@ -28,7 +28,7 @@ final class PlanSampledSets(session: SparkSession) extends SparkStrategy {
 
   private def isOff: Boolean = Decline.switchedOff("skew", SkewConf.ENABLED).isDefined
 
-  /** Whether all that is against it is what statistics say of the groups, or that there are none. */
+  /** The objection, if it is only that statistics show too many groups or that there are none. */
   private def tooMany(aggregate: Aggregate): Option[SkewDecline.ManyGroups] =
     DistinctQuery.of(aggregate).flatMap(_.refusal).collect { case why: SkewDecline.ManyGroups =>
       why
@@ -71,13 +71,13 @@ final class PlanSampledSets(session: SparkSession) extends SparkStrategy {
 private[skew] object PlanSampledSets {
   private val sampleRows = 40000
 
-  /** A group with so many of the rows keeps one task busy while the others wait. */
+  /** A group with this share of the rows keeps one task busy while the others wait. */
   private val hotShare = 0.5
 }
 
 /**
- * What is known of the groups of an aggregate.
+ * Facts about the groups of an aggregate.
  *
- * @param largestShare share of the rows that the largest group has, from 0 to 1, as far as is known
+ * @param largestShare share of the rows in the largest group, from 0 to 1; 0 if unknown
  */
 private[skew] final case class GroupFacts(groups: BigInt, largestShare: Double)

@@ -11,11 +11,11 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.IntegerType
 
 /**
- * Brings the hints `TWO_PHASE`, `TWO_PHASE(buckets)` and `ONE_PHASE` to their aggregate.
+ * Attaches the hints `TWO_PHASE`, `TWO_PHASE(buckets)` and `ONE_PHASE` to their aggregate.
  *
- * The hint stands over the whole `SELECT`, before Spark knows whether it aggregates: without `GROUP
- * BY` that shows only when functions are resolved. So the input is marked at first, by this rule among
- * Spark's hint rules, and [[ApplyPhasesHint]] finds the aggregate over the mark afterwards.
+ * The hint is above the whole `SELECT`, before Spark knows whether the `SELECT` aggregates: without
+ * `GROUP BY` Spark knows it only after it has resolved functions. So this rule, one of the hint
+ * rules, marks the input. [[ApplyPhasesHint]] later finds the aggregate above the mark.
  */
 object ResolvePhasesHint extends Rule[LogicalPlan] {
 
@@ -48,7 +48,8 @@ object ResolvePhasesHint extends Rule[LogicalPlan] {
   private def marked(hint: PhasesHint, name: String, block: LogicalPlan): LogicalPlan = {
     def mark(plan: LogicalPlan): LogicalPlan = plan match {
       case aggregate: Aggregate => aggregate.copy(child = HintedInput(hint, aggregate.child))
-      // Over a DataFrame the aggregate is there already; in SQL a list of columns may yet become one.
+      // A DataFrame has its aggregate already; in SQL an unresolved projection may still become
+      // one.
       case project: Project if !project.resolved =>
         project.copy(child = HintedInput(hint, project.child))
       case node @ (_: Project | _: Filter | _: UnresolvedHaving | _: Distinct | _: SubqueryAlias) =>
@@ -59,20 +60,21 @@ object ResolvePhasesHint extends Rule[LogicalPlan] {
   }
 }
 
-/** Gives each hint to the aggregate over its [[HintedInput]]. */
+/** Moves each hint to the aggregate above its [[HintedInput]]. */
 object ApplyPhasesHint extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    // Spark tells what is wrong with a query below, and asks nothing of a plan that is not resolved.
+    // Spark reports errors of the query below. An unresolved plan cannot be asked for its output.
     case aggregate: Aggregate if aggregate.childrenResolved =>
       val (child, hint) = take(aggregate.child)
       hint.fold[LogicalPlan](aggregate)(PhasesHint.give(aggregate.copy(child = child), _))
   }
 
   /**
-   * Below what is put between the two: copies for grouping sets, windows of time, computed columns.
+   * Looks below the nodes that Spark puts between the two: grouping sets, time windows, computed
+   * columns.
    *
-   * @param windows whether there is a window above, which leaves out rows without a time
+   * @param windows whether there is a window above, which filters rows without a time
    */
   private def take(
       plan: LogicalPlan,
@@ -92,7 +94,7 @@ object ApplyPhasesHint extends Rule[LogicalPlan] {
   }
 }
 
-/** Refuses a hint whose `SELECT` has turned out not to aggregate. */
+/** Raises an error for a hint whose `SELECT` does not aggregate. */
 object CheckPhasesHint extends (LogicalPlan => Unit) {
   override def apply(plan: LogicalPlan): Unit = plan.foreachWithSubqueries {
     case HintedInput(hint, _) => throw SkewErrors.nothingToHint(hint.name)

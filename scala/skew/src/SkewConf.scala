@@ -11,8 +11,9 @@ object SkewConf {
     SQLConf
       .buildConf("spark.firesteel.skew.enabled")
       .doc(
-        "The room's switch: several `DISTINCT` aggregates and `collect_set` in one pass over the rows, " +
-          "global aggregates of one input merged, percentiles from sorted numbers.")
+        "Whether several `DISTINCT` aggregates and `collect_set` are computed in one pass over " +
+          "the rows, aggregates of one input without `GROUP BY` are merged, and exact " +
+          "percentiles are computed from sorted numbers.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -21,8 +22,8 @@ object SkewConf {
     SQLConf
       .buildConf("spark.firesteel.skew.mergeAggregates")
       .doc(
-        "Whether several aggregates without `GROUP BY` over one input, put side by side by joins " +
-          "without a condition, are computed in one pass over it with `FILTER`.")
+        "Whether several aggregates without `GROUP BY` over one input, joined without a " +
+          "condition, are computed in one pass over it with `FILTER`.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -31,9 +32,10 @@ object SkewConf {
     SQLConf
       .buildConf("spark.firesteel.skew.aggPhaseStrategy")
       .doc(
-        "`AUTO`: several `DISTINCT`s are computed in two phases, split by value; `collect_set` " +
-          "is, too, where groups are known to be few. `TWO_PHASE`: whatever can be, is, one " +
-          "`DISTINCT` and `collect_set` of any groups included. `ONE_PHASE`: nothing is.")
+        "`AUTO`: several `DISTINCT`s are computed in two phases, split by value; so is " +
+          "`collect_set` if groups are known to be few. `TWO_PHASE`: every supported aggregate, " +
+          "including one `DISTINCT`, and `collect_set` with any number of groups. `ONE_PHASE`: " +
+          "none. The hints `TWO_PHASE` and `ONE_PHASE` overrule it for their `SELECT`.")
       .version("0.1.0")
       .stringConf
       .transform(_.toUpperCase(java.util.Locale.ROOT))
@@ -44,8 +46,9 @@ object SkewConf {
     SQLConf
       .buildConf("spark.firesteel.skew.maxSetGroups")
       .doc(
-        "Groups, by statistics of the keys or in a sample, up to which `collect_set` is computed in " +
-          "two phases; of more only where one has half of the rows of a sample.")
+        "Largest number of groups, by statistics of the keys or in a sample, for which " +
+          "`collect_set` is computed in two phases. With more groups it is only if one has half " +
+          "of the sample's rows.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")
@@ -55,9 +58,9 @@ object SkewConf {
     SQLConf
       .buildConf("spark.firesteel.skew.sampleMinSize")
       .doc(
-        "Size of the rows, by Spark's estimate, from which `collect_set` is computed in two phases, and of a " +
-          "source from which a sample is read while the query is planned, to know groups of which no " +
-          "statistics say that they are few.")
+        "Smallest input, by Spark's estimate, for which `collect_set` is computed in two phases; " +
+          "and smallest source that is sampled during planning, if no statistics show " +
+          "that groups are few.")
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
       .checkValue(_ >= 0, "must not be negative")
@@ -66,9 +69,10 @@ object SkewConf {
   val MAX_TASK_MEMORY: ConfigEntry[Option[Long]] =
     SQLConf
       .buildConf("spark.firesteel.skew.maxTaskMemory")
-      .doc("Bytes of groups and distinct values that one operator may hold in one task before " +
-        "they are sent on (below the exchange) or written to disk (above it), beside what Spark's " +
-        "memory manager grants.")
+      .doc(
+        "Most bytes of groups and distinct values that one operator holds in one task. At this " +
+          "bound, or earlier if Spark's memory manager refuses, it sends them (below the " +
+          "exchange) or spills them to disk (above it). Not set: only the memory manager decides.")
       .version("0.1.0")
       .bytesConf(ByteUnit.BYTE)
       .checkValue(_ > 0, "must be positive")
@@ -78,8 +82,8 @@ object SkewConf {
     SQLConf
       .buildConf("spark.firesteel.skew.sampleValues")
       .doc(
-        "Values of a column after which a task judges whether looking for duplicates below the " +
-          "exchange is worth while.")
+        "Values of a column, and rows of a task, after which a task decides whether to go on " +
+          "looking for duplicates below the exchange.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")
@@ -89,8 +93,8 @@ object SkewConf {
     SQLConf
       .buildConf("spark.firesteel.skew.maxNewValues")
       .doc(
-        "Share, from 0 to 1, of values that may be new in the latter half of the sample. Above " +
-          "it a task sends a column's further values on without looking for duplicates.")
+        "Largest share, from 0 to 1, of new values in the second half of the sample. Above it a " +
+          "task sends the column's further values without looking for duplicates.")
       .version("0.1.0")
       .doubleConf
       .checkValue(share => share >= 0 && share <= 1, "must be from 0 to 1")

@@ -2,7 +2,7 @@ package io.firesteel.skew
 
 import io.firesteel.core.decide.{Decline, DeclineDoc}
 
-/** Why an aggregate with `DISTINCT` is left to Spark. */
+/** Why this room leaves an aggregate to Spark. */
 sealed abstract class SkewDecline(reason: String, override val message: String) extends Decline {
   final override def code: String = s"SKEW.$reason"
 }
@@ -12,26 +12,26 @@ object SkewDecline {
   case object OneDistinct
     extends SkewDecline(
       "ONE_DISTINCT",
-      "all DISTINCT aggregates are of the same values; Spark makes no copies of the rows for them")
+      "all DISTINCT aggregates have the same arguments; Spark does not copy rows for them")
 
   /** @param by the hint or the setting */
   final case class OnePhase(by: String)
-    extends SkewDecline("ONE_PHASE", s"$by says so") {
+    extends SkewDecline("ONE_PHASE", s"$by asks for one phase") {
     override def setting: Option[String] = Some(SkewConf.PHASES.key)
   }
 
   case object NothingToSplit
     extends SkewDecline(
       "NOTHING_TO_SPLIT",
-      "the hint TWO_PHASE stands over aggregates without DISTINCT values or sets, of which Spark " +
-        "computes partial results before it shuffles already"
+      "the hint TWO_PHASE is on aggregates without DISTINCT and without collect_set; Spark " +
+        "computes partial results of these before the shuffle"
     )
 
   final case class ManyGroups(groups: Either[String, GroupFacts], max: Int)
     extends SkewDecline(
       "MANY_GROUPS",
-      "a set of objects for each of many groups is what Spark does as well or better; of groups of " +
-        "which nothing is known nobody can tell"
+      "with many groups Spark's own collect_set is as fast or faster; with an unknown number of " +
+        "groups the faster plan is unknown"
     ) {
     override def values: Map[String, String] =
       groups.fold(
@@ -45,7 +45,7 @@ object SkewDecline {
   final case class SmallInput(size: BigInt, least: Long)
     extends SkewDecline(
       "SMALL_INPUT",
-      "of so few rows the sets are made in less time than another shuffle takes") {
+      "the input is small: a second shuffle would take longer than it saves") {
     override def values: Map[String, String] =
       Map("size" -> size.toString, SkewConf.SAMPLE_MIN_SIZE.key -> least.toString)
     override def setting: Option[String] = Some(SkewConf.SAMPLE_MIN_SIZE.key)
@@ -57,67 +57,98 @@ object SkewDecline {
   final case class SourceAggregates(table: String)
     extends SkewDecline(
       "SOURCE_AGGREGATES",
-      "the source can compute aggregates itself, and hand over a row for each group") {
+      "the source can compute the aggregate itself and return one row for each group") {
     override def values: Map[String, String] = Map("table" -> table)
   }
 
   final case class UnsupportedFunction(function: String)
     extends SkewDecline(
       "UNSUPPORTED_FUNCTION",
-      s"$function is not one of the DISTINCT aggregates that this room computes, which are " +
-        "COUNT, SUM, AVG and those of variance"
+      s"this room does not compute $function of DISTINCT values; it computes COUNT, SUM, AVG, " +
+        "STDDEV, VARIANCE and collect_list"
     ) {
     override def values: Map[String, String] = Map("function" -> function)
   }
 
   final case class NotMergeable(function: String)
-    extends SkewDecline("NOT_MERGEABLE", s"$function cannot be computed in parts") {
+    extends SkewDecline("NOT_MERGEABLE", s"$function has no partial states that can be merged") {
     override def values: Map[String, String] = Map("function" -> function)
   }
 
   final case class PythonFunction(function: String)
     extends SkewDecline(
       "PYTHON_FUNCTION",
-      s"$function is a Python function, which Spark takes out of its own aggregates only") {
+      s"$function is a Python function, which Spark extracts from its own aggregates only") {
     override def values: Map[String, String] = Map("function" -> function)
   }
 
   final case class UnsupportedType(expression: String, dataType: String)
     extends SkewDecline(
       "UNSUPPORTED_TYPE",
-      s"equal values of $expression may differ in their bytes, being $dataType") {
+      s"$expression is of type $dataType, whose equal values may have different bytes") {
     override def values: Map[String, String] =
       Map("expression" -> expression, "type" -> dataType)
   }
 
   val docs: Seq[DeclineDoc] = Seq(
-    DeclineDoc(OneDistinct.code, OneDistinct.message),
+    DeclineDoc(
+      OneDistinct.code,
+      OneDistinct.message,
+      cure = "Nothing, as a rule; if one group has most of the rows, add the hint `TWO_PHASE`."),
     DeclineDoc(
       OnePhase("").code,
-      "The hint `ONE_PHASE` or the setting says so.",
-      Some(SkewConf.PHASES.key)),
-    DeclineDoc(NothingToSplit.code, NothingToSplit.message),
+      "The hint `ONE_PHASE` or the setting asks for one phase.",
+      Some(SkewConf.PHASES.key),
+      cure = s"Remove the hint, or set `${SkewConf.PHASES.key}` to `AUTO`."
+    ),
+    DeclineDoc(NothingToSplit.code, NothingToSplit.message, cure = "Remove the hint."),
     DeclineDoc(
       ManyGroups(Left(""), 0).code,
-      "`collect_set` where groups are many and none has half of the rows, or where neither statistics nor a sample " +
-        "tell.",
-      Some(SkewConf.PHASES.key)
+      "`collect_set` with many groups, none of them with half of the rows; or with an unknown " +
+        "number of groups.",
+      Some(SkewConf.PHASES.key),
+      cure = "If groups are few, run `ANALYZE TABLE … COMPUTE STATISTICS FOR COLUMNS` on the " +
+        "keys and set `spark.sql.cbo.enabled`, or add the hint `TWO_PHASE`."
     ),
     DeclineDoc(
       SmallInput(0, 0).code,
-      "`collect_set` of rows that take less than another shuffle.",
-      Some(SkewConf.SAMPLE_MIN_SIZE.key)),
+      "`collect_set` of a small input: a second shuffle would take longer than it saves.",
+      Some(SkewConf.SAMPLE_MIN_SIZE.key),
+      cure = "Nothing, as a rule; if Spark's estimate of the size is too low, add the hint " +
+        "`TWO_PHASE`."
+    ),
     DeclineDoc(Streaming.code, Streaming.message),
     DeclineDoc(SourceAggregates("").code, SourceAggregates("").message),
     DeclineDoc(
       UnsupportedFunction("").code,
-      "A DISTINCT aggregate that is not COUNT, SUM, AVG, collect_list or one of variance."),
-    DeclineDoc(PythonFunction("").code, "A Python function in an argument or filter."),
-    DeclineDoc(NotMergeable("").code, "An aggregate function that cannot be computed in parts."),
+      "A `DISTINCT` aggregate other than `COUNT`, `SUM`, `AVG`, `STDDEV`, `VARIANCE` and " +
+        "`collect_list`.",
+      cure = "Compute that aggregate in a subquery of its own, and join the results by the keys."
+    ),
+    DeclineDoc(
+      PythonFunction("").code,
+      "A Python function in a key, an argument or a filter.",
+      cure = "Use a SQL function, or write the function's result to a table first."
+    ),
+    DeclineDoc(
+      NotMergeable("").code,
+      "An aggregate function without partial states that can be merged, such as one in Python.",
+      cure = "Compute that aggregate in a subquery of its own, and join the results by the keys."
+    ),
     DeclineDoc(
       UnsupportedType("", "").code,
-      "A key or value whose equal values may differ in their bytes, such as a collated string " +
-        "as a key, or a map."),
-    DeclineDoc("SKEW.SWITCHED_OFF", "The room is switched off.", Some(SkewConf.ENABLED.key))
+      "A key or value of a type whose equal values may have different bytes, such as a map, or a " +
+        "collated string as a key.",
+      cure = "Use `collation_key(s)` instead of a collated string `s`, and " +
+        "`array_sort(map_entries(m))` instead of a map `m`."
+    ),
+    DeclineDoc(
+      "SKEW.SWITCHED_OFF",
+      "The room is switched off.",
+      Some(SkewConf.ENABLED.key),
+      cure = s"Set `spark.firesteel.enabled` and `${SkewConf.ENABLED.key}` to `true`; for merged " +
+        s"aggregates also `${SkewConf.MERGE_AGGREGATES.key}`, for percentiles also " +
+        s"`${SkewConf.SORT_PERCENTILES.key}`."
+    )
   )
 }

@@ -2,7 +2,7 @@ package io.firesteel.skew
 
 import io.firesteel.core.errors.FiresteelAnalysisException
 
-/** What the room raises. */
+/** Errors of the room. */
 private[skew] object SkewErrors {
 
   def malformedHint(name: String, parameters: Seq[String]): Throwable =

@@ -10,15 +10,15 @@ object SkewRoom
     settings = SkewConf.all,
     declines = SkewDecline.docs ++ MergeDecline.docs,
     injections = Seq(
-      // Before Spark resolves the aggregate that the hint is about.
+      // Before Spark resolves the hinted aggregate.
       Hints(_ => ResolvePhasesHint),
       PostHocResolution(_ => ApplyPhasesHint),
       Check(_ => CheckPhasesHint),
-      // After Spark's rules have simplified, and before it rewrites DISTINCT.
+      // After Spark's simplifications, and before Spark rewrites DISTINCT.
       PreCBO(_ => MergeGlobalAggregates),
       PreCBO(_ => SortPercentiles),
       PreCBO(_ => KeepDistinctAggregates),
-      // Of the two that look at aggregates, the one with marks of its own comes first.
+      // The strategy with marked aggregates is first.
       Planner(_ => PlanDistinctAggregate),
       Planner(session => new PlanSampledSets(session))
     )

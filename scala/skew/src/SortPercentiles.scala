@@ -8,12 +8,12 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
 /**
- * Computes exact percentiles (`percentile`, `median`, `percentile_cont`) from sorted numbers,
- * [[SortedPercentile]], instead of Spark's hash map of boxed ones.
+ * Computes exact percentiles (`percentile`, `median`, `percentile_cont`) from sorted numbers
+ * ([[SortedPercentile]]). Spark uses a hash map of boxed numbers.
  *
- * A hot key gains most, because the last step of its group is one task's: two phases could not
- * spread that, since in the end all different values must meet. Frequencies and `DISTINCT` remain
- * Spark's; so does a stream, whose state is Spark's to read.
+ * A hot key gains most: one task computes the last step of its group. Two phases could not spread
+ * it, because all different values of a group must meet in the end. Percentiles with frequencies or
+ * `DISTINCT` stay Spark's. Streams stay Spark's, too: their state has Spark's format.
  */
 object SortPercentiles extends Rule[LogicalPlan] {
 

@@ -8,10 +8,10 @@ import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
 import org.apache.spark.sql.types.{ArrayType, ByteType, DataType, Decimal, DecimalType, DoubleType, FloatType, IntegerType, LongType, ShortType}
 
 /**
- * Spark's `percentile`, of numbers in sorted arrays where Spark's is of boxed numbers in a hash map.
+ * Spark's `percentile` over sorted arrays of numbers instead of a hash map of boxed numbers.
  *
- * @param percentages one or an array of them, constant
- * @param reverse whether numbers are counted from the largest
+ * @param percentages one or an array, constant
+ * @param reverse whether positions count from the largest number
  */
 final case class SortedPercentile(
     child: Expression,
@@ -49,10 +49,10 @@ final case class SortedPercentile(
     buffer
   }
 
-  /** Linear between the two numbers next to a place, as Spark's. */
+  /** Interpolates linearly between the two numbers next to a position, as Spark does. */
   override def eval(buffer: NumberCounts): Any = {
     val total = buffer.total
-    // Spark's is null, and no empty array, also of no percentages.
+    // Without percentages Spark's result is null, not an empty array.
     if (total == 0L || wanted.isEmpty) null
     else {
       val results = wanted.map { percentage =>
@@ -92,7 +92,10 @@ private[skew] final class NumberCode(val encode: Any => Long, val toDouble: Long
 
 private[skew] object NumberCode {
 
-  /** None for decimals of more than 18 digits, and for intervals, of which Spark makes intervals. */
+  /**
+   * `None` for decimals of more than 18 digits, and for intervals, for which Spark returns
+   * intervals.
+   */
   def of(dataType: DataType): Option[NumberCode] = dataType match {
     case ByteType | ShortType | IntegerType | LongType =>
       Some(new NumberCode(_.asInstanceOf[Number].longValue, _.toDouble))
@@ -105,7 +108,7 @@ private[skew] object NumberCode {
     case _ => None
   }
 
-  // Of negative numbers larger bits are smaller numbers; all NaNs are one, above infinity.
+  // For negative numbers larger bits mean smaller numbers. All NaNs are equal, above infinity.
   private def ofDouble(value: Double): Long = {
     val bits = java.lang.Double.doubleToLongBits(value)
     if (bits < 0) bits ^ Long.MaxValue else bits

@@ -5,7 +5,7 @@ import java.io.{DataInputStream, DataOutputStream}
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.firesteel.SpillFile
 
-/** Blocks on the executor's disk, in some files that are deleted when the task ends. */
+/** Blocks on the executor's disk, in files that are deleted when the task ends. */
 private[skew] final class SpilledBlocks(files: Int) {
 
   private[this] val spilled = Array.fill(files)(new SpillFile)
@@ -23,10 +23,10 @@ private[skew] final class SpilledBlocks(files: Int) {
     outs(file).write(block)
   }
 
-  /** No block is added after this. */
+  /** Ends writing. */
   def finish(): Unit = outs.foreach(_.close())
 
-  /** The blocks of a file, which is deleted after the last. */
+  /** The blocks of a file. The file is deleted after the last block. */
   def blocks(file: Int): Iterator[Array[Byte]] = {
     val in = new DataInputStream(spilled(file).input())
     Iterator.range(0, counts(file)).map { _ =>

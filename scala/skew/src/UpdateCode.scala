@@ -6,12 +6,12 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression,
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodeGenerator, ExprCode, VariableValue}
 
 /**
- * Java that takes a row into a buffer of [[MergeableAggregates]] as its `update` does, from the variables of
- * generated code: no row is made, and each column is read where it is.
+ * Java code that updates a buffer of [[MergeableAggregates]] from variables of generated code. It
+ * creates no row and reads each column from its variable.
  */
 private[firesteel] object UpdateCode {
 
-  /** Whether all is arithmetic on buffers that are an `UnsafeRow` of one size. */
+  /** Whether all functions are expressions over an `UnsafeRow` of fixed size. */
   def supports(expressions: Seq[AggregateExpression]): Boolean = {
     val functions = expressions.map(_.aggregateFunction)
     functions.forall(_.isInstanceOf[DeclarativeAggregate]) &&
@@ -19,8 +19,9 @@ private[firesteel] object UpdateCode {
   }
 
   /**
-   * A statement for each function. Each is a method of its own, since the virtual machine compiles none of
-   * over 8,000 bytes; unless it reads more columns than a method may have parameters.
+   * A statement for each function. Each is a method of its own, because the virtual machine does
+   * not compile methods over 8,000 bytes. Exception: it reads more columns than a method may have
+   * parameters.
    *
    * @param input the columns of `row`
    * @param row their variables, evaluated
@@ -64,7 +65,7 @@ private[firesteel] object UpdateCode {
     (values.map(_.code.toString) ++ updates).mkString("\n")
   }
 
-  /** The parameters have the names of what is passed. */
+  /** The parameters have the names of the variables that are passed. */
   private def call(
       ctx: CodegenContext,
       statements: String,

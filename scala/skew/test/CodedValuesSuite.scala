@@ -6,17 +6,20 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalacheck.{Gen, Prop, Test}
 import org.scalacheck.rng.Seed
 
-/** Enough rows for a column to get codes for its values, to leave them, or to be sent on unseen. */
+/**
+ * Enough rows for a column to give its values codes, to leave the codes, or to stop looking for
+ * duplicates.
+ */
 class CodedValuesSuite extends SkewSuite {
 
-  /** Small blocks would else meet in one task, whatever bucket they are in. */
+  /** Otherwise adaptive execution would bring small blocks to one task, whatever their bucket. */
   private val apart = Seq(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false)
 
   /** A hash of the row, below `limit`. */
   private def below(limit: Int, seed: Int): String = s"pmod(xxhash64(id, $seed), $limit)"
 
-  // Two of the four tasks see values of one kind and two of another, so that they may come to different
-  // ways of sending them on; equal ones must meet all the same.
+  // Two of the four tasks see values of one kind and two of another. So tasks may send values in
+  // different ways. Equal values must still meet.
   private def column(seed: Int): Gen[String] = for {
     first <- Gen.oneOf(1, 2, 50, 100, 1000, 100000)
     second <- Gen.oneOf(1, 60, 100, 5000, 100000)
@@ -65,7 +68,7 @@ class CodedValuesSuite extends SkewSuite {
     )
   }
 
-  test("values that tasks send on in different ways are counted once") {
+  test("values that tasks send in different ways are counted once") {
     val property = Prop.forAllNoShrink(cases) { c =>
       spark.sql(c.table).createOrReplaceTempView("coded_rows")
       withConf(c.settings: _*) {
@@ -84,7 +87,7 @@ class CodedValuesSuite extends SkewSuite {
     assert(result.passed, result.status)
   }
 
-  test("a value that one task sends by its code and another by itself is counted once") {
+  test("a value that one task sends with a code and another without is counted once") {
     val value = "IF(id < 20000 OR id % 2 = 0, pmod(xxhash64(id, 7), 100), id)"
     val columns =
       Seq(value, s"$value * 1000003", s"CAST($value AS STRING)", s"CAST($value AS DOUBLE)")
@@ -97,8 +100,8 @@ class CodedValuesSuite extends SkewSuite {
     }
   }
 
-  test("a table's order means nothing to the table that is filled from it") {
-    // Where it did, filling would look through all entries for each of them.
+  test("a table does not depend on the order of the table that fills it") {
+    // If it did, each insert would scan all entries.
     def table(level: Int): DistinctNumbers = new DistinctNumbers(identity, Hashes.salt(level))
     for (level <- 0 to 7; other <- 0 to 7 if level != other) {
       val (one, another) = (table(level), table(other))
@@ -109,7 +112,7 @@ class CodedValuesSuite extends SkewSuite {
     }
   }
 
-  test("a value that all groups have is written once, not once for each of them") {
+  test("a value of all groups is written once, not once for each group") {
     spark.sql(
       "SELECT id % 500 AS k, (id * 31 % 97) * 1000003 AS a, CAST(id * 17 % 89 AS STRING) AS b " +
         "FROM range(0, 400000, 1, 2)").createOrReplaceTempView("coded_rows")
@@ -120,7 +123,7 @@ class CodedValuesSuite extends SkewSuite {
       val sizes = plan.queryExecution.executedPlan.collect { case exchange: ShuffleExchangeExec =>
         exchange.metrics("shuffleBytesWritten").value
       }
-      // Each task sends 93,000 pairs; a byte for each would be more.
+      // Each task sends 93,000 pairs: a byte for each would be more.
       assert(sizes.size == 2 && sizes.last < 60000L, s"bytes written: $sizes")
     }
   }

@@ -3,7 +3,7 @@ package io.firesteel.skew
 import io.firesteel.testkit.DegenerateCalls
 import org.apache.spark.sql.SparkSessionExtensions
 
-/** Every function that the room computes, on arguments of which little is left. */
+/** Every function that the room computes, on degenerate arguments. */
 class DegenerateArgumentsSuite extends SkewSuite {
 
   override protected def install(extensions: SparkSessionExtensions): Unit = {
@@ -12,7 +12,7 @@ class DegenerateArgumentsSuite extends SkewSuite {
     super.install(extensions)
   }
 
-  /** Some rows, none, and one without a value. */
+  /** Some rows, no rows, and one row without a value. */
   private val sources = Seq(
     "(SELECT CAST(id - 2 AS INT) AS a FROM range(0, 5, 1, 2))",
     "(SELECT CAST(id AS INT) AS a FROM range(0))",
@@ -25,7 +25,7 @@ class DegenerateArgumentsSuite extends SkewSuite {
     for (source <- sources; grouping <- groupings) {
       val sql = s"SELECT ${DegenerateCalls.columns(calls)} FROM $source $grouping"
       assertSameAnswer(sql)
-      // Spark computes some aggregates of nothing itself.
+      // Spark computes some aggregates of empty inputs during optimisation.
       if (source == sources.head) assert(fired(sql).contains(rule), sql)
     }
 
@@ -38,7 +38,7 @@ class DegenerateArgumentsSuite extends SkewSuite {
     }
   }
 
-  test("percentiles that Spark refuses, or ends in an error") {
+  test("percentiles that Spark refuses or fails on") {
     spark.sparkContext.setLogLevel("OFF")
     DegenerateCalls.refusedPercentiles("a").foreach { call =>
       assertSameOutcome(s"SELECT $call FROM ${sources.head} GROUP BY a % 2")
@@ -48,14 +48,14 @@ class DegenerateArgumentsSuite extends SkewSuite {
   test("distinct values and sets") {
     withConf(SkewConf.PHASES.key -> "TWO_PHASE") {
       assertSame(DegenerateCalls.distinct("a"), "PlanDistinctAggregate")
-      // Alone: nothing but the argument says what is to be done.
+      // Alone: only the argument decides.
       DegenerateCalls.distinct("a").foreach { call =>
         assertSameOutcome(s"SELECT $call FROM ${sources.head} GROUP BY a % 2")
       }
     }
   }
 
-  test("beside distinct values") {
+  test("together with distinct values") {
     val counts = Seq("count(DISTINCT a)", "count(DISTINCT a + 1)")
     assertSame(counts ++ DegenerateCalls.plain("a"), "PlanDistinctAggregate")
     assertSame(counts ++ DegenerateCalls.percentiles("a").take(6), "PlanDistinctAggregate")

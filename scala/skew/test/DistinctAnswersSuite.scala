@@ -21,11 +21,11 @@ class DistinctAnswersSuite extends SkewSuite {
 
   private var turn = 0
 
-  /** A query that fires, with sets in it whatever their groups. */
+  /** A query that fires, including its sets, whatever their groups. */
   private def assertFires(sql: String): Unit = withConf(SkewConf.PHASES.key -> "two_phase") {
     assert(fired(sql).filterNot(_ == "SortPercentiles") == Seq("PlanDistinctAggregate"), sql)
     val theirs = stock(spark.sql(sql).collect().toSeq)
-    // Each of the ways in turn, so that every two queries try them all.
+    // Each path in turn: every two queries cover all paths.
     turn += 1
     ways.zipWithIndex.filter(_._2 % 2 == turn % 2).foreach { case (way, i) =>
       withConf(way :+ (SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> (i < 2)): _*) {
@@ -34,7 +34,7 @@ class DistinctAnswersSuite extends SkewSuite {
     }
   }
 
-  test("what stands above stays, whatever adaptive execution knows of the blocks") {
+  test("a limit above stays, whatever adaptive execution knows of the blocks") {
     val groups =
       "SELECT id % 2500 AS g, count(DISTINCT id % 7) AS a, count(DISTINCT id % 11) AS b " +
         "FROM range(0, 5000, 1, 2) GROUP BY id % 2500"
@@ -51,7 +51,7 @@ class DistinctAnswersSuite extends SkewSuite {
     }
   }
 
-  test("what is below may go on while blocks are sent") {
+  test("operators below may continue while blocks are sent") {
     val rows = "SELECT id % 3000 + copy AS g, id * copy AS a, CAST(id + copy AS INT) AS b, " +
       "CAST(id AS STRING) AS s FROM range(0, 6000, 1, 2) LATERAL VIEW explode(sequence(1, 60)) AS copy"
     val counts = "count(DISTINCT a), count(DISTINCT b), count(DISTINCT s), sum(b), avg(a)"
@@ -62,7 +62,7 @@ class DistinctAnswersSuite extends SkewSuite {
         SkewConf.MAX_TASK_MEMORY.key -> memory,
         SkewConf.MAX_NEW_VALUES.key -> 1.0,
         SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> wholeStage) {
-        // One bucket, whose first blocks are full long before the last of what is held is sent.
+        // One bucket: its first blocks are full long before the last value is sent.
         assertSameAnswer(s"SELECT /*+ TWO_PHASE(1) */ g, $counts FROM ($rows) GROUP BY g")
         assertSameAnswer(s"SELECT s, $counts FROM ($rows) GROUP BY s")
       }
@@ -79,7 +79,7 @@ class DistinctAnswersSuite extends SkewSuite {
     }
   }
 
-  test("rows are taken as generated code has them, unless a function wants them whole") {
+  test("values are taken from generated code, unless a function needs whole rows") {
     def isGenerated(more: String): Boolean = {
       val sql = s"SELECT k, count(DISTINCT a), count(DISTINCT s), $more FROM t GROUP BY k"
       assert(fired(sql) == Seq("PlanDistinctAggregate"))
@@ -95,7 +95,7 @@ class DistinctAnswersSuite extends SkewSuite {
     Seq("max(s)", "collect_list(v)").foreach(m => assert(!isGenerated(m), m))
   }
 
-  test("functions read a column as it is, beside a key that is made of it") {
+  test("functions read a column unchanged, next to a key computed from it") {
     spark.sql(
       """SELECT CAST(c AS DOUBLE) AS z, id % 5 AS a, id % 3 AS b FROM range(30)
         |LATERAL VIEW explode(array('0.0', '-0.0', 'NaN', '1')) AS c""".stripMargin)
@@ -105,7 +105,7 @@ class DistinctAnswersSuite extends SkewSuite {
         "count(DISTINCT CAST(z AS STRING)) FROM zeros GROUP BY z")
   }
 
-  test("a query with an unknown column is refused as by Spark") {
+  test("a query with an unknown column has Spark's error") {
     Seq(
       "SELECT a, count(*) FROM (SELECT a, nosuch + 1 FROM t) GROUP BY a",
       "SELECT a, count(DISTINCT b), count(DISTINCT v) FROM (SELECT a, b, v, f + 1 FROM t) GROUP BY a"
@@ -171,7 +171,7 @@ class DistinctAnswersSuite extends SkewSuite {
 
   test("sums and averages of awkward numbers") {
     val columns = Seq("by", "sh", "i", "small", "ym", "dt")
-    // Of the widest decimals two may overflow, or not, by the order in which they are added.
+    // The widest decimals may overflow or not, depending on the order of addition.
     val sums = (columns :+ "CAST(wide / 1000 AS DECIMAL(38, 6))")
       .map(c => s"sum(DISTINCT $c), avg(DISTINCT $c)")
       .mkString(", ")
@@ -203,7 +203,7 @@ class DistinctAnswersSuite extends SkewSuite {
       "count(DISTINCT b) FROM t GROUP BY k")
   }
 
-  test("sets are taken where statistics say that groups are few, and where there is one group") {
+  test("sets are computed if statistics show few groups, or if there is one group") {
     val single = "SELECT sort_array(collect_set(a)) FROM t"
     assert(declines(single) == Set("SKEW.SMALL_INPUT"))
     withConf(SQLConf.CBO_ENABLED.key -> true, SkewConf.SAMPLE_MIN_SIZE.key -> 1) {
@@ -221,7 +221,7 @@ class DistinctAnswersSuite extends SkewSuite {
     }
   }
 
-  test("without statistics a sample says whether groups are few, or one has half of the rows") {
+  test("without statistics a sample shows whether groups are few, or one has half of the rows") {
     def sql(name: String, where: String = "a >= 0") =
       s"SELECT k, sort_array(collect_set(a)), count(*) FROM $name WHERE $where GROUP BY k"
     val names = Seq("few" -> "id % 5", "hot" -> "IF(id % 10 < 7, -1, id)", "many" -> "id % 1500")
@@ -245,7 +245,7 @@ class DistinctAnswersSuite extends SkewSuite {
         assert(why.values("largest share").toDouble < 0.01)
         // Partitions are pruned by then.
         assert(fired(sql("few", "part = 1")) == Seq("PlanDistinctAggregate"))
-        // Neither subqueries nor what has to be computed first are run for it.
+        // A sample runs neither subqueries nor shuffles.
         Seq(
           sql("few", "a > (SELECT min(a) FROM many)"),
           "SELECT a, collect_set(k) FROM (SELECT a, k FROM few DISTRIBUTE BY a) GROUP BY a"
@@ -261,7 +261,7 @@ class DistinctAnswersSuite extends SkewSuite {
       }
   }
 
-  test("what it leaves to Spark, and why") {
+  test("declines, with a reason") {
     assert(declines("SELECT k, count(DISTINCT a), sum(DISTINCT a), sum(v) FROM t GROUP BY k")
       == Set("SKEW.ONE_DISTINCT"))
     assert(declines("SELECT ci, count(DISTINCT i), count(DISTINCT l) FROM awkward GROUP BY ci")

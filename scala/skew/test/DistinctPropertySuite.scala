@@ -7,7 +7,7 @@ import org.scalacheck.{Gen, Prop, Test}
 import org.scalacheck.rng.Seed
 import org.scalatest.Assertion
 
-/** Random aggregates on random tables: Spark's answer, and always a decision. */
+/** Random aggregates on random tables: Spark's answer, and a decision in every case. */
 class DistinctPropertySuite extends SkewSuite {
 
   private val filter: Gen[String] = Gen.frequency(
@@ -30,7 +30,7 @@ class DistinctPropertySuite extends SkewSuite {
         "upper(k2)",
         "v3 COLLATE UTF8_LCASE")
         .map(v => s"count(DISTINCT $v)"),
-      // No extremes: sums of doubles, as averages are, would depend on the order.
+      // No extremes: sums of doubles, which averages are, would depend on the order.
       Gen.oneOf("k1", "v1 % 100", "CAST(k1 AS DECIMAL(25, 3))", "CAST(id % 4 AS DOUBLE)")
         .flatMap(v => Gen.oneOf("sum", "avg").map(f => s"$f(DISTINCT $v)"))
     )
@@ -62,7 +62,10 @@ class DistinctPropertySuite extends SkewSuite {
       keys,
       s"GROUP BY ${if (form.isEmpty) keys.mkString(", ") else keys.mkString(s"$form(", ", ", ")")}")
 
-  /** Below ours in generated code: what stops after each row, what gives several for one, and branches. */
+  /**
+   * Operators below ours in generated code: they stop after each row, emit several rows for one, or
+   * have branches.
+   */
   private val source: Gen[String] = Gen.frequency(
     4 -> Gen.const("random_rows"),
     1 -> Gen.const("random_rows LATERAL VIEW explode(array(1, 2, 3)) AS copy"),
@@ -72,7 +75,7 @@ class DistinctPropertySuite extends SkewSuite {
     1 -> Gen.const("(SELECT DISTINCT id, k1, k2, k3, v1, v2, v3 FROM random_rows)")
   )
 
-  /** @param isAsked whether Spark leaves anything of the `DISTINCT`s: nothing of nothing it does not */
+  /** @param isAsked whether Spark keeps the `DISTINCT`s: it removes those of an empty input */
   private case class Case(
       rows: Seq[Row],
       sql: String,
@@ -100,7 +103,7 @@ class DistinctPropertySuite extends SkewSuite {
         SkewConf.PHASES.key -> phases,
         SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> adaptive,
         SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> wholeStage,
-        // Extremes are among the values; their sums are tested by name.
+        // The values include extremes; other tests cover their sums.
         SQLConf.ANSI_ENABLED.key -> false
       )
     )

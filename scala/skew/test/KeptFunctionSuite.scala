@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.exchange.{Exchange, ReusedExchangeExec}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DoubleType
 
-/** What Spark does with an aggregate of its own, it also does with one that this room computes. */
+/** Spark's rules for its own aggregates also apply to aggregates that this room computes. */
 class KeptFunctionSuite extends SkewSuite {
 
   private val url = "jdbc:h2:mem:kept;DB_CLOSE_DELAY=-1"
@@ -35,7 +35,7 @@ class KeptFunctionSuite extends SkewSuite {
     "EXISTS (SELECT 1 FROM range(3) WHERE id = k)",
     "k + (SELECT max(id) FROM range(3))"
   ).foreach { result =>
-    test(s"a subquery beside the counts: $result") {
+    test(s"a subquery next to the counts: $result") {
       val sql =
         s"SELECT k, $result AS x, count(DISTINCT a), count(DISTINCT b), sum(v) FROM t GROUP BY k"
       Seq(true, false).foreach { adaptive =>
@@ -47,7 +47,7 @@ class KeptFunctionSuite extends SkewSuite {
     }
   }
 
-  test("Spark's check of plans finds nothing wrong") {
+  test("Spark's check of plans passes") {
     withConf("spark.sql.planChangeValidation" -> true) {
       val sql = "SELECT k, count(DISTINCT a), count(DISTINCT b) FROM t GROUP BY k"
       assert(fired(sql) == firing)
@@ -63,12 +63,12 @@ class KeptFunctionSuite extends SkewSuite {
       assert(executed(spark.sql(sql)).collectFirst { case sort: SortExec => sort }.isEmpty)
     }
     assertSameAnswer(sql)
-    // The first 100 are others without it.
+    // Without the order the first 100 rows are others.
     assertSameAnswer("SELECT count(DISTINCT a), count(DISTINCT b), sum(v) " +
       "FROM (SELECT * FROM t ORDER BY v DESC LIMIT 100)")
   }
 
-  test("of nothing nothing is computed") {
+  test("nothing is computed over an empty input") {
     val sql = "SELECT k, count(DISTINCT a), count(DISTINCT b) FROM t WHERE 1 = 0 GROUP BY k"
     withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false) {
       assert(executed(spark.sql(sql)).isInstanceOf[LocalTableScanExec])
@@ -93,7 +93,7 @@ class KeptFunctionSuite extends SkewSuite {
     } finally Seq("parts", "regions").foreach(name => spark.sql(s"DROP TABLE $name"))
   }
 
-  test("what is computed twice is computed once") {
+  test("equal subplans are computed once") {
     val sql =
       "WITH c AS (SELECT k, count(DISTINCT a) x, count(DISTINCT b) y, sum(v) s FROM t GROUP BY k) " +
         "SELECT * FROM c UNION ALL SELECT * FROM c"
@@ -101,7 +101,7 @@ class KeptFunctionSuite extends SkewSuite {
       val plan = executed(spark.sql(sql))
       assert(plan.collect { case merge: MergeDistinctExec => merge }.size == 1, plan)
       assert(plan.collect { case again: ReusedExchangeExec => again }.size == 1, plan)
-      // Another sum is another plan.
+      // A different sum makes a different plan.
       val other = sql.replace(
         "SELECT * FROM c UNION ALL SELECT * FROM c",
         "SELECT * FROM c UNION ALL " +
@@ -114,7 +114,7 @@ class KeptFunctionSuite extends SkewSuite {
     assertSameAnswer(sql)
   }
 
-  test("a database that counts by itself goes on doing so") {
+  test("a database that computes the aggregate still does") {
     val connection = DriverManager.getConnection(url)
     try {
       Seq(
@@ -124,11 +124,11 @@ class KeptFunctionSuite extends SkewSuite {
       ).foreach(connection.createStatement().execute)
       val sql =
         "SELECT k, count(DISTINCT a), count(DISTINCT b) FROM h2.s.big WHERE a > 3 GROUP BY k"
-      // Where Spark takes the whole aggregate out of the plan, the reason goes with it.
+      // If Spark removes the aggregate from the plan, the reason is lost with it.
       assert(fired(sql).isEmpty)
       assert(explain(sql).plan.contains("PushedAggregates"), explain(sql).plan)
       assertSameAnswer(sql)
-      // What is computed of its rows in between, it is not asked for.
+      // The source does not compute the aggregate if a shuffle is between them.
       assert(fired("SELECT count(DISTINCT a), count(DISTINCT b) FROM (SELECT * FROM h2.s.big " +
         "DISTRIBUTE BY a)") == firing)
     } finally connection.close()
@@ -149,7 +149,7 @@ class KeptFunctionSuite extends SkewSuite {
     assert(KeptFunctionSuite.calls.get == 5000 + 2500)
     assert(spark.sql(sql).schema.last.dataType == DoubleType)
     assertSameAnswer(sql.replace("stddev(counted(v))", "round(stddev(counted(v)), 6)"))
-    // On rows that the filter keeps out it may not be computed at all.
+    // The argument may not be computed on rows that the filter excludes.
     withConf(SQLConf.ANSI_ENABLED.key -> true) {
       val divided =
         "SELECT count(DISTINCT a), count(DISTINCT b), max(1000 / a) FILTER (WHERE a > 0), " +
@@ -161,6 +161,6 @@ class KeptFunctionSuite extends SkewSuite {
 
 private object KeptFunctionSuite {
 
-  /** Of a function that is called in this virtual machine. */
+  /** Calls of a function in this virtual machine. */
   val calls = new AtomicInteger
 }

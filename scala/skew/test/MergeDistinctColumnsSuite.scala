@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-/** Where the room does not compute `DISTINCT`s in one pass, merging could multiply rows. */
+/** If the room does not compute the `DISTINCT`s in one pass, merging could multiply rows. */
 class MergeDistinctColumnsSuite extends MergeSuite {
 
   override protected def beforeAll(): Unit = {
@@ -17,7 +17,7 @@ class MergeDistinctColumnsSuite extends MergeSuite {
     assertSameAnswer(sql)
   }
 
-  test("distinct functions that the room leaves to Spark stay apart, for two columns") {
+  test("distinct functions that the room declines are not merged, for two columns") {
     val sql = sideBySide(
       "SELECT bit_xor(DISTINCT a) FROM t WHERE id > 3",
       "SELECT bit_xor(DISTINCT b) FROM t WHERE id > 5")
@@ -33,7 +33,7 @@ class MergeDistinctColumnsSuite extends MergeSuite {
     assertSameAnswer(sql)
   }
 
-  test("a branch that copies rows by itself may have company") {
+  test("a branch that copies rows anyway may be merged") {
     val sql = sideBySide(
       "SELECT bit_xor(DISTINCT a), count(DISTINCT b) FROM t WHERE id > 3",
       "SELECT count(DISTINCT b) FROM t WHERE id > 500")

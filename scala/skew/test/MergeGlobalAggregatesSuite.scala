@@ -6,7 +6,7 @@ import io.firesteel.testkit.{AwkwardRows, RandomTables}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.internal.SQLConf
 
-/** Which aggregates are merged, what the plan is then, and that answers stay Spark's. */
+/** Which aggregates are merged, their plans, and that answers equal Spark's. */
 class MergeGlobalAggregatesSuite extends MergeSuite {
 
   private val rule = "MergeGlobalAggregates"
@@ -57,7 +57,7 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     ()
   }
 
-  test("with filters of their own they do not read each other's texts") {
+  test("branches with different filters do not read each other's strings") {
     spark.range(500).selectExpr("id", "id % 7 AS n", "concat('text ', id) AS text")
       .write.parquet(s"$files/texts")
     spark.read.parquet(s"$files/texts").createOrReplaceTempView("texts")
@@ -75,7 +75,7 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     ).foreach(assertMerged(_))
   }
 
-  test("q28 reads its table once, and explain says so") {
+  test("q28 reads its table once, and explain shows it") {
     assert(stock(scans(q28)) == 6)
     assertMerged(q28)
     val values = explain(q28).fired.head.values
@@ -155,7 +155,7 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     assert(scan.matches("(?s).*PartitionFilters: \\[[^]]*part#\\d+ = 1.*"), scan)
   }
 
-  test("aggregates of other partitions stay apart, which reads less") {
+  test("aggregates of different partitions are not merged, which reads less") {
     Seq("part = 3 AND quantity > 5", "quantity > 5").foreach { other =>
       val sql = sideBySide(
         "SELECT sum(id) AS a FROM sales WHERE part = 1",
@@ -221,7 +221,7 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     AwkwardRows.columns.grouped(5).foreach { columns =>
       val aggregates = columns.map(c => s"count(DISTINCT $c), max($c), min($c)").mkString(", ")
       val plain = columns.map(c => s"count($c), first($c)").mkString(", ")
-      // arr and st cannot be told 0.0 from -0.0 in max.
+      // In arr and st max cannot distinguish 0.0 from -0.0.
       val branches =
         Seq("i > 0", "d > 0 OR d IS NULL", "NOT (bo AND l > 0)", "s <> 'a'").map(where =>
           s"SELECT ${if (columns.contains("arr")) plain else aggregates} FROM awkward WHERE $where")
@@ -239,10 +239,11 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     ))
   }
 
-  // Spark merges an aggregate without a filter with those that have one, and then fails itself.
+  // Spark merges an aggregate without a filter with aggregates that have one, and then fails
+  // itself.
   private val sparksOwn = "spark.sql.optimizer.mergeSubplans.filterPropagation.enabled"
 
-  test("what fails on rows of another branch is not evaluated there") {
+  test("an expression that fails on rows of another branch is not evaluated there") {
     Seq(true, false).foreach { wholeStage =>
       withConf(sparksOwn -> false, SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> wholeStage) {
         assertMerged(sideBySide(
@@ -275,7 +276,7 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     assert(stock(failure(sql)).contains("DIVIDE_BY_ZERO"))
   }
 
-  /** The words of an error and of what caused it. */
+  /** The messages of an error and of its causes. */
   private def failure(sql: String): String = {
     val error: Throwable = intercept[Exception](spark.sql(sql).collect())
     Iterator.iterate(error)(_.getCause).takeWhile(_ != null).map(_.toString).mkString("\n")
@@ -307,7 +308,7 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     }
   }
 
-  test("what cannot be merged stays beside what can") {
+  test("a branch that cannot be merged stays next to the merged ones") {
     val sql = sideBySide(
       "SELECT count(*) AS a FROM sales WHERE divisor = 0 OR 10 div divisor > 1",
       "SELECT count(*) AS b FROM sales WHERE quantity < 5",
@@ -319,7 +320,7 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     assertSameAnswer(sql)
   }
 
-  test("has nothing to say of groups, of joins with a condition, of outer joins, of other inputs") {
+  test("ignores groups, joins with a condition, outer joins and different inputs") {
     Seq(
       sideBySide(twoFilters.map(w =>
         s"SELECT part, sum(id) FROM sales WHERE $w GROUP BY part"): _*),
@@ -336,7 +337,7 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     }
   }
 
-  test("a switch leaves Spark's plan, to the node, and says so") {
+  test("a switch leaves Spark's plan unchanged, with a reason") {
     val spark4 = stock(optimized(q28)).canonicalized
     Seq(SkewConf.ENABLED, SkewConf.MERGE_AGGREGATES).foreach { switch =>
       withConf(switch.key -> false) {
@@ -365,7 +366,7 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     assertMerged("WITH t AS (SELECT id + 1 AS i, quantity FROM sales) " + bothOver("sum(i)", "t"))
   }
 
-  test("what Spark itself merges stays right beside it") {
+  test("subqueries that Spark merges itself stay right next to it") {
     val key =
       "spark.sql.optimizer.mergeSubplans.filterPropagation.symmetricFilterPropagation.enabled"
     withConf(key -> true) {

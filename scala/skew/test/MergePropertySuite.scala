@@ -7,7 +7,7 @@ import org.scalacheck.{Gen, Prop, Test}
 import org.scalacheck.rng.Seed
 import org.scalatest.Assertion
 
-/** Random branches over random tables, with the whole room: Spark's answer, and one pass. */
+/** Random branches over random tables, with the whole room: Spark's answer, in one pass. */
 class MergePropertySuite extends MergeSuite {
 
   override protected def install(extensions: SparkSessionExtensions): Unit =
@@ -35,7 +35,7 @@ class MergePropertySuite extends MergeSuite {
       1 -> Gen.zip(one, one).map { case (a, b) => s"($a OR $b)" })
   }
 
-  /** No sums of doubles, whose last digit depends on the order of addition. */
+  /** No sums of doubles: the last digit depends on the order of addition. */
   private val functions: Gen[String] = {
     val column = Gen.oneOf("k1", "k2", "k3", "v1", "v2", "v3", "id")
     val number = Gen.oneOf("k1", "id", "k1 + id", "length(v3)", "CAST(v1 AS DECIMAL(20))")
@@ -55,7 +55,7 @@ class MergePropertySuite extends MergeSuite {
       number.map(n => s"percentile($n, 0.5)"),
       number.map(n => s"coalesce(sum($n), -1) + count(*)")
     )
-    // FILTER belongs to the function itself: give it to calls alone.
+    // FILTER belongs to the function: add it to calls only.
     Gen.frequency(
       4 -> call,
       1 -> Gen.zip(column, conditions).map { case (c, w) => s"count($c) FILTER (WHERE $w)" },
@@ -100,7 +100,7 @@ class MergePropertySuite extends MergeSuite {
         if (explained.fired.exists(_.rule == "MergeGlobalAggregates")) merged += 1
         val decided = explained.fired.nonEmpty || explained.declined.nonEmpty ||
           scans(sql) < c.branches.size ||
-          // Of no rows Spark computes a branch itself.
+          // Spark computes a branch over an empty input during optimisation.
           c.branches.exists(_.contains("false"))
         val ours = RowBag.of(spark.sql(sql).collect().toSeq)
         Prop(decided) :| s"no decision: $sql" &&

@@ -6,7 +6,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.firesteel.executionOf
 
-/** The one rule, without the rest of the room: `DISTINCT`s are Spark's own business here. */
+/** The merge rule alone: `DISTINCT`s stay Spark's here. */
 abstract class MergeSuite extends RoomSuite {
 
   require((CoreConf.all ++ SkewConf.all).nonEmpty, "reading the settings registers them")
@@ -16,14 +16,14 @@ abstract class MergeSuite extends RoomSuite {
 
   protected def optimized(sql: String): LogicalPlan = executionOf(spark.sql(sql)).optimizedPlan
 
-  /** How often leaves are read; a rewrite of `DISTINCT` reads them no further times. */
+  /** How often sources are read. Spark's rewrite of `DISTINCT` does not read them again. */
   protected def scans(sql: String): Int = optimized(sql).collectLeaves().size
 
   protected def globalAggregates(sql: String): Int = optimized(sql).collect {
     case aggregate: Aggregate if aggregate.groupingExpressions.isEmpty => aggregate
   }.size
 
-  /** Each of the queries as a branch of a join without a condition. */
+  /** Joins the queries without a condition, each as a branch. */
   protected def sideBySide(branches: String*): String =
     branches.zipWithIndex.map { case (sql, at) => s"($sql) AS side$at" }
       .mkString("SELECT * FROM ", ", ", "")

@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The sorted numbers against a sorted list. */
+/** `NumberCounts` against a sorted list. */
 class NumberCountsSuite extends AnyFunSuite {
 
   private val random = new Random(11)

@@ -9,10 +9,10 @@ import org.apache.spark.sql.types.{DataType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What a task asks for while it looks for duplicates. */
+/** The memory that a task reserves while it looks for duplicates. */
 class PartialDistinctSuite extends AnyFunSuite {
 
-  /** Grants all up to a bound, and notes what it was asked for. */
+  /** Grants memory up to a bound, and records the requests. */
   private final class Asked(most: Long) extends MemoryBudget {
     val totals: ArrayBuffer[Long] = ArrayBuffer.empty
     override def hold(total: Long): Boolean = {
@@ -25,7 +25,7 @@ class PartialDistinctSuite extends AnyFunSuite {
 
   private val megabyte = 1 << 20
 
-  /** Bytes of the blocks of one group with so many values of a megabyte, all different. */
+  /** Size of the blocks of one group with `values` different values of a megabyte. */
   private def bytesOf(values: Int, budget: MemoryBudget): Long = {
     val groups = new Groups(true, 1, new MergeableAggregates(Nil, Nil))
     val partial =
@@ -47,16 +47,16 @@ class PartialDistinctSuite extends AnyFunSuite {
   private def sizes(blocks: Iterator[UnsafeRow]): Iterator[Long] =
     blocks.map(_.getBinary(1).length.toLong)
 
-  test("memory for long values is asked for as they come, not when their table grows") {
+  test("memory for long values is reserved as they are added, not when their table grows") {
     val budget = new Asked(Long.MaxValue)
     assert(bytesOf(100, budget) >= 100L * megabyte)
     val steps = budget.totals.sliding(2).map(two => two.last - two.head)
     assert(budget.peak > 90L * megabyte)
-    // A page, and a value that did not fit into the one before.
+    // One page, and a value that did not fit into the page before.
     assert(steps.max <= 6L * megabyte)
   }
 
-  test("refused, what is held is sent on") {
+  test("if memory is refused, everything held is sent") {
     val budget = new Asked(20L * megabyte)
     assert(bytesOf(100, budget) >= 100L * megabyte)
     assert(budget.peak <= 26L * megabyte)

@@ -3,7 +3,7 @@ package io.firesteel.skew
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.functions.{collect_set, count_distinct, col, sort_array}
 
-/** The hints `TWO_PHASE` and `ONE_PHASE`, wherever a query can have one. */
+/** The hints `TWO_PHASE` and `ONE_PHASE` at all places in a query. */
 class PhasesHintSuite extends SkewSuite {
 
   override def beforeAll(): Unit = {
@@ -67,7 +67,7 @@ class PhasesHintSuite extends SkewSuite {
     }
   }
 
-  test("ONE_PHASE goes before the setting") {
+  test("ONE_PHASE overrules the setting") {
     val sql = "SELECT /*+ ONE_PHASE */ k, count(DISTINCT a), count(DISTINCT b) FROM t GROUP BY k"
     withConf(SkewConf.PHASES.key -> "TWO_PHASE") {
       assert(declines(sql) == Set("SKEW.ONE_PHASE"))
@@ -89,7 +89,7 @@ class PhasesHintSuite extends SkewSuite {
     val _ = assert(error.getCondition == condition, error.getMessage)
   }
 
-  test("hints that are written wrongly") {
+  test("malformed hints") {
     Seq(
       "TWO_PHASE(0)",
       "TWO_PHASE(-1)",
@@ -104,13 +104,13 @@ class PhasesHintSuite extends SkewSuite {
     refused("FIRESTEEL_SKEW_NOTHING_TO_HINT")(
       spark.sql("SELECT * FROM t WHERE a IN (SELECT /*+ ONE_PHASE */ b FROM t AS u)"))
     refused("FIRESTEEL_SKEW_NOTHING_TO_HINT")(spark.table("t").hint("two_phase"))
-    // A column is not an aggregate, whatever is made of it above.
+    // The hinted query block has columns only; the aggregate is above it.
     refused("FIRESTEEL_SKEW_NOTHING_TO_HINT") {
       spark.sql("SELECT /*+ TWO_PHASE */ k, a FROM t").where("a > 1").groupBy("k").count()
     }
   }
 
-  test("switched off, a hint is nothing") {
+  test("switched off, a hint is ignored") {
     stock {
       val sql = "SELECT /*+ TWO_PHASE(4) */ a FROM t"
       assert(spark.sql(sql).count() == 5000)

@@ -4,7 +4,7 @@ import io.firesteel.core.CoreConf
 import io.firesteel.testkit.RoomSuite
 import org.apache.spark.sql.SparkSessionExtensions
 
-/** The room alone: its tests neither need nor see the others. */
+/** The room alone, without the other rooms. */
 abstract class SkewSuite extends RoomSuite {
 
   require((CoreConf.all ++ SkewConf.all).nonEmpty, "reading the settings registers them")
@@ -12,7 +12,9 @@ abstract class SkewSuite extends RoomSuite {
   override protected def install(extensions: SparkSessionExtensions): Unit =
     SkewRoom.install(extensions)
 
-  /** What sends a task down each of its ways: nothing held, early judgement, all in memory. */
+  /**
+   * Settings that make a task take each of its paths: hold nothing, judge early, hold everything.
+   */
   protected val ways: Seq[Seq[(String, Any)]] = Seq(
     Nil,
     Seq(SkewConf.MAX_TASK_MEMORY.key -> 1),

@@ -2,7 +2,7 @@ package io.firesteel.skew
 
 import org.apache.spark.sql.SparkSessionExtensions
 
-/** Sums that leave the range of their type on the way, beside distinct values and of them. */
+/** Sums that exceed the range of their type before the end, with distinct values and without. */
 class SkewSumsSuite extends SkewSuite {
 
   override protected def install(extensions: SparkSessionExtensions): Unit = {
@@ -15,8 +15,8 @@ class SkewSumsSuite extends SkewSuite {
     "9" * 38 + "BD",
     "INTERVAL '106751991 04:00:54.775807' DAY TO SECOND")
 
-  test("what a task sends on early is added as if it had waited") {
-    // One task has the largest number, the other the same and its opposite.
+  test("states that a task sends early are added like others") {
+    // One task has the largest number, the other has the same number and its negative.
     spark.range(0, 4, 1, 2).createOrReplaceTempView("four")
     for (widest <- widest; way <- ways.take(2))
       withConf(way: _*) {
@@ -44,8 +44,8 @@ class SkewSumsSuite extends SkewSuite {
     }
   }
 
-  test("a sum beside the distinct values of another branch does not depend on their order") {
-    // Spark merges these branches, too, and adds up for each distinct value first.
+  test("a sum next to distinct values of another branch does not depend on their order") {
+    // Spark merges these branches, too, and first adds up within each distinct value.
     val rows = "(SELECT id % 2 AS a, IF(id % 2 = 0, 1, -1) AS s FROM range(0, 4, 1, 1))"
     val sum = s"SELECT sum(s * 9223372036854775807L) AS s, avg(s * ${"9" * 38}BD) FROM $rows"
     val sql = s"SELECT * FROM (SELECT count(DISTINCT a) FROM $rows), ($sum)"

@@ -10,7 +10,7 @@ class SortPercentilesSuite extends SkewSuite {
     AwkwardRows.createView(spark, "rows", 3000)
   }
 
-  // Of zeros that differ in their sign Spark may give either.
+  // For zeros of different signs Spark may return either.
   private def calls(column: String): Seq[String] = Seq(
     s"percentile($column, 0.5)",
     s"percentile($column, array(0.0, 0.25, 0.333, 0.9991, 1.0))",
@@ -30,7 +30,7 @@ class SortPercentilesSuite extends SkewSuite {
       val list = calls(column).zipWithIndex.map { case (call, i) => s"$call AS c$i" }.mkString(", ")
       for {
         by <- Seq("GROUP BY s", "", "GROUP BY GROUPING SETS ((s), (bo), ())")
-        (adaptive, threshold) <- Seq((true, 128), (false, 1)) // 1: sorted after one group
+        (adaptive, threshold) <- Seq((true, 128), (false, 1)) // 1: sort after one group
       } withConf(
         "spark.sql.adaptive.enabled" -> adaptive,
         "spark.sql.objectHashAggregate.sortBased.fallbackThreshold" -> threshold) {
@@ -57,7 +57,7 @@ class SortPercentilesSuite extends SkewSuite {
     }
   }
 
-  test("what stays Spark's") {
+  test("stays Spark's") {
     Seq(
       "percentile(DISTINCT i, 0.5)",
       "percentile(i, 0.5, 2)",
