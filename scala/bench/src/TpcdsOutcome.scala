@@ -22,7 +22,7 @@ object Verdict {
   case object Equal extends Verdict("equal", right = true)
 
   /** `ORDER BY … LIMIT` may end with any of the rows that tie for the last place. */
-  case object EqualButForTies extends Verdict("equal except ties", right = true)
+  case object EqualButForTies extends Verdict("equal but for ties", right = true)
 
   case object Different extends Verdict("different", right = false)
 
