@@ -16,6 +16,7 @@ version = release = firesteel.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 exclude_patterns: list[str] = ["parts"]  # pieces that pages include
 nitpicky = False
+smartquotes = False  # messages and SQL must stay as they are typed
 # Types of others, which this site does not document.
 nitpick_ignore_regex = [
     ("py:.*", r"(pyspark|pyarrow|pandas|collections|typing|pathlib|datetime|decimal)\..*"),

@@ -6,16 +6,16 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.functions.col
 
-/** What one side did once, outside the clock. */
+/** One run of one side, outside the clock. */
 final case class Side(run: MeasuredRun, fired: Seq[String], declined: Seq[String])
 
-/** A benchmark of wrong answers is worth nothing: it ends here. */
+/** A benchmark of wrong answers has no value, so the run ends. */
 final class WrongAnswer(message: String) extends RuntimeException(message)
 
-/** Checks that two sides give the same bag of rows, at any size of answer. */
+/** Checks that two sides give equal bags of rows, for answers of any size. */
 final class AnswerCheck(spark: SparkSession, progress: Progress) {
 
-  /** Runs both sides, and returns what they did when they agree. */
+  /** Runs both sides, and returns both runs if they agree. */
   def agree(question: Case, stock: Contestant, firesteel: Contestant): (Side, Side) = {
     val (theirs, ours) = (answered(question, stock), answered(question, firesteel))
     if (theirs.run.answer.rows == 0) {
@@ -29,7 +29,7 @@ final class AnswerCheck(spark: SparkSession, progress: Progress) {
     (theirs, ours)
   }
 
-  /** Checks that a reference query answers what stock answers. */
+  /** Checks that a reference query gives stock's answer. */
   def agreeWith(question: Case, stock: Contestant, reference: Contestant, on: Seq[String]): Unit = {
     def answer(contestant: Contestant): AnswerDigest =
       contestant.query(spark)(PlanMetrics.run(_, on).answer)
@@ -53,9 +53,9 @@ final class AnswerCheck(spark: SparkSession, progress: Progress) {
       }
     }
 
-  /** A few rows that one side has and the other has not, for the message of the error. */
+  /** A few rows that only one side has, for the error's message. */
   private def difference(columns: Seq[String], one: Contestant, other: Contestant): String = {
-    // Kept whole before columns are chosen: a plan that reads less might not show the fault.
+    // All columns are kept before some are chosen: a plan that reads less might hide the fault.
     def kept(side: Contestant): DataFrame =
       side.query(spark)(_.localCheckpoint()).select(columns.map(col): _*)
 

@@ -3,15 +3,15 @@ package io.firesteel.bench
 import java.nio.file.{Path, Paths}
 
 /**
- * What the command line asks for.
+ * The command line.
  *
- * @param cases names of cases; all of the room's when empty
+ * @param cases names of cases; empty means all of the room
  * @param pairs rounds that count, in each of which stock and firesteel run once
  * @param format of the files that Flink reads too
  * @param noise time stock against stock, to see how far from 1 the machine alone can lead
- * @param pythonResult where a script has left what it measured
- * @param flink the Python that has Flink
- * @param memoryResult in memory mode where the outcome goes, otherwise where it comes from
+ * @param pythonResult the file with a script's measurements
+ * @param flink the Python interpreter that has Flink
+ * @param memoryResult the file of the outcome: written in memory mode, read otherwise
  */
 final case class Arguments(
     room: String,
@@ -55,7 +55,7 @@ object Arguments {
       "--flink")
   private val flags = Set("--noise", "--memory-case")
 
-  /** What a page does not repeat: where files are kept is the reader's own business. */
+  /** Options that a page does not repeat, because they name local files. */
   private val unseen =
     Set(
       "--room",
@@ -66,7 +66,7 @@ object Arguments {
       "--flink",
       "--memory-case")
 
-  /** The arguments, or what is wrong with them. */
+  /** The arguments, or the error in them. */
   def parse(arguments: Seq[String]): Either[String, Arguments] =
     for {
       read <- Options.parse(arguments, values, flags)

@@ -13,9 +13,9 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 /**
  * The catalog `bench`: customers in stores that can only be looked up.
  *
- *  - `bench.memory`: in the task's own process
- *  - `bench.slow`, `bench.slow_one_by_one`: behind [[SlowStore]], asked through futures or not
- *  - `bench.slow_unsharded`: the same without a partitioner, so that a shuffle is by hash
+ *  - `bench.memory`: in the task's process
+ *  - `bench.slow`, `bench.slow_one_by_one`: behind [[SlowStore]], asynchronous or not
+ *  - `bench.slow_unsharded`: the same without a partitioner, so a shuffle is by hash
  */
 final class BenchCatalog extends TableCatalog {
 
@@ -70,7 +70,7 @@ private final class ShardedCustomersTable(name: String, function: LookupContext 
   override def getPartitioner(): Optional[InputDataPartitioner] = Optional.of(ByHash)
 }
 
-/** Ids next to each other land in different partitions. */
+/** Neighbouring ids belong to different partitions. */
 private case object ByHash extends InputDataPartitioner {
   override def partition(joinKeys: InternalRow, numPartitions: Int): Int =
     if (joinKeys.isNullAt(0)) 0

@@ -8,12 +8,12 @@ import org.apache.spark.sql.SparkSession
 object BenchSession {
 
   /**
-   * Spark as it comes, on two cores; what is set here does not touch how a query is planned, but
-   * for the number of shuffle partitions.
+   * Spark's defaults on two cores. Of the settings here, only the number of shuffle partitions
+   * affects plans.
    *
-   * @param installed false leaves the extension out
-   * @param partitions of a shuffle; `None` for Spark's default
-   * @param more settings of the room
+   * @param installed whether the session has the extension
+   * @param partitions partitions of a shuffle; `None` for Spark's default
+   * @param more the room's settings
    */
   def start(
       data: Path,
@@ -37,7 +37,9 @@ object BenchSession {
     builder.getOrCreate()
   }
 
-  /** The version of the extension; Spark starts without one that it cannot load, so this asks. */
+  /**
+   * The extension's version. Spark starts without an extension that it cannot load, so this checks.
+   */
   def firesteelVersion(spark: SparkSession): String =
     spark.sql("SELECT version FROM firesteel_version()").head().getString(0)
 }

@@ -3,11 +3,11 @@ package io.firesteel.bench
 import org.apache.spark.sql.SparkSession
 
 /**
- * Another query, timed beside the case.
+ * Another query, timed with the case.
  *
- * @param sameAnswer columns in which its answer is the case's own; none for another question
- * @param firesteel whether it is asked with firesteel
- * @param settings instead of the case's, where both name one
+ * @param sameAnswer columns in which its answer equals the case's; none if it is another query
+ * @param firesteel whether it runs with firesteel
+ * @param settings override the case's
  */
 final case class Reference(
     name: String,
@@ -17,17 +17,17 @@ final case class Reference(
     settings: Map[String, String] = Map.empty)
 
 /**
- * One question to the clock.
+ * One timed query.
  *
- * @param name for the command line
+ * @param name its name on the command line
  * @param compared the columns that must be equal, as bags of rows, with and without firesteel
- * @param settings for both sides, beside those of the session
- * @param checked the query whose answer is compared, when it is not `sql` itself: one that puts in order
- *   what may come in any
- * @param prepare makes what the query calls
- * @param note what the reader of the page must know, such as how stock is tuned
+ * @param settings for both sides, added to those of the session
+ * @param checked the query whose answer is compared, if it is not `sql` itself: it sorts values
+ *   that may have any order
+ * @param prepare creates what the query calls
+ * @param note a fact that the page's reader needs, such as how stock is tuned
  * @param sizeOverSlide for the picture of the cost of sliding windows
- * @param repeat how many times more rounds than usual, for queries too short for few to tell
+ * @param repeat a multiple of the usual rounds, for short queries
  */
 final case class Case(
     name: String,
@@ -44,11 +44,11 @@ final case class Case(
     note: String = "",
     sizeOverSlide: Option[Int] = None)
 
-/** The cases of one room, and its question of memory if it has one. */
+/** The cases of one room, and its memory case if it has one. */
 trait Room {
   def name: String
 
-  /** @param rows of the tables whose size is not the point of the case */
+  /** @param rows rows of the tables, unless the case is about a size */
   def cases(rows: Long): Seq[Case]
 
   def memory: Option[MemoryCase]

@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.types.{NumericType, StringType, TimestampType}
 
-/** All that is known of a case when it is over; both answers were equal, or there is none. */
+/** The result of a case. It exists only if both answers were equal. */
 final case class CaseResult(question: Case, stock: Side, firesteel: Side, rounds: Rounds) {
 
   def speedUp: Sample = Measure.SpeedUp.of(rounds)
@@ -14,11 +14,10 @@ final case class CaseResult(question: Case, stock: Side, firesteel: Side, rounds
 }
 
 /**
- * Answers one case: checks that both sides agree, warms up, then times everyone in turn.
+ * Runs one case: checks that both sides agree, warms up, then times all contestants in turn.
  *
- * @param pairs rounds that count; in each of them everyone runs once
- * @param firesteelOn false to time stock against itself, which shows what the machine's own noise
- *   looks like
+ * @param pairs rounds that count; in each, every contestant runs once
+ * @param firesteelOn false times stock against itself, which shows the machine's noise
  */
 final class CaseRunner(
     spark: SparkSession,
@@ -69,7 +68,7 @@ final class CaseRunner(
       Rounds.order(contestants, number).map(contestant => contestant.name -> clock.time(contestant))
     }(_.map { case (name, run) => f"$name ${run.seconds}%.2f" }.mkString("(", ", ", ")"))
 
-  /** What any plan must at least do: hand over the rows that are asked about, or add them up. */
+  /** The minimum of any plan: pass on the rows of the query, or sum them. */
   private def scans(question: Case, stock: Contestant): Seq[Contestant] = {
     val (table, columns) = (question.table.name, columnsRead(question, stock))
     def scan(name: String, select: Seq[String]): Contestant =
@@ -81,8 +80,8 @@ final class CaseRunner(
   }
 
   /**
-   * The columns that stock's scan really reads: Spark has pruned the rest. When Spark reads its tables
-   * in subqueries alone, those that the query names.
+   * The columns that stock's scan reads after pruning. If Spark reads its tables only in
+   * subqueries: those that the query names.
    */
   private def columnsRead(question: Case, stock: Contestant): Seq[String] = {
     val read = stock.query(spark) { query =>

@@ -2,10 +2,10 @@ package io.firesteel.bench
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
-/** One of the things that are timed in turn: a query under its settings. */
+/** A query under its settings, timed in turn with others. */
 final case class Contestant(name: String, sql: String, settings: Map[String, String]) {
 
-  /** Runs `body` under the settings, and afterwards they are as they were. */
+  /** Runs `body` under the settings, and restores them afterwards. */
   def within[A](spark: SparkSession)(body: => A): A = {
     val before = settings.keys.map(key => key -> spark.conf.getOption(key)).toSeq
     settings.foreach { case (key, value) => spark.conf.set(key, value) }
@@ -17,8 +17,8 @@ final case class Contestant(name: String, sql: String, settings: Map[String, Str
   }
 
   /**
-   * Hands `body` the query. Spark reads most settings when it plans a query, which is when the
-   * query first runs: so it has to run in there.
+   * Gives `body` the query. Spark reads most settings when it plans a query, at its first run. So
+   * the query must run inside `body`.
    */
   def query[A](spark: SparkSession)(body: DataFrame => A): A = within(spark)(body(spark.sql(sql)))
 }
@@ -29,10 +29,10 @@ object Contestant {
   val scan: String = "scan"
   val scanAndSum: String = "scan+sum"
 
-  /** `question` as Spark answers it. */
+  /** The query as stock Spark runs it. */
   def stockOf(question: Case): Contestant = of(question, stock, question.sql, enabled = false)
 
-  /** A reference, whose own settings come first. */
+  /** A reference, whose own settings win. */
   def of(question: Case, reference: Reference, enabled: Boolean): Contestant = {
     val asked = of(question, reference.name, reference.sql, enabled)
     asked.copy(settings = asked.settings ++ reference.settings)

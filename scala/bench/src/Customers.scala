@@ -12,7 +12,7 @@ object Customers {
     .add("name", StringType)
     .add("region", IntegerType)
 
-  /** The same by Spark and, where the store is one, by PostgreSQL. */
+  /** The same for Spark and for PostgreSQL. */
   val columns: Seq[(String, String)] =
     Seq("id" -> "id", "name" -> "concat('customer-', id)", "region" -> "CAST(id % 7 AS INT)")
 
@@ -20,7 +20,7 @@ object Customers {
 
   def region(id: Long): Int = (id % 7).toInt
 
-  /** One customer, with the columns that a query wants. */
+  /** One customer, with the columns of a query. */
   def row(wanted: StructType, id: Long, name: String, region: Int): InternalRow =
     InternalRow.fromSeq(wanted.fieldNames.toSeq.map {
       case "id" => id

@@ -12,23 +12,23 @@ import org.apache.spark.sql.functions.col
 /**
  * Generated tables as Parquet, made once and kept.
  *
- * A table's folder is named after everything that decides its content. It is written under another
- * name and then renamed, so that a folder of that name is always whole.
+ * The name of a table's folder contains everything that decides its content. The folder is written
+ * under another name and then renamed, so a folder of the final name is always complete.
  */
 final class DataFolder(folder: Path, progress: Progress) {
 
-  // Spark would take a relative path of a table to be below its warehouse.
+  // Spark resolves a table's relative path against its warehouse.
   private val root = folder.toAbsolutePath
 
-  /** Raised when the way of writing changes while the descriptions stay the same. */
+  /** Increased when tables are written in another way and their descriptions stay the same. */
   private val generatorVersion = 1
 
   private val parquet = "parquet"
 
-  /** Small, so that two tasks can share a table of one file. */
+  /** Small, so two tasks can share a table of one file. */
   private val rowGroupBytes = 16L << 20
 
-  /** Makes `table` if it is not there yet, and says where it is. */
+  /** Makes `table` if it does not exist, and returns its folder. */
   def make(spark: SparkSession, table: Table, format: String = parquet): Path = {
     val as = if (format == parquet) "" else s"-$format"
     val folder = root.resolve(folderName(table) + as)
@@ -40,7 +40,7 @@ final class DataFolder(folder: Path, progress: Progress) {
     folder
   }
 
-  /** Makes `table` if it is not there yet, and lets queries read it by its name. */
+  /** Makes `table` if it does not exist, and lets queries read it by its name. */
   def register(spark: SparkSession, table: Table): Unit = {
     val folder = make(spark, table)
     table.buckets match {
@@ -76,7 +76,9 @@ final class DataFolder(folder: Path, progress: Progress) {
     }
   }
 
-  /** Spark trusts the order inside a bucket only when it is one file; an empty one has none. */
+  /**
+   * Spark trusts the order inside a bucket only if the bucket is one file. An empty one has none.
+   */
   private def checkFiles(folder: Path, buckets: Int): Unit = {
     val found = Using.resource(Files.list(folder)) { files =>
       files.iterator.asScala.count(_.toString.endsWith(".parquet"))

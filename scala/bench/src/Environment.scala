@@ -10,7 +10,7 @@ import scala.util.Properties
 
 import com.sun.management.OperatingSystemMXBean
 
-/** Where and with what a page of results was measured: name and value, in the order of the page. */
+/** The environment of a page of results: names and values, in the order of the page. */
 final case class Environment(facts: Seq[(String, String)])
 
 object Environment {
@@ -30,7 +30,7 @@ object Environment {
       "OS" -> s"$osName, ${Properties.osName} ${System.getProperty("os.arch")}"
     ))
 
-  /** The commit, and whether what was measured differs from it. */
+  /** The commit, and whether the measured tree differs from it. */
   private def commit: String = git("rev-parse", "--short", "HEAD").fold("not in git") { head =>
     val changed =
       git("status", "--porcelain", "--untracked-files=no", "--", ":!scala/bench/results")

@@ -11,10 +11,10 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.streaming.StreamingQuery
 
 /**
- * A running stream that is fed file by file, each file a micro-batch.
+ * A running stream that receives one file for each micro-batch.
  *
- * @param table whose ids are fed
- * @param answer columns of the result, added up as [[Checksum]] does
+ * @param table the table whose ids the files contain
+ * @param answer columns of the result, for [[Checksum]]
  */
 final class FedStream(
     spark: SparkSession,
@@ -49,7 +49,7 @@ final class FedStream(
       .start()
   }
 
-  /** Writes ids `from` to `to` as one file, and returns the seconds of the micro-batch that reads it. */
+  /** Writes ids `from` to `to` as one file, and returns the seconds of its micro-batch. */
   def feed(from: Long, to: Long): Double = {
     table.some(spark, from, to, 1).write.mode("overwrite").parquet(making.toString)
     fed += 1
@@ -61,16 +61,16 @@ final class FedStream(
     batch.durationMs.get("triggerExecution") / 1e3
   }
 
-  /** Of what a consumer of the changelog has. */
+  /** The checksum of a consumer of the changelog. */
   def checksum: Checksum = sum.get
 
-  /** Of the batch query over the same files. */
+  /** The checksum of the batch query over the same files. */
   def truth: Checksum = {
     spark.read.parquet(files.toString).createOrReplaceTempView(table.name)
     Checksum.read(spark.sql(Checksum.of(answer, s"($sql)")).head())
   }
 
-  /** Rows in state and stateful operators, by the last micro-batch. */
+  /** Rows in state and stateful operators after the last micro-batch. */
   def state: (StateSize, Int) = {
     val operators = query.lastProgress.stateOperators
     val size = StateSize(operators.map(_.numRowsTotal).sum, operators.map(_.memoryUsedBytes).sum)

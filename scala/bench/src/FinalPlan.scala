@@ -6,10 +6,10 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 
-/** What can be read off the plan of a query that has run. */
+/** Facts from the plan of a query that has run. */
 object FinalPlan extends AdaptiveSparkPlanHelper {
 
-  /** Exchanges that moved rows; one whose rows are used again elsewhere counts once. */
+  /** Exchanges that moved rows. A reused exchange counts once. */
   def shuffles(plan: SparkPlan): Int = {
     val seen = Collections.newSetFromMap(new IdentityHashMap[SparkPlan, java.lang.Boolean])
     val all = collectWithSubqueries(plan) { case exchange: ShuffleExchangeLike => exchange }

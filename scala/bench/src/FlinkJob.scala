@@ -7,12 +7,12 @@ import org.apache.spark.sql.types.{LongType, StringType}
 /**
  * A job of Flink SQL.
  *
- * @param ddl statements before it, outside the clock
- * @param sql an `INSERT` to time or explain, a query to ask for its last row
+ * @param ddl statements that run first, outside the clock
+ * @param sql an `INSERT` to time or explain, or a query whose last row counts
  */
 final case class FlinkJob(settings: Map[String, String], ddl: Seq[String], sql: String)
 
-/** Writes cases as jobs: the same files, the same cores, tuned as Flink's own pages say. */
+/** Writes cases as jobs: the same files, the same cores, tuned as Flink's pages advise. */
 final class FlinkJobs(question: StreamingCase, files: StreamedFiles, scratch: Path) {
 
   private val query = question.flink.sql.getOrElse(question.sql)
@@ -20,7 +20,7 @@ final class FlinkJobs(question: StreamingCase, files: StreamedFiles, scratch: Pa
   val timed: FlinkJob =
     job(question.answer.map(_ -> "BIGINT"), s"INSERT INTO answers $query")
 
-  /** State is written out about as often as firesteel commits its own: once in a micro-batch. */
+  /** State is written about as often as firesteel commits: once in a micro-batch. */
   val withCheckpoints: FlinkJob = timed.copy(settings =
     timed.settings ++ Map(
       "execution.checkpointing.interval" -> "1 s",
@@ -35,7 +35,7 @@ final class FlinkJobs(question: StreamingCase, files: StreamedFiles, scratch: Pa
       s"INSERT INTO answers SELECT ${question.reads.mkString(", ")} FROM ${question.table.name}")
   }
 
-  /** The answer in the end. Flink adds up its own changelog. */
+  /** The final answer. Flink sums its own changelog. */
   val answer: FlinkJob =
     job(Nil, Checksum.of(question.answer, s"($query) AS answers"))
 
@@ -65,8 +65,8 @@ final class FlinkJobs(question: StreamingCase, files: StreamedFiles, scratch: Pa
 object FlinkJobs {
 
   /**
-   * As Flink's page on tuning has them ("Performance Tuning", streaming aggregation): mini-batch,
-   * local and global aggregation. State on the heap, objects reused, nothing written out.
+   * From Flink's page "Performance Tuning" (streaming aggregation): mini-batch, local and global
+   * aggregation. State on the heap, objects reused, no checkpoints.
    */
   val settings: Map[String, String] = Map(
     "parallelism.default" -> "2",

@@ -1,9 +1,9 @@
 package io.firesteel.bench
 
-/** What the page says about how Flink was run. */
+/** The page's note about how Flink ran. */
 object FlinkNote {
 
-  /** Of what Flink explains, the operators and the kinds of changes that each emits. */
+  /** From Flink's plan: the operators and the kinds of changes that each emits. */
   def physical(explained: String): String =
     explained.split("(?m)^== ").find(_.startsWith("Optimized Physical Plan")) match {
       case Some(section) => section.linesIterator.drop(1).mkString("\n").trim

@@ -8,16 +8,16 @@ import java.util.concurrent.TimeUnit
 import org.json4s.{DefaultFormats, Extraction, Formats, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
-/** What is running there. */
+/** The versions that run there. */
 final case class FlinkFacts(flink: String, java: String, heapBytes: Long)
 
 /**
- * Apache Flink in a process of its own, warm from job to job, asked by lines of JSON: see
- * `build/bench_flink.py`.
+ * Apache Flink in a process of its own, which stays warm from job to job. Requests are lines of
+ * JSON, see `build/bench_flink.py`.
  *
- * @param python of the environment that has Flink
- * @param heap of its JVM
- * @param log where everything goes that it says besides
+ * @param python the interpreter of the environment that has Flink
+ * @param heap the heap of its JVM
+ * @param log the file for all other output
  */
 final class FlinkProcess(python: Path, heap: String, log: Path) extends AutoCloseable {
 
@@ -37,7 +37,7 @@ final class FlinkProcess(python: Path, heap: String, log: Path) extends AutoClos
   /** Seconds from SQL text to the end of the job. */
   def time(job: FlinkJob): Run = Run((ask("run", job) \ "seconds").extract[Double], Nil)
 
-  /** The checksum that a query of one row has in the end; nothing came when there was no row. */
+  /** The final checksum of a query of one row; zeros if there was no row. */
   def checksum(job: FlinkJob): Checksum = (ask("last", job) \ "row").extract[Seq[Long]] match {
     case Seq(rows, digest) => Checksum(rows, digest)
     case _ => Checksum.none

@@ -3,7 +3,7 @@ package io.firesteel.bench
 import org.json4s.{JArray, JBool, JDouble, JLong, JNull, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{pretty, render}
 
-/** The same results for programs: every run that was timed, and what came of it. */
+/** The same results for programs: every timed run and its result. */
 object JsonPage {
 
   def of(results: Results): String = pretty(render(JObject(

@@ -8,8 +8,8 @@ import org.apache.spark.sql.SparkSession
 /**
  * The cases of the lookup room.
  *
- * Targets are promises made before anything was measured; a case without one is there to show what
- * a lookup costs where it is the wrong choice.
+ * Targets were set before anything was measured. A case without a target shows the cost of a lookup
+ * that is the wrong choice.
  */
 final class LookupBenchmark(sizes: LookupSizes, servers: LookupServers) {
 
@@ -111,7 +111,7 @@ final class LookupBenchmark(sizes: LookupSizes, servers: LookupServers) {
     val (rows, keys) =
       if (isZipf) (sizes.zipfRows, sizes.zipfKeys) else (sizes.uniformRows, sizes.uniformKeys)
     val stream = generated(rows, tasks, if (isZipf) zipf(keys) else uniform(keys))
-    // Questions under way are a cache, too; few of them, or they would be as many as are cached.
+    // Pending requests act as a cache too. There must be fewer of them than cached entries.
     val asked = partial(keys / 10) :+ ("capacity" -> "20")
     def by(name: String, table: String, shuffle: Boolean) =
       lookup(name, stream, table, asked :+ ("shuffle" -> shuffle.toString), fourTasks)
@@ -136,7 +136,7 @@ final class LookupBenchmark(sizes: LookupSizes, servers: LookupServers) {
     )
   }
 
-  /** As many shards as executors; a hash shuffle would be coalesced into one task. */
+  /** As many shards as executors. Spark would coalesce a hash shuffle into one task. */
   private val fourTasks: Map[String, String] = Map(
     "spark.sql.shuffle.partitions" -> tasks.toString,
     "spark.sql.adaptive.coalescePartitions.enabled" -> "false")
@@ -229,7 +229,7 @@ final class LookupBenchmark(sizes: LookupSizes, servers: LookupServers) {
       LookupCase(
         name = "tiny",
         title = "in memory, 1,000 rows in all",
-        note = "What planning and starting tasks costs.",
+        note = "The cost of planning and starting tasks.",
         rows = 1000,
         place = Place.Local,
         contestants = Seq(
@@ -246,7 +246,7 @@ final class LookupBenchmark(sizes: LookupSizes, servers: LookupServers) {
 
 object LookupBenchmark {
 
-  /** `build/bench_lookup.py` is told these. */
+  /** The arguments of `build/bench_lookup.py`. */
   def pythonRows(rows: Long): Long = rows / 2
   val pythonKeys: Long = 10000
 }

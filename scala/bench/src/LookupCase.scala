@@ -2,30 +2,30 @@ package io.firesteel.bench
 
 import org.apache.spark.sql.SparkSession
 
-/** Where a case of the lookup room runs. */
+/** The place in which a case of the lookup room runs. */
 sealed trait Place
 
 object Place {
 
-  /** Two cores in the benchmark's own JVM. */
+  /** Two cores in the benchmark's JVM. */
   case object Local extends Place
 
   /** Four executors of one core, each a process with a cache of its own. */
   case object Cluster extends Place
 
-  /** A script in Python, which has written down its runs. */
+  /** A script in Python, which has recorded its runs. */
   case object Python extends Place
 }
 
 /**
- * One question to the clock: the same rows, come by in several ways.
+ * One timed task: the same rows, computed in several ways.
  *
- * @param note what a reader needs to know to read the figures
- * @param rows of the stream that is enriched
+ * @param note facts that a reader of the figures needs
+ * @param rows rows of the stream that is enriched
  * @param prepare makes the views that the queries read
- * @param contestants those that run in turn
- * @param once those that run once, because counts are asked of them and not times
- * @param versus two contestants; the picture shows how many times longer the first one takes
+ * @param contestants run in turn
+ * @param once run once, because they are counted and not timed
+ * @param versus two contestants; the picture shows the first one's time as a multiple
  */
 final case class LookupCase(
     name: String,
@@ -41,7 +41,7 @@ final case class LookupCase(
     prepare: SparkSession => Unit = _ => (),
     warmUps: Int = 1)
 
-/** What came of a case; all answers were equal, or there is none. */
+/** The result of a case. It exists only if all answers were equal. */
 final case class LookupResult(question: LookupCase, rounds: Rounds) {
 
   def judged: Seq[(Target, Sample)] =

@@ -5,7 +5,7 @@ import io.firesteel.bench.JsonPage.sample
 import org.json4s.{JArray, JBool, JDouble, JLong, JNull, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{pretty, render}
 
-/** The same for programs: every run that was timed, and what came of it. */
+/** The same for programs: every timed run and its result. */
 object LookupJson {
 
   def of(results: Seq[LookupResult], machine: Environment): String = pretty(render(JObject(

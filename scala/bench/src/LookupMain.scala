@@ -40,7 +40,7 @@ object LookupMain {
       cases: Seq[LookupCase],
       servers: LookupServers,
       progress: Progress): Unit = {
-    // Each place in turn, because there is one Spark to a process.
+    // One place after the other, because a process has one Spark.
     val inPlaces = Seq(Place.Local -> "local[2]", Place.Cluster -> "local-cluster[4,1,1024]")
       .flatMap { case (place, master) =>
         val here = cases.filter(_.place == place)
@@ -73,9 +73,9 @@ object LookupMain {
     val settings = Map(
       "spark.sql.catalog.bench" -> classOf[BenchCatalog].getName,
       "spark.sql.catalog.bench.port" -> servers.slow.port.toString,
-      // Hadoop's count of bytes read leaves out vectored reads.
+      // Hadoop's count of bytes read omits vectored reads.
       "spark.hadoop.parquet.hadoop.vectored.io.enabled" -> "false",
-      // All four executors, or the first queries would run on fewer.
+      // Wait for all four executors, or the first queries would run on fewer.
       "spark.scheduler.minRegisteredResourcesRatio" -> "1.0",
       "spark.scheduler.maxRegisteredResourcesWaitingTime" -> "60s"
     )

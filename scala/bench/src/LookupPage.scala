@@ -72,7 +72,7 @@ object LookupPage {
       rows)
   }
 
-  /** What a task of a connector for files loads, for the task that loads most. */
+  /** The load of the task that loads most, of a connector for files. */
   private def loads(result: LookupResult): Option[String] = {
     val loading = result.byContestant.filter(_._2.exists(_.most(LookupMeasure.rowsLoaded) > 0))
     Option.when(loading.nonEmpty) {

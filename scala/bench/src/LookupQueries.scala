@@ -1,12 +1,12 @@
 package io.firesteel.bench
 
-/** How the cases of the lookup room put their questions. */
+/** The queries of the cases of the lookup room. */
 object LookupQueries {
 
   private val on = Map("spark.firesteel.enabled" -> "true")
   private val off = Map("spark.firesteel.enabled" -> "false")
 
-  /** A join as Spark does it. */
+  /** A join of stock Spark. */
   def stock(
       name: String,
       orders: String,
@@ -15,7 +15,7 @@ object LookupQueries {
       hint: String = ""): Contestant =
     Contestant(name, join(hint, orders, dimension), settings ++ off)
 
-  /** A lookup join with options as in the hint. */
+  /** A lookup join with the hint's options. */
   def lookup(
       name: String,
       orders: String,
@@ -32,14 +32,14 @@ object LookupQueries {
   def partial(maxRows: Long): Seq[(String, String)] =
     Seq("lookup.cache" -> "PARTIAL", "lookup.partial-cache.max-rows" -> maxRows.toString)
 
-  /** Orders whose customers are `customer`, an expression over `id`, made while they are read. */
+  /** Orders, made while they are read, with customers by an expression over `id`. */
   def generated(rows: Long, tasks: Int, customer: String): String =
     s"(SELECT id AS seq, $customer AS customer FROM range(0, $rows, 1, $tasks))"
 
-  /** All of `keys` equally often. */
+  /** Each of `keys` equally often. */
   def uniform(keys: Long): String = s"pmod(xxhash64(id, 1), $keys)"
 
-  /** Customer n + 1 as often as one n-th of the first, about: the inverse of the distribution. */
+  /** Customer n is about n times as rare as customer 1: the inverse of the distribution. */
   def zipf(keys: Long): String =
     s"CAST(pow($keys, pmod(xxhash64(id, 1), 1000000) / 1000000D) AS BIGINT) - 1"
 

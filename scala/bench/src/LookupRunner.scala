@@ -4,8 +4,8 @@ import io.firesteel.core.plans.{AnswerDigest, PlanMetrics}
 import org.apache.spark.sql.SparkSession
 
 /**
- * Answers one case of the lookup room: checks that everyone gives the same rows, warms up, then
- * times everyone in turn.
+ * Runs one case of the lookup room: checks that all contestants give the same rows, warms up, then
+ * times them in turn.
  *
  * @param pairs rounds that count
  */
@@ -42,7 +42,7 @@ final class LookupRunner(
       }
     }
 
-  /** A benchmark of wrong answers is worth nothing: it ends here. */
+  /** A benchmark of wrong answers has no value, so the run ends. */
   private def agree(question: LookupCase, answers: Seq[(String, AnswerDigest)]): Unit = {
     val (name, first) = answers.head
     if (first.rows == 0) throw new WrongAnswer(s"${question.name}: the answer is empty")

@@ -4,7 +4,7 @@ import java.nio.file.Path
 
 import scala.collection.mutable
 
-/** The stores outside Spark that the cases ask; each runs from when it is first wanted. */
+/** The stores outside Spark that the cases ask. Each starts at its first use. */
 final class LookupServers(data: Path, sizes: LookupSizes, progress: Progress)
   extends AutoCloseable {
 
@@ -24,18 +24,18 @@ final class LookupServers(data: Path, sizes: LookupSizes, progress: Progress)
 }
 
 /**
- * How large the cases are.
+ * The sizes of the cases.
  *
- * @param rows of the streams that are fast to enrich; 5 million on the committed page
+ * @param rows rows of the streams that are fast to enrich; 5 million on the committed page
  */
 final case class LookupSizes(rows: Long) {
 
-  /** 20 million in the database, of which the stream asks for 200,000. */
+  /** 20 million in the database; the stream asks for 200,000 of them. */
   val customers: Long = rows * 4
   val stride: Long = 100
   val keys: Long = customers / stride
 
-  /** Requests of two milliseconds: a hundred times fewer rows. */
+  /** A hundred times fewer rows, because a request takes two milliseconds. */
   val zipfKeys: Long = atLeast(rows / 800, 100)
   val zipfRows: Long = zipfKeys * 10
   val uniformKeys: Long = atLeast(rows / 2000, 100)

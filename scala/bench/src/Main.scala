@@ -8,7 +8,7 @@ import org.apache.spark.sql.SparkSession
 /** Times a room's cases with and without firesteel and writes the page. Called by `build/bench`. */
 object Main {
 
-  /** Of each room that is timed against stock Spark: that of `rank` is the object `RankBenchmark`. */
+  /** The rooms that are timed against stock Spark. The object of `rank` is `RankBenchmark`. */
   private val rooms: Seq[Room] = Rooms.names
     .map(room => s"io.firesteel.bench.${room.capitalize}Benchmark$$")
     .filter(name => getClass.getResource(s"/${name.replace('.', '/')}.class") != null)
@@ -18,9 +18,9 @@ object Main {
   def main(arguments: Array[String]): Unit =
     if (arguments.containsSlice(Seq("--room", TpcdsMain.suite))) TpcdsMain.run(arguments.toSeq)
     else Arguments.parse(arguments.toSeq) match {
-      // Its queries are not the same text on both sides, and need servers and a cluster.
+      // Its queries differ in text on both sides, and need servers and a cluster.
       case Right(read) if read.room == LookupMain.room => LookupMain.run(read)
-      // Flink is asked the same questions.
+      // Flink runs the same queries.
       case Right(read) if read.room == StreamingMain.suite => StreamingMain.run(read)
       case parsed => againstStock(parsed)
     }

@@ -5,9 +5,9 @@ import java.nio.file.{Files, Path}
 import org.apache.spark.sql.SparkSession
 
 /**
- * What micro-batches took at two sizes of state, and what was right.
+ * The times of micro-batches at two sizes of state, and the check of the answer.
  *
- * @param rowsPerBatch of the micro-batches that were timed
+ * @param rowsPerBatch rows of each timed micro-batch
  */
 final case class ManyKeysOutcome(
     heapMiB: Long,
@@ -19,15 +19,15 @@ final case class ManyKeysOutcome(
     stateRows: Long,
     loadSeconds: Double) {
 
-  /** How many times longer a micro-batch takes with the many keys. */
+  /** The time of a micro-batch with many keys, as a multiple of that with few. */
   def slowdown: Sample = Sample.ofRatios(Sample(atMany), Sample(atFew))
 }
 
 /**
- * A count per key and how many keys have each count, over ten times as many keys as it was quick with,
+ * A count per key and the number of keys with each count, over few and over ten times as many keys,
  * on RocksDB in a small heap.
  *
- * @param rows of the suite's tables: at 5 million, 1 million keys become 10 million
+ * @param rows rows of the suite's tables: at 5 million, 1 million keys become 10 million
  */
 final class ManyKeys(spark: SparkSession, scratch: Path, progress: Progress, rows: Long) {
 
@@ -37,7 +37,7 @@ final class ManyKeys(spark: SparkSession, scratch: Path, progress: Progress, row
   private val perBatch = math.max(rows / 50, 1)
   private val warmUps = 6
 
-  /** Ids are keys at first; later ones pick one of the keys that have been loaded by then. */
+  /** The first ids are keys. Later ids pick one of the keys that are loaded by then. */
   private val key: String = s"CASE WHEN id < $manyKeys THEN id " +
     s"WHEN id < ${2 * manyKeys} THEN pmod(xxhash64(id, 1), $fewKeys) " +
     s"ELSE pmod(xxhash64(id, 1), $manyKeys) END"

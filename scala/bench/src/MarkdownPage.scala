@@ -167,7 +167,7 @@ object MarkdownPage {
   private[bench] def spread(sample: Sample): String =
     f"${sample.median}%.2f (${sample.min}%.2f–${sample.max}%.2f)"
 
-  /** Two digits tell nothing of a query that takes milliseconds. */
+  /** More digits for a query that takes milliseconds. */
   private[bench] def seconds(sample: Sample): String =
     if (sample.median >= 1) spread(sample)
     else f"${sample.median}%.3f (${sample.min}%.3f–${sample.max}%.3f)"

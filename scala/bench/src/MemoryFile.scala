@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import org.json4s.{DefaultFormats, Formats}
 import org.json4s.jackson.Serialization.{read, write}
 
-/** Hands the outcome of the memory case from the small JVM to the one that writes the page. */
+/** Passes the outcome of the memory case from the small JVM to the JVM that writes the page. */
 object MemoryFile {
 
   implicit private val formats: Formats = DefaultFormats
@@ -16,7 +16,7 @@ object MemoryFile {
     ()
   }
 
-  /** A missing file means that the small JVM did not get as far as writing it. */
+  /** A missing file means that the small JVM ended before it wrote one. */
   def load(file: Path): Memory =
     if (Files.exists(file)) Memory.Completed(read[List[MemoryOutcome]](Files.readString(file)))
     else Memory.DidNotComplete

@@ -9,7 +9,7 @@ import io.firesteel.lookup.SyncLookupFunction
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.StructType
 
-/** Every customer there could be, without a store that could be slow. */
+/** Computes every customer, so no store can be slow. */
 private final class MemoryLookup(columns: StructType) extends SyncLookupFunction {
 
   override def lookup(keys: JavaList[InternalRow]): JavaIterator[InternalRow] =

@@ -5,7 +5,7 @@ import io.firesteel.core.plans.PlanMetrics
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.firesteel.executionOf
 
-/** Answers the questions of a memory case, in whatever heap this JVM was given. */
+/** Runs the queries of a memory case, in the heap of this JVM. */
 final class MemoryRunner(spark: SparkSession, data: DataFolder, progress: Progress) {
 
   def run(memory: MemoryCase): Seq[MemoryOutcome] = {

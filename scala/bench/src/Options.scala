@@ -2,7 +2,7 @@ package io.firesteel.bench
 
 import scala.annotation.tailrec
 
-/** A command line that has been read: options and their values in order, `true` for a flag. */
+/** A parsed command line: options and their values in order, `true` for a flag. */
 final case class Options(pairs: Seq[(String, String)], flags: Set[String]) {
 
   def one(name: String): Option[String] = all(name).lastOption
@@ -17,7 +17,7 @@ final case class Options(pairs: Seq[(String, String)], flags: Set[String]) {
       text.toLongOption.filter(_ > 0).toRight(s"$name must be a positive number, not $text")
   }
 
-  /** What a reader types to get the same; some options are nobody's business. */
+  /** The command that repeats this run, without options about local files. */
   def command(program: String, unseen: Set[String]): String = {
     val options = pairs.filterNot { case (name, _) => unseen(name) }.map {
       case (flag, _) if flags(flag) => flag
@@ -29,7 +29,7 @@ final case class Options(pairs: Seq[(String, String)], flags: Set[String]) {
 
 object Options {
 
-  /** The options, or what is wrong with them. */
+  /** The options, or the error in them. */
   def parse(
       arguments: Seq[String],
       values: Set[String],

@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper
 import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 
-/** What a stream did once, outside the clock. */
+/** One run of a stream, outside the clock. */
 final case class StreamedOnce(
     answer: Checksum,
     batches: Int,
@@ -17,10 +17,10 @@ final case class StreamedOnce(
     operators: Seq[String])
 
 /**
- * Runs cases as streams over their table's files, some files to a micro-batch.
+ * Runs cases as streams over their table's files, with some files in each micro-batch.
  *
- * Each run has a checkpoint of its own, which is deleted after it, and so is the state that Spark
- * would keep loaded for a minute.
+ * Each run has its own checkpoint. After the run the checkpoint is deleted, and the state is
+ * unloaded, which Spark would keep for a minute.
  */
 final class OurStream(spark: SparkSession, tasks: TaskLog, scratch: Path) {
 
@@ -30,11 +30,13 @@ final class OurStream(spark: SparkSession, tasks: TaskLog, scratch: Path) {
       .stream(spark, StreamingBenchmark.filesPerBatch)
       .createOrReplaceTempView(question.table.name)
 
-  /** Wall time from SQL text to the commit of the last micro-batch, in a sink that drops the rows. */
+  /**
+   * Wall time from SQL text to the commit of the last micro-batch, in a sink that drops the rows.
+   */
   def time(question: StreamingCase): Run =
     timed(s"SELECT *, row_kind() AS op FROM (${question.sql})", question.mode)
 
-  /** The same of reading the columns alone. */
+  /** The same for reading the columns only. */
   def timeScan(question: StreamingCase): Run =
     timed(s"SELECT ${question.reads.mkString(", ")} FROM ${question.table.name}", "append")
 
@@ -53,7 +55,7 @@ final class OurStream(spark: SparkSession, tasks: TaskLog, scratch: Path) {
     }
   }
 
-  /** Runs a case for its whole changelog, which a consumer adds up row by row. */
+  /** Runs a case for its whole changelog, which a consumer sums row by row. */
   def answer(question: StreamingCase): StreamedOnce = inScratch { checkpoint =>
     val sum = new AtomicReference(Checksum.none)
     val query = spark

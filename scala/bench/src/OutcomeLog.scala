@@ -7,12 +7,12 @@ import scala.jdk.CollectionConverters._
 import org.json4s.{CustomSerializer, DefaultFormats, Formats, JString}
 import org.json4s.jackson.Serialization
 
-/** One line of the log: an answer or times. */
+/** One line of the log: an answer, or times. */
 private final case class Entry(answer: Option[QueryAnswer], times: Option[QueryTimes])
 
 /**
- * What has been found out so far, a line for each answer and for each query timed, so that a run
- * which is stopped loses one query and no more.
+ * The results so far, a line for each answer and for each timed query. So a stopped run loses one
+ * query at most.
  */
 final class OutcomeLog private (file: Path) {
 
@@ -42,14 +42,14 @@ object OutcomeLog {
   private val formats: Formats = DefaultFormats + VerdictAsName
 
   /**
-   * @param file named after everything that decides the figures, so that a run goes on only with
-   *   figures of its own
-   * @param resume whether to go on with what is there
+   * @param file its name contains everything that decides the figures, so a run continues only its
+   *   own figures
+   * @param resume whether to continue the file
    */
   def open(file: Path, resume: Boolean): OutcomeLog = {
     Files.createDirectories(file.toAbsolutePath.getParent)
     val before = if (resume && Files.exists(file)) Files.readString(file) else ""
-    // A run that was killed while it wrote has left half a line, without an end.
+    // A run that was killed while it wrote leaves half a line, without an end.
     Files.writeString(file, before.linesWithSeparators.filter(_.endsWith("\n")).mkString)
     new OutcomeLog(file)
   }

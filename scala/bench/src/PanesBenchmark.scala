@@ -2,7 +2,7 @@ package io.firesteel.bench
 
 import io.firesteel.bench.Target.{atMostTimes, neverSlower, timesFaster}
 
-/** The cases of the panes room: sliding windows of growing size, and where a pane saves nothing. */
+/** The cases of the panes room: sliding windows of growing size, and cases without gain. */
 object PanesBenchmark extends Room {
 
   override def name: String = "panes"
@@ -27,7 +27,7 @@ object PanesBenchmark extends Room {
     targets = Seq(timesFaster(10))
   )
 
-  /** Windows end every minute and span ever more of them; each row is in as many as they span. */
+  /** Windows end every minute and span more and more minutes; a row is in as many windows. */
   private def growing(rows: Long): Seq[Case] = {
     def of(minutes: Int, tableRows: Long, references: Seq[Reference], targets: Target*): Case =
       Case(

@@ -6,7 +6,7 @@ import java.nio.file.Path
 /**
  * A PostgreSQL on this machine with a table of customers, as `build/bench_postgres.py` starts it.
  *
- * @param rows of the table `customers_<rows>`, which is made once and kept below `data`
+ * @param rows the size of the table `customers_<rows>`, which is made once and kept below `data`
  */
 final class PostgresServer(data: Path, rows: Seq[Long], progress: Progress) extends AutoCloseable {
 
@@ -29,7 +29,7 @@ final class PostgresServer(data: Path, rows: Seq[Long], progress: Progress) exte
     "password" -> address(4),
     "dbtable" -> table)
 
-  /** It ends with its input. */
+  /** The process ends when its input ends. */
   override def close(): Unit = {
     process.getOutputStream.close()
     val _ = process.waitFor()

@@ -3,17 +3,17 @@ package io.firesteel.bench
 import java.io.PrintStream
 import java.util.{Timer, TimerTask}
 
-/** Says on stderr what is going on, and every five seconds that it still is. */
+/** Prints the current step on stderr, and again every five seconds. */
 final class Progress(out: PrintStream) {
 
   private val started = System.nanoTime()
 
   def line(text: String): Unit = out.println(f"[${seconds(started)}%6.1f s] $text")
 
-  /** Runs `body` as a named step, and says afterwards how long it took. */
+  /** Runs `body` as a named step, and prints its time afterwards. */
   def step[A](name: String)(body: => A): A = stepWithOutcome(name)(body)(_ => "")
 
-  /** The same, and says what came of it. */
+  /** The same, and prints the result. */
   def stepWithOutcome[A](name: String)(body: => A)(outcome: A => String): A = {
     val from = System.nanoTime()
     val timer = new Timer("progress", true)

@@ -2,7 +2,7 @@ package io.firesteel.bench
 
 import io.firesteel.bench.Target.{atMostTimes, neverSlower, slowestTaskAtMost, timesFaster}
 
-/** The cases of the rank room: where it must shine, and where it must not get in the way. */
+/** The cases of the rank room: cases with a large gain, and cases that must not get slower. */
 object RankBenchmark extends Room {
 
   override def name: String = "rank"
@@ -37,7 +37,7 @@ object RankBenchmark extends Room {
     sql = topN("events", "row_number()", "k", "v DESC", 1, "k", "v", "seq"),
     compared = Seq("k", "v", "seq", "rn"),
     targets = Seq(timesFaster(4), atMostTimes(1.1, "max_by")),
-    // Numbers only: with a string Spark would aggregate by sorting, which is easy to beat.
+    // Numbers only: with a string, Spark would aggregate by sorting, which is slow.
     references = Seq(Reference(
       "max_by",
       "SELECT k, max(v) AS v, max_by(seq, v) AS seq FROM events GROUP BY k",
@@ -112,7 +112,7 @@ object RankBenchmark extends Room {
     )
   )
 
-  /** Between few keys, where heaps shine, and a key for every row, where they step aside. */
+  /** Between few keys, where heaps gain most, and a key for every row, where they step aside. */
   private def manyKeys(rows: Long): Seq[Case] = {
     def top(keys: Long, n: Int): Case = Case(
       name = s"keys-$keys-first-$n",

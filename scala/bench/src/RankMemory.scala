@@ -1,13 +1,13 @@
 package io.firesteel.bench
 
 /**
- * Many keys of two rows each, in an order that keeps equal keys far apart.
+ * Many keys of two rows each, in an order with equal keys far apart.
  *
- * Key `k` has the rows `v = 2k` and `v = 2k + 1`; by `v DESC` the latter comes first.
+ * Key `k` has the rows `v = 2k` and `v = 2k + 1`. With `v DESC` the latter is first.
  */
 object RankMemory {
 
-  /** A prime: its multiples visit every one of n keys once in n rows, if it does not divide n. */
+  /** A prime that does not divide n, so n multiples of it visit each of n keys once. */
   private val stride = 1000003L
 
   val twentyMillionKeys: MemoryCase = of(20000000L).copy(title = "20 million keys")
@@ -22,7 +22,7 @@ object RankMemory {
     Table("pairs", 2 * keys, Seq("k" -> k, "v" -> s"2 * $k + id DIV $keys"))
   }
 
-  /** The first row of each key: 2k + 1 summed up, which is also the sum of rank times value. */
+  /** The first row of each key: the sum of 2k + 1, which is also the sum of rank times value. */
   private def one(keys: Long): Known =
     Known("n = 1", top(1), Seq(keys, keys * (keys - 1) / 2, keys * keys, keys * keys))
 

@@ -3,9 +3,9 @@ package io.firesteel.bench
 /**
  * The tables of the rank cases.
  *
- * All values are hashes of the row number, so the data is the same on every machine. `v` is a
- * 64-bit hash and so unique in any table of this size: ROW_NUMBER over it has one right answer.
- * `score` repeats, about a hundred rows to a value, so that RANK and DENSE_RANK have ties to keep.
+ * All values are hashes of the row number, so the data is equal on every machine. `v` is a 64-bit
+ * hash, and unique in any table of this size: ROW_NUMBER over it has one right answer. `score` has
+ * about a hundred rows for each value, so RANK and DENSE_RANK have ties to keep.
  */
 object RankTables {
 
@@ -38,7 +38,7 @@ object RankTables {
       "v" -> "hex(xxhash64(id, 4))",
       "seq" -> "id"))
 
-  /** Forty columns, half of them strings: what is kept and copied is heavy. */
+  /** Forty columns, half of them strings: rows are expensive to keep and copy. */
   def wide(rows: Long): Table = {
     val numbers = (1 to 18).map { i =>
       val hash = s"pmod(xxhash64(id, ${100 + i}), 1000000)"
@@ -50,11 +50,11 @@ object RankTables {
     Table("wide", rows, Seq(k, v) ++ numbers ++ strings)
   }
 
-  /** One file in order of arrival: by `seq DESC` every row beats all rows before it. */
+  /** One file in order of arrival: with `seq DESC` every row beats all rows before it. */
   def arrivals(rows: Long): Table =
     Table("arrivals", rows, Seq("seq" -> "id", k, payload), files = 1)
 
-  /** What a careful warehouse holds: clustered by key and sorted within. */
+  /** Clustered by key and sorted within, as in a careful warehouse. */
   def bucketed(rows: Long): Table =
     Table(
       "bucketed",
@@ -62,7 +62,7 @@ object RankTables {
       Seq(k, v, payload),
       buckets = Some(Buckets(8, by = "k", sortedBy = "v")))
 
-  /** So little that only planning and starting tasks is left to measure. */
+  /** So few rows that planning and starting tasks dominate. */
   val tiny: Table =
     Table("tiny", 1000, Seq("k" -> "pmod(xxhash64(id, 1), 50)", v, payload), files = 1)
 }

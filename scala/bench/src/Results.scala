@@ -5,7 +5,7 @@ sealed trait Memory
 
 object Memory {
 
-  /** Not run, because only some cases were asked for. */
+  /** Not run, because the command line names only some cases. */
   case object NotRun extends Memory
 
   /** The JVM ended before it had an answer. */
@@ -14,7 +14,7 @@ object Memory {
   final case class Completed(outcomes: Seq[MemoryOutcome]) extends Memory
 }
 
-/** Everything that one call of the runner found out about a room. */
+/** The results of one call of the runner for a room. */
 final case class Results(
     room: Room,
     environment: Environment,
@@ -22,6 +22,6 @@ final case class Results(
     memory: Memory,
     noise: Boolean) {
 
-  /** Name of the files: the room's, or another beside it for a look at the noise. */
+  /** The name of the files: the room's, or another one for a run that measures the noise. */
   def fileName: String = if (noise) s"${room.name}-noise" else room.name
 }

@@ -1,9 +1,9 @@
 package io.firesteel.bench
 
 /**
- * One task of a run: in which stage, how long, and how many rows it read from an exchange.
+ * One task of a run: its stage, its time, and the rows that it read from an exchange.
  *
- * @param counts what it added to accumulators with a name, operators' metrics among them
+ * @param counts its additions to named accumulators, such as operators' metrics
  */
 final case class TaskTime(
     stage: Int,
@@ -17,8 +17,8 @@ final case class TaskTime(
 final case class Run(seconds: Double, tasks: Seq[TaskTime]) {
 
   /**
-   * The worst ratio of slowest to mean task in any stage with a tenth or more of the task time. A
-   * stage of a few milliseconds says nothing about skew.
+   * The worst ratio of the slowest to the mean task, in stages with at least a tenth of the task
+   * time. A stage of a few milliseconds says nothing about skew.
    */
   def slowestTask: Double = {
     val all = tasks.map(_.seconds).sum
@@ -28,15 +28,15 @@ final case class Run(seconds: Double, tasks: Seq[TaskTime]) {
     ratios.maxOption.getOrElse(1.0)
   }
 
-  /** What all tasks together added to an accumulator. */
+  /** The sum over all tasks of an accumulator. */
   def total(count: String): Long = tasks.flatMap(_.counts.get(count)).sum
 
-  /** The most that one task added to an accumulator. */
+  /** The largest addition of one task to an accumulator. */
   def most(count: String): Long = tasks.flatMap(_.counts.get(count)).maxOption.getOrElse(0L)
 
   def peakMemoryBytes: Long = tasks.map(_.peakMemoryBytes).maxOption.getOrElse(0L)
 
-  /** What all tasks wrote for exchanges, compressed as it is on disk. */
+  /** Bytes that all tasks wrote for exchanges, compressed as on disk. */
   def shuffledBytes: Long = tasks.map(_.shuffledBytesWritten).sum
 
   /** The most rows that one task read from an exchange, and the mean; 0 without an exchange. */
@@ -46,7 +46,7 @@ final case class Run(seconds: Double, tasks: Seq[TaskTime]) {
   }
 }
 
-/** Everything that was timed for one case: per contestant one run a round, in order of rounds. */
+/** All timed runs of one case: for each contestant one run a round, in order of rounds. */
 final case class Rounds(runs: Map[String, Seq[Run]]) {
 
   def seconds(contestant: String): Sample = Sample(runs(contestant).map(_.seconds))
@@ -61,7 +61,7 @@ final case class Rounds(runs: Map[String, Seq[Run]]) {
 
 object Rounds {
 
-  /** A B C, then C B A: what a place in the order does to the clock falls on everyone in turn. */
+  /** A B C, then C B A, so each place in the order affects every contestant equally. */
   def order[A](contestants: Seq[A], round: Int): Seq[A] =
     if (round % 2 == 0) contestants else contestants.reverse
 }

@@ -4,12 +4,12 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.Row
 
-/** What is left of two bags of rows once every row has found its equal on the other side. */
+/** The rows of two bags that have no equal row on the other side. */
 final case class BagDifference(onlyLeft: Seq[Row], onlyRight: Seq[Row]) {
 
   def isEmpty: Boolean = onlyLeft.isEmpty && onlyRight.isEmpty
 
-  /** A few rows of each, for a message. */
+  /** A few rows of each side, for a message. */
   def describe(left: String, right: String): String =
     Seq(left -> onlyLeft, right -> onlyRight)
       .collect { case (name, rows) if rows.nonEmpty => s"$name alone, ${rows.size}: ${few(rows)}" }
@@ -21,8 +21,8 @@ final case class BagDifference(onlyLeft: Seq[Row], onlyRight: Seq[Row]) {
 /**
  * Compares bags of rows that fit into memory.
  *
- * Floats are equal within 1e-12 of the larger, since a sum of them depends on the order of its
- * rows; everything else, decimals among it, is equal or not.
+ * Floats are equal within 1e-12 of the larger, because a sum depends on the order of its rows. All
+ * other values, decimals too, must be exactly equal.
  */
 object RowBags {
 
@@ -41,7 +41,7 @@ object RowBags {
     BagDifference(onlyLeft, waiting.values.flatten.toSeq)
   }
 
-  /** Whether two rows are equal, floats nearly. */
+  /** Whether two rows are equal, floats within the tolerance. */
   def same(one: Row, other: Row): Boolean =
     one.size == other.size && (0 until one.size).forall { i =>
       (one.get(i), other.get(i)) match {
@@ -55,7 +55,7 @@ object RowBags {
     a == b || (a.isNaN && b.isNaN) ||
       (!(a - b).isInfinite && math.abs(a - b) <= tolerance * math.max(math.abs(a), math.abs(b)))
 
-  /** Rows that differ in this part are different; floats may hide a difference. */
+  /** Rows that differ in this part are different. The floats are compared afterwards. */
   private def exactPart(row: Row): Seq[Any] = row.toSeq.map {
     case _: Double | _: Float => "a float"
     case exact => exact

@@ -1,6 +1,6 @@
 package io.firesteel.bench
 
-/** Several measurements of one thing: the median counts, the extremes say how far to trust it. */
+/** Several measurements of one value. The median counts, the extremes show its uncertainty. */
 final case class Sample(values: Seq[Double]) {
   require(values.nonEmpty, "a sample needs at least one value")
 
@@ -16,8 +16,9 @@ final case class Sample(values: Seq[Double]) {
   def max: Double = sorted.last
 
   /**
-   * Between which values the median of endlessly many measurements lies, at least 19 times out of
-   * 20; all that was seen when there are fewer than 6. By order alone: half of them are below it.
+   * The interval that contains the median of infinitely many measurements at least 19 times out of
+   * 20; with fewer than 6 measurements, their whole range. It uses order only: half of them are
+   * below it.
    */
   def medianInterval: (Double, Double) = {
     val n = sorted.size
@@ -31,7 +32,7 @@ final case class Sample(values: Seq[Double]) {
 
 object Sample {
 
-  /** The ratios of values measured side by side, pair by pair: a slow moment slows both. */
+  /** The ratios of values measured in pairs: a slow moment slows both. */
   def ofRatios(over: Sample, under: Sample): Sample = {
     require(over.values.size == under.values.size, "ratios need pairs")
     Sample(over.values.zip(under.values).map { case (a, b) => a / b })

@@ -2,14 +2,17 @@ package io.firesteel.bench
 
 import io.firesteel.bench.Target.{neverSlower, timesFaster}
 
-/** The cases of the shuffle room: keys worth spreading by, and keys that are not. */
+/** The cases of the shuffle room: keys that spread rows well, and keys that do not. */
 object ShuffleBenchmark extends Room {
 
   override def name: String = "shuffle"
 
   override def memory: Option[MemoryCase] = None
 
-  /** `a`: a twentieth of the rows; `few`: ten; `hot`: half of the rows have one value; `b`: ten; `k`: see its case. */
+  /**
+   * Values: `a` has a twentieth of the rows, `few` ten, `b` ten. In `hot` half of the rows have one
+   * value. For `k` see its case.
+   */
   private def pairs(name: String, rows: Long): Table = Table(
     name,
     rows,

@@ -1,12 +1,13 @@
 package io.firesteel.bench
 
 /**
- * How uneven a shuffle may be until it costs what it saves: what `minKeysPerPartition`, `maxKeyShare` and
- * `KeyGate.groupsWorthSparing` have to keep out, with the gate off.
+ * With the gate off: how uneven a shuffle may be before it costs what it saves. These are the cases
+ * that `minKeysPerPartition`, `maxKeyShare` and `KeyGate.groupsWorthSparing` must decline.
  *
- * Stock spreads groups of one row by (key, b), evenly. What a second aggregate has of these is little: a
- * tenth as many groups where one key is large, two for each key where keys are few. A window has all of
- * them, as unevenly as we. There are as many partitions as cores, so that no other task can make up for a large one.
+ * Stock spreads groups of one row by (key, b), evenly. A second aggregate has few of them: a tenth
+ * as many groups if one key is large, two for each key if keys are few. A window has all of them,
+ * as unevenly as firesteel. Partitions are as many as cores, so no other task can compensate for a
+ * large one.
  */
 object ShuffleGateCases {
 

@@ -2,7 +2,7 @@ package io.firesteel.bench
 
 import io.firesteel.bench.Target.{fewerBytes, neverSlower, slowestTaskAtMost, timesFaster, timesFasterThan}
 
-/** The cases of the skew room: many `DISTINCT`s, hot keys, q28; and where stock is fine. */
+/** The cases of the skew room: many `DISTINCT`s, hot keys, q28, and cases where stock is fine. */
 object SkewBenchmark extends Room {
 
   override def name: String = "skew"
@@ -14,8 +14,8 @@ object SkewBenchmark extends Room {
   override def memory: Option[MemoryCase] = Some(SkewMemory.hotGroup)
 
   /**
-   * Spark's own rewrite: rows that are equal in all columns are merged before it copies them. Not where
-   * another aggregate stands beside.
+   * Spark's own rewrite: it merges rows that are equal in all columns before it copies them. It
+   * does not apply if there is another aggregate.
    */
   private val preAggregated = Map("spark.sql.optimizer.optimizeExpandRatio" -> "2")
 
@@ -116,7 +116,7 @@ object SkewBenchmark extends Room {
       )
     )
 
-  /** With the query's own parameters, of Spark's copy of TPC-DS. */
+  /** With the parameters of Spark's copy of TPC-DS. */
   private def q28(rows: Long): Case = {
     val buckets = Seq(
       (0, 5, 8, 459, 57),
@@ -150,7 +150,7 @@ object SkewBenchmark extends Room {
       references = Seq(
         Reference(byDefault, sql, sameAnswer = columns, settings = Map(merging -> "false"))),
       note = f"$salesRows%,d rows, generated with the distributions of the columns that q28 reads. " +
-        s"Stock merges the six scans into one itself when told so ($merging, off by default), and " +
+        s"Stock can merge the six scans into one ($merging, off by default), and " +
         s"is; `$byDefault` scans six times."
     )
   }

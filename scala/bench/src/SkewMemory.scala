@@ -1,12 +1,12 @@
 package io.firesteel.bench
 
 /**
- * Two columns of unique values, nine tenths of the rows in one group: what a set of the values of
- * that group would need is a multiple of the heap's share for it.
+ * Two columns of unique values, with nine tenths of the rows in one group. A set of that group's
+ * values would need a multiple of its share of the heap.
  */
 object SkewMemory {
 
-  /** A prime: its multiples visit every one of n values once in n rows, if it does not divide n. */
+  /** A prime that does not divide n, so n multiples of it visit each of n values once. */
   private val stride = 1000003L
 
   val hotGroup: MemoryCase =

@@ -3,8 +3,8 @@ package io.firesteel.bench
 /**
  * The tables of the skew cases; all values are hashes of the row number.
  *
- * A *nearly unique* column has ten times as many possible values as the table has rows; a *repeated*
- * one has each value about fifty times in each of the 1,000 groups.
+ * A *nearly unique* column has ten times as many possible values as the table has rows. A
+ * *repeated* column has each value about fifty times in each of the 1,000 groups.
  */
 object SkewTables {
 
@@ -15,7 +15,9 @@ object SkewTables {
 
   private def below(limit: Long, seed: Int): String = s"pmod(${hash(seed)}, ${math.max(limit, 1)})"
 
-  /** `k`: 1,000 groups of equal weight; `hot`: one with 90 % of the rows; `many`: a fifth of the rows. */
+  /**
+   * `k`: 1,000 equal groups; `hot`: one group has 90 % of the rows; `many`: a fifth of the rows.
+   */
   def values(rows: Long): Table = Table(
     "values",
     rows,
@@ -34,7 +36,7 @@ object SkewTables {
   val countedColumns: Seq[String] = (1 to 25).map(i => f"c$i%02d")
   val summedColumns: Seq[String] = (1 to 5).map(i => s"v$i")
 
-  /** 25 columns to count in, 64-bit numbers, 32-bit ones and strings, and 5 to add up. */
+  /** 25 columns to count, of 64-bit numbers, 32-bit numbers and strings, and 5 to sum. */
   def wide(rows: Long): Table = {
     val wideGroups = math.max(rows / 5000, 1)
     val counted = countedColumns.zipWithIndex.map { case (name, at) =>
@@ -50,7 +52,7 @@ object SkewTables {
   }
 
   /**
-   * What q28 reads of TPC-DS's `store_sales`, with ranges like the generator's: 4 % of quantities are
+   * The columns of `store_sales` that q28 reads, with the generator's ranges: 4 % of quantities are
    * null, four of five rows have no coupon, a list price is a cost with a mark-up of up to 200 %.
    */
   def storeSales(rows: Long): Table = Table(

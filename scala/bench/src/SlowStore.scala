@@ -5,17 +5,17 @@ import java.net.{InetAddress, ServerSocket, Socket}
 import java.util.concurrent.{ConcurrentLinkedQueue, Executors, TimeUnit}
 
 /**
- * A store behind a socket on this machine, which thinks for two milliseconds about every question,
- * however many are waiting. A question is an id; its answer is the customer's region, or -1 when
- * there is none, and the name. Answers on one connection come in the order of its questions, so a
- * client may have many under way.
+ * A store behind a socket on this machine. It takes two milliseconds for every request, however
+ * many wait. A request is an id. The answer is the customer's region, or -1 if there is none, and
+ * the name. Answers on one connection keep the order of its requests, so a client may send many at
+ * once.
  *
- * @param customers ids from 0 to this are known
+ * @param customers the store knows ids from 0 to this number
  */
 final class SlowStore(customers: Long) extends AutoCloseable {
 
   private val connections = Executors.newCachedThreadPool()
-  // One thread: questions that came first are answered first.
+  // One thread, so answers keep the order of requests.
   private val clock = Executors.newSingleThreadScheduledExecutor()
   private val open = new ConcurrentLinkedQueue[Socket]
   private val server = new ServerSocket(0, SlowStore.backlog, InetAddress.getLoopbackAddress)
@@ -53,7 +53,7 @@ final class SlowStore(customers: Long) extends AutoCloseable {
       case _: IOException => () // the client went; nobody waits for this answer
     }
 
-  /** Repeats `step` until the other side, or this store, closes the socket. */
+  /** Repeats `step` until either side closes the socket. */
   private def untilClosed(step: => Unit): Unit =
     try while (true) step
     catch {

@@ -10,7 +10,7 @@ import io.firesteel.lookup.{AsyncLookupFunction, SyncLookupFunction, TaskInfo}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.StructType
 
-/** Asks [[SlowStore]] for one customer per request, and has several requests under way. */
+/** Asks [[SlowStore]] for one customer in each request, with several requests at once. */
 private final class SlowStoreAsync(port: Int, columns: StructType) extends AsyncLookupFunction {
 
   @transient private var connection: SlowStoreConnection = _
@@ -26,7 +26,7 @@ private final class SlowStoreAsync(port: Int, columns: StructType) extends Async
   override def close(): Unit = if (connection != null) connection.close()
 }
 
-/** The same, waiting for each answer. */
+/** The same, but waits for each answer. */
 private final class SlowStoreSync(port: Int, columns: StructType) extends SyncLookupFunction {
 
   @transient private var connection: SlowStoreConnection = _
@@ -41,7 +41,7 @@ private final class SlowStoreSync(port: Int, columns: StructType) extends SyncLo
   override def close(): Unit = if (connection != null) connection.close()
 }
 
-/** A connection whose questions are answered in their order, by a thread that reads the answers. */
+/** A connection that answers in order. A thread reads the answers. */
 private final class SlowStoreConnection(port: Int) extends AutoCloseable {
 
   private final class Question(val id: Long, val columns: StructType)

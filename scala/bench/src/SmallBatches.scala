@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path}
 
 import org.apache.spark.sql.SparkSession
 
-/** What a micro-batch of one row took, with state of many. */
+/** The time of a micro-batch of one row, with state of many rows. */
 final case class SmallBatchesOutcome(
     provider: String,
     operators: Int,
@@ -15,7 +15,7 @@ final case class SmallBatchesOutcome(
   def sample: Sample = Sample(seconds)
 }
 
-/** Asks what a micro-batch costs that has hardly anything to do: a query with four stateful operators. */
+/** Measures the fixed cost of a micro-batch, with four stateful operators. */
 final class SmallBatches(spark: SparkSession, scratch: Path, progress: Progress) {
 
   private val warmUps = 5
@@ -68,7 +68,7 @@ object SmallBatches {
       "item" -> "pmod(xxhash64(id, 2), 100)",
       "buyer" -> "pmod(xxhash64(id, 3), 1000)"))
 
-  /** Distinct rows, counted, the first ten of each category, and those added up. */
+  /** Distinct rows, counted, the first ten of each category, and their sum. */
   val sql: String =
     """SELECT category, SUM(buyers) AS items FROM (
       |  SELECT *, ROW_NUMBER() OVER (PARTITION BY category ORDER BY buyers DESC, item) AS place FROM (

@@ -6,15 +6,15 @@ import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
 import org.apache.spark.sql.streaming.Trigger
 
-/** What stock Spark says to a streaming query. */
+/** Stock Spark's response to a streaming query. */
 sealed trait StockOutcome
 
 object StockOutcome {
 
-  /** @param condition the name of the error, and of what is under it */
+  /** @param condition the name of the error, with its sub-condition */
   final case class Refused(condition: String, message: String) extends StockOutcome
 
-  /** @param only the row of an answer that has no other */
+  /** @param only the one row of the answer */
   final case class Answered(answer: Checksum, only: Option[String]) extends StockOutcome
 
   def answered(rows: DataFrame, question: StreamingCase): Answered = {
@@ -28,15 +28,18 @@ object StockOutcome {
   }
 }
 
-/** Stock Spark as it comes, and with its check of correctness off, as its error message recommends. */
+/** Stock Spark with its defaults, and without its check of correctness, as its error recommends. */
 final case class StockVerdict(asItComes: StockOutcome, unchecked: StockOutcome)
 
-/** Asks stock Spark the same question of the same stream. */
+/** Runs the same query over the same stream in stock Spark. */
 final class StockStream(spark: SparkSession) {
 
   private val check = "spark.sql.streaming.statefulOperator.checkCorrectness.enabled"
 
-  /** Complete mode, whose last batch is the whole answer; a query without aggregates has none. */
+  /**
+   * In complete mode the last batch is the whole answer. A query without aggregates has no such
+   * mode.
+   */
   def verdict(question: StreamingCase): StockVerdict = {
     val mode = if (question.sql.contains("GROUP BY")) "complete" else "append"
     StockVerdict(
@@ -75,7 +78,7 @@ final class StockStream(spark: SparkSession) {
   private def condition(error: SparkThrowable): String =
     Option(error.getCondition).getOrElse("without a condition")
 
-  /** The first line of the message, which begins with the condition. */
+  /** The first line of the message, with the condition at its start. */
   private def said(error: AnalysisException): String =
     error.getMessage.linesIterator.next().stripPrefix(s"[${condition(error)}] ").stripSuffix(";")
 }

@@ -14,8 +14,9 @@ import org.apache.spark.sql.types.{DataType, IntegerType, LongType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 /**
- * The catalog `stored`, whose tables tell how they lie: `stored.rows_N` has N rows in buckets by `a`.
- * They are made as they are read, which costs next to nothing, so that what is timed is the join.
+ * The catalog `stored`, whose tables report their partitioning: `stored.rows_N` has N rows in
+ * buckets by `a`. Rows are made while they are read, which costs nearly nothing, so the clock times
+ * the join.
  */
 final class StoredCatalog extends TableCatalog with FunctionCatalog {
 
@@ -49,13 +50,13 @@ object StoredCatalog {
 
   val buckets: Int = 16
 
-  /** Values of `a`: each has ten of `b`. */
+  /** Values of `a`; each has ten of `b`. */
   val keys: Long = 250000L
 
-  /** Of a row, as Spark keeps three numbers. */
+  /** Bytes of a row of three numbers in Spark. */
   val rowBytes: Long = 32
 
-  /** Numbers that look random, the same whenever they are asked for. */
+  /** Numbers that look random and are the same in every run. */
   def mixed(number: Long): Long = {
     val once = (number + 0x9e3779b97f4a7c15L) * 0xbf58476d1ce4e5b9L
     (once ^ (once >>> 31)) * 0x94d049bb133111ebL >>> 1

@@ -5,14 +5,14 @@ import java.nio.file.Path
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.types.StructType
 
-/** The files of a table that both engines read, in a format that both know: `csv` or `parquet`. */
+/** The files of a table that both engines read: `csv` or `parquet`. */
 final case class StreamedFiles(folder: Path, format: String, schema: StructType) {
 
   /** All of them at once. */
   def batch(spark: SparkSession): DataFrame =
     spark.read.schema(schema).format(format).load(folder.toString)
 
-  /** Some files to a micro-batch. */
+  /** Some files in each micro-batch. */
   def stream(spark: SparkSession, perBatch: Int): DataFrame =
     spark.readStream
       .schema(schema)

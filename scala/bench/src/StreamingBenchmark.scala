@@ -5,7 +5,7 @@ object StreamingBenchmark {
 
   private val keys = 1000
 
-  /** Ten, so that five micro-batches have two each: a file for each core. */
+  /** Ten, so each of five micro-batches has two: a file for each core. */
   private val files = 10
   val filesPerBatch: Int = 2
 
@@ -22,7 +22,7 @@ object StreamingBenchmark {
   private def top10(rows: Long): StreamingCase = StreamingCase(
     "top-10",
     s"Top-10 of each of $keys keys, rows only come",
-    "The place is not in the result, so that a row that goes and one that comes are all that is told.",
+    "The place is not in the result, so a change emits one deletion and one insertion.",
     table("bids", rows, "k" -> below(keys.toLong, 1), "v" -> "xxhash64(id, 4)", "seq" -> "id"),
     topN("k, v, seq", "k", "v DESC", "stream_bids", 10),
     reads = Seq("k", "v", "seq"),
@@ -52,7 +52,7 @@ object StreamingBenchmark {
   private def words(rows: Long): StreamingCase = StreamingCase(
     "words",
     "count and sum of a count per word, 100,000 words",
-    "An aggregate over an aggregate: each count that changes is taken back above and given anew.",
+    "An aggregate over an aggregate: each changed count is retracted above and inserted again.",
     table("words", rows, "word" -> s"concat('word-', CAST(${below(100000, 1)} AS STRING))"),
     "SELECT COUNT(*) AS words, SUM(c) AS occurrences " +
       "FROM (SELECT word, COUNT(*) AS c FROM stream_words GROUP BY word) AS counted",
@@ -64,7 +64,7 @@ object StreamingBenchmark {
   private def distinct(rows: Long): StreamingCase = StreamingCase(
     "distinct",
     s"two COUNT(DISTINCT) and a sum by $keys keys, 90 % of the rows in one",
-    s"Of one column there are ${rows / 5} values, of the other ${rows / 50}. " +
+    s"One column has ${rows / 5} values, the other ${rows / 50}. " +
       "Flink splits the distinct counts into 1,024 buckets.",
     table(
       "visits",
@@ -88,7 +88,7 @@ object StreamingBenchmark {
     StreamingCase(
       "latest",
       f"the latest row of each of $accounts%,d keys",
-      "Flink is told that `ts` is event time, and deduplicates by it.",
+      "`ts` is declared as event time in Flink, which deduplicates by it.",
       table(
         "updates",
         rows,

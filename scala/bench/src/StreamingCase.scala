@@ -1,13 +1,13 @@
 package io.firesteel.bench
 
 /**
- * One question to firesteel and to Flink: the same files, the same SQL, asked of a stream.
+ * One query for firesteel and for Flink: the same files, the same SQL, as a stream.
  *
- * @param sql over the table's name; Flink's too unless `flink` has another
+ * @param sql over the table's name; for Flink too, unless `flink` has another
  * @param reads columns of the table that the query reads
- * @param answer columns of the result, whole numbers all of them: both engines can add those up
- * @param mode in which firesteel writes: update where the result has a key, as Flink's sink takes it,
- *   else append
+ * @param answer columns of the result, all of whole numbers: both engines can sum those exactly
+ * @param mode firesteel's output mode: update if the result has a key, as for Flink's sink, else
+ *   append
  * @param target how many times faster than Flink
  */
 final case class StreamingCase(
@@ -23,10 +23,10 @@ final case class StreamingCase(
     flink: FlinkDialect = FlinkDialect())
 
 /**
- * What Flink is told that Spark need not be.
+ * Declarations that only Flink needs.
  *
  * @param columns computed columns and watermarks of the table
- * @param sql instead of the case's
+ * @param sql replaces the case's
  */
 final case class FlinkDialect(
     columns: Seq[String] = Nil,
@@ -34,13 +34,13 @@ final case class FlinkDialect(
     settings: Map[String, String] = Map.empty)
 
 /**
- * What came of a case; all answers were equal, or there is none.
+ * The result of a case. It exists only if all answers were equal.
  *
- * @param truth what the batch query answers
+ * @param truth the answer of the batch query
  * @param batches micro-batches of one run
  * @param state rows in state at the end, and bytes of memory by the provider's own count
  * @param operators firesteel's stateful operators, from the sink down
- * @param flinkPlan Flink's own words
+ * @param flinkPlan Flink's text of its plan
  * @param warmUps rounds before those that count
  */
 final case class StreamingResult(
@@ -60,7 +60,7 @@ final case class StreamingResult(
     question.target.map(times => Target(StreamingMeasure, Bound.AtLeast(times)))
 }
 
-/** Rows and bytes of a query's stateful operators together. */
+/** Rows and bytes of all stateful operators of a query. */
 final case class StateSize(rows: Long, bytes: Long)
 
 /** How many times faster than Flink. */
@@ -70,7 +70,7 @@ case object StreamingMeasure extends Measure {
     rounds.ratio(StreamingContestant.flink, StreamingContestant.firesteel)
 }
 
-/** Names of those that run in turn. */
+/** Names of the contestants that run in turn. */
 object StreamingContestant {
   val firesteel: String = Contestant.firesteel
   val rocksDb: String = "firesteel, RocksDB"

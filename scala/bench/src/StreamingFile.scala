@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import org.json4s.{DefaultFormats, Formats}
 import org.json4s.jackson.Serialization.{read, write}
 
-/** Hands the outcome of the many keys from their small JVM to the one that writes the page. */
+/** Passes the outcome of the many keys from the small JVM to the JVM that writes the page. */
 object StreamingFile {
 
   implicit private val formats: Formats = DefaultFormats
@@ -16,7 +16,7 @@ object StreamingFile {
     ()
   }
 
-  /** No file means that the small JVM ended before it had an answer. */
+  /** A missing file means that the small JVM ended before it had an answer. */
   def load(file: Path): Option[ManyKeysOutcome] =
     Option.when(Files.exists(file))(read[ManyKeysOutcome](Files.readString(file)))
 }

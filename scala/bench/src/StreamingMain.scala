@@ -43,7 +43,7 @@ object StreamingMain {
     arguments.memoryResult.foreach(StreamingFile.save(_, outcome))
   }
 
-  /** More than pairs of a long query, since they are short and alone. */
+  /** More rounds than for a long query, because these are short. */
   private def batches(arguments: Arguments): Int = arguments.pairs * 3
 
   private def measure(

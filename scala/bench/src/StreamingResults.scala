@@ -1,9 +1,9 @@
 package io.firesteel.bench
 
 /**
- * Everything that one call found out about streaming queries.
+ * The results of one call for streaming queries.
  *
- * @param manyKeys none when it was not run, and in it none when its JVM ended before it had an answer
+ * @param manyKeys none if it did not run; inside, none if its JVM ended before it had an answer
  */
 final case class StreamingResults(
     environment: Environment,
@@ -12,7 +12,7 @@ final case class StreamingResults(
     smallBatches: Seq[SmallBatchesOutcome],
     manyKeys: Option[Option[ManyKeysOutcome]]) {
 
-  /** Of the page and what belongs to it: a page for each format. */
+  /** The name of the page and its files: one page for each format. */
   def name: String =
     if (format == StreamedFiles.formats.head) StreamingMain.suite
     else s"${StreamingMain.suite}-$format"

@@ -5,8 +5,8 @@ import java.nio.file.Path
 import org.apache.spark.sql.SparkSession
 
 /**
- * Answers one case: checks that firesteel and Flink answer what the batch query answers, warms both
- * up, times the two in turn, and last the others, which say what part of it is whose.
+ * Runs one case: checks firesteel and Flink against the batch query, warms both up, times the two
+ * in turn, and last the others, which show how the time divides.
  *
  * @param format of the files
  * @param pairs rounds that count; in each of them firesteel and Flink run once
@@ -81,7 +81,7 @@ final class StreamingRunner(
       Map("spark.firesteel.enabled" -> "false")).query(spark)(StockOutcome.answered(_, question))
   }
 
-  /** A benchmark of wrong answers is worth nothing: it ends here. */
+  /** A benchmark of wrong answers has no value, so the run ends. */
   private def agree(question: StreamingCase, truth: Checksum, who: String, found: Checksum): Unit =
     if (found != truth) {
       throw new WrongAnswer(s"${question.name}: the batch query answers $truth, $who $found")

@@ -4,7 +4,7 @@ import org.apache.spark.sql.{Encoder, Encoders, SparkSession}
 import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.sql.functions.udaf
 
-/** An aggregate function as a user writes one: the sum of squares of whole numbers. */
+/** A user-defined aggregate function: the sum of squares of whole numbers. */
 object SumOfSquares extends Aggregator[Long, Long, Long] {
 
   val function: String = "bench_sum_of_squares"

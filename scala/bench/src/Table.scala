@@ -3,10 +3,10 @@ package io.firesteel.bench
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /**
- * A generated table, as data: what it holds follows from this description alone.
+ * A generated table, as data. Its content follows from this description.
  *
  * @param columns name and SQL expression over `id`, which runs from 0 to `rows` - 1
- * @param files number of Parquet files, each holding a consecutive range of ids in order
+ * @param files the number of Parquet files, each with a consecutive range of ids in order
  * @param buckets how the table is clustered and sorted, if it is
  */
 final case class Table(
@@ -16,7 +16,7 @@ final case class Table(
     files: Int = 8,
     buckets: Option[Buckets] = None) {
 
-  /** The rows of ids `from` to `to`, in so many partitions. */
+  /** The rows of ids `from` to `to`, in the given number of partitions. */
   def some(spark: SparkSession, from: Long, to: Long, partitions: Int): DataFrame =
     spark
       .range(from, to, 1, partitions)

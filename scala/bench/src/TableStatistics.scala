@@ -9,8 +9,8 @@ import org.json4s.{DefaultFormats, Formats}
 import org.json4s.jackson.Serialization
 
 /**
- * What `ANALYZE TABLE` found out about a table, kept in a file: a catalog in memory forgets it with
- * the session, and finding it out takes as long as many queries.
+ * The results of `ANALYZE TABLE`, kept in a file. A catalog in memory loses them with the session,
+ * and the analysis takes as long as many queries.
  */
 object TableStatistics {
 
@@ -18,7 +18,7 @@ object TableStatistics {
 
   private val histograms = "spark.sql.statistics.histogram.enabled"
 
-  /** Analyses a table of the current database, every column with a histogram, into `file`. */
+  /** Analyses a table of the current database into `file`, every column with a histogram. */
   def analyze(spark: SparkSession, table: String, file: Path): Unit = {
     val before = spark.conf.get(histograms)
     spark.conf.set(histograms, "true")
@@ -40,7 +40,7 @@ object TableStatistics {
     catalog(spark).alterTableStats(TableIdentifier(table), Some(statistics))
   }
 
-  /** What the catalog knows of a table of the current database. */
+  /** The catalog's entry for a table of the current database. */
   def of(spark: SparkSession, table: String): Option[CatalogStatistics] =
     catalog(spark).getTableMetadata(TableIdentifier(table)).stats
 
@@ -54,7 +54,7 @@ object TableStatistics {
     ()
   }
 
-  // A column's entries have a dot in their names, and these have none.
+  // The names of a column's entries have a dot, and these have none.
   private val sizeInBytes = "sizeInBytes"
   private val rowCount = "rowCount"
 

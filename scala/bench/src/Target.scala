@@ -1,6 +1,6 @@
 package io.firesteel.bench
 
-/** What a case is judged by: a ratio of two things measured in the same rounds. */
+/** The measure that judges a case: a ratio of two values of the same rounds. */
 trait Measure {
   def label: String
   def of(rounds: Rounds): Sample
@@ -8,25 +8,25 @@ trait Measure {
 
 object Measure {
 
-  /** How many times faster than stock. */
+  /** The time of stock as a multiple of firesteel's. */
   case object SpeedUp extends Measure {
     override def label: String = "stock / firesteel"
     override def of(rounds: Rounds): Sample = rounds.ratio(Contestant.stock, Contestant.firesteel)
   }
 
-  /** The whole query beside something that is known to be cheap: a scan, another query. */
+  /** The time of the query as a multiple of a cheap reference's: a scan, another query. */
   final case class TimesOf(reference: String) extends Measure {
     override def label: String = s"firesteel / $reference"
     override def of(rounds: Rounds): Sample = rounds.ratio(Contestant.firesteel, reference)
   }
 
-  /** How many times faster than something that is not stock as the case tunes it. */
+  /** The time of another contestant as a multiple of firesteel's. */
   final case class FasterThan(reference: String) extends Measure {
     override def label: String = s"$reference / firesteel"
     override def of(rounds: Rounds): Sample = rounds.ratio(reference, Contestant.firesteel)
   }
 
-  /** How many times fewer bytes than stock go through exchanges. */
+  /** The bytes of stock's exchanges as a multiple of firesteel's. */
   case object FewerBytes extends Measure {
     override def label: String = "shuffled bytes, stock / firesteel"
 
@@ -35,7 +35,7 @@ object Measure {
       Sample(rounds.shuffledBytes(Contestant.firesteel).values.map(math.max(_, 1.0))))
   }
 
-  /** The slowest task beside the mean of its stage, in the stages where the time goes. */
+  /** The slowest task as a multiple of its stage's mean, in the stages with most of the time. */
   case object SlowestTask extends Measure {
     override def label: String = "slowest task / mean"
     override def of(rounds: Rounds): Sample = rounds.slowestTask(Contestant.firesteel)
@@ -46,7 +46,7 @@ sealed trait Bound {
   def value: Double
   def label: String
 
-  /** By which share of the bound `measured` misses it; `None` when it is met. */
+  /** The share of the bound by which `measured` misses it; `None` if it is met. */
   def missedBy(measured: Double): Option[Double]
 }
 
@@ -65,12 +65,12 @@ object Bound {
   }
 }
 
-/** A promise about a case. */
+/** A target of a case. */
 final case class Target(measure: Measure, bound: Bound) {
 
   def label: String = s"${measure.label} ${bound.label}"
 
-  /** In words; the median is what is judged. */
+  /** In words. The median is judged. */
   def verdict(measured: Sample): String =
     bound.missedBy(measured.median).fold("met")(by => f"missed by ${by * 100}%.1f %%")
 }
@@ -79,7 +79,7 @@ object Target {
 
   def timesFaster(times: Double): Target = Target(Measure.SpeedUp, Bound.AtLeast(times))
 
-  /** The rule of the house: nothing gets more than 5 % slower. */
+  /** No query may get more than 5 % slower. */
   val neverSlower: Target = timesFaster(0.95)
 
   def atMostTimes(times: Double, reference: String): Target =

@@ -8,7 +8,7 @@ import org.apache.spark.SparkContext
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobEnd, SparkListenerJobStart}
 import org.apache.spark.scheduler.{SparkListenerTaskEnd, TaskInfo}
 
-/** Remembers the tasks of a run. */
+/** Records the tasks of a run. */
 final class TaskLog(context: SparkContext) extends SparkListener {
 
   private val tasks = mutable.Buffer.empty[TaskTime]
@@ -19,7 +19,7 @@ final class TaskLog(context: SparkContext) extends SparkListener {
 
   context.addSparkListener(this)
 
-  /** Runs `body` and returns how long it took, and the tasks that it took. */
+  /** Runs `body`, and returns its time and its tasks. */
   def time(body: => Unit): Run = {
     synchronized(tasks.clear())
     val from = System.nanoTime()
@@ -30,8 +30,8 @@ final class TaskLog(context: SparkContext) extends SparkListener {
   }
 
   /**
-   * Spark tells listeners later, on another thread, but in order: once a small job started after
-   * the run is known to have ended, everything about the run is known.
+   * Spark calls listeners later, on another thread, but in order. When the end of a small job that
+   * started after the run arrives, everything about the run has arrived.
    */
   private def awaitEvents(): Unit = {
     val (group, seen) = synchronized {

@@ -7,14 +7,14 @@ import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, Log
 import org.apache.spark.sql.firesteel.executionOf
 
 /**
- * What `ORDER BY … LIMIT n` leaves open: which of the rows that tie for the last place are in.
+ * The freedom of `ORDER BY … LIMIT n`: any of the rows that tie for the last place may be last.
  *
- * @param certain rows before those that tie: each is in every right answer
- * @param tied rows that tie; any of them may fill what is left
+ * @param certain rows before those that tie; every right answer has them all
+ * @param tied rows that tie; any of them may fill the rest
  */
 final case class TiedLimit(certain: Seq[Row], tied: Seq[Row]) {
 
-  /** Whether `answer`, which has as many rows as it may have, is one of the right ones. */
+  /** Whether `answer`, which has the right number of rows, is one of the right answers. */
   def allows(answer: Seq[Row]): Boolean = {
     val beside = RowBags.difference(certain, answer)
     beside.onlyLeft.isEmpty && RowBags.difference(beside.onlyRight, tied).onlyLeft.isEmpty
@@ -24,8 +24,8 @@ final case class TiedLimit(certain: Seq[Row], tied: Seq[Row]) {
 object TiedLimit {
 
   /**
-   * Answers `query` as far as rows tie for the last place; `None` if it does not end in
-   * `ORDER BY … LIMIT n`, or there is no row beyond the limit.
+   * The freedom of `query`; `None` if it does not end in `ORDER BY … LIMIT n`, or if no row lies
+   * beyond the limit.
    */
   def of(spark: SparkSession, query: DataFrame): Option[TiedLimit] =
     limited(executionOf(query).analyzed).flatMap { case (limit, ordered, width) =>
@@ -44,8 +44,8 @@ object TiedLimit {
     }
 
   /**
-   * The limit, the plan below it with the keys of its order as columns behind its own, and the
-   * number of its own.
+   * The limit, the plan below it with the sort keys as additional last columns, and the number of
+   * its own columns.
    */
   private def limited(plan: LogicalPlan): Option[(Int, LogicalPlan, Int)] = plan match {
     case ctes: WithCTE =>
@@ -64,7 +64,7 @@ object TiedLimit {
     case _ => None
   }
 
-  /** An order by columns that are not in the answer has a projection above the sort. */
+  /** If the answer lacks columns of the order, a projection lies above the sort. */
   private def sortOf(plan: LogicalPlan): Option[Sort] = plan match {
     case sort: Sort if sort.global => Some(sort)
     case project: Project if project.projectList.forall(project.child.outputSet.contains) =>

@@ -11,10 +11,10 @@ import org.apache.spark.sql.types.StructType
 private final case class Answered(schema: StructType, rows: Seq[Row], outcome: SideOutcome)
 
 /**
- * Compares what both sides answer, query by query.
+ * Compares the answers of both sides, query by query.
  *
- * Unlike a case of a room a query may have an empty answer, since the text is not ours to choose;
- * and one wrong answer does not end the run, since the other hundred are worth knowing, too.
+ * The texts are given, so an answer may be empty, unlike in a room's case. A wrong answer does not
+ * end the run, because the other queries still tell something.
  */
 final class TpcdsAnswers(spark: SparkSession) {
 
@@ -29,12 +29,12 @@ final class TpcdsAnswers(spark: SparkSession) {
     both.fold(error => QueryAnswer(query, Verdict.Failed, error, None, None), identity)
   }
 
-  /** The answer, or the error; not to go on as if nothing were: it is on the page as it is. */
+  /** The answer, or the error, which appears on the page. */
   private def answered(contestant: Contestant): Either[String, Answered] =
     try Right(contestant.query(spark)(answer))
     catch {
       case NonFatal(error) =>
-        // Spark wraps what an operator threw; the last cause says what it was, and where.
+        // Spark wraps an operator's exception. The last cause is the exception itself.
         val chain = Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null).toSeq
         val causes = chain.map(cause => s"${cause.getClass.getSimpleName}: ${cause.getMessage}")
         val where = chain.last.getStackTrace.take(3).mkString(" < ")

@@ -3,13 +3,13 @@ package io.firesteel.bench
 import java.nio.file.{Path, Paths}
 
 /**
- * What the command line asks of TPC-DS.
+ * The command line of TPC-DS.
  *
- * @param queries all 103 when none is named
- * @param settings for both sides, beside those of the session
- * @param means queries over which to take another geometric mean
- * @param answersOnly leave out the clock
- * @param resume go on with the run before, if it was of the same commit and options
+ * @param queries all 103 if none is named
+ * @param settings for both sides, added to those of the session
+ * @param means queries for another geometric mean
+ * @param answersOnly compare answers without the clock
+ * @param resume continue the previous run, if it has the same commit and options
  */
 final case class TpcdsArguments(
     scale: Double,

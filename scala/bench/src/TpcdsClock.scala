@@ -20,7 +20,7 @@ final class TpcdsClock(clock: Clock, pairs: Int) {
     } else first
   }
 
-  /** Goes on while the machine's noise would allow both verdicts, within reason. */
+  /** Adds rounds, up to a limit, while the machine's noise allows both verdicts. */
   private def untilClear(times: QueryTimes, round: Int => QueryTimes): QueryTimes = {
     val done = times.stockSeconds.size
     if (TpcdsClock.clear(times) || done >= TpcdsClock.mostRounds) times
@@ -49,7 +49,7 @@ final class TpcdsClock(clock: Clock, pairs: Int) {
 
 object TpcdsClock {
 
-  /** Fresh rounds for a query that looks slower: enough for an interval around their median. */
+  /** Fresh rounds for a query that looks slower, enough for an interval around their median. */
   val secondLook: Int = 7
 
   val mostRounds: Int = 11
@@ -57,7 +57,7 @@ object TpcdsClock {
   def looksSlower(times: QueryTimes): Boolean =
     TpcdsResults.bound.missedBy(times.speedUp.median).nonEmpty
 
-  /** Whether the verdict would hardly be another if one went on. */
+  /** Whether more rounds would hardly change the verdict. */
   def clear(times: QueryTimes): Boolean = {
     val (low, high) = times.speedUp.medianInterval
     low >= TpcdsResults.bound.value || high < TpcdsResults.bound.value

@@ -7,23 +7,23 @@ import org.apache.spark.sql.SparkSession
 /**
  * The tables of TPC-DS as Parquet with their statistics, made once per scale and kept.
  *
- * Not partitioned by date, as the specification leaves open: at a scale that two cores finish in
- * minutes there would be 1,800 files of some kilobytes for each fact table.
+ * The specification does not ask for partitions by date. At a scale that two cores finish in
+ * minutes each fact table would have 1,800 files of some kilobytes.
  */
 final class TpcdsData(folder: Path, scale: Double, progress: Progress) {
 
-  /** Raised when the way of writing changes. */
+  /** Increased when tables are written in another way. */
   private val generatorVersion = 1
 
   private val root =
     folder.toAbsolutePath.resolve(s"tpcds-${TpcdsData.text(scale)}-v$generatorVersion")
 
-  /** Small, so that tasks can share a table of few files. */
+  /** Small, so tasks can share a table of few files. */
   private val rowGroupBytes = 16L << 20
 
   private val database = "tpcds"
 
-  /** Makes what is missing, and lets queries read the tables by their names, with statistics. */
+  /** Makes missing tables, and lets queries read all tables by name, with statistics. */
   def register(spark: SparkSession, tables: Seq[TpcdsTable] = TpcdsTable.all): Unit = {
     spark.sql(s"CREATE DATABASE IF NOT EXISTS $database")
     spark.sql(s"USE $database")
@@ -37,7 +37,7 @@ final class TpcdsData(folder: Path, scale: Double, progress: Progress) {
       spark.sql(s"DROP TABLE IF EXISTS ${table.name}")
       spark.sql(
         s"CREATE TABLE ${table.name} (${table.schema.toDDL}) USING parquet LOCATION '$files'")
-      // Beside the files and not among them, or it would count as one.
+      // Outside the folder, or it would count as a file of the table.
       val kept = root.resolve(s"${table.name}.statistics.json")
       if (!Files.exists(kept)) {
         progress.step(s"analysing ${table.name}")(TableStatistics.analyze(spark, table.name, kept))
@@ -64,14 +64,15 @@ final class TpcdsData(folder: Path, scale: Double, progress: Progress) {
 object TpcdsData {
 
   /**
-   * Units 1 to `units` in consecutive ranges. Items, stores and the like come in up to three
-   * versions of one thing, a pattern of 6 rows; a range that began inside would make them differ.
+   * Units 1 to `units` in consecutive ranges. Items, stores and the like have up to three versions
+   * of one thing, in a pattern of 6 rows. A range that began inside a pattern would make them
+   * differ.
    */
   def pieces(units: Long, files: Int): Seq[(Long, Long)] = {
     val ends = (1 until files).map(file => units * file / files / 6 * 6) :+ units
     (0L +: ends).zip(ends).collect { case (before, last) if before < last => (before + 1, last) }
   }
 
-  /** `1` rather than `1.0`. */
+  /** `1` instead of `1.0`. */
   def text(scale: Double): String = BigDecimal(scale).bigDecimal.stripTrailingZeros.toPlainString
 }

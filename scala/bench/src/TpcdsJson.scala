@@ -5,7 +5,7 @@ import io.firesteel.bench.JsonPage.sample
 import org.json4s.{JArray, JBool, JDouble, JInt, JLong, JNull, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{pretty, render}
 
-/** The results of TPC-DS for programs: every run that was timed, and what came of it. */
+/** The results of TPC-DS for programs: every timed run and its result. */
 object TpcdsJson {
 
   def of(results: TpcdsResults): String = pretty(render(JObject(

@@ -6,7 +6,7 @@ import scala.util.hashing.MurmurHash3
 
 import org.apache.spark.sql.SparkSession
 
-/** Asks the queries of TPC-DS with and without firesteel, and writes their page. */
+/** Runs the queries of TPC-DS with and without firesteel, and writes their page. */
 object TpcdsMain {
 
   val suite: String = "tpcds"
@@ -16,7 +16,7 @@ object TpcdsMain {
       System.err.println(s"bench: $wrong\n${TpcdsArguments.usage}")
       sys.exit(2)
     case Right(asked) =>
-      // What a user gains without setting anything is what counts.
+      // The gain without any setting counts.
       val spark = BenchSession.start(asked.data, installed = !asked.noise, partitions = None)
       val results =
         try measure(spark, asked)
@@ -54,8 +54,8 @@ object TpcdsMain {
   }
 
   /**
-   * Beside what was built, and named after what decides the figures but for the queries asked for:
-   * those may come in several runs.
+   * In the build's folder. The name contains everything that decides the figures, except the
+   * queries: several runs may add different queries.
    */
   private def logFile(asked: TpcdsArguments, environment: Environment): Path = {
     val facts = environment.facts.filterNot { case (name, _) => Set("command", "date")(name) }

@@ -1,11 +1,11 @@
 package io.firesteel.bench
 
 /**
- * How one side came to its answer.
+ * One side's run for its answer.
  *
- * @param shuffles exchanges by which the plan that ran, adapted as it was, moved rows
- * @param fired rules, once for each operator of theirs in that plan
- * @param declined codes of the reasons
+ * @param shuffles exchanges that moved rows in the final adaptive plan
+ * @param fired rules, once for each of their operators in that plan
+ * @param declined the codes of the reasons
  */
 final case class SideOutcome(
     rows: Long,
@@ -14,14 +14,14 @@ final case class SideOutcome(
     fired: Seq[String],
     declined: Seq[String])
 
-/** Whether firesteel's answer is right, that is, what stock's is. */
+/** Whether firesteel's answer equals stock's. */
 sealed abstract class Verdict(val name: String, val right: Boolean)
 
 object Verdict {
 
   case object Equal extends Verdict("equal", right = true)
 
-  /** `ORDER BY … LIMIT` leaves open which rows of those that tie come last. */
+  /** `ORDER BY … LIMIT` may end with any of the rows that tie for the last place. */
   case object EqualButForTies extends Verdict("equal but for ties", right = true)
 
   case object Different extends Verdict("different", right = false)
@@ -31,7 +31,7 @@ object Verdict {
   val all: Seq[Verdict] = Seq(Equal, EqualButForTies, Different, Failed)
 }
 
-/** @param detail some of the rows that differ, or the error */
+/** @param detail some rows that differ, or the error */
 final case class QueryAnswer(
     query: String,
     verdict: Verdict,
@@ -40,10 +40,10 @@ final case class QueryAnswer(
     firesteel: Option[SideOutcome])
 
 /**
- * The clock's part; a value per round everywhere.
+ * The times, with a value for each round.
  *
- * @param firstLook the ratio stock / firesteel that made the query look slower, when it was then
- *   asked again; the rounds of the first look do not count then, as they were picked for being slow
+ * @param firstLook the ratio stock / firesteel that made the query look slower, if it ran again.
+ *   The first rounds do not count then, because they were chosen for being slow
  */
 final case class QueryTimes(
     query: String,
@@ -55,7 +55,7 @@ final case class QueryTimes(
 
   def speedUp: Sample = Sample.ofRatios(Sample(stockSeconds), Sample(firesteelSeconds))
 
-  /** These rounds and then those. */
+  /** These rounds, then the others. */
   def ++(later: QueryTimes): QueryTimes = copy(
     stockSeconds = stockSeconds ++ later.stockSeconds,
     firesteelSeconds = firesteelSeconds ++ later.firesteelSeconds,
@@ -64,7 +64,7 @@ final case class QueryTimes(
   )
 }
 
-/** All that is known of one query; a run may end before the clock has had its turn. */
+/** All results of one query. Times are missing if the run ended before. */
 final case class TpcdsResult(answer: QueryAnswer, times: Option[QueryTimes]) {
 
   def query: String = answer.query
@@ -73,9 +73,9 @@ final case class TpcdsResult(answer: QueryAnswer, times: Option[QueryTimes]) {
 }
 
 /**
- * Everything that the page shows.
+ * The content of the page.
  *
- * @param means names and queries of the geometric means asked for
+ * @param means names and queries of the requested geometric means
  */
 final case class TpcdsResults(
     environment: Environment,
@@ -87,13 +87,13 @@ final case class TpcdsResults(
 
   def fileName: String = if (noise) s"${TpcdsMain.suite}-noise" else TpcdsMain.suite
 
-  /** Of those queries that have been timed. */
+  /** The geometric mean over those of the queries that have times. */
   def geometricMean(queries: Seq[String]): Option[Double] = {
     val ratios = results.filter(r => queries.contains(r.query)).flatMap(_.speedUp).map(_.median)
     Option.when(ratios.nonEmpty)(math.exp(ratios.map(math.log).sum / ratios.size))
   }
 
-  /** Of all bytes that stock shuffles in these queries, the share that firesteel shuffles. */
+  /** Bytes that firesteel shuffles in these queries, as a share of stock's. */
   def shareOfBytes(queries: Seq[String]): Option[Double] = {
     val timed = results.filter(r => queries.contains(r.query)).flatMap(_.times)
     def total(bytes: QueryTimes => Seq[Long]): Double =
@@ -102,10 +102,10 @@ final case class TpcdsResults(
     Option.when(total(_.stockBytes) > 0)(total(_.firesteelBytes) / total(_.stockBytes))
   }
 
-  /** Those by keys and by a subset of them. */
+  /** The queries that shuffle by keys and by a subset of them. */
   def subsetKeysWithFewer: Seq[String] = withFewerShuffles.filter(TpcdsQueries.subsetKeys.contains)
 
-  /** Queries that have been timed and run fewer shuffles. */
+  /** Timed queries that run fewer shuffles. */
   def withFewerShuffles: Seq[String] = for {
     result <- results if result.times.nonEmpty
     stock <- result.answer.stock
@@ -113,19 +113,19 @@ final case class TpcdsResults(
     if firesteel.shuffles < stock.shuffles
   } yield result.query
 
-  /** Those with a right answer that are slower than the rule of the house allows. */
+  /** Queries with a right answer that are slower than allowed. */
   def slower: Seq[TpcdsResult] =
     results.filter(_.speedUp.exists(ratio => TpcdsResults.bound.missedBy(ratio.median).nonEmpty))
 }
 
 object TpcdsResults {
 
-  /** The rule of the house: nothing gets more than 5 % slower. */
+  /** No query may get more than 5 % slower. */
   val bound: Bound = Target.neverSlower.bound
 
-  /** What a shuffle fewer has to give to the queries of subset keys, in their geometric mean. */
+  /** The target for queries of subset keys with fewer shuffles, in their geometric mean. */
   val subsetKeysFaster: Bound = Bound.AtLeast(1.15)
 
-  /** The share of the bytes that they may still shuffle. */
+  /** The largest share of stock's bytes that they may shuffle. */
   val subsetKeysBytes: Bound = Bound.AtMost(0.7)
 }

@@ -47,7 +47,7 @@ object TpcdsPage {
       Seq("target", "measured", "verdict"),
       Seq(Seq(
         s"same answers on all of ${answers.size}",
-        s"$right; of these $ties but for rows that tie for the last place, $empty empty",
+        s"$right; of these $ties except rows that tie for the last place, $empty empty",
         if (right == answers.size) "met" else "missed"
       )) ++
         Option.when(timed > 0)(Seq(
@@ -81,7 +81,7 @@ object TpcdsPage {
       "## Wrong answers\n\n" + table(Seq("query", "verdict", "what differs"), rows))
   }
 
-  /** Queries that looked slower at first, with what a second look found. */
+  /** Queries that looked slower at first, with the result of the fresh rounds. */
   private def asked(results: TpcdsResults): Option[String] = {
     val rows = for {
       result <- results.results

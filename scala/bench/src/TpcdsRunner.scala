@@ -2,7 +2,7 @@ package io.firesteel.bench
 
 import org.apache.spark.sql.SparkSession
 
-/** Asks queries of TPC-DS: first all of them for their answers, then each in turn for its time. */
+/** Runs queries of TPC-DS: first all of them for their answers, then each in turn for its time. */
 final class TpcdsRunner(
     spark: SparkSession,
     settings: Map[String, String],
@@ -36,7 +36,7 @@ final class TpcdsRunner(
       val fired = answer.firesteel.fold(Seq.empty[String])(_.fired)
       (answer.verdict.name +: fired).mkString(", ")
     }
-    // What failed is asked again in the next run: it may have been the machine, or its end.
+    // A failed query runs again in the next run: the machine may have caused the failure.
     if (answer.verdict != Verdict.Failed) log.add(answer)
     if (spark.sparkContext.isStopped) sys.error(s"Spark was stopped: ${answer.detail}")
     answer

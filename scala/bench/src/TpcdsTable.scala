@@ -11,11 +11,11 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{DataType, DateType, DecimalType, IntegerType, StringType, StructField, StructType}
 
 /**
- * One of the 24 tables of TPC-DS, as the generator makes it.
+ * One of the 24 tables of TPC-DS, from the generator.
  *
- * Types are those of the specification but for two, in which Spark's own tests do the same:
- * identifiers are INT, and CHAR(n) and VARCHAR(n) are STRING, which is how Spark handles them
- * inside and spares a padding of CHAR at each read.
+ * Types are those of the specification with two exceptions, as in Spark's own tests: identifiers
+ * are INT, and CHAR(n) and VARCHAR(n) are STRING. Spark handles them so inside, and this avoids
+ * padding CHAR at each read.
  */
 final class TpcdsTable private (source: Source) {
 
@@ -26,8 +26,8 @@ final class TpcdsTable private (source: Source) {
   })
 
   /**
-   * By how many units of work the generator counts: rows; for sales and returns, whose number of
-   * rows per order is random, orders.
+   * The number of the generator's units of work. These are rows, or orders for sales and returns,
+   * whose number of rows per order is random.
    */
   def units(scale: Double): Long = session(scale).getScaling.getRowCount(source)
 
@@ -69,13 +69,13 @@ final class TpcdsTable private (source: Source) {
 
 object TpcdsTable {
 
-  /** Columns that the queries and Spark's tests spell otherwise. */
+  /** Columns with other names in the queries and in Spark's tests. */
   private val respelled: Map[String, String] = Map(
     "c_last_review_date_sk" -> "c_last_review_date",
     "p_response_targe" -> "p_response_target",
     "s_tax_precentage" -> "s_tax_percentage")
 
-  /** All of them but the generator's note about itself. */
+  /** All tables except the generator's table about itself. */
   val all: Seq[TpcdsTable] =
     Source.getBaseTables.asScala.toSeq.filterNot(_ == Source.DBGEN_VERSION).map(new TpcdsTable(_))
 

@@ -3,18 +3,18 @@ package io.firesteel.bench
 /**
  * Rounds before those that count.
  *
- * A stream that runs for days is compiled once. Runs of seconds are not: for half a minute and more
- * Spark's planning and reading keep the second compiler busy on most of one of two cores. Everyone gets
+ * A stream that runs for days is compiled once. In runs of seconds, Spark's planning and reading
+ * keep the second compiler busy on most of one core for half a minute and more. All contestants get
  * the same rounds.
  */
 object WarmUp {
 
-  /** How long everyone has run then, and how often at the least. */
+  /** The least time and the least number of runs for every contestant. */
   val seconds: Double = 30.0
 
   val rounds: Int = 2
 
-  /** Asks for rounds by their number, and gives the runs of all of them by contestant. */
+  /** Requests rounds by their number, and returns all runs by contestant. */
   def until(round: Int => Seq[(String, Run)]): Rounds =
     Iterator
       .iterate(next(Rounds(Map.empty), round(0)))(done => next(done, round(size(done))))

@@ -5,7 +5,7 @@ import java.util.Comparator
 
 import scala.util.Using
 
-/** Makes a folder that is whole whenever it is there: it is written under another name. */
+/** Makes a folder that is complete whenever it exists: it is written under another name first. */
 object WholeFolder {
 
   def make(folder: Path)(write: Path => Unit): Unit = {

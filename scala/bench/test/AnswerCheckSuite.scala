@@ -8,7 +8,7 @@ import org.apache.spark.sql.SparkSession
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What the runner does with Spark: data, checks, counts. Both sides are stock here. */
+/** The runner's work with Spark: data, checks, counts. Both sides are stock here. */
 class AnswerCheckSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   private lazy val folder: Path = Files.createTempDirectory("bench")
@@ -58,7 +58,7 @@ class AnswerCheckSuite extends AnyFunSuite with BeforeAndAfterAll {
     val top = "SELECT * FROM (SELECT k, v, row_number() OVER (PARTITION BY k ORDER BY v) AS rn " +
       "FROM few) WHERE rn <= 3"
     val run = PlanMetrics.run(spark.sql(top), Nil)
-    // Each of 2 tasks keeps 3 of each of 10 keys; all 100 rows are sorted below, 60 above.
+    // Each of 2 tasks keeps 3 rows of each of 10 keys: 100 rows are sorted below, 60 above.
     assert((
       run.answer.rows,
       run.cost.rowsShuffled,

@@ -5,7 +5,9 @@ import java.nio.file.{Files, Paths}
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The arithmetic and the texts of streaming queries beside Flink, without Spark and without Flink. */
+/**
+ * The arithmetic and the texts of streaming queries beside Flink, without Spark and without Flink.
+ */
 class StreamingMeasuringSuite extends AnyFunSuite {
 
   private val cases = StreamingBenchmark.all(5000000)
@@ -43,7 +45,7 @@ class StreamingMeasuringSuite extends AnyFunSuite {
     assert(judged.target.map(_.verdict(judged.speedUp)).contains("met"))
   }
 
-  test("warm-up goes on until everyone has run long enough, and twice") {
+  test("warm-up lasts until every contestant has run long enough, and twice") {
     def asked(seconds: Double): Int =
       WarmUp
         .until(_ => Seq("fast" -> Run(seconds, Nil), "slow" -> Run(3 * seconds, Nil)))

@@ -5,7 +5,7 @@ import java.nio.file.{Files, StandardOpenOption}
 import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The arithmetic and the bookkeeping of TPC-DS, without Spark. */
+/** The arithmetic and the log of TPC-DS, without Spark. */
 class TpcdsMeasuringSuite extends AnyFunSuite {
 
   private def times(query: String, stock: Double*): QueryTimes =
@@ -45,7 +45,7 @@ class TpcdsMeasuringSuite extends AnyFunSuite {
     assert(!TpcdsClock.clear(times("q1", Seq.tabulate(11)(i => 0.9 + i * 0.01): _*)))
   }
 
-  test("a run that was killed goes on with what it had found out, but for half a line") {
+  test("a killed run continues with its results, without the last half line") {
     val file = Files.createTempDirectory("log").resolve("below/log.jsonl")
     val log = OutcomeLog.open(file, resume = true)
     log.add(answer("q1", Verdict.EqualButForTies))

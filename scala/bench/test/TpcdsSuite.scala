@@ -16,7 +16,7 @@ class TpcdsSuite extends AnyFunSuite with BeforeAndAfterAll {
   private lazy val progress = new Progress(new PrintStream(OutputStream.nullOutputStream()))
   private lazy val answers = new TpcdsAnswers(spark)
 
-  // Not all 24: customer_demographics has 1.9 million rows at any scale.
+  // Without customer_demographics, which has 1.9 million rows at any scale.
   private val few = Seq("date_dim", "household_demographics", "income_band", "ship_mode", "item") ++
     Seq("store_sales", "store_returns")
 
@@ -34,7 +34,7 @@ class TpcdsSuite extends AnyFunSuite with BeforeAndAfterAll {
     .compare("q", side(stock), side(firesteel))
     .verdict
 
-  // Small tables are done before there is code for them.
+  // Small tables finish before their code is compiled.
   private def side(sql: String): Contestant = Contestant(
     "side",
     sql,
@@ -118,13 +118,13 @@ class TpcdsSuite extends AnyFunSuite with BeforeAndAfterAll {
   test("rows that tie for the last place may be others, and no other rows may") {
     def top(order: String, limit: Int = 3): String =
       s"SELECT d_date_sk, d_dom FROM date_dim WHERE d_year = 2000 ORDER BY $order LIMIT $limit"
-    // Twelve days are the first of a month, so three of them are anyone's choice.
+    // Twelve days are the first of a month, so any three of them are right.
     assert(verdict(top("d_dom"), top("d_dom, d_date_sk DESC")) == Verdict.EqualButForTies)
     assert(verdict(top("d_dom", 14), top("d_dom, d_date_sk DESC", 14)) == Verdict.EqualButForTies)
     assert(verdict(top("d_dom", 14), top("d_dom, d_date_sk DESC", 13)) == Verdict.Different)
     assert(verdict(top("d_dom"), top("d_dom DESC")) == Verdict.Different)
     assert(verdict(top("d_date_sk"), top("d_date_sk DESC")) == Verdict.Different)
-    // 14 rows: all twelve firsts and two of the seconds.
+    // 14 rows: all twelve first days and two second days.
     val without = "(SELECT * FROM date_dim WHERE d_moy > 1) AS date_dim"
     assert(verdict(top("d_dom", 14), top("d_dom", 14).replace("date_dim", without)) ==
       Verdict.Different)

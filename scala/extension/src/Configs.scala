@@ -6,7 +6,7 @@ import org.apache.spark.sql.firesteel.ConfigEntry
 /** Every setting of every room. */
 object Configs {
 
-  /** Reading this registers them, so that `SET -v` lists them before the first query. */
+  /** Reading this value registers the settings, so `SET -v` lists them before the first query. */
   val all: Seq[ConfigEntry[_]] =
     (CoreConf.all ++ Rooms.all.flatMap(_.settings)).sortBy(_.key)
 

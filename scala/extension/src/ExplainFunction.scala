@@ -13,11 +13,11 @@ import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * `SELECT * FROM firesteel_explain('SELECT ...')`: what fires and what declines in a query, a row
- * for each, and last the physical plan. A query over streams is explained as one that is started in
- * append mode, or in the mode that a second argument names.
+ * `SELECT * FROM firesteel_explain('SELECT ...')`: a row for each rule that fires or declines in a
+ * query, and last the physical plan. A query over streams is explained as if it started in append
+ * mode, or in the mode that a second argument names.
  *
- * The query is planned, not run. As SQL it reaches every client: JDBC, Spark Connect.
+ * The query is planned, not run. As SQL it works from every client: JDBC, Spark Connect.
  */
 object ExplainFunction {
 

@@ -7,8 +7,8 @@ import org.apache.spark.sql.SparkSessionExtensions
 /**
  * Installs every room. Set `spark.sql.extensions=io.firesteel.FiresteelExtensions`.
  *
- * This class names nothing that another Spark may not have: Spark only logs a warning when it
- * cannot load an extension, and goes on without it. What it throws ends the session's start.
+ * This class names only what every version of Spark has. If Spark cannot load an extension, it logs
+ * a warning and starts without it. An exception of the extension itself stops the session's start.
  */
 class FiresteelExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {

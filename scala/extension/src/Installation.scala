@@ -4,14 +4,14 @@ import io.firesteel.core.room.Room
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSessionExtensions
 
-/** Everything that is injected: what belongs to no room, and then the rooms. */
+/** Injects first what belongs to no room, then the rooms. */
 private[firesteel] object Installation {
 
   def of(extensions: SparkSessionExtensions): Unit = {
-    // Registers the settings, then checks what the session was started with.
+    // Registers the settings, then checks those that the session started with.
     require(Configs.all.nonEmpty)
     Option(SparkEnv.get).foreach(env => SettingNames.checkAtStart(env.conf))
-    // The first check: a rule may have read the default of a setting that is misspelt.
+    // This check is first: a rule may have read the default of a misspelt setting.
     extensions.injectCheckRule(SettingNames.checkAtAnalysis)
     extensions.injectTableFunction(ExplainFunction.description)
     extensions.injectTableFunction(RepartitionFunction.description)

@@ -13,15 +13,15 @@ import org.apache.spark.sql.streaming.StreamingQuery
 import org.json4s.JsonAST.{JArray, JField, JLong, JNull, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{compact, render}
 
-/** Everything that Python calls on the JVM, once; answers are JSON. */
+/** All functions that Python calls on the JVM. Results are JSON. */
 object PythonApi {
 
   /** The version of this jar. */
   def version(): String = Version.firesteel
 
   /**
-   * What firesteel did to a Dataset's plan: `{"fired": [..], "declined": [..], "plan": ".."}`; of a
-   * stream, what it would do were it started in an output mode.
+   * The decisions about a Dataset's plan: `{"fired": [..], "declined": [..], "plan": ".."}`. A
+   * stream is explained as if it started in the output mode.
    */
   def explain(dataset: Dataset[_], outputMode: String): String = {
     val execution = executionOf(dataset)
@@ -34,21 +34,21 @@ object PythonApi {
       } else Explain.of(execution.executedPlan))
   }
 
-  /** The same of a stream's last micro-batch; nothing at all when there has been none. */
+  /** The same for a stream's last micro-batch; empty if there was none. */
   def explainStreaming(query: StreamingQuery): String =
     json(lastBatchOf(query).fold(Explain(Nil, Nil, ""))(batch => Explain.of(batch.executedPlan)))
 
   /**
    * Runs a Dataset to its end: `{"rows": .., "digest": "..", "rowsShuffled": .., "rowsSorted": ..,
-   * "spilledBytes": ..}`, where `digest` is of `columns` and `rowsSorted` is null when unknown.
+   * "spilledBytes": ..}`, where `digest` covers `columns` and `rowsSorted` is null if unknown.
    */
   def measuredRun(dataset: Dataset[_], columns: java.util.List[String]): String =
     PlanMetrics.run(dataset, columns.asScala.toSeq).json
 
   /**
-   * The counts of the lookup joins of a Dataset that has run:
+   * The counts of the lookup joins in a Dataset that has run:
    * `[{"values": {"table": "..", "shuffle": "..", ..}, "metrics": {"hits": .., ..}}]`. `hits`,
-   * `misses`, `requests` and `failures` are there whatever the connector is written in.
+   * `misses`, `requests` and `failures` exist for connectors in every language.
    */
   def lookupMetrics(dataset: Dataset[_]): String = {
     val joins = PlanMetrics.ofFired(executionOf(dataset).executedPlan).collect {
@@ -61,7 +61,7 @@ object PythonApi {
     compact(render(JArray(joins.toList)))
   }
 
-  /** `lookupHits` of the JVM's operator is `hits` of Python's. */
+  /** The JVM's operator says `lookupHits` and Python's says `hits`. */
   private def commonName(metric: String): String = {
     val bare = metric.stripPrefix("lookup")
     bare.take(1).toLowerCase(Locale.ROOT) + bare.drop(1)

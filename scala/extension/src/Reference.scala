@@ -5,13 +5,17 @@ import io.firesteel.core.errors.FiresteelErrors
 import org.apache.spark.sql.firesteel.ConfigEntry
 
 /**
- * The text of REFERENCE.md: every setting, reason and error, as the code has them.
+ * The text of REFERENCE.md: every setting, decline and error that the code has.
  *
- * `build/sbt reference` writes the page, `make check` fails when it is not this.
+ * Each code and each condition is a heading, so that a page can link to it. `build/sbt reference`
+ * writes the page, and `make check` fails when the page is out of date.
  */
 object Reference {
 
   private val declines: Seq[DeclineDoc] = Rooms.all.flatMap(_.declines)
+
+  /** Every condition begins with it. */
+  private val prefix = "FIRESTEEL_"
 
   def text: String = Seq(
     "# Reference",
@@ -24,12 +28,49 @@ object Reference {
     "## Why a query was left to Spark",
     "`firesteel.explain` gives the code, the values that decided and the setting that would " +
       "change it.",
-    table("code", "meaning", "what to do", "setting")(declines.sortBy(_.code).map(d =>
-      Seq(code(d.code), d.meaning, d.cure, d.setting.fold("")(code)))),
+    grouped(declines.map(_.code), '.')(declined),
     "## Errors",
-    table("condition", "SQLSTATE", "text")(FiresteelErrors.conditions.map(c =>
-      Seq(code(c), FiresteelErrors.sqlState(c), FiresteelErrors.template(c))))
+    "A word in angle brackets stands for a value that the error names.",
+    grouped(FiresteelErrors.conditions, '_', prefix)(error)
   ).mkString("", "\n\n", "\n")
+
+  /** Entries by the first word of their names; words with one entry share the last group. */
+  private def grouped(names: Seq[String], end: Char, before: String = "")(
+      entry: String => Seq[String]): String = {
+    val groups = names.sorted.groupBy(_.stripPrefix(before).takeWhile(_ != end)).toSeq.sortBy(_._1)
+    val (several, single) = groups.partition(_._2.size > 1)
+    val titled = several.map { case (word, its) => s"### $before$word$end*" -> its }
+    val others = if (single.isEmpty) Nil else Seq("### Others" -> single.flatMap(_._2))
+    (titled ++ others)
+      .flatMap { case (title, its) =>
+        title +: its.flatMap(name => s"#### ${code(name)}" +: entry(name))
+      }
+      .mkString("\n\n")
+  }
+
+  private def declined(name: String): Seq[String] =
+    declines.filter(_.code == name).take(1).flatMap { d =>
+      sentence(d.meaning) +:
+        (Option.when(d.cure.nonEmpty)(toDo(d.cure)) ++
+          d.setting.map(key => s"**Setting:** ${code(key)}")).toSeq
+    }
+
+  /** The first line of a template says what is wrong, the others what to do. */
+  private def error(condition: String): Seq[String] = {
+    val (wrong, cure) = FiresteelErrors.template(condition).linesIterator.toSeq.splitAt(1)
+    (wrong.map(sentence) ++ Option.when(cure.nonEmpty)(toDo(cure.mkString(" ")))) :+
+      s"**SQLSTATE:** ${code(FiresteelErrors.sqlState(condition))}"
+  }
+
+  private def toDo(cure: String): String = s"**What to do:** ${sentence(cure)}"
+
+  private def sentence(text: String): String = {
+    val line = text.replaceAll("\\s+", " ").trim
+    val word = line.takeWhile(_ != ' ')
+    val begun = if (word.length > 1 && word.forall(_.isLetter)) line.capitalize else line
+    val ended = if (begun.lastOption.exists(".:>".contains(_))) begun else s"$begun."
+    ended.replaceAll("<(\\w+)>", "`<$1>`").replaceAll("(?<!`)<", "&lt;")
+  }
 
   private def defaultOf(entry: ConfigEntry[_]): String =
     if (entry.defaultValue.isEmpty) "not set" else code(entry.defaultValueString)

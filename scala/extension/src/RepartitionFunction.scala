@@ -12,11 +12,12 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * `SELECT * FROM firesteel_repartition_state('/checkpoint', 8)`: splits the state of a stopped query in
- * another number of partitions, and gives a row that says what was done.
+ * `SELECT * FROM firesteel_repartition_state('/checkpoint', 8)`: splits the state of a stopped
+ * query into another number of partitions, and returns a row with the result.
  *
- * As SQL it reaches every client: JDBC, Spark Connect. Spark runs a command as soon as it is planned, and on
- * Connect once more when the rows are asked for: then nothing is left to do, and the answer is the same.
+ * As SQL it works from every client: JDBC, Spark Connect. Spark runs a command as soon as it is
+ * planned. On Connect it runs again when the client fetches the rows: the state has the wanted
+ * number then, and the answer is the same.
  */
 object RepartitionFunction {
 

@@ -9,10 +9,10 @@ import io.firesteel.shuffle.ShuffleRoom
 import io.firesteel.sinks.SinksRoom
 import io.firesteel.skew.SkewRoom
 
-/** The rooms of this jar: what is not named here does not run. */
+/** The rooms of this jar. A room that is not named here does not run. */
 object Rooms {
 
-  /** In the order in which they come within a phase. */
+  /** In their order within a phase. */
   val all: Seq[Room] =
     Seq(ShuffleRoom, RankRoom, SkewRoom, PanesRoom, ChangelogRoom, LookupRoom, SinksRoom)
 
@@ -21,13 +21,13 @@ object Rooms {
   /**
    * The rooms in their order within a phase.
    *
-   * Strategies match disjoint nodes but for this: an aggregate over sliding windows is none of which
-   * the skew room takes a sample.
+   * Strategies match disjoint nodes, with one exception: the skew room must not sample an aggregate
+   * over sliding windows.
    */
   def in(phase: Phase[_]): Seq[Room] = phase match {
-    // Lookup goes first, so that the others see its marks in their last form.
+    // Lookup is first, so the others see its marks in their final form.
     case Phase.Hints | Phase.PreCBO => first(LookupRoom)
-    // The rules run until nothing changes; sources first, so that one pass resolves what uses them.
+    // The rules run to a fixed point. With sources first, one pass resolves what uses them.
     case Phase.Resolution => first(ChangelogRoom, LookupRoom)
     case _ => all
   }

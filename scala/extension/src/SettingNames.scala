@@ -8,16 +8,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{Command, CommandResult, Loca
 import org.apache.spark.sql.execution.command.SetCommand
 
 /**
- * Refuses a `spark.firesteel.*` key that does not exist, so that a misspelt setting is never
- * silently without effect.
+ * Refuses a `spark.firesteel.*` key that does not exist. A misspelt setting would have no effect.
  *
- * There are three doors: the session's start, SQL `SET`, and `spark.conf.set`, which passes no
- * extension. A key that came through the last is found at the next query. Commands pass, and what
- * they answer, so that `SET` and `RESET` work in the meantime.
+ * A setting arrives at the session's start, by SQL `SET`, or by `spark.conf.set`, which no
+ * extension sees. A key of the last kind is found at the next query. Commands and their results
+ * pass, so `SET` and `RESET` work until then.
  */
 object SettingNames {
 
-  /** Checks what a session starts with. */
+  /** Checks the settings that a session starts with. */
   def checkAtStart(conf: SparkConf): Unit = conf.getAll.foreach { case (key, _) =>
     check(
       key,
@@ -25,7 +24,7 @@ object SettingNames {
         "spark-defaults.conf.")
   }
 
-  /** Checks an analysed plan, and the session's settings if it is a query. */
+  /** Checks an analysed `SET`, or all settings of the session if the plan is a query. */
   def checkAtAnalysis(session: SparkSession)(plan: LogicalPlan): Unit = plan match {
     case SetCommand(Some((key, _))) => check(key, "Correct the name: nothing was set.")
     case _: Command => ()
@@ -38,7 +37,7 @@ object SettingNames {
       }
   }
 
-  /** Rows that a command has answered: `show()` and Connect make local relations of them. */
+  /** Rows of a command's result: `show()` and Connect make local relations of them. */
   private def isAnswer(leaf: LogicalPlan): Boolean =
     leaf.isInstanceOf[CommandResult] || leaf.isInstanceOf[LocalRelation]
 
@@ -49,7 +48,7 @@ object SettingNames {
         Map("key" -> key, "suggestions" -> nearest(key).mkString(", "), "cure" -> cure))
     }
 
-  /** The known keys that look most like `key`, the most alike first. */
+  /** The known keys that are most similar to `key`, the most similar first. */
   private[extension] def nearest(key: String): Seq[String] = {
     val distance = LevenshteinDistance.getDefaultInstance
     Configs.keys.toSeq.sortBy(known => (distance.apply(known, key).intValue, known)).take(3)

@@ -1,17 +1,18 @@
 package io.firesteel.extension
 
 /**
- * Refuses a Spark that this jar was not built for, before a query meets a method that is not there.
+ * Refuses a version of Spark that this jar was not built for, before a query calls a missing
+ * method.
  *
- * It must load on any Spark since 3.5, with the Scala of that Spark, so it names Java's own classes
- * alone.
+ * It must load on any Spark since 3.5, with the Scala of that Spark, so it names only classes of
+ * Java.
  */
 object SupportedSpark {
 
-  /** The Spark line that this jar was built and tested for. */
+  /** The line of Spark versions that this jar was built and tested for. */
   val line: String = "4.3"
 
-  /** Of Java's exceptions, this is one that PySpark passes on as its own. */
+  /** PySpark converts this exception of Java into one of its own. */
   def require(running: String): Unit =
     if (!fits(running)) {
       throw new UnsupportedOperationException(

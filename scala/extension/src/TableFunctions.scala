@@ -3,10 +3,10 @@ package io.firesteel.extension
 import io.firesteel.core.errors.FiresteelAnalysisException
 import org.apache.spark.sql.catalyst.expressions.Expression
 
-/** What the table functions have in common. */
+/** Code that the table functions share. */
 private[extension] object TableFunctions {
 
-  /** Refuses a call whose number of arguments is not that of `names`. */
+  /** Refuses a call that has more or fewer arguments than `names`. */
   def requireArguments(function: String, names: Seq[String], arguments: Seq[Expression]): Unit =
     if (arguments.length != names.length) {
       throw new FiresteelAnalysisException(

@@ -8,9 +8,9 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types.StructType
 
 /**
- * `SELECT * FROM firesteel_version()`: one row that says what is installed.
+ * `SELECT * FROM firesteel_version()`: one row about the installed jar.
  *
- * As SQL it reaches every client; `firesteel.check` asks it in classic sessions and on Connect.
+ * As SQL it works from every client. `firesteel.check` uses it in classic sessions and on Connect.
  */
 object VersionFunction {
 

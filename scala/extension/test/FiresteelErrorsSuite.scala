@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.trees.Origin
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Every condition, raised in both of our classes, answers Spark's questions with its own words. */
+/** Both of our error classes give Spark the text, state and parameters of every condition. */
 class FiresteelErrorsSuite extends AnyFunSuite {
 
   private def parametersOf(condition: String): Map[String, String] =
@@ -16,7 +16,7 @@ class FiresteelErrorsSuite extends AnyFunSuite {
       .map(found => found.group(1) -> s"the ${found.group(1)}")
       .toMap
 
-  /** PySpark's `getMessage()`: a method that is `private[spark]` to Scala, and open to py4j. */
+  /** PySpark's `getMessage()`: `private[spark]` in Scala, but public for py4j. */
   private def asPythonAsks(condition: String, parameters: java.util.Map[String, String]): Any =
     Class
       .forName("org.apache.spark.SparkThrowableHelper")

@@ -6,7 +6,7 @@ import io.firesteel.testkit.RoomSuite
 import org.apache.spark.sql.{AnalysisException, SparkSessionExtensions}
 import org.json4s.jackson.JsonMethods.parse
 
-/** What clients of every kind can ask: the SQL functions, and Python's door. */
+/** The functions for clients: those of SQL, and those that Python calls. */
 class FunctionsSuite extends RoomSuite {
 
   override protected def install(extensions: SparkSessionExtensions): Unit =

@@ -6,7 +6,7 @@ import java.util.Locale
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** A room is its folder and its place in the list; everything else follows from its `Room` value. */
+/** A room is a folder and a place in the list. All else follows from its `Room` value. */
 class RoomsSuite extends AnyFunSuite {
 
   private def list(folder: File): Seq[File] =

@@ -5,7 +5,7 @@ import io.firesteel.testkit.RoomSuite
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.{AnalysisException, SparkSessionExtensions}
 
-/** A misspelt setting is refused at every door that an extension can see. */
+/** A misspelt setting is refused wherever an extension can see it. */
 class SettingNamesSuite extends RoomSuite {
 
   override protected def install(extensions: SparkSessionExtensions): Unit =

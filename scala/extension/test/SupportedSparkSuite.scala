@@ -3,7 +3,7 @@ package io.firesteel.extension
 import org.apache.spark.SPARK_VERSION
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Which versions of Spark a session may start on. */
+/** The versions of Spark on which a session may start. */
 class SupportedSparkSuite extends AnyFunSuite {
 
   Seq("4.3", "4.3.0", "4.3.17", "4.3.1-vendor-2", "4.3-SNAPSHOT").foreach { running =>
@@ -24,7 +24,7 @@ class SupportedSparkSuite extends AnyFunSuite {
     }
   }
 
-  // Another Spark only warns when it cannot link one of these two, and goes on without us.
+  // Another Spark only warns if it cannot link one of these two, and starts without firesteel.
   Seq(
     "io/firesteel/FiresteelExtensions",
     "io/firesteel/extension/SupportedSpark",

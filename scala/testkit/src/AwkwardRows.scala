@@ -8,7 +8,7 @@ import org.apache.spark.sql.SparkSession
  */
 object AwkwardRows {
 
-  /** Columns that can be sorted and grouped by, with their types. */
+  /** Columns by which SQL can sort and group, with their types. */
   val sortable: Seq[(String, String)] = Seq(
     "bo" -> "BOOLEAN",
     "by" -> "TINYINT",
@@ -34,7 +34,7 @@ object AwkwardRows {
 
   val columns: Seq[String] = sortable.map(_._1)
 
-  /** A view of `rows` rows; equal values are frequent, and each type's awkward values occur. */
+  /** A view of `rows` rows. Equal values are frequent, and each type's awkward values occur. */
   def createView(spark: SparkSession, name: String, rows: Int, seed: Int = 1): Unit = {
     def pick(salt: Int, values: String*): String = {
       val place = s"CAST(pmod(hash(id, $salt, $seed), ${values.length}) AS INT)"

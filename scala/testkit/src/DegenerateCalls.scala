@@ -1,6 +1,6 @@
 package io.firesteel.testkit
 
-/** Calls of aggregate functions on arguments that a careless function takes for ordinary ones. */
+/** Calls of aggregate functions with arguments that a careless implementation handles wrongly. */
 object DegenerateCalls {
 
   /** Percentiles of a column that have an answer. */
@@ -28,7 +28,7 @@ object DegenerateCalls {
         "percentile_cont(0.5) WITHIN GROUP (ORDER BY CAST(NULL AS INT))"
       )
 
-  /** Percentiles of a column that are refused, or end in an error. */
+  /** Percentiles of a column that are refused, or fail. */
   def refusedPercentiles(c: String): Seq[String] = Seq(
     s"percentile($c, NULL)",
     s"percentile($c, array(0.5, NULL))",
@@ -73,7 +73,7 @@ object DegenerateCalls {
     s"sort_array(collect_set($c))"
   )
 
-  /** Other functions, whose answer does not depend on the order of rows. */
+  /** Other functions whose answer does not depend on the order of rows. */
   def plain(c: String): Seq[String] =
     Seq(
       "count",

@@ -6,13 +6,13 @@ import java.nio.file.{Files, Path}
 import org.apache.spark.sql.execution.SparkPlan
 import org.scalatest.{Assertion, Assertions}
 
-/** Plans as text files, beside Spark's own; `GOLDEN=write` in the environment rewrites them. */
+/** Plans as text files, next to Spark's plans. `GOLDEN=write` in the environment rewrites them. */
 object GoldenPlan extends Assertions {
 
-  /** The text of a plan with what changes from run to run taken out: ids and places. */
+  /** The text of a plan without ids and paths, which change from run to run. */
   def normalised(plan: SparkPlan): String = normalised(plan.treeString)
 
-  /** The same of a plan that is text already. */
+  /** The same for a plan that is already text. */
   def normalised(plan: String): String =
     plan
       .replaceAll("#\\d+L?", "")

@@ -4,14 +4,14 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.types.StructType
 import org.scalacheck.Gen
 
-/** Random small tables: few distinct values, so that ties, duplicates and nulls are frequent. */
+/** Random small tables with few distinct values, so ties, duplicates and nulls are frequent. */
 object RandomTables {
 
   /** Names and SQL types of the columns of every random table; `id` is unique. */
   val schema: StructType =
     StructType.fromDDL("k1 INT, k2 STRING, k3 DOUBLE, v1 BIGINT, v2 DOUBLE, v3 STRING, id BIGINT")
 
-  /** Rows of a table with up to `maxRows` rows; an empty one and a single giant key do occur. */
+  /** Rows of a table with up to `maxRows` rows. Empty tables and one giant key occur. */
   def rows(maxRows: Int): Gen[Seq[Row]] =
     for {
       count <- Gen.frequency(1 -> Gen.const(0), 9 -> Gen.choose(1, maxRows))

@@ -13,19 +13,19 @@ import org.scalatest.{Assertion, BeforeAndAfterAll}
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * A session with the rules of one room, and the questions that its tests ask.
+ * A session with the rules of one room, and the checks that its tests use.
  *
- * The suite's session is its own: made before the first test, stopped after the last.
+ * Each suite has its own session, from before its first test until after its last.
  */
 abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   /** Installs the room under test, and nothing else. */
   protected def install(extensions: SparkSessionExtensions): Unit
 
-  /** Settings of the session beside the kit's own. */
+  /** Settings of the session, added to those of the kit. */
   protected def settings: Map[String, String] = Map.empty
 
-  /** Tables of this suite alone: another run on the machine may write the same names. */
+  /** Tables of this suite only: another run on the machine may use the same names. */
   private lazy val warehouse = Files.createTempDirectory("firesteel-warehouse")
 
   protected lazy val spark: SparkSession = {
@@ -50,7 +50,7 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
     try spark.stop()
     finally super.afterAll()
 
-  /** Runs `body` under settings, which are put back afterwards. */
+  /** Runs `body` under settings, and restores them afterwards. */
   protected def withConf[T](pairs: (String, Any)*)(body: => T): T = {
     val before = pairs.map { case (key, _) => key -> spark.conf.getOption(key) }
     pairs.foreach { case (key, value) => spark.conf.set(key, value.toString) }
@@ -61,12 +61,12 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
       }
   }
 
-  /** Settings with which Spark compiles nothing, as it does where a compiler has failed. */
+  /** Settings with which Spark compiles nothing, as after a failed compilation. */
   protected val interpreted: Seq[(String, Any)] = Seq(
     SQLConf.CODEGEN_FACTORY_MODE.key -> "NO_CODEGEN",
     SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> false)
 
-  /** What stock Spark does: everything of firesteel off. */
+  /** Stock Spark: all of firesteel is off. */
   protected def stock[T](body: => T): T = withConf(CoreConf.ENABLED.key -> false)(body)
 
   /** The physical plan as it was last run, adaptive parts included, once `collect` has run. */
@@ -74,10 +74,10 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   protected def explain(sql: String): Explain = Explain.of(executed(spark.sql(sql)))
 
-  /** Rules that fire in a query. */
+  /** The rules that fire in a query. */
   protected def fired(sql: String): Seq[String] = explain(sql).fired.map(_.rule)
 
-  /** Reason codes of a query. */
+  /** The reason codes of a query. */
   protected def declines(sql: String): Set[String] = explain(sql).declined.map(_.why.code).toSet
 
   /** Runs the query with firesteel on and off, and compares the rows as bags. */
@@ -112,11 +112,11 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
           .collect {
             case known: SparkThrowable if known.getCondition != null => known.getCondition
           }
-        // The last: what is around it says where.
+        // The last cause: those around it only add the place.
         Left(conditions.toSeq.lastOption.getOrElse(throw error))
     }
 
-  /** A query whose plan still has an operator of the room's kind must fire or say why not. */
+  /** If a plan has an operator of the room's kind, the query must fire or have a reason. */
   protected def assertDecided(sql: String, operator: String): Assertion = {
     val explained = explain(sql)
     val decided = explained.fired.nonEmpty || explained.declined.nonEmpty

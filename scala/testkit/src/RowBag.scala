@@ -2,14 +2,14 @@ package io.firesteel.testkit
 
 import org.apache.spark.sql.Row
 
-/** Rows as a bag: equal when each row occurs equally often, whatever the order. */
+/** Rows as a bag. Bags are equal if each row occurs equally often, in any order. */
 object RowBag {
 
-  /** Rows by their text, with how often each occurs; -0.0 and NaN have texts of their own. */
+  /** The count of each row, by its text. -0.0 and NaN have texts of their own. */
   def of(rows: Seq[Row]): Map[String, Int] =
     rows.groupBy(text).map { case (row, same) => row -> same.length }
 
-  /** What `left` has more of than `right`, with how much more. */
+  /** The rows of which `left` has more than `right`, and how many more. */
   def minus(left: Map[String, Int], right: Map[String, Int]): Seq[String] =
     left.toSeq.collect {
       case (row, count) if count > right.getOrElse(row, 0) =>
