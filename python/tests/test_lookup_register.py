@@ -21,7 +21,7 @@ from pyspark.util import PythonEvalType
 import firesteel
 from firesteel import InvalidConnectorError, lookup_join, register_lookup, unregister_lookup
 from firesteel._durations import milliseconds
-from firesteel._lookup_options import flink_options
+from firesteel.lookup._options import flink_options
 
 SCHEMA = StructType(
     [

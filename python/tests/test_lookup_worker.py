@@ -22,13 +22,14 @@ from hypothesis import strategies as st
 from pyspark.sql import Row
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from firesteel import LookupContext, TaskInfo, _lookup_shipping
-from firesteel._lookup_worker import answers as worker_answers
-from firesteel._lookup_worker import process as worker_process
-from firesteel._lookup_worker.failures import LookupFailedError
-from firesteel._lookup_worker.partitions import PartitionerSpec
-from firesteel._lookup_worker.process import LookupProcess
-from firesteel._lookup_worker.task import ConnectorSpec
+from firesteel import LookupContext, TaskInfo
+from firesteel.lookup import _shipping
+from firesteel.lookup._worker import answers as worker_answers
+from firesteel.lookup._worker import process as worker_process
+from firesteel.lookup._worker.failures import LookupFailedError
+from firesteel.lookup._worker.partitions import PartitionerSpec
+from firesteel.lookup._worker.process import LookupProcess
+from firesteel.lookup._worker.task import ConnectorSpec
 
 SCHEMA = pa.schema([pa.field("id", pa.int64()), pa.field("name", pa.string())])
 
@@ -71,7 +72,7 @@ def calls() -> list[list[Any]]:
 def spec_of(
     connector: object, schema: pa.Schema = SCHEMA, drop_others: bool = False
 ) -> ConnectorSpec:
-    pickled = _lookup_shipping.pickled("names", connector)
+    pickled = _shipping.pickled("names", connector)
     return ConnectorSpec("names", uuid4().hex, pickled, schema, drop_others)
 
 
@@ -617,7 +618,7 @@ class TestPartitions:
         *columns: pa.Array,
         keys: tuple[str, ...] = ("id",),
     ) -> list[int | None]:
-        pickled = _lookup_shipping.pickled("names", partitioner)
+        pickled = _shipping.pickled("names", partitioner)
         spec = PartitionerSpec("names", pickled, keys, keys[:1], SCHEMA)
         (answer,) = LookupProcess().partition(spec, iter([(count, *columns)]))
         return answer.to_pylist()  # type: ignore[no-any-return]
@@ -780,9 +781,9 @@ def test_runs_in_a_process_that_has_no_firesteel(tmp_path: Path) -> None:
         return keys.append_column("name", keys["id"].cast("string"))
 
     connector = make_connector(named)
-    spec = ConnectorSpec("names", "r", _lookup_shipping.pickled("names", connector), SCHEMA, False)
-    function = _lookup_shipping.lookup_function(spec, schema).func
-    (tmp_path / "function").write_bytes(_lookup_shipping.cloudpickle.dumps(function))
+    spec = ConnectorSpec("names", "r", _shipping.pickled("names", connector), SCHEMA, False)
+    function = _shipping.lookup_function(spec, schema).func
+    (tmp_path / "function").write_bytes(_shipping.cloudpickle.dumps(function))
     program = f"""
 import pickle, sys
 sys.modules["firesteel"] = None  # any import of it fails

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from firesteel._lookup_worker import failures
-from firesteel._lookup_worker.answers import ROWS_AT_ONCE, AnswerReader, Found
-from firesteel._lookup_worker.arrays import Ints, runs, spread
-from firesteel._lookup_worker.asking import Asked, Asker
-from firesteel._lookup_worker.cache import CacheBounds, LookupCache
-from firesteel._lookup_worker.crew import Crew
-from firesteel._lookup_worker.keys import DistinctKeys, distinct, normalized
+from firesteel.lookup._worker import failures
+from firesteel.lookup._worker.answers import ROWS_AT_ONCE, AnswerReader, Found
+from firesteel.lookup._worker.arrays import Ints, runs, spread
+from firesteel.lookup._worker.asking import Asked, Asker
+from firesteel.lookup._worker.cache import CacheBounds, LookupCache
+from firesteel.lookup._worker.crew import Crew
+from firesteel.lookup._worker.keys import DistinctKeys, distinct, normalized
 
 if TYPE_CHECKING:
-    from firesteel._lookup_worker.interfaces import TaskInfo
-    from firesteel._lookup_worker.request import LookupRequest
+    from firesteel.lookup._interfaces import TaskInfo
+    from firesteel.lookup._worker.request import LookupRequest
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from firesteel._lookup_worker.arrays import Ints
+    from firesteel.lookup._worker.arrays import Ints
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from firesteel._lookup_worker import failures
-from firesteel._lookup_worker.answers import AnswerReader, Found
-from firesteel._lookup_worker.arrays import spread
-from firesteel._lookup_worker.crew import Crew
-from firesteel._lookup_worker.keys import shown
+from firesteel.lookup._worker import failures
+from firesteel.lookup._worker.answers import AnswerReader, Found
+from firesteel.lookup._worker.arrays import spread
+from firesteel.lookup._worker.crew import Crew
+from firesteel.lookup._worker.keys import shown
 
 if TYPE_CHECKING:
-    from firesteel._lookup_worker.request import LookupRequest
+    from firesteel.lookup._worker.request import LookupRequest
 
 LONGEST_WAIT_SECONDS = 10
 """After one question failed, for others under way to end, before the connector is closed."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TypeAlias
 
-from firesteel import _lookup_errors as errors
 from firesteel._durations import Duration, milliseconds
 from firesteel._errors import bad_duration, bad_value
+from firesteel.lookup import _errors as errors
 
 Value: TypeAlias = Duration | bool | None
 

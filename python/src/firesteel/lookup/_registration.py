@@ -10,13 +10,13 @@ from uuid import uuid4
 
 from pyspark.sql.types import ArrayType, MapType, StringType, StructType
 
-from firesteel import _lookup_errors as errors
+from firesteel.lookup import _errors as errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType
 
-    from firesteel._lookup_worker.interfaces import (
+    from firesteel.lookup._interfaces import (
         InputDataBatchPartitioner,
         InputDataPartitioner,
         SupportsLookup,
@@ -43,9 +43,9 @@ def register(
     schema = _schema(spark, name, connector.schema)
     keys = _keys(name, "keys", connector.keys, schema)
     try:
-        from firesteel import _lookup_shipping as shipping
-        from firesteel._lookup_worker.partitions import PartitionerSpec
-        from firesteel._lookup_worker.task import ConnectorSpec
+        from firesteel.lookup import _shipping as shipping
+        from firesteel.lookup._worker.partitions import PartitionerSpec
+        from firesteel.lookup._worker.task import ConnectorSpec
     except ImportError as error:
         raise errors.no_arrow(error) from error
     arrow = shipping.arrow_schema(schema)

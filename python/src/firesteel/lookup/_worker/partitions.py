@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import Row
 
-from firesteel._lookup_worker import failures
-from firesteel._lookup_worker.keys import distinct, normalized, shown
-from firesteel._lookup_worker.request import request_of
+from firesteel.lookup._worker import failures
+from firesteel.lookup._worker.keys import distinct, normalized, shown
+from firesteel.lookup._worker.request import request_of
 
 LONG = range(-(2**63), 2**63)
 

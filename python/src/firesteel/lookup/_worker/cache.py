@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from firesteel._lookup_worker.arrays import runs, spread
-from firesteel._lookup_worker.store import RowStore
+from firesteel.lookup._worker.arrays import runs, spread
+from firesteel.lookup._worker.store import RowStore
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from firesteel._lookup_worker.arrays import Ints
+    from firesteel.lookup._worker.arrays import Ints
 
 SMALLEST_GARBAGE = 4096
 """Rows that may lie about unused before they are worth removing."""

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from firesteel._lookup_worker.interfaces import LookupContext
+from firesteel.lookup._interfaces import LookupContext
 
 
 @dataclass(frozen=True)

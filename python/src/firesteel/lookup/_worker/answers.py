@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from firesteel._lookup_worker import failures
-from firesteel._lookup_worker.arrays import spread
-from firesteel._lookup_worker.keys import distinct, normalized, shown
+from firesteel.lookup._worker import failures
+from firesteel.lookup._worker.arrays import spread
+from firesteel.lookup._worker.keys import distinct, normalized, shown
 
 if TYPE_CHECKING:
-    from firesteel._lookup_worker.arrays import Ints
+    from firesteel.lookup._worker.arrays import Ints
 
 
 ROWS_AT_ONCE = 100_000

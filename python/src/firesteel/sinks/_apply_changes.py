@@ -1,43 +1,26 @@
-"""Changelogs: streaming queries whose results change, and what their rows say."""
+"""`apply_changes`: a function for foreachBatch that keeps a table equal to a changelog."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions
+from pyspark.sql import SparkSession
 
-from firesteel._apply import ApplyChanges, checked
+from firesteel import _errors
+from firesteel.session import require_extension
+from firesteel.sinks._arguments import options_of, target_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from pyspark.sql import Column
+    from pyspark.sql import DataFrame
 
     from firesteel._durations import Duration
 
-__all__ = ["ApplyChanges", "apply_changes", "row_kind"]
-
-
-def row_kind() -> Column:
-    """Tell what each row of a streaming query's result says: that a row came, changed or went.
-
-    Select it last, in append mode, to get every change in an order in which a consumer can apply
-    them row by row; in update mode, to get each key's newest row and deletions. SQL has the same
-    function, ``row_kind()``.
-
-    Returns:
-        A string column: ``+I`` for a new row, ``-U`` and ``+U`` for a row before and after an
-        update, ``-D`` for a deleted one. In a batch query always ``+I``.
-
-    Example:
-        >>> spark.range(2).select("id", row_kind().alias("op")).collect()
-        [Row(id=0, op='+I'), Row(id=1, op='+I')]
-
-    Source:
-        Flink's ``RowKind``.
-    """
-    return functions.call_function("row_kind")
+_SOURCE = "firesteel-table"
 
 
 def apply_changes(
@@ -116,12 +99,58 @@ def apply_changes(
     Source:
         Flink's upsert sinks; ``foreachBatch`` of Spark's Structured Streaming.
     """
-    return checked(
-        target,
-        keys,
-        op=op,
-        query_id=query_id,
-        upserts=upserts,
-        buckets=buckets,
-        retention=retention,
+    return ApplyChanges(
+        target_of(target),
+        options_of(
+            keys,
+            op=op,
+            query_id=query_id,
+            upserts=upserts,
+            buckets=buckets,
+            retention=retention,
+        ),
     )
+
+
+@dataclass(frozen=True)
+class ApplyChanges:
+    """Applies micro-batches of a changelog to a table: what `apply_changes` returns.
+
+    It is passed to ``foreachBatch``, or called with what ``foreachBatch`` passes. It can be
+    pickled, as Spark Connect asks.
+
+    Attributes:
+        target: A folder, or options of Spark's JDBC source; not shown, since they hold passwords.
+        options: The options of the data source ``firesteel-table``, but for the batch's number.
+    """
+
+    target: str | Mapping[str, str] = field(repr=False)
+    options: Mapping[str, str]
+
+    def __call__(self, df: DataFrame, batch_id: int) -> None:
+        """Apply one micro-batch, or pass it over when the target has it.
+
+        Args:
+            df: The micro-batch that ``foreachBatch`` gives.
+            batch_id: Its number, which ``foreachBatch`` gives.
+
+        Raises:
+            TypeError: These are not what ``foreachBatch`` gives.
+            ExtensionNotLoadedError: The session runs without firesteel.
+        """
+        if not hasattr(df, "isStreaming"):
+            raise _errors.not_a_batch(type(df).__name__)
+        if df.isStreaming:
+            raise _errors.not_yet_a_batch()
+        if isinstance(batch_id, bool) or not isinstance(batch_id, int):
+            raise _errors.not_a_batch_id(batch_id)
+        session = df.sparkSession
+        require_extension(session)
+        if not isinstance(session, SparkSession) and "changes.query-id" not in self.options:
+            raise _errors.unnamed_on_connect()  # Connect's session is a class of its own
+        writer = df.write.format(_SOURCE).mode("append").options(**self.options)
+        writer = writer.option("changes.batch-id", batch_id)
+        if isinstance(self.target, Mapping):
+            writer.options(**self.target).save()
+        else:
+            writer.save(self.target)

@@ -1,7 +1,8 @@
 """What runs of a lookup in Spark's Python workers.
 
 Nothing here may need a SparkSession, py4j or the rest of this package: a cluster's workers need
-not have firesteel, so `firesteel._lookup_shipping` sends this folder's code along, by value.
+not have firesteel, so `firesteel.lookup._shipping` sends this folder's code
+and `firesteel.lookup._interfaces` along, by value.
 Therefore it has no state in modules; what lives as long as a worker process is in
 `process.LookupProcess`.
 
@@ -13,6 +14,6 @@ process  one per worker process: batches in, answers out
     asking   questions to the connector: batches, threads, retries, timeout; crew: the threads
     answers  what a connector answered, checked
   partitions  the connector's partitioner, key by key
-interfaces  what a connector sees; request: what the JVM says; failures: every error
+request     what the JVM sends; failures: every error
 ```
 """

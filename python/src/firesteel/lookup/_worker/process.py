@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 
-from firesteel._lookup_worker.answers import Found
-from firesteel._lookup_worker.arrays import Ints
-from firesteel._lookup_worker.cache import LookupCache
-from firesteel._lookup_worker.interfaces import TaskInfo
-from firesteel._lookup_worker.partitions import PartitionerSpec, Partitions
-from firesteel._lookup_worker.request import LookupRequest, request_of
-from firesteel._lookup_worker.task import BatchStats, ConnectorSpec, LookupTask, bounds_of
+from firesteel.lookup._interfaces import TaskInfo
+from firesteel.lookup._worker.answers import Found
+from firesteel.lookup._worker.arrays import Ints
+from firesteel.lookup._worker.cache import LookupCache
+from firesteel.lookup._worker.partitions import PartitionerSpec, Partitions
+from firesteel.lookup._worker.request import LookupRequest, request_of
+from firesteel.lookup._worker.task import BatchStats, ConnectorSpec, LookupTask, bounds_of
 
 MAX_CACHES = 256
 """Caches of a worker process; the one used least recently goes first."""

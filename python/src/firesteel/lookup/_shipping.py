@@ -15,11 +15,11 @@ import pyspark.sql.pandas.functions
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, LongType, StructField, StructType
 
-import firesteel._lookup_worker as worker
-from firesteel import _lookup_errors as errors
-from firesteel._lookup_worker.partitions import PartitionerSpec
-from firesteel._lookup_worker.process import LookupProcess
-from firesteel._lookup_worker.task import BatchStats, ConnectorSpec
+from firesteel.lookup import _errors as errors
+from firesteel.lookup import _interfaces, _worker
+from firesteel.lookup._worker.partitions import PartitionerSpec
+from firesteel.lookup._worker.process import LookupProcess
+from firesteel.lookup._worker.task import BatchStats, ConnectorSpec
 
 if TYPE_CHECKING:
     from pyspark.sql._typing import UserDefinedFunctionLike
@@ -106,10 +106,15 @@ def _worker_process() -> Callable[[], LookupProcess]:
 
 def _by_value(thing: object) -> bytes:
     with _pickling:
-        if worker.__name__ in cloudpickle.list_registry_pickle_by_value():
-            return bytes(cloudpickle.dumps(thing))
-        cloudpickle.register_pickle_by_value(worker)
+        ours = [
+            module
+            for module in (_worker, _interfaces)
+            if module.__name__ not in cloudpickle.list_registry_pickle_by_value()
+        ]
+        for module in ours:
+            cloudpickle.register_pickle_by_value(module)
         try:
             return bytes(cloudpickle.dumps(thing))
         finally:
-            cloudpickle.unregister_pickle_by_value(worker)
+            for module in ours:
+                cloudpickle.unregister_pickle_by_value(module)
