@@ -467,7 +467,7 @@ def test_unregistering_removes_the_table(session: SparkSession) -> None:
     ("broken", "message"),
     [
         ({"fails_at": 2}, "'customers' failed in lookup for id = .*OSError: the store is away"),
-        ({"answer_type": "int64"}, "'customers' answered column 'name' as int64"),
+        ({"answer_type": "int64"}, "'customers' returned column 'name' as int64"),
     ],
     ids=str,
 )

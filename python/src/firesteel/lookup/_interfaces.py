@@ -1,12 +1,18 @@
-"""What a connector implements, and what it is told."""
+"""The interfaces of a connector written in Python.
+
+`firesteel.lookup` exports them. The package sends this module to Spark's Python workers by value,
+because a class of a user may derive from an interface. So it imports nothing else of the package.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
     from pyspark.sql import Row
     from pyspark.sql.types import StructType
@@ -17,11 +23,11 @@ class TaskInfo:
     """The task that opens a connector.
 
     Attributes:
-        index: Number of this task from 0; under custom shuffle, of its partition.
-        count: Under custom shuffle the number of partitions that the partitioner was given; else
-            0, since Spark does not tell its Python workers how many tasks there are.
-        attempt: How often Spark has tried the task before.
-        name: For logs.
+        index: The task's number, from 0. With a custom shuffle, the number of its partition.
+        count: With a custom shuffle, the number of partitions that the partitioner received.
+            Otherwise 0: Spark does not give its Python workers the number of tasks.
+        attempt: How many times Spark has tried the task before.
+        name: A name for logs.
 
     Source:
         Flink's ``FunctionContext.getTaskInfo()`` (FLIP-462).
@@ -39,16 +45,17 @@ class TaskInfo:
 
 @dataclass(frozen=True)
 class LookupContext:
-    """What one query wants of a connector.
+    """The part of a query that concerns its connector.
 
     Attributes:
-        keys: The columns to look up by, in the order of the schema's columns.
-        columns: The columns wanted; an answer has these and the keys, and may have more.
-        filters: Conditions on the dimension alone, as SQL. A connector may use them to answer
-            fewer rows, or ignore them: they are applied to its answers in any case.
-        custom_shuffle: Whether the connector's partitioner **is applied**: then a task is asked
-            only keys of its own partition. If not, every task is asked any key.
-        num_partitions: The partitions of the custom shuffle; 0 when it is not applied.
+        keys: The columns to look up by, in the order of the schema.
+        columns: The columns that the query reads. An answer has these and the keys. It may have
+            more.
+        filters: Conditions on the dimension table alone, as SQL. A connector may use them to
+            return fewer rows, or ignore them: the join applies them to every answer.
+        custom_shuffle: Whether the join uses the connector's partitioner. If true, a task receives
+            only keys of its own partition. If false, any task may receive any key.
+        num_partitions: The number of partitions of the custom shuffle; 0 without one.
 
     Source:
         Flink's ``LookupTableSource.LookupContext`` and its ``preferCustomShuffle()``.
@@ -67,30 +74,32 @@ class LookupContext:
 
 @runtime_checkable
 class SupportsLookup(Protocol):
-    """A table of an outside store whose rows can be read by key.
+    """A table of an outside store that can read rows by key.
 
-    A connector is any object with these three members; deriving from this class is optional. It
-    is pickled when it is registered, and every task works on a copy of its own: connections
-    belong into ``open``, not into ``__init__``.
+    A connector is any object with these three members. It need not derive from this class.
+    `register_lookup` pickles the connector, and every task works on a copy of its own: open
+    connections in ``open``, not in ``__init__``.
 
-    It may also have
+    A connector may also have these members:
 
-    - ``open(task)`` or ``open(task, context)``, with a `TaskInfo` and a `LookupContext`: called
-      once per task, before its first lookup. A task that finds everything in the cache opens
-      nothing. Under custom shuffle a copy is opened for each partition that the task serves,
-      which is one.
-    - ``close()``: called once at the end of the task, also when it failed or was cancelled, for
-      each copy whose ``open`` was called. It is not called when the worker process is killed.
+    - ``open(task)`` or ``open(task, context)``, with a `TaskInfo` and a `LookupContext`. It runs
+      once per task, before the first lookup. A task that finds every key in the cache opens
+      nothing. With a custom shuffle, one copy is opened for each partition that the task serves,
+      which is one partition.
+    - ``close()``. It runs once at the end of the task for each copy whose ``open`` was called,
+      also when the task failed or was cancelled. It does not run when the worker process is
+      killed.
     - ``partition_keys``: see `SupportsLookupCustomShuffle`.
-    - ``may_answer_other_keys``: true if the store may answer rows whose key was not asked, as
-      databases do that compare text without case. Such rows are dropped; else they are an error.
+    - ``may_answer_other_keys``: true if the store may return rows of other keys, as a database
+      does that compares text without case. The join drops such rows. Without this member such a
+      row is an error.
 
-    ``open``, ``lookup`` and ``close`` run in one thread, which is not the main one. With the hint
-    ``async=true``, ``lookup`` is called by as many threads at once as ``capacity`` says.
+    ``open``, ``lookup`` and ``close`` run in one thread, which is not the main thread. With the
+    hint ``async=true``, up to ``capacity`` threads call ``lookup`` at the same time.
 
     Attributes:
-        schema: The columns of the table.
-        keys: Names of the columns that it can be asked by. A query may use fewer.
+        schema: The columns of the table, as a StructType or DDL text.
+        keys: The names of the columns that the store can look up by. A query may use fewer.
 
     Source:
         Flink's ``LookupTableSource`` and ``LookupFunction``.
@@ -107,9 +116,39 @@ class SupportsLookup(Protocol):
         True
     """
 
-    # Types may be narrower than these and attributes read-only, as mypy has it of a property; at
-    # run time a property would forbid a class that derives from this one to set them.
+    # For type checkers `Any`: a class that derives from this one may then assign a narrower type,
+    # in its body or in `__init__`. A read-only property would forbid both. `AnyConnector` checks
+    # the types.
     if TYPE_CHECKING:
+        schema: Any
+        keys: Any
+    else:
+        schema: StructType | str
+        keys: Sequence[str]
+
+    def lookup(self, keys: pa.Table) -> pa.Table | pa.RecordBatch:
+        """Read all rows of the keys.
+
+        Args:
+            keys: n distinct keys, one per row, in the columns of `LookupContext.keys`. No value is
+                null. Float keys have one NaN and no negative zero.
+
+        Returns:
+            The rows found, in any order: none, one or several per key. The table has the key
+            columns and the columns of `LookupContext.columns`, with types that fit the schema.
+            The join drops other columns.
+
+        Raises:
+            Exception: Any exception fails the task, which Spark may try again. The error names the
+                connector and the first key.
+        """
+        ...
+
+
+if TYPE_CHECKING:
+
+    class AnyConnector(Protocol):
+        """`SupportsLookup` for type checkers: attributes may be narrower, and read-only."""
 
         @property
         def schema(self) -> StructType | str: ...
@@ -117,34 +156,18 @@ class SupportsLookup(Protocol):
         @property
         def keys(self) -> Sequence[str]: ...
 
-    else:
-        schema: StructType | str
-        keys: Sequence[str]
+        def lookup(self, keys: pa.Table) -> pa.Table | pa.RecordBatch: ...
 
-    def lookup(self, keys: pa.Table) -> pa.Table:
-        """Read all rows of all keys given.
-
-        Args:
-            keys: Distinct keys, one per row, none of them null, in the columns that
-                `LookupContext` names as keys. Float keys have one NaN and no negative zero.
-
-        Returns:
-            A table with the wanted columns and the key columns, of types that fit the schema;
-            more columns are dropped. In any order, for each key none, one or several rows.
-
-        Raises:
-            Exception: Whatever is raised fails the task, which Spark tries again; the error
-                names the connector and the first key.
-        """
-        ...
+else:
+    AnyConnector = SupportsLookup
 
 
 @runtime_checkable
 class InputDataPartitioner(Protocol):
-    """Says in which task the rows with a key are looked up.
+    """Chooses the task that looks up a key.
 
     It may also have ``is_deterministic() -> bool``: whether equal keys always get the same
-    partition. Without it they do.
+    partition. Without this method they do.
 
     Source:
         Flink's ``SupportsLookupCustomShuffle.InputDataPartitioner`` (FLIP-462, Flink 2.0).
@@ -158,26 +181,26 @@ class InputDataPartitioner(Protocol):
     """
 
     def partition(self, join_keys: Row, num_partitions: int) -> int:
-        """Choose the partition of a key.
+        """Choose the partition of one key.
 
         Args:
-            join_keys: One key: the lookup keys alone, constants included, by name and in the
-                order of the schema's columns. Never null, since null keys look nothing up.
-                Timestamps are in UTC.
-            num_partitions: Number of partitions, which is the number of lookup tasks.
+            join_keys: One key: the lookup keys alone, constants included, by name and in the order
+                of the schema. No value is null, because null keys are not looked up. Timestamps
+                are in UTC.
+            num_partitions: The number of partitions, which is the number of lookup tasks.
 
         Returns:
-            From 0 to ``num_partitions - 1``; anything else fails the query.
+            A number from 0 to ``num_partitions - 1``. Any other value fails the query.
         """
         ...
 
 
 @runtime_checkable
 class InputDataBatchPartitioner(Protocol):
-    """Says in which task the rows with some keys are looked up: for many keys at once.
+    """Chooses the tasks that look up many keys at once.
 
-    A partitioner with both methods is asked by this one. It may also have ``is_deterministic``, as
-    `InputDataPartitioner` may.
+    If a partitioner has ``partition`` too, only ``partition_batch`` is called. A partitioner may
+    have ``is_deterministic``, as `InputDataPartitioner` may.
 
     Source:
         Flink's ``SupportsLookupCustomShuffle.InputDataPartitioner`` (FLIP-462), over Arrow.
@@ -190,16 +213,18 @@ class InputDataBatchPartitioner(Protocol):
         True
     """
 
-    def partition_batch(self, join_keys: pa.Table, num_partitions: int) -> pa.Array:
+    def partition_batch(
+        self, join_keys: pa.Table, num_partitions: int
+    ) -> pa.Array | pa.ChunkedArray | npt.NDArray[np.integer[Any]] | Sequence[int]:
         """Choose the partition of each key.
 
         Args:
             join_keys: n distinct keys, one per row: the lookup keys alone, constants included, by
-                name and in the order of the schema's columns. None of them is null.
-            num_partitions: Number of partitions, which is the number of lookup tasks.
+                name and in the order of the schema. No value is null.
+            num_partitions: The number of partitions, which is the number of lookup tasks.
 
         Returns:
-            n whole numbers in the order of ``join_keys``, each from 0 to ``num_partitions - 1``:
+            n whole numbers in the order of ``join_keys``, each from 0 to ``num_partitions - 1``,
             as an Arrow array, a numpy array or a list. Anything else fails the query.
         """
         ...
@@ -207,18 +232,18 @@ class InputDataBatchPartitioner(Protocol):
 
 @runtime_checkable
 class SupportsLookupCustomShuffle(SupportsLookup, Protocol):
-    """A connector that decides which task looks up which key.
+    """A connector that chooses the task that looks up each key.
 
-    So each task need cache and read only its share of the store. It is used when a query says
-    ``shuffle=true``; when it is not used, `LookupContext.custom_shuffle` is false and every task
-    must be able to answer every key.
+    Each task then caches and reads only its share of the store. A query uses the partitioner if it
+    has the hint ``shuffle=true``. Otherwise `LookupContext.custom_shuffle` is false, and every
+    task must be able to look up every key.
 
-    The connector may have ``partition_keys``, names of the key columns that the partitioner
-    needs, by default all ``keys``. When a join does not give them all, the partitioner is not
-    used, and ``firesteel.explain`` says so.
+    The connector may have ``partition_keys``, the names of the key columns that the partitioner
+    needs; by default all ``keys``. If a join does not give all of them, it does not use the
+    partitioner, and ``firesteel.explain`` gives the reason.
 
-    A connector with a method ``partition`` or ``partition_batch`` of its own and no
-    ``get_partitioner`` is its own partitioner.
+    A connector that has a method ``partition`` or ``partition_batch`` and no ``get_partitioner``
+    is its own partitioner.
 
     Source:
         Flink's ``SupportsLookupCustomShuffle`` (FLIP-462, Flink 2.0).
@@ -238,10 +263,10 @@ class SupportsLookupCustomShuffle(SupportsLookup, Protocol):
     """
 
     def get_partitioner(self) -> InputDataPartitioner | InputDataBatchPartitioner | None:
-        """Give the partitioner; asked once, when the connector is registered, and never later.
+        """Return the partitioner. `register_lookup` calls this once; no task calls it.
 
         Returns:
-            The partitioner, which is pickled to the workers; None when there is none after all:
-            then rows are distributed by hash of the keys.
+            The partitioner, which is pickled to the workers. None if there is no partitioner: then
+            the join distributes rows by hash of the keys.
         """
         ...

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from firesteel._durations import Duration
 from firesteel.lookup import _errors as errors
-from firesteel.lookup._interfaces import SupportsLookup
+from firesteel.lookup._interfaces import AnyConnector
 from firesteel.lookup._options import connector_options, flink_options
 from firesteel.lookup._registration import functions_of, register
 from firesteel.session import require_extension
@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def register_lookup(
     spark: SparkSession,
     name: str,
-    connector: SupportsLookup,
+    connector: AnyConnector,
     *,
     cache: str = "NONE",
     max_rows: int | None = None,

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
     from firesteel.lookup._interfaces import (
+        AnyConnector,
         InputDataBatchPartitioner,
         InputDataPartitioner,
-        SupportsLookup,
     )
 
 
 def register(
-    spark: SparkSession, name: str, connector: SupportsLookup, options: dict[str, str]
+    spark: SparkSession, name: str, connector: AnyConnector, options: dict[str, str]
 ) -> None:
     """Register the functions of a connector, then the view that names them to the engine.
 

@@ -61,7 +61,8 @@ def lookup_function(spec: ConnectorSpec, schema: StructType) -> UserDefinedFunct
     def lookup(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
         import pickle
 
-        yield from process().lookup(pickle.loads(shipped), batches)
+        ours = process()
+        yield from ours.reported(ours.lookup(pickle.loads(shipped), batches))
 
     udf: UserDefinedFunctionLike = arrow_udf(lookup, returnType=answer)
     return udf
@@ -74,7 +75,8 @@ def partition_function(spec: PartitionerSpec) -> UserDefinedFunctionLike:
     def partition(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
         import pickle
 
-        yield from process().partition(pickle.loads(shipped), batches)
+        ours = process()
+        yield from ours.reported(ours.partition(pickle.loads(shipped), batches))
 
     udf: UserDefinedFunctionLike = arrow_udf(partition, returnType=LongType())
     return udf

@@ -76,7 +76,7 @@ class Partitions:
         try:
             answer = self._partitioner.partition_batch(pa.table(parts, names=names), count)
         except Exception as error:
-            subject = f"{rows} keys, the first being {shown(parts, names, 0)}"
+            subject = f"{rows} keys, first key {shown(parts, names, 0)}"
             raise failures.raised(self._spec.name, "partition_batch", subject, error) from error
         numbers = _numbers(answer)
         if numbers is None or len(numbers) != rows:

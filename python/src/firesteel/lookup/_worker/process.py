@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from firesteel.lookup._interfaces import TaskInfo
+from firesteel.lookup._worker import failures
 from firesteel.lookup._worker.answers import Found
 from firesteel.lookup._worker.arrays import Ints
 from firesteel.lookup._worker.cache import LookupCache
@@ -94,6 +95,11 @@ class LookupProcess:
             if partitions is None:
                 partitions = Partitions(spec)
             yield partitions.of_batch(first, columns) if len(first) else pa.array([], pa.int64())
+
+    @staticmethod
+    def reported(answers: Iterator[pa.Array]) -> Iterator[pa.Array]:
+        """Emit the answers of a task; see `failures.sentence_first`."""
+        return failures.sentence_first(answers)
 
     def _task(self, spec: ConnectorSpec, request: LookupRequest, shard: int | None) -> LookupTask:
         info = _task_info(spec.name, request, shard)
