@@ -125,7 +125,6 @@ def test_describes_the_connector_to_the_jvm() -> None:
         "schema": SCHEMA.jsonValue(),
         "keys": ["id", "kind"],  # in the schema's order
         "partition_keys": [],
-        "scan_udf": None,
         "options": {"lookup.cache": "NONE"},
     }
     assert re.fullmatch("__firesteel_lookup_customers_[0-9a-f]{32}", said["udf"])

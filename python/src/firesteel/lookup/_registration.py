@@ -70,7 +70,6 @@ def register(
         "schema": schema.jsonValue(),
         "keys": keys,
         "partition_keys": needed if partitioner is not None else (),
-        "scan_udf": None,
         "options": options,
     }
     for function, udf in functions.items():

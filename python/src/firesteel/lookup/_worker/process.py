@@ -152,7 +152,7 @@ def running_query() -> str | None:
 class Results:
     """Builds answers as Spark expects them, of all columns of a schema."""
 
-    _names = ("rows", "stats")
+    names = ("rows", "stats")
 
     def __init__(self, schema: pa.Schema) -> None:
         self._fields = [field.with_nullable(True) for field in schema]
@@ -162,7 +162,7 @@ class Results:
     def none(self) -> pa.Array:
         """Return the answer to a batch without rows."""
         empty = self._lists(pa.array([], pa.struct(self._fields)), np.zeros(0, dtype=np.int64))
-        return pa.StructArray.from_arrays([empty, pa.array([], self._stats)], self._names)
+        return pa.StructArray.from_arrays([empty, pa.array([], self._stats)], self.names)
 
     def of(
         self, parts: Sequence[tuple[Ints | None, Found, BatchStats]], rows: int
@@ -184,7 +184,7 @@ class Results:
             stats = pa.nulls(stop - first, self._stats)
             if not first:
                 stats = pa.concat_arrays([pa.array([summed], self._stats), stats[1:]])
-            yield pa.StructArray.from_arrays([lists, stats], self._names)
+            yield pa.StructArray.from_arrays([lists, stats], self.names)
 
     def _lists(self, matches: pa.StructArray, lengths: Ints) -> pa.ListArray:
         present = dict(zip((f.name for f in matches.type), matches.flatten(), strict=True))
