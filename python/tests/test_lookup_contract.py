@@ -13,7 +13,6 @@ from pyspark.sql.types import StructType
 
 from firesteel.lookup import LookupContext, register_lookup
 from firesteel.lookup._shipping import lookup_function, pickled
-from firesteel.lookup._worker import request
 from firesteel.lookup._worker.process import Results
 from firesteel.lookup._worker.request import LookupRequest, request_of
 from firesteel.lookup._worker.task import BatchStats, ConnectorSpec
@@ -71,7 +70,7 @@ def test_every_field_of_a_request_is_read_and_no_other(monkeypatch: pytest.Monke
             read.add(name)
             return super().get(name, default)
 
-    monkeypatch.setattr(request.json, "loads", lambda _: Recorded(CONTRACT["request"]))
+    monkeypatch.setattr(json, "loads", lambda _: Recorded(CONTRACT["request"]))
     found = request_of("")
     monkeypatch.undo()
     assert found == LookupRequest(

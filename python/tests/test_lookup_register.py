@@ -247,6 +247,7 @@ class TestPartitioner:
         (Connector(keys="id"), "keys = 'id' of lookup connector 'customers'.*id, kind, name"),
         (Connector(keys=()), r"keys = \(\)"),
         (Connector(keys=("id", "id")), "different names"),
+        (Connector(keys=(["id"],)), r"keys = \(\['id'\],\)"),
         (Connector(keys=("nope",)), r"keys = \('nope',\).*among id, kind, name"),
         (Partitioned(partition_keys=("name",)), r"partition_keys = \('name',\).*among id, kind"),
         (
@@ -273,7 +274,7 @@ def test_refuses_connectors_by_name(connector: object, message: str) -> None:
     ("arguments", "message"),
     [
         ({"cache": "PARTIAL"}, "set max_rows, expire_after_write or expire_after_access"),
-        ({"cache": "FULL"}, "can only be asked by key.*lookup_join"),
+        ({"cache": "FULL"}, "reads only by key.*lookup_join"),
         ({"cache": "LRU"}, "'LRU': must be 'NONE' or 'PARTIAL'"),
         ({"max_rows": 5}, "max-rows without a cache"),
         ({"cache": "PARTIAL", "max_rows": 0}, "max_rows = 0: must be a positive whole number"),

@@ -1,4 +1,7 @@
-"""What Flink's SQL planner does, for stock Apache Spark: a Catalyst extension and its jar."""
+"""Streaming SQL, lookup joins and faster batch queries for stock Apache Spark.
+
+Start with `configure`, which adds the extension to a session.
+"""
 
 from __future__ import annotations
 

@@ -11,21 +11,21 @@ if TYPE_CHECKING:
 
 
 def row_kind() -> Column:
-    """Tell what each row of a streaming query's result says: that a row came, changed or went.
+    """Return the kind of change that each row of a streaming query's result describes.
 
-    Select it last, in append mode, to get every change in an order in which a consumer can apply
-    them row by row; in update mode, to get each key's newest row and deletions. SQL has the same
-    function, ``row_kind()``.
+    Select it as the last column. In append mode the query then emits every change, in an order in
+    which a consumer can apply the rows one by one. In update mode it emits the newest row of each
+    key, and deletions. SQL has the same function, ``row_kind()``.
 
     Returns:
-        A string column: ``+I`` for a new row, ``-U`` and ``+U`` for a row before and after an
-        update, ``-D`` for a deleted one. In a batch query always ``+I``.
+        A column of text. ``+I`` is an insert, ``-U`` and ``+U`` are the row before and after an
+        update, ``-D`` is a deletion. In a batch query every row has ``+I``.
+
+    Source:
+        Flink's ``RowKind``.
 
     Example:
         >>> spark.range(2).select("id", row_kind().alias("op")).collect()
         [Row(id=0, op='+I'), Row(id=1, op='+I')]
-
-    Source:
-        Flink's ``RowKind``.
     """
     return functions.call_function("row_kind")

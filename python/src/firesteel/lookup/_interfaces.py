@@ -134,7 +134,7 @@ class SupportsLookup(Protocol):
                 null. Float keys have one NaN and no negative zero.
 
         Returns:
-            The rows found, in any order: none, one or several per key. The table has the key
+            A table of the rows found, none, one or several per key, in any order. It has the key
             columns and the columns of `LookupContext.columns`, with types that fit the schema.
             The join drops other columns.
 
@@ -157,9 +157,6 @@ if TYPE_CHECKING:
         def keys(self) -> Sequence[str]: ...
 
         def lookup(self, keys: pa.Table) -> pa.Table | pa.RecordBatch: ...
-
-else:
-    AnyConnector = SupportsLookup
 
 
 @runtime_checkable
@@ -266,7 +263,7 @@ class SupportsLookupCustomShuffle(SupportsLookup, Protocol):
         """Return the partitioner. `register_lookup` calls this once; no task calls it.
 
         Returns:
-            The partitioner, which is pickled to the workers. None if there is no partitioner: then
-            the join distributes rows by hash of the keys.
+            The partitioner, which is pickled to the workers, or None. Without a partitioner the
+            join distributes rows by hash of the keys.
         """
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from firesteel._durations import Duration
 from firesteel.lookup import _errors as errors
@@ -45,47 +45,51 @@ def lookup_join(
 ) -> DataFrame:
     r"""Join a DataFrame, batch or streaming, with a table whose rows are looked up by key.
 
-    What is not given is as the connector was registered, or else as the settings
-    ``spark.firesteel.lookup.*`` say. Times are timedeltas, seconds, or text such as ``10 s``.
+    An argument that is None has the value of the connector's registration. Without one, the
+    settings ``spark.firesteel.lookup.*`` apply. A time is a timedelta, seconds, or text such as
+    ``10 s``.
 
     Args:
         left: The rows to enrich.
-        table: Name of a registered connector, or of any table or view, or a DataFrame. One that
-            has no connector is loaded whole, as with ``cache="FULL"``.
-        on: The key, as for ``DataFrame.join``: a column name, a list of names, or a condition.
+        table: The name of a registered connector, table or view, or a DataFrame. A table without
+            a connector is loaded whole, as with ``cache="FULL"``.
+        on: The key, as in ``DataFrame.join``: a column name, a list of names, a condition, or a
+            list of conditions.
         how: ``inner`` or ``left`` (``left_outer``).
-        shuffle: Whether rows are sent to the task that their key belongs to: by the connector's
-            partitioner, or by the hash of the key.
-        async_: Whether a task has several questions under way at once.
-        output_mode: ``ordered`` or ``allow_unordered``.
-        capacity: Most questions under way at once in a task.
-        timeout: Longest time for a question, retries included.
-        retry_predicate: ``lookup_miss``: ask again for keys without rows. The four retry options
-            go together.
+        shuffle: Whether Spark shuffles each row to the task of its key: by the connector's
+            partitioner, or by hash of the key.
+        async_: Whether a task may have several batches of keys under way at the same time.
+        output_mode: ``ordered``, or ``allow_unordered`` to emit each row when its key is answered.
+        capacity: The most batches of keys under way at the same time in a task.
+        timeout: The longest time for a batch of keys, retries included.
+        retry_predicate: ``lookup_miss``: look a key without rows up again. The four retry
+            arguments must be given together.
         retry_strategy: ``fixed_delay``.
-        fixed_delay: Time between two tries.
-        max_attempts: Tries in all.
+        fixed_delay: The time between two attempts.
+        max_attempts: The number of attempts in all.
         cache: ``NONE``, ``PARTIAL`` or ``FULL``.
-        max_rows: See `register_lookup`, as for the next four.
-        expire_after_write: See `register_lookup`.
-        expire_after_access: See `register_lookup`.
-        cache_missing_key: See `register_lookup`.
-        batch_size: See `register_lookup`.
+        max_rows: The most keys in a PARTIAL cache.
+        expire_after_write: How long a PARTIAL cache keeps an answer.
+        expire_after_access: How long a PARTIAL cache keeps an answer that no row uses.
+        cache_missing_key: Whether a PARTIAL cache keeps that a key has no rows.
+        batch_size: The most keys in one batch.
         reload_strategy: When a FULL cache is loaded again: ``PERIODIC`` or ``TIMED``.
-        reload_interval: For ``PERIODIC``, how often.
-        reload_schedule_mode: For ``PERIODIC``: ``FIXED_DELAY`` counts from the end of a load,
+        reload_interval: For ``PERIODIC``, the time between two loads.
+        reload_schedule_mode: For ``PERIODIC``, ``FIXED_DELAY`` counts from the end of a load and
             ``FIXED_RATE`` from its start.
         reload_iso_time: For ``TIMED``, the time of day: ``10:15``, ``10:15Z``, ``10:15+07:00``.
-        reload_interval_in_days: For ``TIMED``, every so many days.
+        reload_interval_in_days: For ``TIMED``, the number of days between two loads.
 
     Returns:
-        The joined rows, as ``left.join(table, on, how)`` would have them.
+        The joined rows, with the columns of ``left.join(table, on, how)``.
 
     Raises:
-        ValueError: Another kind of join, no key, or an argument that is not what it must be.
+        ValueError: The kind of join is not supported, there is no key, or an argument has a value
+            that is not allowed.
+        ExtensionNotLoadedError: The session runs without firesteel.
 
     Source:
-        Flink's ``LOOKUP`` hint; the arguments are its options.
+        Flink's ``LOOKUP`` hint. The arguments are its options.
 
     Example:
         >>> spark.createDataFrame([("ch", 41), ("is", 354)], ["code", "prefix"]) \
@@ -101,14 +105,7 @@ def lookup_join(
     kind = _HOW.get(how.lower()) if isinstance(how, str) else None
     if kind is None:
         raise errors.unsupported_join(how)
-    if isinstance(on, tuple):
-        on = list(on)  # PySpark takes lists alone
-    if on is None or (isinstance(on, list) and not on):
-        raise errors.no_condition()
-    if not all(
-        isinstance(part, str | _column()) for part in (on if isinstance(on, list) else [on])
-    ):
-        raise errors.bad_condition(on)
+    key = _key(on)
     arguments: dict[str, Value] = {
         "shuffle": shuffle,
         "async_": async_,
@@ -132,12 +129,18 @@ def lookup_join(
         "reload_interval_in_days": reload_interval_in_days,
     }
     hints = [f"{name}={value}" for name, value in flink_options(arguments).items()]
-    require_extension(left.sparkSession)  # Spark would ignore the hint, with a warning in its log
+    require_extension(left.sparkSession)  # Spark would log a warning and ignore the hint
     dimension = left.sparkSession.table(table) if isinstance(table, str) else table
-    return left.join(dimension.hint("LOOKUP", *hints), on, kind)  # type: ignore[arg-type]
+    return left.join(dimension.hint("LOOKUP", *hints), key, kind)
 
 
-def _column() -> type:
+def _key(on: object) -> Any:  # noqa: ANN401 - what `DataFrame.join` takes
     from pyspark.sql import Column
 
-    return Column
+    key = list(on) if isinstance(on, tuple) else on  # PySpark takes no tuple
+    if key is None or (isinstance(key, list) and not key):
+        raise errors.no_condition()
+    parts = key if isinstance(key, list) else [key]
+    if not any(all(isinstance(part, kind) for part in parts) for kind in (str, Column)):
+        raise errors.bad_condition(on)
+    return key

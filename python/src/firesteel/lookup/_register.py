@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from firesteel._durations import Duration
 from firesteel.lookup import _errors as errors
-from firesteel.lookup._interfaces import AnyConnector
 from firesteel.lookup._options import connector_options, flink_options
 from firesteel.lookup._registration import functions_of, register
 from firesteel.session import require_extension
@@ -16,13 +15,16 @@ from firesteel.session import require_extension
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    # The same with types that checkers accept of any connector.
+    from firesteel.lookup._interfaces import AnyConnector as SupportsLookup
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def register_lookup(
     spark: SparkSession,
     name: str,
-    connector: AnyConnector,
+    connector: SupportsLookup,
     *,
     cache: str = "NONE",
     max_rows: int | None = None,
@@ -35,33 +37,38 @@ def register_lookup(
     """Make a connector a table of this session, which queries can look up.
 
     The connector runs in Spark's Python workers, also on Spark Connect. It is pickled now: later
-    changes to the object have no effect. Registering another under the same name replaces it for
-    queries made from then on; what was made before goes on with its own (over Connect, where a
-    query is its text, until it is run again), so that each registration is kept in the session
-    until `unregister_lookup`. The table is a temporary view, which that drops.
+    changes to the object have no effect. The table is a temporary view.
+
+    A second registration under the same name replaces the first for new queries. A query that
+    exists already keeps the first connector; on Spark Connect, where a query is its text, only
+    until it runs again. So the session keeps every registration until `unregister_lookup`.
 
     A cache belongs to a worker process. Spark runs each concurrent task in a process of its own
-    and hands idle processes to later tasks, so an executor with four cores has up to four caches.
+    and reuses idle processes, so an executor with four cores has up to four caches.
 
     Args:
         spark: The session, classic or Connect.
-        name: Name of the table: letters, digits and _.
-        connector: See `SupportsLookup`; any object with ``schema``, ``keys`` and ``lookup``. If
-            it has ``get_partitioner``, ``partition`` or ``partition_batch`` as well, see
+        name: The table's name: letters, digits and _.
+        connector: An object with ``schema``, ``keys`` and ``lookup``; see `SupportsLookup`. If it
+            also has ``get_partitioner``, ``partition`` or ``partition_batch``, see
             `SupportsLookupCustomShuffle`.
-        cache: ``NONE``, or ``PARTIAL`` to keep answers, within at least one of the next three.
-        max_rows: Most keys in a cache; those used least recently go first.
-        expire_after_write: How long an answer is kept: a timedelta, seconds, or text such as
-            ``5 min``.
-        expire_after_access: How long an answer is kept that nobody uses.
-        cache_missing_key: Whether it is kept, too, that a key has no rows; by default it is.
-        batch_size: Most keys in one call of ``lookup``; by default
+        cache: ``NONE``, or ``PARTIAL`` to cache answers. ``PARTIAL`` needs at least one of the
+            next three arguments.
+        max_rows: The most keys in a cache. A full cache evicts the least recently used key.
+        expire_after_write: How long the cache keeps an answer: a timedelta, seconds, or text such
+            as ``5 min``.
+        expire_after_access: How long the cache keeps an answer that no row uses: a timedelta,
+            seconds, or text.
+        cache_missing_key: Whether the cache also keeps that a key has no rows; by default true.
+        batch_size: The most keys in one call of ``lookup``; by default the setting
             ``spark.firesteel.lookup.batchSize``.
-        options: The same by Flink's names, such as ``lookup.partial-cache.max-rows``; they win.
+        options: The same options by Flink's names, such as ``lookup.partial-cache.max-rows``.
+            They override the arguments.
 
     Raises:
-        ValueError: An argument is not what it must be.
-        InvalidConnectorError: The connector lacks something, or cannot be pickled.
+        ValueError: An argument has a value that is not allowed.
+        InvalidConnectorError: The connector lacks a member or cannot be pickled.
+        ImportError: pyarrow or numpy is not installed.
         ExtensionNotLoadedError: The session runs without firesteel.
 
     Source:
@@ -104,14 +111,14 @@ def register_lookup(
 
 
 def unregister_lookup(spark: SparkSession, name: str) -> None:
-    """Drop a table made by `register_lookup`; nothing happens if there is none.
+    """Drop a table made by `register_lookup`. Without such a table, do nothing.
 
     Args:
         spark: The session, classic or Connect.
-        name: Name of the table.
+        name: The table's name.
 
     Raises:
-        ValueError: Not a name.
+        ValueError: ``name`` cannot name a table.
 
     Source:
         Spark's ``DROP VIEW`` and ``DROP TEMPORARY FUNCTION``.
@@ -122,21 +129,21 @@ def unregister_lookup(spark: SparkSession, name: str) -> None:
     _check_session(spark)
     _check_name(name)
     functions = _registered(spark, name)
-    if functions:  # else a view of this name is the user's own
+    if functions:  # without them, a view of this name belongs to the user
         spark.catalog.dropTempView(name)
     for function in functions:
         spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {function}")
 
 
 def _registered(spark: SparkSession, name: str) -> list[str]:
-    # Spark keeps names of functions in lower case. The current catalog need not know functions.
+    # Spark keeps function names in lower case. The current catalog may not support functions.
     return [
         function
         for start in map(str.lower, functions_of(name))
         for (function,) in spark.sql(
             f"SHOW USER FUNCTIONS IN spark_catalog.default LIKE '{start}*'"
         ).collect()
-        # Not those of a table whose name goes on where this one ends.
+        # Leaves out a longer name that begins with this one.
         if re.fullmatch("[0-9a-f]{32}", function.removeprefix(start))
     ]
 

@@ -35,55 +35,61 @@ def apply_changes(
 ) -> ApplyChanges:
     """Keep a table equal to a streaming query's result: apply its changelog, each batch once.
 
-    Pass what it returns to ``foreachBatch``, or call it with the DataFrame and the number that
-    ``foreachBatch`` gives to a function of yours. The stream is a changelog, which `row_kind` makes
-    of any query::
+    Pass the returned function to ``foreachBatch``. Or call it in a function of your own, with the
+    DataFrame and the number that ``foreachBatch`` passes. The stream must be a changelog;
+    `row_kind` makes one of any query::
 
         changes = trending.select("*", firesteel.row_kind().alias("op"))
         changes.writeStream.foreachBatch(
             firesteel.apply_changes("/tables/trending", keys=["category", "item"])
         ).option("checkpointLocation", ...).start()
 
-    The target has the last micro-batch's number, written together with its changes. A micro-batch
-    that Spark repeats after a crash is passed over, so that each is applied exactly once, whenever
-    the driver, an executor or the database is killed.
+    The target keeps the number of the last micro-batch and writes it together with the changes. If
+    Spark repeats a micro-batch after a crash, the target skips it. So each micro-batch is applied
+    exactly once, even if the driver, an executor or the database is killed.
 
-    The keys may be others than those of the query: each micro-batch is brought to at most one
-    change of a key first, whatever tasks its changes come from. They must identify a row of the
-    query's result; that one key has two rows is an error when a micro-batch shows it.
+    ``keys`` may differ from the keys of the query. Within a micro-batch the changes of a key are
+    reduced to at most one, from all tasks. The keys must identify a row of the query's result. If
+    a micro-batch has two rows of one key, it fails.
 
-    A folder gets a new version with every micro-batch, in Parquet files of which only those are
-    written anew that hold a changed key. Readers see the newest version, whole::
+    A folder gets a new version with every micro-batch. Each version is a set of Parquet files, and
+    a micro-batch rewrites only the files with changed keys. Readers see the newest version as a
+    whole::
 
         spark.read.format("firesteel-table").load("/tables/trending")
 
-    A table of PostgreSQL must be there, with the keys as its primary key or in a unique index.
-    Tasks write to a staging table; one transaction on the driver deletes, upserts and notes the
-    number in the table ``firesteel_applied_batches``. The JDBC driver must be on Spark's class
-    path.
+    A PostgreSQL table must exist, with the keys as its primary key or in a unique index. Tasks
+    write to a staging table. Then one transaction on the driver deletes, upserts and writes the
+    batch number to the table ``firesteel_applied_batches``. The JDBC driver must be on Spark's
+    class path.
 
     Args:
-        target: A folder for Parquet files, or, for a table of PostgreSQL, the options of Spark's
-            JDBC source: ``url``, ``dbtable``, ``user``, ``password`` and the driver's own.
-        keys: The column or columns that identify a row of the target.
-        op: The column of ``+I``, ``-U``, ``+U`` and ``-D``; by default ``op``, or ``row_kind()``.
-        query_id: Who writes. By default the streaming query's id, which its checkpoint keeps; on
-            Spark Connect, where it cannot be seen, it must be given. Also for several queries that
-            write different rows to one target.
-        upserts: That the changelog has only the newest row of a key and deletions, as
-            ``outputMode("update")`` writes it. The keys must then be those of the query. A
-            query's result that comes as it is says so itself; other keys are then refused.
-        buckets: Into how many parts a new folder's rows are split, by default 8. The more, the less
-            a micro-batch of few changes writes.
-        retention: How long files of a folder stay that no version needs any more, for readers that
-            have begun: a timedelta, seconds, or text; by default ``10 min``.
+        target: The path of a folder for Parquet files. For a PostgreSQL table, the options of
+            Spark's JDBC source: ``url``, ``dbtable``, ``user``, ``password`` and options of the
+            driver.
+        keys: The columns that identify a row of the target: one name or several.
+        op: The column with ``+I``, ``-U``, ``+U`` and ``-D``; by default ``op`` or ``row_kind()``.
+        query_id: The name of the writing query. By default the streaming query's id, which its
+            checkpoint keeps. Required on Spark Connect, where a batch does not have the id. Also
+            required if several queries write different rows to one target.
+        upserts: Whether the changelog has only the newest row of a key and deletions, as
+            ``outputMode("update")`` emits them. The keys must then be those of the query. The
+            direct result of a query declares this itself, and then other keys are an error.
+        buckets: The number of parts of a new folder, by default 8. With more parts, a small
+            micro-batch rewrites less.
+        retention: How long a folder keeps files that no version needs, so that running readers can
+            finish: a timedelta, seconds, or text; by default ``10 min``.
 
     Returns:
-        A function of a DataFrame and a batch's number.
+        A function that takes a DataFrame and a batch number.
 
     Raises:
-        TypeError: A DataFrame was passed, or a target that is neither a folder nor options.
-        ValueError: An argument is not what it must be.
+        TypeError: ``target`` is a DataFrame or neither a path nor options, or ``keys`` are not
+            names.
+        ValueError: An argument has a value that is not allowed.
+
+    Source:
+        Flink's upsert sinks; ``foreachBatch`` of Spark's Structured Streaming.
 
     Example:
         >>> import tempfile
@@ -95,9 +101,6 @@ def apply_changes(
         >>> apply(spark.sql(update), 1)  # a repeated batch is passed over
         >>> spark.read.format("firesteel-table").load(folder).collect()
         [Row(word='a', n=2)]
-
-    Source:
-        Flink's upsert sinks; ``foreachBatch`` of Spark's Structured Streaming.
     """
     return ApplyChanges(
         target_of(target),
@@ -114,29 +117,31 @@ def apply_changes(
 
 @dataclass(frozen=True)
 class ApplyChanges:
-    """Applies micro-batches of a changelog to a table: what `apply_changes` returns.
+    """Applies micro-batches of a changelog to a table; `apply_changes` returns it.
 
-    It is passed to ``foreachBatch``, or called with what ``foreachBatch`` passes. It can be
-    pickled, as Spark Connect asks.
+    Pass it to ``foreachBatch``, or call it with the arguments that ``foreachBatch`` passes. It can
+    be pickled, which Spark Connect requires.
 
     Attributes:
-        target: A folder, or options of Spark's JDBC source; not shown, since they hold passwords.
-        options: The options of the data source ``firesteel-table``, but for the batch's number.
+        target: The path of a folder, or options of Spark's JDBC source. ``repr`` hides it, because
+            options may have a password.
+        options: The options of the data source ``firesteel-table``, except the batch number.
     """
 
     target: str | Mapping[str, str] = field(repr=False)
     options: Mapping[str, str]
 
     def __call__(self, df: DataFrame, batch_id: int) -> None:
-        """Apply one micro-batch, or pass it over when the target has it.
+        """Apply one micro-batch, or skip it if the target already has it.
 
         Args:
-            df: The micro-batch that ``foreachBatch`` gives.
-            batch_id: Its number, which ``foreachBatch`` gives.
+            df: The micro-batch that ``foreachBatch`` passes.
+            batch_id: The batch number that ``foreachBatch`` passes.
 
         Raises:
-            TypeError: These are not what ``foreachBatch`` gives.
+            TypeError: An argument has another type than ``foreachBatch`` passes.
             ExtensionNotLoadedError: The session runs without firesteel.
+            UnsupportedOnConnectError: The session is a Connect client and has no ``query_id``.
         """
         if not hasattr(df, "isStreaming"):
             raise _errors.not_a_batch(type(df).__name__)
