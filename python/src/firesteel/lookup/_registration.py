@@ -171,8 +171,8 @@ def _partitioner(
 
 
 def _is_deterministic(name: str, partitioner: object) -> bool:
-    says = getattr(partitioner, "is_deterministic", None)
+    ask = getattr(partitioner, "is_deterministic", None)
     try:
-        return bool(says()) if callable(says) else True
+        return bool(ask()) if callable(ask) else True
     except Exception as error:
         raise errors.raised(name, "is_deterministic", error) from error

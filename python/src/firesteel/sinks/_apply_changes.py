@@ -98,7 +98,7 @@ def apply_changes(
         >>> apply(spark.sql("SELECT 'a' AS word, 1 AS n, '+I' AS op"), 0)
         >>> update = "SELECT * FROM VALUES ('a', 1, '-U'), ('a', 2, '+U') AS t(word, n, op)"
         >>> apply(spark.sql(update), 1)
-        >>> apply(spark.sql(update), 1)  # a repeated batch is passed over
+        >>> apply(spark.sql(update), 1)  # a repeated batch is skipped
         >>> spark.read.format("firesteel-table").load(folder).collect()
         [Row(word='a', n=2)]
     """

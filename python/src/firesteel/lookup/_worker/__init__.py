@@ -1,19 +1,18 @@
-"""What runs of a lookup in Spark's Python workers.
+"""The part of a lookup that runs in Spark's Python workers.
 
-Nothing here may need a SparkSession, py4j or the rest of this package: a cluster's workers need
-not have firesteel, so `firesteel.lookup._shipping` sends this folder's code
-and `firesteel.lookup._interfaces` along, by value.
-Therefore it has no state in modules; what lives as long as a worker process is in
-`process.LookupProcess`.
+The workers of a cluster need not have firesteel: `firesteel.lookup._shipping` sends the code of
+this folder and of `firesteel.lookup._interfaces` to them by value. So nothing here uses a
+SparkSession, py4j or the rest of the package, and no module has state. `process.LookupProcess` has
+the state of a worker process.
 
 ```text
-process  one per worker process: batches in, answers out
-  task     one opened connector: the keys of a batch, found in the cache or asked for
+process  one per worker process: batches of keys in, answers out
+  task     one opened connector: looks the keys of a batch up, in the cache or in the store
     keys     distinct keys of Arrow columns
-    cache    answers kept, by key; store: their rows
-    asking   questions to the connector: batches, threads, retries, timeout; crew: the threads
-    answers  what a connector answered, checked
-  partitions  the connector's partitioner, key by key
-request     what the JVM sends; failures: every error
+    cache    answers by key; store: their rows
+    asking   calls of the connector: batches, threads, retries, timeout; crew: the threads
+    answers  checks the connector's answers
+  partitions  the connector's partitioner
+request     the engine's request; failures: every error
 ```
 """

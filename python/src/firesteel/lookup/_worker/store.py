@@ -1,4 +1,4 @@
-"""Rows that a cache keeps, in Arrow chunks, addressed by position."""
+"""The rows of a cache, in Arrow chunks, by position."""
 
 from __future__ import annotations
 
