@@ -33,8 +33,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     pages = []
     for page in PAGES:
-        text = (ROOT / page).read_text("utf-8")
-        found = blocks(text) if "```" in text else ()
+        found = blocks((ROOT / page).read_text("utf-8"))
         pages.append(folder / f"{Path(page).stem}.py")
         pages[-1].write_text(
             "\n".join([BEFORE, *(b.code for b in found if b.language == "python")]), "utf-8"
