@@ -69,6 +69,7 @@ check: require $(VENV) docs ## format, lint, types, pages
 	@.venv/bin/ruff check --config python/pyproject.toml $(PYTHON_CODE)
 	@.venv/bin/ruff format --check --config python/pyproject.toml $(PYTHON_CODE)
 	@.venv/bin/mypy --config-file python/pyproject.toml $(PYTHON_CODE)
+	@.venv/bin/python build/check_types.py
 	@echo "==> scalafmt, scalafix, warnings, REFERENCE.md"
 	@build/sbt check
 

@@ -15,20 +15,26 @@ version = release = firesteel.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 exclude_patterns: list[str] = ["parts"]  # pieces that pages include
-nitpicky = False
 smartquotes = False  # messages and SQL must stay as they are typed
-# Types of others, which this site does not document.
+nitpicky = True
+# Types and errors of others, which this site does not document. `Duration` is explained in words.
 nitpick_ignore_regex = [
-    ("py:.*", r"(pyspark|pyarrow|pandas|collections|typing|pathlib|datetime|decimal)\..*"),
+    ("py:.*", r"(pyspark|pyarrow|pa|numpy|np|npt|pandas|collections|typing|pathlib|os)\..*"),
     ("py:.*", r"(Column|DataFrame|SparkSession|SparkSession\.Builder|StreamingQuery|Row)"),
+    ("py:.*", r"(StructType|AnalysisException|QueryExecutionException)"),
+    ("py:class", "Duration"),
 ]
 
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence", "deflist"]
 
 autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented_params"
 autodoc_member_order = "bysource"
+default_role = "py:obj"  # `name` in a docstring is a link to that name
 napoleon_google_docstring = True
+strip_signature_backslash = True  # napoleon then keeps the underscore of `async_`
+napoleon_custom_sections = ["Source"]
 
 html_theme = "furo"
 html_title = "firesteel"

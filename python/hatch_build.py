@@ -1,4 +1,4 @@
-"""Refuses to build a wheel or an sdist without exactly one jar: hatch itself would not notice."""
+"""Refuses to build a wheel or an sdist without exactly one jar, which hatch would not notice."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ class RequireJar(BuildHookInterface[Any]):
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Stop the build when the package does not hold its jar and nothing else.
+        """Stop the build unless the package has its jar and no other jar.
 
         Args:
-            version: ``standard``, or ``editable``, which reads the package where it lies and so
-                may come before its jar.
+            version: ``standard``, or ``editable``. An editable install may come before the jar.
             build_data: Not used.
 
         Raises:
-            RuntimeError: The jar is missing, or is not alone.
+            RuntimeError: The jar is missing, or there is another jar.
         """
         if version == "editable":
             return

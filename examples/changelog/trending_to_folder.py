@@ -1,11 +1,11 @@
-"""The three most frequent words of each first letter, kept in a folder while words come in.
+"""Keeps the three most frequent words of each first letter in a folder, while words arrive.
 
     python examples/changelog/trending_to_folder.py --words DIR --checkpoint DIR --table DIR
 
-``--words`` has JSON files such as ``{"word": "apple"}``. The stream takes all files that are there,
-prints the table and ends; run it again when there are more. It may be killed at any moment and
-started again: each micro-batch is applied to the table exactly once. For a table of PostgreSQL
-instead, give `apply_changes` the options of Spark's JDBC source.
+``--words`` has JSON files such as ``{"word": "apple"}``. The program reads all files, prints the
+table and ends. Run it again when there are more files. You may kill it at any moment and start it
+again: each micro-batch is applied to the table exactly once. For a PostgreSQL table, pass
+`apply_changes` the options of Spark's JDBC source.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ TRENDING = """
 
 
 def run(spark: SparkSession, words: str, checkpoint: str, table: str) -> None:
-    """Apply all that has come, a file in each micro-batch."""
+    """Apply all files, one in each micro-batch."""
     incoming = spark.readStream.schema("word STRING").option("maxFilesPerTrigger", 1).json(words)
     incoming.createOrReplaceTempView("words")
-    # A place is another word's with each change of order; the words are the query's own key.
+    # The key need not be the query's own, which is (letter, word): a place changes its word.
     apply = firesteel.apply_changes(table, keys=["letter", "place"])
     stream = (
         spark.sql(TRENDING)

@@ -1,16 +1,16 @@
-"""A stream that enriches orders from one PostgreSQL table and writes them to another, once each.
+"""Enriches a stream of orders from one PostgreSQL table and writes each order once to another.
 
     python examples/lookup/enrich_to_postgres.py --orders FOLDER --checkpoint FOLDER --database URL
 
-``FOLDER`` of orders has JSON files such as ``{"order_id": 1, "customer": 7, "amount": 9.5}``; the
+The folder of orders has JSON files such as ``{"order_id": 1, "customer": 7, "amount": 9.5}``. The
 database, ``postgresql://user@host/name`` with the password in ``PGPASSWORD``, has a table
-``customers (id bigint, country text)``. The stream takes all files that are there and ends; run it
-again when there are more. It needs ``psycopg``.
+``customers (id bigint, country text)``. The program reads all files and ends. Run it again when
+there are more files. It needs ``psycopg``.
 
-It may be killed at any moment and started again. Spark repeats the micro-batch that had not ended,
-with the same number and the same files, and `write_batch` replaces what an earlier try of that
-number has written. The rows of a micro-batch pass through the driver, so ``maxFilesPerTrigger``
-bounds its memory. A new checkpoint counts its batches from 0: give it a table of its own.
+You may kill it at any moment and start it again. Spark repeats the unfinished micro-batch with the
+same number and the same files, and `write_batch` replaces the rows of an earlier attempt. The rows
+of a micro-batch go through the driver, so ``maxFilesPerTrigger`` bounds its memory. A new
+checkpoint numbers its batches from 0, so it needs a table of its own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TABLE = """
 
 
 class PostgresCustomers:
-    """Customers of a PostgreSQL table, a statement for each batch of keys."""
+    """Customers of a PostgreSQL table, read by one statement for each batch of keys."""
 
     schema = "id BIGINT, country STRING"
     keys = ("id",)
@@ -46,7 +46,7 @@ class PostgresCustomers:
         self.database = database
 
     def open(self, task: TaskInfo) -> None:
-        """Connect; a cache that has every key connects to nothing."""
+        """Connect. A task that finds every key in the cache does not connect."""
         self.connection = psycopg.connect(
             self.database, autocommit=True, application_name=task.name
         )
@@ -68,7 +68,7 @@ class PostgresCustomers:
 
 
 def write_batch(rows: DataFrame, batch: int, database: str) -> None:
-    """Put a micro-batch in the place of what an earlier try of it has written, or write nothing."""
+    """Write a micro-batch in one transaction, and delete the rows of an earlier attempt."""
     copy = "COPY enriched_orders (batch, order_id, customer, amount, country) FROM STDIN"
     ordered = rows.select("order_id", "customer", "amount", "country")
     with psycopg.connect(database) as connection:  # one transaction, committed at the end
@@ -79,7 +79,7 @@ def write_batch(rows: DataFrame, batch: int, database: str) -> None:
 
 
 def run(spark: SparkSession, orders: str, checkpoint: str, database: str) -> None:
-    """Enrich all files that are there, a few in each micro-batch."""
+    """Enrich all files, a few in each micro-batch."""
     with psycopg.connect(database) as connection:
         connection.execute(TABLE)
     firesteel.register_lookup(
@@ -88,7 +88,7 @@ def run(spark: SparkSession, orders: str, checkpoint: str, database: str) -> Non
         PostgresCustomers(database),
         cache="PARTIAL",
         max_rows=100_000,
-        expire_after_write="10 min",  # how old an answer may be
+        expire_after_write="10 min",  # the age limit of an answer
     )
     incoming = spark.readStream.schema(ORDER).option("maxFilesPerTrigger", 2).json(orders)
     customers = spark.table("customers")

@@ -1,7 +1,7 @@
-"""A lookup connector over HTTP, by the standard library alone: one request for a batch of keys.
+"""A lookup connector over HTTP with the standard library: one request for a batch of keys.
 
-The program starts a small server in its own process, which answers
-``POST /customers`` with ``{"ids": [1, 2]}`` by ``[{"id": 1, "country": "is"}]``.
+The program starts a small server in its own process. It answers ``POST /customers`` with the body
+``{"ids": [1, 2]}`` by ``[{"id": 1, "country": "is"}]``.
 
     python examples/lookup/http_connector.py
 """
@@ -21,10 +21,10 @@ from firesteel import TaskInfo
 
 
 class HttpCustomers:
-    """Customers behind an HTTP interface that takes many ids at once.
+    """Customers of an HTTP service that takes many ids in one request.
 
-    With the hint ``async=true`` several threads call `lookup` at once, so each has a connection
-    of its own, kept open from one request to the next.
+    With the hint ``async=true`` several threads call `lookup` at the same time. So each thread has
+    a connection of its own, which stays open between requests.
     """
 
     schema = "id BIGINT, country STRING"
@@ -35,12 +35,12 @@ class HttpCustomers:
         self.port = port
 
     def open(self, task: TaskInfo) -> None:
-        """Connections are made by the threads that need them."""
+        """Prepare. Each thread opens its own connection."""
         self.mine = local()
         self.all: list[HTTPConnection] = []
 
     def lookup(self, keys: pa.Table) -> pa.Table:
-        """Ask for all ids in one request."""
+        """Look up all ids in one request."""
         found = self._post(json.dumps({"ids": keys["id"].to_pylist()}))
         schema = pa.schema([("id", pa.int64()), ("country", pa.string())])
         return pa.Table.from_pylist(json.loads(found), schema)
@@ -59,7 +59,7 @@ class HttpCustomers:
                 response = connection.getresponse()
                 answer = response.read()
             except (ConnectionError, HTTPException):
-                connection.close()  # the server may drop an idle connection; the next is new
+                connection.close()  # the server may close an idle connection; try a new one
                 if attempt:
                     raise
             else:
@@ -77,12 +77,12 @@ class HttpCustomers:
 
 
 class Customers(BaseHTTPRequestHandler):
-    """The other side: knows the customers with even ids."""
+    """The server, which has the customers with even ids."""
 
     protocol_version = "HTTP/1.1"  # keeps connections open
 
     def do_POST(self) -> None:
-        """Answer a batch of ids."""
+        """Return the customers of a batch of ids."""
         wanted = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["ids"]
         found = [{"id": n, "country": ("ch", "is")[n // 2 % 2]} for n in wanted if n % 2 == 0]
         body = json.dumps(found).encode()
@@ -92,7 +92,7 @@ class Customers(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Stay quiet."""
+        """Log nothing."""
 
 
 def start_server() -> ThreadingHTTPServer:

@@ -1,7 +1,7 @@
-"""A lookup connector over SQLite, by the standard library alone, that decides who looks up what.
+"""A lookup connector over SQLite with a custom shuffle, in the standard library.
 
-Customers lie in several SQLite files, by id. A task is asked only for the customers of the files
-that belong to it, so it opens only these.
+The customers are in several SQLite files, by id. With the custom shuffle, each task looks up only
+customers of its own files, so it opens only these files.
 
     python examples/lookup/sqlite_connector.py
 """
@@ -23,7 +23,7 @@ from firesteel import LookupContext, TaskInfo
 class SqliteCustomers:
     """Customers in ``files`` SQLite files of a folder that every worker can read.
 
-    It is pickled to the workers, hence has a path and no connections: these are made in `open`.
+    The connector is pickled to the workers. So it has a path, and `open` makes the connections.
     """
 
     schema = "id BIGINT, name STRING, country STRING"
@@ -35,11 +35,11 @@ class SqliteCustomers:
         self.connections: dict[int, sqlite3.Connection] = {}
 
     def partition(self, join_keys: Row, num_partitions: int) -> int:
-        """All customers of a file go to one task."""
+        """Choose the same task for all customers of a file."""
         return self._file_of(join_keys.id) % num_partitions
 
     def open(self, task: TaskInfo, context: LookupContext) -> None:
-        """Open the files of this task; all of them when `partition` is not used."""
+        """Open the files of this task, or all files without a custom shuffle."""
         self.wanted = context.columns
         for file in range(self.files):
             if not context.custom_shuffle or file % task.count == task.index:
@@ -47,7 +47,7 @@ class SqliteCustomers:
                 self.connections[file] = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
 
     def lookup(self, keys: pa.Table) -> pa.Table:
-        """Ask each file once for all of its customers."""
+        """Read the customers of each file in one query."""
         ids_by_file: dict[int, list[int]] = {}
         for customer in keys["id"].to_pylist():
             ids_by_file.setdefault(self._file_of(customer), []).append(customer)

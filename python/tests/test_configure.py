@@ -171,3 +171,9 @@ class Running:
 
     def __init__(self, extensions: str) -> None:
         self.conf: Any = {"spark.sql.extensions": extensions}
+
+
+@pytest.mark.parametrize("given", [None, "local[2]", SparkSession], ids=str)
+def test_names_what_is_no_builder(given: Any) -> None:  # noqa: ANN401 - wrong ones
+    with pytest.raises(TypeError, match=r"^builder = .*configure\(SparkSession.builder\)"):
+        configure(given)

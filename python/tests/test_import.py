@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from firesteel import FiresteelError, UnsupportedSparkError
+import firesteel
+from firesteel import FiresteelError, UnsupportedSparkError, changelog, errors, lookup, sinks
 
 SOURCES = Path(__file__).parents[1] / "src"
 
@@ -40,3 +42,12 @@ def test_a_patch_release_is_let_through(tmp_path: Path) -> None:
 def test_who_expects_an_import_to_fail_catches_it() -> None:
     assert issubclass(UnsupportedSparkError, ImportError)
     assert issubclass(UnsupportedSparkError, FiresteelError)
+
+
+def test_every_public_name_is_on_the_page_of_the_api_and_in_the_package_of_its_subject() -> None:
+    page = (Path(__file__).parents[2] / "docs/api/python.md").read_text()
+    shown = {*re.findall(r"auto(?:class|function):: (\w+)", page), *vars(errors), "__version__"}
+    assert set(firesteel.__all__) <= shown
+    for package in (changelog, lookup, sinks):
+        for name in package.__all__:
+            assert getattr(firesteel, name) is getattr(package, name)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firesteel._lookup_worker import cache as cache_module
-from firesteel._lookup_worker.arrays import spread
-from firesteel._lookup_worker.cache import CacheBounds, LookupCache
-from firesteel._lookup_worker.store import RowStore
+from firesteel.lookup._worker import cache as cache_module
+from firesteel.lookup._worker.arrays import spread
+from firesteel.lookup._worker.cache import CacheBounds, LookupCache
+from firesteel.lookup._worker.store import RowStore
 
 ROW = pa.struct({"v": pa.int64()})
 
@@ -174,7 +174,7 @@ def test_a_store_gives_rows_by_position(sizes: list[int], random: object) -> Non
 
 
 def test_a_store_does_not_merge_beyond_what_arrow_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("firesteel._lookup_worker.store.MAX_MERGED_BYTES", 100)
+    monkeypatch.setattr("firesteel.lookup._worker.store.MAX_MERGED_BYTES", 100)
     store = RowStore(ROW)
     for value in range(40):
         store.append(rows(value))

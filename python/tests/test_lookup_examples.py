@@ -13,9 +13,10 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import Row
 
-from firesteel import SupportsLookup, _lookup_shipping
-from firesteel._lookup_worker.process import LookupProcess
-from firesteel._lookup_worker.task import ConnectorSpec
+from firesteel import SupportsLookup
+from firesteel.lookup import _shipping
+from firesteel.lookup._worker.process import LookupProcess
+from firesteel.lookup._worker.task import ConnectorSpec
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "lookup"
 
@@ -33,9 +34,7 @@ def example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def look_up(
     connector: object, schema: pa.Schema, ids: list[int], shard: int | None = None, **said: object
 ) -> list[list[dict[str, Any]]]:
-    spec = ConnectorSpec(
-        "customers", "r", _lookup_shipping.pickled("customers", connector), schema, False
-    )
+    spec = ConnectorSpec("customers", "r", _shipping.pickled("customers", connector), schema, False)
     request = {"keys": ["id"], "columns": schema.names, "batch_size": 100, **said}
     rows = len(ids)
     batch = pa.array([json.dumps(request)] * rows), pa.array([shard] * rows, pa.int32())

@@ -21,7 +21,7 @@ from pyspark.util import PythonEvalType
 import firesteel
 from firesteel import InvalidConnectorError, lookup_join, register_lookup, unregister_lookup
 from firesteel._durations import milliseconds
-from firesteel._lookup_options import flink_options
+from firesteel.lookup._options import flink_options
 
 SCHEMA = StructType(
     [
@@ -125,7 +125,6 @@ def test_describes_the_connector_to_the_jvm() -> None:
         "schema": SCHEMA.jsonValue(),
         "keys": ["id", "kind"],  # in the schema's order
         "partition_keys": [],
-        "scan_udf": None,
         "options": {"lookup.cache": "NONE"},
     }
     assert re.fullmatch("__firesteel_lookup_customers_[0-9a-f]{32}", said["udf"])
@@ -248,6 +247,7 @@ class TestPartitioner:
         (Connector(keys="id"), "keys = 'id' of lookup connector 'customers'.*id, kind, name"),
         (Connector(keys=()), r"keys = \(\)"),
         (Connector(keys=("id", "id")), "different names"),
+        (Connector(keys=(["id"],)), r"keys = \(\['id'\],\)"),
         (Connector(keys=("nope",)), r"keys = \('nope',\).*among id, kind, name"),
         (Partitioned(partition_keys=("name",)), r"partition_keys = \('name',\).*among id, kind"),
         (
@@ -274,7 +274,7 @@ def test_refuses_connectors_by_name(connector: object, message: str) -> None:
     ("arguments", "message"),
     [
         ({"cache": "PARTIAL"}, "set max_rows, expire_after_write or expire_after_access"),
-        ({"cache": "FULL"}, "can only be asked by key.*lookup_join"),
+        ({"cache": "FULL"}, "reads only by key.*lookup_join"),
         ({"cache": "LRU"}, "'LRU': must be 'NONE' or 'PARTIAL'"),
         ({"max_rows": 5}, "max-rows without a cache"),
         ({"cache": "PARTIAL", "max_rows": 0}, "max_rows = 0: must be a positive whole number"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -22,13 +23,14 @@ from hypothesis import strategies as st
 from pyspark.sql import Row
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from firesteel import LookupContext, TaskInfo, _lookup_shipping
-from firesteel._lookup_worker import answers as worker_answers
-from firesteel._lookup_worker import process as worker_process
-from firesteel._lookup_worker.failures import LookupFailedError
-from firesteel._lookup_worker.partitions import PartitionerSpec
-from firesteel._lookup_worker.process import LookupProcess
-from firesteel._lookup_worker.task import ConnectorSpec
+from firesteel import LookupContext, TaskInfo
+from firesteel.lookup import _shipping
+from firesteel.lookup._worker import answers as worker_answers
+from firesteel.lookup._worker import process as worker_process
+from firesteel.lookup._worker.failures import LookupFailedError
+from firesteel.lookup._worker.partitions import PartitionerSpec
+from firesteel.lookup._worker.process import LookupProcess
+from firesteel.lookup._worker.task import ConnectorSpec
 
 SCHEMA = pa.schema([pa.field("id", pa.int64()), pa.field("name", pa.string())])
 
@@ -71,7 +73,7 @@ def calls() -> list[list[Any]]:
 def spec_of(
     connector: object, schema: pa.Schema = SCHEMA, drop_others: bool = False
 ) -> ConnectorSpec:
-    pickled = _lookup_shipping.pickled("names", connector)
+    pickled = _shipping.pickled("names", connector)
     return ConnectorSpec("names", uuid4().hex, pickled, schema, drop_others)
 
 
@@ -431,14 +433,14 @@ class TestWrongAnswers:
     @pytest.mark.parametrize(
         ("answer", "message"),
         [
-            ([{"id": 1}], r"'names' answered builtins\.list: .* must return a pyarrow\.Table"),
-            (pa.table({"id": [1]}), r"without column 'name'.*has id"),
+            ([{"id": 1}], r"'names' returned builtins\.list: .* must return a pyarrow\.Table"),
+            (pa.table({"id": [1]}), r"no column 'name'.*table has id"),
             (pa.table([[1], ["a"], ["b"]], ["id", "name", "name"]), "several of that name"),
-            (pa.table({"id": [1], "name": [5]}), r"'name' as int64, .* schema's string"),
-            (pa.table({"id": ["1"], "name": ["x"]}), r"'id' as string, .* schema's int64"),
+            (pa.table({"id": [1], "name": [5]}), r"'name' as int64, .* schema has string"),
+            (pa.table({"id": ["1"], "name": ["x"]}), r"'id' as string, .* schema has int64"),
             (pa.table({"id": [1.0], "name": ["x"]}), r"'id' as double"),
             (pa.table({"id": pa.array([2**63], pa.uint64()), "name": ["x"]}), r"'id' as uint64"),
-            (pa.table({"id": [2], "name": ["x"]}), r"'names' answered a row for id = 2, a key"),
+            (pa.table({"id": [2], "name": ["x"]}), r"'names' returned a row for id = 2, a key"),
             (pa.table({"id": [1, None], "name": ["x", "y"]}), r"a row for id = None"),
         ],
         ids=str,
@@ -617,7 +619,7 @@ class TestPartitions:
         *columns: pa.Array,
         keys: tuple[str, ...] = ("id",),
     ) -> list[int | None]:
-        pickled = _lookup_shipping.pickled("names", partitioner)
+        pickled = _shipping.pickled("names", partitioner)
         spec = PartitionerSpec("names", pickled, keys, keys[:1], SCHEMA)
         (answer,) = LookupProcess().partition(spec, iter([(count, *columns)]))
         return answer.to_pylist()  # type: ignore[no-any-return]
@@ -722,7 +724,7 @@ class TestPartitions:
         ids=str,
     )
     def test_a_batch_that_is_not_numbered_is_an_error(self, answer: object, told: str) -> None:
-        message = f"'names' was given 2 keys, and partition_batch {told}: it must"
+        message = f"'names' received 2 keys, and partition_batch {told}. It must"
         with pytest.raises(LookupFailedError, match=message):
             self.partition(self.ByTable(lambda _: answer), pa.array([4, 4]), ids(1, 2))
 
@@ -730,7 +732,7 @@ class TestPartitions:
         def fail(_: pa.Array) -> object:
             raise KeyError("shard")
 
-        message = r"failed in partition_batch for 2 keys, the first being id = 1: KeyError: 'shard'"
+        message = r"failed in partition_batch for 2 keys, first key id = 1: KeyError: 'shard'"
         with pytest.raises(LookupFailedError, match=message):
             self.partition(self.ByTable(fail), pa.array([4, 4]), ids(1, 2))
 
@@ -780,9 +782,9 @@ def test_runs_in_a_process_that_has_no_firesteel(tmp_path: Path) -> None:
         return keys.append_column("name", keys["id"].cast("string"))
 
     connector = make_connector(named)
-    spec = ConnectorSpec("names", "r", _lookup_shipping.pickled("names", connector), SCHEMA, False)
-    function = _lookup_shipping.lookup_function(spec, schema).func
-    (tmp_path / "function").write_bytes(_lookup_shipping.cloudpickle.dumps(function))
+    spec = ConnectorSpec("names", "r", _shipping.pickled("names", connector), SCHEMA, False)
+    function = _shipping.lookup_function(spec, schema).func
+    (tmp_path / "function").write_bytes(_shipping.cloudpickle.dumps(function))
     program = f"""
 import pickle, sys
 sys.modules["firesteel"] = None  # any import of it fails
@@ -796,6 +798,52 @@ for _ in range(2):
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.stdout == "[{'id': 7, 'name': '7'}]\n" * 2, done.stderr
+
+
+def test_an_error_shows_its_sentence_then_the_stack_of_the_connector(tmp_path: Path) -> None:
+    def fail(keys: pa.Table) -> pa.Table:
+        raise ValueError("the store is away")
+
+    schema = StructType([StructField("id", LongType()), StructField("name", StringType())])
+    shipped = _shipping.pickled("names", make_connector(fail))
+    spec = ConnectorSpec("names", "r", shipped, SCHEMA, False)
+    function = _shipping.lookup_function(spec, schema).func
+    (tmp_path / "function").write_bytes(_shipping.cloudpickle.dumps(function))
+    program = f"""
+import io, pickle
+import pyarrow as pa
+from pyspark.util import handle_worker_exception
+batch = pa.array(['''{request()}''']), pa.nulls(1, pa.int32()), pa.array([7])
+try:
+    list(pickle.load(open("function", "rb"))(iter([batch])))
+except Exception as error:
+    out = io.BytesIO()
+    handle_worker_exception(error, out)
+    print(out.getvalue()[8:].decode())
+"""
+
+    def shown(**environment: str) -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env=os.environ | environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.splitlines()
+
+    sentence, *below = shown()
+    assert sentence == (
+        "firesteel.LookupFailedError: Lookup connector 'names' failed in lookup for id = 7: "
+        "ValueError: the store is away"
+    )
+    assert below[:3] == ["", "The stack in the worker:", "Traceback (most recent call last):"]
+    files = [line for line in below if line.startswith("  File ")]
+    assert len(files) == 2, below  # the connector's lookup, and the function that it calls
+    assert all(__file__ in line for line in files), below
+    assert "ValueError: the store is away" in below
+    assert shown(SPARK_HIDE_TRACEBACK="1") == [sentence, ""]
 
 
 def make_connector(answer: Callable[[pa.Table], pa.Table]) -> object:

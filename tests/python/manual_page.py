@@ -45,7 +45,7 @@ class Block:
 def blocks(text: str) -> Iterator[Block]:
     """The blocks of a page that run, in order."""
     found = list(_BLOCK.finditer(text))
-    for match, after in zip(found, [*found[1:], None], strict=True):
+    for match, after in zip(found, [*found, None][1:], strict=True):
         language = match["language"] or "python"
         if language not in {"python", "sql"}:
             continue

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import functions as F
+from pyspark.sql.types import LongType
 
 import firesteel
 
@@ -140,3 +141,9 @@ def test_an_argument_of_another_type_is_named(
 def test_what_is_no_dataframe_is_named() -> None:
     with pytest.raises(TypeError, match="from_debezium takes a DataFrame, not 'events'"):
         firesteel.from_debezium(cast("Any", "events"), "id INT")
+
+
+@pytest.mark.parametrize("schema", [None, ["id"], LongType()], ids=str)
+def test_what_is_no_schema_is_named(session: SparkSession, schema: Any) -> None:  # noqa: ANN401
+    with pytest.raises(TypeError, match="schema must be a StructType or DDL text such as"):
+        firesteel.from_debezium(session.range(1), schema)

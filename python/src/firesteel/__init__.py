@@ -1,11 +1,19 @@
-"""What Flink's SQL planner does, for stock Apache Spark: a Catalyst extension and its jar."""
+"""Streaming SQL, lookup joins and faster batch queries for stock Apache Spark.
+
+Start with `configure`, which adds the extension to a session.
+"""
 
 from __future__ import annotations
 
 import firesteel._supported_spark  # noqa: F401 - first, since it refuses another PySpark
 from firesteel._version import __version__
-from firesteel.changelog import ApplyChanges, apply_changes, row_kind
-from firesteel.changelog_sources import from_changelog, from_debezium
+from firesteel.changelog import (
+    Repartitioned,
+    from_changelog,
+    from_debezium,
+    repartition_state,
+    row_kind,
+)
 from firesteel.errors import (
     ExtensionNotLoadedError,
     FiresteelError,
@@ -26,8 +34,8 @@ from firesteel.lookup import (
     register_lookup,
     unregister_lookup,
 )
-from firesteel.repartition import Repartitioned, repartition_state
 from firesteel.session import CheckResult, check, configure
+from firesteel.sinks import ApplyChanges, apply_changes
 
 __all__ = [
     "ApplyChanges",

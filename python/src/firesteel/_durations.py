@@ -1,4 +1,4 @@
-"""Lengths of time, as users give them."""
+"""Lengths of time in the forms that users write."""
 
 from __future__ import annotations
 
@@ -29,11 +29,14 @@ def milliseconds(name: str, value: Duration) -> int:
     """Return a length of time in milliseconds.
 
     Args:
-        name: The argument that has the value, for errors.
-        value: The length of time.
+        name: The argument's name, for errors.
+        value: The length of time: a timedelta, seconds, or text with a unit.
+
+    Returns:
+        Whole milliseconds, 0 or more.
 
     Raises:
-        ValueError: Not a length of time, negative, or not whole milliseconds.
+        ValueError: The value is no length of time, is negative, or is not whole milliseconds.
 
     Example:
         >>> milliseconds("timeout", 1.5), milliseconds("timeout", "1 h 30 min")

@@ -1,4 +1,4 @@
-"""What the package raises in words: one function per error, each with the cure."""
+"""The errors of the package, one function per error, each with the cure."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def not_set(jar: str) -> ExtensionNotLoadedError:
 
 
 def not_on_class_path(jar: str) -> ExtensionNotLoadedError:
-    """Tell that the setting is there and the class is not, which Spark only logs."""
+    """Name the class that Spark could not load; Spark only logs it."""
     return ExtensionNotLoadedError(
         f"This session runs without firesteel: spark.sql.extensions names {EXTENSION}, but Spark "
-        "could not load it and went on without it (its log has the reason). Usually the JVM was "
-        "started before firesteel.configure(builder) was called: restart Python and call it first, "
+        "could not load it and continued without it. Its log has the reason. Usually the JVM "
+        "started before firesteel.configure(builder): restart Python and call that first, "
         f"or pass --jars {jar} to spark-submit."
     )
 
 
 def not_on_server(jar: str) -> ExtensionNotLoadedError:
-    """Tell what the Connect server needs; a client cannot install it."""
+    """Name the options of a Connect server; a client cannot install the extension."""
     return ExtensionNotLoadedError(
         "The Spark Connect server runs without firesteel, and a client cannot install it: start "
         f"the server with --jars firesteel.jar --conf spark.sql.extensions={EXTENSION} (this "
@@ -42,23 +42,23 @@ def not_on_server(jar: str) -> ExtensionNotLoadedError:
 
 
 def no_jvm_class() -> ExtensionNotLoadedError:
-    """Tell that the JVM has no firesteel at all; `check` knows more."""
+    """Name `check`, which finds the reason why the JVM has no firesteel."""
     return ExtensionNotLoadedError(
         "The JVM of this session has no firesteel on its class path: "
-        "call firesteel.check(spark), which tells what is missing."
+        "call firesteel.check(spark), whose error names the cure."
     )
 
 
 def query_without_extension() -> ExtensionNotLoadedError:
-    """Tell that a streaming query's session has no firesteel; `check` knows more."""
+    """Name `check`, which finds the reason why a streaming query's session has no firesteel."""
     return ExtensionNotLoadedError(
         "The session of this streaming query runs without firesteel: "
-        "call firesteel.check(spark), which tells what is missing."
+        "call firesteel.check(spark), whose error names the cure."
     )
 
 
 def version_mismatch(jar: str, package: str) -> VersionMismatchError:
-    """Name both versions and the side to change."""
+    """Name both versions and the cure on each side."""
     return VersionMismatchError(
         f"The firesteel jar in Spark's JVM is {jar}, but this Python package is {package}: "
         f"install firesteel=={jar} here, or give Spark the jar of {package} and remove the other "
@@ -93,12 +93,12 @@ def streaming_on_connect() -> UnsupportedOnConnectError:
 
 
 def bad_value(name: str, value: object, wanted: str) -> ValueError:
-    """Name an argument, its value, and what it takes."""
+    """Name an argument, its value and the allowed values."""
     return ValueError(f"{name} = {value!r}: must be {wanted}")
 
 
 def bad_duration(name: str, value: object) -> ValueError:
-    """Name an argument that is not a length of time."""
+    """Name an argument that is not a length of time, and the allowed forms."""
     return ValueError(
         f"{name} = {value!r}: must be a time in whole milliseconds, as a timedelta, in seconds, or "
         "as text with a unit (ms, s, min, h, d) such as '10 s' or '5 min'"
@@ -106,7 +106,7 @@ def bad_duration(name: str, value: object) -> ValueError:
 
 
 def dataframe_as_target() -> TypeError:
-    """Tell where the DataFrame goes, and where the target."""
+    """Name the calls that take the target and the DataFrame."""
     return TypeError(
         "apply_changes takes the target first, and its result takes the DataFrame: "
         "changes.writeStream.foreachBatch(firesteel.apply_changes(target, keys)), or in a function "
@@ -115,15 +115,15 @@ def dataframe_as_target() -> TypeError:
 
 
 def not_a_batch(found: str) -> TypeError:
-    """Tell what foreachBatch passes."""
+    """Name the type that was passed instead of a DataFrame."""
     return TypeError(
-        f"apply_changes(target, keys) is called with a DataFrame and a batch's number, not with a "
-        f"{found}: pass it to foreachBatch, which does that"
+        f"apply_changes(target, keys) takes a DataFrame and a batch number, not a {found}: pass it "
+        "to foreachBatch, which calls it so"
     )
 
 
 def not_yet_a_batch() -> TypeError:
-    """Tell where a streaming DataFrame is written."""
+    """Name the call that writes a streaming DataFrame."""
     return TypeError(
         "A streaming DataFrame is applied micro-batch by micro-batch: "
         "changes.writeStream.foreachBatch(firesteel.apply_changes(target, keys)).start()"
@@ -131,32 +131,50 @@ def not_yet_a_batch() -> TypeError:
 
 
 def not_a_batch_id(found: object) -> TypeError:
-    """Tell where the number comes from."""
+    """Name the value that is not a batch number."""
     return TypeError(
         f"batch_id must be the number that foreachBatch passes as the second argument, "
-        f"not {found!r}: by it a repeated batch is known"
+        f"not {found!r}: it identifies a repeated batch"
     )
 
 
 def unnamed_on_connect() -> UnsupportedOnConnectError:
-    """Tell what a Connect client must say, since nobody else knows it there."""
+    """Name the argument that Spark Connect requires."""
     return UnsupportedOnConnectError(
-        "On Spark Connect a batch does not tell which streaming query it is of: name the query, as "
+        "On Spark Connect a batch does not have the id of its streaming query: name the query, as "
         "in firesteel.apply_changes(target, keys, query_id='trending'). Keep the name as long as "
         "the checkpoint."
     )
 
 
 def not_a_dataframe(function: str, found: object) -> TypeError:
-    """Name the function and what was passed in place of a DataFrame."""
+    """Name the function and the argument that is not a DataFrame."""
     return TypeError(f"{function} takes a DataFrame, not {found!r}")
 
 
 def bad_names(argument: str, found: object) -> TypeError:
-    """Name what is neither a column's name nor several."""
+    """Name the argument that is neither a column name nor several."""
     return TypeError(f"{argument} must be a column name or a sequence of them, not {found!r}")
 
 
 def not_text(argument: str, found: object) -> TypeError:
-    """Name what is no text."""
+    """Name the argument that is not text."""
     return TypeError(f"{argument} must be text, not {found!r}")
+
+
+def bad_schema(found: object) -> TypeError:
+    """Name the argument that is not a schema."""
+    return TypeError(f"schema must be a StructType or DDL text such as 'id INT', not {found!r}")
+
+
+def not_a_session(found: object) -> TypeError:
+    """Name the argument that is not a session."""
+    return TypeError(f"spark = {found!r}: must be the SparkSession, classic or Connect")
+
+
+def not_a_builder(found: object) -> TypeError:
+    """Name the argument that is not a session builder."""
+    return TypeError(
+        f"builder = {found!r}: must be a session builder that has not created its session yet, as "
+        "in firesteel.configure(SparkSession.builder).getOrCreate()"
+    )

@@ -1,4 +1,4 @@
-"""The one door to the JVM: py4j, and the private members of PySpark that lead to it, only here."""
+"""The only module that uses py4j and the private members of PySpark that lead to the JVM."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def start() -> None:
 
 
 def launched_with(key: str) -> str | None:
-    """Return what `spark-submit` was told for ``key``; call it only in a process it started."""
+    """Return the value of ``key`` in `spark-submit`; call it only in a process that it started."""
     start()
     return SparkConf().get(key)
 

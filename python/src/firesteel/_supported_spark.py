@@ -1,4 +1,4 @@
-"""Refuses another PySpark, before anything is imported from it that it may not have."""
+"""Refuses another PySpark before an import fails that only the supported one has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pyspark.version import __version__ as _installed
 from firesteel import _errors
 
 SUPPORTED_SPARK = "4.3"
-"""What this package's jar was built for; the pin in pyproject.toml and the jar say the same."""
+"""The Spark that the jar is built for; the pin in pyproject.toml and the jar have the same."""
 
 
 def is_supported(actual: str, supported: str) -> bool:

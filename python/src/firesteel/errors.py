@@ -1,13 +1,13 @@
-"""What firesteel raises: each error says what is wrong and what to do about it."""
+"""Errors that firesteel raises in Python. Each message names the cause and the cure."""
 
 from __future__ import annotations
 
 
 class FiresteelError(Exception):
-    """Base of every error that this package raises itself.
+    """The base class of the errors below.
 
-    Errors of the engine arrive as PySpark's own exceptions, with a condition such as
-    ``FIRESTEEL_UNKNOWN_SETTING``.
+    Errors of the engine are PySpark's own exceptions, with a condition such as
+    ``FIRESTEEL_UNKNOWN_SETTING``. A wrong argument is a ``TypeError`` or ``ValueError``.
 
     Example:
         >>> issubclass(ExtensionNotLoadedError, FiresteelError)
@@ -16,23 +16,23 @@ class FiresteelError(Exception):
 
 
 class ExtensionNotLoadedError(FiresteelError):
-    """The session runs without the extension: its queries are Spark's own."""
+    """The session runs without the extension, so Spark plans its queries alone."""
 
 
 class VersionMismatchError(FiresteelError):
-    """The jar on the JVM's class path is not the one that this package carries."""
+    """The jar on the JVM's class path has another version than this package."""
 
 
 class UnsupportedSparkError(FiresteelError, ImportError):
-    """This version of Spark is not one that the jar was built for.
+    """The jar does not support this version of Spark.
 
-    An ``ImportError`` too, since ``import firesteel`` raises it on another PySpark.
+    It is an ``ImportError`` too, because ``import firesteel`` raises it on another PySpark.
     """
 
 
 class UnsupportedOnConnectError(FiresteelError):
-    """A Spark Connect client cannot do this: it has no access to the server's JVM."""
+    """A Spark Connect client cannot do this, because it cannot reach the server's JVM."""
 
 
 class InvalidConnectorError(FiresteelError, ValueError):
-    """A lookup connector cannot be registered as it is."""
+    """A lookup connector lacks a member, has a wrong one, or cannot be pickled."""

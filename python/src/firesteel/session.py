@@ -1,4 +1,4 @@
-"""Puts the extension into a session, and makes sure that it is really there."""
+"""`configure` adds the extension to a session; `check` makes sure that the session has it."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from firesteel._version import __version__
 from firesteel.errors import ExtensionNotLoadedError
 
 _UNSEEN_SETTINGS = ("PYSPARK_SUBMIT_ARGS", "SPARK_HOME", "SPARK_CONF_DIR")
-"""Variables through which a master may come that a builder does not know of."""
+"""Variables that may name a master that the builder does not have."""
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What `check` found.
+    """The result of `check`.
 
     Attributes:
-        version: Version of the jar and of this package.
-        spark_version: Version of Spark, on Connect that of the server.
-        rooms: The rooms installed, such as ``rank``.
+        version: The version of the jar and of this package.
+        spark_version: The version of Spark; on Spark Connect, the server's.
+        rooms: The names of the installed rooms, such as ``rank``.
     """
 
     version: str
@@ -38,33 +38,34 @@ class CheckResult:
 
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
-    """Add the bundled jar and the extension to a session builder.
+    """Add the package's jar and the extension to a session builder.
 
-    Nothing is downloaded: the jar is the one inside this package, built from the same commit. Jars
-    and extensions already named on the builder, or given to ``spark-submit``, are kept; those in
-    ``spark-defaults.conf`` cannot be seen from here and must be named on the builder too. Calling
-    it twice changes nothing.
+    Nothing is downloaded: the package has the jar. Jars and extensions that the builder or
+    ``spark-submit`` already has are kept. ``spark-defaults.conf`` cannot be read here: name its
+    jars and extensions on the builder too. A second call changes nothing.
 
-    Call it before the first ``getOrCreate`` of the process, since Spark reads both settings only
-    while its JVM and first session start. When a JVM without the jar or a session without the
-    extension is already running, a warning says so; `check` raises with the cure. ``spark-submit``
-    starts the JVM before Python, so that it must be given the jar itself, by ``--jars``. On a
-    ``sc://`` builder nothing is changed: the extension belongs to the Connect server.
+    Call it before the first ``getOrCreate`` of the process. Spark reads both settings only when
+    its JVM and its first session start. If a JVM without the jar or a session without the
+    extension already runs, a warning says so, and `check` raises an error with the cure.
+    ``spark-submit`` starts the JVM before Python, so pass it the jar by ``--jars``. On a ``sc://``
+    builder nothing changes: the extension belongs to the Connect server.
 
-    Spark's Python workers run ``python3`` from the PATH unless told otherwise, which misses this
-    environment's packages when it is not activated. For a ``local`` master ``PYSPARK_PYTHON`` is
-    therefore set to this interpreter, unless it is set; never for a cluster, whose machines may
-    not have it. Name the master on the builder when it is local and SPARK_HOME, SPARK_CONF_DIR or
-    PYSPARK_SUBMIT_ARGS is set: these may name another.
+    By default Spark's Python workers run the ``python3`` of the PATH. If this environment is not
+    activated, that Python lacks its packages. For a ``local`` master the function therefore sets
+    ``PYSPARK_PYTHON`` to this interpreter, unless it is set. It never does so for a cluster, whose
+    machines may not have this interpreter. If the master is local and SPARK_HOME, SPARK_CONF_DIR
+    or PYSPARK_SUBMIT_ARGS is set, name the master on the builder: these variables may name another
+    master.
 
     Args:
-        builder: A builder whose session has not been created yet.
+        builder: A builder whose session does not exist yet.
 
     Returns:
         The same builder, so that calls can be chained.
 
     Raises:
-        FileNotFoundError: The package was installed without its jar.
+        TypeError: ``builder`` is not a session builder.
+        FileNotFoundError: The installed package has no jar.
 
     Source:
         Spark's ``spark.sql.extensions``, and Delta Lake's ``configure_spark_with_delta_pip``.
@@ -74,13 +75,16 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         >>> spark.conf.get("spark.firesteel.enabled")
         'true'
     """
+    if not hasattr(builder, "_options") or not callable(getattr(builder, "getOrCreate", None)):
+        raise _errors.not_a_builder(builder)
     if _is_remote(builder):
         return builder
     jar = _jar()
     if not jar.is_file():
         raise FileNotFoundError(
-            f"{jar} is missing: run `make setup` (or `build/sbt stageJar`), then try again; "
-            "an installed wheel without it is broken: build it with `make wheel`"
+            f"{jar} is missing. In a clone of the repository, run `make setup` or "
+            "`build/sbt stageJar`. An installed package without it is broken: install firesteel "
+            "again, from a wheel that `make wheel` has built."
         )
     _warn_if_too_late()
     if _is_local(builder):
@@ -90,21 +94,22 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
 
 def check(spark: SparkSession) -> CheckResult:
-    """Make sure that a session really has the extension, in this version, on a Spark it supports.
+    """Make sure that a session has the extension, in this version, on a supported Spark.
 
-    Spark only logs a warning when it cannot load an extension, and goes on without it. This asks
-    the engine itself, by SQL, so that it works on Spark Connect too.
+    Spark only logs a warning if it cannot load an extension, and continues without it. This
+    function asks the engine by SQL, so it works on Spark Connect too.
 
     Args:
         spark: A running session, classic or Connect.
 
     Returns:
-        The versions and the rooms installed.
+        The versions and the installed rooms.
 
     Raises:
+        TypeError: ``spark`` is not a session.
         ExtensionNotLoadedError: The session runs without firesteel.
-        VersionMismatchError: The jar that Spark loaded is not this package's.
-        UnsupportedSparkError: The jar was not built for this version of Spark.
+        VersionMismatchError: Spark has loaded the jar of another version.
+        UnsupportedSparkError: The jar does not support this version of Spark.
 
     Source:
         The table function ``firesteel_version()``, which any SQL client can call.
@@ -123,16 +128,19 @@ def check(spark: SparkSession) -> CheckResult:
 
 
 def require_extension(spark: SparkSession) -> None:
-    """Make sure that a session has the extension, whatever its version.
+    """Make sure that a session has the extension, in any version.
 
     Args:
         spark: A running session, classic or Connect.
 
     Raises:
+        TypeError: ``spark`` is not a session.
         ExtensionNotLoadedError: The session runs without firesteel.
-        UnsupportedSparkError: It cannot have it, on this version of Spark.
+        UnsupportedSparkError: No firesteel supports this version of Spark.
     """
-    # Asked before it is called: PySpark logs a whole stack trace for a query that fails.
+    if not hasattr(spark, "catalog") or not callable(getattr(spark, "sql", None)):
+        raise _errors.not_a_session(spark)
+    # Checked before the call, because PySpark logs a stack trace for a query that fails.
     if spark.catalog.functionExists("firesteel_version"):
         return
     if not is_supported(spark.version, SUPPORTED_SPARK):
@@ -142,7 +150,7 @@ def require_extension(spark: SparkSession) -> None:
 
 def _why_absent(spark: SparkSession) -> ExtensionNotLoadedError:
     jar = str(_jar())
-    if not isinstance(spark, SparkSession):  # Connect's session is a class of its own
+    if not isinstance(spark, SparkSession):  # Spark Connect has another class of session
         return _errors.not_on_server(jar)
     named = _names(spark.conf.get("spark.sql.extensions", ""))
     return _errors.not_on_class_path(jar) if EXTENSION in named else _errors.not_set(jar)
@@ -154,15 +162,15 @@ def _warn_if_too_late() -> None:
         _jvm.start()  # its JVM has been running since before Python
     if _jvm.lacks_jar():
         warnings.warn(
-            "A JVM without firesteel's jar is already running in this process, and will not load "
-            f"it any more: pass --jars {_jar()} to spark-submit, or restart Python and call "
+            "A JVM without firesteel's jar already runs in this process and will not load it: pass "
+            f"--jars {_jar()} to spark-submit, or restart Python and call "
             "firesteel.configure(builder) first.",
             stacklevel=3,
         )
     elif running and EXTENSION not in _names(running.conf.get("spark.sql.extensions", "")):
         warnings.warn(
-            "A Spark session without firesteel is already running in this process, and will not "
-            "load it any more: restart Python and call firesteel.configure(builder) first.",
+            "A Spark session without firesteel already runs in this process and will not load it: "
+            "restart Python and call firesteel.configure(builder) first.",
             stacklevel=3,
         )
 
@@ -177,7 +185,7 @@ def _is_remote(builder: SparkSession.Builder) -> bool:
 
 
 def _is_local(builder: SparkSession.Builder) -> bool:
-    """Whether the workers surely run on this machine and were not arranged by `spark-submit`."""
+    """Whether the workers run on this machine for sure, and `spark-submit` did not start them."""
     if _launched_by_spark_submit():
         return False
     named = _on_builder(builder, "spark.master") or _on_builder(builder, "spark.remote")
@@ -197,7 +205,7 @@ def _append(builder: SparkSession.Builder, key: str, value: str) -> SparkSession
     if not present and _launched_by_spark_submit():
         present = _jvm.launched_with(key)  # the builder's value replaces it
     names = _names(present)
-    # By the end of the path: spark-submit makes URIs of jars, and Spark ships one of a name alone.
+    # Compares file names: spark-submit makes URIs of jars, and Spark ships only one jar of a name.
     there = PurePath(value).name in (PurePath(name).name for name in names)
     return builder if there else builder.config(key, ",".join([*names, value]))
 

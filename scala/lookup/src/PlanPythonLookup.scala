@@ -1,6 +1,5 @@
 package io.firesteel.lookup
 
-import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, Literal, PlanExpression, PredicateHelper, PythonUDF}
 import org.apache.spark.sql.execution.SparkPlan
@@ -34,7 +33,7 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
       options: LookupOptions,
       left: SparkPlan): SparkPlan = {
     def context(shuffle: ShuffleDecision): Expression =
-      LookupRequest(contextOf(query, spec, keys, filters, options, shuffle))
+      LookupRequest(requestOf(query, keys, filters, options, shuffle).json)
     val (shuffle, child, shard) = distribute(session, query, spec, keys, options, left, context)
     val columns = query.dimension.output
     val asked = Seq(context(shuffle), shard) ++ keys.map(_.value)
@@ -112,49 +111,23 @@ private[lookup] object PlanPythonLookup extends PredicateHelper {
       .getOrElse(throw new IllegalStateException(s"$name is no Python function"))
 
   /** The description for the worker, with the worker's names. */
-  private def contextOf(
+  private def requestOf(
       query: LookupQuery,
-      spec: PythonLookup,
       keys: Seq[KeyCandidate],
       filters: Option[Expression],
       options: LookupOptions,
-      shuffle: ShuffleDecision): String = {
-    val json = new ObjectMapper().createObjectNode()
-    def names(field: String, of: Seq[String]): Unit = {
-      val array = json.putArray(field)
-      of.foreach(array.add(_))
-    }
+      shuffle: ShuffleDecision): WorkerRequest = {
     val wanted = query.projection.flatMap(_.references) ++ filters.toSeq.flatMap(_.references) ++
       keys.map(_.column)
-    json.put("name", spec.name)
-    names("keys", keys.map(_.column.name))
-    names(
-      "columns",
-      query.dimension.output.filter(c => wanted.exists(_.exprId == c.exprId)).map(_.name))
-    names("filters", told(filters))
-    json.put("custom_shuffle", shuffle.customPartitions.isDefined)
-    json.put("num_partitions", shuffle.customPartitions.getOrElse(0))
-    json.put("cache_scope", SQLConf.get.getConf(LookupConf.CACHE_SCOPE))
-    val partial = options.cache match {
-      case policy: CachePolicy.Partial => Some(policy)
-      case _ => None
-    }
-    json.put("cache", options.cache.toString)
-    def number(field: String, value: Option[Long]): Unit = {
-      val _ = value.fold(json.putNull(field))(json.put(field, _))
-    }
-    number("max_rows", partial.flatMap(_.maxRows))
-    number("expire_after_write_ms", partial.flatMap(_.expireAfterWrite))
-    number("expire_after_access_ms", partial.flatMap(_.expireAfterAccess))
-    json.put("cache_missing_key", partial.forall(_.cacheMissingKey))
-    json.put("batch_size", options.batchSize)
-    json.put("timeout_ms", options.timeoutMillis)
-    json.put("async", options.async.getOrElse(false))
-    json.put("capacity", options.capacity)
-    json.put("output_mode", if (options.ordered) "ordered" else "allow_unordered")
-    json.put("max_attempts", options.retry.fold(0)(_.maxAttempts))
-    json.put("fixed_delay_ms", options.retry.fold(0L)(_.delayMillis))
-    json.toString
+    WorkerRequest(
+      keys = keys.map(_.column.name),
+      columns =
+        query.dimension.output.filter(c => wanted.exists(_.exprId == c.exprId)).map(_.name),
+      filters = told(filters),
+      partitions = shuffle.customPartitions,
+      cacheScope = SQLConf.get.getConf(LookupConf.CACHE_SCOPE),
+      options = options
+    )
   }
 
   /** The filters that a connector may apply itself. The text of a subquery lacks its result. */

@@ -83,7 +83,7 @@ private[lookup] final case class PythonLookupJoinExec(
 
 private[lookup] object PythonLookupJoinExec {
 
-  /** The worker's counts in its order, with their names in the UI. */
+  /** The worker's counts in its order (`tests/contracts/python_lookup.json`), and their UI texts. */
   val counts: Seq[(String, String)] = Seq(
     "hits" -> "rows answered from the cache",
     "misses" -> "keys asked of the store",

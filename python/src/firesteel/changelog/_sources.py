@@ -1,4 +1,4 @@
-"""Changelog sources: tables of which a stream, or a batch, tells the changes."""
+"""`from_changelog` and `from_debezium`: read rows that describe changes as the changed table."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ def from_changelog(
     keys: str | Sequence[str] = (),
     sequence_by: str | Sequence[str] = (),
 ) -> DataFrame:
-    """Read rows that tell changes as the table that they change.
+    """Read rows that describe changes as the table that they change.
 
-    The result has the table's columns, without ``op``. Operators above follow the changes: an
-    aggregate takes back what a deleted row had added. In a batch query the result is the table
-    that all changes have made.
+    The result has the columns of the table, without ``op``. Operators above follow the changes:
+    for example, an aggregate retracts a deleted row. In a batch query the result is the table
+    after all changes.
 
-    Without ``keys`` rows come and go whole: a deletion repeats the row, an update tells the row
-    before it as well. Columns that differ between the two, such as a commit's version, must be
-    left out before. With ``keys`` a row replaces the one with the same keys, whatever ``op`` calls
-    it; a deletion needs the keys alone, and each key's row is kept in state.
+    Without ``keys``, a deletion repeats the deleted row, and an update has the row before it as
+    well. Leave out columns that differ between the two, such as the version of a commit. With
+    ``keys``, a row replaces the row with the same keys, whatever its ``op`` is. A deletion then
+    needs only the keys, and the state store keeps one row per key.
 
-    Of two rows of a key, the one wins that is greater by ``sequence_by``, or else that comes later.
-    Without ``sequence_by``, rows of a key must come from one partition of the input, in order, as
-    Kafka gives them: files do not.
+    If two rows have the same keys, the row with the greater ``sequence_by`` wins, and else the
+    later row. Without ``sequence_by``, all rows of a key must come from one partition of the
+    input, in order. Kafka guarantees this; files do not.
 
     SQL has the same: ``from_changelog(TABLE(t), op => 'op', keys => array('id'))``.
 
     Args:
-        df: The changes, streaming or not; nothing below may keep state.
-        op: The column with each row's kind, in capitals or not: ``+I I insert c create r read``,
-            ``-U update_before update_preimage``, ``+U update_after update_postimage``,
+        df: The changes, streaming or not. No operator below may keep state.
+        op: The column with the kind of change, in upper or lower case: ``+I I insert c create r
+            read``, ``-U update_before update_preimage``, ``+U update_after update_postimage``,
             ``-D D delete``, and with ``keys`` also ``U update upsert``.
-        keys: The columns that identify a row of the table.
-        sequence_by: The columns by which of two rows of a key the later is told; it needs
-            ``keys``. A missing value comes before all others, that of a deletion too.
+        keys: The columns that identify a row of the table: one name or several.
+        sequence_by: The columns that order the rows of a key: one name or several. It needs
+            ``keys``. Null sorts before every value, also in a deletion.
 
     Returns:
         The table.
 
     Raises:
-        TypeError: An argument is not what it must be.
+        TypeError: An argument has the wrong type.
         ExtensionNotLoadedError: The session runs without firesteel.
-        AnalysisException: A column is not there, or is not of a type that will do.
-        QueryExecutionException: While the query runs: an unknown kind.
+        AnalysisException: A column does not exist or has an unsupported type.
+        QueryExecutionException: A row has an unknown kind, while the query runs.
 
     Source:
-        Flink's ``ChangelogNormalize``; ``sequence_by`` is that of Databricks' ``APPLY CHANGES``.
+        Flink's ``ChangelogNormalize``. ``sequence_by`` is from Databricks' ``APPLY CHANGES``.
 
     Example:
         >>> rows = [(1, "a", "c"), (2, "b", "c"), (1, "x", "u"), (2, None, "d")]
@@ -74,26 +74,26 @@ def from_debezium(
     """Read Debezium's change events in JSON as the table that they change.
 
     An event is ``{"before": .., "after": .., "op": ..}``, with or without ``schema`` and
-    ``payload`` around it; missing values, such as the tombstone after a deletion, are left out.
-    See `from_changelog` for what ``keys`` change. Without them every update and deletion must tell
-    the whole row before it, which PostgreSQL does with ``REPLICA IDENTITY FULL``.
+    ``payload`` around it. Null values, such as the tombstone after a deletion, are left out. See
+    `from_changelog` for the effect of ``keys``. Without them every update and deletion must have
+    the whole row before it. PostgreSQL writes it with ``REPLICA IDENTITY FULL``.
 
     SQL has the same: ``from_debezium(TABLE(t), 'id INT, v STRING', keys => array('id'))``.
 
     Args:
-        df: The events, one in a row, such as Kafka's rows.
-        schema: The table's columns, as a StructType or DDL text.
-        keys: The columns that identify a row of the table.
-        value: The column with the events, as text or as bytes.
-        sequence_by: See `from_changelog`; columns of the table.
+        df: The events, one per row, such as the rows of a Kafka source.
+        schema: The columns of the table, as a StructType or DDL text.
+        keys: The columns that identify a row of the table: one name or several.
+        value: The column with the events, as text or bytes.
+        sequence_by: Columns of the table that order the rows of a key; see `from_changelog`.
 
     Returns:
         The table.
 
     Raises:
-        TypeError: An argument is not what it must be.
+        TypeError: An argument has the wrong type.
         ExtensionNotLoadedError: The session runs without firesteel.
-        QueryExecutionException: While the query runs: an event that is no change, or no JSON.
+        QueryExecutionException: An event is not a change or not JSON, while the query runs.
 
     Source:
         Flink's ``debezium-json``.
@@ -109,6 +109,8 @@ def from_debezium(
         >>> from_debezium(events, "id INT, v STRING").collect()
         [Row(id=1, v='b')]
     """
+    if not isinstance(schema, StructType | str):
+        raise _errors.bad_schema(schema)
     columns = schema.json() if isinstance(schema, StructType) else schema
     texts = {"schema": columns, "value": value}
     return _call("from_debezium", df, texts, {"keys": keys, "sequence_by": sequence_by})
@@ -117,7 +119,7 @@ def from_debezium(
 def _call(
     function: str, df: DataFrame, texts: dict[str, str], names: dict[str, str | Sequence[str]]
 ) -> DataFrame:
-    """Call a table function on a DataFrame, as SQL: so it reaches a Connect server, too."""
+    """Call a table function on a DataFrame by SQL, which works on Spark Connect too."""
     if not isinstance(df, DataFrame):
         raise _errors.not_a_dataframe(function, df)
     for argument, text in texts.items():

@@ -15,11 +15,11 @@ import pyspark.sql.pandas.functions
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, LongType, StructField, StructType
 
-import firesteel._lookup_worker as worker
-from firesteel import _lookup_errors as errors
-from firesteel._lookup_worker.partitions import PartitionerSpec
-from firesteel._lookup_worker.process import LookupProcess
-from firesteel._lookup_worker.task import BatchStats, ConnectorSpec
+from firesteel.lookup import _errors as errors
+from firesteel.lookup import _interfaces, _worker
+from firesteel.lookup._worker.partitions import PartitionerSpec
+from firesteel.lookup._worker.process import LookupProcess
+from firesteel.lookup._worker.task import BatchStats, ConnectorSpec
 
 if TYPE_CHECKING:
     from pyspark.sql._typing import UserDefinedFunctionLike
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 cloudpickle: Any = pyspark.cloudpickle
 arrow_udf: Any = pyspark.sql.pandas.functions.arrow_udf
 
-_pickling = Lock()  # cloudpickle's list of modules to pickle by value belongs to the process
+_pickling = Lock()  # the process has one list of modules to pickle by value
 
 
 def pickled(name: str, thing: object) -> bytes:
@@ -49,9 +49,18 @@ def arrow_schema(schema: StructType) -> pa.Schema:
 
 
 def lookup_function(spec: ConnectorSpec, schema: StructType) -> UserDefinedFunctionLike:
-    """Make the function (request, shard, keys...) -> (rows, stats) of a connector."""
+    """Make the Arrow function of a connector's lookups: (request, shard, keys...) -> answer.
+
+    Args:
+        spec: The connector.
+        schema: Its columns.
+
+    Returns:
+        A function that returns for each row a struct of ``rows``, an array of structs of the
+        schema, and ``stats``, a struct of counts or null.
+    """
     counts = [StructField(name, LongType()) for name in BatchStats.__dataclass_fields__]
-    # Nullable throughout: columns that a query does not want are null.
+    # All are nullable: a column that a query does not read is null.
     row = StructType([StructField(field.name, field.dataType, True) for field in schema])
     answer = StructType(
         [StructField("rows", ArrayType(row)), StructField("stats", StructType(counts))]
@@ -61,20 +70,29 @@ def lookup_function(spec: ConnectorSpec, schema: StructType) -> UserDefinedFunct
     def lookup(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
         import pickle
 
-        yield from process().lookup(pickle.loads(shipped), batches)
+        ours = process()
+        yield from ours.reported(ours.lookup(pickle.loads(shipped), batches))
 
     udf: UserDefinedFunctionLike = arrow_udf(lookup, returnType=answer)
     return udf
 
 
 def partition_function(spec: PartitionerSpec) -> UserDefinedFunctionLike:
-    """Make the function (number of partitions, keys...) -> partition of a partitioner."""
+    """Make the Arrow function of a partitioner: (request, keys...) -> partition.
+
+    Args:
+        spec: The partitioner.
+
+    Returns:
+        A function that returns for each row a whole number.
+    """
     process, shipped = _worker_process(), _by_value(spec)
 
     def partition(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
         import pickle
 
-        yield from process().partition(pickle.loads(shipped), batches)
+        ours = process()
+        yield from ours.reported(ours.partition(pickle.loads(shipped), batches))
 
     udf: UserDefinedFunctionLike = arrow_udf(partition, returnType=LongType())
     return udf
@@ -82,13 +100,13 @@ def partition_function(spec: PartitionerSpec) -> UserDefinedFunctionLike:
 
 @cache
 def _worker_process() -> Callable[[], LookupProcess]:
-    """Return a function that gives the `LookupProcess` of the process it is called in.
+    """Return a function that returns the `LookupProcess` of the worker process that calls it.
 
-    It carries the code of `LookupProcess` and all that it uses. It is nested, as are the two above,
-    and so pickled by value, too: workers need PySpark, pyarrow and numpy, but not this package.
+    The function carries the code of `LookupProcess` and everything that it uses. It is nested, so
+    cloudpickle pickles it by value: workers need PySpark, pyarrow and numpy, not this package.
     """
     code = compress(_by_value(LookupProcess))
-    version = sha256(code).hexdigest()  # a worker may serve drivers with different versions of it
+    version = sha256(code).hexdigest()  # a worker may serve drivers with different versions
 
     def process() -> LookupProcess:
         import pickle
@@ -106,10 +124,15 @@ def _worker_process() -> Callable[[], LookupProcess]:
 
 def _by_value(thing: object) -> bytes:
     with _pickling:
-        if worker.__name__ in cloudpickle.list_registry_pickle_by_value():
-            return bytes(cloudpickle.dumps(thing))
-        cloudpickle.register_pickle_by_value(worker)
+        ours = [
+            module
+            for module in (_worker, _interfaces)
+            if module.__name__ not in cloudpickle.list_registry_pickle_by_value()
+        ]
+        for module in ours:
+            cloudpickle.register_pickle_by_value(module)
         try:
             return bytes(cloudpickle.dumps(thing))
         finally:
-            cloudpickle.unregister_pickle_by_value(worker)
+            for module in ours:
+                cloudpickle.unregister_pickle_by_value(module)

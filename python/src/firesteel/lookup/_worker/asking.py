@@ -1,4 +1,4 @@
-"""Puts questions to a connector: in batches, several at once if wanted, again on a miss."""
+"""Calls a connector: in batches, several at the same time if wanted, again on a miss."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from firesteel._lookup_worker import failures
-from firesteel._lookup_worker.answers import AnswerReader, Found
-from firesteel._lookup_worker.arrays import spread
-from firesteel._lookup_worker.crew import Crew
-from firesteel._lookup_worker.keys import shown
+from firesteel.lookup._worker import failures
+from firesteel.lookup._worker.answers import AnswerReader, Found
+from firesteel.lookup._worker.arrays import spread
+from firesteel.lookup._worker.crew import Crew
+from firesteel.lookup._worker.keys import shown
 
 if TYPE_CHECKING:
-    from firesteel._lookup_worker.request import LookupRequest
+    from firesteel.lookup._worker.request import LookupRequest
 
 LONGEST_WAIT_SECONDS = 10
-"""After one question failed, for others under way to end, before the connector is closed."""
+"""The longest wait after a failed batch, for other batches under way, before `close`."""
 
 
 @dataclass
 class Asked:
-    """What asking has cost so far: calls of the connector, keys answered, time in it."""
+    """Counts: calls of the connector, keys answered, seconds in the connector."""
 
     requests: int = 0
     loads: int = 0
@@ -37,13 +37,13 @@ class Asked:
 
 
 class Asker:
-    """Asks one opened connector.
+    """Calls one opened connector.
 
     Args:
         connector: Its name, for errors.
-        lookup: Its ``lookup``.
-        crew: The threads to call it in; as many as may be under way.
-        request: Batch size, retries, timeout.
+        lookup: Its method ``lookup``.
+        crew: The threads, one for each batch that may be under way.
+        request: Batch size, retries and timeout.
         reader: Checks the answers.
     """
 
@@ -66,14 +66,14 @@ class Asker:
         self.hangs = False
 
     def ask(self, keys: pa.Table, values: Sequence[Hashable]) -> Found:
-        """Ask for the rows of some keys, and wait until all have been answered.
+        """Look up keys and wait for all answers.
 
         Args:
-            keys: Distinct keys without nulls.
-            values: The same as `DistinctKeys.values`.
+            keys: n distinct keys without nulls.
+            values: The same n keys as `DistinctKeys.values`.
 
         Returns:
-            The rows, those of each key together and in the order of the keys.
+            The rows, together by key and in the order of the keys.
         """
         under_way: deque[tuple[pa.Table, float, Future[Found]]] = deque()
         try:
@@ -107,7 +107,7 @@ class Asker:
         return answers
 
     def cost(self) -> Asked:
-        """Return what asking has cost since this was called last."""
+        """Return the counts since the last call of this method."""
         with self._counting:
             cost, self._cost = self._cost, Asked()
         return cost
@@ -122,7 +122,7 @@ class Asker:
         try:
             return future.result(timeout=max(left, 0))
         except TimeoutError:
-            if future.done():  # just now, in time or with an error of its own
+            if future.done():  # it ended just now, or raised a TimeoutError of its own
                 return future.result()
             self.hangs = True
             raise failures.timed_out(

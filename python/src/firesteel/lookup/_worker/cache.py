@@ -1,4 +1,4 @@
-"""Answers kept by key, within bounds: Flink's PARTIAL cache."""
+"""A bounded cache of answers by key: Flink's PARTIAL cache."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from firesteel._lookup_worker.arrays import runs, spread
-from firesteel._lookup_worker.store import RowStore
+from firesteel.lookup._worker.arrays import runs, spread
+from firesteel.lookup._worker.store import RowStore
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from firesteel._lookup_worker.arrays import Ints
+    from firesteel.lookup._worker.arrays import Ints
 
 SMALLEST_GARBAGE = 4096
-"""Rows that may lie about unused before they are worth removing."""
+"""The most unused rows that are not worth removing."""
 
 
 @dataclass(frozen=True)
 class CacheBounds:
-    """What a cache may keep: most keys, and seconds; None is unbounded."""
+    """The bounds of a cache: the most keys, and times in seconds; None for no bound."""
 
     max_keys: int | None
     seconds_after_write: float | None
@@ -35,13 +35,12 @@ class CacheBounds:
 
 
 class LookupCache:
-    """Rows by key; the keys used least recently go first.
+    """Rows by key, with the least recently used keys evicted first.
 
-    "Recently" counts batches: of keys used in the same batch any may go. Use it with ``lock`` held,
-    over all steps that belong together: positions change whenever something is put.
+    Use is counted in batches: among keys last used in the same batch, any may be evicted. Hold
+    ``lock`` over all steps that belong together, because `put` changes positions.
 
-    Memory: ``max_keys`` keys and their rows, and at most as many rows again (or 4096) that belong
-    to no key any more.
+    Memory: ``max_keys`` keys and their rows, plus at most as many unused rows (or 4096).
     """
 
     def __init__(
@@ -64,14 +63,14 @@ class LookupCache:
         self._accessed: npt.NDArray[np.float64] = np.zeros(0)
         self._batch = 0
         self._last_used = clock()
-        self._grow(1)  # so that -1 is an index, if of nothing in particular
+        self._grow(1)  # then -1 is a valid index, with any content
 
     def __len__(self) -> int:
         """Number of keys, those without rows included."""
         return len(self._slots)
 
     def find(self, keys: Sequence[Hashable]) -> Ints:
-        """Return for each key its slot, or -1 when it is not cached (any more)."""
+        """Return for each key its slot, or -1 if it is not cached or has expired."""
         self._batch += 1
         slots = np.fromiter(map(self._slots.get, keys, repeat(-1)), np.int64, len(keys))
         found = slots[slots >= 0]
@@ -86,11 +85,11 @@ class LookupCache:
         return slots
 
     def idle_seconds(self) -> float:
-        """Return how long nobody has asked for anything."""
+        """Return the seconds since the last `find`."""
         return self._clock() - self._last_used
 
     def runs_of(self, slots: Ints) -> tuple[Ints, Ints]:
-        """Return where the rows of these slots begin, and how many; anything for slot -1."""
+        """Return the start and the number of rows of each slot; any numbers for slot -1."""
         return self._starts[slots], self._lengths[slots]
 
     def take(self, positions: Ints) -> pa.StructArray:
@@ -98,12 +97,15 @@ class LookupCache:
         return self._store.take(positions)
 
     def put(self, keys: Sequence[Hashable], lengths: Ints, rows: pa.StructArray) -> int:
-        """Keep what was answered; return for how many keys.
+        """Add answers.
 
         Args:
-            keys: Distinct keys.
-            lengths: How many rows each key has.
+            keys: n distinct keys.
+            lengths: The number of rows of each key.
             rows: The rows of all keys, in the order of the keys.
+
+        Returns:
+            The number of keys added.
         """
         starts = self._store.append(rows) + runs(lengths)
         if not self._bounds.missing_keys:
@@ -119,7 +121,7 @@ class LookupCache:
         return len(keys)
 
     def purge(self) -> None:
-        """Remove what is too old, also if nobody asks for it again."""
+        """Remove expired keys."""
         taken = np.flatnonzero(self._used >= 0)
         old = self._expired(taken, self._clock())
         if old.any():

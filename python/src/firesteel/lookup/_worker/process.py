@@ -1,4 +1,4 @@
-"""The door for Spark: takes Arrow batches of keys, gives Arrow batches of answers."""
+"""The entry for Spark: Arrow batches of keys in, Arrow batches of answers out."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
 
-from firesteel._lookup_worker.answers import Found
-from firesteel._lookup_worker.arrays import Ints
-from firesteel._lookup_worker.cache import LookupCache
-from firesteel._lookup_worker.interfaces import TaskInfo
-from firesteel._lookup_worker.partitions import PartitionerSpec, Partitions
-from firesteel._lookup_worker.request import LookupRequest, request_of
-from firesteel._lookup_worker.task import BatchStats, ConnectorSpec, LookupTask, bounds_of
+from firesteel.lookup._interfaces import TaskInfo
+from firesteel.lookup._worker import failures
+from firesteel.lookup._worker.answers import Found
+from firesteel.lookup._worker.arrays import Ints
+from firesteel.lookup._worker.cache import LookupCache
+from firesteel.lookup._worker.partitions import PartitionerSpec, Partitions
+from firesteel.lookup._worker.request import LookupRequest, request_of
+from firesteel.lookup._worker.task import BatchStats, ConnectorSpec, LookupTask, bounds_of
 
 MAX_CACHES = 256
-"""Caches of a worker process; the one used least recently goes first."""
+"""The most caches of a worker process. It evicts the least recently used cache first."""
 
 MAX_IDLE_SECONDS = 15 * 60
-"""How long an unused cache is kept, as in the JVM: longer than a usual trigger interval."""
+"""How long an unused cache stays, as on the JVM: longer than a usual trigger interval."""
 
 
 class LookupProcess:
-    """All that a worker process keeps from one task to the next: the caches.
+    """The state of a worker process between tasks: the caches.
 
-    Spark gives every task that runs at the same time a Python process of its own, and hands idle
-    processes to later tasks. So a cache is shared by the tasks that one process runs in turn.
+    Spark runs concurrent tasks in different Python processes and reuses idle processes. So the
+    tasks that one process runs, one after the other, share a cache.
     """
 
     def __init__(self) -> None:
@@ -44,14 +45,14 @@ class LookupProcess:
 
         Args:
             spec: The connector.
-            batches: Arrays (request, shard, key columns...). The request is JSON, the same in all
-                rows; a null stands for the one before, so that it need not be sent often. The
-                shard is the partition of a custom shuffle, or null.
+            batches: Arrays (request, shard, key columns...), n rows each. The request is JSON and
+                the same in all rows; a null repeats the request before it. The shard is the
+                partition of a custom shuffle, or null.
 
         Yields:
-            For each batch an array of structs, or several after each other where one would be too
-            large: ``rows``, the matches of each row, and ``stats``, in the first row only. Spark
-            counts the rows of all arrays, and does not mind where they are cut.
+            Arrays of structs, n structs per batch, in several arrays if one would be too large:
+            ``rows``, the matches of the row, and ``stats``, in the first row only. Spark counts
+            the rows of all arrays, so they may be cut anywhere.
         """
         tasks: dict[tuple[str, int | None], LookupTask] = {}
         text = ""
@@ -59,11 +60,11 @@ class LookupProcess:
         results = Results(spec.schema)
         ended = False
         try:
-            for said, shards, *columns in batches:
-                if not len(said):
+            for sent, shards, *columns in batches:
+                if not len(sent):
                     yield results.none()
                     continue
-                text = _first_known(said) or text
+                text = _first_known(sent) or text
                 request = requests.get(text) or requests.setdefault(text, request_of(text))
                 parts = []
                 for shard, rows in _by_shard(shards):
@@ -72,7 +73,7 @@ class LookupProcess:
                         task = tasks[text, shard] = self._task(spec, request, shard)
                     mine = columns if rows is None else [c.take(pa.array(rows)) for c in columns]
                     parts.append((rows, *task.rows_of(mine)))
-                yield from results.of(parts, len(said))
+                yield from results.of(parts, len(sent))
             ended = True
         finally:
             _close(tasks.values(), quietly=not ended)
@@ -80,20 +81,25 @@ class LookupProcess:
     def partition(
         self, spec: PartitionerSpec, batches: Iterator[tuple[pa.Array, ...]]
     ) -> Iterator[pa.Array]:
-        """Give the keys of all batches of one task their partitions.
+        """Choose the partitions of all batches of one task.
 
         Args:
             spec: The partitioner.
-            batches: Arrays (number of partitions, key columns...).
+            batches: Arrays (request, key columns...), n rows each.
 
         Yields:
-            For each batch an array of partitions.
+            For each batch an array of n partitions.
         """
         partitions = None
         for first, *columns in batches:
             if partitions is None:
                 partitions = Partitions(spec)
             yield partitions.of_batch(first, columns) if len(first) else pa.array([], pa.int64())
+
+    @staticmethod
+    def reported(answers: Iterator[pa.Array]) -> Iterator[pa.Array]:
+        """Emit the answers of a task; see `failures.sentence_first`."""
+        return failures.sentence_first(answers)
 
     def _task(self, spec: ConnectorSpec, request: LookupRequest, shard: int | None) -> LookupTask:
         info = _task_info(spec.name, request, shard)
@@ -109,7 +115,7 @@ class LookupProcess:
         query = running_query()
         if request.private or query is None:
             return LookupCache(bounds_of(request), row_type)
-        # Else a join would be answered by misses that one with fewer tries has given up.
+        # Retries are part of it: a join with more attempts must not use the misses of another.
         retry = (request.max_attempts, request.delay_ms)
         identity = (query, spec.registration, request.context, bounds_of(request), retry, shard)
         with self._lock:
@@ -132,21 +138,24 @@ class LookupProcess:
 
 
 def running_query() -> str | None:
-    """Return what a cache belongs to: a stream, or one run of a batch query.
+    """Return the id that a cache belongs to: of a stream, or of one run of a batch query.
 
-    The plan cannot say it, since a plan may run more than once. None when Spark does not either.
+    A plan has no such id, because it may run more than once.
+
+    Returns:
+        The id; None if Spark has none.
     """
     running = TaskContext.get()
     if running is None:
-        return "no task"  # outside Spark there is one query
+        return "no task"  # outside of Spark there is one query
     ids = map(running.getLocalProperty, ("sql.streaming.queryId", "spark.sql.execution.id"))
     return next((found for found in ids if found), None)
 
 
 class Results:
-    """Builds answers as Spark expects them, of all columns of a schema."""
+    """Builds answers in the form that Spark expects, with all columns of a schema."""
 
-    _names = ("rows", "stats")
+    names = ("rows", "stats")
 
     def __init__(self, schema: pa.Schema) -> None:
         self._fields = [field.with_nullable(True) for field in schema]
@@ -156,7 +165,7 @@ class Results:
     def none(self) -> pa.Array:
         """Return the answer to a batch without rows."""
         empty = self._lists(pa.array([], pa.struct(self._fields)), np.zeros(0, dtype=np.int64))
-        return pa.StructArray.from_arrays([empty, pa.array([], self._stats)], self._names)
+        return pa.StructArray.from_arrays([empty, pa.array([], self._stats)], self.names)
 
     def of(
         self, parts: Sequence[tuple[Ints | None, Found, BatchStats]], rows: int
@@ -165,10 +174,10 @@ class Results:
 
         Args:
             parts: For each shard its rows of the batch (None for all), their matches, and counts.
-            rows: Rows of the batch.
+            rows: The number of rows of the batch.
 
         Yields:
-            The answers, in as many arrays as their size needs. Each is made when it is asked for.
+            The answers, in as many arrays as their size needs, each built on demand.
         """
         found = _in_order([(positions, matches) for positions, matches, _ in parts], rows)
         counts = [asdict(stats) for *_, stats in parts]
@@ -178,7 +187,7 @@ class Results:
             stats = pa.nulls(stop - first, self._stats)
             if not first:
                 stats = pa.concat_arrays([pa.array([summed], self._stats), stats[1:]])
-            yield pa.StructArray.from_arrays([lists, stats], self._names)
+            yield pa.StructArray.from_arrays([lists, stats], self.names)
 
     def _lists(self, matches: pa.StructArray, lengths: Ints) -> pa.ListArray:
         present = dict(zip((f.name for f in matches.type), matches.flatten(), strict=True))
@@ -198,7 +207,7 @@ def _first_known(texts: pa.Array) -> str | None:
 
 
 def _by_shard(shards: pa.Array) -> list[tuple[int | None, Ints | None]]:
-    """Split a batch by shard: (shard, its rows), with None for all rows when there is but one."""
+    """Split a batch by shard: (shard, its rows). The rows are None if there is only one shard."""
     different = shards.unique().to_pylist()
     if len(different) == 1:
         return [(different[0], None)]
@@ -209,7 +218,7 @@ def _by_shard(shards: pa.Array) -> list[tuple[int | None, Ints | None]]:
 
 
 def _in_order(parts: Sequence[tuple[Ints | None, Found]], rows: int) -> Found:
-    """Bring the matches of the shards of a batch into the order of its rows."""
+    """Bring the matches of all shards of a batch into the order of its rows."""
     if len(parts) == 1:
         return parts[0][1]
     starts, lengths = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
@@ -231,7 +240,7 @@ def _task_info(name: str, request: LookupRequest, shard: int | None) -> TaskInfo
 
 
 def _close(tasks: Iterable[LookupTask], quietly: bool) -> None:
-    """Close all; then raise the first error, unless there is one already that matters more."""
+    """Close all, then raise the first error. Quietly, if another error ended the task."""
     errors: list[Exception] = []
     for task in tasks:
         try:

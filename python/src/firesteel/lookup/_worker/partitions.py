@@ -1,4 +1,4 @@
-"""Asks a connector's partitioner for the distinct keys of a batch: for all at once, or for each."""
+"""Calls a partitioner for the distinct keys of a batch: for all at once, or key by key."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import Row
 
-from firesteel._lookup_worker import failures
-from firesteel._lookup_worker.keys import distinct, normalized, shown
-from firesteel._lookup_worker.request import request_of
+from firesteel.lookup._worker import failures
+from firesteel.lookup._worker.keys import distinct, normalized, shown
+from firesteel.lookup._worker.request import request_of
 
 LONG = range(-(2**63), 2**63)
 
 
 @dataclass(frozen=True)
 class PartitionerSpec:
-    """A partitioner, as it travels to the workers.
+    """A partitioner, in the form that is sent to the workers.
 
     Attributes:
-        name: The name that its connector is registered by.
-        pickled: The partitioner.
-        keys: All columns that the connector can be asked by, in the order of its schema.
-        needed: Those that the partitioner needs.
+        name: The name of its connector's table.
+        pickled: The partitioner, pickled.
+        keys: All key columns of the connector, in the order of its schema.
+        needed: The key columns that the partitioner needs.
         schema: The connector's columns.
     """
 
@@ -39,7 +39,7 @@ class PartitionerSpec:
 
 
 class Partitions:
-    """Gives the keys of batches their partitions, for one task."""
+    """Chooses the partitions of batches, for one task."""
 
     def __init__(self, spec: PartitionerSpec) -> None:
         self._spec = spec
@@ -50,11 +50,11 @@ class Partitions:
         self._takes_batches = callable(getattr(self._partitioner, "partition_batch", None))
 
     def of_batch(self, first: pa.Array, columns: Sequence[pa.Array]) -> pa.Array:
-        """Return the partition of each row; what is out of range is left for the JVM to refuse.
+        """Return the partition of each row. The engine refuses a number that is out of range.
 
         Args:
-            first: The number of partitions, the same in all rows; or the lookup's JSON.
-            columns: The key columns.
+            first: The request's JSON or the number of partitions, the same in all n rows.
+            columns: One array of n values per key column.
         """
         count, names = self._count_and_names(first, len(columns))
         types = [self._spec.schema.field(name).type for name in names]
@@ -67,7 +67,7 @@ class Partitions:
         parts = [column.take(firsts) for column in typed]
         of_keys = self._of_all if self._takes_batches else self._of_each
         numbers = of_keys(parts, names, count) if len(firsts) else pa.array([], pa.int64())
-        # Rows without a key look nothing up, so any partition does.
+        # A row without a key is not looked up, so any partition will do.
         numbers = pa.concat_arrays([numbers, pa.array([0], pa.int64())])
         return numbers.take(pa.array(_last_for_none(keys.codes, len(numbers))))
 
@@ -76,7 +76,7 @@ class Partitions:
         try:
             answer = self._partitioner.partition_batch(pa.table(parts, names=names), count)
         except Exception as error:
-            subject = f"{rows} keys, the first being {shown(parts, names, 0)}"
+            subject = f"{rows} keys, first key {shown(parts, names, 0)}"
             raise failures.raised(self._spec.name, "partition_batch", subject, error) from error
         numbers = _numbers(answer)
         if numbers is None or len(numbers) != rows:
@@ -97,13 +97,13 @@ class Partitions:
         return pa.array(numbers, pa.int64())
 
     def _count_and_names(self, first: pa.Array, columns: int) -> tuple[int, Sequence[str]]:
-        said = next(value for value in _known(first))
-        if isinstance(said, str):
-            context = request_of(said).context
+        sent = next(value for value in _known(first))
+        if isinstance(sent, str):
+            context = request_of(sent).context
             return context.num_partitions, context.keys
         for names in (self._spec.keys, self._spec.needed):
             if len(names) == columns:
-                return said, names
+                return sent, names
         raise failures.unknown_partition_keys(self._spec.name, columns, self._spec.needed)
 
     def _checked(
@@ -121,7 +121,7 @@ class Partitions:
 
 
 def _numbers(answer: object) -> pa.Array | None:
-    """Return whole numbers as Arrow has them; None for anything else."""
+    """Return whole numbers as an Arrow array; None for anything else."""
     try:
         array = pa.chunked_array([answer]) if isinstance(answer, pa.Array) else answer
         if not isinstance(array, pa.ChunkedArray):

@@ -1,4 +1,4 @@
-"""Distinct keys of Arrow columns, as Python values that are equal when Spark says so."""
+"""Distinct keys of Arrow columns, as Python values with the equality of Spark's joins."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from firesteel._lookup_worker.arrays import Ints
+    from firesteel.lookup._worker.arrays import Ints
 
 
 @dataclass(frozen=True)
 class DistinctKeys:
-    """The keys of some rows, each once.
+    """The distinct keys of n rows.
 
     Attributes:
-        codes: For each row the index of its key; -1 for a key that is null or has a null column.
-        first: For each key the first row that has it.
-        values: For each key a value to find it by: equal exactly when Spark's join takes the
-            keys for equal.
+        codes: n numbers: the index of each row's key; -1 if a column of the key is null.
+        first: For each key, its first row.
+        values: For each key, a value that is equal to another exactly if Spark's join treats the
+            keys as equal.
     """
 
     codes: Ints
@@ -31,10 +31,10 @@ class DistinctKeys:
 
 
 def distinct(columns: Sequence[pa.Array]) -> DistinctKeys:
-    """Number the distinct keys that rows have in these columns.
+    """Number the distinct keys of rows.
 
     Args:
-        columns: One array per key column, as `normalized` returns them.
+        columns: One array of n values per key column, as `normalized` returns it.
     """
     leaves = [leaf for column in columns for leaf in _leaves(column)]
     valid = _without_nulls(columns)
@@ -50,7 +50,7 @@ def distinct(columns: Sequence[pa.Array]) -> DistinctKeys:
 
 
 def normalized(column: pa.Array) -> pa.Array:
-    """Make equal floats the same: Spark's joins know one NaN and one zero."""
+    """Give equal floats the same bits: Spark's joins have one NaN and one zero."""
     if pa.types.is_floating(column.type):
         nan = pa.scalar(float("nan"), column.type)
         positive = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 + 0.0 is 0.0
@@ -70,7 +70,7 @@ def _has_floats(arrow_type: pa.DataType) -> bool:
 
 
 def _leaves(column: pa.Array) -> list[pa.Array]:
-    """Split structs into their columns, and see to it that every one can be hashed fast."""
+    """Split structs into columns, and view each column as a type that hashes fast."""
     kind = column.type
     if pa.types.is_struct(kind):
         below = [leaf for child in column.flatten() for leaf in _leaves(child)]
@@ -95,7 +95,7 @@ def _leaves(column: pa.Array) -> list[pa.Array]:
 
 
 def _without_nulls(columns: Sequence[pa.Array]) -> pa.Array | None:
-    """Where no column is null; None when that is everywhere."""
+    """Return where no column is null; None if no column has a null."""
     valid = None
     for column in columns:
         if column.null_count:
@@ -105,7 +105,7 @@ def _without_nulls(columns: Sequence[pa.Array]) -> pa.Array | None:
 
 
 def _combined(leaves: Sequence[pa.Array], valid: pa.Array | None) -> tuple[Ints, int]:
-    """Number the distinct rows of several columns: two numbers at a time make one."""
+    """Number the distinct rows of several columns, by combining two numbers at a time."""
     rows = len(leaves[0])
     codes, count = np.zeros(rows, dtype=np.int64), 1
     for leaf in leaves:
@@ -128,14 +128,14 @@ def _codes(indices: pa.Array) -> Ints:
 
 
 def _first_rows(codes: Ints, count: int) -> Ints:
-    first = np.zeros(count + 1, dtype=np.int64)  # the last is where -1 goes
-    # Of several assignments to one place the last stays, hence backwards.
+    first = np.zeros(count + 1, dtype=np.int64)  # the last place is for -1
+    # Backwards, because the last of several assignments to one place wins.
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1, dtype=np.int64)
     return first[:count]
 
 
 def _values(leaf: pa.Array) -> list[Hashable]:
-    if leaf.null_count:  # as numpy has them, integers with nulls are floats
+    if leaf.null_count:  # numpy would make floats of integers with nulls
         values: list[Hashable] = leaf.to_pylist()
     else:
         values = leaf.to_numpy(zero_copy_only=False).tolist()
@@ -143,7 +143,7 @@ def _values(leaf: pa.Array) -> list[Hashable]:
 
 
 def shown(columns: Sequence[pa.Array], names: Sequence[str], row: int) -> str:
-    """Write the key of a row for an error: ``id = 7, type = 'x'``; long values are cut."""
+    """Write the key of a row for an error, ``id = 7, type = 'x'``, with long values cut."""
     parts = []
     for name, column in zip(names, columns, strict=True):
         text = repr(column[row].as_py())

@@ -1,4 +1,4 @@
-"""Checks what a connector answered, and brings it into the order of the keys asked."""
+"""Checks the answers of a connector and brings them into the order of the keys."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from firesteel._lookup_worker import failures
-from firesteel._lookup_worker.arrays import spread
-from firesteel._lookup_worker.keys import distinct, normalized, shown
+from firesteel.lookup._worker import failures
+from firesteel.lookup._worker.arrays import spread
+from firesteel.lookup._worker.keys import distinct, normalized, shown
 
 if TYPE_CHECKING:
-    from firesteel._lookup_worker.arrays import Ints
+    from firesteel.lookup._worker.arrays import Ints
 
 
 ROWS_AT_ONCE = 100_000
-"""Most rows of answers in one Arrow batch, if they are of more than one row that asks."""
+"""The most rows of answers in one Arrow batch, unless one input row has more."""
 
 BYTES_AT_ONCE = 32 << 20
-"""Most bytes of answers in one Arrow batch, as far as rows are of one size."""
+"""The most bytes of answers in one Arrow batch, if all rows have the same size."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """Rows by key, or by row that asks: i has ``rows[starts[i] : starts[i] + lengths[i]]``.
+    """Rows by key or by input row: i has ``rows[starts[i] : starts[i] + lengths[i]]``.
 
-    Several may have the same rows: what many ask for is held once.
+    Several may share the same rows, which are then kept once.
     """
 
     rows: pa.StructArray
@@ -37,23 +37,23 @@ class Found:
     lengths: Ints
 
     def pieces(self) -> Iterator[tuple[int, int]]:
-        """Cut into parts that fit into a batch each: their first, and the first of the next."""
+        """Cut into parts that fit into an Arrow batch, each as (first, first of the next part)."""
         each = self.rows.nbytes / max(1, len(self.rows))
         most = ROWS_AT_ONCE if each == 0 else max(1, min(ROWS_AT_ONCE, int(BYTES_AT_ONCE / each)))
         ends = np.cumsum(self.lengths)
         first = 0
         while first < len(ends):
             before = int(ends[first - 1]) if first else 0
-            # One that has more than fit is a part of its own.
+            # If one alone does not fit, it is a part of its own.
             stop = max(first + 1, int(np.searchsorted(ends, before + most, side="right")))
             yield first, stop
             first = stop
 
     def rows_of(self, first: int, stop: int) -> pa.StructArray:
-        """Return the rows of a part, one's after the other's."""
+        """Return the rows of a part, in order."""
         positions = spread(self.starts[first:stop], self.lengths[first:stop])
         if len(positions) and (np.diff(positions) == 1).all():
-            return self.rows.slice(int(positions[0]), len(positions))  # lie so already
+            return self.rows.slice(int(positions[0]), len(positions))  # they are adjacent
         return self.rows.take(pa.array(positions, pa.int64()))
 
 
@@ -63,9 +63,9 @@ class AnswerReader:
     Args:
         connector: Its name, for errors.
         schema: All its columns.
-        keys: Names of the key columns asked by.
-        columns: Names of the columns wanted.
-        drop_others: Whether rows of keys not asked are dropped; else they are an error.
+        keys: The names of the columns to look up by.
+        columns: The names of the columns that the query reads.
+        drop_others: Whether rows of other keys are dropped. Otherwise they are an error.
     """
 
     def __init__(
@@ -80,15 +80,15 @@ class AnswerReader:
         self._keys = tuple(schema.field(name) for name in keys)
         self._columns = tuple(schema.field(name) for name in columns)
         self._drop_others = drop_others
-        # All may be null here: what the schema forbids is checked, and other columns are left out.
+        # All are nullable: nulls are checked against the schema, and other columns are left out.
         self.row_type = pa.struct([field.with_nullable(True) for field in self._columns])
 
     def read(self, answer: object, asked: Mapping[Hashable, int]) -> Found:
         """Check an answer.
 
         Args:
-            answer: What ``lookup`` returned.
-            asked: The keys asked, with their indexes.
+            answer: The return value of ``lookup``.
+            asked: The index of each key.
         """
         if isinstance(answer, pa.RecordBatch):
             answer = pa.Table.from_batches([answer])
@@ -109,7 +109,7 @@ class AnswerReader:
         return Found(rows, np.cumsum(lengths) - lengths, lengths)
 
     def _indexes(self, keys: list[pa.Array], asked: Mapping[Hashable, int]) -> Ints:
-        """For each row the index of its key among those asked; -1 if it was not asked."""
+        """Return for each row the index of its key; -1 if the key was not looked up."""
         found = distinct(keys)
         index_of = np.array([*(asked.get(key, -1) for key in found.values), -1], dtype=np.int64)
         index: Ints = index_of[found.codes]
@@ -145,10 +145,10 @@ class AnswerReader:
 
 
 def _fits(got: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether values of one type may stand for the other, if they are in its range.
+    """Whether values of one type convert to the other if they are in its range.
 
-    Text is not read as a number, nor a time without a zone as one with: these are mistakes more
-    often than not.
+    Text does not convert to a number, and a time without a zone not to a time with one: both are
+    usually mistakes.
     """
     if pa.types.is_null(got) or got == wanted:
         return True

@@ -1,4 +1,4 @@
-"""One connector, opened for one task: finds the rows of a batch's keys."""
+"""One opened connector of one task: finds the rows of the keys of a batch."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from firesteel._lookup_worker import failures
-from firesteel._lookup_worker.answers import ROWS_AT_ONCE, AnswerReader, Found
-from firesteel._lookup_worker.arrays import Ints, runs, spread
-from firesteel._lookup_worker.asking import Asked, Asker
-from firesteel._lookup_worker.cache import CacheBounds, LookupCache
-from firesteel._lookup_worker.crew import Crew
-from firesteel._lookup_worker.keys import DistinctKeys, distinct, normalized
+from firesteel.lookup._worker import failures
+from firesteel.lookup._worker.answers import ROWS_AT_ONCE, AnswerReader, Found
+from firesteel.lookup._worker.arrays import Ints, runs, spread
+from firesteel.lookup._worker.asking import Asked, Asker
+from firesteel.lookup._worker.cache import CacheBounds, LookupCache
+from firesteel.lookup._worker.crew import Crew
+from firesteel.lookup._worker.keys import DistinctKeys, distinct, normalized
 
 if TYPE_CHECKING:
-    from firesteel._lookup_worker.interfaces import TaskInfo
-    from firesteel._lookup_worker.request import LookupRequest
+    from firesteel.lookup._interfaces import TaskInfo
+    from firesteel.lookup._worker.request import LookupRequest
 
 
 @dataclass(frozen=True)
 class ConnectorSpec:
-    """A registered connector, as it travels to the workers.
+    """A registered connector, in the form that is sent to the workers.
 
     Attributes:
-        name: The name it is registered by.
-        registration: Different for each registration, so that caches of an older one are not used.
-        pickled: The connector.
+        name: The name of its table.
+        registration: An id per registration: a later registration does not use these caches.
+        pickled: The connector, pickled.
         schema: Its columns.
         drop_others: Its ``may_answer_other_keys``.
     """
@@ -49,11 +49,11 @@ class BatchStats:
     """Counts of one batch.
 
     Attributes:
-        hits: Rows whose key did not have to be asked for.
-        misses: Keys asked of the connector.
-        loads: Keys that it has answered.
-        load_ms: Time in it; of several threads the sum.
-        failures: Always 0, since a failed lookup fails the task, which then counts nothing.
+        hits: Rows whose key was in the cache.
+        misses: Keys looked up in the store.
+        loads: Keys that the store has answered.
+        load_ms: Milliseconds in the connector, the sum of all threads.
+        failures: Always 0: a failed lookup fails the task, whose counts are lost.
         cached_rows: Keys put into the cache.
         requests: Calls of ``lookup``.
     """
@@ -68,7 +68,7 @@ class BatchStats:
 
 
 def bounds_of(request: LookupRequest) -> CacheBounds:
-    """Return the bounds that a query sets its cache."""
+    """Return the cache bounds of a query."""
 
     def seconds(millis: int | None) -> float | None:
         return None if millis is None else millis / 1000
@@ -85,10 +85,10 @@ class LookupTask:
     """Looks up batches of keys for one task.
 
     Args:
-        spec: The connector; unpickled and opened when it is first asked.
+        spec: The connector. The first lookup unpickles and opens it.
         request: The lookup join.
-        info: What the connector is told of the task.
-        cache: Where answers are kept; None to keep none.
+        info: The task, for the connector.
+        cache: The cache; None for no cache.
     """
 
     def __init__(
@@ -110,17 +110,17 @@ class LookupTask:
 
     @property
     def row_type(self) -> pa.StructType:
-        """Type of the rows that `rows_of` returns: the wanted columns."""
+        """The type of the rows that `rows_of` returns: the columns that the query reads."""
         return self._reader.row_type
 
     def rows_of(self, columns: Sequence[pa.Array]) -> tuple[Found, BatchStats]:
         """Look up the keys of a batch.
 
         Args:
-            columns: One array per key column.
+            columns: One array of n values per key column.
 
         Returns:
-            The matches by row of the batch, and what it cost.
+            The matches of the n rows, and counts.
         """
         typed = [
             normalized(column if column.type == wanted else column.cast(wanted))
@@ -137,7 +137,7 @@ class LookupTask:
             starts, lengths = cache.runs_of(slots)
             if not len(absent):
                 return _taken(cache, starts, lengths, keys), self._stats(keys, 0, 0)
-            # Taken before anything is put, which may move or evict them.
+            # Before `put`, which may move or evict them.
             present = np.flatnonzero(slots >= 0)
             known = cache.take(spread(starts[present], lengths[present]))
         fresh = self._ask(typed, keys, absent)
@@ -155,14 +155,14 @@ class LookupTask:
         connector, self._connector = self._connector, None
         hangs = self._hangs or (self._asker is not None and self._asker.hangs)
         try:
-            # A connector that hangs has a thread in it, and none is left to close it.
+            # If the connector hangs, its thread cannot close it.
             if not hangs and callable(getattr(connector, "close", None)):
                 self._run("close", connector.close)
         finally:
             self._crew.close()
 
     def _ask(self, typed: Sequence[pa.Array], keys: DistinctKeys, only: Ints | None) -> Found:
-        """Ask for all keys, or ``only`` for those with these indexes."""
+        """Look up all keys, or ``only`` the keys with these indexes."""
         first, values = keys.first, keys.values
         if only is not None:
             first, values = first[only], [values[index] for index in only.tolist()]
@@ -184,12 +184,12 @@ class LookupTask:
         self._connector = connector
         if callable(getattr(connector, "open", None)):
             with_context = takes_context(connector.open)
-            told = (self._info, self._request.context) if with_context else (self._info,)
-            self._run("open", lambda: connector.open(*told))
+            given = (self._info, self._request.context) if with_context else (self._info,)
+            self._run("open", lambda: connector.open(*given))
         return Asker(name, connector.lookup, self._crew, self._request, self._reader)
 
     def _run(self, step: str, call: Any) -> None:  # noqa: ANN401 - the connector's own method
-        """Run a step of the connector in its thread, within the time for a question."""
+        """Run a step of the connector in its thread, within the timeout of a batch of keys."""
         future: Future[Any] = self._crew.submit(call)
         millis = self._request.timeout_ms
         try:

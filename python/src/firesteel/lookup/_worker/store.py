@@ -1,4 +1,4 @@
-"""Rows that a cache keeps, in Arrow chunks, addressed by position."""
+"""The rows of a cache, in Arrow chunks, by position."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from firesteel._lookup_worker.arrays import Ints
+    from firesteel.lookup._worker.arrays import Ints
 
 MAX_MERGED_BYTES = 1 << 30
 """Chunks are not merged beyond this: Arrow's strings have 32-bit offsets, up to 2 GiB."""

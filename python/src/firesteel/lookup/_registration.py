@@ -1,4 +1,4 @@
-"""Makes a connector known to a session: functions for its lookups, and a view that names them."""
+"""Registers a connector in a session: functions for its lookups, and a view that names them."""
 
 from __future__ import annotations
 
@@ -10,29 +10,35 @@ from uuid import uuid4
 
 from pyspark.sql.types import ArrayType, MapType, StringType, StructType
 
-from firesteel import _lookup_errors as errors
+from firesteel.lookup import _errors as errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType
 
-    from firesteel._lookup_worker.interfaces import (
+    from firesteel.lookup._interfaces import (
+        AnyConnector,
         InputDataBatchPartitioner,
         InputDataPartitioner,
-        SupportsLookup,
     )
 
 
 def register(
-    spark: SparkSession, name: str, connector: SupportsLookup, options: dict[str, str]
+    spark: SparkSession, name: str, connector: AnyConnector, options: dict[str, str]
 ) -> None:
     """Register the functions of a connector, then the view that names them to the engine.
 
+    It uses only public methods of the session, so it works on Spark Connect too.
+
     Args:
-        spark: The session; all goes by its public interface, so that Connect works, too.
-        name: Name of the view, checked.
-        connector: The connector, unchecked.
-        options: Flink's cache options, checked.
+        spark: The session.
+        name: The view's name, checked.
+        connector: The connector, not checked yet.
+        options: Text by Flink's option name, checked.
+
+    Raises:
+        InvalidConnectorError: The connector lacks a member or cannot be pickled.
+        ImportError: pyarrow or numpy is not installed.
     """
     if not all(hasattr(connector, part) for part in ("schema", "keys")) or not callable(
         getattr(connector, "lookup", None)
@@ -43,9 +49,9 @@ def register(
     schema = _schema(spark, name, connector.schema)
     keys = _keys(name, "keys", connector.keys, schema)
     try:
-        from firesteel import _lookup_shipping as shipping
-        from firesteel._lookup_worker.partitions import PartitionerSpec
-        from firesteel._lookup_worker.task import ConnectorSpec
+        from firesteel.lookup import _shipping as shipping
+        from firesteel.lookup._worker.partitions import PartitionerSpec
+        from firesteel.lookup._worker.task import ConnectorSpec
     except ImportError as error:
         raise errors.no_arrow(error) from error
     arrow = shipping.arrow_schema(schema)
@@ -53,7 +59,7 @@ def register(
     spec = ConnectorSpec(name, uuid4().hex, shipping.pickled(name, connector), arrow, drop_others)
     needed = _keys(name, "partition_keys", getattr(connector, "partition_keys", keys), schema, keys)
     partitioner = _partitioner(name, connector)
-    # Names of this registration alone: a query made before another goes on with its own.
+    # The names belong to this registration: an existing query keeps its own functions.
     lookup_udf, partition_udf = f"{functions_of(name)[0]}{spec.registration}", None
     functions = {lookup_udf: shipping.lookup_function(spec, schema)}
     if partitioner is not None:
@@ -70,7 +76,6 @@ def register(
         "schema": schema.jsonValue(),
         "keys": keys,
         "partition_keys": needed if partitioner is not None else (),
-        "scan_udf": None,
         "options": options,
     }
     for function, udf in functions.items():
@@ -81,7 +86,7 @@ def register(
 
 
 def functions_of(name: str) -> tuple[str, str]:
-    """How the names of a connector's functions begin: of its lookups, and of its partitioner."""
+    """The prefixes of the names of a connector's functions: of its lookups and its partitioner."""
     return f"__firesteel_lookup_{name}_", f"__firesteel_partition_{name}_"
 
 
@@ -91,7 +96,7 @@ def _takes_keys(lookup: Callable[..., object]) -> bool:
         inspect.signature(lookup).bind(None)
     except TypeError:
         return False
-    except ValueError:  # no signature to be had
+    except ValueError:  # it has no signature
         pass
     return True
 
@@ -111,16 +116,17 @@ def _schema(spark: SparkSession, name: str, schema: object) -> StructType:
 def _keys(
     name: str,
     attribute: str,
-    keys: Any,  # noqa: ANN401 - what the user wrote
+    keys: Any,  # noqa: ANN401 - the user's, not checked yet
     schema: StructType,
     among: Sequence[str] | None = None,
 ) -> tuple[str, ...]:
-    """Check names of columns, and put them in the schema's order."""
+    """Check names of columns and put them in the schema's order."""
     known = tuple(schema.names) if among is None else tuple(among)
     if (
         isinstance(keys, str)
         or not isinstance(keys, Sequence)
         or not keys
+        or not all(isinstance(key, str) for key in keys)
         or len(set(keys)) < len(keys)
         or not set(keys) <= set(known)
     ):
@@ -144,7 +150,7 @@ def _check_key_type(name: str, column: str, kind: DataType) -> None:
 
 
 _WAYS = ("partition", "partition_batch")
-"""How a partitioner is asked: for a key, or for a table of them."""
+"""The methods of a partitioner: for one key, and for many keys."""
 
 
 def _partitioner(
@@ -165,8 +171,8 @@ def _partitioner(
 
 
 def _is_deterministic(name: str, partitioner: object) -> bool:
-    says = getattr(partitioner, "is_deterministic", None)
+    ask = getattr(partitioner, "is_deterministic", None)
     try:
-        return bool(says()) if callable(says) else True
+        return bool(ask()) if callable(ask) else True
     except Exception as error:
         raise errors.raised(name, "is_deterministic", error) from error

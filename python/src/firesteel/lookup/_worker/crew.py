@@ -1,4 +1,4 @@
-"""Threads in which a connector runs."""
+"""The threads in which a connector runs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class Crew:
-    """At most ``size`` threads, started when there is work for them.
+    """At most ``size`` threads, each started when there is work for it.
 
-    Not `concurrent.futures.ThreadPoolExecutor`, which waits at the end of the process for its
-    threads: one that hangs in a connector would keep the worker for ever.
+    This is not `concurrent.futures.ThreadPoolExecutor`, which waits for its threads at the end of
+    the process: a thread that hangs in a connector would keep the worker process alive.
     """
 
     def __init__(self, size: int, name: str) -> None:
@@ -35,7 +35,7 @@ class Crew:
         return future
 
     def close(self) -> None:
-        """Let the threads end when their work is done; does not wait for them."""
+        """Let each thread end after its work. This does not wait for the threads."""
         for _ in self._threads:
             self._work.put(None)
 
@@ -44,5 +44,5 @@ class Crew:
             future, call = work
             try:
                 future.set_result(call())
-            except BaseException as error:  # handed to whoever asked
+            except BaseException as error:  # raised in the thread that waits
                 future.set_exception(error)

@@ -1,4 +1,4 @@
-"""Options of lookups, from Python's values to Flink's names and text."""
+"""Translates arguments of Python to Flink's option names and text."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TypeAlias
 
-from firesteel import _lookup_errors as errors
 from firesteel._durations import Duration, milliseconds
 from firesteel._errors import bad_duration, bad_value
+from firesteel.lookup import _errors as errors
 
 Value: TypeAlias = Duration | bool | None
 
@@ -37,10 +37,10 @@ NAMES = {
     "fixed_delay": "fixed-delay",
     "max_attempts": "max-attempts",
 }
-"""Flink's name of every option, by its name in Python."""
+"""Flink's option name by argument name."""
 
 OF_A_CONNECTOR = tuple(name for name in NAMES.values() if name.startswith("lookup."))
-"""What a connector may be registered with; all the rest belongs to a single join."""
+"""The options of a registration. The other options belong to a single join."""
 
 _DURATIONS = {"expire_after_write", "expire_after_access", "reload_interval", "timeout"}
 _DURATIONS_FROM_ZERO = {"fixed_delay"}
@@ -49,13 +49,16 @@ _BOOLEANS = {"cache_missing_key", "async_", "shuffle"}
 
 
 def flink_options(arguments: Mapping[str, Value]) -> dict[str, str]:
-    """Name arguments as Flink does, and write their values; those that are None are left out.
+    """Translate arguments to Flink's names and text.
 
     Args:
         arguments: Values by the names in `NAMES`.
 
+    Returns:
+        Text by Flink's name, without the arguments that are None.
+
     Raises:
-        ValueError: A value is not what its option takes.
+        ValueError: A value is not allowed.
 
     Example:
         >>> flink_options({"cache": "partial", "max_rows": 10, "timeout": "5 s", "shuffle": True})
@@ -87,14 +90,17 @@ def _written(name: str, value: Duration | bool) -> str:
 
 
 def connector_options(written: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
-    """Check the options that a connector is registered with.
+    """Check the options of a registration.
 
     Args:
-        written: From arguments, by Flink's names.
-        more: The user's own, by Flink's names; they win.
+        written: Text by Flink's name, from arguments.
+        more: The argument ``options``, by Flink's name. It overrides ``written``.
+
+    Returns:
+        Both together.
 
     Raises:
-        ValueError: An unknown option, a value that is no text, or a PARTIAL cache without bounds.
+        ValueError: An option is unknown, a value is not text, or a PARTIAL cache has no bound.
     """
     if not isinstance(more, Mapping):
         raise bad_value("options", more, "a mapping such as {'lookup.batch-size': '500'}")

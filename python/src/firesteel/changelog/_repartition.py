@@ -1,4 +1,4 @@
-"""Splits the state of a streaming query in another number of partitions."""
+"""`repartition_state`: changes the number of state partitions of a streaming query."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Repartitioned:
-    """What has become of a checkpoint.
+    """The result of `repartition_state`.
 
     Attributes:
-        batch: The last micro-batch that has ended, that of the repartitioning among them.
-        before: The number of partitions until now.
-        partitions: The number with which the query goes on.
+        batch: The number of the last finished micro-batch, the repartitioning included.
+        before: The number of partitions before.
+        partitions: The number of partitions now.
     """
 
     batch: int
@@ -31,29 +31,30 @@ class Repartitioned:
 def repartition_state(
     spark: SparkSession, checkpoint: str | os.PathLike[str], partitions: int
 ) -> Repartitioned:
-    """Split the state of a stopped streaming query in another number of partitions.
+    """Change the number of state partitions of a stopped streaming query.
 
-    Spark fixes the number when a query begins, by ``spark.sql.shuffle.partitions``. Afterwards the
-    query is started as always, and goes on with the new number. It also mends a checkpoint that
-    Spark's own ``StreamingCheckpointManager``, which knows no operator of this package, has left
-    so that the query starts no more.
+    Spark fixes this number when a query first starts, from ``spark.sql.shuffle.partitions``.
+    Afterwards, start the query as before: it continues with the new number. The function also
+    repairs a checkpoint that Spark's own ``StreamingCheckpointManager`` has broken: that manager
+    does not know the operators of this package.
 
-    Whenever it is interrupted, the query starts with the old number or with the new one. Any SQL
-    client can call ``SELECT * FROM firesteel_repartition_state('/checkpoint', 8)``.
+    If the function is interrupted, the query starts with the old number or with the new one. Any
+    SQL client can call ``SELECT * FROM firesteel_repartition_state('/checkpoint', 8)``.
 
     Args:
         spark: A session with the extension, classic or Connect.
         checkpoint: The query's option ``checkpointLocation``.
-        partitions: How many partitions its state is to have.
+        partitions: The new number of partitions.
 
     Returns:
-        What was done; where the state has as many partitions already, nothing.
+        The numbers before and now. If the state already has this number of partitions, nothing
+        changes.
 
     Raises:
         ExtensionNotLoadedError: The session runs without firesteel.
-        ValueError: An argument is of another type.
-        AnalysisException: The query runs, has a micro-batch that has not ended, or has state that
-            cannot be split.
+        ValueError: An argument has the wrong type.
+        AnalysisException: The query runs, has an unfinished micro-batch, or has state that cannot
+            be repartitioned.
 
     Source:
         Spark's ``StreamingCheckpointManager.repartition``; Flink's rescaling from a savepoint.

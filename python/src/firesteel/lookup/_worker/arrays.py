@@ -1,4 +1,4 @@
-"""Small steps on arrays that several parts share."""
+"""Small functions on arrays that several modules share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def spread(starts: Ints, lengths: Ints) -> Ints:
-    """Return all positions of the runs that begin at ``starts`` and have these lengths."""
+    """Return all positions of runs with these starts and lengths."""
     total = int(lengths.sum())
     if total == len(lengths) and (lengths == 1).all():
         return starts
@@ -18,5 +18,5 @@ def spread(starts: Ints, lengths: Ints) -> Ints:
 
 
 def runs(lengths: Ints) -> Ints:
-    """Return where each of some adjacent runs begins."""
+    """Return the start of each of several adjacent runs."""
     return np.cumsum(lengths) - lengths
