@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from firesteel.demo import trending
-from firesteel.demo.errors import DemoError
+from demo import trending
+from demo.errors import DemoError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -72,9 +72,9 @@ def parse(argv: Sequence[str]) -> Arguments:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m firesteel.demo",
-        description="Runs first-n-per-key queries with firesteel off and on, and compares; then a "
-        "lookup join in its three modes; then a stream that is killed and resumed.",
+        prog="python examples/demo",
+        description="Runs a stream that Spark refuses, kills it and resumes it. Then compares "
+        "first-n-per-key queries with firesteel off and on, and a lookup join in its three modes.",
     )
     parser.add_argument(
         "--rows",
