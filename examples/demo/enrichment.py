@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyspark.cloudpickle
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
+
+cloudpickle: Any = pyspark.cloudpickle  # untyped
 
 TABLE = "customers"
 ORDERS = "demo_orders_to_enrich"
@@ -117,7 +119,7 @@ def prepare(spark: SparkSession, folder: Path, orders: int) -> Subject:
         What was made: a customer for every ten orders, and a cache for one customer in eight.
     """
     # Workers cannot import the demo, so that a connector carries the code of its module.
-    pyspark.cloudpickle.register_pickle_by_value(store)
+    cloudpickle.register_pickle_by_value(store)
     customers = max(store.FILES, orders // 10)
     store.write(folder, customers)
     # One customer in eleven is not known to the store.

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Row
     from rich.console import Console
 
-    from firesteel import Explanation
     from demo.comparison import Comparison
     from demo.enrichment import Enriched
     from demo.queries import Query
+    from firesteel import Explanation
 
 NEXT = """\
 What to try next

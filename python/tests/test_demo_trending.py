@@ -31,7 +31,7 @@ def watched(work: Path, program: str, batches: int | None) -> list[str]:
         shown.append(title)
 
     with subprocess.Popen([sys.executable, "-c", program, str(work)]) as stream:
-        trending.watch(NO_SESSION, work, stream, batches, show)
+        trending.watch(NO_SESSION, work, stream.poll, batches, show)
         stream.kill()
     return shown
 

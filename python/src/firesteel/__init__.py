@@ -26,8 +26,10 @@ from firesteel.lookup import (
     register_lookup,
     unregister_lookup,
 )
+from firesteel.metrics import LookupJoinMetrics, LookupMetrics, lookup_metrics
 from firesteel.repartition import Repartitioned, repartition_state
 from firesteel.session import CheckResult, check, configure
+from firesteel.watch import QueryWatch, watch
 
 __all__ = [
     "ApplyChanges",
@@ -41,6 +43,9 @@ __all__ = [
     "InputDataPartitioner",
     "InvalidConnectorError",
     "LookupContext",
+    "LookupJoinMetrics",
+    "LookupMetrics",
+    "QueryWatch",
     "Repartitioned",
     "SupportsLookup",
     "SupportsLookupCustomShuffle",
@@ -56,8 +61,10 @@ __all__ = [
     "from_changelog",
     "from_debezium",
     "lookup_join",
+    "lookup_metrics",
     "register_lookup",
     "repartition_state",
     "row_kind",
     "unregister_lookup",
+    "watch",
 ]
