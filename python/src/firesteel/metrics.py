@@ -68,12 +68,12 @@ class LookupMetrics:
 
     def _page(self) -> _display.Page:
         names = dict.fromkeys(name for join in self.joins for name in join.metrics)
-        rates = [None if (r := join.hit_rate) is None else f"{r:.1%}" for join in self.joins]
+        rates = [None if (r := join.hit_rate) is None else 100 * r for join in self.joins]
         settings = dict.fromkeys(name for join in self.joins for name in join.values)
         metrics = _display.Table(
             "Metrics",
             ["metric", *(join.table for join in self.joins)],
-            [["hit rate", *rates], *_across(names, [join.metrics for join in self.joins])]
+            [["hit rate (%)", *rates], *_across(names, [join.metrics for join in self.joins])]
             if self.joins
             else [],
             empty="The query has no lookup join.",
