@@ -79,8 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--rows",
         type=_positive,
-        default=3_000_000,
-        help="rows of the made-up table (default 3000000)",
+        default=2_000_000,
+        help="rows of the made-up table (default 2000000)",
     )
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of your own table")
     parser.add_argument("--format", choices=FORMATS, help="format of its files (default parquet)")
@@ -91,8 +91,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--repetitions",
         type=_positive,
-        default=3,
-        help="timed runs of each query on each side (default 3)",
+        default=2,
+        help="timed runs of each query on each side (default 2)",
     )
     return parser
 

@@ -102,10 +102,11 @@ class QueryWatch:
             return
         self.stop()  # a table that was shown before
         stopped = self._stopped = Event()
+        was_active = self._query.isActive
         handle = _displayed(_Snapshot(self))
 
         def update() -> None:
-            active = True
+            active = was_active
             while active and not stopped.wait(self._interval):
                 active = self._query.isActive
                 handle.update(_Snapshot(self))
