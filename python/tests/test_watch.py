@@ -25,7 +25,13 @@ def operator(**changed: object) -> dict[str, Any]:
         "numRowsRemoved": 1,
         "numRowsDroppedByWatermark": 2,
         "memoryUsedBytes": 3 * 2**20,
-        "customMetrics": {"numLateRetractions": 4, "numExpiredStateRows": 6, "other": 1},
+        "customMetrics": {
+            "numLateRetractions": 4,
+            "numExpiredStateRows": 6,
+            "numInsertRows": 8,
+            "numUpdateBeforeRows": 9,
+            "other": 1,
+        },
         **changed,
     }
 
@@ -86,7 +92,9 @@ def shown(batches: int, failure: str | None = None) -> QueryWatch:
 
 def test_a_micro_batch_has_rows_late_rows_state_and_lag() -> None:
     lines = [line.split() for line in str(shown(1)).splitlines()]
-    assert ["1,000", "250.0", "4,000", "6", "70", "30.0", "3", "1"] in [line[1:] for line in lines]
+    assert ["1,000", "250.0", "4,000", "6", "70", "30.0", "8", "9", "3", "1"] in [
+        line[1:] for line in lines
+    ]
 
 
 def test_a_state_operator_has_the_counts_that_it_has() -> None:
@@ -94,7 +102,7 @@ def test_a_state_operator_has_the_counts_that_it_has() -> None:
     assert "late retractions" in text
     assert "expired" in text
     assert "late by sequence" not in text
-    cells = ["changelogAggregate", "0", "70", "5", "1", "2", "4", "6", "3.0"]
+    cells = ["changelogAggregate", "0", "70", "5", "1", "2", "4", "6", "8", "9", "3.0"]
     assert cells in [line.split() for line in text.splitlines()]
 
 
@@ -109,7 +117,7 @@ def test_before_the_first_micro_batch_there_is_a_sentence() -> None:
 def test_without_event_time_there_is_no_lag() -> None:
     query = Query(0)
     query.progress = [micro_batch(0, eventTime={}, observedMetrics={})]
-    assert ["1,000", "250.0", "4,000", "6", "70", "-"] in [
+    assert ["1,000", "250.0", "4,000", "6", "70", "-", "8", "9"] in [
         line.split()[1:] for line in str(firesteel.watch(query)).splitlines()
     ]
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 50
 """Rows of a table that are shown."""
 
-MAX_COLUMNS = 12
+MAX_COLUMNS = 16
 """Columns of a table that are shown."""
 
 MAX_CHARACTERS = 500

@@ -99,6 +99,9 @@ class Explanation:
     def _repr_html_(self) -> str:
         return _display.to_html(self._page())
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ANN401 - IPython's
+        printer.text(str(self))
+
     def __rich__(self) -> Any:  # noqa: ANN401 - rich is optional
         return _display.to_rich(self._page())
 

@@ -20,12 +20,21 @@ if TYPE_CHECKING:
 MICRO_BATCHES = 10
 """Micro-batches that are shown, the newest first."""
 
+_KINDS = {
+    "numInsertRows": "+I",
+    "numUpdateBeforeRows": "-U",
+    "numUpdateAfterRows": "+U",
+    "numDeleteRows": "-D",
+}
+"""Metrics of rows emitted by firesteel's state operators, and their kinds."""
+
 _NAMES = {
     "numLateRetractions": "late retractions",
     "numRowsOutOfSequence": "late by sequence",
     "numExpiredStateRows": "expired",
+    **_KINDS,
 }
-"""Metrics of firesteel's state operators, and their columns."""
+"""All metrics of firesteel's state operators, and their columns."""
 
 
 class QueryWatch:
@@ -134,9 +143,9 @@ def watch(query: StreamingQuery, interval: float = 1.0) -> QueryWatch:
     Each micro-batch has a row: rows read, rows per second, duration, late rows, rows of state, lag.
     Late rows are rows behind the watermark, retractions of unknown rows and rows older than their
     key's by the sequence. The lag is the time from the newest event of a micro-batch to the start
-    of that micro-batch, and needs a watermark. Columns of observed metrics follow, such as counts
-    of row kinds by ``DataFrame.observe``. State operators and sources of the last micro-batch have
-    tables of their own.
+    of that micro-batch, and needs a watermark. A changelog has the rows that its last state
+    operator emitted, by row kind. Metrics observed by ``DataFrame.observe`` follow. State operators
+    and sources of the last micro-batch have tables of their own.
 
     Args:
         query: A streaming query, of Spark or of firesteel, classic or Connect.
@@ -154,7 +163,8 @@ def watch(query: StreamingQuery, interval: float = 1.0) -> QueryWatch:
 
     Example:
         >>> numbers = spark.readStream.format("rate").load().writeStream.format("noop").start()
-        >>> print(firesteel.watch(numbers))  # doctest: +SKIP
+        >>> watch(numbers).query.isActive
+        True
         >>> numbers.stop()
     """
     connect = type(query).__module__ == "pyspark.sql.connect.streaming.query"
@@ -190,6 +200,7 @@ def _micro_batches(recent: Sequence[Mapping[str, Any]]) -> _display.Table:
         for name, row in progress["observedMetrics"].items()
         for field in row.asDict()
     }
+    kinds = [name for name in _KINDS if any(name in _emitted(progress) for progress in shown)]
     rows: list[list[_display.Cell]] = []
     for progress in shown:
         metrics = progress["observedMetrics"]
@@ -202,6 +213,7 @@ def _micro_batches(recent: Sequence[Mapping[str, Any]]) -> _display.Table:
                 sum(map(_late, progress["stateOperators"])),
                 sum(operator["numRowsTotal"] for operator in progress["stateOperators"]),
                 _lag(progress),
+                *(_emitted(progress).get(name) for name in kinds),
                 *(
                     _cell(metrics[name].asDict().get(field)) if name in metrics else None
                     for name, field in observed
@@ -218,6 +230,7 @@ def _micro_batches(recent: Sequence[Mapping[str, Any]]) -> _display.Table:
             "late rows",
             "state rows",
             "lag (s)",
+            *(_KINDS[name] for name in kinds),
             *(f"{name}: {field}" for name, field in observed),
         ],
         rows,
@@ -267,6 +280,11 @@ def _sources(progress: Mapping[str, Any]) -> _display.Table:
         empty="The query has no source.",
         kind="sources",
     )
+
+
+def _emitted(progress: Mapping[str, Any]) -> Mapping[str, int]:
+    """The metrics of the state operator next to the sink, which emits the result's changes."""
+    return next((operator["customMetrics"] for operator in progress["stateOperators"]), {})
 
 
 def _late(operator: Mapping[str, Any]) -> int:
