@@ -40,12 +40,11 @@ $(VENV): python/pyproject.toml python/src/firesteel/_version.py build/venv | req
 	@touch $@
 
 $(JAR): $(JAR_SOURCES) python/src/firesteel/_version.py $(VENV) | require
-	@echo "==> building firesteel.jar"
-	@build/sbt stageJar
+	@build/step "firesteel.jar, compiled and packed" build/sbt stageJar
 	@touch $@
 
-demo: setup ## see queries get faster: make demo [DATA=folder ARGS='--key k --order v']
-	@.venv/bin/python -m firesteel.demo $(if $(DATA),--data '$(DATA)') $(ARGS)
+demo: setup ## a stream that Spark refuses, faster queries: make demo [DATA=folder ARGS='--key k --order v']
+	@.venv/bin/python examples/demo $(if $(DATA),--data '$(DATA)') $(ARGS)
 
 test-long: export FIRESTEEL_TEST_LONG := 1
 test-long: PYTEST += -m 'long or not long'
@@ -80,9 +79,9 @@ wheel: $(WHEEL) ## dist/: one wheel with one jar
 	@echo "==> $(WHEEL)"
 
 $(WHEEL): $(JAR) $(PACKAGE)
-	@echo "==> building the wheel"
 	@rm -f dist/*.whl
-	@cd python && ../.venv/bin/python -m hatchling build --target wheel --directory ../dist
+	@build/step "building the wheel" \
+	  bash -c 'cd python && ../.venv/bin/python -m hatchling build --target wheel --directory ../dist'
 
 clean: ## remove what was built; .venv stays
 	@rm -rf dist target project/target project/project scala/*/target tests/target $(JAR)

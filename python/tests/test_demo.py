@@ -11,12 +11,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import ArrayType, DataType, IntegerType, MapType, StringType, StructType
 from rich.console import Console
 
-from firesteel.demo import arguments, comparison, enrichment, main, page, table
-from firesteel.demo.comparison import Comparison, Work
-from firesteel.demo.enrichment import Enriched
-from firesteel.demo.errors import DemoError
-from firesteel.demo.queries import Query, free_name, queries, quoted
-from firesteel.demo.table import Table, check_columns, check_files, is_comparable
+from demo import arguments, comparison, enrichment, main, page, table
+from demo.comparison import Comparison, Work
+from demo.enrichment import Enriched
+from demo.errors import DemoError
+from demo.queries import Query, free_name, queries, quoted
+from demo.table import Table, check_columns, check_files, is_comparable
 
 TABLE = Table("some rows", ("shop",), ("price",), ("shop", "price", "tags"), ("shop", "price"))
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from firesteel.demo import trending
-from firesteel.demo.errors import DemoError
+from demo import trending
+from demo.errors import DemoError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ def watched(work: Path, program: str, batches: int | None) -> list[str]:
         shown.append(title)
 
     with subprocess.Popen([sys.executable, "-c", program, str(work)]) as stream:
-        trending.watch(NO_SESSION, work, stream, batches, show)
+        trending.watch(NO_SESSION, work, stream.poll, batches, show)
         stream.kill()
     return shown
 

@@ -34,8 +34,10 @@ from firesteel.lookup import (
     register_lookup,
     unregister_lookup,
 )
+from firesteel.metrics import LookupJoinMetrics, LookupMetrics, lookup_metrics
 from firesteel.session import CheckResult, check, configure
 from firesteel.sinks import ApplyChanges, apply_changes
+from firesteel.watch import QueryWatch, watch
 
 __all__ = [
     "ApplyChanges",
@@ -49,6 +51,9 @@ __all__ = [
     "InputDataPartitioner",
     "InvalidConnectorError",
     "LookupContext",
+    "LookupJoinMetrics",
+    "LookupMetrics",
+    "QueryWatch",
     "Repartitioned",
     "SupportsLookup",
     "SupportsLookupCustomShuffle",
@@ -64,8 +69,10 @@ __all__ = [
     "from_changelog",
     "from_debezium",
     "lookup_join",
+    "lookup_metrics",
     "register_lookup",
     "repartition_state",
     "row_kind",
     "unregister_lookup",
+    "watch",
 ]

@@ -92,6 +92,24 @@ def streaming_on_connect() -> UnsupportedOnConnectError:
     )
 
 
+def lookup_metrics_of_stream_on_connect() -> UnsupportedOnConnectError:
+    """Name what a Connect client can do instead."""
+    return UnsupportedOnConnectError(
+        "Spark Connect does not give a client the metrics of a streaming query's plan: read them "
+        "in the SQL tab of Spark's UI, or call firesteel.lookup_metrics(query) in the server's own "
+        "process."
+    )
+
+
+def no_metrics_on_connect() -> UnsupportedOnConnectError:
+    """Tell when a Connect client has metrics."""
+    return UnsupportedOnConnectError(
+        "This DataFrame has no metrics yet: a Spark Connect client gets them with the rows. Run an "
+        "action that collects rows, such as df.collect() or df.toPandas(), on this same DataFrame "
+        "first."
+    )
+
+
 def bad_value(name: str, value: object, wanted: str) -> ValueError:
     """Name an argument, its value and the allowed values."""
     return ValueError(f"{name} = {value!r}: must be {wanted}")

@@ -27,10 +27,7 @@ def explain_streaming(query: StreamingQuery) -> str:
     Raises:
         ExtensionNotLoadedError: The query's session runs without firesteel.
     """
-    # The class alone does not tell: the jar may be there, and the setting not.
-    if not query._jsq.sparkSession().catalog().functionExists("firesteel_version"):
-        raise _errors.query_without_extension()
-    return str(_api().explainStreaming(query._jsq))
+    return str(_api_for(query).explainStreaming(query._jsq))
 
 
 def measured_run(df: DataFrame, columns: Sequence[str]) -> str:
@@ -41,6 +38,15 @@ def measured_run(df: DataFrame, columns: Sequence[str]) -> str:
 def lookup_metrics(df: DataFrame) -> str:
     """Return the counts of the lookup joins of a DataFrame that has run, as JSON."""
     return str(_api().lookupMetrics(df._jdf))
+
+
+def lookup_metrics_of_batch(query: StreamingQuery) -> str:
+    """Return the counts of the lookup joins of a streaming query's last micro-batch, as JSON.
+
+    Raises:
+        ExtensionNotLoadedError: The query's session runs without firesteel.
+    """
+    return str(_api_for(query).lookupMetricsOfBatch(query._jsq))
 
 
 def start() -> None:
@@ -65,6 +71,14 @@ def _api() -> Any:  # noqa: ANN401 - py4j knows no types
     if not isinstance(api, JavaClass):
         raise _errors.no_jvm_class()
     return api
+
+
+def _api_for(query: StreamingQuery) -> Any:  # noqa: ANN401 - as `_api`
+    """Return the same for a streaming query whose session has the extension."""
+    # The class alone does not tell: the jar may be there, and the setting not.
+    if not query._jsq.sparkSession().catalog().functionExists("firesteel_version"):
+        raise _errors.query_without_extension()
+    return _api()
 
 
 def lacks_jar() -> bool:

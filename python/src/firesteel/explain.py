@@ -11,7 +11,7 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from firesteel import _errors, _jvm
+from firesteel import _display, _errors, _jvm
 from firesteel.session import require_extension
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ class Declined:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What firesteel did with one query. Print it to read it.
+    """What firesteel did with one query.
+
+    Print it, show it in a notebook, or give it to ``rich.print``.
 
     Attributes:
         fired: The rules that changed the plan, in the order in which they did.
@@ -93,6 +95,35 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        return _display.to_html(self._page())
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ANN401 - IPython's
+        printer.text(str(self))
+
+    def __rich__(self) -> Any:  # noqa: ANN401 - rich is optional
+        return _display.to_rich(self._page())
+
+    def _page(self) -> _display.Page:
+        fired = _display.Table(
+            "Fired",
+            ["rule", "message", "values"],
+            [[one.rule, one.message, _pairs(one.values)] for one in self.fired],
+            kind="rules",
+        )
+        declined = _display.Table(
+            "Declined",
+            ["rule", "code", "reason", "values", "setting"],
+            [
+                [one.rule, one.code, one.message, _pairs(one.values), one.setting]
+                for one in self.declined
+            ],
+            kind="rules",
+        )
+        plan = _display.Fold("Plan", self.plan.rstrip() or "(no batch has run yet)")
+        title = f"firesteel: {len(self.fired)} fired, {len(self.declined)} declined"
+        return _display.Page(title, [fired, declined, plan])
 
 
 def explain(query: DataFrame | StreamingQuery, output_mode: str = "append") -> Explanation:
@@ -197,5 +228,8 @@ def _section(title: str, entries: Iterable[Fired | Declined]) -> list[str]:
 
 
 def _listed(values: Mapping[str, str]) -> str:
-    pairs = ", ".join(f"{name} = {value}" for name, value in values.items())
-    return f" ({pairs})" if pairs else ""
+    return f" ({_pairs(values)})" if values else ""
+
+
+def _pairs(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())

@@ -8,6 +8,7 @@ import java.util.Locale
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.Dataset
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf, outputModeOf}
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.json4s.JsonAST.{JArray, JField, JLong, JNull, JObject, JString, JValue}
@@ -50,8 +51,15 @@ object PythonApi {
    * `[{"values": {"table": "..", "shuffle": "..", ..}, "metrics": {"hits": .., ..}}]`. `hits`,
    * `misses`, `requests` and `failures` exist for connectors in every language.
    */
-  def lookupMetrics(dataset: Dataset[_]): String = {
-    val joins = PlanMetrics.ofFired(executionOf(dataset).executedPlan).collect {
+  def lookupMetrics(dataset: Dataset[_]): String =
+    lookupMetrics(executionOf(dataset).executedPlan)
+
+  /** The same for the last micro-batch of a streaming query; `[]` before the first one. */
+  def lookupMetricsOfBatch(query: StreamingQuery): String =
+    lastBatchOf(query).fold("[]")(batch => lookupMetrics(batch.executedPlan))
+
+  private def lookupMetrics(plan: SparkPlan): String = {
+    val joins = PlanMetrics.ofFired(plan).collect {
       case (operator, counts) if operator.firedRule == "PlanLookupJoin" =>
         val metrics = counts.toList.sorted.map { case (name, count) =>
           JField(commonName(name), JLong(count))

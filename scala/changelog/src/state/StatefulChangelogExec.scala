@@ -1,5 +1,6 @@
 package io.firesteel.changelog.state
 
+import io.firesteel.core.changes.RowKind
 import io.firesteel.core.decide.FiredOperator
 
 import java.util.concurrent.TimeUnit.NANOSECONDS
@@ -75,7 +76,9 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] = Seq(
     StatefulOperatorCustomSumMetric(expiredMetric, "number of expired state rows"),
     StatefulOperatorCustomSumMetric(lateMetric, "number of ignored late retractions")
-  )
+  ) ++ RowKind.names.zip(StatefulChangelogExec.kindMetrics).map { case (kind, metric) =>
+    StatefulOperatorCustomSumMetric(metric, s"number of $kind rows emitted")
+  }
 
   private def expiredMetric = "numExpiredStateRows"
   private def lateMetric = "numLateRetractions"
@@ -211,6 +214,8 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       entries: StateEntries,
       rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val numOutputRows = longMetric("numOutputRows")
+    val kinds = StatefulChangelogExec.kindMetrics.map(longMetric).toArray
+    val kindAt = contract.kindOut.fold(-1)(kind => output.indexWhere(_.exprId == kind.exprId))
     val (updating, committing) = (longMetric("allUpdatesTimeMs"), longMetric("commitTimeMs"))
     new Iterator[InternalRow] {
       private[this] var committed = false
@@ -233,7 +238,9 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
 
       override def next(): InternalRow = {
         numOutputRows += 1
-        rows.next()
+        val row = rows.next()
+        if (kindAt >= 0) kinds(row.getByte(kindAt)) += 1
+        row
       }
     }
   }
@@ -259,6 +266,10 @@ private[changelog] trait NaryChangelogExec extends StatefulChangelogExec {
 }
 
 private[state] object StatefulChangelogExec {
+
+  /** Metrics of the rows emitted, by the number of their kind. */
+  private val kindMetrics: Seq[String] =
+    Seq("numInsertRows", "numUpdateBeforeRows", "numUpdateAfterRows", "numDeleteRows")
 
   private def keysOf(spread: InputDistribution): Seq[Attribute] = spread match {
     case InputDistribution.Clustered(keys) => keys

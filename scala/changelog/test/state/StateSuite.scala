@@ -370,4 +370,20 @@ class StateSuite extends ChangelogSuite {
           text)
     }
   }
+
+  test("rows that an operator emits are counted by kind") {
+    val sql = "SELECT k, sum(v) AS s FROM {t} GROUP BY k"
+    val fed = stream(schema, sql)
+    try {
+      fed.startAs("append", s"SELECT *, row_kind() AS op FROM ($sql)")
+      fed.feed(rows)
+      fed.feed(Seq(Row("a", 5)))
+      val counts = fed.running.recentProgress.filter(_.numInputRows > 0).toSeq.map { progress =>
+        val metrics = progress.stateOperators.head.customMetrics
+        Seq("numInsertRows", "numUpdateBeforeRows", "numUpdateAfterRows", "numDeleteRows")
+          .map(metrics.get(_).longValue)
+      }
+      assert(counts == Seq(Seq(2, 0, 0, 0), Seq(0, 1, 1, 0)))
+    } finally fed.stop()
+  }
 }

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from firesteel.demo.table import VIEW
+from demo.table import VIEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from firesteel.demo.table import Table
+    from demo.table import Table
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,24 @@
-"""The second half of the demo: a lookup join in its three modes, side by side."""
+"""A lookup join in its three modes, side by side."""
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
+
+import pyspark.cloudpickle
 
 import firesteel
-from firesteel import _jvm
-from firesteel.demo import comparison, store
+from demo import comparison, store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+
+cloudpickle: Any = pyspark.cloudpickle  # untyped
 
 TABLE = "customers"
 ORDERS = "demo_orders_to_enrich"
@@ -117,6 +118,8 @@ def prepare(spark: SparkSession, folder: Path, orders: int) -> Subject:
     Returns:
         What was made: a customer for every ten orders, and a cache for one customer in eight.
     """
+    # Workers cannot import the demo, so that a connector carries the code of its module.
+    cloudpickle.register_pickle_by_value(store)
     customers = max(store.FILES, orders // 10)
     store.write(folder, customers)
     # One customer in eleven is not known to the store.
@@ -168,15 +171,14 @@ def _run(spark: SparkSession, subject: Subject, mode: Mode) -> Enriched:
     start = time.perf_counter()
     work = comparison.run(joined, COLUMNS)
     seconds = time.perf_counter() - start
-    (report,) = json.loads(_jvm.lookup_metrics(cast("ClassicDataFrame", joined)))
-    counts = report["metrics"]
+    (report,) = firesteel.lookup_metrics(joined).joins
     return Enriched(
         mode,
-        report["values"]["shuffle"],
+        report.values["shuffle"],
         work.digest,
-        counts["requests"],
-        counts["hits"],
-        counts["misses"],
+        report.metrics["requests"],
+        report.metrics["hits"],
+        report.metrics["misses"],
         store.take_opened(subject.folder),
         [seconds],
     )

@@ -1,8 +1,9 @@
-"""The demo from start to end: first-n-per-key queries, a lookup join, a stream that is killed."""
+"""The demo from start to end: a stream, first-n-per-key queries, a lookup join."""
 
 from __future__ import annotations
 
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,17 +21,21 @@ from rich.progress import (
 )
 
 import firesteel
-from firesteel.demo import arguments, comparison, enrichment, page, queries, spark, table, trending
-from firesteel.demo.errors import DemoError
+from demo import arguments, comparison, enrichment, page, queries, spark, table, trending
+from demo.errors import DemoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pyspark.sql import Row, SparkSession
 
-    from firesteel.demo.arguments import Arguments
-    from firesteel.demo.comparison import Comparison
-    from firesteel.demo.queries import Query
+    from demo.arguments import Arguments
+    from demo.comparison import Comparison
+    from demo.queries import Query
+    from demo.table import Table
+
+ORDERS = 100_000
+"""Orders that the lookup join enriches."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -43,49 +48,89 @@ def main(argv: Sequence[str]) -> int:
         The exit code: 0, 1 when answers differ, 2 when the command line does not fit the table.
     """
     console = Console()
+    began = time.monotonic()
     asked = arguments.parse(argv)
     with tempfile.TemporaryDirectory(prefix="firesteel-demo-") as folder:
         work = Path(folder)
         with announced(console, "starting Spark"):
             session = spark.start(work)
         try:
-            return run(console, session, asked, work)
+            code = run(console, session, asked, work)
         except DemoError as error:
-            console.print(f"demo: {error}", markup=False, highlight=False, soft_wrap=True)
+            say(console, f"demo: {error}")
             return 2
         finally:
             session.stop()
+    if code == 0:
+        page.print_next(console, time.monotonic() - began)
+    return code
 
 
 def run(console: Console, session: SparkSession, asked: Arguments, work: Path) -> int:
-    """Compare and report; the exit code says whether all answers were equal."""
-    with announced(console, "making the table" if asked.data is None else f"reading {asked.data}"):
-        subject = table.register(session, asked, table.cache_folder(), work)
+    """Show all parts; the exit code says whether all answers were equal."""
+    # A column that is not in the caller's table is an error before anything takes its time.
+    own = registered(console, session, asked, work) if asked.data else None
+    if not stream(console, session, work):
+        complain(console, "The stream's table differs from the batch query's answer")
+        return 1
+    console.print()
+    if not compare(console, session, asked, own or registered(console, session, asked, work)):
+        complain(console, "Answers with firesteel off and on differ")
+        return 1
+    console.print()
+    if not enrich(console, session, asked, work):
+        complain(console, "Enriched rows differ from a plain join's")
+        return 1
+    return 0
+
+
+def stream(console: Console, session: SparkSession, work: Path) -> bool:
+    """Show a stream's table while the stream is killed and resumed; return whether it is right."""
+    folder = work / "stream"
+    (folder / "events").mkdir(parents=True)
+    trending.write_events(folder / "events")
+    say(
+        console,
+        f"A stream of {trending.FILES * trending.EVENTS:,} visits: per category, the items to "
+        "which most visitors came back",
+        style="bold",
+    )
+    say(console, f"Spark alone: {trending.refusal(session, folder)}")
+    last: list[Row] = []
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+
+        def show(title: str, rows: Sequence[Row]) -> None:
+            last[:] = rows
+            if console.is_terminal:
+                live.update(page.trending_table(f"firesteel: {title}", rows), refresh=True)
+            else:
+                say(console, f"firesteel: {title}")
+
+        equal = trending.trend(session, folder, show)
+    console.print(page.trending_table("firesteel: the table after the last micro-batch", last))
+    if equal:
+        say(
+            console,
+            "The process was killed, and the table equals the batch query's answer.",
+            style="green",
+        )
+    return equal
+
+
+def compare(console: Console, session: SparkSession, asked: Arguments, subject: Table) -> bool:
+    """Compare queries with firesteel off and on; return whether all answers were equal."""
     questions = queries.queries(subject, asked.n, ascending=asked.ascending)
     check_queries(session, questions)
-    console.print(
+    say(
+        console,
         f"{subject.description}, ranked by {', '.join(subject.order)}; timed runs of each "
         f"query: {asked.repetitions} with firesteel off and {asked.repetitions} on, in turn",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
+        style="bold",
     )
     compared = compare_all(console, session, questions, asked.repetitions)
     console.print(page.comparison_table(compared))
-    if not all(one.equal for one in compared):
-        console.print("Answers differ: please report this query.", style="bold red")
-        return 1
     page.print_explanation(console, questions[0], explained(session, questions[0]))
-    if not enrich(console, session, asked, work):
-        console.print("Enriched rows differ from a plain join: please report it.", style="bold red")
-        return 1
-    if not stream(console, session, work):
-        console.print(
-            "The stream's table differs from the batch query's: please report it.", style="bold red"
-        )
-        return 1
-    page.print_next(console)
-    return 0
+    return all(one.equal for one in compared)
 
 
 def enrich(console: Console, session: SparkSession, asked: Arguments, work: Path) -> bool:
@@ -93,9 +138,9 @@ def enrich(console: Console, session: SparkSession, asked: Arguments, work: Path
     folder = work / "customers"
     folder.mkdir()
     with announced(console, "making a store of customers"):
-        subject = enrichment.prepare(session, folder, max(1000, asked.rows // 15))
+        subject = enrichment.prepare(session, folder, ORDERS)
         right = enrichment.expected(session, subject)
-    console.print(f"\n{subject.description}", markup=False, highlight=False, soft_wrap=True)
+    say(console, subject.description, style="bold")
     with Progress(*columns(), console=console, transient=True) as progress:
         bar = progress.add_task("lookup join", total=enrichment.steps(asked.repetitions))
         found = enrichment.compare(
@@ -105,31 +150,20 @@ def enrich(console: Console, session: SparkSession, asked: Arguments, work: Path
     return all(one.digest == right for one in found)
 
 
-def stream(console: Console, session: SparkSession, work: Path) -> bool:
-    """Show a stream's table while the stream is killed and resumed; return whether it is right."""
-    folder = work / "stream"
-    folder.mkdir()
-    console.print(
-        f"\nA stream of {trending.FILES * trending.EVENTS:,} visits: the items of each "
-        "category that most visitors came back to, in a table that a changelog keeps",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
-    )
-    with Live(console=console, auto_refresh=False) as live:
+def registered(console: Console, session: SparkSession, asked: Arguments, work: Path) -> Table:
+    """Make or read the table that queries are compared on."""
+    with announced(console, f"reading {asked.data}" if asked.data else "making the table"):
+        return table.register(session, asked, table.cache_folder(), work)
 
-        def show(title: str, rows: Sequence[Row]) -> None:
-            if console.is_terminal:
-                live.update(page.trending_table(title, rows), refresh=True)
-            else:
-                console.print(title, markup=False, highlight=False, soft_wrap=True)
 
-        equal = trending.trend(session, folder, show)
-    if not console.is_terminal:
-        console.print(page.trending_table("at last", trending.table(session, folder)))
-    if equal:
-        console.print("The table is equal to the batch query's answer.", style="green")
-    return equal
+def say(console: Console, text: str, style: str | None = None) -> None:
+    """Print a line as it is: no markup in it, and no break where the terminal ends."""
+    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def complain(console: Console, found: str) -> None:
+    """Print that answers differ."""
+    say(console, f"{found}: please report it.", style="bold red")
 
 
 def columns() -> tuple[ProgressColumn, ...]:
@@ -143,13 +177,15 @@ def columns() -> tuple[ProgressColumn, ...]:
 
 
 @contextmanager
-def announced(console: Console, what: str) -> Iterator[None]:
-    """Say what takes its time: a spinner on a terminal, a line in a log."""
+def announced(console: Console, step: str) -> Iterator[None]:
+    """One line for a step: on a terminal a spinner first, and its seconds afterwards."""
+    began = time.monotonic()
     if console.is_terminal:
-        with console.status(what):
+        with console.status(step):
             yield
+        say(console, f"{step}: {time.monotonic() - began:.0f} s", style="dim")
     else:
-        console.print(what, markup=False, highlight=False, soft_wrap=True)
+        say(console, step)
         yield
 
 
@@ -181,7 +217,7 @@ def compare_all(
             title = f"{question.title}, {question.function}"
             progress.update(bar, description=title)
             if not console.is_terminal:
-                console.print(title, markup=False, highlight=False, soft_wrap=True)
+                say(console, title)
             compared.append(
                 comparison.compare(session, question, repetitions, lambda: progress.advance(bar))
             )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
-    from firesteel.demo.queries import Query
+    from demo.queries import Query
 
 SWITCH = "spark.firesteel.enabled"
 

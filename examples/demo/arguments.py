@@ -72,15 +72,15 @@ def parse(argv: Sequence[str]) -> Arguments:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m firesteel.demo",
-        description="Runs first-n-per-key queries with firesteel off and on, and compares; then a "
-        "lookup join in its three modes; then a stream that is killed and resumed.",
+        prog="python examples/demo",
+        description="Runs a stream that Spark refuses, kills it and resumes it. Then compares "
+        "first-n-per-key queries with firesteel off and on, and a lookup join in its three modes.",
     )
     parser.add_argument(
         "--rows",
         type=_positive,
-        default=3_000_000,
-        help="rows of the made-up table (default 3000000)",
+        default=2_000_000,
+        help="rows of the made-up table (default 2000000)",
     )
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of your own table")
     parser.add_argument("--format", choices=FORMATS, help="format of its files (default parquet)")
@@ -91,8 +91,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--repetitions",
         type=_positive,
-        default=3,
-        help="timed runs of each query on each side (default 3)",
+        default=2,
+        help="timed runs of each query on each side (default 2)",
     )
     return parser
 

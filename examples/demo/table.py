@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pyspark.errors import PySparkException
 from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 
-from firesteel.demo.errors import DemoError
+from demo.errors import DemoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
-    from firesteel.demo.arguments import Arguments
+    from demo.arguments import Arguments
 
 VIEW = "demo"
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Row
     from rich.console import Console
 
+    from demo.comparison import Comparison
+    from demo.enrichment import Enriched
+    from demo.queries import Query
     from firesteel import Explanation
-    from firesteel.demo.comparison import Comparison
-    from firesteel.demo.enrichment import Enriched
-    from firesteel.demo.queries import Query
 
 NEXT = """\
 What to try next
@@ -27,8 +27,9 @@ What to try next
                    firesteel.check(spark)
                    print(firesteel.explain(spark.sql("SELECT ...")))
   switch it off    spark.sql("SET spark.firesteel.enabled = false")
-  every setting    REFERENCE.md, or spark.sql("SET -v")
-  your own store   examples/lookup and scala/lookup/README.md: connectors in Python, Java, Scala
+  every setting    docs/settings.md, or spark.sql("SET -v")
+  your own store   docs/connectors.md and examples/lookup: connectors in Python, Java, Scala
+  a notebook       examples/notebooks/tour.ipynb
   the numbers      scala/bench/results; to measure again: make bench
 """
 
@@ -103,9 +104,9 @@ def print_explanation(console: Console, query: Query, explanation: Explanation) 
         console.print(line, markup=False, highlight=False, no_wrap=True, overflow="ellipsis")
 
 
-def print_next(console: Console) -> None:
-    """Say what to try next."""
-    console.print()
+def print_next(console: Console, seconds: float) -> None:
+    """Print how long the demo took, and what to try next."""
+    console.print(f"\nAll of this took {seconds:.0f} s.\n", highlight=False)
     console.print(NEXT, markup=False, highlight=False, soft_wrap=True, end="")
 
 
