@@ -21,7 +21,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(pyspark|pyarrow|pa|numpy|np|npt|pandas|collections|typing|pathlib|os)\..*"),
     ("py:.*", r"(Column|DataFrame|SparkSession|SparkSession\.Builder|StreamingQuery|Row)"),
-    ("py:.*", r"(StructType|AnalysisException|QueryExecutionException)"),
+    ("py:.*", r"(StructType|AnalysisException|QueryExecutionException|StreamingQueryException)"),
     ("py:class", "Duration"),
 ]
 

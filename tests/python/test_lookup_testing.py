@@ -15,7 +15,7 @@ from pyspark import TaskContext, cloudpickle
 from pyspark.sql import Row, SparkSession
 
 from firesteel import InvalidConnectorError, LookupContext, TaskInfo
-from firesteel.lookup_testing import check_connector
+from firesteel.lookup.testing import check_connector
 
 # Workers do not have this file.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from firesteel import _lookup_shipping as shipping
-from firesteel._lookup_check_answers import Copies, Key, Store, compare, naming
-from firesteel._lookup_worker.partitions import PartitionerSpec
-from firesteel._lookup_worker.process import LookupProcess
+from firesteel.lookup import _shipping as shipping
+from firesteel.lookup._check_answers import Copies, Key, Store, compare, naming
+from firesteel.lookup._worker.partitions import PartitionerSpec
+from firesteel.lookup._worker.process import LookupProcess
 
 if TYPE_CHECKING:
     from firesteel.lookup import SupportsLookup
@@ -94,7 +94,7 @@ def _numbers(
 _OTHER_PROCESS = """
 import json, pickle, sys
 spec, batch = pickle.load(sys.stdin.buffer)
-from firesteel._lookup_worker.process import LookupProcess
+from firesteel.lookup._worker.process import LookupProcess
 answers = LookupProcess().partition(spec, iter([batch]))
 print(json.dumps([number for answer in answers for number in answer.to_pylist()]))
 """

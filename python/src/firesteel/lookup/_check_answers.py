@@ -14,10 +14,10 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from firesteel import _lookup_shipping as shipping
-from firesteel._lookup_worker.failures import LookupFailedError
-from firesteel._lookup_worker.process import LookupProcess
-from firesteel._lookup_worker.task import ConnectorSpec
+from firesteel.lookup import _shipping as shipping
+from firesteel.lookup._worker.failures import LookupFailedError
+from firesteel.lookup._worker.process import LookupProcess
+from firesteel.lookup._worker.task import ConnectorSpec
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,8 +13,9 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from firesteel import _lookup_shipping as shipping
-from firesteel._lookup_check_answers import (
+from firesteel.lookup import _shipping as shipping
+from firesteel.lookup import lookup_join, register_lookup, unregister_lookup
+from firesteel.lookup._check_answers import (
     Copies,
     Key,
     Store,
@@ -23,8 +24,7 @@ from firesteel._lookup_check_answers import (
     check_copies,
     store_of,
 )
-from firesteel._lookup_check_partitions import check_partitioner
-from firesteel.lookup import lookup_join, register_lookup, unregister_lookup
+from firesteel.lookup._check_partitions import check_partitioner
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -60,7 +60,7 @@ def check_connector(
 
     Args:
         spark: A session with the extension, classic or Connect.
-        connector: The connector, as for `register_lookup`.
+        connector: The connector, as for `firesteel.register_lookup`.
         rows: Rows of the store by column name; a column that is left out is null. For each key that
             occurs, give all rows with that key. Give several rows for one key and a null where the
             store allows it.
