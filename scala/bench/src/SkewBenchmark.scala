@@ -149,9 +149,10 @@ object SkewBenchmark extends Room {
       settings = Map(merging -> "true"),
       references = Seq(
         Reference(byDefault, sql, sameAnswer = columns, settings = Map(merging -> "false"))),
-      note = f"$salesRows%,d rows, generated with the distributions of the columns that q28 reads. " +
-        s"Stock can merge the six scans into one ($merging, off by default), and " +
-        s"is; `$byDefault` scans six times."
+      note =
+        f"$salesRows%,d rows, generated with the distributions of the columns that q28 reads. " +
+          s"Stock can merge the six scans into one ($merging, off by default), and " +
+          s"is; `$byDefault` scans six times."
     )
   }
 

@@ -58,22 +58,23 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
       batch <- Seq(1, 7, 1000)
       mode <- Seq("ordered", "allow_unordered")
     } yield (async, shuffle, cache, batch, mode)
-    random.shuffle(every).take(TestSize.cases(6)).foreach { case (async, shuffle, cache, batch, mode) =>
-      store(
-        "customers",
-        customers.union(customers.where("id % 5 = 0").selectExpr(
-          "id",
-          "type",
-          "concat(country, '2')",
-          "small",
-          "nested")),
-        StoreBehaviour(async = async),
-        Map("lookup.cache" -> cache, "lookup.partial-cache.max-rows" -> "30")
-      )
-      val hint = s"/*+ LOOKUP(('table'='c'), ('shuffle'='$shuffle'), ('output-mode'='$mode'), " +
-        s"('lookup.batch-size'='$batch'), ('async'='$async'), ('capacity'='3')) */"
-      assertJoins(left, "customers", hint)
-      assertJoins(inner + " AND c.type = o.type WHERE c.id > 3", "customers", hint)
+    random.shuffle(every).take(TestSize.cases(6)).foreach {
+      case (async, shuffle, cache, batch, mode) =>
+        store(
+          "customers",
+          customers.union(customers.where("id % 5 = 0").selectExpr(
+            "id",
+            "type",
+            "concat(country, '2')",
+            "small",
+            "nested")),
+          StoreBehaviour(async = async),
+          Map("lookup.cache" -> cache, "lookup.partial-cache.max-rows" -> "30")
+        )
+        val hint = s"/*+ LOOKUP(('table'='c'), ('shuffle'='$shuffle'), ('output-mode'='$mode'), " +
+          s"('lookup.batch-size'='$batch'), ('async'='$async'), ('capacity'='3')) */"
+        assertJoins(left, "customers", hint)
+        assertJoins(inner + " AND c.type = o.type WHERE c.id > 3", "customers", hint)
     }
   }
 
