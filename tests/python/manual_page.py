@@ -5,7 +5,8 @@ block of SQL is one statement or several, each ended by a semicolon at a line's 
 is shown. A streaming result is run until its sources are read, and its rows are shown in order. A
 block of text right below is what must be printed, where ``...`` stands for anything; a text that
 begins with ``[`` is the beginning of the error that the block must end in. Python in a comment that
-begins with ``<!-- setup`` runs too and is not shown to the reader.
+begins with ``<!-- setup`` runs too and is not shown to the reader. A path that begins with ``/tmp/``
+is one in the working directory, which Spark's JVM does not know.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ def run_page(page: Path, spark: SparkSession) -> int:
     """
     names: dict[str, Any] = {"spark": spark, "firesteel": firesteel, "__name__": "__main__"}
     count = 0
-    for block in blocks(page.read_text(encoding="utf-8")):
+    text = page.read_text(encoding="utf-8").replace('"/tmp/', f'"{Path.cwd()}/')
+    for block in blocks(text):
         printed = _run(block, names, page)
         if block.output is not None:
             same = doctest.OutputChecker().check_output(block.output, printed, _FLAGS)
