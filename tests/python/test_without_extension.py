@@ -68,7 +68,7 @@ def test_warns_and_tells_when_configured_too_late(told: Callable[[str], list[str
         spark = firesteel.configure(plain()).getOrCreate()
         told(lambda: firesteel.check(spark))
     """)
-    assert "already running" in warned
+    assert "already runs" in warned
     assert "does not name" in check
     assert "could not load it" in again, "a JVM that runs already does not see the jar"
 
