@@ -234,7 +234,7 @@ WRONG = [
     (AnswersAll, "a key that it was not asked"),
     (NeedsAllKeys, "lookup by id in calls of at most 1000 keys: "),
     (OneAtATime, "lookup by id, kind in calls of at most 1000 keys: "),
-    (ForgetsColumns, "returned no column 'name'"),
+    (ForgetsColumns, "a table with no column 'name'"),
     (TextForNumbers, "returned column 'id' as string"),
     (AnswersRows, "lookup(keys) must return a pyarrow.Table"),
     (FiltersTooMuch, "with the filter NOT name = 'bread'"),
