@@ -15,7 +15,8 @@ version = release = firesteel.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 exclude_patterns: list[str] = ["parts"]  # pieces that pages include
-smartquotes = False  # messages and SQL must stay as they are typed
+# Only `--` becomes a dash, which autodoc puts after a parameter: quotes stay as they are typed.
+smartquotes_action = "D"
 nitpicky = True
 # Types and errors of others, which this site does not document. `Duration` is explained in words.
 nitpick_ignore_regex = [
@@ -38,5 +39,7 @@ napoleon_custom_sections = ["Source"]
 
 html_theme = "furo"
 html_title = "firesteel"
+html_static_path = ["_static"]
+html_css_files = ["custom.css"]
 html_theme_options = {"source_edit_link": "", "navigation_with_keys": False}
 html_show_sourcelink = False
