@@ -69,8 +69,16 @@ object Reference {
     val word = line.takeWhile(_ != ' ')
     val begun = if (word.length > 1 && word.forall(_.isLetter)) line.capitalize else line
     val ended = if (begun.lastOption.exists(".:>".contains(_))) begun else s"$begun."
-    ended.replaceAll("<(\\w+)>", "`<$1>`").replaceAll("(?<!`)<", "&lt;")
+    escaped(ended.replaceAll("<(\\w+)>", "`<$1>`"))
   }
+
+  /** Code keeps its `<`: Markdown shows an escape in it as it stands. */
+  private def escaped(text: String): String =
+    text
+      .split("`", -1)
+      .zipWithIndex
+      .map { case (part, i) => if (i % 2 == 0) part.replace("<", "&lt;") else part }
+      .mkString("`")
 
   private def defaultOf(entry: ConfigEntry[_]): String =
     if (entry.defaultValue.isEmpty) "not set" else code(entry.defaultValueString)
@@ -83,7 +91,7 @@ object Reference {
       .mkString("\n")
 
   private def cell(text: String): String =
-    text.replaceAll("\\s+", " ").replace("|", "\\|").replace("<", "&lt;").trim
+    escaped(text.replaceAll("\\s+", " ").replace("|", "\\|")).trim
 
   /** Writes the page to the path given, or with `--check` compares it. */
   def main(args: Array[String]): Unit = {
