@@ -378,7 +378,7 @@ class StateSuite extends ChangelogSuite {
       fed.startAs("append", s"SELECT *, row_kind() AS op FROM ($sql)")
       val counts = Seq(rows, Seq(Row("a", 5))).map { more =>
         fed.feed(more)
-        val last = fed.running.recentProgress.filter(_.stateOperators.nonEmpty).last
+        val last = fed.running.recentProgress.filter(_.numInputRows > 0).last
         val metrics = last.stateOperators.head.customMetrics
         Seq("numInsertRows", "numUpdateBeforeRows", "numUpdateAfterRows", "numDeleteRows")
           .map(metrics.get(_).longValue)
