@@ -4,7 +4,8 @@
 
 Lines hold 100 characters at most; tables, links and code are free. Links of pages outside ``docs``
 lead to files and headings that are there (Sphinx checks the manual's own). Names that look like
-settings, errors or reasons are those of REFERENCE.md, which the code writes.
+settings, errors or reasons are those of REFERENCE.md, which the code writes. A sentence begins with
+its subject, not with "What", "Of", "Where" or "Who"; a question may.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ GENERATED = {"REFERENCE.md"}
 RESULTS = "scala/bench/results/"
 
 _CODE = re.compile(r"^(```|:::|~~~)")
+_START = re.compile(r"(?:^|[.!?:] )(What|Of|Where|Who) [^?]*$")
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 _NAMES = re.compile(
     r"\bspark\.firesteel(?:\.\w+)+\b(?!\.\*|\.<)|\bFIRESTEEL_(?!TEST_)[A-Z_]+[A-Z]\b"
@@ -44,13 +46,16 @@ def main() -> int:
 
 def _faults(name: str, known: set[str]) -> Iterator[str]:
     text = (ROOT / name).read_text(encoding="utf-8")
+    written = name not in GENERATED and not name.startswith(RESULTS)
     in_code = False
     for number, line in enumerate(text.splitlines(), start=1):
         fence = _CODE.match(line) is not None
         in_code = in_code != fence
         prose = not (in_code or fence or line.startswith("|") or _LINK.search(line))
-        if prose and len(line) > WIDTH and name not in GENERATED and not name.startswith(RESULTS):
+        if prose and written and len(line) > WIDTH:
             yield f"{name}:{number}: {len(line)} characters, at most {WIDTH}"
+        if prose and written and (start := _START.search(line)):
+            yield f"{name}:{number}: a sentence begins with {start[1]}"
         for found in _NAMES.findall(line):
             rooms_switch = found.count(".") == 2 and any(k.startswith(found + ".") for k in known)
             if found not in known and not rooms_switch:

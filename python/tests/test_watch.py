@@ -110,6 +110,15 @@ def test_a_source_has_its_metrics() -> None:
     assert "maxOffsetsBehindLatest = 7" in str(shown(1))
 
 
+def test_progress_as_a_connect_server_sends_it_shows_the_same() -> None:
+    schema = {"type": "struct", "fields": [{"name": "+I"}, {"name": "-D"}]}
+    query = Query(0)
+    sent: dict[str, Any] = {"numInputRows": None, "processedRowsPerSecond": None}
+    kinds = Row(values=[3, 1], schema=schema)
+    query.progress = [micro_batch(0, **sent, observedMetrics={"kinds": kinds})]
+    assert str(firesteel.watch(query)) == str(shown(1))
+
+
 def test_before_the_first_micro_batch_there_is_a_sentence() -> None:
     assert "No micro-batch has ended yet." in str(shown(0))
 

@@ -49,7 +49,8 @@ def test_the_tour_runs_and_shows_tables(
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     tour = read("tour.ipynb")
     NotebookClient(tour, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    shown = {cell.source.splitlines()[-1]: html(cell) for cell in tour.cells}
+    code = [cell for cell in tour.cells if cell.cell_type == "code"]
+    shown = {cell.source.splitlines()[-1]: html(cell) for cell in code}
     assert "PlanTopN" in shown['firesteel.explain(numbered.where("place <= 3"))']
     assert "RANK.NO_UPPER_BOUND" in shown['firesteel.explain(numbered.where("place >= 3"))']
     assert "hit rate" in shown["firesteel.lookup_metrics(joined)"]

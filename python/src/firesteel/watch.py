@@ -194,30 +194,22 @@ class _Empty:
 
 def _micro_batches(recent: Sequence[Mapping[str, Any]]) -> _display.Table:
     shown = recent[:MICRO_BATCHES]
-    observed = {
-        (name, field): None
-        for progress in shown
-        for name, row in progress["observedMetrics"].items()
-        for field in row.asDict()
-    }
+    observed = dict.fromkeys(name for progress in shown for name in _observed(progress))
     kinds = [name for name in _KINDS if any(name in _emitted(progress) for progress in shown)]
     rows: list[list[_display.Cell]] = []
     for progress in shown:
-        metrics = progress["observedMetrics"]
+        metrics = _observed(progress)
         rows.append(
             [
                 str(progress["batchId"]),
-                progress["numInputRows"],
-                progress["processedRowsPerSecond"],
+                _of_sources(progress, "numInputRows"),
+                _of_sources(progress, "processedRowsPerSecond"),
                 progress["batchDuration"],
                 sum(map(_late, progress["stateOperators"])),
                 sum(operator["numRowsTotal"] for operator in progress["stateOperators"]),
                 _lag(progress),
                 *(_emitted(progress).get(name) for name in kinds),
-                *(
-                    _cell(metrics[name].asDict().get(field)) if name in metrics else None
-                    for name, field in observed
-                ),
+                *(metrics.get(name) for name in observed),
             ]
         )
     return _display.Table(
@@ -231,7 +223,7 @@ def _micro_batches(recent: Sequence[Mapping[str, Any]]) -> _display.Table:
             "state rows",
             "lag (s)",
             *(_KINDS[name] for name in kinds),
-            *(f"{name}: {field}" for name, field in observed),
+            *observed,
         ],
         rows,
         empty="No micro-batch has ended yet.",
@@ -280,6 +272,25 @@ def _sources(progress: Mapping[str, Any]) -> _display.Table:
         empty="The query has no source.",
         kind="sources",
     )
+
+
+def _of_sources(progress: Mapping[str, Any], name: str) -> _display.Cell:
+    """A metric of all sources; a Connect server sends it for each source alone."""
+    total: _display.Cell = progress[name]
+    of_each = [source[name] for source in progress["sources"] if source[name] is not None]
+    return total if total is not None or not of_each else sum(of_each)
+
+
+def _observed(progress: Mapping[str, Any]) -> dict[str, _display.Cell]:
+    """Observed metrics by name and field; a Connect server sends values and a schema."""
+    found: dict[str, _display.Cell] = {}
+    for name, row in progress["observedMetrics"].items():
+        fields = row.asDict()
+        if fields.keys() == {"values", "schema"}:
+            names = [field["name"] for field in fields["schema"]["fields"]]
+            fields = dict(zip(names, fields["values"], strict=True))
+        found |= {f"{name}: {field}": _cell(value) for field, value in fields.items()}
+    return found
 
 
 def _emitted(progress: Mapping[str, Any]) -> Mapping[str, int]:

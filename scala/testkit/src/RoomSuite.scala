@@ -37,7 +37,7 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
       .config("spark.sql.shuffle.partitions", "3")
       .config("spark.sql.warehouse.dir", warehouse.toString)
       .config("spark.unsafe.exceptionOnMemoryLeak", "true")
-      // Of 100 classes, the default, few are there when another test generates the same code.
+      // The default is 100 classes; then most tests compile the same code again.
       .config("spark.sql.codegen.cache.maxEntries", "4000")
       .withExtensions(install)
     settings.foreach { case (key, value) => builder.config(key, value) }

@@ -376,10 +376,10 @@ class StateSuite extends ChangelogSuite {
     val fed = stream(schema, sql)
     try {
       fed.startAs("append", s"SELECT *, row_kind() AS op FROM ($sql)")
-      fed.feed(rows)
-      fed.feed(Seq(Row("a", 5)))
-      val counts = fed.running.recentProgress.filter(_.numInputRows > 0).toSeq.map { progress =>
-        val metrics = progress.stateOperators.head.customMetrics
+      val counts = Seq(rows, Seq(Row("a", 5))).map { more =>
+        fed.feed(more)
+        val last = fed.running.recentProgress.filter(_.numInputRows > 0).last
+        val metrics = last.stateOperators.head.customMetrics
         Seq("numInsertRows", "numUpdateBeforeRows", "numUpdateAfterRows", "numDeleteRows")
           .map(metrics.get(_).longValue)
       }
