@@ -1,18 +1,33 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.ChangelogErrors
+import org.apache.spark.sql.catalyst.expressions.{Expression, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Sort, Window}
 
 /** The error for an operator that this room does not support. */
 private[parse] object Unsupported {
 
+  private val ranks: Set[String] = Set("row_number", "rank", "dense_rank")
+
+  private def nameOf(column: Expression): Option[String] = column.collectFirst {
+    case over: WindowExpression =>
+      over.windowFunction match {
+        case aggregate: AggregateExpression => aggregate.aggregateFunction.prettyName
+        case function => function.prettyName
+      }
+  }
+
   def apply(plan: LogicalPlan, refused: Option[String]): Throwable = plan match {
-    case _: Window =>
+    case window: Window =>
+      val functions = window.windowExpressions.flatMap(nameOf).distinct
+      val instead =
+        if (functions.forall(ranks)) "bound it, such as WHERE row_number <= 10"
+        else "aggregate with GROUP BY"
       refuse(
-        "OVER",
+        functions.mkString("OVER of ", ", ", ""),
         "a new row may change the result of every row of its partition",
-        "bound it, such as WHERE row_number <= 10, or aggregate with GROUP BY"
-      )
+        instead)
     case _: Sort =>
       refuse(
         "ORDER BY",
