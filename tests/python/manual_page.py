@@ -5,8 +5,8 @@ block of SQL is one statement or several, each ended by a semicolon at a line's 
 is shown. A streaming result is run until its sources are read, and its rows are shown in order. A
 block of text right below is what must be printed, where ``...`` stands for anything; a text that
 begins with ``[`` is the beginning of the error that the block must end in. Python in a comment that
-begins with ``<!-- setup`` runs too and is not shown to the reader. A path that begins with ``/tmp/``
-is one in the working directory, which Spark's JVM does not know.
+begins with ``<!-- setup`` runs too and is not shown to the reader. A path that begins with
+``/tmp/`` is one in the working directory, which Spark's JVM does not know.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ object ShuffleDecline {
   final case class UnknownKeys(keys: String, why: String)
     extends ShuffleDecline("UNKNOWN_KEYS", s"the number of values of $keys is unknown: $why") {
     override def values: Map[String, String] = Map("keys" -> keys, "why" -> why)
-    override def setting: Option[String] = Some(ShuffleConf.MIN_KEYS_PER_PARTITION.key)
+    override def setting: Option[String] = Some(ShuffleConf.SAMPLE_MIN_SIZE.key)
   }
 
   final case class UnknownSizes(keys: String, by: String)
@@ -159,9 +159,9 @@ object ShuffleDecline {
       "SHUFFLE.UNKNOWN_KEYS",
       "The number of values of the remaining keys is unknown: there are no column statistics, no " +
         "sample could be read, and no finished shuffle below has counted them.",
-      Some(minKeys),
+      Some(ShuffleConf.SAMPLE_MIN_SIZE.key),
       cure = s"Run $analyze, for keys of a join or window with " +
-        "`spark.sql.statistics.histogram.enabled`."
+        "`spark.sql.statistics.histogram.enabled`; or set the least size of a sampled source to 0."
     ),
     DeclineDoc(
       UnknownSizes("", "").code,

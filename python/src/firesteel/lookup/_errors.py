@@ -144,7 +144,7 @@ def no_arrow(cause: ImportError) -> ImportError:
     """Name the missing packages."""
     return ImportError(
         f"lookup connectors in Python need pyarrow and numpy ({cause}): "
-        "pip install 'firesteel[lookup]', on the workers too"
+        "pip install 'pyspark[sql]==4.3.*', on the workers too"
     )
 
 

@@ -11,7 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import pyarrow as pa
+from firesteel.lookup import _errors as errors
+
+try:
+    import numpy as np  # noqa: F401 - the worker's code needs it
+    import pyarrow as pa
+except ImportError as cause:
+    raise errors.no_arrow(cause) from cause
 
 from firesteel.lookup import _shipping as shipping
 from firesteel.lookup import lookup_join, register_lookup, unregister_lookup
