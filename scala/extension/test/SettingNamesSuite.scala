@@ -21,7 +21,7 @@ class SettingNamesSuite extends RoomSuite {
     val conf = new SparkConf(false).set("spark.firesteel.rank.enable", "true")
     val message = refused(SettingNames.checkAtStart(conf)).getMessage
     assert(message.contains("what the session starts with"))
-    assert(message.contains("spark.firesteel.rank.enable."))
+    assert(message.contains("spark.firesteel.rank.enable does not exist"))
     assert(message.contains("spark.firesteel.rank.enabled"))
   }
 
