@@ -90,7 +90,9 @@ def test_lets_other_failures_surface(monkeypatch: pytest.MonkeyPatch) -> None:
         check(session(engine))
 
 
-@pytest.mark.parametrize("given", [None, "spark", SparkSession.builder], ids=str)
+@pytest.mark.parametrize(
+    "given", [None, "spark", SparkSession.builder], ids=["none", "text", "builder"]
+)
 def test_names_what_is_no_session(given: Any) -> None:  # noqa: ANN401 - wrong ones
     with pytest.raises(TypeError, match=r"^spark = .*: must be the SparkSession, classic or"):
         check(given)

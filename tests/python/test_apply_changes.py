@@ -61,7 +61,11 @@ class Folder:
         self.target: Any = str(path / f"table {next(names)} [*]")  # not a pattern
 
     def rows(self) -> list[tuple[Any, ...]]:
-        df = self.session.read.format("firesteel-table").load(self.target)
+        try:
+            df = self.session.read.format("firesteel-table").load(self.target)
+        except PySparkException as error:
+            assert error.getCondition() == "FIRESTEEL_APPLY_NO_VERSION"
+            return []  # nothing was applied yet
         return sorted((tuple(row) for row in df.collect()), key=repr)
 
 
