@@ -64,7 +64,8 @@ class Folder:
         try:
             df = self.session.read.format("firesteel-table").load(self.target)
         except PySparkException as error:
-            assert error.getCondition() == "FIRESTEEL_APPLY_NO_VERSION"
+            if error.getCondition() != "FIRESTEEL_APPLY_NO_VERSION":
+                raise
             return []  # nothing was applied yet
         return sorted((tuple(row) for row in df.collect()), key=repr)
 
