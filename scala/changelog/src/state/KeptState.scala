@@ -16,19 +16,26 @@ final private[state] class KeptState(
     operator: String,
     hadoopConf: Configuration) {
 
+  private val file = new RecordFile(state.checkpointLocation, state.operatorId, hadoopConf)
+
+  /** The record of the query that wrote the checkpoint, or the later version of its format. */
+  private lazy val recorded: Option[Either[Int, OperatorRecord]] =
+    file.read().map(OperatorRecord.read)
+
   /**
-   * Refuses other columns. Spark compares types only, but two different sums may have one type.
+   * Refuses other columns. Spark compares types only, but two different sums may have one type. The
+   * error names what differs in the query, if the records differ, and else the columns.
    *
    * @param otherwise the columns with a time to live if there is none now, else the columns without
    */
-  def requireLayout(now: StateLayout, otherwise: StateLayout): Unit = {
+  def requireLayout(now: StateLayout, otherwise: StateLayout, record: OperatorRecord): Unit = {
     val store = StateStoreId(
       state.checkpointLocation,
       state.operatorId,
       0,
       StateStoreId.DEFAULT_STORE_NAME)
-    val file = StateSchemaCompatibilityChecker.schemaFile(store.storeCheckpointLocation())
-    if (file.getFileSystem(hadoopConf).exists(file)) {
+    val schema = StateSchemaCompatibilityChecker.schemaFile(store.storeCheckpointLocation())
+    if (schema.getFileSystem(hadoopConf).exists(schema)) {
       val before = new StateSchemaCompatibilityChecker(
         StateStoreProviderId(store, state.queryRunId),
         hadoopConf).readSchemaFile()
@@ -37,7 +44,7 @@ final private[state] class KeptState(
       if (differences(now).nonEmpty) {
         throw (
           if (differences(otherwise).nonEmpty)
-            ChangelogErrors.stateMismatch(operator, differences(now))
+            ChangelogErrors.stateMismatch(operator, inQuery(record).getOrElse(differences(now)))
           else
             ChangelogErrors.stateTtlChanged(
               operator,
@@ -46,15 +53,18 @@ final private[state] class KeptState(
     }
   }
 
+  private def inQuery(now: OperatorRecord): Option[Seq[String]] = recorded
+    .flatMap(_.toOption)
+    .map(now.differences)
+    .filter(_.nonEmpty)
+
   /**
    * Refuses another query with the same columns, by its record. A checkpoint without a record was
    * written by an earlier version; the record is added. Before the first micro-batch is planned
    * nothing was emitted, so nothing is compared.
    */
   def requireQuery(now: OperatorRecord, batchId: Long): Unit = {
-    val file = new RecordFile(state.checkpointLocation, state.operatorId, hadoopConf)
-    val before = if (batchId == 0) None else file.read().map(OperatorRecord.read)
-    before match {
+    (if (batchId == 0) None else recorded) match {
       case None => file.write(now)
       case Some(Left(later)) => throw ChangelogErrors.laterRecord(operator, later)
       case Some(Right(old)) =>

@@ -141,7 +141,8 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       batchId: Long,
       stateSchemaVersion: Int): List[StateSchemaValidationResult] = {
     val kept = new KeptState(getStateInfo, nodeName, hadoopConf)
-    kept.requireLayout(stored, if (contract.ttl.isEmpty) layout.expiring else layout)
+    val record = this.record
+    kept.requireLayout(stored, if (contract.ttl.isEmpty) layout.expiring else layout, record)
     kept.requireQuery(record, batchId)
     val schema = StateStoreColFamilySchema(
       StateStore.DEFAULT_COL_FAMILY_NAME,
