@@ -1,10 +1,13 @@
 """Time one query of each room with the jars of two commits, in turn.
 
-A process has one jar. It runs each case once to warm up, and then twice for the clock; the shorter
-time counts. Processes of both jars take turns. A ratio is taken of each pair: before / after, so
-more than 1 is faster now. The table that it prints is in ``scala/bench/results/commits.md``.
+A process has one jar. It runs each case once to warm up, and then twice for the clock; the shortest
+time counts. ``--warm`` and ``--runs`` change these numbers, and ``--case`` chooses the cases whose
+names contain a text. Processes of both jars take turns. A ratio is taken of each pair: before /
+after, so more than 1 is faster now. The table that it prints is in
+``scala/bench/results/commits.md``.
 
     .venv/bin/python build/bench_commits.py BEFORE.jar AFTER.jar [--pairs 5] [--rows 2000000]
+        [--warm 1] [--runs 2] [--case TEXT ...]
 
 Each jar is the ``firesteel.jar`` that ``make setup`` stages at its commit.
 """
@@ -157,15 +160,18 @@ def cases(spark: SparkSession) -> dict[str, Callable[[], None]]:
     return all_cases
 
 
-def run(jar: str, data: Path, rows: int) -> None:
-    """Print the seconds of each case as JSON: what a process of one jar does."""
-    spark = session(jar)
-    make(spark, data, rows)
+def run(given: argparse.Namespace) -> None:
+    """Print the seconds of each case as JSON: the work of a process with one jar."""
+    spark = session(given.after)
+    make(spark, Path(given.one), given.rows)
     seconds = {}
     for name, case in cases(spark).items():
-        case()
+        if given.case and not any(text in name for text in given.case):
+            continue
+        for _ in range(given.warm):
+            case()
         taken = []
-        for _ in range(2):
+        for _ in range(given.runs):
             start = time.monotonic()
             case()
             taken.append(time.monotonic() - start)
@@ -174,9 +180,11 @@ def run(jar: str, data: Path, rows: int) -> None:
     spark.stop()
 
 
-def measured(jar: str, data: Path, rows: int) -> dict[str, float]:
+def measured(jar: str, data: Path, given: argparse.Namespace) -> dict[str, float]:
     """Return the seconds of each case in a process of its own."""
-    command = [sys.executable, __file__, jar, jar, "--one", str(data), "--rows", str(rows)]
+    command = [sys.executable, __file__, jar, jar, "--one", str(data), "--rows", str(given.rows)]
+    command += ["--warm", str(given.warm), "--runs", str(given.runs)]
+    command += [part for text in given.case for part in ("--case", text)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     seconds: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
     return seconds
@@ -189,20 +197,21 @@ def main() -> None:
     parser.add_argument("after")
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--warm", type=int, default=1)
+    parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--case", action="append", default=[])
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        run(given.after, Path(given.one), given.rows)
+        run(given)
         return
     data = Path(tempfile.mkdtemp()) / "rows"
-    measured(given.before, data, 1000)
-    shutil.rmtree(data)
     pairs = []
     for number in range(given.pairs):
         order = [given.before, given.after]
         if number % 2:
             order.reverse()
-        taken = {jar: measured(jar, data, given.rows) for jar in order}
+        taken = {jar: measured(jar, data, given) for jar in order}
         pairs.append((taken[given.before], taken[given.after]))
         print(f"pair {number + 1} of {given.pairs}", file=sys.stderr, flush=True)
     print("| case | before, s | after, s | before / after | smallest | largest |")

@@ -27,7 +27,7 @@ What to try next
                    firesteel.check(spark)
                    print(firesteel.explain(spark.sql("SELECT ...")))
   switch it off    spark.sql("SET spark.firesteel.enabled = false")
-  every setting    docs/settings.md, or spark.sql("SET -v")
+  every setting    REFERENCE.md, or spark.sql("SET -v")
   your own store   docs/connectors.md and examples/lookup: connectors in Python, Java, Scala
   a notebook       examples/notebooks/tour.ipynb
   the numbers      scala/bench/results; to measure again: make bench

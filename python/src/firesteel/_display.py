@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -57,6 +58,25 @@ class Page:
 
     title: str
     parts: Sequence[Table | Fold]
+
+
+class Shown(ABC):
+    """An object that shows its page in a notebook, in a terminal and by ``rich.print``."""
+
+    @abstractmethod
+    def _page(self) -> Page: ...
+
+    def __str__(self) -> str:
+        return to_text(self._page())
+
+    def _repr_html_(self) -> str:
+        return to_html(self._page())
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ANN401 - IPython's
+        printer.text(str(self))
+
+    def __rich__(self) -> Any:  # noqa: ANN401 - rich is optional
+        return to_rich(self._page())
 
 
 def to_html(page: Page) -> str:

@@ -102,7 +102,7 @@ def lookup_metrics_of_stream_on_connect() -> UnsupportedOnConnectError:
 
 
 def no_metrics_on_connect() -> UnsupportedOnConnectError:
-    """Tell when a Connect client has metrics."""
+    """Name the action that gives a Connect client its metrics."""
     return UnsupportedOnConnectError(
         "This DataFrame has no metrics yet: a Spark Connect client gets them with the rows. Run an "
         "action that collects rows, such as df.collect() or df.toPandas(), on this same DataFrame "

@@ -65,16 +65,16 @@ class Declined:
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """What firesteel did with one query.
+class Explanation(_display.Shown):
+    """The decisions of firesteel about one query.
 
     Print it, show it in a notebook, or give it to ``rich.print``.
 
     Attributes:
-        fired: The rules that changed the plan, in the order in which they did.
-        declined: The rules that recognised something and left it alone.
-        plan: The physical plan: the final one when the query has run adaptively; empty for a
-            streaming query before its first batch.
+        fired: The rules that changed the plan, in their order.
+        declined: The rules that recognised a part of the query and did not change it.
+        plan: The physical plan, after an adaptive run the final one. Empty for a streaming query
+            before its first micro-batch.
     """
 
     fired: tuple[Fired, ...]
@@ -83,7 +83,7 @@ class Explanation:
 
     @property
     def text(self) -> str:
-        """The whole explanation, to be read."""
+        """The whole explanation as plain text."""
         return "\n".join(
             [
                 *_section("Fired", self.fired),
@@ -95,15 +95,6 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.text
-
-    def _repr_html_(self) -> str:
-        return _display.to_html(self._page())
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ANN401 - IPython's
-        printer.text(str(self))
-
-    def __rich__(self) -> Any:  # noqa: ANN401 - rich is optional
-        return _display.to_rich(self._page())
 
     def _page(self) -> _display.Page:
         fired = _display.Table(
@@ -127,24 +118,24 @@ class Explanation:
 
 
 def explain(query: DataFrame | StreamingQuery, output_mode: str = "append") -> Explanation:
-    """Tell which rules fired on a query, which declined, and why.
+    """Return which rules fired on a query, which declined, and why.
 
-    Explaining plans the query if need be, and never runs it. Explain a DataFrame after an action
-    on that same DataFrame, and the plan shows what adaptive execution made of it.
+    This plans the query if it has no plan yet, and never runs it. After an action on the same
+    DataFrame the plan is the final one of adaptive execution.
 
-    A streaming DataFrame is explained as it would run if it were started. Of one that would run as
-    a changelog, the plan begins with its operators: how the result of each changes, as Flink's
-    ``[I,UB,UA,D]``, and what identifies its rows; ``fired`` has the state that each keeps.
+    A streaming DataFrame is explained as if it were started. If it would run as a changelog, the
+    plan begins with its operators: the row kinds that each emits, as Flink's ``[I,UB,UA,D]``, and
+    the columns that identify its rows. ``fired`` then has the state of each operator.
 
     Args:
-        query: A DataFrame, classic or Connect, or a streaming query, of which the last batch is
+        query: A DataFrame, classic or Connect, or a streaming query, whose last micro-batch is
             explained. For SQL text use ``explain(spark.sql(text))``, or, from any client,
             ``SELECT * FROM firesteel_explain('SELECT ...')``.
         output_mode: For a streaming DataFrame: ``append``, ``update`` or ``complete``. Append
-            mode is explained as telling every change, as with `row_kind`.
+            mode is explained with every change, as with `row_kind`.
 
     Returns:
-        What fired and what declined, with the values that decided, and the physical plan.
+        The rules that fired or declined, with the values that decided, and the physical plan.
 
     Raises:
         ExtensionNotLoadedError: The session runs without firesteel.
@@ -169,7 +160,7 @@ def explain(query: DataFrame | StreamingQuery, output_mode: str = "append") -> E
     if output_mode not in _MODES:
         raise ValueError(f"output_mode must be one of {', '.join(_MODES)}, not {output_mode!r}")
     if isinstance(query, DataFrame):
-        # Else the answer would be "nothing", as if no rule had known the query.
+        # Without the extension the answer would be "nothing", as if no rule knew the query.
         require_extension(query.sparkSession)
         if isinstance(query, ClassicDataFrame):
             return _from_json(_jvm.explain(query, output_mode))

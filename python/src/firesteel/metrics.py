@@ -46,7 +46,7 @@ class LookupJoinMetrics:
 
 
 @dataclass(frozen=True)
-class LookupMetrics:
+class LookupMetrics(_display.Shown):
     """The metrics of all lookup joins of a query.
 
     Print it, show it in a notebook, or give it to ``rich.print``.
@@ -56,18 +56,6 @@ class LookupMetrics:
     """
 
     joins: tuple[LookupJoinMetrics, ...]
-
-    def __str__(self) -> str:
-        return _display.to_text(self._page())
-
-    def _repr_html_(self) -> str:
-        return _display.to_html(self._page())
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ANN401 - IPython's
-        printer.text(str(self))
-
-    def __rich__(self) -> Any:  # noqa: ANN401 - rich is optional
-        return _display.to_rich(self._page())
 
     def _page(self) -> _display.Page:
         names = dict.fromkeys(name for join in self.joins for name in join.metrics)

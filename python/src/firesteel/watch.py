@@ -37,7 +37,7 @@ _NAMES = {
 """All metrics of firesteel's state operators, and their columns."""
 
 
-class QueryWatch:
+class QueryWatch(_display.Shown):
     """A streaming query as a table. `watch` makes it.
 
     A notebook shows it as the last expression of a cell, and updates the table in place until the
@@ -91,15 +91,6 @@ class QueryWatch:
     def stop(self) -> None:
         """Stop the updates in a notebook. The query keeps running."""
         self._stopped.set()
-
-    def __str__(self) -> str:
-        return _display.to_text(self._page())
-
-    def _repr_html_(self) -> str:
-        return _display.to_html(self._page())
-
-    def __rich__(self) -> Any:  # noqa: ANN401 - rich is optional
-        return _display.to_rich(self._page())
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
         return {"text/html": self._repr_html_(), "text/plain": str(self)}
