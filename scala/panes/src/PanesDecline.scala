@@ -2,15 +2,11 @@ package io.firesteel.panes
 
 import io.firesteel.core.decide.{Decline, DeclineDoc}
 
-/**
- * Why an aggregate over sliding windows is left to Spark.
- *
- * @param cure what the author of the query can do; empty if nothing
- */
+/** Why an aggregate over sliding windows is left to Spark. */
 sealed abstract class PanesDecline(
     reason: String,
     override val message: String,
-    val cure: String)
+    override val cure: String)
   extends Decline {
   final override def code: String = s"PANES.$reason"
 }
@@ -166,16 +162,7 @@ object PanesDecline {
     UnsupportedKey("", "such a type")
   ).map {
     case why: OverlapTooSmall =>
-      DeclineDoc(
-        why.code,
-        s"size / slide is below ${PanesConf.MIN_OVERLAP.key}",
-        why.setting,
-        why.cure)
-    case why => DeclineDoc(why.code, why.message, why.setting, why.cure)
-  } :+ DeclineDoc(
-    "PANES.SWITCHED_OFF",
-    s"${PanesConf.ENABLED.key} is false",
-    Some(PanesConf.ENABLED.key),
-    s"Set ${PanesConf.ENABLED.key} and spark.firesteel.enabled to true."
-  )
+      why.doc.copy(meaning = s"size / slide is below ${PanesConf.MIN_OVERLAP.key}")
+    case why => why.doc
+  } :+ Decline.switchedOffDoc("panes", PanesConf.ENABLED)
 }

@@ -2,15 +2,11 @@ package io.firesteel.rank
 
 import io.firesteel.core.decide.{Decline, DeclineDoc}
 
-/**
- * Why a filtered rank function is left to Spark.
- *
- * @param cure what the author of the query can do; empty if nothing
- */
+/** Why a filtered rank function is left to Spark. */
 sealed abstract class RankDecline(
     reason: String,
     override val message: String,
-    val cure: String)
+    override val cure: String)
   extends Decline {
   final override def code: String = s"RANK.$reason"
 }
@@ -126,12 +122,7 @@ object RankDecline {
     WindowHinted
   ).map {
     case why: LimitTooLarge =>
-      DeclineDoc(why.code, s"n exceeds ${RankConf.MAX_LIMIT.key}", why.setting, why.cure)
-    case why => DeclineDoc(why.code, why.message, why.setting, why.cure)
-  } :+ DeclineDoc(
-    "RANK.SWITCHED_OFF",
-    s"${RankConf.ENABLED.key} is false",
-    Some(RankConf.ENABLED.key),
-    s"Set ${RankConf.ENABLED.key} and spark.firesteel.enabled to true."
-  )
+      why.doc.copy(meaning = s"n exceeds ${RankConf.MAX_LIMIT.key}")
+    case why => why.doc
+  } :+ Decline.switchedOffDoc("rank", RankConf.ENABLED)
 }

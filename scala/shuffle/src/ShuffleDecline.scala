@@ -215,11 +215,6 @@ object ShuffleDecline {
       cure = s"For the next run lower `$maxShare`, or run $analyze with " +
         "`spark.sql.statistics.histogram.enabled`."
     ),
-    DeclineDoc(
-      "SHUFFLE.SWITCHED_OFF",
-      "The room is switched off.",
-      Some(ShuffleConf.ENABLED.key),
-      cure = s"Set `spark.firesteel.enabled` and `${ShuffleConf.ENABLED.key}` to `true`."
-    )
+    Decline.switchedOffDoc("shuffle", ShuffleConf.ENABLED)
   )
 }

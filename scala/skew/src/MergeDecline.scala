@@ -6,7 +6,7 @@ import io.firesteel.core.decide.{Decline, DeclineDoc}
 sealed abstract class MergeDecline(
     reason: String,
     override val message: String,
-    private val cure: String = "")
+    override val cure: String = "")
   extends Decline {
   final override def code: String = s"SKEW.MERGE_$reason"
 }
@@ -112,5 +112,5 @@ object MergeDecline {
     OtherPartitions(""),
     OtherColumns(""),
     DistinctColumns(2)
-  ).map(why => DeclineDoc(why.code, why.message, why.setting, why.cure))
+  ).map(_.doc)
 }

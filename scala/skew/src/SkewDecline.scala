@@ -142,13 +142,10 @@ object SkewDecline {
       cure = "Use `collation_key(s)` instead of a collated string `s`, and " +
         "`array_sort(map_entries(m))` instead of a map `m`."
     ),
-    DeclineDoc(
-      "SKEW.SWITCHED_OFF",
-      "The room is switched off.",
-      Some(SkewConf.ENABLED.key),
-      cure = s"Set `spark.firesteel.enabled` and `${SkewConf.ENABLED.key}` to `true`; for merged " +
-        s"aggregates also `${SkewConf.MERGE_AGGREGATES.key}`, for percentiles also " +
-        s"`${SkewConf.SORT_PERCENTILES.key}`."
-    )
+    Decline.switchedOffDoc(
+      "skew",
+      SkewConf.ENABLED,
+      "merged aggregates" -> SkewConf.MERGE_AGGREGATES,
+      "percentiles" -> SkewConf.SORT_PERCENTILES)
   )
 }

@@ -22,6 +22,12 @@ trait Decline extends Product with Serializable {
 
   /** The setting that would change the decision, if there is one. */
   def setting: Option[String] = None
+
+  /** What the author of the query can do, in one sentence; empty if nothing. */
+  def cure: String = ""
+
+  /** The reason as the reference page shows it, if its message holds before any value is known. */
+  final def doc: DeclineDoc = DeclineDoc(code, message, setting, cure)
 }
 
 object Decline {
@@ -39,6 +45,23 @@ object Decline {
     override def values: Map[String, String] = Map(switch -> "false")
     override def setting: Option[String] = Some(switch)
   }
+
+  /**
+   * The same reason for the reference page.
+   *
+   * @param switch the room's own switch
+   * @param more further switches of the room, by what they are for
+   */
+  def switchedOffDoc(
+      room: String,
+      switch: ConfigEntry[Boolean],
+      more: (String, ConfigEntry[Boolean])*): DeclineDoc = DeclineDoc(
+    SwitchedOff(room, switch.key).code,
+    "The room is switched off.",
+    Some(switch.key),
+    s"Set `${CoreConf.ENABLED.key}` and `${switch.key}` to `true`" +
+      more.map { case (subject, its) => s"; for $subject also `${its.key}`" }.mkString + "."
+  )
 }
 
 /**
