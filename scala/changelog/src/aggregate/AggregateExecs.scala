@@ -3,7 +3,7 @@ package io.firesteel.changelog.aggregate
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.PlanText
-import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec, WholeKey}
+import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, StateLayout, StatefulTask, UnaryChangelogExec, WholeKey}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, BindReferences, Expression, Literal, UnsafeProjection}
@@ -77,8 +77,24 @@ final private[changelog] case class ChangelogAggregateExec(
   @transient override lazy val references: AttributeSet = AttributeSet(keys)
   override def clusteredBy: Seq[Attribute] = keys
 
-  @transient private lazy val aggregateLayout =
-    AggregateExecs.layout(keys, functions, distinct, contract.kindIn, isGlobal)
+  /** The layout of the checkpoint's store, once the driver has read which calls wrote it. */
+  private def aggregateLayout: AggregateLayout = {
+    val kept = contract.keptCalls
+    new AggregateLayout(
+      keys,
+      functions,
+      distinct,
+      contract.kindIn.nonEmpty,
+      isGlobal,
+      kept.columnsOf(contract.member.calls.map(_.text)),
+      kept.recorded.flatMap(_.columns))
+  }
+
+  override protected def member: MemberRecord = {
+    val columns = aggregateLayout.columnsOfCalls
+    contract.member.copy(calls =
+      contract.member.calls.zip(columns).map { case (call, its) => call.copy(columns = its) })
+  }
 
   override def layout: StateLayout = aggregateLayout.state
 

@@ -11,7 +11,8 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, EvalMode, Expression, SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Count, DeclarativeAggregate, Max, Min, Sum}
-import org.apache.spark.sql.types.{BinaryType, DataType, Decimal, DecimalType, DoubleType, FloatType, IntegerType, StructType}
+import org.apache.spark.sql.firesteel.asNullable
+import org.apache.spark.sql.types.{BinaryType, DataType, Decimal, DecimalType, DoubleType, FloatType, IntegerType, StructField, StructType}
 
 /**
  * The distinct values of some columns, each with its number of rows. `DISTINCT` needs them, and so
@@ -59,32 +60,41 @@ final private[aggregate] case class ValueSet(
  *   k=1  | -1  |  0     |  5   | sum 12 | null
  *   k=1  |  0  |  0     | null | null   | 'a' 3 times, 'b' twice
  * }}}
+ *
+ * @param kept for each call the names of its columns in the store of an earlier start, see
+ *   [[StoredSlots]]
+ * @param inOrder these names in the order of the store
  */
 final private[changelog] class AggregateLayout(
     keys: Seq[Attribute],
     functions: Seq[Expression],
     distinct: Seq[Boolean],
     retracting: Boolean,
-    val isGlobal: Boolean)
+    val isGlobal: Boolean,
+    kept: Option[Seq[Seq[String]]] = None,
+    inOrder: Seq[String] = Nil)
   extends Serializable {
 
   val numKeys: Int = keys.size
 
   private val slotBuffer = ArrayBuffer.empty[(String, Slot)]
   private val setBuffer = ArrayBuffer.empty[ValueSet]
+  private val askedFor = ArrayBuffer.empty[Slot]
 
   /** The group's number of rows. */
   val rows: CountSlot = slot("rows", new CountSlot(Array.empty))
 
-  val results: Seq[AggregateResult] =
+  private val (madeResults, slotsOfCalls) =
     functions.zip(distinct).zipWithIndex.map { case ((function, isDistinct), i) =>
-      resultOf(function, isDistinct, i)
-    }
+      askedFor.clear()
+      val result = resultOf(function, isDistinct, i)
+      (result, askedFor.distinct.toSeq)
+    }.unzip
+
+  val results: Seq[AggregateResult] = madeResults
 
   val slots: Array[Slot] = slotBuffer.map(_._2).toArray
   val sets: Array[ValueSet] = setBuffer.toArray
-  private val names: Seq[String] = slotBuffer.map(_._1).toSeq
-
   place()
 
   val numLongs: Int = slots.map(_.longs).sum
@@ -109,15 +119,30 @@ final private[changelog] class AggregateLayout(
     case _ => false
   }
 
-  private val slotTypes: Seq[DataType] = slots.toSeq.flatMap(_.fields.map(_._2))
+  private val stored = new StoredSlots(
+    slotBuffer.toSeq.map { case (name, slot) =>
+      (slot.fields.map(field => fieldOf(s"${name}_${field._1}", field._2).name), slot)
+    },
+    slotsOfCalls.map(_.map(slots.indexOf(_))),
+    kept,
+    inOrder
+  )
+
+  private val slotTypes: Seq[DataType] = stored.fields.map(_._2)
 
   val valueTypes: Seq[DataType] = if (hasSet) slotTypes :+ BinaryType else slotTypes
 
   /** Place of the packed values in the store's value. */
   val valuesAt: Int = slotTypes.size
 
-  /** Place of each slot's first column in the value. */
-  val slotAt: Array[Int] = slots.map(_.fields.size).scanLeft(0)(_ + _).init
+  /** Place of each slot's first column in the rows between the halves, after the keys. */
+  private val slotAt: Array[Int] = slots.map(_.fields.size).scanLeft(0)(_ + _).init
+
+  /** The number of each set in the store's keys. */
+  val setNumber: Array[Int] = {
+    val sorted = sets.toSeq.sortBy(set => stored.at(slots.indexOf(set.size)))
+    sets.map(sorted.indexOf(_))
+  }
 
   /** Slots that are updated row by row; sets update the others. */
   val direct: Array[Slot] = {
@@ -133,21 +158,35 @@ final private[changelog] class AggregateLayout(
 
   def newState(): GroupState = new GroupState(new Array[Long](numLongs), new Array[Any](numRefs))
 
-  def merge(state: GroupState, row: InternalRow, at: Int): Unit = {
+  /** Adds a row between the halves. */
+  def mergeDelta(state: GroupState, row: InternalRow): Unit = {
     var i = 0
     while (i < slots.length) {
-      slots(i).merge(state, row, at + slotAt(i))
+      slots(i).merge(state, row, keyTypes.size + slotAt(i))
       i += 1
     }
   }
 
-  def write(state: GroupState, value: InternalRow): Unit = {
+  /** Adds a value of the store. */
+  def mergeValue(state: GroupState, value: InternalRow): Unit = {
     var i = 0
     while (i < slots.length) {
-      slots(i).write(state, value, slotAt(i))
+      slots(i).merge(state, value, stored.at(i))
       i += 1
     }
   }
+
+  /** Writes a value of the store; below the exchange, the end of a row between the halves. */
+  def write(state: GroupState, value: InternalRow): Unit = {
+    var i = 0
+    while (i < slots.length) {
+      slots(i).write(state, value, stored.at(i))
+      i += 1
+    }
+  }
+
+  /** For each call the names of its columns in the store's value. */
+  def columnsOfCalls: Seq[Seq[String]] = stored.ofCalls
 
   def isZero(state: GroupState): Boolean = slots.forall(_.isZero(state))
 
@@ -157,39 +196,44 @@ final private[changelog] class AggregateLayout(
       s"key_$i" + SplitDistinct.bucketsOf(key).fold("")(n => s"_of_$n")
     } ++
       (if (hasSet) Seq("set", "bucket") else Nil)
-    val slotNames = slots.indices.flatMap(i => slots(i).fields.map(f => s"${names(i)}_${f._1}"))
-    val valueNames =
-      if (hasSet) slotNames :+ sets.map(typesOf).mkString("values_", "_", "") else slotNames
+    val packed = sets.zip(setNumber).sortBy(_._2).map(set => typesOf(set._1))
+    val values = stored.fields.map { case (name, t) => StructField(name, asNullable(t)) } ++
+      Option.when(hasSet)(fieldOf(packed.mkString("values_", "_", ""), BinaryType))
     StateLayout(
       AggregateLayout.name,
-      schema(keyNames, keyTypes),
-      schema(valueNames, valueTypes),
+      StructType(keyNames.zip(keyTypes).map { case (n, t) => fieldOf(n, t) }),
+      StructType(values),
       prefix = 0)
   }
 
   /** A schema does not show the types of packed values, so a column name contains them. */
   private def typesOf(set: ValueSet): String = set.types.map(_.catalogString).mkString("_")
 
-  private def schema(names: Seq[String], types: Seq[DataType]): StructType =
-    StructType(names.zip(types).map { case (n, t) =>
-      StateLayout.field(AggregateLayout.name, n, t)
-    })
+  private def fieldOf(name: String, dataType: DataType): StructField =
+    StateLayout.field(AggregateLayout.name, name, dataType)
 
   private def place(): Unit = {
     slots.map(_.longs).scanLeft(0)(_ + _).zip(slots).foreach { case (at, s) => s.longAt = at }
     slots.map(_.refs).scanLeft(0)(_ + _).zip(slots).foreach { case (at, s) => s.refAt = at }
   }
 
-  private def slot[S <: Slot](name: String, make: => S): S =
-    slotBuffer.collectFirst { case (`name`, known) => known.asInstanceOf[S] }.getOrElse {
+  private def slot[S <: Slot](name: String, make: => S): S = {
+    val found = slotBuffer.collectFirst { case (`name`, known) => known.asInstanceOf[S] }
+    asked(found.getOrElse {
       val made = make
       slotBuffer += name -> made
       made
-    }
+    })
+  }
+
+  private def asked[S <: Slot](slot: S): S = {
+    askedFor += slot
+    slot
+  }
 
   private def resultOf(function: Expression, isDistinct: Boolean, i: Int): AggregateResult =
     function match {
-      case count: Count if count.children.forall(_.foldable) => CountResult(rows)
+      case count: Count if count.children.forall(_.foldable) => CountResult(asked(rows))
       case count: Count if isDistinct =>
         val set = setOf(count.children)
         CountResult(fed(set, "count", new CountSlot(set.types.indices.toArray)))
@@ -280,9 +324,11 @@ final private[changelog] class AggregateLayout(
       filter: Option[Expression] = None,
       keepsNulls: Boolean = false): ValueSet = {
     val (columns, by) = (children.map(placeOf), filter.map(placeOf))
-    setBuffer.find { set =>
+    val found = setBuffer.find { set =>
       set.columns == columns && set.filter == by && set.keepsNulls == keepsNulls
-    }.getOrElse {
+    }
+    found.foreach(set => asked(set.size))
+    found.getOrElse {
       val size = slot(s"set_${setBuffer.size}", new SetSlot)
       val made = ValueSet(columns, children.map(_.dataType), by, keepsNulls, size)
       setBuffer += made

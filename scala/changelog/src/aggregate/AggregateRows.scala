@@ -28,7 +28,7 @@ final private[aggregate] class AggregateRows(layout: AggregateLayout) {
 
   /** The key of an entry with values of a set. */
   def bucketKeyOf(groupKey: UnsafeRow, set: Int, at: Int): UnsafeRow = {
-    bucket.setInt(0, set)
+    bucket.setInt(0, layout.setNumber(set))
     bucket.setInt(1, at)
     toBucketKey(joined(groupKey, bucket))
   }

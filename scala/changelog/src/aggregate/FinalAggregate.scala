@@ -75,7 +75,7 @@ final private[aggregate] class FinalAggregate(
       PackedValues.unpack(packed, layout.sets(set).types.size, group, values(set))
     } else {
       if (layout.hasGrowing) large += FoldLimits.bytesOf(delta)
-      layout.merge(states(group), delta, keyWidth)
+      layout.mergeDelta(states(group), delta)
     }
   }
 
@@ -91,7 +91,7 @@ final private[aggregate] class FinalAggregate(
     val stored = entries.get(made.entryOf(key))
     if (stored != null) {
       if (layout.isOfAnySize) large += 2L * stored.getSizeInBytes
-      layout.merge(state, stored, 0)
+      layout.mergeValue(state, stored)
     }
     val exists = if (layout.isGlobal) stored != null else layout.rows.count(state) > 0
     states += state
@@ -147,7 +147,7 @@ final private[aggregate] class FinalAggregate(
     if (!layout.hasMerged) state
     else {
       val read = layout.newState()
-      layout.merge(read, made.valueOf(state), 0)
+      layout.mergeValue(read, made.valueOf(state))
       read
     }
 

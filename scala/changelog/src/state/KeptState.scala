@@ -22,6 +22,10 @@ final private[state] class KeptState(
   private lazy val recorded: Option[Either[Int, OperatorRecord]] =
     file.read().map(OperatorRecord.read)
 
+  /** The recorded aggregate calls, in the order of the store's columns. */
+  def calls: Seq[CallRecord] =
+    recorded.flatMap(_.toOption).toSeq.flatMap(_.members).flatMap(_.calls)
+
   /**
    * Refuses other columns. Spark compares types only, but two different sums may have one type. The
    * error names what differs in the query, if the records differ, and else the columns.
@@ -59,9 +63,9 @@ final private[state] class KeptState(
     .filter(_.nonEmpty)
 
   /**
-   * Refuses another query with the same columns, by its record. A checkpoint without a record was
-   * written by an earlier version; the record is added. Before the first micro-batch is planned
-   * nothing was emitted, so nothing is compared.
+   * Refuses another query with the same columns, by its record. An earlier version of this library
+   * wrote none, or one that does not name the state's columns; then the record is written. Before
+   * the first micro-batch is planned nothing was emitted, so nothing is compared.
    */
   def requireQuery(now: OperatorRecord, batchId: Long): Unit = {
     (if (batchId == 0) None else recorded) match {
@@ -70,6 +74,7 @@ final private[state] class KeptState(
       case Some(Right(old)) =>
         val differences = now.differences(old)
         if (differences.nonEmpty) throw ChangelogErrors.stateMismatch(operator, differences)
+        if (!old.namesState && now.namesState) file.write(now)
     }
   }
 }

@@ -22,19 +22,19 @@ final private[changelog] case class OperatorRecord(
     tables: Seq[String],
     replicated: Seq[String],
     members: Seq[MemberRecord]) {
+  import OperatorRecord.compared
 
   /** How this query differs from that of an earlier record, in words; empty if it does not. */
   def differences(before: OperatorRecord): Seq[String] =
     compared("operator", Seq(before.operator), Seq(operator)).toSeq ++
       compared("distribution", before.distribution, distribution).toSeq ++
       members.map(Option(_)).zipAll(before.members.map(Option(_)), None, None).flatMap {
-        case (Some(now), Some(old)) =>
-          MemberRecord.parts.flatMap { case (name, of) => compared(name, of(old), of(now)) }
+        case (Some(now), Some(old)) => now.differences(old)
         case (now, old) => compared("member", old.map(_.operator).toSeq, now.map(_.operator).toSeq)
       }
 
-  private def compared(part: String, old: Seq[String], now: Seq[String]): Option[String] =
-    Option.when(old != now)(s"$part [${old.mkString(", ")}] is now [${now.mkString(", ")}]")
+  /** Whether the state of each call has the names of its columns. */
+  def namesState: Boolean = members.flatMap(_.calls).forall(_.columns.nonEmpty)
 
   def json: String = {
     val root = OperatorRecord.mapper.createObjectNode()
@@ -46,6 +46,10 @@ final private[changelog] case class OperatorRecord(
     members.foreach { member =>
       val node = all.addObject()
       MemberRecord.parts.foreach { case (name, of) => OperatorRecord.put(node, name, of(member)) }
+      val calls = node.putArray("calls")
+      member.calls.foreach { call =>
+        OperatorRecord.put(calls.addObject().put("call", call.text), "state", call.columns)
+      }
     }
     OperatorRecord.mapper.writeValueAsString(root)
   }
@@ -53,8 +57,11 @@ final private[changelog] case class OperatorRecord(
 
 private[changelog] object OperatorRecord {
 
-  /** Version of the format. A later version reads all earlier ones. */
-  val version: Int = 1
+  /**
+   * Version of the format. A later version reads all earlier ones. In version 1 a call was its text
+   * alone.
+   */
+  val version: Int = 2
 
   private val mapper = new ObjectMapper
 
@@ -73,7 +80,10 @@ private[changelog] object OperatorRecord {
           MemberRecord(
             operator = list(node, "operator").mkString,
             keys = list(node, "keys"),
-            calls = list(node, "calls"),
+            calls = node.path("calls").elements().asScala.toSeq.map { call =>
+              if (call.isTextual) CallRecord(call.asText())
+              else CallRecord(call.path("call").asText(), list(call, "state"))
+            },
             order = list(node, "order"),
             places = list(node, "places").headOption,
             filters = list(node, "filters"),
@@ -82,6 +92,10 @@ private[changelog] object OperatorRecord {
         }
       ))
   }
+
+  /** A changed part of a record, in words. */
+  def compared(part: String, old: Seq[String], now: Seq[String]): Option[String] =
+    Option.when(old != now)(s"$part [${old.mkString(", ")}] is now [${now.mkString(", ")}]")
 
   private def put(node: ObjectNode, name: String, values: Seq[String]): Unit = {
     val array = node.putArray(name)
@@ -96,7 +110,7 @@ private[changelog] object OperatorRecord {
  * One operator of the query, in the canonical text of the analysed query: without expression ids
  * and literals, and equal in all versions of Spark.
  *
- * @param calls one entry per aggregate call
+ * @param calls one entry per aggregate call, in the order of the store's columns
  * @param places which places of an order are kept
  * @param filters conditions above it, up to the next stateful operator
  * @param columns columns of its result that are read there
@@ -104,18 +118,31 @@ private[changelog] object OperatorRecord {
 final private[changelog] case class MemberRecord(
     operator: String,
     keys: Seq[String] = Nil,
-    calls: Seq[String] = Nil,
+    calls: Seq[CallRecord] = Nil,
     order: Seq[String] = Nil,
     places: Option[String] = None,
     filters: Seq[String] = Nil,
-    columns: Seq[String] = Nil)
+    columns: Seq[String] = Nil) {
+
+  /** How it differs from an earlier one, in words. */
+  def differences(before: MemberRecord): Seq[String] = {
+    // State whose columns have names is found in any order.
+    val named = (calls ++ before.calls).forall(_.columns.nonEmpty)
+    def texts(member: MemberRecord): Seq[String] = {
+      val all = member.calls.map(_.text)
+      if (named) all.sorted else all
+    }
+    MemberRecord.parts.flatMap { case (name, of) =>
+      OperatorRecord.compared(name, of(before), of(this))
+    } ++ OperatorRecord.compared("calls", texts(before), texts(this))
+  }
+}
 
 private[changelog] object MemberRecord {
 
   val parts: Seq[(String, MemberRecord => Seq[String])] = Seq(
     "operator" -> (m => Seq(m.operator)),
     "keys" -> (_.keys),
-    "calls" -> (_.calls),
     "order" -> (_.order),
     "places" -> (_.places.toSeq),
     "filters" -> (_.filters),

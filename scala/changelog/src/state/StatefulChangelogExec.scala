@@ -141,6 +141,8 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       batchId: Long,
       stateSchemaVersion: Int): List[StateSchemaValidationResult] = {
     val kept = new KeptState(getStateInfo, nodeName, hadoopConf)
+    // First: the layout depends on it.
+    contract.keptCalls.recorded = kept.calls
     val record = this.record
     kept.requireLayout(stored, if (contract.ttl.isEmpty) layout.expiring else layout, record)
     kept.requireQuery(record, batchId)
@@ -177,8 +179,11 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     },
     layout.tables.map(_.name),
     layout.tables.filter(_.replicated).map(_.name),
-    Seq(contract.member)
+    Seq(member)
   )
+
+  /** The part of the query that this operator runs, with the state's columns of its calls. */
+  protected def member: MemberRecord = contract.member
 
   override protected def doExecute(): RDD[InternalRow] = {
     metrics // created on the driver: tasks must not create them

@@ -37,14 +37,14 @@ class ValueBucketsSuite extends AnyFunSuite {
       buckets.add(group, state, 0, changes, order, starts(0), starts(1))((_, _, _, _) => ())
       val stored = made.valueOf(state).copy()
       state = layout.newState()
-      layout.merge(state, stored, 0)
+      layout.mergeValue(state, stored)
     }
 
     /** Without a look at how many there are. */
     def all: Set[Long] = {
       val (seen, before) = (mutable.Set.empty[Long], state)
       state = layout.newState()
-      layout.merge(state, made.valueOf(before).copy(), 0)
+      layout.mergeValue(state, made.valueOf(before).copy())
       buckets.foreach(group, state, 0)((values, entry) => seen += values.number(entry))
       seen.toSet
     }

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, GroupAggregate, Inferred, Normalize, Projection, QueryText, Selection, Source, SourceChanges, Stateful, TableJoin, TopN, UnionAll}
-import io.firesteel.changelog.state.MemberRecord
+import io.firesteel.changelog.state.{CallRecord, MemberRecord}
 
 import java.util.IdentityHashMap
 
@@ -69,7 +69,9 @@ private[changelog] object DescribeMembers {
         columns = above.columns.distinct.sorted)
     operator match {
       case aggregate: GroupAggregate =>
-        empty.copy(keys = aggregate.keys.map(below.of), calls = calls(aggregate, below))
+        empty.copy(
+          keys = aggregate.keys.map(below.of),
+          calls = calls(aggregate, below).map(CallRecord(_)))
       case topN: TopN =>
         empty.copy(
           keys = topN.partition.map(below.of),
@@ -80,7 +82,9 @@ private[changelog] object DescribeMembers {
           keys = normalize.keys.map(below.of),
           order = normalize.sequence.map(below.of))
       case join: TableJoin =>
-        empty.copy(keys = join.key.map(below.of), calls = join.streamKeys.map(below.of))
+        empty.copy(
+          keys = join.key.map(below.of),
+          calls = join.streamKeys.map(key => CallRecord(below.of(key))))
       case _ => empty
     }
   }
