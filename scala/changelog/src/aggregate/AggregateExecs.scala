@@ -91,9 +91,16 @@ final private[changelog] case class ChangelogAggregateExec(
   }
 
   override protected def member: MemberRecord = {
-    val columns = aggregateLayout.columnsOfCalls
-    contract.member.copy(calls =
-      contract.member.calls.zip(columns).map { case (call, its) => call.copy(columns = its) })
+    val recorded = contract.member.calls
+    // Unnamed functions have one text. Then a call is found by its place, as it cannot be by name.
+    val named = functions.map(_.canonicalized).zip(recorded).distinct.size ==
+      recorded.map(_.text).distinct.size
+    if (!named) contract.member
+    else {
+      val columns = aggregateLayout.columnsOfCalls
+      contract.member.copy(calls =
+        recorded.zip(columns).map { case (call, its) => call.copy(columns = its) })
+    }
   }
 
   override def layout: StateLayout = aggregateLayout.state

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 import java.util.Locale
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, ExprId, Expression, GetStructField, InSet, Literal, SortOrder, UserDefinedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, ExprId, Expression, GetStructField, InSet, Literal, NamedLambdaVariable, SortOrder, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 
 /**
@@ -13,8 +13,9 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
  *
  * A column is the text of the expression that computes it, down to the source, so the text has no
  * internal names and no ids. A user's function is its name. A literal is its type and a digest,
- * because a checkpoint must not hold the values that users write into queries. Spark's `sql` and
- * `toString` change between versions, so neither is used.
+ * because a checkpoint must not hold the values that users write into queries. What else an
+ * expression has beside its children, such as the patterns of `LIKE ANY`, is a digest in braces.
+ * Spark's `sql` and `toString` change between versions, so neither is used.
  *
  * @param meaning the texts of known columns; another column is its name
  */
@@ -24,9 +25,11 @@ final private[plan] class QueryText(meaning: Map[ExprId, String]) {
   def of(expression: Expression): String = shortened(expression match {
     case alias: Alias => of(alias.child)
     case column: Attribute => meaning.getOrElse(column.exprId, column.name)
-    case Literal(value, dataType) => s"${dataType.catalogString}:${digest(String.valueOf(value))}"
+    case Literal(value, dataType) =>
+      s"${dataType.catalogString}:${digest(ExpressionDetails.value(value, dataType))}"
     case in: InSet =>
-      s"${of(in.child)} in ${digest(in.hset.map(String.valueOf).toSeq.sorted.mkString(","))}"
+      val values = in.hset.map(ExpressionDetails.value(_, in.child.dataType)).toSeq.sorted
+      s"${of(in.child)} in ${digest(values.mkString(","))}"
     case cast: Cast => s"cast(${of(cast.child)} as ${cast.dataType.catalogString})"
     case field: GetStructField => s"${of(field.child)}.${field.ordinal}"
     case order: SortOrder =>
@@ -36,7 +39,11 @@ final private[plan] class QueryText(meaning: Map[ExprId, String]) {
       distinct + of(call.aggregateFunction) + call.filter.fold("")(f => s" filter ${of(f)}")
     case any: AnyAggregate => of(any.function) + any.filter.fold("")(f => s" filter ${of(f)}")
     case function: UserDefinedExpression => s"${function.name}${all(function.children)}"
-    case other => s"${other.prettyName.toLowerCase(Locale.ROOT)}${all(other.children)}"
+    case variable: NamedLambdaVariable => ExpressionDetails.nameOf(variable)
+    case other =>
+      val details = ExpressionDetails.of(other)
+      val text = s"${other.prettyName.toLowerCase(Locale.ROOT)}${all(other.children)}"
+      if (details.isEmpty) text else s"$text{${digest(details.mkString("\n"))}}"
   })
 
   private def all(children: Seq[Expression]): String =
@@ -49,8 +56,9 @@ private[plan] object QueryText {
   private val longest = 500
 
   private def shortened(text: String): String =
-    if (text.length <= longest) text else s"digest:${digest(text)}"
+    if (details.replaceAllIn(text, "").length <= longest) text else s"digest:${digest(text)}"
 
+  private val details = """\{[0-9a-f]{16}}""".r
   private def digest(text: String): String =
     MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8)).take(8)
       .map(byte => f"$byte%02x").mkString

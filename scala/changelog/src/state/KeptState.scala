@@ -64,8 +64,7 @@ final private[state] class KeptState(
 
   /**
    * Refuses another query with the same columns, by its record. An earlier version of this library
-   * wrote none, or one that does not name the state's columns; then the record is written. Before
-   * the first micro-batch is planned nothing was emitted, so nothing is compared.
+   * wrote none, or one with less in it; then the record is written. Before the first micro-batch is planned nothing was emitted, so nothing is compared.
    */
   def requireQuery(now: OperatorRecord, batchId: Long): Unit = {
     (if (batchId == 0) None else recorded) match {
@@ -74,7 +73,7 @@ final private[state] class KeptState(
       case Some(Right(old)) =>
         val differences = now.differences(old)
         if (differences.nonEmpty) throw ChangelogErrors.stateMismatch(operator, differences)
-        if (!old.namesState && now.namesState) file.write(now)
+        if (old.format < now.format) file.write(now)
     }
   }
 }

@@ -15,13 +15,15 @@ import com.fasterxml.jackson.databind.node.ObjectNode
  * @param tables names of the tables in the store; none if the store has one layout only
  * @param replicated names of the tables with the same entries in every partition
  * @param members the operators of the query that it runs; several if they are fused
+ * @param format version of the format in which the record was written
  */
 final private[changelog] case class OperatorRecord(
     operator: String,
     distribution: Seq[String],
     tables: Seq[String],
     replicated: Seq[String],
-    members: Seq[MemberRecord]) {
+    members: Seq[MemberRecord],
+    format: Int = OperatorRecord.version) {
   import OperatorRecord.compared
 
   /** How this query differs from that of an earlier record, in words; empty if it does not. */
@@ -29,12 +31,10 @@ final private[changelog] case class OperatorRecord(
     compared("operator", Seq(before.operator), Seq(operator)).toSeq ++
       compared("distribution", before.distribution, distribution).toSeq ++
       members.map(Option(_)).zipAll(before.members.map(Option(_)), None, None).flatMap {
+        case (Some(now), Some(old)) if before.format == 1 => now.early.differences(old.early)
         case (Some(now), Some(old)) => now.differences(old)
         case (now, old) => compared("member", old.map(_.operator).toSeq, now.map(_.operator).toSeq)
       }
-
-  /** Whether the state of each call has the names of its columns. */
-  def namesState: Boolean = members.flatMap(_.calls).forall(_.columns.nonEmpty)
 
   def json: String = {
     val root = OperatorRecord.mapper.createObjectNode()
@@ -58,8 +58,9 @@ final private[changelog] case class OperatorRecord(
 private[changelog] object OperatorRecord {
 
   /**
-   * Version of the format. A later version reads all earlier ones. In version 1 a call was its text
-   * alone.
+   * Version of the format. A later version reads all earlier ones. Version 1 had neither the
+   * columns of calls, nor the stored columns, nor the details of expressions, and of equal columns
+   * one.
    */
   val version: Int = 2
 
@@ -87,9 +88,11 @@ private[changelog] object OperatorRecord {
             order = list(node, "order"),
             places = list(node, "places").headOption,
             filters = list(node, "filters"),
-            columns = list(node, "columns")
+            columns = list(node, "columns"),
+            stored = list(node, "stored")
           )
-        }
+        },
+        found
       ))
   }
 
@@ -114,6 +117,7 @@ private[changelog] object OperatorRecord {
  * @param places which places of an order are kept
  * @param filters conditions above it, up to the next stateful operator
  * @param columns columns of its result that are read there
+ * @param stored columns of its input, where the state has them by their places
  */
 final private[changelog] case class MemberRecord(
     operator: String,
@@ -122,7 +126,22 @@ final private[changelog] case class MemberRecord(
     order: Seq[String] = Nil,
     places: Option[String] = None,
     filters: Seq[String] = Nil,
-    columns: Seq[String] = Nil) {
+    columns: Seq[String] = Nil,
+    stored: Seq[String] = Nil) {
+
+  /** The same as version 1 would have recorded it. */
+  def early: MemberRecord = {
+    def texts(all: Seq[String]) = all.map(MemberRecord.early)
+    MemberRecord(
+      operator,
+      texts(keys),
+      calls.map(call => CallRecord(MemberRecord.early(call.text))),
+      texts(order),
+      places,
+      texts(filters).sorted,
+      texts(columns).distinct.sorted
+    )
+  }
 
   /** How it differs from an earlier one, in words. */
   def differences(before: MemberRecord): Seq[String] = {
@@ -140,12 +159,23 @@ final private[changelog] case class MemberRecord(
 
 private[changelog] object MemberRecord {
 
+  private val details = """\{[0-9a-f]{16}}""".r
+  private val unequal = """(binary|digest):[0-9a-f]{16}""".r
+
+  /**
+   * A text as version 1 had it: without details, and without the digests of binary literals, which
+   * differed at each start, and of long texts, which differ by the details.
+   */
+  private def early(text: String): String =
+    unequal.replaceAllIn(details.replaceAllIn(text, ""), "$1")
+
   val parts: Seq[(String, MemberRecord => Seq[String])] = Seq(
     "operator" -> (m => Seq(m.operator)),
     "keys" -> (_.keys),
     "order" -> (_.order),
     "places" -> (_.places.toSeq),
     "filters" -> (_.filters),
-    "columns" -> (_.columns)
+    "columns" -> (_.columns),
+    "stored" -> (_.stored)
   )
 }

@@ -13,8 +13,9 @@ import org.apache.spark.sql.internal.SQLConf
 /** What a checkpoint keeps of the query, and which changes of it are told by that alone. */
 class OperatorRecordSuite extends ChangelogSuite {
 
-  private val schema = "k STRING, v INT, w INT"
-  private val rows = Seq(Row("a", 1, 5), Row("a", 2, 6), Row("b", 3, 7))
+  private val schema = "k STRING, v INT, w INT, s STRING, st ARRAY<STRUCT<a: INT, b: INT>>"
+  private val rows =
+    Seq(Row("a", 1, 5, "x", Nil), Row("a", 2, 6, "y", Nil), Row("b", 3, 7, "z", Nil))
 
   /** The text of the error when a query is changed at a restart; none where it goes on. */
   private def changed(before: String, after: String): Option[String] = {
@@ -33,6 +34,11 @@ class OperatorRecordSuite extends ChangelogSuite {
 
   private def ranked(shown: String, where: String) =
     s"SELECT $shown FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v) AS p FROM {t}) WHERE $where"
+
+  private def of(call: String) = s"SELECT k, $call AS x FROM {t} GROUP BY k"
+
+  private def top(columns: String) =
+    s"SELECT k, x, y FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY k) AS p FROM (SELECT k, $columns FROM {t} GROUP BY k)) WHERE p = 1"
 
   Seq(
     (
@@ -67,6 +73,43 @@ class OperatorRecordSuite extends ChangelogSuite {
       "SELECT x, count(*) AS n FROM (SELECT k, sum(v) AS x FROM {t} GROUP BY k) WHERE x > 1 GROUP BY x",
       "filters"),
     (
+      "columns in another order below a Top-N",
+      top("sum(v) AS x, sum(w) AS y"),
+      top("sum(w) AS y, sum(v) AS x"),
+      "stored [k, sum(v), sum(w)] is now [k, sum(w), sum(v)]"),
+    (
+      "columns in another order below a join with a table",
+      "SELECT x, y FROM (SELECT k, sum(v) AS x, sum(w) AS y FROM {t} GROUP BY k) JOIN VALUES ('a') AS p (k) USING (k)",
+      "SELECT x, y FROM (SELECT k, sum(w) AS y, sum(v) AS x FROM {t} GROUP BY k) JOIN VALUES ('a') AS p (k) USING (k)",
+      "stored"),
+    (
+      "a column twice that was another",
+      "SELECT sum(v) AS x, sum(w) AS y, sum(v) AS z FROM {t} GROUP BY k",
+      "SELECT sum(w) AS x, sum(w) AS y, sum(v) AS z FROM {t} GROUP BY k",
+      "columns"),
+    ("another field of an array's structs", of("max(st.a)"), of("max(st.b)"), "calls"),
+    (
+      "another pattern",
+      of("bool_or(s LIKE ANY ('a%'))"),
+      of("bool_or(s LIKE ANY ('b%'))"),
+      "calls"),
+    (
+      "another schema",
+      of("max(from_json(s, 'a INT').a)"),
+      of("max(from_json(s, 'b INT').b)"),
+      "calls"),
+    ("nulls respected", of("collect_list(v)"), of("collect_list(v) RESPECT NULLS"), "calls"),
+    (
+      "another order within a group",
+      of("percentile_cont(0.25) WITHIN GROUP (ORDER BY v)"),
+      of("percentile_cont(0.25) WITHIN GROUP (ORDER BY v DESC)"),
+      "calls"),
+    (
+      "another binary literal",
+      of("count_if(CAST(s AS BINARY) = X'31')"),
+      of("count_if(CAST(s AS BINARY) = X'32')"),
+      "calls"),
+    (
       "another key of its type",
       "SELECT v AS a, count(*) AS n FROM {t} GROUP BY v",
       "SELECT w AS a, count(*) AS n FROM {t} GROUP BY w",
@@ -94,7 +137,11 @@ class OperatorRecordSuite extends ChangelogSuite {
     (
       "a filter of rows that only come",
       "SELECT DISTINCT k FROM {t}",
-      "SELECT DISTINCT k FROM {t} WHERE k <> 'z'")
+      "SELECT DISTINCT k FROM {t} WHERE k <> 'z'"),
+    (
+      "a binary literal",
+      of("count_if(CAST(s AS BINARY) = X'31')"),
+      of("count_if(CAST(s AS BINARY) = X'31')"))
   ).foreach { case (name, before, after) =>
     test(s"$name goes on")(assert(changed(before, after).isEmpty))
   }
@@ -188,7 +235,7 @@ class OperatorRecordSuite extends ChangelogSuite {
   }
 
   test("a checkpoint without a record, or an earlier version's, gets one; a later's is refused") {
-    val fed = stream(schema, "SELECT k, sum(v) AS x FROM {t} GROUP BY k")
+    val fed = stream(schema, of("sum(v) AS w, max(st.a) AS y, count_if(CAST(s AS BINARY) = X'31')"))
     try {
       fed.start()
       fed.feed(rows)
@@ -198,12 +245,21 @@ class OperatorRecordSuite extends ChangelogSuite {
       fed.restart()
       fed.feed(rows)
       assert(fed.difference.isEmpty && Files.readString(file) == record)
-      // Version 1 had the text of a call alone.
-      val text1 = """\{"call":("[^"]*"),"state":\[[^]]*]}""".r.replaceAllIn(record, "$1")
-      Files.writeString(file, text1.replace("\"version\":2", "\"version\":1"))
+      // Version 1 had the text of a call alone, without details and stored columns.
+      val early = Seq(
+        """\{"call":("[^"]*"),"state":\[[^]]*]}""" -> "$1",
+        """\{[0-9a-f]{16}}""" -> "",
+        """binary:[0-9a-f]{4}""" -> "binary:0000",
+        ""","stored":\[[^]]*]""" -> "",
+        """"version":2""" -> "\"version\":1"
+      ).foldLeft(record) { case (text, (part, by)) =>
+        part.r.replaceAllIn(text, by)
+      }
+      assert(Seq("call\":", "{0", "stored").forall(!early.contains(_)) && early.contains("array"))
+      Files.writeString(file, early)
       fed.restart()
       fed.feed(rows)
-      assert(text1 != record && fed.difference.isEmpty && Files.readString(file) == record)
+      assert(fed.difference.isEmpty && Files.readString(file) == record)
       Files.writeString(file, record.replace("\"version\":2", "\"version\":9"))
       fed.restart()
       val text = intercept[Exception](fed.feed(rows)).getMessage

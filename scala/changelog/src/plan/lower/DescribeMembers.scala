@@ -66,7 +66,7 @@ private[changelog] object DescribeMembers {
       else MemberRecord(
         operator.name,
         filters = above.filters.sorted,
-        columns = above.columns.distinct.sorted)
+        columns = above.columns.sorted)
     operator match {
       case aggregate: GroupAggregate =>
         empty.copy(
@@ -76,15 +76,18 @@ private[changelog] object DescribeMembers {
         empty.copy(
           keys = topN.partition.map(below.of),
           order = topN.order.map(below.of),
-          places = Some(topN.places.toString))
+          places = Some(topN.places.toString),
+          stored = topN.input.output.map(below.of))
       case normalize: Normalize =>
         empty.copy(
           keys = normalize.keys.map(below.of),
-          order = normalize.sequence.map(below.of))
+          order = normalize.sequence.map(below.of),
+          stored = normalize.columns.map(below.of))
       case join: TableJoin =>
         empty.copy(
           keys = join.key.map(below.of),
-          calls = join.streamKeys.map(key => CallRecord(below.of(key))))
+          calls = join.streamKeys.map(key => CallRecord(below.of(key))),
+          stored = join.input.output.map(below.of))
       case _ => empty
     }
   }
