@@ -87,12 +87,12 @@ final private[changelog] case class ChangelogAggregateExec(
       contract.kindIn.nonEmpty,
       isGlobal,
       kept.columnsOf(contract.member.calls.map(_.text)),
-      kept.recorded.flatMap(_.columns))
+      kept.columns)
   }
 
   override protected def member: MemberRecord = {
     val recorded = contract.member.calls
-    // Unnamed functions have one text. Then a call is found by its place, as it cannot be by name.
+    // Unnamed functions of a user have one text; then calls are found by their places.
     val named = functions.map(_.canonicalized).zip(recorded).distinct.size ==
       recorded.map(_.text).distinct.size
     if (!named) contract.member

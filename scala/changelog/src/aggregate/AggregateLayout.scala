@@ -63,7 +63,7 @@ final private[aggregate] case class ValueSet(
  *
  * @param kept for each call the names of its columns in the store of an earlier start, see
  *   [[StoredSlots]]
- * @param inOrder these names in the order of the store
+ * @param inOrder all columns of that store's value, in order
  */
 final private[changelog] class AggregateLayout(
     keys: Seq[Attribute],
@@ -95,6 +95,7 @@ final private[changelog] class AggregateLayout(
 
   val slots: Array[Slot] = slotBuffer.map(_._2).toArray
   val sets: Array[ValueSet] = setBuffer.toArray
+
   place()
 
   val numLongs: Int = slots.map(_.longs).sum

@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.DataType
  * @param slots the number of rows, and the other slots; each with the names of its columns in a new checkpoint
  * @param slotsOf for each call its slots
  * @param kept for each call the names of its columns in the checkpoint; none for a new one
- * @param order these names in the order of the store
+ * @param order all columns of the store, in order
  */
 final private[aggregate] class StoredSlots(
     slots: Seq[(Seq[String], Slot)],

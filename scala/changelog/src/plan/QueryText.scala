@@ -1,10 +1,12 @@
 package io.firesteel.changelog.plan
 
+import io.firesteel.changelog.common.TextDetails
+
 import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest
 import java.util.Locale
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, ExprId, Expression, GetStructField, InSet, Literal, NamedLambdaVariable, SortOrder, UserDefinedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, ExprId, Expression, ExpressionWithRandomSeed, GetStructField, InSet, Literal, NamedLambdaVariable, SortOrder, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 
 /**
@@ -40,10 +42,13 @@ final private[plan] class QueryText(meaning: Map[ExprId, String]) {
     case any: AnyAggregate => of(any.function) + any.filter.fold("")(f => s" filter ${of(f)}")
     case function: UserDefinedExpression => s"${function.name}${all(function.children)}"
     case variable: NamedLambdaVariable => ExpressionDetails.nameOf(variable)
+    // Without a seed in the query Spark draws one at each start.
+    case random: ExpressionWithRandomSeed =>
+      s"${random.prettyName}${all(random.children.filterNot(_ eq random.seedExpression))}"
     case other =>
       val details = ExpressionDetails.of(other)
       val text = s"${other.prettyName.toLowerCase(Locale.ROOT)}${all(other.children)}"
-      if (details.isEmpty) text else s"$text{${digest(details.mkString("\n"))}}"
+      if (details.isEmpty) text else TextDetails.marked(text, digest(details.mkString("\n")))
   })
 
   private def all(children: Seq[Expression]): String =
@@ -56,9 +61,8 @@ private[plan] object QueryText {
   private val longest = 500
 
   private def shortened(text: String): String =
-    if (details.replaceAllIn(text, "").length <= longest) text else s"digest:${digest(text)}"
+    if (TextDetails.without(text).length <= longest) text else s"digest:${digest(text)}"
 
-  private val details = """\{[0-9a-f]{16}}""".r
   private def digest(text: String): String =
     MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8)).take(8)
       .map(byte => f"$byte%02x").mkString

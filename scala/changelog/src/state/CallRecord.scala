@@ -16,8 +16,11 @@ final private[changelog] case class CallRecord(text: String, columns: Seq[String
  */
 final private[changelog] class KeptCalls extends Serializable {
 
-  /** In the order of the store's columns. Empty if the checkpoint is new or does not name them. */
+  /** Empty if the checkpoint is new or does not name the columns. */
   @volatile var recorded: Seq[CallRecord] = Nil
+
+  /** All columns of the store's value, in their order. Empty if the checkpoint is new. */
+  @volatile var columns: Seq[String] = Nil
 
   /**
    * For each call its recorded columns. None if a call is not among the recorded ones, or one of

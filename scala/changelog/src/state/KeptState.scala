@@ -4,6 +4,7 @@ import io.firesteel.changelog.common.ChangelogErrors
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.state.{StateSchemaCompatibilityChecker, StateStoreId, StateStoreProviderId}
+import org.apache.spark.sql.types.StructType
 
 /**
  * The state of an operator in the checkpoint when the query starts, on the driver. A checkpoint of
@@ -22,7 +23,27 @@ final private[state] class KeptState(
   private lazy val recorded: Option[Either[Int, OperatorRecord]] =
     file.read().map(OperatorRecord.read)
 
-  /** The recorded aggregate calls, in the order of the store's columns. */
+  /** Key and value of the store; none before the first micro-batch. */
+  private lazy val schema: Option[(StructType, StructType)] = {
+    val store = StateStoreId(
+      state.checkpointLocation,
+      state.operatorId,
+      0,
+      StateStoreId.DEFAULT_STORE_NAME)
+    val file = StateSchemaCompatibilityChecker.schemaFile(store.storeCheckpointLocation())
+    if (!file.getFileSystem(hadoopConf).exists(file)) None
+    else {
+      val checker = new StateSchemaCompatibilityChecker(
+        StateStoreProviderId(store, state.queryRunId),
+        hadoopConf)
+      checker.readSchemaFile().headOption.map(s => (s.keySchema, s.valueSchema))
+    }
+  }
+
+  /** The columns of the store's value. */
+  def columns: Seq[String] = schema.toSeq.flatMap(_._2.fieldNames)
+
+  /** The recorded aggregate calls. */
   def calls: Seq[CallRecord] =
     recorded.flatMap(_.toOption).toSeq.flatMap(_.members).flatMap(_.calls)
 
@@ -33,27 +54,14 @@ final private[state] class KeptState(
    * @param otherwise the columns with a time to live if there is none now, else the columns without
    */
   def requireLayout(now: StateLayout, otherwise: StateLayout, record: OperatorRecord): Unit = {
-    val store = StateStoreId(
-      state.checkpointLocation,
-      state.operatorId,
-      0,
-      StateStoreId.DEFAULT_STORE_NAME)
-    val schema = StateSchemaCompatibilityChecker.schemaFile(store.storeCheckpointLocation())
-    if (schema.getFileSystem(hadoopConf).exists(schema)) {
-      val before = new StateSchemaCompatibilityChecker(
-        StateStoreProviderId(store, state.queryRunId),
-        hadoopConf).readSchemaFile()
-      def differences(from: StateLayout) =
-        before.flatMap(b => from.differences(b.keySchema, b.valueSchema))
-      if (differences(now).nonEmpty) {
-        throw (
-          if (differences(otherwise).nonEmpty)
-            ChangelogErrors.stateMismatch(operator, inQuery(record).getOrElse(differences(now)))
-          else
-            ChangelogErrors.stateTtlChanged(
-              operator,
-              kept = otherwise.value.size > now.value.size))
-      }
+    def differences(from: StateLayout) =
+      schema.toSeq.flatMap { case (key, value) => from.differences(key, value) }
+    if (differences(now).nonEmpty) {
+      throw (
+        if (differences(otherwise).nonEmpty)
+          ChangelogErrors.stateMismatch(operator, inQuery(record).getOrElse(differences(now)))
+        else
+          ChangelogErrors.stateTtlChanged(operator, kept = otherwise.value.size > now.value.size))
     }
   }
 
@@ -64,7 +72,8 @@ final private[state] class KeptState(
 
   /**
    * Refuses another query with the same columns, by its record. An earlier version of this library
-   * wrote none, or one with less in it; then the record is written. Before the first micro-batch is planned nothing was emitted, so nothing is compared.
+   * wrote none, or one with less in it; then the record is written. Before the first micro-batch is
+   * planned nothing was emitted, so nothing is compared.
    */
   def requireQuery(now: OperatorRecord, batchId: Long): Unit = {
     (if (batchId == 0) None else recorded) match {

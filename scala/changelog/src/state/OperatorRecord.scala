@@ -1,5 +1,7 @@
 package io.firesteel.changelog.state
 
+import io.firesteel.changelog.common.TextDetails
+
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
@@ -113,7 +115,7 @@ private[changelog] object OperatorRecord {
  * One operator of the query, in the canonical text of the analysed query: without expression ids
  * and literals, and equal in all versions of Spark.
  *
- * @param calls one entry per aggregate call, in the order of the store's columns
+ * @param calls one entry per aggregate call
  * @param places which places of an order are kept
  * @param filters conditions above it, up to the next stateful operator
  * @param columns columns of its result that are read there
@@ -159,7 +161,6 @@ final private[changelog] case class MemberRecord(
 
 private[changelog] object MemberRecord {
 
-  private val details = """\{[0-9a-f]{16}}""".r
   private val unequal = """(binary|digest):[0-9a-f]{16}""".r
 
   /**
@@ -167,7 +168,7 @@ private[changelog] object MemberRecord {
    * differed at each start, and of long texts, which differ by the details.
    */
   private def early(text: String): String =
-    unequal.replaceAllIn(details.replaceAllIn(text, ""), "$1")
+    unequal.replaceAllIn(TextDetails.without(text), "$1")
 
   val parts: Seq[(String, MemberRecord => Seq[String])] = Seq(
     "operator" -> (m => Seq(m.operator)),

@@ -143,6 +143,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     val kept = new KeptState(getStateInfo, nodeName, hadoopConf)
     // First: the layout depends on it.
     contract.keptCalls.recorded = kept.calls
+    contract.keptCalls.columns = kept.columns
     val record = this.record
     kept.requireLayout(stored, if (contract.ttl.isEmpty) layout.expiring else layout, record)
     kept.requireQuery(record, batchId)
