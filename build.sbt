@@ -8,23 +8,32 @@ Global / concurrentRestrictions := Seq(Tags.limitAll(2), Tags.limit(Tags.ForkedT
 ThisBuild / organization := "io.firesteel"
 ThisBuild / version := """(?m)^__version__ = "(.+)"""".r
   .findFirstMatchIn(IO.read(file("python/src/firesteel/_version.py"))).get.group(1)
-ThisBuild / scalaVersion := Dependencies.scala
+ThisBuild / scalaVersion := Dependencies.sparks(SparkVersion.current).scala
 // Its rules here read syntax alone, so the linter need not be of the compiler's exact version.
 ThisBuild / scalafixScalaBinaryVersion := "2.13"
 
-/** The jars of the installed PySpark: what is compiled against is what it runs with. */
-lazy val sparkJars = settingKey[Seq[File]]("jars of the PySpark in .venv")
-ThisBuild / sparkJars := {
-  val found = (file(".venv/lib") * "python3*" / "site-packages" / "pyspark" / "jars" * "*.jar").get
-  if (found.isEmpty) sys.error("no PySpark in .venv: run `make setup`")
-  found
+/** The jars of the installed PySpark: what tests run with, and what users have. */
+lazy val pysparkJars = settingKey[Seq[File]]("jars of the PySpark in the virtual environment")
+ThisBuild / pysparkJars := {
+  val jars = SparkVersion.venv / "lib" * "python3*" / "site-packages" / "pyspark" / "jars" * "*.jar"
+  val found = jars.get
+  if (found.isEmpty) sys.error(s"no PySpark in ${SparkVersion.venv}: run `make setup`")
+  // Whichever comes first wins, and of these we bundle a newer version.
+  found.filterNot(jar => Dependencies.shadowed.exists(jar.getName.startsWith))
 }
 
-/** Spark's jars but for those of which we bundle a newer version: whichever comes first wins. */
-lazy val compileJars = Def.setting(
-  sparkJars.value.filterNot(jar => Dependencies.shadowed.exists(jar.getName.startsWith)))
+/** Spark's jars of the release that is compiled against; on no class path otherwise. */
+lazy val SparkJars = config("sparkJars").hide
+
+lazy val compileJars = taskKey[Seq[File]]("Spark's jars that are compiled against")
+
+/** Spark's jars at run time are those of PySpark, whatever was compiled against. */
+def running(classpath: Classpath, compiled: Seq[File], installed: Seq[File]): Classpath =
+  classpath.filterNot(jar => compiled.contains(jar.data)) ++ Attributed.blankSeq(installed)
 
 lazy val common = Seq(
+  // Of each version its own, so that one does not overwrite the classes of another.
+  target := baseDirectory.value / s"target-${SparkVersion.current}",
   sourcesInBase := false,
   Compile / scalaSource := baseDirectory.value / "src",
   Compile / javaSource := baseDirectory.value / "src",
@@ -32,8 +41,22 @@ lazy val common = Seq(
   Test / scalaSource := baseDirectory.value / "test",
   Test / javaSource := baseDirectory.value / "test",
   Test / resourceDirectory := baseDirectory.value / "test-resources",
+  Compile / unmanagedSourceDirectories ++= SparkVersion.folders(baseDirectory.value, "src"),
+  Test / unmanagedSourceDirectories ++= SparkVersion.folders(baseDirectory.value, "test"),
+  // The sources of every version are formatted, whichever is built.
+  Compile / scalafmt / sourceDirectories ++= SparkVersion.allFolders(baseDirectory.value, "src"),
+  Test / scalafmt / sourceDirectories ++= SparkVersion.allFolders(baseDirectory.value, "test"),
+  ivyConfigurations += SparkJars,
+  libraryDependencies ++= sparkModules.map(_ % SparkJars),
+  compileJars :=
+    (if (sparkModules.isEmpty) pysparkJars.value
+     else update.value.select(configurationFilter(SparkJars.name))),
   Compile / unmanagedJars := Attributed.blankSeq(compileJars.value),
   Test / unmanagedJars := Attributed.blankSeq(compileJars.value),
+  Runtime / fullClasspath :=
+    running((Runtime / fullClasspath).value, compileJars.value, pysparkJars.value),
+  Test / fullClasspath :=
+    running((Test / fullClasspath).value, compileJars.value, pysparkJars.value),
   scalacOptions ++= Seq(
     "-release:17",
     "-deprecation",
@@ -49,6 +72,7 @@ lazy val common = Seq(
   Test / fork := true,
   Test / baseDirectory := (ThisBuild / baseDirectory).value,
   Test / javaOptions ++= sparkJavaOptions,
+  Test / javaOptions += s"-Dfiresteel.test.python=${SparkVersion.venv}/bin/python",
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF", "-W", "30", "30"),
   Test / testOptions ++= shortTests
 )
@@ -95,7 +119,7 @@ lazy val bridge = module("bridge")
 lazy val core = module("core").dependsOn(bridge).settings(libraryDependencies += caffeine)
 
 /** Fewer system calls for checkpoints on a local disk; no room, and no rule of a plan. */
-lazy val checkpoint = module("checkpoint")
+lazy val checkpoint = module("checkpoint").dependsOn(bridge)
 
 lazy val testkit = module("testkit")
   .dependsOn(core, checkpoint)
@@ -124,11 +148,25 @@ lazy val extension = module("extension")
       IO.write(file, version.value)
       Seq(file)
     }.taskValue,
-    assembly / assemblyJarName := "firesteel.jar",
+    // Of Java, and constant: it must load on whatever Spark the jar was given to.
+    Compile / sourceGenerators += Def.task {
+      val file = (Compile / sourceManaged).value / "BuiltFor.java"
+      IO.write(
+        file,
+        s"""package io.firesteel.extension;
+           |
+           |/** The line of Spark versions that this jar was built and tested for. */
+           |final class BuiltFor {
+           |  static final String SPARK = "${SparkVersion.current}";
+           |}
+           |""".stripMargin)
+      Seq(file)
+    }.taskValue,
+    assembly / assemblyJarName := s"firesteel-${SparkVersion.current}.jar",
     // Spark's and Scala's classes are there already; everything else is ours or relocated.
     assembly / assemblyPackageScala / assembleArtifact := false,
     assembly / fullClasspath := (Runtime / fullClasspath).value.filterNot(jar =>
-      sparkJars.value.contains(jar.data)),
+      pysparkJars.value.contains(jar.data)),
     assembly / assemblyShadeRules := Shading.rules,
     // Several libraries have one, and it says nothing about a jar of all of them.
     assembly / assemblyMergeStrategy := {
@@ -140,7 +178,7 @@ lazy val extension = module("extension")
       "Implementation-Version" -> version.value),
     stageJar := {
       val jar = assembly.value
-      val staged = (ThisBuild / baseDirectory).value / "python/src/firesteel/jars/firesteel.jar"
+      val staged = (ThisBuild / baseDirectory).value / "python/src/firesteel/jars" / jar.getName
       IO.copyFile(jar, staged)
       streams.value.log.info(s"staged $staged")
       staged

@@ -1,10 +1,33 @@
 import sbt._
 
-/** Every version the Scala build depends on, once, each with its reason. Spark comes from `.venv`. */
+/** Every version the Scala build depends on, once, each with its reason. */
 object Dependencies {
 
-  /** Spark 4.3.0's own Scala: the jar must match it to the last digit of the minor version. */
-  val scala = "2.13.18"
+  /**
+   * What a minor version of Spark is compiled with.
+   *
+   * @param scala Spark's own Scala: the jar must match it to the last digit of the minor version
+   * @param compiledAgainst the release on Maven whose jars are compiled against; none for those of
+   *   the installed PySpark
+   */
+  final case class Spark(scala: String, compiledAgainst: Option[String])
+
+  /**
+   * The supported minor versions, each compiled against its oldest release: a later one has methods
+   * and arguments that the oldest lacks, and none of an older is gone. Tests run on the newest, the
+   * PySpark that `build/venv` pins.
+   */
+  val sparks: Map[String, Spark] = Map(
+    "4.0" -> Spark("2.13.16", Some("4.0.1")), // PySpark 4.0.0 cannot be told from previews
+    "4.1" -> Spark("2.13.17", Some("4.1.1")), // 4.1.0 was withdrawn
+    "4.2" -> Spark("2.13.18", Some("4.2.0")),
+    // Its only release, which is on PyPI and not yet on Maven.
+    "4.3" -> Spark("2.13.18", None)
+  )
+
+  /** The modules of Spark that rooms use; with them come all others that rooms import from. */
+  def sparkModules: Seq[ModuleID] = sparks(SparkVersion.current).compiledAgainst.toSeq
+    .map(release => "org.apache.spark" %% "spark-sql" % release)
 
   /** The test framework of Spark itself. */
   val scalatest: ModuleID = "org.scalatest" %% "scalatest" % "3.2.19"

@@ -11,7 +11,7 @@ import scala.util.Using
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path, RawLocalFileSystem}
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.firesteel.streaming.{CheckpointFileManager, FileContextBasedCheckpointFileManager}
 import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.Assertion
@@ -138,8 +138,7 @@ class LocalCheckpointFileManagerSuite extends ChangelogSuite {
   test("Spark's own manager goes on with a checkpoint, and this one with Spark's") {
     val sql =
       "SELECT c, count(*) AS n FROM (SELECT k, count(*) AS c FROM {t} GROUP BY k) GROUP BY c"
-    val asSparks =
-      "org.apache.spark.sql.execution.streaming.checkpointing.FileContextBasedCheckpointFileManager"
+    val asSparks = classOf[FileContextBasedCheckpointFileManager].getName
     val ours = classOf[LocalCheckpointFileManager].getName
     val formerName = classOf[io.firesteel.changelog.LocalCheckpointFileManager].getName
     providers.foreach { provider =>

@@ -7,7 +7,7 @@ import io.firesteel.core.decide.Explain
 import io.firesteel.testkit.GoldenPlan
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{Encoders, Row, SparkSessionExtensions}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.StructType
@@ -37,7 +37,7 @@ class StreamQueriesSuite extends ChangelogSuite {
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()
-    MemoryStream[Row](spark)(Encoders.row(StructType.fromDDL(schema)))
+    memoryStream[Row](spark)(Encoders.row(StructType.fromDDL(schema)))
       .toDF().createOrReplaceTempView("events")
   }
 

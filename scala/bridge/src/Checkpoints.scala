@@ -7,8 +7,8 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.execution.datasources.v2.state.metadata.StateMetadataPartitionReader
-import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqMetadata
 import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadata, StateStore, StateStoreConf, StateStoreProvider}
+import org.apache.spark.sql.firesteel.streaming.OffsetSeqMetadata
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
 

@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.execution.datasources.jdbc.{JDBCOptions, JDBCRelation, JdbcUtils}
-import org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCScanBuilder
 import org.apache.spark.sql.jdbc.JdbcDialect
 import org.apache.spark.sql.types.StructType
 
@@ -21,7 +20,7 @@ object JdbcInternals {
 
   /** The scan of Spark's JDBC source, with all its pushdown. */
   def scanOf(schema: StructType, options: JDBCOptions): ScanBuilder =
-    new JDBCScanBuilder(classic.SparkSession.active, schema, options, Map.empty)
+    jdbcScan(schema, options)
 
   /** The rows of a result set, in one reused row; they count as the running task's input. */
   def rowsOf(answer: ResultSet, dialect: JdbcDialect, schema: StructType): Iterator[InternalRow] = {

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.{FileSourceOptions, InternalRow}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read.ScanBuilder
-import org.apache.spark.sql.execution.datasources.{DataSource, DataSourceUtils, FileFormat, PartitionedFile}
+import org.apache.spark.sql.execution.datasources.{DataSource, FileFormat, PartitionedFile}
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.datasources.v2.FileDataSourceV2
 import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetTable
@@ -84,7 +84,7 @@ object Files {
 
   /** Whether `spark.sql.files.ignoreCorruptFiles` covers a reader's exception. */
   def isCorruptFile(thrown: Throwable): Boolean =
-    DataSourceUtils.shouldIgnoreCorruptFileException(thrown)
+    org.apache.spark.sql.firesteel.isCorruptFile(thrown)
 
   /** A reader's exception as Spark's scans report it, with the file's name. */
   def readError(file: String, thrown: Throwable): Throwable =

@@ -7,24 +7,24 @@ import org.apache.spark.internal.config
 import org.apache.spark.memory.TaskMemoryManager
 import org.apache.spark.sql.catalyst.QueryPlanningTracker
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
-import org.apache.spark.sql.catalyst.expressions.{CollationKey, DirectShufflePartitionID, Expression}
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, ShufflePartitionIdPassThrough}
 import org.apache.spark.sql.catalyst.streaming.InternalOutputModes
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.expressions.filter.{Predicate => PushedPredicate}
 import org.apache.spark.sql.execution.{CommandExecutionMode, QueryExecution}
-import org.apache.spark.sql.execution.datasources.DataSourceUtils
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Strategy
-import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqMetadata
-import org.apache.spark.sql.execution.streaming.runtime.{IncrementalExecution, StreamingQueryWrapper, WatermarkPropagator}
-import org.apache.spark.sql.sources.BaseRelation
-import org.apache.spark.sql.streaming.{OutputMode, StateOperatorProgress, StreamingQuery}
+import org.apache.spark.sql.firesteel.streaming.{IncrementalExecution, OffsetSeqMetadata, StreamingQueryWrapper, WatermarkPropagator}
+import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery}
 import org.apache.spark.sql.types.{DataType, StringType}
 
-/** Access to Spark's private API: aliases and forwards, without logic. */
-package object firesteel {
+/**
+ * Access to Spark's private API, and to what its versions have in different forms: aliases and
+ * forwards, without logic. `Since41` has what 4.1 brought or changed, in terms of 4.1 in one folder
+ * and in terms of the versions before in another.
+ */
+package object firesteel extends Since41 with Since42 with Since43 {
 
   /** `private[spark]`; rooms need the name to write the types of their settings. */
   type ConfigEntry[T] = config.ConfigEntry[T]
@@ -47,9 +47,6 @@ package object firesteel {
 
   /** Size of a page of execution memory, the unit in which Spark's sorters reserve memory. */
   def pageSizeBytes: Long = SparkEnv.get.memoryManager.pageSizeBytes
-
-  /** Replaces collated strings by keys that are binary equal if the strings are equal. */
-  def binaryKey(key: Expression): Expression = CollationKey.injectCollationKey(key)
 
   /** Normalises -0.0 to 0.0 and all NaNs to one, also inside structs and arrays. */
   def normalizeFloats(value: Expression): Expression = NormalizeFloatingNumbers.normalize(value)
@@ -141,35 +138,9 @@ package object firesteel {
       isFirstBatch = false
     )
 
-  /** The progress of a stateful operator under another name, `private[spark]`. */
-  def renamedProgress(of: StateOperatorProgress, name: String): StateOperatorProgress =
-    new StateOperatorProgress(
-      name,
-      of.numRowsTotal,
-      of.numRowsUpdated,
-      of.allUpdatesTimeMs,
-      of.numRowsRemoved,
-      of.allRemovalsTimeMs,
-      of.commitTimeMs,
-      of.memoryUsedBytes,
-      of.numRowsDroppedByWatermark,
-      of.numShufflePartitions,
-      of.numStateStoreInstances,
-      of.customMetrics,
-      of.snapshotCustomMetricNames
-    )
-
   /** A logical plan as a DataFrame, `private[sql]`. */
   def dataFrameOf(session: SparkSession, plan: LogicalPlan): DataFrame =
     classic.Dataset.ofRows(session.asInstanceOf[classic.SparkSession], plan)
-
-  /** Sends each row to the partition in an INT column, which must be less than `numPartitions`. */
-  def shuffleByNumber(column: Expression, numPartitions: Int): Partitioning =
-    ShufflePartitionIdPassThrough(DirectShufflePartitionID(column), numPartitions)
-
-  /** Whether the rows of a relation depend on the columns that are read. */
-  def isProjectionSensitiveRead(relation: BaseRelation): Boolean =
-    DataSourceUtils.isProjectionSensitiveRead(relation)
 
   /** A filter as connectors receive it, `protected[sql]`; `None` if it cannot be translated. */
   def pushedPredicate(filter: Expression): Option[PushedPredicate] =

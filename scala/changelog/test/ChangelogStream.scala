@@ -8,7 +8,7 @@ import java.nio.file.Files
 import scala.collection.mutable
 
 import org.apache.spark.sql.{DataFrame, Encoders, Row, SparkSession}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.types.StructType
@@ -27,7 +27,7 @@ final class ChangelogStream(
     watermark: Option[(String, String)] = None,
     prepared: DataFrame => DataFrame = identity) {
 
-  private val input = MemoryStream[Row](spark)(Encoders.row(schema))
+  private val input = memoryStream[Row](spark)(Encoders.row(schema))
 
   /** Where state lies; another stream may go on with it. */
   var checkpoint: String = Files.createTempDirectory("firesteel-changelog").toString

@@ -9,8 +9,9 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FSDataInputStream, FileAlreadyExistsException, FileStatus, FileSystem, LocalFileSystem, Path, PathFilter, RawLocalFileSystem}
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
+import org.apache.spark.sql.firesteel.CheckpointFiles
+import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
+import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager.CancellableFSDataOutputStream
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -26,7 +27,7 @@ import org.apache.spark.sql.internal.SQLConf
  * disks use Spark's own manager.
  */
 class LocalCheckpointFileManager(path: Path, hadoopConf: Configuration)
-  extends CheckpointFileManager {
+  extends CheckpointFiles {
 
   private val manager: CheckpointFileManager = path.getFileSystem(hadoopConf) match {
     case _: LocalFileSystem | _: RawLocalFileSystem => new LocalFiles(path, hadoopConf)
@@ -48,12 +49,12 @@ class LocalCheckpointFileManager(path: Path, hadoopConf: Configuration)
   override def delete(path: Path): Unit = manager.delete(path)
   override def isLocal: Boolean = manager.isLocal
   override def createCheckpointDirectory(): Path = manager.createCheckpointDirectory()
-  override def close(): Unit = manager.close()
+  override def close(): Unit = CheckpointFiles.close(manager)
 }
 
 /** Reads through Hadoop, which starts no process for reads, and writes through the JVM. */
 final private class LocalFiles(path: Path, hadoopConf: Configuration)
-  extends CheckpointFileManager {
+  extends CheckpointFiles {
 
   private val fs: FileSystem = {
     val raw = new RawLocalFileSystem

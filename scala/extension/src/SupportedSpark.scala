@@ -10,7 +10,7 @@ package io.firesteel.extension
 object SupportedSpark {
 
   /** The line of Spark versions that this jar was built and tested for. */
-  val line: String = "4.3"
+  val line: String = BuiltFor.SPARK
 
   /** PySpark converts this exception of Java into one of its own. */
   def require(running: String): Unit =

@@ -6,20 +6,25 @@ import org.scalatest.funsuite.AnyFunSuite
 /** The versions of Spark on which a session may start. */
 class SupportedSparkSuite extends AnyFunSuite {
 
-  Seq("4.3", "4.3.0", "4.3.17", "4.3.1-vendor-2", "4.3-SNAPSHOT").foreach { running =>
+  private val line = SupportedSpark.line
+
+  Seq("", ".0", ".17", ".1-vendor-2", "-SNAPSHOT").map(line + _).foreach { running =>
     test(s"runs on $running") {
       SupportedSpark.require(running)
     }
   }
 
-  test("runs on the Spark that it is compiled against") {
+  test("runs on the Spark that it is tested with") {
     SupportedSpark.require(SPARK_VERSION)
   }
 
-  Seq("3.5.9", "4.2.1", "4.30.0", "4.4.0", "5.0.0", "14.3.0").foreach { running =>
+  private val others = Seq("3.5.9", "4.0.5", "4.1.4", "4.2.1", "4.3.0", "4.4.0", "5.0.0") ++
+    Seq(s"${line}0.0", s"1$line.0")
+
+  others.filterNot(_.startsWith(s"$line.")).foreach { running =>
     test(s"refuses $running, and names both versions") {
       val error = intercept[UnsupportedOperationException](SupportedSpark.require(running))
-      assert(error.getMessage.contains("built for Spark 4.3,"))
+      assert(error.getMessage.contains(s"built for Spark $line,"))
       assert(error.getMessage.contains(s"on Spark $running:"))
     }
   }

@@ -2,8 +2,9 @@ package io.firesteel.lookup
 
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.parser.{ParameterContext, ParserInterface, SqlStatement, SqlStatementSplitResult, TemporalIdentifier}
+import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.firesteel.VersionedParser
 import org.apache.spark.sql.internal.VariableSubstitution
 import org.apache.spark.sql.types.{DataType, StructType}
 
@@ -23,24 +24,22 @@ import org.apache.spark.sql.types.{DataType, StructType}
  * parser, when it is the delegate, does not see the former: it has to be installed after this one
  * where it is to see everything, and its delegate is then this parser.
  */
-final class LookupParser(delegate: ParserInterface) extends ParserInterface {
+final class LookupParser(override protected val delegate: ParserInterface)
+  extends VersionedParser {
 
   private val lookups = new LookupSqlParser
 
   private val variables = new VariableSubstitution
 
   /** A variable (`${x}`) may contain such a clause; both parsers replace variables themselves. */
-  private def parserOf(sqlText: String): ParserInterface = {
+  override protected def parserOf(sqlText: String): ParserInterface = {
     val text = if (sqlText.contains("${")) variables.substitute(sqlText) else sqlText
     if (LookupText.hasClauses(text)) lookups else delegate
   }
 
-  override def parsePlan(sqlText: String): LogicalPlan = parserOf(sqlText).parsePlan(sqlText)
+  override protected def plain(sqlText: String): String = LookupText.withoutPairs(sqlText)
 
-  override def parsePlanWithParameters(
-      sqlText: String,
-      parameters: ParameterContext): LogicalPlan =
-    parserOf(sqlText).parsePlanWithParameters(sqlText, parameters)
+  override def parsePlan(sqlText: String): LogicalPlan = parserOf(sqlText).parsePlan(sqlText)
 
   /** The bodies of views. */
   override def parseQuery(sqlText: String): LogicalPlan = parserOf(sqlText).parseQuery(sqlText)
@@ -48,28 +47,6 @@ final class LookupParser(delegate: ParserInterface) extends ParserInterface {
   /** The bodies of SQL functions, which are scalar subqueries. */
   override def parseExpression(sqlText: String): Expression =
     parserOf(sqlText).parseExpression(sqlText)
-
-  /**
-   * The delegate splits a copy of the same length: in a script, the grammar decides which
-   * semicolons end a statement.
-   */
-  override def splitStatements(sqlText: String): SqlStatementSplitResult = {
-    val copy = LookupText.withoutPairs(sqlText)
-    val split = delegate.splitStatements(copy)
-    if (copy == sqlText) split
-    else {
-      val (end, complete) = split.completeStatements.foldLeft((0, Vector.empty[SqlStatement])) {
-        case ((from, before), statement) =>
-          val start = copy.indexOf(statement.statement, from)
-          val stop = start + statement.statement.length
-          (stop, before :+ statement.copy(statement = sqlText.substring(start, stop)))
-      }
-      val start = copy.indexOf(split.partialStatement, end)
-      split.copy(
-        completeStatements = complete,
-        partialStatement = sqlText.substring(start, start + split.partialStatement.length))
-    }
-  }
 
   override def parseTableIdentifier(sqlText: String): TableIdentifier =
     delegate.parseTableIdentifier(sqlText)
@@ -79,9 +56,6 @@ final class LookupParser(delegate: ParserInterface) extends ParserInterface {
 
   override def parseMultipartIdentifier(sqlText: String): Seq[String] =
     delegate.parseMultipartIdentifier(sqlText)
-
-  override def parseTemporalTableIdentifier(sqlText: String): TemporalIdentifier =
-    delegate.parseTemporalTableIdentifier(sqlText)
 
   override def parseRoutineParam(sqlText: String): StructType = delegate.parseRoutineParam(sqlText)
 

@@ -4,13 +4,13 @@ import io.firesteel.core.decide.{Decline, OptionalStrategy}
 import scala.jdk.OptionConverters._
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, DirectShufflePartitionID, Expression, Literal, Murmur3Hash, Pmod}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, Literal, Murmur3Hash, Pmod}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.plans.physical.ShufflePartitionIdPassThrough
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
 import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExchangeExec}
+import org.apache.spark.sql.firesteel.shuffleByNumber
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, DateType, DoubleType, IntegerType, LongType, StringType, TimestampNTZType, TimestampType}
 
@@ -216,8 +216,7 @@ private[lookup] object PlanShuffle {
       CheckedPartition(number, anywhere(query, count), keys.map(_.value), connector, count)
     val partition = Alias(checked, "lookup_partition")()
     val numbered = ProjectExec(query.left.output :+ partition, child)
-    val shuffle =
-      ShufflePartitionIdPassThrough(DirectShufflePartitionID(partition.toAttribute), count)
+    val shuffle = shuffleByNumber(partition.toAttribute, count)
     val sent = if (repeatable) numbered else UnrepeatableExec(numbered)
     ShuffleExchangeExec(shuffle, sent, REPARTITION_BY_NUM)
   }

@@ -2,7 +2,6 @@ package io.firesteel.lookup
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
-import org.apache.spark.sql.catalyst.parser.{NamedParameterContext, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.{Origin, TreeNode}
 import org.scalatest.Assertion
@@ -138,14 +137,5 @@ class LookupParserPositionsSuite extends ParserSuite {
     assert(ours.getQueryContext.head.objectName.endsWith("ours"))
     assert(ours.line == theirs.line && ours.startPosition == theirs.startPosition)
     assert(ours.getQueryContext.head.startIndex == theirs.getQueryContext.head.startIndex)
-  }
-
-  test("an error among parameters is about the user's text") {
-    val (flink, _) = texts(query)
-    val parameters = NamedParameterContext(Map("value" -> Literal(1)))
-    def of(parser: ParserInterface, sql: String) =
-      error(parser.parsePlanWithParameters(sql, parameters))
-    val ours = of(parser, s"$flink AND :value FROM")
-    assert(ours.command.contains(s"$flink AND :value FROM"))
   }
 }

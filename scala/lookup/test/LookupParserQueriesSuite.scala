@@ -1,32 +1,9 @@
 package io.firesteel.lookup
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.catalyst.expressions.Literal
-import org.apache.spark.sql.catalyst.parser.{HybridParameterContext, NamedParameterContext, ParameterContext, PositionalParameterContext}
-import org.scalatest.Assertion
 
 /** Flink's syntax wherever a session takes a text, and wherever it stores one. */
-class LookupParserQueriesSuite extends ParserSuite {
-
-  private val query =
-    "SELECT /*+ LOOKUP('table'='c', 'async'='true') */ o.id FROM o JOIN t FOR SYSTEM_TIME " +
-      "AS OF o.ts AS c ON o.id = c.id"
-
-  private val lookup = Set("LOOKUP(table=c, async=true)", "firesteel:asof:o.ts")
-
-  override protected def beforeAll(): Unit = {
-    super.beforeAll()
-    spark.range(3).selectExpr("id", "now() AS ts").createOrReplaceTempView("o")
-    spark.range(1, 9).createOrReplaceTempView("t")
-  }
-
-  /** The rows are those of a join, and the analyser saw the lookup's hint and time. */
-  private def assertLookup(sql: String, rows: Row*): Assertion = {
-    seen = Nil
-    val expected = if (rows.isEmpty) Seq(Row(1L), Row(2L)) else rows
-    assertSameRows(spark.sql(sql).collect().toSeq, expected, sql)
-    assert(lookup.subsetOf(seen.toSet), sql)
-  }
+class LookupParserQueriesSuite extends LookupQuerySuite {
 
   private def withTables[T](names: String*)(body: => T): T =
     try body
@@ -115,52 +92,6 @@ class LookupParserQueriesSuite extends ParserSuite {
       s"BEGIN DECLARE n BIGINT DEFAULT 0; FOR r AS $query DO SET n = n + r.id; END FOR; " +
         "SELECT n; END",
       Row(3L))
-  }
-
-  test("parameters inside and outside of the hint, by name and by position") {
-    val named = "SELECT /*+ LOOKUP('table'='c', 'async'=:async) */ o.id, :x FROM o JOIN t FOR " +
-      "SYSTEM_TIME AS OF o.ts AS c ON o.id = c.id WHERE o.id > :least"
-    def rows(sql: String, args: Any*) = spark.sql(sql, args.toArray).collect().toSeq
-    val values = Map[String, Any]("async" -> "true", "x" -> "it's ${y} :x ?", "least" -> 1)
-    assertSameRows(spark.sql(named, values).collect().toSeq, Seq(Row(2L, "it's ${y} :x ?")), "")
-    assert(lookup.subsetOf(seen.toSet))
-    seen = Nil
-    val positional = named.replaceAll(":(async|x|least)", "?")
-    assertSameRows(rows(positional, "true", "\uD83D\uDE00", 1), Seq(Row(2L, "\uD83D\uDE00")), "")
-    assert(lookup.subsetOf(seen.toSet))
-    // Positions in the text are counted in code points, and this one stands before all of them.
-    assertSameRows(
-      rows(positional.replace("SELECT ", "/* \uD83D\uDE00 */ SELECT "), "true", "x", 1),
-      Seq(Row(2L, "x")),
-      "")
-    val joined = positional.replace("?) */", "'tr' ?) */")
-    assertSameRows(rows(joined, "ue", "x", 1), Seq(Row(2L, "x")), "")
-    assert(seen.forall(lookup))
-  }
-
-  test("the plan with parameters is the plan of the text with their values in it") {
-    def plan(sql: String, context: ParameterContext) =
-      show(parser.parsePlanWithParameters(sql, context))
-    val sql = query.replace("'true'", "'%s'") + " WHERE o.id > %s"
-    val expected = show(parser.parsePlan(sql.format("true", "1")))
-    val values = Seq(Literal("true"), Literal(1))
-    assert(plan(
-      sql.replace("'%s'", ":a").replace("%s", ":b"),
-      NamedParameterContext(Map("a" -> values(0), "b" -> values(1)))) == expected)
-    val positional = sql.replace("'%s'", "?").replace("%s", "?")
-    assert(plan(positional, PositionalParameterContext(values)) == expected)
-    assert(plan(positional, HybridParameterContext(values, Seq("", ""))) == expected)
-    assert(plan(sql.format("true", "1"), NamedParameterContext(Map.empty)) == expected)
-    withConf("spark.sql.legacy.parameterSubstitution.constantsOnly" -> true) {
-      val bound = spark.sql(query + " WHERE o.id > :least", Map("least" -> 1))
-      assertSameRows(bound.collect().toSeq, Seq(Row(2L)), "")
-    }
-  }
-
-  test("a parameter alone as the time is Spark's time travel") {
-    val sql = "SELECT * FROM t FOR SYSTEM_TIME AS OF :time AS c"
-    val context = NamedParameterContext(Map("time" -> Literal("2024-01-01")))
-    assert(timesOf(parser.parsePlanWithParameters(sql, context)) == Seq("2024-01-01"))
   }
 
   test("variables of the text are replaced first") {

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{BaseGroupingSets, Expression, 
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.UNRESOLVED_FUNCTION
+import org.apache.spark.sql.firesteel.hasNullTreatment
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -86,7 +87,7 @@ final class FoldWindows(session: SparkSession) extends Rule[LogicalPlan] {
 
   private def folded(call: UnresolvedFunction): Option[FoldedWindow] = {
     val plain =
-      isWindow(call) && !call.isDistinct && call.filter.isEmpty && call.ignoreNulls.isEmpty &&
+      isWindow(call) && !call.isDistinct && call.filter.isEmpty && !hasNullTreatment(call) &&
         call.orderingWithinGroup.isEmpty
     // An invalid call stays as it is, so that Spark raises its own error.
     val window = call.arguments match {

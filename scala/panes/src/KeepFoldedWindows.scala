@@ -2,10 +2,10 @@ package io.firesteel.panes
 
 import io.firesteel.core.decide.Decline
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.analysis.TimeWindowResolution
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Exists, ExprId, Expression, ListQuery, PythonUDF}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.firesteel.windowed
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -52,7 +52,7 @@ final class KeepFoldedWindows(session: SparkSession) extends Rule[LogicalPlan] {
     val asThen = SQLConf.get.clone()
     asThen.setConf(SQLConf.ANSI_ENABLED, folded.isAnsi)
     SQLConf.withExistingConf(asThen) {
-      val (theirs, copies) = TimeWindowResolution.buildTimeWindowRewrite(
+      val (theirs, copies) = windowed(
         folded.windows.asSparks,
         LocalRelation(folded.child.output))
       // Upwards, so that the replaced rows are not visited.

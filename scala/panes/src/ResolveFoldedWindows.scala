@@ -1,9 +1,9 @@
 package io.firesteel.panes
 
-import org.apache.spark.sql.catalyst.analysis.TimeWindowResolution
 import org.apache.spark.sql.catalyst.expressions.{Expression, IsNotNull, OuterReference, SessionWindow, TimeWindow}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.firesteel.windowed
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{TimestampNTZType, TimestampType}
 
@@ -49,7 +49,7 @@ object ResolveFoldedWindows extends Rule[LogicalPlan] {
 
   private def generated(window: FoldedWindow, aggregate: Aggregate): LogicalPlan = {
     // Spark's own window column, here made for tumbling windows of the same time.
-    val (column, _) = TimeWindowResolution.buildTimeWindowRewrite(
+    val (column, _) = windowed(
       window.asSparks.copy(slideDuration = window.size, startTime = 0),
       aggregate.child)
     val windows = WindowsOf(

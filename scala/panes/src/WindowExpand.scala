@@ -3,6 +3,7 @@ package io.firesteel.panes
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BinaryArithmetic, BoundReference, CreateNamedStruct, EvalMode, Expression, GetStructField, PreciseTimestampConversion, TimeWindow}
 import org.apache.spark.sql.catalyst.plans.logical.{Expand, LogicalPlan}
+import org.apache.spark.sql.firesteel.evalModeOf
 import org.apache.spark.sql.types.{LongType, TimestampNTZType, TimestampType}
 
 /**
@@ -37,7 +38,7 @@ private[panes] final case class WindowExpand(
   }
 
   override val isAnsi: Boolean = copies.forall(!_.exists {
-    case sum: BinaryArithmetic => sum.evalMode != EvalMode.ANSI
+    case sum: BinaryArithmetic => evalModeOf(sum) != EvalMode.ANSI
     case _ => false
   })
 

@@ -7,9 +7,9 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, UnspecifiedDistribution}
 import org.apache.spark.sql.execution.{BinaryExecNode, FilterExec, ProjectExec, SparkPlan, UnaryExecNode, UnionExec}
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
-import org.apache.spark.sql.execution.datasources.v2.GroupPartitionsExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, BroadcastNestedLoopJoinExec, ShuffledJoin}
+import org.apache.spark.sql.firesteel.KeyedTables
 
 /** A shuffle of Spark's, and the fewer keys that it is to spread its rows by. */
 private[shuffle] final case class Coarsened(
@@ -41,7 +41,7 @@ private[shuffle] object CoarserShuffle {
       case merged: MergedKeysExec => of(merged.child, keys, layout)
       case union: UnionExec => ofUnion(union, keys, layout)
       // It needs a partitioning that only a source can report.
-      case _: GroupPartitionsExec => None
+      case grouping if KeyedTables.isGrouping(grouping) => None
       case filter: FilterExec => byEqual(filter, keys)(ofUnary(filter, _, layout))
       case unary: UnaryExecNode => ofUnary(unary, keys, layout)
       case _ => None

@@ -1,7 +1,7 @@
 package io.firesteel.shuffle
 
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, PartitioningCollection}
+import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.catalyst.util.InternalRowComparableWrapper
 import org.apache.spark.sql.connector.read.{HasPartitionKey, HasPartitionStatistics}
 import org.apache.spark.sql.execution.{FileSourceScanExec, FilterExec, ProjectExec, SparkPlan}
@@ -39,7 +39,7 @@ private[shuffle] object Input {
 
   /** All descriptions of its partitioning: columns may have two names, or be equal since a join. */
   private def spread(plan: SparkPlan): Seq[Input] =
-    PartitioningCollection.flatten(plan.outputPartitioning).collect {
+    Partitionings.of(plan).collect {
       case HashPartitioning(keys, partitions) => Input(plan, keys, Hashed(partitions), None)
     }
 

@@ -9,7 +9,7 @@ import com.github.benmanes.caffeine.cache.{Cache, Caffeine}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
-import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, PartitioningCollection}
+import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
@@ -241,7 +241,7 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
   private def namesIn(plan: SparkPlan): Seq[Seq[Expression]] = plan match {
     case _: Exchange | _: QueryStageExec => Nil
     case _ =>
-      PartitioningCollection.flatten(plan.outputPartitioning).collect {
+      Partitionings.of(plan).collect {
         case HashPartitioning(keys, _) => keys
       } ++ plan.children.flatMap(namesIn)
   }

@@ -1,7 +1,7 @@
 package io.firesteel.shuffle
 
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, Partitioning, PartitioningCollection}
+import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, Partitioning}
 import org.apache.spark.sql.execution.SparkPlan
 
 /** Maps a row to a partition by its keys. The two inputs of a join must have the same layout. */
@@ -32,7 +32,7 @@ final private[shuffle] case class Hashed(partitions: Int) extends Layout {
     Some(HashPartitioning(keys, partitions))
 
   override def of(plan: SparkPlan, keys: Seq[Expression]): Option[SparkPlan] =
-    PartitioningCollection.flatten(plan.outputPartitioning).collectFirst {
+    Partitionings.of(plan).collectFirst {
       case HashPartitioning(by, `partitions`) if Hashed.sameKeys(by, keys) => plan
     }
 

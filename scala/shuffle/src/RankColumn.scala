@@ -2,6 +2,7 @@ package io.firesteel.shuffle
 
 import org.apache.spark.sql.catalyst.expressions.{Add, Alias, Ascending, Attribute, Cast, DenseRank, EvalMode, Expression, ExprId, Literal, Rank, RowNumber, SortOrder, Subtract, WindowExpression}
 import org.apache.spark.sql.execution.window.WindowExecBase
+import org.apache.spark.sql.firesteel.evalModeOf
 import org.apache.spark.sql.types.{IntegerType, LongType}
 
 /**
@@ -74,8 +75,8 @@ private[shuffle] object RankColumn {
   }
 
   private def failsIfTooLarge(sum: Expression): Boolean = sum match {
-    case add: Add => add.evalMode == EvalMode.ANSI
-    case subtract: Subtract => subtract.evalMode == EvalMode.ANSI
+    case add: Add => evalModeOf(add) == EvalMode.ANSI
+    case subtract: Subtract => evalModeOf(subtract) == EvalMode.ANSI
     case _ => false
   }
 

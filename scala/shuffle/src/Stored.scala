@@ -1,12 +1,10 @@
 package io.firesteel.shuffle
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, TransformExpression}
-import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, KeyedPartitioning, KeyedShuffleSpec, Partitioning, PartitioningCollection}
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.catalyst.util.InternalRowComparableWrapper
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.datasources.v2.GroupPartitionsExec
+import org.apache.spark.sql.firesteel.{BucketingSettings, KeyedTable, KeyedTables}
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -20,11 +18,9 @@ import org.apache.spark.sql.internal.SQLConf
  * @param keys the columns
  */
 final private[shuffle] class Stored private (
-    private val table: KeyedPartitioning,
+    private val table: KeyedTable,
     val keys: Seq[Attribute])
   extends Layout {
-
-  private val spec = Stored.specOf(table, keys)
 
   override def partitions: Int = table.numPartitions
 
@@ -34,14 +30,14 @@ final private[shuffle] class Stored private (
    */
   override def by(keys: Seq[Expression]): Option[Partitioning] =
     if (keys.forall(Stored.isExactColumn) && table.expressions.forall(Stored.isComputed))
-      Some(spec.createPartitioning(keys))
+      Some(table.partitioningOf(this.keys, keys))
     else None
 
   override def of(plan: SparkPlan, keys: Seq[Expression]): Option[SparkPlan] =
     if (!keys.forall(Stored.isExactColumn)) None
     else Stored.grouped(plan).filter { other =>
-      Stored.all(other.outputPartitioning).exists { table =>
-        table.isGrouped && Stored.specOf(table, keys).isCompatibleWith(spec)
+      KeyedTables.in(other.outputPartitioning).exists { there =>
+        there.isGrouped && there.isCompatible(keys, table, this.keys)
       }
     }
 
@@ -61,7 +57,7 @@ final private[shuffle] class Stored private (
     if (isByValue || areBuckets) None else Some(table.expressions.map(_.sql).mkString(", "))
   }
 
-  def values: Seq[InternalRowComparableWrapper] = table.partitionKeys
+  def values: Seq[InternalRowComparableWrapper] = table.values
 
   /** Equal layouts send equal rows to equal partitions. */
   override def equals(other: Any): Boolean = other match {
@@ -80,24 +76,25 @@ private[shuffle] object Stored {
    */
   def of(plan: SparkPlan): Option[(SparkPlan, Stored)] =
     grouped(plan).filter(_ => isOn).flatMap { grouped =>
-      all(grouped.outputPartitioning).collectFirst(Function.unlift(fit)).map((grouped, _))
+      KeyedTables.in(grouped.outputPartitioning).collectFirst(Function.unlift(fit)).map((grouped, _))
     }
 
   /** The plan with one partition for each value, if its source reports the values. */
   private def grouped(plan: SparkPlan): Option[SparkPlan] =
-    all(plan.outputPartitioning) match {
+    KeyedTables.in(plan.outputPartitioning) match {
       case Seq() => None
       case several if several.exists(_.isGrouped) => Some(plan)
-      case _ => Some(GroupPartitionsExec(plan, None, None, None, false, None))
+      case _ => KeyedTables.grouped(plan)
     }
 
   /** The value of each of the source's partitions; none if the source does not report them. */
   def valuesOf(partitioning: Partitioning): Seq[InternalRowComparableWrapper] =
-    all(partitioning).headOption.fold(Seq.empty[InternalRowComparableWrapper])(_.partitionKeys)
+    KeyedTables.in(partitioning).headOption
+      .fold(Seq.empty[InternalRowComparableWrapper])(_.values)
 
   /** The columns and functions that have these values. */
   def typesOf(partitioning: Partitioning): Seq[Expression] =
-    all(partitioning).headOption.fold(Seq.empty[Expression])(_.expressions)
+    KeyedTables.in(partitioning).headOption.fold(Seq.empty[Expression])(_.expressions)
 
   /**
    * With the first setting Spark treats a table by (a, b) as one by a. With the second it reads a
@@ -105,36 +102,28 @@ private[shuffle] object Stored {
    */
   private def isOn: Boolean = {
     val conf = SQLConf.get
-    !conf.getConf(SQLConf.V2_BUCKETING_ALLOW_KEYS_SUBSET_OF_PARTITION_KEYS) &&
+    !conf.getConf(BucketingSettings.keysSubset) &&
     !conf.getConf(SQLConf.V2_BUCKETING_PARTIALLY_CLUSTERED_DISTRIBUTION_ENABLED) &&
     !conf.getConf(SQLConf.V2_BUCKETING_ALLOW_COMPATIBLE_TRANSFORMS)
   }
 
-  private def fit(table: KeyedPartitioning): Option[Stored] = {
+  private def fit(table: KeyedTable): Option[Stored] = {
     val keys = table.expressions.flatMap(_.collect { case column: Attribute => column }).distinct
-    if (keys.nonEmpty && keys.forall(isExactColumn) && !table.mayContainUnknownPartitionKeys &&
-      canShuffle(specOf(table, keys))) Some(new Stored(table, keys))
+    if (keys.nonEmpty && keys.forall(isExactColumn) && !table.mayHaveOtherValues &&
+      canShuffle(table, keys)) Some(new Stored(table, keys))
     else None
   }
 
   /** Spark's own conditions, as if its setting were on. */
-  private def canShuffle(spec: KeyedShuffleSpec): Boolean = {
+  private def canShuffle(table: KeyedTable, keys: Seq[Expression]): Boolean = {
     val conf = SQLConf.get.clone()
     conf.setConf(SQLConf.V2_BUCKETING_SHUFFLE_ENABLED, true)
-    SQLConf.withExistingConf(conf)(spec.canCreatePartitioning)
+    SQLConf.withExistingConf(conf)(table.canShuffle(keys))
   }
 
-  private def specOf(table: KeyedPartitioning, keys: Seq[Expression]): KeyedShuffleSpec =
-    KeyedShuffleSpec(table, ClusteredDistribution(keys))
-
-  private def all(partitioning: Partitioning): Seq[KeyedPartitioning] =
-    PartitioningCollection.flatten(partitioning).collect { case keyed: KeyedPartitioning => keyed }
-
-  /** Whether other rows can be brought there: a source may report a function by name only. */
+  /** Whether other rows can be brought there. */
   private def isComputed(value: Expression): Boolean = value match {
-    case transform: TransformExpression =>
-      try transform.resolvedFunction.isDefined
-      catch { case NonFatal(_) => false } // Spark's error for a function without an implementation
+    case transform: TransformExpression => KeyedTables.isComputed(transform)
     case _ => true
   }
 

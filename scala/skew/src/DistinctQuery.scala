@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression,
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
-import org.apache.spark.sql.firesteel.{binaryKey, normalizeFloats}
+import org.apache.spark.sql.firesteel.{binaryKey, ignoresNulls, normalizeFloats}
 import org.apache.spark.sql.types.{ArrayType, BinaryType, DataType, DoubleType, FloatType, StringType, StructType, UserDefinedType}
 
 /**
@@ -140,7 +140,7 @@ private[skew] object DistinctQuery {
    */
   private def isSet(one: AggregateExpression): Boolean = one.aggregateFunction match {
     case set: CollectSet =>
-      set.ignoreNulls && isComparable(set.child.dataType, floats = false)
+      ignoresNulls(set) && isComparable(set.child.dataType, floats = false)
     case _ => false
   }
 
@@ -167,7 +167,7 @@ private[skew] object DistinctQuery {
   /** Functions that ignore nulls and the order of values. */
   private def isSupported(function: Expression): Boolean = function match {
     case _: Count | _: Sum | _: Average | _: CentralMomentAgg => true
-    case list: CollectList => list.ignoreNulls
+    case list: CollectList => ignoresNulls(list)
     case _ => false
   }
 

@@ -11,7 +11,7 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, EvalMode, Expression, SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Count, DeclarativeAggregate, Max, Min, Sum}
-import org.apache.spark.sql.firesteel.asNullable
+import org.apache.spark.sql.firesteel.{asNullable, evalModeOf}
 import org.apache.spark.sql.types.{BinaryType, DataType, Decimal, DecimalType, DoubleType, FloatType, IntegerType, StructField, StructType}
 
 /**
@@ -241,7 +241,7 @@ final private[changelog] class AggregateLayout(
       case count: Count =>
         val places = count.children.map(placeOf)
         CountResult(slot(places.mkString("count_", "_", ""), new CountSlot(places.toArray)))
-      case sum: Sum => sumOf(sum, sum.child, isDistinct, sum.evalContext.evalMode)
+      case sum: Sum => sumOf(sum, sum.child, isDistinct, evalModeOf(sum))
       case average: Average => sumOf(average, average.child, isDistinct, EvalMode.LEGACY)
       case min: Min => ExtremeResult(extreme(min.child, largest = false))
       case max: Max => ExtremeResult(extreme(max.child, largest = true))

@@ -4,7 +4,7 @@ import scala.util.Using
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.Partitioner
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
 import org.apache.spark.util.SerializableConfiguration
 
 /**

@@ -4,7 +4,7 @@ import java.io.{InputStream, OutputStream}
 import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.execution.streaming.checkpointing.HDFSMetadataLog
+import org.apache.spark.sql.firesteel.streaming.HDFSMetadataLog
 
 /**
  * A log of a checkpoint, with its entries as text.

@@ -1,8 +1,8 @@
 package io.firesteel.changelog.common
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.firesteel.{binaryKey, comparesBytes, normalizeFloats}
-import org.apache.spark.sql.types.{ArrayType, BinaryType, BooleanType, DataType, DateType, DayTimeIntervalType, NullType, NumericType, StringType, StructType, TimestampNTZType, TimestampType, TimeType, YearMonthIntervalType}
+import org.apache.spark.sql.firesteel.{binaryKey, comparesBytes, isTime, normalizeFloats}
+import org.apache.spark.sql.types.{ArrayType, BinaryType, BooleanType, DataType, DateType, DayTimeIntervalType, NullType, NumericType, StringType, StructType, TimestampNTZType, TimestampType, YearMonthIntervalType}
 
 /** The types that state can keep. State compares values by their bytes. */
 private[changelog] object StateTypes {
@@ -37,7 +37,7 @@ private[changelog] object StateTypes {
       case ArrayType(element, _) => isKept(element, ofString)
       case _: NumericType | BooleanType | BinaryType | DateType | TimestampType |
           TimestampNTZType | NullType => true
-      case _: TimeType | _: DayTimeIntervalType | _: YearMonthIntervalType => true
-      case _ => false
+      case _: DayTimeIntervalType | _: YearMonthIntervalType => true
+      case other => isTime(other)
     }
 }

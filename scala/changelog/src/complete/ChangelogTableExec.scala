@@ -6,7 +6,7 @@ import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, UnsafeProjection}
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
 
 /**

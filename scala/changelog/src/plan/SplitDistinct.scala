@@ -4,6 +4,7 @@ import io.firesteel.changelog.common.ChangelogConf
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Coalesce, EvalMode, Expression, Literal, Murmur3Hash, NamedExpression, Pmod}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, Max, Min, Sum}
+import org.apache.spark.sql.firesteel.evalModeOf
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DecimalType, LongType, MetadataBuilder}
 
@@ -55,7 +56,7 @@ private[changelog] object SplitDistinct extends Logging {
   /** If an overflow is an error or null, a part may overflow although the whole sum does not. */
   private def mayOverflowInParts(sum: Sum): Boolean = sum.child.dataType match {
     case _: DecimalType => true
-    case LongType => sum.evalContext.evalMode != EvalMode.LEGACY
+    case LongType => evalModeOf(sum) != EvalMode.LEGACY
     case _ => false
   }
 

@@ -17,8 +17,8 @@ import org.apache.spark.sql.catalyst.optimizer.InlineCTE
 import org.apache.spark.sql.catalyst.plans.logical.{CTERelationRef, LogicalPlan, Project, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
-import org.apache.spark.sql.execution.streaming.{ContinuousTrigger, RealTimeTrigger}
-import org.apache.spark.sql.execution.streaming.runtime.ResolveWriteToStream
+import org.apache.spark.sql.firesteel.otherTrigger
+import org.apache.spark.sql.firesteel.streaming.ResolveWriteToStream
 import org.apache.spark.sql.execution.streaming.sources.ForeachBatchSink
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
@@ -119,11 +119,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     }
   }
 
-  private def requireMicroBatches(write: WriteToStreamStatement): Unit = write.trigger match {
-    case _: ContinuousTrigger => throw ChangelogErrors.unsupportedTrigger("a continuous trigger")
-    case _: RealTimeTrigger => throw ChangelogErrors.unsupportedTrigger("a real-time trigger")
-    case _ => ()
-  }
+  private def requireMicroBatches(write: WriteToStreamStatement): Unit =
+    otherTrigger(write).foreach(other => throw ChangelogErrors.unsupportedTrigger(other))
 
   /**
    * `foreachBatch` may apply the changes to a table, so the column of kinds carries their metadata.

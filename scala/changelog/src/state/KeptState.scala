@@ -2,7 +2,8 @@ package io.firesteel.changelog.state
 
 import io.firesteel.changelog.common.ChangelogErrors
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
+import org.apache.spark.sql.firesteel.stateSchemaFile
+import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.state.{StateSchemaCompatibilityChecker, StateStoreId, StateStoreProviderId}
 import org.apache.spark.sql.types.StructType
 
@@ -30,7 +31,7 @@ final private[state] class KeptState(
       state.operatorId,
       0,
       StateStoreId.DEFAULT_STORE_NAME)
-    val file = StateSchemaCompatibilityChecker.schemaFile(store.storeCheckpointLocation())
+    val file = stateSchemaFile(store.storeCheckpointLocation())
     if (!file.getFileSystem(hadoopConf).exists(file)) None
     else {
       val checker = new StateSchemaCompatibilityChecker(

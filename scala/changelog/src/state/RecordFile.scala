@@ -6,7 +6,7 @@ import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
 
 /**
  * The file of an [[OperatorRecord]] in a checkpoint.

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.state
 
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.streaming.operators.stateful.{StatefulOperatorStateInfo, StreamingGlobalLimitExec}
+import org.apache.spark.sql.firesteel.streaming.{StatefulOperatorStateInfo, StreamingGlobalLimitExec}
 
 /**
  * Finds out where the state of an operator lies.

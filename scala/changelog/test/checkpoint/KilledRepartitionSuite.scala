@@ -11,7 +11,7 @@ import scala.util.Try
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.execution.streaming.checkpointing.{CheckpointFileManager, FileContextBasedCheckpointFileManager}
+import org.apache.spark.sql.firesteel.streaming.{CheckpointFileManager, FileContextBasedCheckpointFileManager}
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.Assertion
 

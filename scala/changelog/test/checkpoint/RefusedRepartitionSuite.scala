@@ -9,7 +9,7 @@ import scala.util.Using
 
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.execution.streaming.state.OfflineStateRepartitionRunner
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.Assertion
@@ -53,7 +53,7 @@ class RefusedRepartitionSuite extends ChangelogSuite {
     val folder = Files.createTempDirectory("firesteel-none").toString
     assert(refused(folder) == "NO_CHECKPOINT")
     assert(refused(folder, 0) == "BAD_NUMBER")
-    val input = MemoryStream[Int](spark)(Encoders.scalaInt)
+    val input = memoryStream[Int](spark)(Encoders.scalaInt)
     input.addData(1)
     val query = input.toDF().writeStream.option("checkpointLocation", folder)
       .foreachBatch((batch: DataFrame, _: Long) => { val _ = batch.collect() }).start()
@@ -84,7 +84,7 @@ class RefusedRepartitionSuite extends ChangelogSuite {
   }
 
   test("state of an operator that is not known is refused before anything is written") {
-    val input = MemoryStream[Int](spark)(Encoders.scalaInt)
+    val input = memoryStream[Int](spark)(Encoders.scalaInt)
     val checkpoint = Files.createTempDirectory("firesteel-join").toString
     val (left, right) = (input.toDF().as("l"), input.toDF().as("r"))
     input.addData(1, 2)

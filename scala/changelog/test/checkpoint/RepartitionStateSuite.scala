@@ -7,7 +7,7 @@ import java.nio.file.Files
 import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.Assertion
 
@@ -166,7 +166,7 @@ class RepartitionStateSuite extends ChangelogSuite {
   }
 
   test("operators know their entries again: Spark's dropDuplicates") {
-    val input = MemoryStream[Int](spark)(Encoders.scalaInt)
+    val input = memoryStream[Int](spark)(Encoders.scalaInt)
     val checkpoint = Files.createTempDirectory("firesteel-repartition").toString
     var last = Seq.empty[Int]
     def run(values: Range): Seq[Int] = {

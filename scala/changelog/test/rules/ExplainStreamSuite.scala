@@ -6,7 +6,7 @@ import io.firesteel.changelog.sql.StateTtl
 import io.firesteel.core.decide.Explain
 import org.apache.spark.sql.{Encoders, Row}
 import org.apache.spark.sql.execution.SimpleMode
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf}
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.StructType
@@ -16,7 +16,7 @@ class ExplainStreamSuite extends ChangelogSuite {
 
   private lazy val input = {
     val made =
-      MemoryStream[Row](spark)(Encoders.row(StructType.fromDDL("k STRING, v INT, op STRING")))
+      memoryStream[Row](spark)(Encoders.row(StructType.fromDDL("k STRING, v INT, op STRING")))
     made.toDF().createOrReplaceTempView("events")
     made
   }

@@ -6,7 +6,7 @@ import io.firesteel.changelog.plan.Selection
 import io.firesteel.changelog.plan.parse.ParseQuery
 import io.firesteel.core.decide.Explain
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf}
 import org.apache.spark.sql.functions.{col, count, countDistinct, desc, expr, max}
 import org.apache.spark.sql.types.StructType
@@ -202,7 +202,7 @@ class OutputModesSuite extends ChangelogSuite {
 
   test("complete mode in an order, of a DataFrame's first rows all but some") {
     val rows = Seq(Row("a", 1), Row("b", 1), Row("b", 2), Row("c", 1), Row("c", 2), Row("c", 3))
-    val input = MemoryStream[Row](spark)(Encoders.row(StructType.fromDDL(words)))
+    val input = memoryStream[Row](spark)(Encoders.row(StructType.fromDDL(words)))
     val sorted = input.toDF().groupBy("word").agg(countDistinct("n").as("c"))
       .orderBy(desc("c")).limit(3).offset(1)
     var table = ""
@@ -303,7 +303,7 @@ class OutputModesSuite extends ChangelogSuite {
   }
 
   test("a DataFrame's where() above its select() of kinds asks each change, and above its agg() is HAVING") {
-    val counted = MemoryStream[Row](spark)(Encoders.row(StructType.fromDDL(words))).toDF()
+    val counted = memoryStream[Row](spark)(Encoders.row(StructType.fromDDL(words))).toDF()
       .groupBy("word").agg(count("*").as("c"))
     def isHaving(query: DataFrame): Boolean = {
       val read = new ParseQuery(true, None).read(executionOf(query).analyzed)

@@ -6,7 +6,7 @@ import io.firesteel.changelog.checkpoint.RepartitionState
 import java.nio.file.Files
 
 import org.apache.spark.sql.{DataFrame, Encoders, Row, SparkSessionExtensions}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.firesteel.{dataFrameOf, executionOf}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
@@ -24,7 +24,7 @@ class SeveralInputsSuite extends ChangelogSuite {
 
   private def counted(inputs: Int, replicated: Int): Unit = {
     val streams = (0 until inputs).map { _ =>
-      MemoryStream[Row](spark)(Encoders.row(StructType.fromDDL("k STRING")))
+      memoryStream[Row](spark)(Encoders.row(StructType.fromDDL("k STRING")))
     }
     val checkpoint = Files.createTempDirectory("firesteel-several").toString
     val shown = scala.collection.mutable.Map.empty[String, Long]

@@ -5,7 +5,7 @@ import io.firesteel.changelog.common.ChangelogConf
 import java.nio.file.{Files, Path}
 
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.firesteel.streaming.{memoryStream, MemoryStream}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.sql.types.StructType
@@ -189,7 +189,7 @@ class StateSuite extends ChangelogSuite {
 
   final private class Fed(name: String) {
     val input: MemoryStream[Row] =
-      MemoryStream[Row](spark)(Encoders.row(StructType.fromDDL(schema)))
+      memoryStream[Row](spark)(Encoders.row(StructType.fromDDL(schema)))
     input.toDF().createOrReplaceTempView(name)
   }
 

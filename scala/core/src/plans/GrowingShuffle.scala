@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Statistics
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.{ShuffleExchangeExec, ShuffleOrigin}
+import org.apache.spark.sql.firesteel.{isPipelined, VersionedShuffle}
 
 /**
  * An exchange inside an operator that emits more rows than the exchange carries.
@@ -23,7 +24,7 @@ private[firesteel] final class GrowingShuffle(
     advisory: Option[Long],
     isPipelined: Boolean,
     private val growth: Int)
-  extends ShuffleExchangeExec(partitioning, input, origin, advisory, isPipelined) {
+  extends VersionedShuffle(partitioning, input, origin, advisory, isPipelined) {
 
   override def runtimeStatistics: Statistics = {
     val carried = super.runtimeStatistics
@@ -42,7 +43,7 @@ private[firesteel] final class GrowingShuffle(
 
   override def hashCode(): Int = 31 * super.hashCode() + growth
 
-  override protected def otherCopyArgs: Seq[AnyRef] = Seq(Int.box(growth))
+  override protected def otherCopyArgs: Seq[AnyRef] = super.otherCopyArgs :+ Int.box(growth)
 
   override protected def withNewChildInternal(newChild: SparkPlan): ShuffleExchangeExec =
     new GrowingShuffle(partitioning, newChild, origin, advisory, isPipelined, growth)
@@ -56,7 +57,7 @@ private[firesteel] object GrowingShuffle {
       shuffle.child,
       shuffle.shuffleOrigin,
       shuffle.advisoryPartitionSize,
-      shuffle.pipelined,
+      isPipelined(shuffle),
       growth)
     growing.copyTagsFrom(shuffle)
     growing

@@ -1,8 +1,9 @@
 package io.firesteel.core.rows
 
-import org.apache.spark.sql.catalyst.expressions.{Add, And, AttributeReference, Cast, Coalesce, EqualTo, EvalMode, Expression, GreaterThanOrEqual, If, IsNull, LessThanOrEqual, Literal, NumericEvalContext}
+import org.apache.spark.sql.catalyst.expressions.{And, AttributeReference, Cast, Coalesce, EqualTo, EvalMode, Expression, GreaterThanOrEqual, If, IsNull, LessThanOrEqual, Literal}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Average, DeclarativeAggregate, Sum}
 import org.apache.spark.sql.catalyst.trees.CurrentOrigin
+import org.apache.spark.sql.firesteel.{add, evalModeOf}
 import org.apache.spark.sql.types.{DataType, DayTimeIntervalType, DecimalType, LongType, YearMonthIntervalType}
 
 /**
@@ -94,16 +95,13 @@ private[firesteel] final case class WideSum(function: DeclarativeAggregate)
 
   /** The error of Spark's own addition, with its place in the query. */
   private def overflow: Expression =
-    if (evalModeOf(function) == EvalMode.TRY) nothing
+    if (modeOf(function) == EvalMode.TRY) nothing
     else CurrentOrigin.withOrigin(function.origin) {
       val (most, one) = sumType match {
         case _: YearMonthIntervalType => (Int.MaxValue, 1)
         case _ => (Long.MaxValue, 1L)
       }
-      Add(
-        Literal(most, sumType),
-        Literal(one, sumType),
-        NumericEvalContext(EvalMode.ANSI))
+      add(Literal(most, sumType), Literal(one, sumType), EvalMode.ANSI)
     }
 
   private def nothing: Expression = Literal.create(null, sumType)
@@ -139,7 +137,7 @@ private[firesteel] object WideSum {
   def mayOverflow(function: AggregateFunction): Boolean = function match {
     case sum: Sum =>
       sum.child.dataType match {
-        case LongType => sum.evalContext.evalMode != EvalMode.LEGACY
+        case LongType => evalModeOf(sum) != EvalMode.LEGACY
         case other => isNarrow(other)
       }
     case average: Average => isNarrow(average.child.dataType)
@@ -155,12 +153,12 @@ private[firesteel] object WideSum {
   /** Additional digits of Spark's decimal sum. */
   private val spareDigits = 10
 
-  private def evalModeOf(function: DeclarativeAggregate): EvalMode.Value = function match {
-    case sum: Sum => sum.evalContext.evalMode
+  private def modeOf(function: DeclarativeAggregate): EvalMode.Value = function match {
+    case sum: Sum => evalModeOf(sum)
     case average: Average => average.evalMode
     case other => throw new IllegalStateException(s"neither sum nor average: $other")
   }
 
   private def next(before: Expression, more: Expression): Expression =
-    Add(before, more, NumericEvalContext(EvalMode.LEGACY))
+    add(before, more, EvalMode.LEGACY)
 }

@@ -20,9 +20,9 @@ object SmallTasks {
 
   /** Runs `body` as a task, then the task's completion listeners. */
   def running[T](memory: TaskMemoryManager)(body: => T): T = {
-    val (properties, metrics, cpus) = (new Properties, TaskMetrics.empty, BigDecimal(1))
+    val (properties, metrics) = (new Properties, TaskMetrics.empty)
     val task =
-      new TaskContextImpl(0, 0, 0, 0L, 0, 1, memory, properties, null, metrics, cpus)
+      new TaskContextImpl(0, 0, 0, 0L, 0, 1, memory, properties, null, metrics, TaskCpus.one)
     TaskContext.setTaskContext(task)
     try body
     finally {

@@ -60,7 +60,7 @@ private[files] object FilesOptions {
     TableCatalog.PROP_LOCATION,
     TableCatalog.PROP_OWNER,
     TableCatalog.PROP_PROVIDER,
-    TableCatalog.PROP_TABLE_TYPE
+    "table_type" // of Spark since 4.1
   )
 
   def of(written: java.util.Map[String, String]): FilesOptions = {

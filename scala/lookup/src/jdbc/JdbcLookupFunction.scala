@@ -9,7 +9,7 @@ import scala.jdk.CollectionConverters._
 import io.firesteel.lookup.{AsyncLookupFunction, SyncLookupFunction, TaskInfo}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
-import org.apache.spark.sql.firesteel.JdbcInternals
+import org.apache.spark.sql.firesteel.{beforeFetch, fetchSize, JdbcInternals}
 import org.apache.spark.sql.jdbc.JdbcDialect
 import org.apache.spark.sql.types.StructType
 
@@ -97,13 +97,13 @@ private[jdbc] final class JdbcLookupFunction(
       sql: String,
       keys: Seq[Key]): JavaList[InternalRow] = {
     val options = settings.options
-    dialect.beforeFetch(connection, options)
+    beforeFetch(dialect, connection, options)
     val prepared = connection.prepareStatement(
       sql,
       ResultSet.TYPE_FORWARD_ONLY,
       ResultSet.CONCUR_READ_ONLY)
     try {
-      prepared.setFetchSize(dialect.getFetchSize(options))
+      prepared.setFetchSize(fetchSize(dialect, options))
       prepared.setQueryTimeout(options.queryTimeout)
       bind(prepared, keys)
       running.add(prepared)

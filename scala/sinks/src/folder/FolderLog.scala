@@ -8,7 +8,7 @@ import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, FileSystem, Path}
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
 
 /**
  * The versions of a folder's table, one file each. The highest number is the current version.

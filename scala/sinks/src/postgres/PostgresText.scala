@@ -2,9 +2,9 @@ package io.firesteel.sinks.postgres
 
 import io.firesteel.sinks.apply.ApplyErrors
 import org.apache.spark.sql.Column
-import org.apache.spark.sql.firesteel.Files
+import org.apache.spark.sql.firesteel.{Files, isTime}
 import org.apache.spark.sql.functions.{array_join, concat, date_format, hex, lit, replace, transform, when}
-import org.apache.spark.sql.types.{ArrayType, BinaryType, BooleanType, DataType, DateType, NumericType, StringType, TimestampNTZType, TimestampType, TimeType}
+import org.apache.spark.sql.types.{ArrayType, BinaryType, BooleanType, DataType, DateType, NumericType, StringType, TimestampNTZType, TimestampType}
 
 /**
  * Values as text that PostgreSQL parses for the type of the target's column. So a string can become
@@ -30,8 +30,9 @@ private[postgres] object PostgresText {
     // With its offset, so a timestamptz gets the same instant; a timestamp gets the wall-clock time
     // of the session's time zone.
     case TimestampType => concat(value.cast(StringType), date_format(value, "XXXXX"))
-    case _: NumericType | BooleanType | _: StringType | DateType | TimestampNTZType | _: TimeType =>
+    case _: NumericType | BooleanType | _: StringType | DateType | TimestampNTZType =>
       value.cast(StringType)
+    case time if isTime(time) => value.cast(StringType)
     case other => throw ApplyErrors.unsupportedType(name, other.sql)
   }
 

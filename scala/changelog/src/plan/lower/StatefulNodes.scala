@@ -4,6 +4,7 @@ import io.firesteel.changelog.plan.{Places, PlanText}
 import io.firesteel.changelog.state.ChangelogContract
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, Expression, ExpressionSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.firesteel.StatefulLogicalPlan
 import org.apache.spark.sql.types.ByteType
 
 /**
@@ -20,13 +21,12 @@ private[changelog] trait ChangelogNode extends LogicalPlan {
 }
 
 /** An operator with state. */
-private[changelog] trait StatefulNode extends ChangelogNode {
+private[changelog] trait StatefulNode extends ChangelogNode with StatefulLogicalPlan {
   def contract: ChangelogContract
 
   /** The parts of its line in a plan, in order. */
   protected def shown: Seq[String]
 
-  override def isStateful: Boolean = isStreaming
   final override def argString(maxFields: Int): String =
     (shown :+ s"changelogMode=$contract").mkString(", ")
 }

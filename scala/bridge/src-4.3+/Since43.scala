@@ -1,0 +1,42 @@
+package org.apache.spark.sql.firesteel
+
+import org.apache.spark.sql.catalyst.analysis.TimeWindowResolution
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, TimeWindow}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.datasources.DataSourceUtils
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.sources.BaseRelation
+import org.apache.spark.sql.streaming.StateOperatorProgress
+
+/** What Spark 4.3 brought or changed. */
+private[firesteel] trait Since43 {
+
+  /** Whether the rows of a relation depend on the columns that are read. */
+  def isProjectionSensitiveRead(relation: BaseRelation): Boolean =
+    DataSourceUtils.isProjectionSensitiveRead(relation)
+
+  /** The column of `window(...)`, and the rows of `child` with it, as the analyser makes both. */
+  def windowed(window: TimeWindow, child: LogicalPlan): (AttributeReference, LogicalPlan) =
+    TimeWindowResolution.buildTimeWindowRewrite(window, child)
+
+  /** Whether the exchange's readers may begin before it has ended. */
+  def isPipelined(shuffle: ShuffleExchangeExec): Boolean = shuffle.pipelined
+
+  /** The progress of a stateful operator under another name, `private[spark]`. */
+  def renamedProgress(of: StateOperatorProgress, name: String): StateOperatorProgress =
+    new StateOperatorProgress(
+      name,
+      of.numRowsTotal,
+      of.numRowsUpdated,
+      of.allUpdatesTimeMs,
+      of.numRowsRemoved,
+      of.allRemovalsTimeMs,
+      of.commitTimeMs,
+      of.memoryUsedBytes,
+      of.numRowsDroppedByWatermark,
+      of.numShufflePartitions,
+      of.numStateStoreInstances,
+      of.customMetrics,
+      of.snapshotCustomMetricNames
+    )
+}
