@@ -3,7 +3,6 @@ package org.apache.spark.sql.firesteel
 import java.io.{FileNotFoundException, IOException}
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.catalyst.analysis.RewriteCollationJoin
 import org.apache.spark.sql.catalyst.expressions.{Add, BinaryArithmetic, Divide, EvalMode, Expression, IntegralDivide, Multiply, Pmod, Remainder, Subtract}
 import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
@@ -16,18 +15,6 @@ import org.apache.spark.sql.types.{DataType, StructType}
 
 /** What Spark 4.1 brought or changed, in terms of 4.0. */
 private[firesteel] trait Since41 {
-
-  /** Replaces collated strings by keys that are binary equal if the strings are equal. */
-  def binaryKey(key: Expression): Expression =
-    processExpression.invoke(RewriteCollationJoin, key, key.dataType).asInstanceOf[Expression]
-
-  /** Private in the rule that does it for the keys of joins. */
-  private lazy val processExpression = {
-    val all = RewriteCollationJoin.getClass.getDeclaredMethods
-    val method = all.find(_.getName.endsWith("processExpression")).get
-    method.setAccessible(true)
-    method
-  }
 
   /** Sends each row to the partition in an INT column, which must be less than `numPartitions`. */
   def shuffleByNumber(column: Expression, numPartitions: Int): Partitioning =

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.firesteel
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.catalyst.expressions.{Add, BinaryArithmetic, CollationKey, DirectShufflePartitionID, EvalMode, Expression, NumericEvalContext}
+import org.apache.spark.sql.catalyst.expressions.{Add, BinaryArithmetic, DirectShufflePartitionID, EvalMode, Expression, NumericEvalContext}
 import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, ShufflePartitionIdPassThrough}
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
@@ -16,9 +16,6 @@ import org.apache.spark.sql.types.{DataType, StructType, TimeType}
 
 /** What Spark 4.1 brought or changed. */
 private[firesteel] trait Since41 {
-
-  /** Replaces collated strings by keys that are binary equal if the strings are equal. */
-  def binaryKey(key: Expression): Expression = CollationKey.injectCollationKey(key)
 
   /** Sends each row to the partition in an INT column, which must be less than `numPartitions`. */
   def shuffleByNumber(column: Expression, numPartitions: Int): Partitioning =

@@ -38,5 +38,5 @@ package object streaming {
 
   /** A stream of rows in memory, for tests. */
   def memoryStream[A](spark: SparkSession)(encoder: Encoder[A]): MemoryStream[A] =
-    runtime.MemoryStream[A](spark)(encoder)
+    runtime.MemoryStream[A](encoder, spark)
 }

@@ -2,9 +2,11 @@ package org.apache.spark.sql.firesteel
 
 import java.sql.Connection
 
-import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
+import org.apache.spark.sql.catalyst.analysis.{RewriteCollationJoin, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{CollectList, CollectSet}
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProvider}
 import org.apache.spark.sql.jdbc.JdbcDialect
 
 /** What Spark 4.2 brought or changed, in terms of the versions before. */
@@ -31,4 +33,22 @@ private[firesteel] trait Since42 {
     val _ = dialect
     options.fetchSize
   }
+
+  /** Replaces collated strings by keys that are binary equal if the strings are equal. */
+  def binaryKey(key: Expression): Expression =
+    processExpression.invoke(RewriteCollationJoin, key, key.dataType).asInstanceOf[Expression]
+
+  /** Private in the rule that does it for the keys of joins. */
+  private lazy val processExpression = {
+    val all = RewriteCollationJoin.getClass.getDeclaredMethods
+    val method = all.find(_.getName.endsWith("processExpression")).get
+    method.setAccessible(true)
+    method
+  }
+
+  /** Whether a state store can begin empty at a later version than its first. */
+  val hasEmptyStores: Boolean = false
+
+  def emptyStore(provider: StateStoreProvider, version: Long): StateStore =
+    throw new UnsupportedOperationException(s"no empty store at version $version of $provider")
 }

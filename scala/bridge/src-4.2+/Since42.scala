@@ -4,7 +4,9 @@ import java.sql.Connection
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
 import org.apache.spark.sql.catalyst.expressions.aggregate.{CollectList, CollectSet}
+import org.apache.spark.sql.catalyst.expressions.{CollationKey, Expression}
 import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProvider}
 import org.apache.spark.sql.jdbc.JdbcDialect
 
 /** What Spark 4.2 brought or changed. */
@@ -22,4 +24,17 @@ private[firesteel] trait Since42 {
     dialect.beforeFetch(connection, options)
 
   def fetchSize(dialect: JdbcDialect, options: JDBCOptions): Int = dialect.getFetchSize(options)
+
+  /** Replaces collated strings by keys that are binary equal if the strings are equal. */
+  def binaryKey(key: Expression): Expression = CollationKey.injectCollationKey(key)
+
+  /** Whether a state store can begin empty at a later version than its first. */
+  val hasEmptyStores: Boolean = true
+
+  /**
+   * A store without entries, whose commit creates the version after `version`; not every provider
+   * supports it.
+   */
+  def emptyStore(provider: StateStoreProvider, version: Long): StateStore =
+    provider.getStore(version, None, forceSnapshotOnCommit = false, loadEmpty = true)
 }

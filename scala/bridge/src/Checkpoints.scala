@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.execution.datasources.v2.state.metadata.StateMetadataPartitionReader
-import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadata, StateStore, StateStoreConf, StateStoreProvider}
+import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadata, StateStoreConf}
 import org.apache.spark.sql.firesteel.streaming.OffsetSeqMetadata
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.util.SerializableConfiguration
@@ -41,13 +41,6 @@ object Checkpoints {
     others.foreach { case (key, value) => conf.setConfString(key, value) }
     StateStoreConf(conf)
   }
-
-  /**
-   * A store without entries, whose commit creates the version after `version`; not every provider
-   * supports it.
-   */
-  def emptyStore(provider: StateStoreProvider, version: Long): StateStore =
-    provider.getStore(version, None, forceSnapshotOnCommit = false, loadEmpty = true)
 
   private def classicOf(session: SparkSession) = session.asInstanceOf[classic.SparkSession]
 }

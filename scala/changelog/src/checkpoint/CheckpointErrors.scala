@@ -34,6 +34,9 @@ private[checkpoint] object CheckpointErrors {
   def unknownProvider(checkpoint: String, provider: String): Throwable =
     analysis("UNKNOWN_PROVIDER", "checkpoint" -> checkpoint, "provider" -> provider)
 
+  def oldSpark(checkpoint: String, version: String): Throwable =
+    analysis("OLD_SPARK", "checkpoint" -> checkpoint, "version" -> version)
+
   def meanwhile(checkpoint: String, batch: Long): Throwable =
     running("MEANWHILE", "checkpoint" -> checkpoint, "batch" -> batch.toString)
 

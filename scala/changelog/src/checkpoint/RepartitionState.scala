@@ -2,9 +2,10 @@ package io.firesteel.changelog.checkpoint
 
 import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.state.{OperatorRecord, RecordFile}
+import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadata, StateSchemaCompatibilityChecker, StateStore, StateStoreConf, StateStoreId, StateStoreMetadataV1, StateStoreProviderId}
-import org.apache.spark.sql.firesteel.Checkpoints
+import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadata, OperatorStateMetadataV1, StateSchemaCompatibilityChecker, StateStore, StateStoreConf, StateStoreId, StateStoreProviderId}
+import org.apache.spark.sql.firesteel.{hasEmptyStores, Checkpoints}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
@@ -119,8 +120,9 @@ final private class RepartitionState(
   private def storeOf(operator: OperatorStateMetadata): StoredState = {
     val (id, name) = (operator.operatorInfo.operatorId, operator.operatorInfo.operatorName)
     def unknown = CheckpointErrors.unknownOperator(checkpoint.root.toString, s"$name (number $id)")
-    val only = operator.stateStoresMetadata match {
-      case Seq(one: StateStoreMetadataV1) => one
+    val only = operator match {
+      case first: OperatorStateMetadataV1 if first.stateStoreInfo.length == 1 =>
+        first.stateStoreInfo.head
       case _ => throw unknown
     }
     val schema = schemaOf(id, only.storeName) match {
@@ -168,6 +170,9 @@ final private class RepartitionState(
       Map(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key -> (if (commit.hasIds) "2" else "1")))
     if (!Seq(StoredState.hdfs, StoredState.rocksDb).contains(made.providerClass)) {
       throw CheckpointErrors.unknownProvider(checkpoint.root.toString, made.providerClass)
+    }
+    if (made.providerClass == StoredState.rocksDb && !hasEmptyStores) {
+      throw CheckpointErrors.oldSpark(checkpoint.root.toString, SPARK_VERSION)
     }
     made
   }

@@ -12,7 +12,7 @@ import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
 import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, NoPrefixKeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec, StateStore, StateStoreConf, StateStoreId, StateStoreProvider, StateStoreProviderId}
-import org.apache.spark.sql.firesteel.Checkpoints
+import org.apache.spark.sql.firesteel.emptyStore
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
@@ -75,7 +75,7 @@ final private[checkpoint] case class StoredState(
     try {
       val whole = conf.providerClass == StoredState.hdfs
       // The default provider has an empty store only as its very first version.
-      val store = if (whole) provider.getStore(0) else Checkpoints.emptyStore(provider, version - 1)
+      val store = if (whole) provider.getStore(0) else emptyStore(provider, version - 1)
       fill(store, entries)
       if (whole) asSnapshot(provider.stateStoreId.storeCheckpointLocation(), version)
       store.getStateStoreCheckpointInfo().stateStoreCkptId

@@ -7,6 +7,7 @@ import java.nio.file.Files
 import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
+import org.apache.spark.sql.firesteel.hasEmptyStores
 import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.Assertion
@@ -26,7 +27,7 @@ class RepartitionStateSuite extends ChangelogSuite {
     "RocksDB" -> kept(rocksDb, formatKey -> 1),
     "RocksDB with change files" -> kept(rocksDb, formatKey -> 1, changelogKey -> true),
     "RocksDB with versions by id" -> kept(rocksDb, formatKey -> 2, changelogKey -> true)
-  )
+  ).filter { case (name, _) => hasEmptyStores || !name.startsWith("RocksDB") }
 
   private val schema = "g STRING, k INT, v DOUBLE"
 
@@ -140,7 +141,7 @@ class RepartitionStateSuite extends ChangelogSuite {
   test("operators know their entries again: Spark's own aggregates") {
     assertGoesOn("SELECT g, k % 5 AS r, count(*) AS n FROM {t} GROUP BY g, k % 5")
     assertGoesOn("SELECT count(*) AS n, max(k) AS m FROM {t}")
-    withConf(kept(rocksDb, formatKey -> 2): _*) {
+    if (hasEmptyStores) withConf(kept(rocksDb, formatKey -> 2): _*) {
       assertGoesOn("SELECT count(*) AS n, max(k) AS m FROM {t}")
     }
   }
