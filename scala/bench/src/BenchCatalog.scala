@@ -6,7 +6,8 @@ import io.firesteel.lookup.{InputDataPartitioner, LookupContext, LookupFunction,
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException
-import org.apache.spark.sql.connector.catalog.{Identifier, Table, TableCapability, TableCatalog, TableChange, TableInfo}
+import org.apache.spark.sql.connector.catalog.{Identifier, Table, TableCapability, TableChange}
+import org.apache.spark.sql.firesteel.ReadOnlyCatalog
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
@@ -17,7 +18,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
  *  - `bench.slow`, `bench.slow_one_by_one`: behind [[SlowStore]], asynchronous or not
  *  - `bench.slow_unsharded`: the same without a partitioner, so a shuffle is by hash
  */
-final class BenchCatalog extends TableCatalog {
+final class BenchCatalog extends ReadOnlyCatalog {
 
   private var catalogName = ""
   private var port = 0
@@ -41,7 +42,6 @@ final class BenchCatalog extends TableCatalog {
   }
 
   override def listTables(namespace: Array[String]): Array[Identifier] = Array.empty
-  override def createTable(ident: Identifier, info: TableInfo): Table = refuse()
   override def alterTable(ident: Identifier, changes: TableChange*): Table = refuse()
   override def dropTable(ident: Identifier): Boolean = refuse()
   override def renameTable(from: Identifier, to: Identifier): Unit = refuse()

@@ -5,11 +5,12 @@ import java.util.{OptionalLong, Set => JavaSet}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.{NoSuchFunctionException, NoSuchTableException}
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
-import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier, SupportsRead, Table, TableCapability, TableCatalog, TableChange, TableInfo}
+import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier, SupportsRead, Table, TableCapability, TableChange}
 import org.apache.spark.sql.connector.catalog.functions.{BoundFunction, ScalarFunction, UnboundFunction}
 import org.apache.spark.sql.connector.expressions.{Expression, Expressions}
 import org.apache.spark.sql.connector.read.{Batch, HasPartitionKey, HasPartitionStatistics, InputPartition, PartitionReader, PartitionReaderFactory, Scan, ScanBuilder, Statistics, SupportsReportPartitioning, SupportsReportStatistics}
 import org.apache.spark.sql.connector.read.partitioning.{KeyGroupedPartitioning, Partitioning}
+import org.apache.spark.sql.firesteel.ReadOnlyCatalog
 import org.apache.spark.sql.types.{DataType, IntegerType, LongType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
@@ -18,7 +19,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
  * buckets by `a`. Rows are made while they are read, which costs nearly nothing, so the clock times
  * the join.
  */
-final class StoredCatalog extends TableCatalog with FunctionCatalog {
+final class StoredCatalog extends ReadOnlyCatalog with FunctionCatalog {
 
   private var catalogName = ""
 
@@ -37,7 +38,6 @@ final class StoredCatalog extends TableCatalog with FunctionCatalog {
 
   override def listTables(namespace: Array[String]): Array[Identifier] = Array.empty
   override def listFunctions(namespace: Array[String]): Array[Identifier] = Array.empty
-  override def createTable(ident: Identifier, info: TableInfo): Table = refuse()
   override def alterTable(ident: Identifier, changes: TableChange*): Table = refuse()
   override def dropTable(ident: Identifier): Boolean = refuse()
   override def renameTable(from: Identifier, to: Identifier): Unit = refuse()

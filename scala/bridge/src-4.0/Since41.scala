@@ -11,6 +11,7 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions
 import org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCScanBuilder
+import org.apache.spark.sql.execution.streaming.state.ReadStateStore
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /** What Spark 4.1 brought or changed, in terms of 4.0. */
@@ -42,6 +43,11 @@ private[firesteel] trait Since41 {
 
   def add(left: Expression, right: Expression, evalMode: EvalMode.Value): Add =
     Add(left, right, evalMode)
+
+  def sumOf(child: Expression, evalMode: EvalMode.Value): Sum = Sum(child, evalMode)
+
+  /** Ends the reading of a store. */
+  def release(store: ReadStateStore): Unit = store.abort()
 
   /** The trigger of a stream that does not run in micro-batches. */
   def otherTrigger(write: WriteToStreamStatement): Option[String] =

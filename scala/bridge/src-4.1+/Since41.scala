@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.datasources.DataSourceUtils
 import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions
 import org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCScanBuilder
 import org.apache.spark.sql.execution.streaming.{ContinuousTrigger, RealTimeTrigger}
-import org.apache.spark.sql.execution.streaming.state.StateSchemaCompatibilityChecker
+import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateSchemaCompatibilityChecker}
 import org.apache.spark.sql.types.{DataType, StructType, TimeType}
 
 /** What Spark 4.1 brought or changed. */
@@ -31,6 +31,11 @@ private[firesteel] trait Since41 {
 
   def add(left: Expression, right: Expression, evalMode: EvalMode.Value): Add =
     Add(left, right, NumericEvalContext(evalMode))
+
+  def sumOf(child: Expression, evalMode: EvalMode.Value): Sum = Sum(child, NumericEvalContext(evalMode))
+
+  /** Ends the reading of a store. */
+  def release(store: ReadStateStore): Unit = store.release()
 
   /** The trigger of a stream that does not run in micro-batches. */
   def otherTrigger(write: WriteToStreamStatement): Option[String] = write.trigger match {

@@ -8,7 +8,8 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.connector.catalog.{Identifier, Table, TableCapability, TableCatalog, TableChange, TableInfo}
+import org.apache.spark.sql.connector.catalog.{Identifier, Table, TableCapability, TableChange}
+import org.apache.spark.sql.firesteel.ReadOnlyCatalog
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
@@ -62,7 +63,7 @@ object MemoryStores {
 }
 
 /** `mem.<name>`: tables that can be looked up and not scanned. */
-final class MemoryCatalog extends TableCatalog {
+final class MemoryCatalog extends ReadOnlyCatalog {
   override def initialize(name: String, options: CaseInsensitiveStringMap): Unit = ()
   override def name(): String = "mem"
   override def listTables(namespace: Array[String]): Array[Identifier] = Array.empty
@@ -71,8 +72,6 @@ final class MemoryCatalog extends TableCatalog {
       if (MemoryStores.partitionerOf(store.name).isDefined) new ShardedMemoryTable(store)
       else new MemoryTable(store)
     }
-  override def createTable(ident: Identifier, info: TableInfo): Table =
-    throw new UnsupportedOperationException
   override def alterTable(ident: Identifier, changes: TableChange*): Table =
     throw new UnsupportedOperationException
   override def dropTable(ident: Identifier): Boolean = false

@@ -4,8 +4,9 @@ import io.firesteel.core.rows.{MergeableAggregates, WideSum}
 import scala.util.{Random, Try}
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, EvalMode, NumericEvalContext}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete, Sum}
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, EvalMode}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete}
+import org.apache.spark.sql.firesteel.{sumOf => sparkSum}
 import org.apache.spark.sql.types.{DataType, Decimal, DecimalType, LongType}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -30,7 +31,7 @@ class WideSumSuite extends AnyFunSuite {
     val column = AttributeReference("v", dataType)()
     val call = WideSum.of(
       AggregateExpression(
-        Sum(column, NumericEvalContext(mode)),
+        sparkSum(column, mode),
         Complete,
         isDistinct = false))
     val aggregates = new MergeableAggregates(Seq(call), Seq(column))
@@ -70,7 +71,7 @@ class WideSumSuite extends AnyFunSuite {
 
   test("sums that cannot overflow with any number of rows remain Spark's") {
     def isWide(dataType: DataType, mode: EvalMode.Value): Boolean =
-      WideSum.mayOverflow(Sum(AttributeReference("v", dataType)(), NumericEvalContext(mode)))
+      WideSum.mayOverflow(sparkSum(AttributeReference("v", dataType)(), mode))
     assert(!isWide(LongType, EvalMode.LEGACY))
     assert(!isWide(DecimalType(28, 3), EvalMode.ANSI))
     assert(isWide(DecimalType(29, 3), EvalMode.LEGACY) && isWide(LongType, EvalMode.TRY))

@@ -124,6 +124,7 @@ final private class StoredTable(
   with Batch
   with SupportsReportPartitioning
   with SupportsReportStatistics {
+  override def schema(): StructType = rows // abstract in Spark 4.0
   override def columns(): Array[Column] =
     rows.fields.map(field => Column.create(field.name, field.dataType, field.nullable))
   override def capabilities(): JSet[TableCapability] = JSet.of(TableCapability.BATCH_READ)

@@ -12,7 +12,7 @@ import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
 import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, NoPrefixKeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec, StateStore, StateStoreConf, StateStoreId, StateStoreProvider, StateStoreProviderId}
-import org.apache.spark.sql.firesteel.emptyStore
+import org.apache.spark.sql.firesteel.{emptyStore, release}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
@@ -47,7 +47,7 @@ final private[checkpoint] case class StoredState(
     val provider = open(root, partition)
     TaskContext.get().addTaskCompletionListener[Unit](_ => provider.close())
     val store = provider.getReadStore(version, id)
-    TaskContext.get().addTaskCompletionListener[Unit](_ => store.release())
+    TaskContext.get().addTaskCompletionListener[Unit](_ => release(store))
     val (is, willBe) = (homes.among(before), homes.among(after))
     def moved(key: UnsafeRow): Int = {
       // An entry outside the partition that its key says shows that the key does not determine it.

@@ -10,6 +10,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, EvalMode, Expression, Literal}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Count, Max, Min, Sum}
+import org.apache.spark.sql.firesteel.sumOf
 import org.apache.spark.sql.types.{DataType, DecimalType, DoubleType, LongType, StringType, StructType, TimestampType}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -150,7 +151,7 @@ class AggregateRowsSuite extends AnyFunSuite {
   }
 
   test("a sum may pass a bound of its type and come back; one that stays out is an error") {
-    val sum = Sum(v, Sum(v).evalContext.copy(evalMode = EvalMode.ANSI))
+    val sum = sumOf(v, EvalMode.ANSI)
     val op = RowsAggregate.of(keys, arguments, Seq((sum, false)))
     def big(kind: String) = row("k", Long.MaxValue, null, null, null) -> kind
     assert(op.run(Seq(big("+I"), big("+I"), big("-D"))) == Seq(row("k", Long.MaxValue) -> "+I"))

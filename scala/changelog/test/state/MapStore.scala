@@ -84,11 +84,12 @@ final private[changelog] class MapStore(key: StructType, partition: Int = 0) ext
 
   override def abort(): Unit = entries = new HashMap(committed)
 
-  override def release(): Unit = ()
+  // Not `override`: each of these is missing in some version of Spark.
+  def release(): Unit = ()
   override def hasCommitted: Boolean = entries == committed
   override val id: StateStoreId = StateStoreId("none", 0L, partition)
   override def metrics: StateStoreMetrics = StateStoreMetrics(size.toLong, 0L, Map.empty)
-  override def allColumnFamilyNames: Set[String] = Set(StateStore.DEFAULT_COL_FAMILY_NAME)
+  def allColumnFamilyNames: Set[String] = Set(StateStore.DEFAULT_COL_FAMILY_NAME)
   override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo = none
   override def removeColFamilyIfExists(family: String): Boolean = none
   override def createColFamilyIfAbsent(
@@ -98,12 +99,12 @@ final private[changelog] class MapStore(key: StructType, partition: Int = 0) ext
       encoder: KeyStateEncoderSpec,
       multiple: Boolean,
       internal: Boolean): Unit = none
-  override def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = none
+  def putList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = none
   override def merge(key: UnsafeRow, value: UnsafeRow, family: String): Unit = none
-  override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = none
+  def mergeList(key: UnsafeRow, values: Array[UnsafeRow], family: String): Unit = none
   override def valuesIterator(key: UnsafeRow, family: String): Iterator[UnsafeRow] = none
-  override def iteratorWithMultiValues(family: String): StateStoreIterator[UnsafeRowPair] = none
-  override def prefixScanWithMultiValues(
+  def iteratorWithMultiValues(family: String): StateStoreIterator[UnsafeRowPair] = none
+  def prefixScanWithMultiValues(
       prefix: UnsafeRow,
       family: String): StateStoreIterator[UnsafeRowPair] = none
 

@@ -31,6 +31,8 @@ import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import org.apache.spark.unsafe.types.UTF8String;
 
@@ -51,6 +53,15 @@ public final class JavaCountries implements SupportsLookup, SupportsLookupCustom
   @Override
   public String name() {
     return "countries";
+  }
+
+  /** Only Spark 4.0 asks for it; later versions take the columns. */
+  @Override
+  public StructType schema() {
+    return new StructType(
+        COLUMNS.stream()
+            .map(column -> DataTypes.createStructField(column, DataTypes.StringType, true))
+            .toArray(StructField[]::new));
   }
 
   @Override

@@ -10,7 +10,7 @@ import io.firesteel.lookup.{InputDataPartitioner, LookupContext, LookupFunction,
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException
 import org.apache.spark.sql.connector.catalog.{Column, Identifier, Table, TableCapability, TableCatalog, TableChange}
-import org.apache.spark.sql.types.StringType
+import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -50,6 +50,10 @@ class ScalaCountriesCatalog extends TableCatalog {
 class ScalaCountries(path: String) extends SupportsLookup with SupportsLookupCustomShuffle {
 
   override def name(): String = "countries"
+
+  /** Only Spark 4.0 asks for it; later versions take the columns. */
+  override def schema(): StructType = StructType.fromDDL(
+    "code STRING, country STRING, continent STRING")
 
   override def columns(): Array[Column] =
     Array("code", "country", "continent").map(Column.create(_, StringType))

@@ -89,6 +89,8 @@ object Shops {
 /** Goods of shops, by number of the shop and kind; `fault` names the connector's fault. */
 class Shops(fault: String) extends SupportsLookup with SupportsLookupCustomShuffle {
   override def name(): String = "shops"
+  override def schema(): StructType =
+    StructType.fromDDL("id INT NOT NULL, kind STRING, name STRING")
   override def columns(): Array[Column] = Array(
     Column.create("id", IntegerType, false),
     Column.create("kind", StringType),
