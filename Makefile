@@ -1,26 +1,30 @@
 # The words of this project. Each says what it does, and does nothing that is done already.
 
 SHELL := bash
+# The minor version of Spark: make test SPARK=4.1. Each has its environment, jar and target folders.
+SPARK ?= 4.3
+export SPARK
+VENV := $(if $(filter 4.3,$(SPARK)),.venv,.venv-$(SPARK))
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' python/src/firesteel/_version.py)
 
-# The Spark of .venv, whatever else this machine has set up.
+# The Spark of that environment, whatever else this machine has set up.
 unexport SPARK_HOME SPARK_CONF_DIR SPARK_REMOTE PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON
 unexport PYSPARK_SUBMIT_ARGS PYTHONPATH MASTER
 
-VENV := .venv/ready
-JAR := python/src/firesteel/jars/firesteel.jar
+READY := $(VENV)/ready
+JAR := python/src/firesteel/jars/firesteel-$(SPARK).jar
 WHEEL := dist/firesteel-$(VERSION)-py3-none-any.whl
 
 # What goes into the jar. Folders too, since a deleted file changes only the folder's date.
 ROOMS := $(filter-out scala/bench scala/testkit,$(wildcard scala/*))
 JAR_SOURCES := build.sbt $(wildcard scala/*/build.sbt) $(wildcard project/*.scala project/*.sbt project/build.properties) \
-  $(shell find $(wildcard $(addsuffix /src,$(ROOMS)) $(addsuffix /resources,$(ROOMS))))
+  $(shell find $(wildcard $(addsuffix /src*,$(ROOMS)) $(addsuffix /resources,$(ROOMS))))
 PACKAGE := python/pyproject.toml python/hatch_build.py python/README.md \
   $(shell find python/src/firesteel -type f -not -name '*.jar' -not -name '*.pyc')
 PYTHON_CODE := python tests/python examples docs $(wildcard build/*.py)
 # Of the JVMs that tests start most are gone before the second compiler has earned back what it costs.
 TEST_JVM := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
-PYTEST := JDK_JAVA_OPTIONS='$(TEST_JVM)' .venv/bin/python -m pytest -c python/pyproject.toml \
+PYTEST := JDK_JAVA_OPTIONS='$(TEST_JVM)' $(VENV)/bin/python -m pytest -c python/pyproject.toml \
   --rootdir . --numprocesses 2 --dist loadfile
 
 .PHONY: help require setup demo test test-long check docs bench wheel clean
@@ -33,18 +37,18 @@ require:
 	@build/require
 
 setup: require $(JAR) ## .venv with PySpark, the jar built and staged, the package installed
-	@echo "==> ready: .venv has firesteel $(VERSION) and its jar"
+	@echo "==> ready: $(VENV) has firesteel $(VERSION) and its jar"
 
-$(VENV): python/pyproject.toml python/src/firesteel/_version.py build/venv | require
+$(READY): python/pyproject.toml python/src/firesteel/_version.py build/venv | require
 	@build/venv
 	@touch $@
 
-$(JAR): $(JAR_SOURCES) python/src/firesteel/_version.py $(VENV) | require
-	@build/step "firesteel.jar, compiled and packed" build/sbt stageJar
+$(JAR): $(JAR_SOURCES) python/src/firesteel/_version.py $(READY) | require
+	@build/step "$(notdir $(JAR)), compiled and packed" build/sbt stageJar
 	@touch $@
 
 demo: setup ## a stream that Spark refuses, faster queries: make demo [DATA=folder ARGS='--key k --order v']
-	@.venv/bin/python examples/demo $(if $(DATA),--data '$(DATA)') $(ARGS)
+	@$(VENV)/bin/python examples/demo $(if $(DATA),--data '$(DATA)') $(ARGS)
 
 test-long: export FIRESTEEL_TEST_LONG := 1
 test-long: PYTEST += -m 'long or not long'
@@ -58,17 +62,17 @@ test: setup ## every test, Scala's and Python's
 	if [ $$scala -ne 0 ]; then echo "==> Scala tests FAILED, see above" >&2; exit $$scala; fi; \
 	exit $$python
 
-docs: require $(VENV) ## target/docs: the manual as a site
+docs: require $(READY) ## target/docs: the manual as a site
 	@echo "==> pages, and the manual as a site"
-	@.venv/bin/python build/check_pages.py
-	@.venv/bin/python -m sphinx -q -W --keep-going -d target/doctrees docs target/docs
+	@$(VENV)/bin/python build/check_pages.py
+	@$(VENV)/bin/python -m sphinx -q -W --keep-going -d target/doctrees docs target/docs
 
-check: require $(VENV) docs ## format, lint, types, pages
+check: require $(READY) docs ## format, lint, types, pages
 	@echo "==> ruff and mypy"
-	@.venv/bin/ruff check --config python/pyproject.toml $(PYTHON_CODE)
-	@.venv/bin/ruff format --check --config python/pyproject.toml $(PYTHON_CODE)
-	@.venv/bin/mypy --config-file python/pyproject.toml $(PYTHON_CODE)
-	@.venv/bin/python build/check_types.py
+	@$(VENV)/bin/ruff check --config python/pyproject.toml $(PYTHON_CODE)
+	@$(VENV)/bin/ruff format --check --config python/pyproject.toml $(PYTHON_CODE)
+	@$(VENV)/bin/mypy --config-file python/pyproject.toml $(PYTHON_CODE)
+	@$(VENV)/bin/python build/check_types.py
 	@echo "==> scalafmt, scalafix, warnings, REFERENCE.md"
 	@build/sbt check
 
@@ -81,8 +85,9 @@ wheel: $(WHEEL) ## dist/: one wheel with one jar
 $(WHEEL): $(JAR) $(PACKAGE)
 	@rm -f dist/*.whl
 	@build/step "building the wheel" \
-	  bash -c 'cd python && ../.venv/bin/python -m hatchling build --target wheel --directory ../dist'
+	  bash -c 'cd python && ../$(VENV)/bin/python -m hatchling build --target wheel --directory ../dist'
 
-clean: ## remove what was built; .venv stays
-	@rm -rf dist target project/target project/project scala/*/target tests/target $(JAR)
+clean: ## remove what was built for every version; environments stay
+	@rm -rf dist target project/target project/project scala/*/target-* tests/scala/target-* \
+	  python/src/firesteel/jars/*.jar
 	@echo "==> clean"

@@ -1,4 +1,4 @@
-"""Refuses to build a wheel or an sdist without exactly one jar, which hatch would not notice."""
+"""Refuses to build a wheel or an sdist without its jars, which hatch would not notice."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class RequireJar(BuildHookInterface[Any]):
-    """Checks that `build/sbt stageJar` has put the jar into the package."""
+    """Checks that `build/sbt stageJar` has put jars into the package."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Stop the build unless the package has its jar and no other jar.
+        """Stop the build unless the package has jars, each of a supported version of Spark.
 
         Args:
             version: ``standard``, or ``editable``. An editable install may come before the jar.
             build_data: Not used.
 
         Raises:
-            RuntimeError: The jar is missing, or there is another jar.
+            RuntimeError: There is no jar, or another jar.
         """
         if version == "editable":
             return
         found = sorted(jar.name for jar in Path(self.root, "src/firesteel/jars").glob("*.jar"))
-        if found != ["firesteel.jar"]:
+        if not found or not set(found) <= {f"firesteel-4.{minor}.jar" for minor in range(4)}:
             raise RuntimeError(
-                f"src/firesteel/jars must hold firesteel.jar and no other jar, but holds "
+                "src/firesteel/jars must hold jars such as firesteel-4.3.jar and no others, but holds "
                 f"{found or 'none'}: run `build/sbt stageJar` (or `make wheel`) first"
             )

@@ -62,7 +62,7 @@ def test_returns_versions_and_rooms() -> None:
 def test_names_the_setting_that_a_connect_server_needs() -> None:
     with pytest.raises(
         ExtensionNotLoadedError,
-        match=r"server with --jars firesteel.jar --conf spark.sql.extensions=io.firesteel",
+        match=r"server with --jars firesteel-4\.3\.jar --conf spark.sql.extensions=io.firesteel",
     ):
         check(without_extension())
 
@@ -72,15 +72,27 @@ def test_names_both_versions_when_the_jar_is_another() -> None:
         check(session(Engine(version="0.0.9")))
 
 
-@pytest.mark.parametrize("version", ["4.2.0", "4.30.0", "5.0.0"])
-def test_names_the_spark_that_is_supported(version: str) -> None:
-    with pytest.raises(UnsupportedSparkError, match=rf"supports Spark 4\.3, .* Spark {version}"):
+@pytest.mark.parametrize("version", ["3.5.9", "4.30.0", "5.0.0"])
+def test_names_the_versions_of_spark_that_are_supported(version: str) -> None:
+    supported = r"supports Spark 4\.0, 4\.1, 4\.2 or 4\.3"
+    with pytest.raises(UnsupportedSparkError, match=rf"{supported}, .* Spark {version}"):
         check(session(Engine(version)))
 
 
-def test_blames_the_version_of_spark_when_the_jar_cannot_load_there() -> None:
-    with pytest.raises(UnsupportedSparkError, match=r"supports Spark 4\.3"):
-        check(without_extension("4.2.0"))
+@pytest.mark.parametrize(("built_for", "running"), [("4.3", "4.1.4"), ("4.0", "4.3.0")])
+def test_names_the_jar_that_fits_when_it_is_of_another_spark(built_for: str, running: str) -> None:
+    fitting = f"give Spark .*firesteel-{running[:3]}.jar"
+    with pytest.raises(UnsupportedSparkError, match=rf"Spark {built_for}, .*{running}: {fitting}"):
+        check(session(Engine(running, supported_spark=built_for)))
+
+
+def test_a_connect_server_may_run_another_supported_spark_than_the_client() -> None:
+    assert check(session(Engine("4.1.4", supported_spark="4.1"))).spark_version == "4.1.4"
+
+
+def test_blames_the_version_of_spark_when_no_jar_can_load_there() -> None:
+    with pytest.raises(UnsupportedSparkError, match=r"supports Spark 4\.0, "):
+        check(without_extension("3.5.9"))
 
 
 def test_lets_other_failures_surface(monkeypatch: pytest.MonkeyPatch) -> None:

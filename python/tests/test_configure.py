@@ -12,9 +12,11 @@ from pyspark.sql import SparkSession
 
 from firesteel import _jvm, configure, session
 from firesteel._errors import EXTENSION
+from firesteel._supported_spark import INSTALLED_SPARK
 from firesteel.session import _UNSEEN_SETTINGS
 
 MASTERS = ("SPARK_REMOTE", "MASTER")
+JAR = f"firesteel-{INSTALLED_SPARK}.jar"
 
 pytestmark = pytest.mark.usefixtures("plain_environment")
 
@@ -29,7 +31,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(_jvm, "start", lambda: None)
     monkeypatch.setattr(_jvm, "lacks_jar", lambda: False)
     (tmp_path / "jars").mkdir()
-    (tmp_path / "jars" / "firesteel.jar").touch()
+    (tmp_path / "jars" / JAR).touch()
     monkeypatch.setattr(session, "files", lambda _: tmp_path)
 
 
@@ -39,7 +41,7 @@ def local_builder() -> SparkSession.Builder:
 
 def test_names_the_jar_and_the_extension(tmp_path: Path) -> None:
     options = configure(local_builder())._options
-    assert options["spark.jars"] == str(tmp_path / "jars" / "firesteel.jar")
+    assert options["spark.jars"] == str(tmp_path / "jars" / JAR)
     assert options["spark.sql.extensions"] == EXTENSION
 
 
@@ -52,7 +54,7 @@ def test_keeps_extensions_and_jars_already_on_the_builder(tmp_path: Path) -> Non
     builder = local_builder().config("spark.sql.extensions", "other.Extension")
     options = configure(builder.config("spark.jars", "a.jar, b.jar"))._options
     assert options["spark.sql.extensions"] == f"other.Extension,{EXTENSION}"
-    assert options["spark.jars"] == f"a.jar,b.jar,{tmp_path / 'jars' / 'firesteel.jar'}"
+    assert options["spark.jars"] == f"a.jar,b.jar,{tmp_path / 'jars' / JAR}"
 
 
 def test_changes_nothing_when_called_twice() -> None:
@@ -131,23 +133,23 @@ def test_keeps_what_spark_submit_was_told(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
     monkeypatch.setattr(_jvm, "launched_with", told.get)
     options = configure(SparkSession.builder)._options
-    assert options["spark.jars"] == f"file:/a.jar,{tmp_path / 'jars' / 'firesteel.jar'}"
+    assert options["spark.jars"] == f"file:/a.jar,{tmp_path / 'jars' / JAR}"
     assert options["spark.sql.extensions"] == f"other.Extension,{EXTENSION}"
     assert "PYSPARK_PYTHON" not in os.environ
 
 
 def test_adds_no_second_jar_of_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = {"spark.jars": "file:/opt/firesteel.jar,file:/a.jar"}
+    told = {"spark.jars": f"file:/opt/{JAR},file:/a.jar"}
     monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
     monkeypatch.setattr(_jvm, "launched_with", told.get)
     assert "spark.jars" not in configure(SparkSession.builder)._options
-    builder = SparkSession.builder.config("spark.jars", "/opt/firesteel.jar,/a.jar")
-    assert configure(builder)._options["spark.jars"] == "/opt/firesteel.jar,/a.jar"
+    builder = SparkSession.builder.config("spark.jars", f"/opt/{JAR},/a.jar")
+    assert configure(builder)._options["spark.jars"] == f"/opt/{JAR},/a.jar"
 
 
 def test_warns_when_the_jvm_is_running_without_the_jar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_jvm, "lacks_jar", lambda: True)
-    with pytest.warns(UserWarning, match=r"pass --jars .*firesteel.jar to spark-submit") as warned:
+    with pytest.warns(UserWarning, match=rf"pass --jars .*{JAR} to spark-submit") as warned:
         configure(local_builder())
     assert [w.filename for w in warned] == [__file__]
 

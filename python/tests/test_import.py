@@ -1,4 +1,4 @@
-"""What `import firesteel` says on a PySpark that it was not built for; each case is a process."""
+"""What `import firesteel` says on a PySpark that it does not support; each case is a process."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ def imported_beside(pyspark: str, folder: Path) -> str:
     return done.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize("pyspark", ["3.5.9", "4.2.1", "4.30.0", "5.0.0"])
+@pytest.mark.parametrize("pyspark", ["3.5.9", "4.4.0", "4.30.0", "5.0.0"])
 def test_another_pyspark_is_refused_with_both_versions(pyspark: str, tmp_path: Path) -> None:
     assert imported_beside(pyspark, tmp_path) == (
-        "firesteel.errors.UnsupportedSparkError: This package of firesteel was built for PySpark "
-        f"4.3, but PySpark {pyspark} is installed here: pip install 'pyspark==4.3.*'."
+        "firesteel.errors.UnsupportedSparkError: This package of firesteel supports PySpark "
+        f"4.0, 4.1, 4.2 or 4.3, but PySpark {pyspark} is installed here: pip install 'pyspark==4.3.*'."
     )
 
 
-def test_a_patch_release_is_let_through(tmp_path: Path) -> None:
-    assert "UnsupportedSparkError" not in imported_beside("4.3.9", tmp_path)
+@pytest.mark.parametrize("pyspark", ["4.0.1", "4.1.4", "4.2.1", "4.3.9", "4.3.1.dev0"])
+def test_releases_of_each_supported_version_are_let_through(pyspark: str, tmp_path: Path) -> None:
+    assert "UnsupportedSparkError" not in imported_beside(pyspark, tmp_path)
 
 
 def test_who_expects_an_import_to_fail_catches_it() -> None:

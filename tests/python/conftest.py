@@ -17,10 +17,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 import firesteel
+from firesteel._supported_spark import INSTALLED_SPARK
 
 EXTENSION = "io.firesteel.FiresteelExtensions"
 SPARK_HOME = Path(pyspark.__file__).parent
-JAR = Path(firesteel.__file__).parent / "jars" / "firesteel.jar"
+JAR = Path(firesteel.__file__).parent / "jars" / f"firesteel-{INSTALLED_SPARK}.jar"
 
 Run = Callable[..., str]
 

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 
 import firesteel
-from firesteel._supported_spark import SUPPORTED_SPARK
+from firesteel._supported_spark import INSTALLED_SPARK
 
 TOP_TWO = """
   SELECT k, v FROM (
@@ -42,7 +42,7 @@ def test_check_tells_versions_and_rooms(session: SparkSession) -> None:
 
 def test_package_and_jar_support_the_same_spark(session: SparkSession) -> None:
     row = session.sql("SELECT supported_spark FROM firesteel_version()").collect()[0]
-    assert row["supported_spark"] == SUPPORTED_SPARK
+    assert row["supported_spark"] == INSTALLED_SPARK
 
 
 def test_sql_fires_and_answers_as_before(session: SparkSession) -> None:

@@ -1,4 +1,4 @@
-"""The jar by itself: `spark-submit --jars firesteel.jar --conf spark.sql.extensions=...`."""
+"""The jar by itself: `spark-submit --jars firesteel-4.3.jar --conf spark.sql.extensions=...`."""
 
 from __future__ import annotations
 

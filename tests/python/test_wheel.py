@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 import firesteel
+from firesteel._supported_spark import INSTALLED_SPARK, SUPPORTED_SPARK
 
+JAR = f"firesteel/jars/firesteel-{INSTALLED_SPARK}.jar"
 PACKAGE = Path(__file__).parents[2] / "python"
 OURS = ("io/firesteel/", "org/apache/spark/sql/firesteel/")  # bundled: io/firesteel/shaded/
 
@@ -55,9 +57,10 @@ def test_is_for_every_python_3_and_every_platform(wheel: Path) -> None:
     assert wheel.name == f"firesteel-{firesteel.__version__}-py3-none-any.whl"
 
 
-def test_has_exactly_one_jar(wheel: Path) -> None:
-    jars = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".jar")]
-    assert jars == ["firesteel/jars/firesteel.jar"]
+def test_has_the_jar_of_the_installed_spark_and_no_other_libraries(wheel: Path) -> None:
+    jars = {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".jar")}
+    assert JAR in jars
+    assert jars <= {f"firesteel/jars/firesteel-{spark}.jar" for spark in SUPPORTED_SPARK}
 
 
 def test_carries_its_types_and_its_licence(wheel: Path) -> None:
@@ -67,7 +70,7 @@ def test_carries_its_types_and_its_licence(wheel: Path) -> None:
 
 
 def test_every_class_is_ours_or_relocated(wheel: Path) -> None:
-    jar = zipfile.ZipFile(BytesIO(zipfile.ZipFile(wheel).read("firesteel/jars/firesteel.jar")))
+    jar = zipfile.ZipFile(BytesIO(zipfile.ZipFile(wheel).read(JAR)))
     classes = [name for name in jar.namelist() if name.endswith(".class")]
     assert "io/firesteel/FiresteelExtensions.class" in classes
     assert [name for name in classes if not name.startswith(OURS)] == []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import PurePath
+
 from firesteel.errors import (
     ExtensionNotLoadedError,
     UnsupportedOnConnectError,
@@ -36,7 +39,7 @@ def not_on_server(jar: str) -> ExtensionNotLoadedError:
     """Name the options of a Connect server; a client cannot install the extension."""
     return ExtensionNotLoadedError(
         "The Spark Connect server runs without firesteel, and a client cannot install it: start "
-        f"the server with --jars firesteel.jar --conf spark.sql.extensions={EXTENSION} (this "
+        f"the server with --jars {PurePath(jar).name} --conf spark.sql.extensions={EXTENSION} (this "
         f"package's jar is {jar}; copy it to the server)."
     )
 
@@ -66,21 +69,33 @@ def version_mismatch(jar: str, package: str) -> VersionMismatchError:
     )
 
 
-def unsupported_spark(actual: str, supported: str) -> UnsupportedSparkError:
-    """Name the version in use and the one that works."""
+def jar_of_another_spark(actual: str, built_for: str, jar: str) -> UnsupportedSparkError:
+    """Name both versions and the jar that fits."""
     return UnsupportedSparkError(
-        f"firesteel supports Spark {supported}, but this session runs on Spark {actual}: "
-        f"use Spark {supported} (pip install 'pyspark=={supported}.*'), or remove {EXTENSION} "
+        f"The firesteel jar in Spark's JVM was built for Spark {built_for}, but this session runs "
+        f"on Spark {actual}: give Spark {jar}, and remove the other jar from its class path."
+    )
+
+
+def unsupported_spark(actual: str, supported: Sequence[str]) -> UnsupportedSparkError:
+    """Name the version in use and those that work."""
+    return UnsupportedSparkError(
+        f"firesteel supports Spark {_either(supported)}, but this session runs on Spark {actual}: "
+        f"use one of these (pip install 'pyspark=={supported[-1]}.*'), or remove {EXTENSION} "
         "from spark.sql.extensions."
     )
 
 
-def unsupported_pyspark(actual: str, supported: str) -> UnsupportedSparkError:
-    """Name the PySpark that is installed and the one that works."""
+def unsupported_pyspark(actual: str, supported: Sequence[str]) -> UnsupportedSparkError:
+    """Name the PySpark that is installed and those that work."""
     return UnsupportedSparkError(
-        f"This package of firesteel was built for PySpark {supported}, but PySpark {actual} is "
-        f"installed here: pip install 'pyspark=={supported}.*'."
+        f"This package of firesteel supports PySpark {_either(supported)}, but PySpark {actual} is "
+        f"installed here: pip install 'pyspark=={supported[-1]}.*'."
     )
+
+
+def _either(versions: Sequence[str]) -> str:
+    return f"{', '.join(versions[:-1])} or {versions[-1]}"
 
 
 def streaming_on_connect() -> UnsupportedOnConnectError:

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from firesteel import _errors, _jvm
 from firesteel._errors import EXTENSION
-from firesteel._supported_spark import SUPPORTED_SPARK, is_supported
+from firesteel._supported_spark import INSTALLED_SPARK, SUPPORTED_SPARK, is_supported, minor
 from firesteel._version import __version__
 from firesteel.errors import ExtensionNotLoadedError
 
@@ -40,7 +40,8 @@ class CheckResult:
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Add the package's jar and the extension to a session builder.
 
-    Nothing is downloaded: the package has the jar. Jars and extensions that the builder or
+    Nothing is downloaded: the package has a jar for each minor version of Spark, and the installed
+    PySpark decides. Jars and extensions that the builder or
     ``spark-submit`` already has are kept. ``spark-defaults.conf`` cannot be read here: name its
     jars and extensions on the builder too. A second call changes nothing.
 
@@ -82,8 +83,8 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     jar = _jar()
     if not jar.is_file():
         raise FileNotFoundError(
-            f"{jar} is missing. In a clone of the repository, run `make setup` or "
-            "`build/sbt stageJar`. An installed package without it is broken: install firesteel "
+            f"{jar} is missing. In a clone of the repository, run `make setup "
+            f"SPARK={INSTALLED_SPARK}` or `SPARK={INSTALLED_SPARK} build/sbt stageJar`. An installed package without it is broken: install firesteel "
             "again, from a wheel that `make wheel` has built."
         )
     _warn_if_too_late()
@@ -109,7 +110,7 @@ def check(spark: SparkSession) -> CheckResult:
         TypeError: ``spark`` is not a session.
         ExtensionNotLoadedError: The session runs without firesteel.
         VersionMismatchError: Spark has loaded the jar of another version.
-        UnsupportedSparkError: The jar does not support this version of Spark.
+        UnsupportedSparkError: The jar was built for another version of Spark.
 
     Source:
         The table function ``firesteel_version()``, which any SQL client can call.
@@ -122,9 +123,13 @@ def check(spark: SparkSession) -> CheckResult:
     row = spark.sql("SELECT * FROM firesteel_version()").collect()[0]
     if row["version"] != __version__:
         raise _errors.version_mismatch(row["version"], __version__)
-    if not is_supported(row["spark_version"], row["supported_spark"]):
-        raise _errors.unsupported_spark(row["spark_version"], row["supported_spark"])
-    return CheckResult(row["version"], row["spark_version"], tuple(row["rooms"]))
+    running = row["spark_version"]
+    if not is_supported(running):
+        raise _errors.unsupported_spark(running, SUPPORTED_SPARK)
+    if minor(running) != row["supported_spark"]:
+        fitting = str(_jar(minor(running)))
+        raise _errors.jar_of_another_spark(running, row["supported_spark"], fitting)
+    return CheckResult(row["version"], running, tuple(row["rooms"]))
 
 
 def require_extension(spark: SparkSession) -> None:
@@ -143,13 +148,13 @@ def require_extension(spark: SparkSession) -> None:
     # Checked before the call, because PySpark logs a stack trace for a query that fails.
     if spark.catalog.functionExists("firesteel_version"):
         return
-    if not is_supported(spark.version, SUPPORTED_SPARK):
+    if not is_supported(spark.version):
         raise _errors.unsupported_spark(spark.version, SUPPORTED_SPARK)
     raise _why_absent(spark)
 
 
 def _why_absent(spark: SparkSession) -> ExtensionNotLoadedError:
-    jar = str(_jar())
+    jar = str(_jar(minor(spark.version)))  # on Connect the server's
     if not isinstance(spark, SparkSession):  # Spark Connect has another class of session
         return _errors.not_on_server(jar)
     named = _names(spark.conf.get("spark.sql.extensions", ""))
@@ -175,8 +180,9 @@ def _warn_if_too_late() -> None:
         )
 
 
-def _jar() -> Traversable:
-    return files("firesteel") / "jars" / "firesteel.jar"
+def _jar(spark: str = INSTALLED_SPARK) -> Traversable:
+    """Return the jar that is built for a minor version of Spark."""
+    return files("firesteel") / "jars" / f"firesteel-{spark}.jar"
 
 
 def _is_remote(builder: SparkSession.Builder) -> bool:

@@ -49,6 +49,9 @@ private[firesteel] trait Since41 {
   /** Ends the reading of a store. */
   def release(store: ReadStateStore): Unit = store.abort()
 
+  /** Whether a union says how its rows lie, if those of its inputs lie alike. */
+  val unionsHaveLayouts: Boolean = false
+
   /** The trigger of a stream that does not run in micro-batches. */
   def otherTrigger(write: WriteToStreamStatement): Option[String] =
     if (write.isContinuousTrigger) Some("a continuous trigger") else None

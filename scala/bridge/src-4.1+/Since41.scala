@@ -37,6 +37,9 @@ private[firesteel] trait Since41 {
   /** Ends the reading of a store. */
   def release(store: ReadStateStore): Unit = store.release()
 
+  /** Whether a union says how its rows lie, if those of its inputs lie alike. */
+  val unionsHaveLayouts: Boolean = true
+
   /** The trigger of a stream that does not run in micro-batches. */
   def otherTrigger(write: WriteToStreamStatement): Option[String] = write.trigger match {
     case _: ContinuousTrigger => Some("a continuous trigger")

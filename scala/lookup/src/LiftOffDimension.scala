@@ -55,8 +55,7 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
     case Filter(_, child) => plan +: path(child)
     case LocalLimit(_, child) => plan +: path(child)
     case python: BaseEvalPython => plan +: path(python.child)
-    case Join(left, _, joinType, _, _) if isLiftable(joinType) && isDimension(left) =>
-      plan +: path(left)
+    case join: Join if isLiftable(join) => plan +: path(join.left)
     case _ => Seq(plan)
   }
 
@@ -67,9 +66,12 @@ private[firesteel] object LiftOffDimension extends Rule[LogicalPlan] with Predic
     case Filter(condition, child) => condition.deterministic && isDimension(child)
     case LocalLimit(_, child) => isDimension(child) // see DimensionChain
     case python: BaseEvalPython => python.udfs.forall(_.deterministic) && isDimension(python.child)
-    case Join(left, _, joinType, _, _) => isLiftable(joinType) && isDimension(left)
+    case join: Join => isLiftable(join)
     case _ => false
   }
+
+  private def isLiftable(join: Join): Boolean =
+    isLiftable(join.joinType) && isDimension(join.left)
 
   private def isLiftable(joinType: JoinType): Boolean = joinType match {
     case LeftSemi | LeftAnti | LeftOuter | _: ExistenceJoin | _: InnerLike => true

@@ -30,6 +30,9 @@ private[lookup] object LookupErrors {
 
   def malformedHint(written: String): Throwable = analysis("MALFORMED_HINT", "written" -> written)
 
+  def parameterInHint(written: String, version: String): Throwable =
+    analysis("PARAMETER_IN_HINT", "written" -> written, "version" -> version)
+
   def hintWithoutTable(written: String, joined: Seq[String]): Throwable =
     analysis("HINT_WITHOUT_TABLE", "written" -> written, "joined" -> listed(joined))
 

@@ -2,10 +2,10 @@ package io.firesteel.lookup
 
 import org.apache.spark.sql.catalyst.expressions.BindReferences
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
-import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, HashedRelationBroadcastMode, HashJoin}
+import org.apache.spark.sql.firesteel.EquiJoin
 
 /**
  * Plans a join with a dimension that is loaded whole: Spark's own broadcast join, over a relation
@@ -25,8 +25,8 @@ private[lookup] object PlanFullCache {
       case table: LookupTable => table.child
       case relation: LookupRelation if relation == query.dimension => dimension
     }
-    query.join.copy(right = right) match {
-      case ExtractEquiJoinKeys(joinType, leftKeys, rightKeys, condition, _, _, _, _) =>
+    EquiJoin.of(query.join.copy(right = right)) match {
+      case Some(EquiJoin(joinType, leftKeys, rightKeys, condition)) =>
         val bound =
           BindReferences.bindReferences(HashJoin.rewriteKeyExpr(rightKeys), right.output)
         val cache = FullCacheExec(

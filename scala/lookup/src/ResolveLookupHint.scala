@@ -3,12 +3,13 @@ package io.firesteel.lookup
 import io.firesteel.core.CoreConf
 import java.util.Locale
 
+import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.analysis.{RelationTimeTravel, UnresolvedRelation}
+import org.apache.spark.sql.catalyst.analysis.{Parameter, RelationTimeTravel, UnresolvedRelation}
 import org.apache.spark.sql.catalyst.expressions.{EqualTo, Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, SubqueryAlias, UnaryNode, UnresolvedHint}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.firesteel.resolvedRelation
+import org.apache.spark.sql.firesteel.{resolvedRelation, TravelInTime}
 import org.apache.spark.sql.types.StringType
 
 /**
@@ -44,11 +45,11 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
 
   /** By a column it is a lookup; by a constant it is one if the table has a lookup connector. */
   private def timeTravel(travel: RelationTimeTravel): LogicalPlan = travel match {
-    case RelationTimeTravel(relation: UnresolvedRelation, Some(Literal(text, StringType)), None)
+    case TravelInTime(relation: UnresolvedRelation, Literal(text, StringType))
         if text != null && text.toString.startsWith(LookupTokens.asOfMark) =>
       if (!enabled) throw LookupErrors.switchedOff(relation.name)
       marked(relation, text.toString.stripPrefix(LookupTokens.asOfMark))
-    case RelationTimeTravel(relation: UnresolvedRelation, Some(time), None)
+    case TravelInTime(relation: UnresolvedRelation, time)
         if enabled && hasConnector(relation) =>
       marked(relation, time.sql)
     case other => other
@@ -69,6 +70,10 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
       inText: Boolean): LogicalPlan = {
     val written = parameters.map(_.toString).mkString("LOOKUP(", ", ", ")")
     if (expressions.length != parameters.length) throw LookupErrors.malformedHint(written)
+    // Spark 4.0 binds parameters after this rule; later versions put them into the text.
+    if (expressions.exists(_.exists(_.isInstanceOf[Parameter]))) {
+      throw LookupErrors.parameterInHint(written, SPARK_VERSION)
+    }
     // The last value of a repeated name wins, as in Flink.
     val options = expressions.map(option(_, written)).toMap
     LookupOptions.check(options.keys)
@@ -122,7 +127,7 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
 
   private def nameOf(plan: LogicalPlan): Option[String] = plan match {
     case SubqueryAlias(alias, _) => Some(alias.name)
-    case UnresolvedRelation(parts, _, _) => Some(parts.last)
+    case relation: UnresolvedRelation => Some(relation.multipartIdentifier.last)
     case travel: RelationTimeTravel => nameOf(travel.relation)
     case table: LookupTable => nameOf(table.child)
     case _ => None

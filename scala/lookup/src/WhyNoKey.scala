@@ -4,6 +4,7 @@ import scala.jdk.OptionConverters._
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, EqualTo, Expression, KnownFloatingPointNormalized, PredicateHelper}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
+import org.apache.spark.sql.firesteel.CastOf
 
 /** The error for a join without a key: the equality nearest to one, and the reason. */
 private[lookup] object WhyNoKey extends PredicateHelper {
@@ -34,7 +35,7 @@ private[lookup] object WhyNoKey extends PredicateHelper {
       .flatMap { case (theirs, mine) =>
         val inTerms = plain(DimensionChain.replace(theirs, query.projection))
         Option(inTerms).collect {
-          case compared @ Cast(column: Attribute, _, _, _)
+          case compared @ CastOf(column: Attribute)
               if isKey(column, relation) && isOfOtherSide(mine, query) =>
             val value = written(plain(mine))
             LookupErrors.keyOfAnotherType(

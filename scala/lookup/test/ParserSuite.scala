@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedHint}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.SparkSqlParser
+import org.apache.spark.sql.firesteel.TravelInTime
 import org.scalatest.BeforeAndAfterEach
 
 /**
@@ -31,6 +32,10 @@ abstract class ParserSuite extends RoomSuite with BeforeAndAfterEach {
     seen = Nil
   }
 
+  /** Scripts; on by default since Spark 4.1. */
+  override protected def settings: Map[String, String] =
+    Map("spark.sql.scripting.enabled" -> "true")
+
   override protected def install(extensions: SparkSessionExtensions): Unit = {
     extensions.injectParser((_, delegate) => new LookupParser(delegate))
     extensions.injectHintResolutionRule(_ => NoteLookups)
@@ -41,7 +46,7 @@ abstract class ParserSuite extends RoomSuite with BeforeAndAfterEach {
       case hint: UnresolvedHint =>
         seen ++= hintsOf(hint)
         hint.child
-      case RelationTimeTravel(relation, Some(Literal(time, _)), None) =>
+      case TravelInTime(relation, Literal(time, _)) =>
         seen :+= time.toString
         relation
     }

@@ -39,8 +39,10 @@ private[panes] object CopiedRows {
 
   def unapply(plan: LogicalPlan): Option[CopiedRows] = plan match {
     case WindowExpand(expand) => Some(expand)
-    case generate @ Generate(windows: WindowsOf, _, _, _, Seq(window), _) =>
-      Some(WindowGenerate(generate, windows, window))
+    case generate: Generate =>
+      Option(generate.generator).collect { case windows: WindowsOf =>
+        WindowGenerate(generate, windows, generate.generatorOutput.head)
+      }
     case _ => None
   }
 }

@@ -79,10 +79,13 @@ final class FoldWindows(session: SparkSession) extends Rule[LogicalPlan] {
   /** Whether `window` is Spark's function, and not one of the user or of another extension. */
   private def isSparksFunction: Boolean = {
     val state = session.sessionState
+    val name = FunctionIdentifier("window")
+    // Older versions have it without a catalog, in one list with the user's functions.
     val builtIn = FunctionIdentifier("window", Some("builtin"), Some("system"))
-    !state.catalog.isTemporaryFunction(FunctionIdentifier("window")) &&
-    state.functionRegistry.lookupFunction(builtIn).exists(
-      _.getClassName == classOf[TimeWindow].getName)
+    !state.catalog.isTemporaryFunction(name) &&
+    state.functionRegistry.lookupFunction(builtIn)
+      .orElse(state.functionRegistry.lookupFunction(name))
+      .exists(_.getClassName == classOf[TimeWindow].getName)
   }
 
   private def folded(call: UnresolvedFunction): Option[FoldedWindow] = {

@@ -1,5 +1,6 @@
 package io.firesteel.rank
 
+import io.firesteel.testkit.SinceSpark
 import org.apache.spark.sql.execution.{FilterExec, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.internal.SQLConf
@@ -74,9 +75,10 @@ class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
     import org.apache.spark.sql.expressions.{Window => W}
     import org.apache.spark.sql.functions.{col, row_number}
 
-    assert(
-      fired(s"SELECT k, v FROM $table QUALIFY row_number() OVER (PARTITION BY k ORDER BY v) = 1")
-        .nonEmpty)
+    SinceSpark("4.2") {
+      val qualify = "QUALIFY row_number() OVER (PARTITION BY k ORDER BY v) = 1"
+      assert(fired(s"SELECT k, v FROM $table $qualify").nonEmpty)
+    }
     spark.sql(top("true")).createOrReplaceTempView("ranked")
     assert(fired("SELECT k FROM (SELECT k, rn % 7 AS place FROM ranked) WHERE place <= 2").isEmpty)
     assert(fired("SELECT k FROM (SELECT k, rn AS place FROM ranked) WHERE place <= 2").nonEmpty)
@@ -157,10 +159,12 @@ class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
            |WINDOW w AS (PARTITION BY k ORDER BY v)) WHERE rn <= 2""".stripMargin
       assert(declines(sql) == Set("RANK.OTHER_FUNCTION"))
       assertSameAnswer(sql)
-      val qualified = s"SELECT k, $call OVER (PARTITION BY k ORDER BY v) AS s FROM $table " +
-        "QUALIFY row_number() OVER (PARTITION BY k ORDER BY v) = 1"
-      assertDecided(qualified, "Window ")
-      assertSameAnswer(qualified)
+      SinceSpark("4.2") {
+        val qualified = s"SELECT k, $call OVER (PARTITION BY k ORDER BY v) AS s FROM $table " +
+          "QUALIFY row_number() OVER (PARTITION BY k ORDER BY v) = 1"
+        assertDecided(qualified, "Window ")
+        assertSameAnswer(qualified)
+      }
     }
   }
 

@@ -71,8 +71,8 @@ final private[shuffle] class AdaptLocalAggregates(sample: KeySample) extends Rul
       evidence: Map[String, String]): Option[SparkPlan] = {
     val input = partial.child match {
       // This sort serves the aggregate only. A sort that the user wrote stays.
-      case sort @ SortExec(_, false, rows, _) if !sort.logicalLink.exists(_.isInstanceOf[Sort]) =>
-        rows
+      case sort: SortExec if !sort.global && !sort.logicalLink.exists(_.isInstanceOf[Sort]) =>
+        sort.child
       case rows => rows
     }
     for {

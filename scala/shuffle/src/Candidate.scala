@@ -202,7 +202,7 @@ private[shuffle] object Candidate extends JoinSelectionHelper {
   /** Spark's shuffle of a join's input, at the top or below the join's sort. */
   private def shuffleOf(plan: SparkPlan): Option[ShuffleExchangeExec] = plan match {
     case shuffle: ShuffleExchangeExec if isOfSpark(shuffle) => Some(shuffle)
-    case SortExec(_, false, child, _) => shuffleOf(child)
+    case sort: SortExec if !sort.global => shuffleOf(sort.child)
     case _ => None
   }
 }

@@ -3,6 +3,7 @@ package io.firesteel.shuffle
 import io.firesteel.core.plans.CannotFail
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
+import org.apache.spark.sql.firesteel.CastOf
 import org.apache.spark.sql.types.{BinaryType, BooleanType, ByteType, DataType, DateType, DecimalType, IntegerType, LongType, ShortType, StringType, TimestampNTZType, TimestampType}
 
 /**
@@ -22,9 +23,8 @@ private[shuffle] object ExactColumn {
 
   /** The exact column below casts that lose no information and cannot fail. */
   def underCasts(key: Expression): Option[Attribute] = key match {
-    case Cast(column: Attribute, _, _, _) if isExact(column.dataType) && CannotFail(key) =>
-      Some(column)
-    case Cast(inner: Cast, _, _, _) if CannotFail(key) => underCasts(inner)
+    case CastOf(column: Attribute) if isExact(column.dataType) && CannotFail(key) => Some(column)
+    case CastOf(inner: Cast) if CannotFail(key) => underCasts(inner)
     case _ => None
   }
 }

@@ -1,8 +1,8 @@
 package io.firesteel.shuffle
 
-import org.apache.spark.sql.catalyst.expressions.{Add, Alias, Ascending, Attribute, Cast, DenseRank, EvalMode, Expression, ExprId, Literal, Rank, RowNumber, SortOrder, Subtract, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{Add, Alias, Ascending, Attribute, DenseRank, EvalMode, Expression, ExprId, Literal, Rank, RowNumber, SortOrder, Subtract, WindowExpression}
 import org.apache.spark.sql.execution.window.WindowExecBase
-import org.apache.spark.sql.firesteel.evalModeOf
+import org.apache.spark.sql.firesteel.{evalModeOf, CastOf}
 import org.apache.spark.sql.types.{IntegerType, LongType}
 
 /**
@@ -53,10 +53,16 @@ private[shuffle] object RankColumn {
   /** The column and the constant added to it. */
   private def shifted(expression: Expression): Option[(ExprId, BigInt)] = expression match {
     case column: Attribute => Some(column.exprId -> BigInt(0))
-    case Cast(number, LongType, _, _) if number.dataType == IntegerType => shifted(number)
-    case Add(number, Whole(more), _) => added(expression, number, more)
-    case Add(Whole(more), number, _) => added(expression, number, more)
-    case Subtract(number, Whole(less), _) => added(expression, number, -less)
+    case CastOf(number) if expression.dataType == LongType && number.dataType == IntegerType =>
+      shifted(number)
+    case sum: Add =>
+      (sum.left, sum.right) match {
+        case (number, Whole(more)) => added(sum, number, more)
+        case (Whole(more), number) => added(sum, number, more)
+        case _ => None
+      }
+    case difference: Subtract =>
+      Whole.unapply(difference.right).flatMap(less => added(difference, difference.left, -less))
     case _ => None
   }
 

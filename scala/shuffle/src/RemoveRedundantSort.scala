@@ -26,8 +26,8 @@ private[shuffle] object RemoveRedundantSort extends Rule[SparkPlan] {
   override def apply(plan: SparkPlan): SparkPlan =
     if (isOff) plan
     else plan.transformUp {
-      case sort @ SortExec(order, false, child, _) if KnownOrder.isOf(child, order) =>
-        val known = InOrderExec(order, child)
+      case sort: SortExec if !sort.global && KnownOrder.isOf(sort.child, sort.sortOrder) =>
+        val known = InOrderExec(sort.sortOrder, sort.child)
         known.copyTagsFrom(sort)
         known
     }

@@ -120,6 +120,22 @@ object ShuffleDecline {
     override def setting: Option[String] = Some(ShuffleConf.MAX_KEY_SHARE.key)
   }
 
+  final case class StoredTable(spark: String)
+    extends ShuffleDecline(
+      "STORED_TABLE_NEEDS_SPARK_4_2",
+      "a source reports how a table lies, which could spare a shuffle; before Spark 4.2.1 such " +
+        "tables are left to Spark") {
+    override def values: Map[String, String] = Map("spark" -> spark)
+  }
+
+  final case class UnionLayout(spark: String)
+    extends ShuffleDecline(
+      "UNION_NEEDS_SPARK_4_1",
+      "the shuffle above a UNION ALL could go; before Spark 4.1 a union does not say how its rows " +
+        "lie") {
+    override def values: Map[String, String] = Map("spark" -> spark)
+  }
+
   /** Not a decline, but a result of firing. */
   final case class Uneven(keys: String, largest: Long, mean: Long)
     extends ShuffleDecline(
@@ -207,6 +223,18 @@ object ShuffleDecline {
       Some(maxShare),
       cure = "Bucket the table by columns with more even values."),
     DeclineDoc(ReusedShuffle("").code, ReusedShuffle("").message),
+    DeclineDoc(
+      StoredTable("").code,
+      "A source reports how a table lies, which could spare a shuffle. Spark before 4.2.1 has " +
+        "faults with such tables, so they are left to it.",
+      cure = "Run Spark 4.2.1 or later."
+    ),
+    DeclineDoc(
+      UnionLayout("").code,
+      "The shuffle above a `UNION ALL` could go. A union does not say how its rows lie before " +
+        "Spark 4.1.",
+      cure = "Run Spark 4.1 or later."
+    ),
     DeclineDoc(
       Uneven("", 0, 0).code,
       "Reported after the query has run: a shuffle was removed, and one partition has become " +

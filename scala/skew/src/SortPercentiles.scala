@@ -35,14 +35,25 @@ object SortPercentiles extends Rule[LogicalPlan] {
         }
     }
 
+  private object PercentileCall {
+    def unapply(expression: Expression): Option[(AggregateExpression, Percentile)] =
+      expression match {
+        case call: AggregateExpression =>
+          Option(call.aggregateFunction).collect { case percentile: Percentile =>
+            (call, percentile)
+          }
+        case _ => None
+      }
+  }
+
   private def isPercentile(expression: Expression): Boolean = expression match {
-    case AggregateExpression(function: Percentile, _, false, _, _) =>
-      function.frequencyExpression == Literal(1L) && NumberCode.of(function.child.dataType).nonEmpty
+    case PercentileCall(call, function) =>
+      !call.isDistinct && function.frequencyExpression == Literal(1L) && NumberCode.of(function.child.dataType).nonEmpty
     case _ => false
   }
 
   private def of(expression: Expression): Expression = expression match {
-    case call @ AggregateExpression(function: Percentile, _, _, _, _) =>
+    case PercentileCall(call, function) =>
       val sorted =
         SortedPercentile(function.child, function.percentageExpression, function.reverse)
       call.copy(aggregateFunction = sorted)

@@ -51,10 +51,9 @@ private[changelog] object ColumnFacts {
    * Structs whose fields are all passed on as columns, such as the start and the end of a window.
    */
   private def inParts(columns: Seq[NamedExpression]): Map[ExprId, Set[ExprId]] = {
-    val parts = columns.collect {
-      case alias @ Alias(GetStructField(struct: Attribute, at, _), _) if !struct.nullable =>
-        (struct, at, alias.exprId)
-    }
+    val parts = columns.collect { case alias @ Alias(field: GetStructField, _) =>
+      (field.child, field.ordinal, alias.exprId)
+    }.collect { case (struct: Attribute, at, id) if !struct.nullable => (struct, at, id) }
     parts.groupBy(_._1.exprId).collect {
       case (id, of)
           if of.map(_._2).distinct.size == of.head._1.dataType.asInstanceOf[StructType].size =>

@@ -43,7 +43,11 @@ object ResolveStateTtl extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case UnresolvedHint(hint, parameters, child) if hint.toUpperCase(Locale.ROOT) == name =>
       if (isOn) StateTtl(milliseconds(parameters), child) else child
-    case sort @ Sort(_, _, StateTtl(ms, child), _) => StateTtl(ms, sort.copy(child = child))
+    case sort: Sort =>
+      sort.child match {
+        case StateTtl(ms, child) => StateTtl(ms, sort.copy(child = child))
+        case _ => sort
+      }
     case LocalLimit(n, StateTtl(ms, child)) => StateTtl(ms, LocalLimit(n, child))
     case GlobalLimit(n, StateTtl(ms, child)) => StateTtl(ms, GlobalLimit(n, child))
     case Offset(n, StateTtl(ms, child)) => StateTtl(ms, Offset(n, child))

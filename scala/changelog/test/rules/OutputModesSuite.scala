@@ -5,6 +5,7 @@ import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.plan.Selection
 import io.firesteel.changelog.plan.parse.ParseQuery
 import io.firesteel.core.decide.Explain
+import io.firesteel.testkit.SinceSpark
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
 import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf}
@@ -282,24 +283,26 @@ class OutputModesSuite extends ChangelogSuite {
     }
   }
 
-  test("QUALIFY beside row_kind() leaves rows out, and not some of their changes") {
-    val told =
-      "SELECT word, n, row_kind() AS op FROM {t} QUALIFY row_number() OVER (PARTITION BY word ORDER BY n) = 1"
-    Seq(
-      told -> "[a,5,+I] [a,5,-U] [a,3,+U]",
-      "SELECT word, count(*) AS c, concat(row_kind(), word) AS op FROM {t} GROUP BY word HAVING c < 9 " +
-        "QUALIFY row_number() OVER (ORDER BY c DESC) <= 1" -> "[a,1,+Ia] [a,1,-Ua] [a,2,+Ua]",
-      s"SELECT * FROM ($told) WHERE op = '+U'" -> "[a,3,+U]"
-    ).foreach { case (sql, wanted) =>
-      run(sql, "append") { fed =>
-        fed.feed(Seq(Row("a", 5)))
-        fed.feed(Seq(Row("a", 3)))
-        assert(fed.emitted.mkString(" ") == wanted, sql)
+  SinceSpark("4.2") {
+    test("QUALIFY beside row_kind() leaves rows out, and not some of their changes") {
+      val told =
+        "SELECT word, n, row_kind() AS op FROM {t} QUALIFY row_number() OVER (PARTITION BY word ORDER BY n) = 1"
+      Seq(
+        told -> "[a,5,+I] [a,5,-U] [a,3,+U]",
+        "SELECT word, count(*) AS c, concat(row_kind(), word) AS op FROM {t} GROUP BY word HAVING c < 9 " +
+          "QUALIFY row_number() OVER (ORDER BY c DESC) <= 1" -> "[a,1,+Ia] [a,1,-Ua] [a,2,+Ua]",
+        s"SELECT * FROM ($told) WHERE op = '+U'" -> "[a,3,+U]"
+      ).foreach { case (sql, wanted) =>
+        run(sql, "append") { fed =>
+          fed.feed(Seq(Row("a", 5)))
+          fed.feed(Seq(Row("a", 3)))
+          assert(fed.emitted.mkString(" ") == wanted, sql)
+        }
       }
+      val nested = "SELECT * FROM (SELECT word, n, row_kind() AS op FROM {t}) " +
+        "QUALIFY row_number() OVER (PARTITION BY word ORDER BY n) = 1"
+      assert(refusal(words, nested).contains("MISPLACED_ROW_KIND"))
     }
-    val nested = "SELECT * FROM (SELECT word, n, row_kind() AS op FROM {t}) " +
-      "QUALIFY row_number() OVER (PARTITION BY word ORDER BY n) = 1"
-    assert(refusal(words, nested).contains("MISPLACED_ROW_KIND"))
   }
 
   test("a DataFrame's where() above its select() of kinds asks each change, and above its agg() is HAVING") {

@@ -29,8 +29,7 @@ final private[firesteel] case class SampledSource(
 
   /** Size of the files that are read, or Spark's estimate. */
   def size: BigInt = leaf match {
-    case LogicalRelation(files: HadoopFsRelation, _, _, _, _)
-        if partitions.nonEmpty || isUnknown(leaf.stats.sizeInBytes) =>
+    case SampledSource.Files(files) if partitions.nonEmpty || isUnknown(leaf.stats.sizeInBytes) =>
       // A condition that fails on a partition must fail in the query, not here.
       Try(files.location.listFiles(partitions, Nil)).toOption
         .fold(BigInt(0))(_.flatMap(_.files.map(f => BigInt(f.getLen))).sum)
@@ -56,9 +55,9 @@ private[firesteel] object SampledSource extends PredicateHelper {
   /** The source of a plan, or the reason why it is not sampled. */
   def of(plan: LogicalPlan): Either[String, SampledSource] = leafOf(plan).map { leaf =>
     val columns = leaf match {
-      case LogicalRelation(files: HadoopFsRelation, output, _, _, _) =>
+      case Files(files) =>
         val names = files.partitionSchema.fieldNames.toSet
-        AttributeSet(output.filter(a => names.contains(a.name)))
+        AttributeSet(leaf.output.filter(a => names.contains(a.name)))
       case _ => AttributeSet.empty
     }
     // The lowest first: a condition above may fail on rows that a lower one removes.
@@ -66,6 +65,15 @@ private[firesteel] object SampledSource extends PredicateHelper {
       .flatMap(splitConjunctivePredicates)
       .filter(c => c.references.nonEmpty && c.references.subsetOf(columns))
     SampledSource(plan, leaf, conditions)
+  }
+
+  /** The files that a leaf reads. */
+  private object Files {
+    def unapply(leaf: LogicalPlan): Option[HadoopFsRelation] = leaf match {
+      case relation: LogicalRelation =>
+        Option(relation.relation).collect { case files: HadoopFsRelation => files }
+      case _ => None
+    }
   }
 
   /** Whether Spark alone computes it from a row: a subquery would run to its end. */
