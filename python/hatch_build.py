@@ -28,6 +28,6 @@ class RequireJar(BuildHookInterface[Any]):
         found = sorted(jar.name for jar in Path(self.root, "src/firesteel/jars").glob("*.jar"))
         if not found or not set(found) <= {f"firesteel-4.{minor}.jar" for minor in range(4)}:
             raise RuntimeError(
-                "src/firesteel/jars must hold jars such as firesteel-4.3.jar and no others, but holds "
+                "src/firesteel/jars must hold jars like firesteel-4.3.jar and no others, but holds "
                 f"{found or 'none'}: run `build/sbt stageJar` (or `make wheel`) first"
             )

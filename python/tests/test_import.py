@@ -31,7 +31,8 @@ def imported_beside(pyspark: str, folder: Path) -> str:
 def test_another_pyspark_is_refused_with_both_versions(pyspark: str, tmp_path: Path) -> None:
     assert imported_beside(pyspark, tmp_path) == (
         "firesteel.errors.UnsupportedSparkError: This package of firesteel supports PySpark "
-        f"4.0, 4.1, 4.2 or 4.3, but PySpark {pyspark} is installed here: pip install 'pyspark==4.3.*'."
+        f"4.0, 4.1, 4.2 or 4.3, but PySpark {pyspark} is installed here: "
+        "pip install 'pyspark==4.3.*'."
     )
 
 

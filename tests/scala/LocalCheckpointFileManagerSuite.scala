@@ -12,8 +12,8 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, Path, RawLocalFileSystem}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.firesteel.streaming.{CheckpointFileManager, FileContextBasedCheckpointFileManager}
-import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.Assertion
 
 /** A file system that is not the local one, whatever it does. */

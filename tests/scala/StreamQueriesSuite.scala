@@ -7,8 +7,8 @@ import io.firesteel.core.decide.Explain
 import io.firesteel.testkit.GoldenPlan
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{Encoders, Row, SparkSessionExtensions}
-import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.firesteel.executionOf
+import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.StructType
 

@@ -39,8 +39,8 @@ def not_on_server(jar: str) -> ExtensionNotLoadedError:
     """Name the options of a Connect server; a client cannot install the extension."""
     return ExtensionNotLoadedError(
         "The Spark Connect server runs without firesteel, and a client cannot install it: start "
-        f"the server with --jars {PurePath(jar).name} --conf spark.sql.extensions={EXTENSION} (this "
-        f"package's jar is {jar}; copy it to the server)."
+        f"the server with --jars {PurePath(jar).name} --conf spark.sql.extensions={EXTENSION} "
+        f"(this package's jar is {jar}; copy it to the server)."
     )
 
 

@@ -84,8 +84,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     if not jar.is_file():
         raise FileNotFoundError(
             f"{jar} is missing. In a clone of the repository, run `make setup "
-            f"SPARK={INSTALLED_SPARK}` or `SPARK={INSTALLED_SPARK} build/sbt stageJar`. An installed package without it is broken: install firesteel "
-            "again, from a wheel that `make wheel` has built."
+            f"SPARK={INSTALLED_SPARK}` or `SPARK={INSTALLED_SPARK} build/sbt stageJar`. An "
+            "installed package without it is broken: install firesteel again, from a wheel that "
+            "`make wheel` has built."
         )
     _warn_if_too_late()
     if _is_local(builder):

@@ -5,8 +5,8 @@ import java.nio.file.{Files, Path}
 import java.util.concurrent.atomic.AtomicReference
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.firesteel.streaming.StreamingQueryWrapper
 import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.firesteel.streaming.StreamingQueryWrapper
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 
 /** One run of a stream, outside the clock. */

@@ -244,6 +244,7 @@ private[shuffle] object CoarserShuffle {
       for {
         all <- if (branches.forall(_.isDefined)) Some(branches.flatten) else None
         result = planned(union, all.map(_.plan))
+        if OlderSpark.saysHowItLies(result)
         if result.outputPartitioning.satisfies(clusteredBy(keys))
       } yield Spread(result, all.flatMap(_.changed))
     }

@@ -14,21 +14,21 @@ private[shuffle] object OlderSpark {
     if (!KeyedTables.areUsable) {
       plan.foreach {
         case join: ShuffledJoin if shuffledInputs(join).exists(isStored) =>
-          join.logicalLink.foreach {
-            Decisions.decline(
-              _,
-              RemoveRedundantShuffle.name,
-              ShuffleDecline.StoredTable(SPARK_VERSION))
-          }
+          decline(join, ShuffleDecline.StoredTable(SPARK_VERSION))
         case _ => ()
       }
     }
 
-  /** Why a plan with fewer shuffles does not meet its own requirements; none if it is unknown. */
-  def whyInvalid(plan: SparkPlan): Option[Decline] =
-    if (!unionsHaveLayouts && plan.exists(_.isInstanceOf[UnionExec])) {
-      Some(ShuffleDecline.UnionLayout(SPARK_VERSION))
-    } else None
+  /** Whether a union of branches that lie alike says so. If not, that is recorded. */
+  def saysHowItLies(union: UnionExec): Boolean = {
+    if (!unionsHaveLayouts) decline(union, ShuffleDecline.UnionLayout(SPARK_VERSION))
+    unionsHaveLayouts
+  }
+
+  private def decline(plan: SparkPlan, why: Decline): Unit =
+    if (Decline.switchedOff("shuffle", ShuffleConf.ENABLED).isEmpty) {
+      plan.logicalLink.foreach(Decisions.decline(_, RemoveRedundantShuffle.name, why))
+    }
 
   private def isStored(plan: SparkPlan): Boolean = KeyedTables.isReported(plan.outputPartitioning)
 

@@ -57,7 +57,7 @@ private[firesteel] final class RemoveRedundantShuffle(
       val unsorted = if (coarser eq plan) plan else RemoveRedundantSorts(coarser)
       val counting =
         if (adaptive) FinishedShuffle.counting(unsorted, unknown.toSeq) else unsorted
-      if (off.isEmpty) OlderSpark.declineStoredTables(plan)
+      OlderSpark.declineStoredTables(plan)
       // Last: keys are counted by which rows are finally spread.
       localAggregates(counting)
     }
@@ -123,7 +123,7 @@ private[firesteel] final class RemoveRedundantShuffle(
     val candidate = alike.head
     val keys = candidate.keys.map(_.sql).mkString(", ")
     lazy val (before, after) = (shuffles(plan), shuffles(better))
-    if (!ValidateRequirements.validate(better)) Left(OlderSpark.whyInvalid(candidate.better))
+    if (!ValidateRequirements.validate(better)) Left(None)
     else if (after.size >= before.size ||
       candidate.changed.exists(change => after.contains(change.shuffle.canonicalized)) ||
       candidate.changed.exists(change => isInSubquery(plan, change.shuffle)) ||

@@ -293,9 +293,18 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
       "spark.sql.codegen.join.fullOuterSortMergeJoin.enabled" -> compiled
     ) {
       assertSameAnswer(sql)
-      if (SinceSpark.is("4.1")) assert(fired(sql).contains(RemoveRedundantShuffle.name))
-      else assert(declines(sql).contains("SHUFFLE.UNION_NEEDS_SPARK_4_1"), explain(sql))
+      SinceSpark("4.1")(assert(fired(sql).contains(RemoveRedundantShuffle.name)))
     }
+  }
+
+  if (!SinceSpark.is("4.1")) test("declines a shuffle above a union, which does not say how it lies") {
+    val sql = s"SELECT a, count(*), sum(s) FROM ($agg UNION ALL SELECT a, b, max(v) FROM u " +
+      "GROUP BY a, b) GROUP BY a"
+    for (adaptive <- Seq(true, false))
+      withConf(ungated, "spark.sql.adaptive.enabled" -> adaptive) {
+        assert(declines(sql) == Set("SHUFFLE.UNION_NEEDS_SPARK_4_1"), explain(sql))
+        assertSameAnswer(sql)
+      }
   }
 
   test("a shuffle that a subquery also uses is not changed") {

@@ -9,9 +9,9 @@ import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
 import org.apache.spark.sql.execution.streaming.state.{OperatorStateMetadata, OperatorStateMetadataV1}
 import org.apache.spark.sql.firesteel.{Checkpoints, Files}
+import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
 
 /** The checkpoint of a streaming query, in Spark's layout. */
 final private[checkpoint] class Checkpoint(val session: SparkSession, location: String) {

@@ -7,8 +7,8 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
-import org.apache.spark.sql.firesteel.streaming.StreamingRelation
 import org.apache.spark.sql.firesteel.streamExecutionOf
+import org.apache.spark.sql.firesteel.streaming.StreamingRelation
 import org.apache.spark.sql.streaming.OutputMode
 
 /** Explains a streaming query that is not started. */

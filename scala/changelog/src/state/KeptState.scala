@@ -2,9 +2,9 @@ package io.firesteel.changelog.state
 
 import io.firesteel.changelog.common.ChangelogErrors
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.execution.streaming.state.{StateSchemaCompatibilityChecker, StateStoreId, StateStoreProviderId}
 import org.apache.spark.sql.firesteel.stateSchemaFile
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
-import org.apache.spark.sql.execution.streaming.state.{StateSchemaCompatibilityChecker, StateStoreId, StateStoreProviderId}
 import org.apache.spark.sql.types.StructType
 
 /**

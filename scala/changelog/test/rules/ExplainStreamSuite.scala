@@ -6,8 +6,8 @@ import io.firesteel.changelog.sql.StateTtl
 import io.firesteel.core.decide.Explain
 import org.apache.spark.sql.{Encoders, Row}
 import org.apache.spark.sql.execution.SimpleMode
-import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf}
+import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.StructType
 

@@ -7,8 +7,8 @@ import io.firesteel.changelog.plan.parse.ParseQuery
 import io.firesteel.core.decide.Explain
 import io.firesteel.testkit.SinceSpark
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
-import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf}
+import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.functions.{col, count, countDistinct, desc, expr, max}
 import org.apache.spark.sql.types.StructType
 

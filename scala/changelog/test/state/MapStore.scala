@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.StructType
  * by the next one, and its bytes are wiped out: an algorithm that forgets to copy is found out.
  * Nothing may be written while entries are being read.
  */
-final private[changelog] class MapStore(key: StructType, partition: Int = 0) extends StateStore {
+final private[changelog] class MapStore(key: StructType, partition: Int = 0) extends UnreleasedStore {
 
   private[this] var committed = new HashMap[UnsafeRow, UnsafeRow]()
   private[this] var entries = new HashMap[UnsafeRow, UnsafeRow]()
@@ -84,11 +84,10 @@ final private[changelog] class MapStore(key: StructType, partition: Int = 0) ext
 
   override def abort(): Unit = entries = new HashMap(committed)
 
-  // Not `override`: each of these is missing in some version of Spark.
-  def release(): Unit = ()
   override def hasCommitted: Boolean = entries == committed
   override val id: StateStoreId = StateStoreId("none", 0L, partition)
   override def metrics: StateStoreMetrics = StateStoreMetrics(size.toLong, 0L, Map.empty)
+  // Without `override`, like some below: not every version of Spark has it.
   def allColumnFamilyNames: Set[String] = Set(StateStore.DEFAULT_COL_FAMILY_NAME)
   override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo = none
   override def removeColFamilyIfExists(family: String): Boolean = none

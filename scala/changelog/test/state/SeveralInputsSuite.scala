@@ -6,8 +6,8 @@ import io.firesteel.changelog.checkpoint.RepartitionState
 import java.nio.file.Files
 
 import org.apache.spark.sql.{DataFrame, Encoders, Row, SparkSessionExtensions}
-import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.firesteel.{dataFrameOf, executionOf}
+import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
