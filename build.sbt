@@ -31,6 +31,15 @@ lazy val compileJars = taskKey[Seq[File]]("Spark's jars that are compiled agains
 def running(classpath: Classpath, compiled: Seq[File], installed: Seq[File]): Classpath =
   classpath.filterNot(jar => compiled.contains(jar.data)) ++ Attributed.blankSeq(installed)
 
+/** The sources of every version are formatted, whichever is built. */
+def formatAll(in: Configuration, kind: String): Seq[Setting[_]] = Seq(
+  in / scalafmt / unmanagedSourceDirectories ++= SparkVersion.allFolders(baseDirectory.value, kind),
+  in / scalafmt / unmanagedSources :=
+    ((in / unmanagedSources).value ++
+      SparkVersion.allFolders(baseDirectory.value, kind).flatMap(f =>
+        (f ** "*.scala").get)).distinct
+)
+
 lazy val common = Seq(
   // Of each version its own, so that one does not overwrite the classes of another.
   target := baseDirectory.value / s"target-${SparkVersion.current}",
@@ -43,9 +52,6 @@ lazy val common = Seq(
   Test / resourceDirectory := baseDirectory.value / "test-resources",
   Compile / unmanagedSourceDirectories ++= SparkVersion.folders(baseDirectory.value, "src"),
   Test / unmanagedSourceDirectories ++= SparkVersion.folders(baseDirectory.value, "test"),
-  // The sources of every version are formatted, whichever is built.
-  Compile / scalafmt / sourceDirectories ++= SparkVersion.allFolders(baseDirectory.value, "src"),
-  Test / scalafmt / sourceDirectories ++= SparkVersion.allFolders(baseDirectory.value, "test"),
   ivyConfigurations += SparkJars,
   libraryDependencies ++= sparkModules.map(_ % SparkJars),
   compileJars :=
@@ -75,7 +81,7 @@ lazy val common = Seq(
   Test / javaOptions += s"-Dfiresteel.test.python=${SparkVersion.venv}/bin/python",
   Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF", "-W", "30", "30"),
   Test / testOptions ++= shortTests
-)
+) ++ formatAll(Compile, "src") ++ formatAll(Test, "test")
 
 /** Without `make test-long` the tests that are tagged `LongTest` do not run. */
 lazy val shortTests: Seq[TestOption] =
@@ -159,7 +165,8 @@ lazy val extension = module("extension")
            |final class BuiltFor {
            |  static final String SPARK = "${SparkVersion.current}";
            |}
-           |""".stripMargin)
+           |""".stripMargin
+      )
       Seq(file)
     }.taskValue,
     assembly / assemblyJarName := s"firesteel-${SparkVersion.current}.jar",

@@ -56,7 +56,8 @@ object SparkVersion {
       case Single(n) => minor(_) == n.toInt
       case AndAbove(n) => minor(_) >= n.toInt
       case AndBelow(n) => minor(_) <= n.toInt
-      case Between(first, last) => spark => minor(spark) >= first.toInt && minor(spark) <= last.toInt
+      case Between(first, last) =>
+        spark => minor(spark) >= first.toInt && minor(spark) <= last.toInt
       case _ => sys.error(s"$text is no range of versions, such as 4.1, 4.1+, 4.1- or 4.1-4.2")
     }
   }

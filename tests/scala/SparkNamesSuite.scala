@@ -18,7 +18,8 @@ class SparkNamesSuite extends AnyFunSuite {
   private val tables: Map[String, Seq[String]] =
     Files.readString(Paths.get("tests/spark-names.txt")).split("(?m)^\\[").drop(1).map { part =>
       val (title, lines) = part.splitAt(part.indexOf("]\n"))
-      title -> lines.linesIterator.drop(1).filterNot(line => line.isBlank || line.startsWith("#")).toSeq
+      title -> lines.linesIterator.drop(1).filterNot(line =>
+        line.isBlank || line.startsWith("#")).toSeq
     }.toMap
 
   /** Classes by package; a lone star is a whole package. */

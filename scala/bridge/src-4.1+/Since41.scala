@@ -32,7 +32,8 @@ private[firesteel] trait Since41 {
   def add(left: Expression, right: Expression, evalMode: EvalMode.Value): Add =
     Add(left, right, NumericEvalContext(evalMode))
 
-  def sumOf(child: Expression, evalMode: EvalMode.Value): Sum = Sum(child, NumericEvalContext(evalMode))
+  def sumOf(child: Expression, evalMode: EvalMode.Value): Sum =
+    Sum(child, NumericEvalContext(evalMode))
 
   /** Ends the reading of a store. */
   def release(store: ReadStateStore): Unit = store.release()

@@ -124,7 +124,8 @@ object ShuffleDecline {
     extends ShuffleDecline(
       "STORED_TABLE_NEEDS_SPARK_4_2",
       "a source reports how a table lies, which could spare a shuffle; before Spark 4.2.1 such " +
-        "tables are left to Spark") {
+        "tables are left to Spark"
+    ) {
     override def values: Map[String, String] = Map("spark" -> spark)
   }
 

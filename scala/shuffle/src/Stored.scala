@@ -76,7 +76,9 @@ private[shuffle] object Stored {
    */
   def of(plan: SparkPlan): Option[(SparkPlan, Stored)] =
     grouped(plan).filter(_ => isOn).flatMap { grouped =>
-      KeyedTables.in(grouped.outputPartitioning).collectFirst(Function.unlift(fit)).map((grouped, _))
+      KeyedTables.in(grouped.outputPartitioning).collectFirst(Function.unlift(fit)).map((
+        grouped,
+        _))
     }
 
   /** The plan with one partition for each value, if its source reports the values. */

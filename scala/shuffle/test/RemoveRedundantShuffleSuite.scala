@@ -297,15 +297,16 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
     }
   }
 
-  if (!SinceSpark.is("4.1")) test("declines a shuffle above a union, which does not say how it lies") {
-    val sql = s"SELECT a, count(*), sum(s) FROM ($agg UNION ALL SELECT a, b, max(v) FROM u " +
-      "GROUP BY a, b) GROUP BY a"
-    for (adaptive <- Seq(true, false))
-      withConf(ungated, "spark.sql.adaptive.enabled" -> adaptive) {
-        assert(declines(sql) == Set("SHUFFLE.UNION_NEEDS_SPARK_4_1"), explain(sql))
-        assertSameAnswer(sql)
-      }
-  }
+  if (!SinceSpark.is("4.1"))
+    test("declines a shuffle above a union, which does not say how it lies") {
+      val sql = s"SELECT a, count(*), sum(s) FROM ($agg UNION ALL SELECT a, b, max(v) FROM u " +
+        "GROUP BY a, b) GROUP BY a"
+      for (adaptive <- Seq(true, false))
+        withConf(ungated, "spark.sql.adaptive.enabled" -> adaptive) {
+          assert(declines(sql) == Set("SHUFFLE.UNION_NEEDS_SPARK_4_1"), explain(sql))
+          assertSameAnswer(sql)
+        }
+    }
 
   test("a shuffle that a subquery also uses is not changed") {
     val sql = s"WITH s AS ($agg) SELECT *, rank() OVER (PARTITION BY a ORDER BY s) AS r FROM s " +

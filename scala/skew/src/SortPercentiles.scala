@@ -48,7 +48,8 @@ object SortPercentiles extends Rule[LogicalPlan] {
 
   private def isPercentile(expression: Expression): Boolean = expression match {
     case PercentileCall(call, function) =>
-      !call.isDistinct && function.frequencyExpression == Literal(1L) && NumberCode.of(function.child.dataType).nonEmpty
+      !call.isDistinct && function.frequencyExpression == Literal(1L) && NumberCode.of(
+        function.child.dataType).nonEmpty
     case _ => false
   }
 

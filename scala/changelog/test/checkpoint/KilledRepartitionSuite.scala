@@ -92,13 +92,14 @@ class KilledRepartitionSuite extends ChangelogSuite {
   /** At each step, or at some of them. */
   private val stride = if (TestSize.isLong) 1 else 7
 
-  Seq(hdfs -> 0, rocksDb -> 1).filter(hasEmptyStores || _._1 == hdfs).foreach { case (provider, first) =>
-    test(s"whenever it is killed: ${provider.split('.').last}") {
-      withProvider(provider) {
-        val tries =
-          Iterator.from(first, stride).map(killedAfter).take(100).takeWhile(!_).size
-        assert(tries > 2 && tries < 100)
+  Seq(hdfs -> 0, rocksDb -> 1).filter(hasEmptyStores || _._1 == hdfs).foreach {
+    case (provider, first) =>
+      test(s"whenever it is killed: ${provider.split('.').last}") {
+        withProvider(provider) {
+          val tries =
+            Iterator.from(first, stride).map(killedAfter).take(100).takeWhile(!_).size
+          assert(tries > 2 && tries < 100)
+        }
       }
-    }
   }
 }

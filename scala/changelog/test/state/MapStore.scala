@@ -14,7 +14,8 @@ import org.apache.spark.sql.types.StructType
  * by the next one, and its bytes are wiped out: an algorithm that forgets to copy is found out.
  * Nothing may be written while entries are being read.
  */
-final private[changelog] class MapStore(key: StructType, partition: Int = 0) extends UnreleasedStore {
+final private[changelog] class MapStore(key: StructType, partition: Int = 0)
+  extends UnreleasedStore {
 
   private[this] var committed = new HashMap[UnsafeRow, UnsafeRow]()
   private[this] var entries = new HashMap[UnsafeRow, UnsafeRow]()

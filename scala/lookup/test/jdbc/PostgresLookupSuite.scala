@@ -11,7 +11,9 @@ import org.apache.spark.sql.{AnalysisException, Row}
 class PostgresLookupSuite extends JdbcSuite {
 
   private lazy val server: Process =
-    new ProcessBuilder(System.getProperty("firesteel.test.python"), "tests/python/postgres_server.py")
+    new ProcessBuilder(
+      System.getProperty("firesteel.test.python"),
+      "tests/python/postgres_server.py")
       .redirectError(ProcessBuilder.Redirect.INHERIT)
       .start()
 
