@@ -69,6 +69,9 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
   /** Stock Spark: all of firesteel is off. */
   protected def stock[T](body: => T): T = withConf(CoreConf.ENABLED.key -> false)(body)
 
+  /** Spark's own answer. Nothing is compiled for it: most of the time of a small query is that. */
+  protected def sparks[T](answer: => T): T = stock(withConf(interpreted: _*)(answer))
+
   /** The physical plan as it was last run, adaptive parts included, once `collect` has run. */
   protected def executed(data: DataFrame): SparkPlan = executionOf(data).executedPlan
 
@@ -82,7 +85,7 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   /** Runs the query with firesteel on and off, and compares the rows as bags. */
   protected def assertSameAnswer(sql: String): Assertion =
-    assertSameRows(spark.sql(sql).collect().toSeq, stock(spark.sql(sql).collect().toSeq), sql)
+    assertSameRows(spark.sql(sql).collect().toSeq, sparks(spark.sql(sql).collect().toSeq), sql)
 
   protected def assertSameRows(ours: Seq[Row], theirs: Seq[Row], about: => String): Assertion = {
     val (left, right) = (RowBag.of(ours), RowBag.of(theirs))
@@ -97,7 +100,7 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   /** Runs the query with firesteel on and off: the same rows, or errors of the same condition. */
   protected def assertSameOutcome(sql: String): Assertion = {
-    val (ours, theirs) = (outcome(sql), stock(outcome(sql)))
+    val (ours, theirs) = (outcome(sql), sparks(outcome(sql)))
     (ours, theirs) match {
       case (Right(rows), Right(others)) => assertSameRows(rows, others, sql)
       case _ => assert(ours == theirs, sql)
