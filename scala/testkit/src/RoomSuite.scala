@@ -8,7 +8,6 @@ import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{DataFrame, Row, SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.executionOf
-import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.{Assertion, BeforeAndAfterAll}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -51,26 +50,16 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
     finally super.afterAll()
 
   /** Runs `body` under settings, and restores them afterwards. */
-  protected def withConf[T](pairs: (String, Any)*)(body: => T): T = {
-    val before = pairs.map { case (key, _) => key -> spark.conf.getOption(key) }
-    pairs.foreach { case (key, value) => spark.conf.set(key, value.toString) }
-    try body
-    finally before.foreach {
-        case (key, Some(value)) => spark.conf.set(key, value)
-        case (key, None) => spark.conf.unset(key)
-      }
-  }
+  protected def withConf[T](pairs: (String, Any)*)(body: => T): T = WithConf(spark, pairs)(body)
 
-  /** Settings with which Spark compiles nothing, as after a failed compilation. */
-  protected val interpreted: Seq[(String, Any)] = Seq(
-    SQLConf.CODEGEN_FACTORY_MODE.key -> "NO_CODEGEN",
-    SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> false)
+  /** Settings with which Spark compiles nothing. */
+  protected val interpreted: Seq[(String, Any)] = Interpreted.settings
 
   /** Stock Spark: all of firesteel is off. */
   protected def stock[T](body: => T): T = withConf(CoreConf.ENABLED.key -> false)(body)
 
-  /** Spark's own answer. Nothing is compiled for it: most of the time of a small query is that. */
-  protected def sparks[T](answer: => T): T = stock(withConf(interpreted: _*)(answer))
+  /** Spark's own answer, interpreted: see [[Interpreted]]. */
+  protected def sparks[T](answer: => T): T = stock(Interpreted(spark)(answer))
 
   /** The physical plan as it was last run, adaptive parts included, once `collect` has run. */
   protected def executed(data: DataFrame): SparkPlan = executionOf(data).executedPlan
