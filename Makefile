@@ -12,7 +12,9 @@ unexport SPARK_HOME SPARK_CONF_DIR SPARK_REMOTE PYSPARK_PYTHON PYSPARK_DRIVER_PY
 unexport PYSPARK_SUBMIT_ARGS PYTHONPATH MASTER
 
 READY := $(VENV)/ready
+SPARKS := 4.0 4.1 4.2 4.3
 JAR := python/src/firesteel/jars/firesteel-$(SPARK).jar
+JARS := $(SPARKS:%=python/src/firesteel/jars/firesteel-%.jar)
 WHEEL := dist/firesteel-$(VERSION)-py3-none-any.whl
 
 # What goes into the jar. Folders too, since a deleted file changes only the folder's date.
@@ -27,7 +29,7 @@ TEST_JVM := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 PYTEST := JDK_JAVA_OPTIONS='$(TEST_JVM)' $(VENV)/bin/python -m pytest -c python/pyproject.toml \
   --rootdir . --numprocesses 2 --dist loadfile
 
-.PHONY: help require setup demo test test-long check docs bench wheel clean
+.PHONY: help require setup demo test test-long test-versions check docs bench wheel release clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
@@ -43,8 +45,9 @@ $(READY): python/pyproject.toml python/src/firesteel/_version.py build/venv | re
 	@build/venv
 	@touch $@
 
-$(JAR): $(JAR_SOURCES) python/src/firesteel/_version.py $(READY) | require
-	@build/step "$(notdir $(JAR)), compiled and packed" build/sbt stageJar
+$(JARS): python/src/firesteel/jars/firesteel-%.jar: \
+  $(JAR_SOURCES) python/src/firesteel/_version.py $(READY) | require
+	@build/step "firesteel-$*.jar, compiled and packed" env SPARK=$* build/sbt stageJar
 	@touch $@
 
 demo: setup ## a stream that Spark refuses, faster queries: make demo [DATA=folder ARGS='--key k --order v']
@@ -55,12 +58,16 @@ test-long: PYTEST += -m 'long or not long'
 test-long: test ## every test, the long ones and many more random cases: hours
 
 # Both halves always run. pytest goes last, so that its summary is the closing line, unless Scala's
-# tests failed: then that is said last.
+# tests failed: then that is said last. SUITES and PROGRAMS choose some of them.
 test: setup ## every test, Scala's and Python's
-	@echo "==> Scala tests"; build/sbt test; scala=$$?; \
-	echo "==> Python tests"; $(PYTEST); python=$$?; \
+	@echo "==> Scala tests, Spark $(SPARK)"; \
+	build/sbt "Test/compile; $(if $(SUITES),testOnly $(SUITES),test)"; scala=$$?; \
+	echo "==> Python tests, Spark $(SPARK)"; $(PYTEST) $(PROGRAMS); python=$$?; \
 	if [ $$scala -ne 0 ]; then echo "==> Scala tests FAILED, see above" >&2; exit $$scala; fi; \
 	exit $$python
+
+test-versions: require ## Spark 4.0 to 4.2: all compile, the main suites of one run; with ALL=1 everything
+	@build/test-versions
 
 docs: require $(READY) ## target/docs: the manual as a site
 	@echo "==> pages, and the manual as a site"
@@ -79,13 +86,16 @@ check: require $(READY) docs ## format, lint, types, pages
 bench: setup ## time rooms against stock Spark: make bench [ROOM=rank], or SUITE=tpcds, SUITE=streaming
 	@build/bench $(or $(SUITE),$(ROOM)) $(ARGS)
 
-wheel: $(WHEEL) ## dist/: one wheel with one jar
+wheel: $(WHEEL) ## dist/: one wheel with a jar for each version of Spark
 	@echo "==> $(WHEEL)"
 
-$(WHEEL): $(JAR) $(PACKAGE)
+$(WHEEL): $(JARS) $(PACKAGE)
 	@rm -f dist/*.whl
 	@build/step "building the wheel" \
 	  bash -c 'cd python && ../$(VENV)/bin/python -m hatchling build --target wheel --directory ../dist'
+
+release: wheel ## dist/: the wheel, and dist/maven: each version's jar; all of it installed and run
+	@build/release $(SPARKS)
 
 clean: ## remove what was built for every version; environments stay
 	@rm -rf dist target project/target project/project scala/*/target-* tests/scala/target-* \

@@ -6,6 +6,7 @@ Global / onChangedBuildSource := ReloadOnSourceChanges
 Global / concurrentRestrictions := Seq(Tags.limitAll(2), Tags.limit(Tags.ForkedTestGroup, 2))
 
 ThisBuild / organization := "io.firesteel"
+ThisBuild / versionScheme := Some("early-semver")
 ThisBuild / version := """(?m)^__version__ = "(.+)"""".r
   .findFirstMatchIn(IO.read(file("python/src/firesteel/_version.py"))).get.group(1)
 ThisBuild / scalaVersion := Dependencies.sparks(SparkVersion.current).scala
@@ -13,7 +14,7 @@ ThisBuild / scalaVersion := Dependencies.sparks(SparkVersion.current).scala
 ThisBuild / scalafixScalaBinaryVersion := "2.13"
 
 /** The jars of the installed PySpark: what tests run with, and what users have. */
-lazy val pysparkJars = settingKey[Seq[File]]("jars of the PySpark in the virtual environment")
+lazy val pysparkJars = taskKey[Seq[File]]("jars of the PySpark in the virtual environment")
 ThisBuild / pysparkJars := {
   val jars = SparkVersion.venv / "lib" * "python3*" / "site-packages" / "pyspark" / "jars" * "*.jar"
   val found = jars.get
@@ -172,8 +173,9 @@ lazy val extension = module("extension")
     assembly / assemblyJarName := s"firesteel-${SparkVersion.current}.jar",
     // Spark's and Scala's classes are there already; everything else is ours or relocated.
     assembly / assemblyPackageScala / assembleArtifact := false,
-    assembly / fullClasspath := (Runtime / fullClasspath).value.filterNot(jar =>
-      pysparkJars.value.contains(jar.data)),
+    assembly / fullClasspath :=
+      ((Runtime / exportedProducts).value ++ (Runtime / dependencyClasspath).value)
+        .filterNot(jar => compileJars.value.contains(jar.data)),
     assembly / assemblyShadeRules := Shading.rules,
     // Several libraries have one, and it says nothing about a jar of all of them.
     assembly / assemblyMergeStrategy := {
@@ -190,6 +192,31 @@ lazy val extension = module("extension")
       streams.value.log.info(s"staged $staged")
       staged
     }
+  )
+
+/** Projects whose classes are in the jar. */
+lazy val inJar = ScopeFilter(
+  inProjects(Seq(bridge, core, checkpoint, extension).map(p => p: ProjectReference): _*) ||
+    inProjects(roomNames.map(room): _*),
+  inConfigurations(Compile))
+
+/**
+ * The jar for Maven, `io.firesteel:firesteel-spark_4.1_2.13`, as `--packages` resolves it, with its
+ * sources and Scaladoc. It has no dependencies: Spark is there, and all else is in the jar.
+ */
+lazy val artifact = Project("artifact", file("scala/extension/artifact"))
+  .settings(
+    target := file("target") / s"artifact-${SparkVersion.current}",
+    moduleName := s"firesteel-spark_${SparkVersion.current}",
+    description := "What Flink's SQL planner does, for stock Apache Spark " + SparkVersion.current,
+    licenses := Seq(License.Apache2),
+    autoScalaLibrary := false,
+    Compile / packageBin := (extension / assembly).value,
+    Compile / packageSrc / mappings := Sources.byPackage(unmanagedSources.all(inJar).value.flatten),
+    Compile / doc / sources := unmanagedSources.all(inJar).value.flatten,
+    Compile / doc / dependencyClasspath := (extension / Compile / fullClasspath).value,
+    Compile / doc / scalacOptions := Seq("-doc-title", "firesteel", "-no-link-warnings"),
+    publishTo := Some(MavenCache("dist", (ThisBuild / baseDirectory).value / "dist/maven"))
   )
 
 /** Whole queries against golden plans: what no single room can show. */

@@ -3,6 +3,7 @@ package io.firesteel.changelog
 import io.firesteel.changelog.plan.PruneColumns
 import io.firesteel.changelog.plan.parse.ParseQuery
 
+import io.firesteel.testkit.Interpreted
 import java.nio.file.Files
 
 import scala.collection.mutable
@@ -111,7 +112,7 @@ final class ChangelogStream(
     val table = source.table(fed.toSeq)
     prepared(spark.createDataFrame(table.asJava, source.schemaOf(schema)))
       .createOrReplaceTempView(s"${name}_batch")
-    spark.sql(text.replace("{t}", s"${name}_batch")).collect().toSeq
+    Interpreted(spark)(spark.sql(text.replace("{t}", s"${name}_batch")).collect().toSeq)
   }
 
   /** How the consumer's table differs from the batch query's answer; none when it does not. */

@@ -1,6 +1,7 @@
 package io.firesteel.changelog
 
 import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.testkit.{LongTest, SinceSpark}
 
 import java.nio.file.{Files, Path, Paths}
 import java.sql.Timestamp
@@ -12,13 +13,14 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Checkpoints that earlier commits wrote, one of each kind of stateful operator and each form of
- * state store: each starts and goes on with the right answer.
+ * Checkpoints that earlier commits and earlier versions of Spark wrote, one of each kind of stateful
+ * operator and each form of state store: each starts and goes on with the right answer. Spark reads
+ * no checkpoint of a later version.
  *
  * The resources are never written anew: what they hold is what users have. A new kind of operator
- * adds a case, whose checkpoints are written by
- * `FIRESTEEL_WRITE_CHECKPOINTS=1 build/sbt 'changelog/testOnly *OldCheckpointsSuite'`; files that
- * are there already stay.
+ * adds a case, whose checkpoints are written, for each version of Spark, by
+ * `FIRESTEEL_WRITE_CHECKPOINTS=1 SPARK=4.1 build/sbt 'changelog/testOnly *OldCheckpointsSuite'`;
+ * files that are there already stay.
  */
 class OldCheckpointsSuite extends ChangelogSuite {
   import OldCheckpointsSuite._
@@ -33,7 +35,24 @@ class OldCheckpointsSuite extends ChangelogSuite {
   private val writes = sys.env.contains("FIRESTEEL_WRITE_CHECKPOINTS")
 
   for { query <- queries; store <- stores } test(s"${query.name}, ${store.name}") {
-    val file = folder.resolve(s"${query.name}-${store.name}.zip")
+    check(query, store, spark.version.split('.').take(2).mkString("."))
+  }
+
+  /** The checkpoints of one version are always tried, all others in the long tests. */
+  private def tags(written: String) = if (written == "4.1") Nil else Seq(LongTest)
+
+  for {
+    written <- Seq("4.0", "4.1", "4.2")
+    if SinceSpark.isAfter(written) && !writes
+    query <- queries
+    store <- stores
+    if store.name != "rocksdb1"
+  } test(s"${query.name}, ${store.name}, written by Spark $written", tags(written): _*) {
+    check(query, store, written)
+  }
+
+  private def check(query: Query, store: Store, written: String): Unit = {
+    val file = folder.resolve(written).resolve(s"${query.name}-${store.name}.zip")
     withConf(store.settings ++ query.settings: _*) {
       if (writes && !Files.exists(file)) write(query, file)
       goOn(query, file)
@@ -91,6 +110,7 @@ private object OldCheckpointsSuite {
     Store("rocksdb2", Seq(provider -> s"$states.RocksDBStateStoreProvider", version -> 2))
   )
 
+  /** A folder for each version of Spark. */
   val folder: Path = Paths.get("scala/changelog/test-resources/checkpoints")
 
   /** A query, what it was fed before its checkpoint was kept, and what it is fed now. */

@@ -8,7 +8,6 @@ import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{DataFrame, Row, SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.executionOf
-import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.{Assertion, BeforeAndAfterAll}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -51,23 +50,16 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
     finally super.afterAll()
 
   /** Runs `body` under settings, and restores them afterwards. */
-  protected def withConf[T](pairs: (String, Any)*)(body: => T): T = {
-    val before = pairs.map { case (key, _) => key -> spark.conf.getOption(key) }
-    pairs.foreach { case (key, value) => spark.conf.set(key, value.toString) }
-    try body
-    finally before.foreach {
-        case (key, Some(value)) => spark.conf.set(key, value)
-        case (key, None) => spark.conf.unset(key)
-      }
-  }
+  protected def withConf[T](pairs: (String, Any)*)(body: => T): T = WithConf(spark, pairs)(body)
 
-  /** Settings with which Spark compiles nothing, as after a failed compilation. */
-  protected val interpreted: Seq[(String, Any)] = Seq(
-    SQLConf.CODEGEN_FACTORY_MODE.key -> "NO_CODEGEN",
-    SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> false)
+  /** Settings with which Spark compiles nothing. */
+  protected val interpreted: Seq[(String, Any)] = Interpreted.settings
 
   /** Stock Spark: all of firesteel is off. */
   protected def stock[T](body: => T): T = withConf(CoreConf.ENABLED.key -> false)(body)
+
+  /** Spark's own answer, interpreted: see [[Interpreted]]. */
+  protected def sparks[T](answer: => T): T = stock(Interpreted(spark)(answer))
 
   /** The physical plan as it was last run, adaptive parts included, once `collect` has run. */
   protected def executed(data: DataFrame): SparkPlan = executionOf(data).executedPlan
@@ -82,7 +74,7 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   /** Runs the query with firesteel on and off, and compares the rows as bags. */
   protected def assertSameAnswer(sql: String): Assertion =
-    assertSameRows(spark.sql(sql).collect().toSeq, stock(spark.sql(sql).collect().toSeq), sql)
+    assertSameRows(spark.sql(sql).collect().toSeq, sparks(spark.sql(sql).collect().toSeq), sql)
 
   protected def assertSameRows(ours: Seq[Row], theirs: Seq[Row], about: => String): Assertion = {
     val (left, right) = (RowBag.of(ours), RowBag.of(theirs))
@@ -97,7 +89,7 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   /** Runs the query with firesteel on and off: the same rows, or errors of the same condition. */
   protected def assertSameOutcome(sql: String): Assertion = {
-    val (ours, theirs) = (outcome(sql), stock(outcome(sql)))
+    val (ours, theirs) = (outcome(sql), sparks(outcome(sql)))
     (ours, theirs) match {
       case (Right(rows), Right(others)) => assertSameRows(rows, others, sql)
       case _ => assert(ours == theirs, sql)

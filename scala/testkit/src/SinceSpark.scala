@@ -8,6 +8,9 @@ object SinceSpark {
   /** Whether this Spark is of a minor version, such as 4.2, or of a later one. */
   def is(minor: String): Boolean = numbers(SPARK_VERSION) >= numbers(minor)
 
+  /** Whether this Spark is of a later minor version. */
+  def isAfter(minor: String): Boolean = numbers(SPARK_VERSION) > numbers(minor)
+
   /** Runs `body`, which may be a test, on these versions alone. */
   def apply(minor: String)(body: => Any): Unit = if (is(minor)) { val _ = body }
 
