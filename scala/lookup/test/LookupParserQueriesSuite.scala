@@ -77,7 +77,7 @@ class LookupParserQueriesSuite extends LookupQuerySuite {
       try {
         assertLookup("SELECT * FROM kept", rows: _*)
         assert(spark.sql("SHOW CREATE TABLE kept").head().getString(0).contains(body))
-      } finally spark.sql("DROP VIEW IF EXISTS kept")
+      } finally Seq("kept").foreach(view => spark.sql(s"DROP VIEW IF EXISTS $view"))
       spark.sql(s"CREATE TABLE IDENTIFIER('na' || 'med') USING parquet AS $body")
       spark.sql(s"INSERT INTO IDENTIFIER('na' || 'med') $body")
       assertSameRows(spark.table("named").collect().toSeq, rows ++ rows, "named")

@@ -38,7 +38,7 @@ HINT = "/*+ LOOKUP('table'='c') */"
 QUERY = f"SELECT {HINT} o.id, c.country FROM ice.db.o AS o JOIN ice.db.c AS c ON o.customer = c.id"
 TIMED = (
     "SELECT o.id, c.country FROM o JOIN c FOR SYSTEM_TIME AS OF o.t AS c\n"
-    "  ON o.customer = c.id  -- 'as it is'"
+    "  ON /* 'as it is' */ o.customer = c.id"
 )
 BOTH = TIMED.replace("SELECT", f"SELECT {HINT}")
 IN_WITH = f"WITH q AS ({QUERY}) SELECT id, country FROM q"
