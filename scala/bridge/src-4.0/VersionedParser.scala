@@ -7,9 +7,12 @@ trait VersionedParser extends ParserInterface {
 
   protected def delegate: ParserInterface
 
-  /** The parser of a text; the delegate is the one of most. */
-  protected def parserOf(sqlText: String): ParserInterface
+  /** The text with its variables replaced, if it has clauses that Spark's grammar refuses. */
+  protected def withClauses(sqlText: String): Option[String]
 
-  /** The text in a form that Spark's grammar takes, of the same length. */
-  protected def plain(sqlText: String): String
+  /** What the delegate's method `parse` makes of such a text. */
+  protected def parsed[T](text: UserText)(parse: String => T): T
+
+  /** The text in a form that Spark's readers of parameters and semicolons take, equally long. */
+  protected def readable(sqlText: String): String
 }

@@ -33,6 +33,10 @@ private[lookup] object LookupErrors {
   def parameterInHint(written: String, version: String): Throwable =
     analysis("PARAMETER_IN_HINT", "written" -> written, "version" -> version)
 
+  def clauseTaken(clause: String): Throwable = analysis("CLAUSE_TAKEN", "clause" -> clause)
+
+  def untakenHint(written: String): Throwable = analysis("UNTAKEN_HINT", "written" -> written)
+
   def hintWithoutTable(written: String, joined: Seq[String]): Throwable =
     analysis("HINT_WITHOUT_TABLE", "written" -> written, "joined" -> listed(joined))
 

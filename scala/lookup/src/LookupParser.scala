@@ -2,10 +2,10 @@ package io.firesteel.lookup
 
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.parser.ParserInterface
+import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.firesteel.VersionedParser
-import org.apache.spark.sql.internal.VariableSubstitution
+import org.apache.spark.sql.firesteel.{UserText, VersionedParser}
+import org.apache.spark.sql.internal.{SQLConf, VariableSubstitution}
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
@@ -17,36 +17,54 @@ import org.apache.spark.sql.types.{DataType, StructType}
  * }}}
  *
  * The hint becomes `UnresolvedHint("LOOKUP", Seq('table' = 'c', 'shuffle' = 'true'), ...)`, the
- * clause `RelationTimeTravel(customers, Some("firesteel:asof:o.proc_time"), None)`.
+ * clause `LookupTable(customers, as of o.proc_time)`.
  *
- * A text with such a hint or with a column as its time goes to Spark's own parser with a few tokens
- * changed ([[LookupTokens]]); any other text goes to `delegate` as it is. So another extension's
- * parser, when it is the delegate, does not see the former: it has to be installed after this one
- * where it is to see everything, and its delegate is then this parser.
+ * The delegate parses every text. A text with such clauses becomes a [[PlainText]] for that time, so
+ * Spark's parser takes it, and other extensions' parsers see each statement wherever they stand in
+ * `spark.sql.extensions`. [[RestoreClauses]] gives their result the user's clauses and text.
  */
-final class LookupParser(override protected val delegate: ParserInterface)
+private[lookup] final class LookupParser(override protected val delegate: ParserInterface)
   extends VersionedParser {
-
-  private val lookups = new LookupSqlParser
 
   private val variables = new VariableSubstitution
 
-  /** A variable (`${x}`) may contain such a clause; both parsers replace variables themselves. */
-  override protected def parserOf(sqlText: String): ParserInterface = {
+  /** A variable (`${x}`) may contain such a clause. */
+  override protected def withClauses(sqlText: String): Option[String] = {
     val text = if (sqlText.contains("${")) variables.substitute(sqlText) else sqlText
-    if (LookupText.hasClauses(text)) lookups else delegate
+    Some(text).filter(LookupText.hasClauses)
   }
 
-  override protected def plain(sqlText: String): String = LookupText.withoutPairs(sqlText)
+  override protected def parsed[T](shown: UserText)(parse: String => T): T = {
+    val text = LookupText.plain(shown.text)
+    val restore = new RestoreClauses(text, shown)
+    try restore(asItIs(text.plain)(shown.whileParsing(parse(text.plain))))
+    catch {
+      case e: ParseException if e.command.contains(text.plain) => throw e.withCommand(text.user)
+    }
+  }
 
-  override def parsePlan(sqlText: String): LogicalPlan = parserOf(sqlText).parsePlan(sqlText)
+  /** Without variables, which are replaced already: a parameter's value may read `${x}`. */
+  private def asItIs[T](text: String)(parse: => T): T =
+    if (!text.contains("${")) parse
+    else {
+      val literal = SQLConf.get.clone()
+      literal.setConf(SQLConf.VARIABLE_SUBSTITUTE_ENABLED, false)
+      SQLConf.withExistingConf(literal)(parse)
+    }
+
+  override protected def readable(sqlText: String): String = LookupText.withoutPairs(sqlText)
+
+  private def parsed[T](sqlText: String, parse: String => T): T =
+    withClauses(sqlText).fold(parse(sqlText))(text => parsed(UserText.of(text))(parse))
+
+  override def parsePlan(sqlText: String): LogicalPlan = parsed(sqlText, delegate.parsePlan)
 
   /** The bodies of views. */
-  override def parseQuery(sqlText: String): LogicalPlan = parserOf(sqlText).parseQuery(sqlText)
+  override def parseQuery(sqlText: String): LogicalPlan = parsed(sqlText, delegate.parseQuery)
 
   /** The bodies of SQL functions, which are scalar subqueries. */
   override def parseExpression(sqlText: String): Expression =
-    parserOf(sqlText).parseExpression(sqlText)
+    parsed(sqlText, delegate.parseExpression)
 
   override def parseTableIdentifier(sqlText: String): TableIdentifier =
     delegate.parseTableIdentifier(sqlText)

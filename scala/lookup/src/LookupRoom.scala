@@ -1,7 +1,7 @@
 package io.firesteel.lookup
 
 import io.firesteel.core.room.Room
-import io.firesteel.core.room.Phase.{Check, Hints, Parser, Planner, PreCBO, Resolution, TableFunction}
+import io.firesteel.core.room.Phase.{Check, Hints, Parser, Planner, PostHocResolution, PreCBO, Resolution, TableFunction}
 
 /** Lookup joins. */
 object LookupRoom
@@ -10,12 +10,15 @@ object LookupRoom
     settings = LookupConf.all,
     declines = Nil,
     injections = Seq(
-      // Flink's LOOKUP hint and time columns; any other text is passed to Spark's parser unchanged.
-      Parser((_, delegate) => new LookupParser(delegate)),
+      // Flink's LOOKUP hint and time columns; any other text is passed to the delegate unchanged.
+      Parser((_, delegate) => AsDelegate(new LookupParser(delegate), delegate)),
       TableFunction(PythonLookupFunction.description),
       // Before Spark resolves relations.
       Hints(session => new ResolveLookupHint(session)),
+      // For bodies of views that another extension puts in among these rules.
+      Resolution(session => new ResolveLookupHint(session)),
       Resolution(_ => ResolveLookupTable),
+      PostHocResolution(_ => RefuseUntakenHint),
       Check(session => plan => CheckLookupJoin(session)(plan)),
       PreCBO(_ => LiftOffDimension),
       // The last one handles relations that no join has taken, and raises the error.

@@ -1,9 +1,9 @@
 package io.firesteel.lookup
 
 import io.firesteel.core.plans.ReadByKey
-import org.apache.spark.sql.catalyst.analysis.MultiInstanceRelation
+import org.apache.spark.sql.catalyst.analysis.{MultiInstanceRelation, RelationTimeTravel, UnresolvedRelation}
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Statistics, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Statistics, SubqueryAlias, UnaryNode}
 
 /**
  * Marks a relation that a join looks up, with the query's options.
@@ -45,6 +45,19 @@ private[lookup] object LookupTable {
 
   /** Too large for any rule to plan an extra read of the whole table. */
   val unknownSize: Statistics = Statistics(sizeInBytes = BigInt(Long.MaxValue))
+
+  /** A relation with a time that makes it a lookup, before it is resolved. */
+  def asOf(relation: LogicalPlan, time: String): LookupTable =
+    LookupTable(relation, Map.empty, Some(time), name = nameOf(relation))
+
+  /** The name by which a query block knows a relation. */
+  def nameOf(plan: LogicalPlan): Option[String] = plan match {
+    case SubqueryAlias(alias, _) => Some(alias.name)
+    case relation: UnresolvedRelation => Some(relation.multipartIdentifier.last)
+    case travel: RelationTimeTravel => nameOf(travel.relation)
+    case table: LookupTable => nameOf(table.child)
+    case _ => None
+  }
 }
 
 /**

@@ -7,34 +7,35 @@ import org.antlr.v4.runtime.misc.Interval
 import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
 import org.apache.spark.sql.internal.SQLConf
 
-/** Facts about a SQL text before it is parsed. */
+/** Facts about a SQL text before it is parsed, by the tokens of Spark's own lexer. */
 private[lookup] object LookupText {
 
-  /** Whether [[LookupTokens]] would change the text. It is lexed only if it has the words. */
+  /** Whether the text has a clause that Spark's grammar refuses. */
   def hasClauses(sqlText: String): Boolean =
     mayHaveClauses(sqlText) && !clausesOf(sqlText)._2.isEmpty
+
+  /** The text for other parsers. */
+  def plain(sqlText: String): PlainText = {
+    val (tokens, clauses) = clausesOf(sqlText)
+    PlainText.of(sqlText, tokens, clauses)
+  }
 
   /**
    * The text with commas instead of the equals signs of its lookup hints, of the same length.
    *
    * Two readers of Spark take a text instead of tokens: the one for parameters and the one for
    * semicolons. Both take an equals sign in a hint for a syntax error. They accept the time
-   * clauses.
+   * clauses, in which there may be parameters.
    */
   def withoutPairs(sqlText: String): String =
     if (!mayHaveClauses(sqlText)) sqlText
     else {
       val (tokens, clauses) = clausesOf(sqlText)
-      val text = new StringBuilder(sqlText)
-      clauses.pairs.map(pair => tokens(pair.equal)).foreach { equal =>
-        val at = sqlText.offsetByCodePoints(0, equal.getStartIndex)
-        text.replace(at, at + equal.getText.length, ",".padTo(equal.getText.length, ' '))
-      }
-      text.toString
+      PlainText.withoutPairs(sqlText, tokens, clauses)
     }
 
   private def clausesOf(sqlText: String): (IndexedSeq[Token], LookupClauses) = {
-    val tokens = LookupTokens.visible(lex(sqlText))
+    val tokens = lex(sqlText).filter(_.getChannel == Token.DEFAULT_CHANNEL)
     (tokens, LookupClauses.find(tokens, SQLConf.get.doubleQuotedIdentifiers))
   }
 

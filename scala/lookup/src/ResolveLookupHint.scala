@@ -5,11 +5,13 @@ import java.util.Locale
 
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.SparkSession
+import io.firesteel.lookup.LookupTable.nameOf
 import org.apache.spark.sql.catalyst.analysis.{Parameter, RelationTimeTravel, UnresolvedRelation}
 import org.apache.spark.sql.catalyst.expressions.{EqualTo, Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, SubqueryAlias, UnaryNode, UnresolvedHint}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.firesteel.{resolvedRelation, TravelInTime}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StringType
 
 /**
@@ -25,8 +27,9 @@ import org.apache.spark.sql.types.StringType
  * }}}
  *
  * A hint in SQL names a table of its own query block; a hint on a DataFrame is about that
- * DataFrame. The rule runs among Spark's hint rules, before relations are resolved, because Spark
- * would refuse a time travel by column.
+ * DataFrame. The rule runs among Spark's hint rules, before relations are resolved. It also runs
+ * among the resolution rules, where another extension may put in the body of a view, for instance
+ * Iceberg's; then relations may be resolved already.
  */
 private[firesteel] final class ResolveLookupHint(session: SparkSession) extends Rule[LogicalPlan] {
 
@@ -34,29 +37,24 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case travel: RelationTimeTravel => timeTravel(travel)
-    case written @ UnresolvedHint(name, parameters, child) if isLookup(name) =>
+    case table: LookupTable if table.asOf.nonEmpty && !table.resolved && !enabled =>
+      throw LookupErrors.switchedOff(table.name.getOrElse(table.child.nodeName))
+    case written @ UnresolvedHint(name, parameters, child) if ResolveLookupHint.takes(name) =>
       // A hint on a DataFrame has no position in a text.
       val inText = written.origin.startIndex.isDefined
       val expressions = parameters.collect { case e: Expression => e }
-      if (enabled) hint(expressions, parameters, child, inText) else child
+      if (enabled && !conf.getConf(SQLConf.DISABLE_HINTS)) {
+        hint(expressions, parameters, child, inText)
+      } else child
   }
 
-  private def isLookup(name: String): Boolean = name.equalsIgnoreCase("LOOKUP")
-
-  /** By a column it is a lookup; by a constant it is one if the table has a lookup connector. */
+  /** By a constant it is a lookup if the table has a lookup connector. */
   private def timeTravel(travel: RelationTimeTravel): LogicalPlan = travel match {
-    case TravelInTime(relation: UnresolvedRelation, Literal(text, StringType))
-        if text != null && text.toString.startsWith(LookupTokens.asOfMark) =>
-      if (!enabled) throw LookupErrors.switchedOff(relation.name)
-      marked(relation, text.toString.stripPrefix(LookupTokens.asOfMark))
     case TravelInTime(relation: UnresolvedRelation, time)
         if enabled && hasConnector(relation) =>
-      marked(relation, time.sql)
+      LookupTable.asOf(relation, time.sql)
     case other => other
   }
-
-  private def marked(relation: UnresolvedRelation, asOf: String): LookupTable =
-    LookupTable(relation, Map.empty, Some(asOf), name = nameOf(relation))
 
   private def hasConnector(relation: UnresolvedRelation): Boolean = {
     // As Spark itself will: names in a view's body belong to the view's catalog and namespace.
@@ -68,7 +66,7 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
       parameters: Seq[Any],
       child: LogicalPlan,
       inText: Boolean): LogicalPlan = {
-    val written = parameters.map(_.toString).mkString("LOOKUP(", ", ", ")")
+    val written = ResolveLookupHint.text(parameters)
     if (expressions.length != parameters.length) throw LookupErrors.malformedHint(written)
     // Spark 4.0 binds parameters after this rule; later versions put them into the text.
     if (expressions.exists(_.exists(_.isInstanceOf[Parameter]))) {
@@ -125,21 +123,25 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
     case _ => Nil
   }
 
-  private def nameOf(plan: LogicalPlan): Option[String] = plan match {
-    case SubqueryAlias(alias, _) => Some(alias.name)
-    case relation: UnresolvedRelation => Some(relation.multipartIdentifier.last)
-    case travel: RelationTimeTravel => nameOf(travel.relation)
-    case table: LookupTable => nameOf(table.child)
-    case _ => None
-  }
-
   /** As in Flink, a table with an alias is named by the alias only. */
   private def isNamed(plan: LogicalPlan, table: String): Boolean = {
     def full(of: LogicalPlan): Option[String] = of match {
       case relation: UnresolvedRelation => Some(relation.multipartIdentifier.mkString("."))
+      // Resolved already: the alias that Spark gives it.
+      case SubqueryAlias(name, child) if !child.isInstanceOf[SubqueryAlias] =>
+        Some((name.qualifier :+ name.name).mkString("."))
       case mark: LookupTable => full(mark.child)
       case _ => None
     }
     (nameOf(plan) ++ full(plan)).exists(conf.resolver(_, table))
   }
+}
+
+private[lookup] object ResolveLookupHint {
+
+  /** Whether it is a hint of this rule. */
+  def takes(hint: String): Boolean = hint.equalsIgnoreCase("LOOKUP")
+
+  /** A hint in errors. */
+  def text(parameters: Seq[Any]): String = parameters.mkString("LOOKUP(", ", ", ")")
 }

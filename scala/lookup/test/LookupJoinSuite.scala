@@ -380,19 +380,17 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
   test("AS OF a column is a lookup, and the column must exist and be a time") {
     store("customers", customers)
     def asOf(column: String) = "SELECT o.id, c.country FROM orders o JOIN {c} " +
-      s"TIMESTAMP AS OF '${LookupTokens.asOfMark}$column' AS c ON o.customer_id = c.id"
+      s"TIMESTAMP AS OF $column AS c ON o.customer_id = c.id"
     val plain = "SELECT o.id, c.country FROM orders o JOIN customers c ON o.customer_id = c.id"
     Seq("o.at", "at", "date_trunc('HOUR', o.at)").foreach { column =>
-      val sql = asOf(column.replace("'", "\\'")).replace("{c}", "mem.customers")
+      val sql = asOf(column).replace("{c}", "mem.customers")
       assertSameRows(spark.sql(sql).collect().toSeq, spark.sql(plain).collect().toSeq, sql)
     }
     def refused(column: String) = intercept[AnalysisException](
       spark.sql(asOf(column).replace("{c}", "mem.customers"))).getCondition
     assert(refused("o.nothing") == "FIRESTEEL_LOOKUP_UNKNOWN_TIME_COLUMN")
     assert(refused("o.type") == "FIRESTEEL_LOOKUP_NOT_A_TIME")
-    val now = asOf("").replace(
-      s"'${LookupTokens.asOfMark}'",
-      "current_timestamp()").replace("{c}", "mem.customers")
+    val now = asOf("current_timestamp()").replace("{c}", "mem.customers")
     assertSameRows(spark.sql(now).collect().toSeq, spark.sql(plain).collect().toSeq, now)
   }
 

@@ -2,9 +2,9 @@ package io.firesteel.lookup
 
 import io.firesteel.testkit.{SinceSpark, TestSize}
 
-import org.apache.spark.sql.catalyst.parser.ParserInterface
+import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.execution.command.CreateViewCommand
+import org.apache.spark.sql.execution.command.ExplainCommand
 import org.scalacheck.{Gen, Prop, Test}
 import org.scalacheck.rng.Seed
 import org.scalatest.Assertion
@@ -113,42 +113,51 @@ class LookupParserPropertySuite extends ParserSuite {
   }
 
   test("texts in Spark's words have Spark's plan or error") {
-    val lookups = new LookupSqlParser
     check(Prop.forAllNoShrink(statement(query(sparkHint, sparkTime))) { sql =>
-      // Also when they go through the parser that changes tokens.
-      sameOutcome(sql, parser, stockParser) && sameOutcome(sql, lookups, stockParser) &&
+      sameOutcome(sql, parser, stockParser) &&
       (Prop(!LookupText.hasClauses(sql)) :| sql)
     })
   }
 
-  test("texts in Flink's words have the plan of what they become, which becomes nothing else") {
+  test("texts in Flink's words have the plan or error of what they become, at the same places") {
     val flink = Gen.oneOf(
       query(flinkHint, flinkTime),
       query(flinkHint, sparkTime),
       query(sparkHint, flinkTime))
     var (texts, plans) = (0, 0)
     check(Prop.forAllNoShrink(statement(flink)) { sql =>
-      val rewritten = LookupTokens.rewrite(LookupText.lex(sql), quotedIdentifiers = false)
-      val again = LookupTokens.rewrite(rewritten, quotedIdentifiers = false)
-      val text = rewritten.map(_.getText).mkString
-      val ours = outcome(anonymous(parser.parsePlan(sql)))
+      val text = LookupText.plain(sql)
+      val (ours, theirs) = (result(parser, sql), result(stockParser, text.plain))
       texts += 1
       if (ours.isRight) plans += 1
-      val theirs = outcome(anonymous(stockParser.parsePlan(text)))
+      val times = ours.toOption.toSeq.flatMap(timesOf).filter(_.startsWith("as of "))
       (Prop(LookupText.hasClauses(sql)) :| s"no clause in $sql") &&
-      (Prop(again.map(_.getText) == rewritten.map(_.getText)) :| s"twice: $sql") &&
-      (Prop(!LookupText.hasClauses(text)) :| s"still a clause in $text") &&
-      (Prop(ours.isRight == theirs.isRight && (ours.isLeft || ours == theirs)) :|
-        s"$sql\n$text\nours $ours\nSpark's $theirs") &&
-      (Prop(LookupText.withoutPairs(sql).length == sql.length) :| s"length: $sql")
+      (Prop(!LookupText.hasClauses(text.plain)) :| s"still a clause in ${text.plain}") &&
+      (Prop(shape(text.plain) == shape(sql)) :| s"another length or line: $sql\n${text.plain}") &&
+      (Prop(ours.isRight == theirs.isRight && ours.left.toOption == theirs.left.toOption) :|
+        s"$sql\n${text.plain}\nours $ours\nSpark's $theirs") &&
+      (Prop(ours.isLeft || times.toSet == text.columns.values.map("as of " + _).toSet) :|
+        s"$sql\ntimes $times") &&
+      (Prop(shape(LookupText.withoutPairs(sql)) == shape(sql)) :| s"length: $sql")
     })
     // Two of eight forms are cut or spoilt on purpose.
     assert(plans > texts / 2, s"only $plans of $texts texts are good SQL")
   }
 
-  /** A command keeps its own text, which is another one here. */
-  private def anonymous(plan: LogicalPlan): LogicalPlan = plan match {
-    case view: CreateViewCommand => view.copy(originalText = None)
-    case other => other
-  }
+  /** The plan, or the error's condition and place. */
+  private def result(
+      parser: ParserInterface,
+      sql: String): Either[(String, Option[Int], Option[Int]), LogicalPlan] =
+    try {
+      parser.parsePlan(sql) match {
+        case explained: ExplainCommand => Right(explained.logicalPlan)
+        case plan => Right(plan)
+      }
+    } catch {
+      case e: ParseException => Left((e.getCondition, e.start.line, e.start.startPosition))
+    }
+
+  /** Everything by which a text's places are counted. */
+  private def shape(text: String) =
+    (text.length, text.codePointCount(0, text.length), text.split("\n", -1).map(_.length).toSeq)
 }

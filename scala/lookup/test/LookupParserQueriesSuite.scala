@@ -68,6 +68,61 @@ class LookupParserQueriesSuite extends LookupQuerySuite {
     }
   }
 
+  test("a name by IDENTIFIER, whose command is made later, keeps the user's text") {
+    withTables("d", "named") {
+      spark.sql("CREATE TABLE d USING parquet AS SELECT id, id AS ts FROM range(3)")
+      val body = query.replace(" o JOIN t ", " d o JOIN d ")
+      val rows = Seq(Row(0L), Row(1L), Row(2L))
+      spark.sql(s"CREATE OR REPLACE VIEW IDENTIFIER('ke' || 'pt') AS $body")
+      try {
+        assertLookup("SELECT * FROM kept", rows: _*)
+        assert(spark.sql("SHOW CREATE TABLE kept").head().getString(0).contains(body))
+      } finally Seq("kept").foreach(view => spark.sql(s"DROP VIEW IF EXISTS $view"))
+      spark.sql(s"CREATE TABLE IDENTIFIER('na' || 'med') USING parquet AS $body")
+      spark.sql(s"INSERT INTO IDENTIFIER('na' || 'med') $body")
+      assertSameRows(spark.table("named").collect().toSeq, rows ++ rows, "named")
+    }
+  }
+
+  test("two views of one script keep their own texts, also when they differ in one letter") {
+    withTables("d") {
+      spark.sql("CREATE TABLE d USING parquet AS SELECT id, id AS ts, id AS tt FROM range(3)")
+      val first = query.replace(" o JOIN t ", " d o JOIN d ")
+      val second = first.replace("o.ts", "o.tt")
+      spark.sql(s"BEGIN CREATE OR REPLACE VIEW one AS $first; CREATE OR REPLACE VIEW two AS $second; END")
+      try {
+        Seq("one" -> first, "two" -> second).foreach { case (view, body) =>
+          assert(spark.sql(s"SHOW CREATE TABLE $view").head().getString(0).contains(body))
+        }
+      } finally Seq("one", "two").foreach(view => spark.sql(s"DROP VIEW IF EXISTS $view"))
+    }
+  }
+
+  test("no command has a piece of the plain text") {
+    Seq(
+      s"DESCRIBE QUERY $query",
+      s"CACHE TABLE cached AS $query",
+      s"CREATE VIEW v COMMENT 'a' TBLPROPERTIES ('x'='o.ts') AS $query",
+      s"ALTER VIEW v AS $query",
+      s"CREATE TEMPORARY FUNCTION top() RETURNS BIGINT RETURN (SELECT max(id) FROM ($query))",
+      s"CREATE FUNCTION rows() RETURNS TABLE (id BIGINT) RETURN $query",
+      s"SET x = $query",
+      s"DECLARE v BIGINT DEFAULT (SELECT max(id) FROM ($query))",
+      s"MERGE INTO d USING ($query) AS s ON d.id = s.id WHEN MATCHED THEN DELETE",
+      s"BEGIN IF EXISTS ($query) THEN SELECT 1L; END IF; END"
+    ).foreach { sql =>
+      val plan = parser.parsePlan(sql)
+      assert(!deepText(plan).contains("'.t'") && !deepText(plan).contains("'table','c'"), sql)
+    }
+  }
+
+  /** Everything that is in a node, whatever its string leaves out. */
+  private def deepText(value: Any): String = value match {
+    case many: Iterable[_] => many.map(deepText).mkString(" ")
+    case product: Product => product.productIterator.map(deepText).mkString(" ")
+    case other => String.valueOf(other)
+  }
+
   test("a SQL function keeps the user's text") {
     val largest = s"SELECT max(id) FROM ($query)"
     spark.sql(s"CREATE TEMPORARY FUNCTION top() RETURNS BIGINT RETURN ($largest)")

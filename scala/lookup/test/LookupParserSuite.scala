@@ -1,5 +1,9 @@
 package io.firesteel.lookup
 
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation
+import org.apache.spark.sql.execution.command.DescribeQueryCommand
+
 /** The plans of texts in Flink's syntax, and the texts that stay unchanged. */
 class LookupParserSuite extends ParserSuite {
 
@@ -35,7 +39,7 @@ class LookupParserSuite extends ParserSuite {
     assert(hintsOf(plan) == Seq(
       "LOOKUP(table=c, shuffle=true, async=true, retry-predicate=lookup_miss, " +
         "retry-strategy=fixed_delay, fixed-delay=10s, max-attempts=3)"))
-    assert(timesOf(plan) == Seq("firesteel:asof:o.proc_time"))
+    assert(timesOf(plan) == Seq("as of o.proc_time"))
   }
 
   Seq(
@@ -61,7 +65,7 @@ class LookupParserSuite extends ParserSuite {
     "FOR/* a */SYSTEM_TIME -- b\n AS OF o. /* c */ ts AS c" -> "o. /* c */ ts"
   ).foreach { case (clause, time) =>
     test(s"a time with a column is marked: $clause") {
-      assert(timesOf(parser.parsePlan(join(clause))) == Seq(s"firesteel:asof:$time"))
+      assert(timesOf(parser.parsePlan(join(clause))) == Seq(s"as of $time"))
     }
   }
 
@@ -173,7 +177,7 @@ class LookupParserSuite extends ParserSuite {
       val hint = hinted("LOOKUP(\"table\"='c')")
       assert(outcome(parser.parsePlan(hint)) == outcome(stockParser.parsePlan(hint)))
       val plan = parser.parsePlan(join("FOR SYSTEM_TIME AS OF \"o\".\"ts\" \"c\""))
-      assert(timesOf(plan) == Seq("firesteel:asof:\"o\".\"ts\""))
+      assert(timesOf(plan) == Seq("as of \"o\".\"ts\""))
     }
     val time = join("FOR SYSTEM_TIME AS OF \"2024-01-01\" AS c")
     assert(outcome(parser.parsePlan(time)) == outcome(stockParser.parsePlan(time)))
@@ -185,7 +189,7 @@ class LookupParserSuite extends ParserSuite {
     withConf("spark.sql.parser.escapedStringLiterals" -> true) {
       assert(hintsOf(parser.parsePlan(hint)) == Seq("LOOKUP(table=a\\\\b\\'c)"))
       val plan = parser.parsePlan(join("FOR SYSTEM_TIME AS OF o.ts AS c"))
-      assert(timesOf(plan) == Seq("firesteel:asof:o.ts"))
+      assert(timesOf(plan) == Seq("as of o.ts"))
     }
   }
 
@@ -193,16 +197,47 @@ class LookupParserSuite extends ParserSuite {
     // Spark parses a second time, in the slow mode, what the fast mode refuses.
     val deep = (1 to 40).map(i => s"(SELECT $i AS a)").mkString(" UNION ALL ")
     val sql = s"$flink WHERE o.id IN ($deep)"
-    assert(timesOf(parser.parsePlan(sql)) == Seq("firesteel:asof:o.proc_time"))
+    assert(timesOf(parser.parsePlan(sql)) == Seq("as of o.proc_time"))
     assert(error(parser.parsePlan(s"$sql )")).getCondition == "PARSE_SYNTAX_ERROR")
   }
 
-  test("a text without lookups is the delegate's, as it is") {
-    val nobody = new LookupParser(null)
-    Seq("SELECT ${x} 'lookup'", "SELECT timestamp AS of FROM t", "not SQL").foreach { sql =>
-      intercept[NullPointerException](nobody.parsePlan(sql))
-      intercept[NullPointerException](nobody.parseQuery(sql))
+  test("the delegate parses every text: one without lookups as it is, others as plain text") {
+    var texts = Seq.empty[String]
+    val listening = new LookupParser(ListeningParser(stockParser, text => texts :+= text))
+    val strange = Seq("SELECT ${x} 'lookup'", "SELECT timestamp AS of FROM t")
+    strange.foreach { sql =>
+      assert(show(listening.parsePlan(sql)) == show(stockParser.parsePlan(sql)))
     }
-    assert(show(nobody.parsePlan(flink)) == show(parser.parsePlan(flink)))
+    assert(show(listening.parseQuery(flink)) == show(parser.parsePlan(flink)))
+    assert(texts.init == strange)
+    assert(texts.last.contains("AS OF '.proc_tim' AS c") && texts.last.contains("'async','true'"))
+    assert(texts.last.length == flink.length)
+  }
+
+  test("a delegate's own command has the user's text and clauses") {
+    val commands = new LookupParser(
+      ListeningParser(stockParser, remade = (text, plan) => DescribeQueryCommand(text, plan)))
+    val command = commands.parsePlan(flink).asInstanceOf[DescribeQueryCommand]
+    assert(command.queryText == flink)
+    assert(show(command.plan) == show(parser.parsePlan(flink)))
+  }
+
+  test("a delegate that hides a clause is refused") {
+    val hiding =
+      new LookupParser(ListeningParser(stockParser, remade = (_, _) => OneRowRelation()))
+    val error = intercept[AnalysisException](hiding.parsePlan(flink))
+    assert(error.getCondition == "FIRESTEEL_LOOKUP_CLAUSE_TAKEN")
+    assert(error.getMessage.contains("'table'='c', 'shuffle'='true'"))
+  }
+
+  test("the parser has the interfaces of its delegate, which answers their methods") {
+    val delegate = ListeningParser(stockParser)
+    val both = AsDelegate(new LookupParser(delegate), delegate).asInstanceOf[ListeningParser]
+    assert(both.order("a") == "ordered by a")
+    assert(intercept[IllegalArgumentException](both.order("wrong")).getMessage.contains("wrong"))
+    assert(show(both.parsePlan(flink)) == show(parser.parsePlan(flink)))
+    val wrong = "SELECT FROM FROM"
+    assert(outcome(both.parsePlan(wrong)) == outcome(stockParser.parsePlan(wrong)))
+    assert(AsDelegate(parser, stockParser) eq parser)
   }
 }

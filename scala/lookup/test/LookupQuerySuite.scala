@@ -10,7 +10,7 @@ abstract class LookupQuerySuite extends ParserSuite {
     "SELECT /*+ LOOKUP('table'='c', 'async'='true') */ o.id FROM o JOIN t FOR SYSTEM_TIME " +
       "AS OF o.ts AS c ON o.id = c.id"
 
-  protected val lookup = Set("LOOKUP(table=c, async=true)", "firesteel:asof:o.ts")
+  protected val lookup = Set("LOOKUP(table=c, async=true)", "as of o.ts")
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()

@@ -13,7 +13,7 @@ import org.scalatest.BeforeAndAfterEach
 
 /**
  * A session with the parser, and with a rule that notes the lookups it sees and removes the time
- * from the table. So the session's answers are those of a plain join.
+ * from each table. So the session's answers are those of a plain join.
  */
 abstract class ParserSuite extends RoomSuite with BeforeAndAfterEach {
 
@@ -46,9 +46,10 @@ abstract class ParserSuite extends RoomSuite with BeforeAndAfterEach {
       case hint: UnresolvedHint =>
         seen ++= hintsOf(hint)
         hint.child
-      case TravelInTime(relation, Literal(time, _)) =>
-        seen :+= time.toString
-        relation
+      case table: LookupTable =>
+        seen ++= timesOf(table)
+        table.child
+      case TravelInTime(relation, _) => relation
     }
   }
 
@@ -62,8 +63,9 @@ abstract class ParserSuite extends RoomSuite with BeforeAndAfterEach {
       parameters.mkString(s"${hint.name}(", ", ", ")")
   }
 
-  /** Each time travel of a plan as its time or version. */
+  /** Each time of a plan: of a lookup, or of Spark's time travel, or the version of that. */
   protected def timesOf(plan: LogicalPlan): Seq[String] = collect(plan) {
+    case table: LookupTable => table.asOf.fold("")(time => s"as of $time")
     case travel: RelationTimeTravel =>
       travel.timestamp.map { case Literal(time, _) => time.toString; case other => other.sql }
         .orElse(travel.version).get

@@ -1,0 +1,32 @@
+package org.apache.spark.sql.firesteel
+
+import org.apache.spark.sql.catalyst.trees.TreeNode
+
+/**
+ * The text that errors show, while a parser reads another one of the same length in its place.
+ *
+ * Spark 4.0 writes the text that it reads into the plan; the nodes get the user's afterwards.
+ */
+final class UserText private (val text: String) {
+
+  /** Runs a parser on `plain`, the other text. */
+  def whileParsing[T](parse: => T): T = parse
+
+  /** Replaces `plain` by the user's text in a node that the parser made. */
+  def showIn(node: TreeNode[_], plain: String): Unit =
+    if (node.origin.sqlText.contains(plain)) {
+      UserText.origin.set(node, node.origin.copy(sqlText = Some(text)))
+    }
+}
+
+object UserText {
+
+  def of(text: String): UserText = new UserText(text)
+
+  /** A node has its origin from its thread when it is made, and no copy has another one. */
+  private lazy val origin = {
+    val field = classOf[TreeNode[_]].getDeclaredField("origin")
+    field.setAccessible(true)
+    field
+  }
+}
