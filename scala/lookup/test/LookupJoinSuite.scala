@@ -382,7 +382,7 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
     def asOf(column: String) = "SELECT o.id, c.country FROM orders o JOIN {c} " +
       s"TIMESTAMP AS OF $column AS c ON o.customer_id = c.id"
     val plain = "SELECT o.id, c.country FROM orders o JOIN customers c ON o.customer_id = c.id"
-    Seq("o.at", "at", "date_trunc('HOUR', o.at)").foreach { column =>
+    Seq("o.at", "`at`", "date_trunc('HOUR', o.at)").foreach { column =>
       val sql = asOf(column).replace("{c}", "mem.customers")
       assertSameRows(spark.sql(sql).collect().toSeq, spark.sql(plain).collect().toSeq, sql)
     }
