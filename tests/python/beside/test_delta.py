@@ -44,6 +44,8 @@ def spark(own: OwnSpark, request: pytest.FixtureRequest) -> SparkSession:
         *ORDERS[request.param],
         spark__sql__catalog__spark_catalog="org.apache.spark.sql.delta.catalog.DeltaCatalog",
         spark__databricks__delta__snapshotPartitions=2,
+        # VACUUM lists files in so many tasks.
+        spark__sql__sources__parallelPartitionDiscovery__parallelism=2,
     )
     rng = random.Random(4)
     people = [(i, rng.choice("abcd"), rng.randrange(100)) for i in range(200)]
