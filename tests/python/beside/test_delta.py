@@ -5,16 +5,16 @@ Every answer is compared with Python's own, or with stock Spark's.
 
 from __future__ import annotations
 
-import contextlib
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.sql import functions as F
 
 import firesteel
+from tests.python.beside.answers import TOP, Row, run, same, stock
 from tests.python.beside.own_spark import EXTENSION, OwnSpark, own_spark
 from tests.python.beside.parts import DELTA, jars, require
 
@@ -27,8 +27,6 @@ ORDERS = {
     "firesteel first": (EXTENSION, DELTA_EXTENSION),
 }
 LIBRARY = require("Delta Lake", DELTA)
-
-Row = tuple[Any, ...]
 
 
 @pytest.fixture(scope="module")
@@ -52,38 +50,6 @@ def spark(own: OwnSpark, request: pytest.FixtureRequest) -> SparkSession:
     people_df = session.createDataFrame(people, "id INT, city STRING, n INT")
     people_df.write.format("delta").mode("overwrite").saveAsTable("people")
     return session
-
-
-@contextlib.contextmanager
-def stock(spark: SparkSession) -> Iterator[None]:
-    """Switches firesteel off, and on again."""
-    spark.conf.set("spark.firesteel.enabled", False)
-    try:
-        yield
-    finally:
-        spark.conf.unset("spark.firesteel.enabled")
-
-
-def same(spark: SparkSession, sql: str, *rules: str) -> list[Row]:
-    """The rows of a query: those of stock Spark, with these rules fired."""
-    df = spark.sql(sql)
-    fired = [one.rule for one in firesteel.explain(df).fired]
-    assert set(rules) <= set(fired), fired
-    found = sorted((tuple(row) for row in df.collect()), key=repr)
-    with stock(spark):
-        assert found == sorted((tuple(row) for row in spark.sql(sql).collect()), key=repr)
-    return found
-
-
-def run(df: DataFrame, checkpoint: Path, apply: Callable[[DataFrame, int], Any]) -> None:
-    writer = df.writeStream.foreachBatch(apply).option("checkpointLocation", str(checkpoint))
-    writer.trigger(availableNow=True).start().awaitTermination()
-
-
-TOP = """
-    SELECT city, id, n, place FROM (
-      SELECT *, row_number() OVER (PARTITION BY city ORDER BY n DESC, id) AS place FROM people)
-    WHERE place <= 3"""
 
 
 def test_statements_of_its_parser(spark: SparkSession) -> None:
@@ -170,7 +136,9 @@ def test_its_change_feed_by_keys_and_whole(spark: SparkSession, tmp_path: Path) 
             result = spark.read.format("firesteel-table").load(str(tmp_path / name))
             with stock(spark):
                 expected = spark.table("fed").groupBy("city").agg(F.count("*"), F.sum("n"))
-                assert sorted(map(tuple, result.collect())) == sorted(map(tuple, expected.collect()))
+                assert sorted(map(tuple, result.collect())) == sorted(
+                    map(tuple, expected.collect())
+                )
     spark.sql("DROP TABLE fed")
 
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,9 @@ import pytest
 from pyspark.sql import functions as F
 
 import firesteel
+from firesteel._supported_spark import INSTALLED_SPARK
 from tests.python.beside import kafka_broker
+from tests.python.beside.answers import run, stock
 from tests.python.beside.own_spark import own_spark
 from tests.python.beside.parts import KAFKA, jars, require
 
@@ -92,14 +94,6 @@ class Kafka:
 @pytest.fixture(scope="module")
 def kafka(spark: SparkSession, broker: str) -> Kafka:
     return Kafka(spark, broker)
-
-
-def run(df: DataFrame, checkpoint: Path, apply: Callable[[DataFrame, int], None]) -> int:
-    """Run a stream until its input is read; returns the number of its micro-batches so far."""
-    writer = df.writeStream.foreachBatch(apply).option("checkpointLocation", str(checkpoint))
-    query = writer.trigger(availableNow=True).start()
-    query.awaitTermination()
-    return int(query.lastProgress["batchId"]) + 1 if query.lastProgress else 0
 
 
 def to_topic(df: DataFrame, kafka: Kafka, topic: str, checkpoint: Path) -> None:
@@ -248,12 +242,9 @@ def test_the_newest_record_of_each_key_in_batch(kafka: Kafka, spark: SparkSessio
     assert "PlanTopN" in [fired.rule for fired in firesteel.explain(newest).fired]
     found = {row.key: json.loads(row.value) for row in newest.collect()}
     assert found == dict(sent)
-    spark.conf.set("spark.firesteel.enabled", False)
-    try:
-        stock = spark.sql("SELECT key, max_by(value, offset) AS value FROM log GROUP BY key")
-        assert {bytes(r.key).decode(): json.loads(r.value) for r in stock.collect()} == found
-    finally:
-        spark.conf.unset("spark.firesteel.enabled")
+    with stock(spark):
+        plain = spark.sql("SELECT key, max_by(value, offset) AS value FROM log GROUP BY key")
+        assert {bytes(r.key).decode(): json.loads(r.value) for r in plain.collect()} == found
 
 
 PROGRAM = """
@@ -266,6 +257,7 @@ builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", Fal
 builder.config("spark.sql.shuffle.partitions", 2).config("spark.jars", given["jars"])
 spark = firesteel.configure(builder).getOrCreate()
 spark.sparkContext.setLogLevel("OFF")
+spark.conf.set("spark.sql.pyspark.jvmStacktrace.enabled", True)
 jvm = spark._jvm.java.lang.ProcessHandle.current().pid()
 stream = spark.readStream.format("kafka").option("kafka.bootstrap.servers", given["address"])
 stream = stream.option("subscribe", given["topic"]).option("startingOffsets", "earliest")
@@ -322,14 +314,15 @@ def test_killed_in_mid_flight_and_resumed(
     first.communicate()
     assert folder(spark, tmp_path / "target") != users_by_clicks(sent)
 
-    second = start()
-    output, _ = second.communicate(timeout=300)
-    assert output.endswith("done\n"), log.read_text()[-10000:]
+    output, _ = start().communicate(timeout=300)
     assert "batch 0 " not in output
+    if "KafkaMicroBatchStream.metrics" in log.read_text():
+        # Spark 4.0 and 4.1 fail so in the progress of a repeated micro-batch, after its commit:
+        # the source was not asked for its latest offsets. The next start goes on.
+        assert INSTALLED_SPARK in ("4.0", "4.1")
+        output, _ = start().communicate(timeout=300)
+    assert output.endswith("done\n"), log.read_text()[-10000:]
     assert folder(spark, tmp_path / "target") == users_by_clicks(sent)
     events(kafka.table("killed")).createOrReplaceTempView("events")
-    spark.conf.set("spark.firesteel.enabled", False)
-    try:
+    with stock(spark):
         assert {tuple(row) for row in spark.sql(CLICKS).collect()} == users_by_clicks(sent)
-    finally:
-        spark.conf.unset("spark.firesteel.enabled")
