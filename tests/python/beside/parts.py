@@ -18,7 +18,7 @@ BROKER = "org.apache.kafka:kafka_2.13:4.1.1"
 # The newest releases on Maven Central. Spark's Kafka source is published with each release of
 # Spark, but the newest of a minor version are missing there; the patch release does not matter.
 KAFKA = {
-    "4.0": "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.1",
+    "4.0": "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0",
     "4.1": "org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.1",
     "4.2": "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
 }

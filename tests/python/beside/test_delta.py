@@ -61,7 +61,7 @@ def test_statements_of_its_parser(spark: SparkSession) -> None:
     spark.sql("ALTER TABLE t ADD CONSTRAINT positive CHECK (id > 0)")
     operations = [row.operation for row in spark.sql("DESCRIBE HISTORY t").collect()]
     assert operations[:4] == ["ADD CONSTRAINT", "OPTIMIZE", "WRITE", "WRITE"]
-    with pytest.raises(Exception, match="(?i)constraint"):
+    with pytest.raises(Exception, match=r"(?i)constraint"):
         spark.sql("INSERT INTO t VALUES (-1, 'x')")
     spark.sql("VACUUM t DRY RUN").collect()
     spark.sql("DELETE FROM t WHERE id = 2")
@@ -155,15 +155,14 @@ def test_a_running_stream_looks_up_the_newest_rows(spark: SparkSession, tmp_path
     writer = joined.writeStream.foreachBatch(lambda df, _: seen.extend(map(tuple, df.collect())))
     query = writer.option("checkpointLocation", str(tmp_path / "c")).start()
     try:
-        for number, (change, answer) in enumerate(
-            [
-                ("SELECT 1", ["a", "b", None]),
-                ("UPDATE names SET name = 'c' WHERE id = 2", ["a", "c", None]),
-                ("MERGE INTO names USING (SELECT 3 AS id, 'd' AS name) s ON names.id = s.id "
-                 "WHEN NOT MATCHED THEN INSERT *", ["a", "c", "d"]),
-                ("DELETE FROM names WHERE id = 1", [None, "c", "d"]),
-            ]
-        ):  # fmt: skip
+        steps: list[tuple[str, list[str | None]]] = [
+            ("SELECT 1", ["a", "b", None]),
+            ("UPDATE names SET name = 'c' WHERE id = 2", ["a", "c", None]),
+            ("MERGE INTO names USING (SELECT 3 AS id, 'd' AS name) s ON names.id = s.id "
+             "WHEN NOT MATCHED THEN INSERT *", ["a", "c", "d"]),
+            ("DELETE FROM names WHERE id = 1", [None, "c", "d"]),
+        ]  # fmt: skip
+        for number, (change, answer) in enumerate(steps):
             spark.sql(change)
             seen.clear()
             (tmp_path / f"{number}.json").write_text('{"id": 1}\n{"id": 2}\n{"id": 3}')

@@ -224,15 +224,14 @@ def test_a_running_stream_looks_up_the_newest_rows(spark: SparkSession, tmp_path
     writer = joined.writeStream.foreachBatch(lambda df, _: seen.extend(map(tuple, df.collect())))
     query = writer.option("checkpointLocation", str(tmp_path / "c")).start()
     try:
-        for number, (change, answer) in enumerate(
-            [
-                ("SELECT 1", ["a", "b", None]),
-                ("UPDATE ice.db.names SET name = 'c' WHERE id = 2", ["a", "c", None]),
-                ("MERGE INTO ice.db.names n USING (SELECT 3 AS id, 'd' AS name) s ON n.id = s.id "
-                 "WHEN NOT MATCHED THEN INSERT *", ["a", "c", "d"]),
-                ("DELETE FROM ice.db.names WHERE id = 1", [None, "c", "d"]),
-            ]
-        ):  # fmt: skip
+        steps: list[tuple[str, list[str | None]]] = [
+            ("SELECT 1", ["a", "b", None]),
+            ("UPDATE ice.db.names SET name = 'c' WHERE id = 2", ["a", "c", None]),
+            ("MERGE INTO ice.db.names n USING (SELECT 3 AS id, 'd' AS name) s ON n.id = s.id "
+             "WHEN NOT MATCHED THEN INSERT *", ["a", "c", "d"]),
+            ("DELETE FROM ice.db.names WHERE id = 1", [None, "c", "d"]),
+        ]  # fmt: skip
+        for number, (change, answer) in enumerate(steps):
             spark.sql(change)
             seen.clear()
             (tmp_path / f"{number}.json").write_text('{"id": 1}\n{"id": 2}\n{"id": 3}')
