@@ -80,7 +80,7 @@ def own_spark(jars: Sequence[Path], folder: Path) -> Iterator[OwnSpark]:
 
 
 def _become(gateway: object, jvm: object, context: object, session: object) -> None:
-    SparkContext._gateway = gateway  # type: ignore[assignment]
-    SparkContext._jvm = jvm  # type: ignore[assignment]
+    SparkContext._gateway = gateway
+    SparkContext._jvm = jvm
     SparkContext._active_spark_context = context  # type: ignore[assignment]
     SparkSession._instantiatedSession = session  # type: ignore[assignment]

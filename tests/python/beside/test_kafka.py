@@ -228,7 +228,8 @@ def test_to_upsert_writes_tombstones_and_again_after_a_crash(
     """A repeated micro-batch writes its records again: at least once."""
     kafka.make("again")
     kafka.make("counts", cleanup_policy="compact")
-    sent = clicks(30, 60)
+    # Twice the same users: at the end no user has one click.
+    sent: list[Record] = [(f"u{i}", {"user": f"u{i}", "page": "home"}) for i in [*range(25)] * 2]
     kafka.send("again", sent)
     events(kafka.stream("again", 20)).createOrReplaceTempView("events")
     records = firesteel.to_upsert(spark.sql(CLICKS), "c")

@@ -64,7 +64,8 @@ private[changelog] object ChangelogErrors {
       "NOT_A_KEY",
       "keys" -> keys.mkString(", "),
       "others" ->
-        (if (others.isEmpty) "none" else others.map(_.mkString("(", ", ", ")")).sorted.mkString(" or ")))
+        (if (others.isEmpty) "none"
+         else others.map(_.mkString("(", ", ", ")")).sorted.mkString(" or ")))
 
   /** Raised while a query runs. */
   def severalRows(key: String): Throwable =

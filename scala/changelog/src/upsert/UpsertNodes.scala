@@ -63,7 +63,8 @@ private[changelog] object ToUpsert {
     "ignoreNullFields" -> "false",
     "timeZone" -> "UTC",
     "timestampFormat" -> "yyyy-MM-dd'T'HH:mm:ss[.SSSSSS]XXX",
-    "timestampNTZFormat" -> "yyyy-MM-dd'T'HH:mm:ss[.SSSSSS]")
+    "timestampNTZFormat" -> "yyyy-MM-dd'T'HH:mm:ss[.SSSSSS]"
+  )
 }
 
 /**

@@ -133,8 +133,10 @@ class UpsertSuite extends ChangelogSuite {
     val error = intercept[Exception] {
       spark.sql(s"SELECT * FROM to_upsert(TABLE($rows), 'k')").collect()
     }
-    assert(Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null)
-      .exists(_.getMessage.contains("FIRESTEEL_CHANGELOG_SEVERAL_ROWS")), error)
+    assert(
+      Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null)
+        .exists(_.getMessage.contains("FIRESTEEL_CHANGELOG_SEVERAL_ROWS")),
+      error)
   }
 
   test("what to_upsert wrote, from_upsert reads: every type") {
@@ -187,8 +189,10 @@ class UpsertSuite extends ChangelogSuite {
     test(s"an error: $record") {
       table { fed =>
         val error = intercept[StreamingQueryException](fed.feed(Seq(record)))
-        assert(Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null)
-          .exists(_.getMessage.contains(text)), error)
+        assert(
+          Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null)
+            .exists(_.getMessage.contains(text)),
+          error)
       }
     }
   }
