@@ -25,6 +25,8 @@ CALLS = {
     "SELECT * FROM firesteel_version(1)": "firesteel_version()",
     "SELECT * FROM from_changelog()": "from_changelog",
     "SELECT * FROM from_debezium()": "from_debezium",
+    "SELECT * FROM from_upsert(TABLE(SELECT 1), 'a INT')": "from_upsert",
+    "SELECT * FROM to_upsert(TABLE(SELECT 1 AS a))": "to_upsert",
     "SELECT * FROM from_changelog(TABLE(SELECT 1 AS a), op => 1)": "from_changelog",
 }
 

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 
 import firesteel
 from firesteel import LookupContext, TaskInfo
-from firesteel.changelog import from_changelog, from_debezium, row_kind
+from firesteel.changelog import from_changelog, from_debezium, from_upsert, row_kind, to_upsert
 from firesteel.lookup import (
     InputDataBatchPartitioner,
     InputDataPartitioner,
@@ -165,4 +165,5 @@ def use(spark: SparkSession, orders: DataFrame) -> ApplyChanges:
     for found in firesteel.explain(orders).declined:
         print(found.values.get("limit"), found.setting)
     from_changelog(orders, keys="id", sequence_by=("at",)).show()
+    to_upsert(from_upsert(orders, "id INT", ["id"]), keys="id").show()
     return apply_changes("/tables/t", from_debezium(orders, "id INT", "id").columns)

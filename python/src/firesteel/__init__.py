@@ -11,8 +11,10 @@ from firesteel.changelog import (
     Repartitioned,
     from_changelog,
     from_debezium,
+    from_upsert,
     repartition_state,
     row_kind,
+    to_upsert,
 )
 from firesteel.errors import (
     ExtensionNotLoadedError,
@@ -68,11 +70,13 @@ __all__ = [
     "explain",
     "from_changelog",
     "from_debezium",
+    "from_upsert",
     "lookup_join",
     "lookup_metrics",
     "register_lookup",
     "repartition_state",
     "row_kind",
+    "to_upsert",
     "unregister_lookup",
     "watch",
 ]

@@ -4,6 +4,7 @@ import io.firesteel.changelog.checkpoint.FinishRepartition
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, RewriteStreamingWrite}
 import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction}
+import io.firesteel.changelog.upsert.{FromUpsertFunction, ResolveToUpsert, ToUpsertFunction}
 import io.firesteel.core.room.Room
 import io.firesteel.core.room.Phase.{Check, Function, Hints, PlanNormalization, Planner, Resolution, TableFunction}
 
@@ -17,10 +18,13 @@ object ChangelogRoom
       Function(RowKindFunction.description),
       TableFunction(FromChangelogFunction.description),
       TableFunction(FromDebeziumFunction.description),
+      TableFunction(FromUpsertFunction.description),
+      TableFunction(ToUpsertFunction.description),
       // These run before Spark checks a streaming query.
       Hints(_ => ResolveStateTtl),
       Hints(_ => RewriteStreamingWrite),
       Resolution(_ => ResolveFromChangelog),
+      Resolution(_ => ResolveToUpsert),
       Resolution(_ => RemoveStateTtl),
       // This runs before Spark reads the checkpoint of a query that starts.
       Check(FinishRepartition.atStart),

@@ -61,7 +61,7 @@ def from_changelog(
         >>> from_changelog(changes, keys="id").collect()
         [Row(id=1, v='x')]
     """
-    return _call("from_changelog", df, {"op": op}, {"keys": keys, "sequence_by": sequence_by})
+    return call("from_changelog", df, {"op": op}, {"keys": keys, "sequence_by": sequence_by})
 
 
 def from_debezium(
@@ -113,10 +113,10 @@ def from_debezium(
         raise _errors.bad_schema(schema)
     columns = schema.json() if isinstance(schema, StructType) else schema
     texts = {"schema": columns, "value": value}
-    return _call("from_debezium", df, texts, {"keys": keys, "sequence_by": sequence_by})
+    return call("from_debezium", df, texts, {"keys": keys, "sequence_by": sequence_by})
 
 
-def _call(
+def call(
     function: str, df: DataFrame, texts: dict[str, str], names: dict[str, str | Sequence[str]]
 ) -> DataFrame:
     """Call a table function on a DataFrame by SQL, which works on Spark Connect too."""

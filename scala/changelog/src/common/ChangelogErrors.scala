@@ -58,6 +58,22 @@ private[changelog] object ChangelogErrors {
       "role" -> role,
       "expected" -> expected)
 
+  /** @param others the columns that identify a row of the result */
+  def notAKey(keys: Seq[String], others: Seq[Seq[String]]): Throwable =
+    analysis(
+      "NOT_A_KEY",
+      "keys" -> keys.mkString(", "),
+      "others" ->
+        (if (others.isEmpty) "none"
+         else others.map(_.mkString("(", ", ", ")")).sorted.mkString(" or ")))
+
+  /** Raised while a query runs. */
+  def severalRows(key: String): Throwable =
+    new FiresteelException("FIRESTEEL_CHANGELOG_SEVERAL_ROWS", Map("key" -> key))
+
+  def noKeyColumn(key: String, columns: Seq[String]): Throwable =
+    analysis("NO_KEY_COLUMN", "key" -> key, "columns" -> columns.mkString(", "))
+
   def badStateTtl(hint: String): Throwable = analysis("BAD_STATE_TTL", "hint" -> hint)
 
   def stateMismatch(operator: String, differences: Seq[String]): Throwable =

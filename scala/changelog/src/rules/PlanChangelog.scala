@@ -9,6 +9,7 @@ import io.firesteel.changelog.sql.StateTtl
 import io.firesteel.changelog.state.StateProbe
 import io.firesteel.changelog.tablejoin.{ChangelogMatchesExec, ChangelogNumbersExec}
 import io.firesteel.changelog.topn.{ChangelogTopNExec, PartialTopNExec}
+import io.firesteel.changelog.upsert.{NetRecords, NetRecordsExec}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
@@ -42,6 +43,8 @@ object PlanChangelog extends SparkStrategy {
         node.element,
         node.matches,
         planLater(node.child)) :: Nil
+    case NetRecords(key, row, kind, value, child) =>
+      NetRecordsExec(key, row, kind, value, planLater(child)) :: Nil
     case StateTtl(_, child) => planLater(child) :: Nil
     case _ => Nil
   }

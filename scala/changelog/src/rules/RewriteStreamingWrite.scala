@@ -6,6 +6,7 @@ import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, Describ
 import io.firesteel.changelog.plan.parse.{LastOrder, ParseQuery}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
 import io.firesteel.changelog.state.{ChangelogContract, TimeToLive, Watermark}
+import io.firesteel.changelog.upsert.ToUpsert
 import io.firesteel.core.decide.Decline
 
 import scala.annotation.tailrec
@@ -38,8 +39,12 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       changelogOf(query, write.outputMode).fold[LogicalPlan](asSparks(write)) { refused =>
         requireMicroBatches(write)
         requireOneAnswer(write.inputQuery)
-        if (write.outputMode == OutputMode.Complete()) complete(write, query, refused)
-        else write.copy(inputQuery = changesFor(write, query, refused))
+        UpsertWrite.of(query) match {
+          case Some(upserts) =>
+            write.copy(inputQuery = records(query, upserts, write.outputMode, refused)._1)
+          case None if write.outputMode == OutputMode.Complete() => complete(write, query, refused)
+          case None => write.copy(inputQuery = changesFor(write, query, refused))
+        }
       }
     case other => other
   }
@@ -52,11 +57,14 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     val whole = inlined(query)
     changelogOf(whole, mode).map { refused =>
       requireOneAnswer(query)
-      if (mode == OutputMode.Complete()) {
-        val result = table(whole, refused)
-        (result.sorted, result.inferred)
-      } else if (mode == OutputMode.Append()) everyChange(whole, refused)
-      else changes(whole, mode, refused)
+      UpsertWrite.of(whole) match {
+        case Some(upserts) => records(whole, upserts, mode, refused)
+        case None if mode == OutputMode.Complete() =>
+          val result = table(whole, refused)
+          (result.sorted, result.inferred)
+        case None if mode == OutputMode.Append() => everyChange(whole, refused)
+        case None => changes(whole, mode, refused)
+      }
     }
   }
 
@@ -164,6 +172,16 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     (Project(outputOf(query, written.plan) ++ written.kind, written.plan), inferred)
   }
 
+  /** The records of `to_upsert`. */
+  private def records(
+      query: LogicalPlan,
+      upserts: ToUpsert,
+      mode: OutputMode,
+      refused: Option[String]): (LogicalPlan, Inferred) = {
+    val (plan, inferred) = everyChange(upserts.child, refused)
+    (UpsertWrite(query, upserts, mode, plan, inferred), inferred)
+  }
+
   /**
    * Requires the keys of an upsert stream, and without `row_kind()` also a result without
    * deletions.
@@ -240,9 +258,12 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private def outputOf(query: LogicalPlan, written: LogicalPlan): Seq[NamedExpression] =
     query.output.map((a: Attribute) => written.output.find(_.exprId == a.exprId).get)
 
-  /** Whether the query selects `row_kind()` or reads a changelog source. */
+  /** Whether the query selects `row_kind()`, reads a changelog source or writes upserts. */
   private def tellsRowKinds(query: LogicalPlan): Boolean =
-    asksRowKind(query) || query.exists(_.isInstanceOf[FromChangelog])
+    asksRowKind(query) || query.exists {
+      case _: FromChangelog | _: ToUpsert => true
+      case _ => false
+    }
 
   private def asksRowKind(query: LogicalPlan): Boolean =
     query.exists(_.expressions.exists(RowKindFunction.isIn))

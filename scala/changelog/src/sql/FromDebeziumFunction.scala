@@ -39,7 +39,7 @@ object FromDebeziumFunction {
   private val op = "__op"
 
   /** The schema as DDL, or as JSON, which is how Python passes its types. */
-  private def rowType(text: String): StructType = {
+  private[changelog] def rowType(text: String): StructType = {
     val written =
       if (text.trim.startsWith("{")) DataType.fromJson(text).asInstanceOf[StructType]
       else StructType.fromDDL(text)

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{ArrayType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /** The arguments of a table function, by position or by name. */
-final private[sql] class SourceArguments(
+final private[changelog] class SourceArguments(
     val function: String,
     names: Seq[String],
     arguments: Seq[Expression]) {

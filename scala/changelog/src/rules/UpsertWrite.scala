@@ -1,0 +1,58 @@
+package io.firesteel.changelog.rules
+
+import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.plan.Inferred
+import io.firesteel.changelog.upsert.ToUpsert
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias, View}
+import org.apache.spark.sql.streaming.OutputMode
+
+/**
+ * A streaming query that writes the records of `to_upsert`.
+ *
+ * The topic does not tell which rows of a key it had, so two rows of one key could not be told from
+ * an update: a deletion of one of them would delete the other. So the keys must contain an upsert
+ * key of the query.
+ */
+private[rules] object UpsertWrite {
+
+  def of(query: LogicalPlan): Option[ToUpsert] =
+    query.collectFirst { case records: ToUpsert => records }
+
+  /**
+   * @param plan the changes of the query below `to_upsert`
+   * @param inferred its operators
+   */
+  def apply(
+      query: LogicalPlan,
+      records: ToUpsert,
+      mode: OutputMode,
+      plan: LogicalPlan,
+      inferred: Inferred): LogicalPlan = {
+    if (mode == OutputMode.Complete()) throw wrong("complete mode has no changes", "append mode")
+    requireLast(query)
+    requireKeys(records, inferred)
+    val kind = plan.output.lastOption.filter(_ => plan.output.size > records.child.output.size)
+    query.transform { case _: ToUpsert => records.records(plan, kind) }
+  }
+
+  /** Records may be selected and filtered; a count of them would not be one of rows. */
+  private def requireLast(query: LogicalPlan): Unit = query match {
+    case _: ToUpsert => ()
+    case _: Project | _: Filter | _: SubqueryAlias | _: View => query.children.foreach(requireLast)
+    case other => throw wrong(s"${other.nodeName} stands above it", "to_upsert of the whole query")
+  }
+
+  private def requireKeys(records: ToUpsert, inferred: Inferred): Unit = {
+    val keys = records.keys.map(_.exprId).toSet
+    val known = inferred.facts.upsertKeys
+    if (!known.exists(_.subsetOf(keys))) {
+      val names = records.child.output.map(c => c.exprId -> c.name).toMap
+      throw ChangelogErrors.notAKey(
+        records.keys.map(_.name),
+        known.toSeq.map(_.toSeq.flatMap(names.get).sorted).filter(_.nonEmpty))
+    }
+  }
+
+  private def wrong(reason: String, instead: String): Throwable =
+    ChangelogErrors.unsupportedOperator("to_upsert", reason, instead)
+}
