@@ -23,7 +23,7 @@ JAR_SOURCES := build.sbt $(wildcard scala/*/build.sbt) $(wildcard project/*.scal
   $(shell find $(wildcard $(addsuffix /src*,$(ROOMS)) $(addsuffix /resources,$(ROOMS))))
 PACKAGE := python/pyproject.toml python/hatch_build.py python/README.md \
   $(shell find python/src/firesteel -type f -not -name '*.jar' -not -name '*.pyc')
-PYTHON_CODE := python tests/python examples docs $(wildcard build/*.py)
+PYTHON_CODE := python tests/python tests/release examples docs $(wildcard build/*.py)
 # Of the JVMs that tests start most are gone before the second compiler has earned back what it costs.
 TEST_JVM := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 PYTEST := JDK_JAVA_OPTIONS='$(TEST_JVM)' $(VENV)/bin/python -m pytest -c python/pyproject.toml \

@@ -138,7 +138,10 @@ def test_a_server_without_the_extension_is_told_what_it_needs(
 ) -> None:
     with connect_server(tmp_path) as address:
         session = client(address)
-        cure = r"server with --jars firesteel-4\.\d\.jar --conf spark\.sql\.extensions=io\.firesteel"
+        cure = (
+            r"server with --jars firesteel-4\.\d\.jar "
+            r"--conf spark\.sql\.extensions=io\.firesteel"
+        )
         with pytest.raises(firesteel.ExtensionNotLoadedError, match=cure):
             firesteel.check(session)
         with pytest.raises(firesteel.ExtensionNotLoadedError, match=cure):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -213,7 +212,7 @@ print("facts: " + json.dumps(facts))
 def facts(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Facts]:
+) -> Facts:
     """What every scenario gave, with the extensions in one order."""
     folder = tmp_path_factory.mktemp("iceberg")
     iceberg = driver(RUNTIMES[MINOR])
@@ -229,7 +228,8 @@ def facts(
     )
     printed = [line for line in done.stdout.splitlines() if line.startswith("facts: ")]
     assert printed, done.stdout + done.stderr
-    yield json.loads(printed[0].removeprefix("facts: "))
+    found: Facts = json.loads(printed[0].removeprefix("facts: "))
+    return found
 
 
 def driver(coordinates: str) -> str:
