@@ -57,5 +57,6 @@ private[lookup] object PlainText {
    */
   private def literal(time: String): String =
     if (time.length == 1) "1"
-    else time.drop(1).dropRight(1).map(c => if ("\\'".contains(c)) '_' else c).mkString("'", "", "'")
+    else
+      time.drop(1).dropRight(1).map(c => if ("\\'".contains(c)) '_' else c).mkString("'", "", "'")
 }

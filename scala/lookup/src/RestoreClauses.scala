@@ -97,7 +97,8 @@ private[lookup] final class RestoreClauses(text: PlainText, shown: UserText) {
   private def rebuilt(node: TreeNode[_]): Any = {
     val old = node.productIterator.toArray
     val parts = old.map(part)
-    if (equal(old.iterator, parts.iterator)) node else node.makeCopy(parts.map(_.asInstanceOf[AnyRef]))
+    if (equal(old.iterator, parts.iterator)) node
+    else node.makeCopy(parts.map(_.asInstanceOf[AnyRef]))
   }
 
   private def column(time: Expression): Option[String] = {

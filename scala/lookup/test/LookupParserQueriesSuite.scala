@@ -89,7 +89,8 @@ class LookupParserQueriesSuite extends LookupQuerySuite {
       spark.sql("CREATE TABLE d USING parquet AS SELECT id, id AS ts, id AS tt FROM range(3)")
       val first = query.replace(" o JOIN t ", " d o JOIN d ")
       val second = first.replace("o.ts", "o.tt")
-      spark.sql(s"BEGIN CREATE OR REPLACE VIEW one AS $first; CREATE OR REPLACE VIEW two AS $second; END")
+      spark.sql(
+        s"BEGIN CREATE OR REPLACE VIEW one AS $first; CREATE OR REPLACE VIEW two AS $second; END")
       try {
         Seq("one" -> first, "two" -> second).foreach { case (view, body) =>
           assert(spark.sql(s"SHOW CREATE TABLE $view").head().getString(0).contains(body))
