@@ -18,6 +18,7 @@ from firesteel._supported_spark import INSTALLED_SPARK, SUPPORTED_SPARK, is_supp
 from firesteel._version import __version__
 from firesteel.errors import ExtensionNotLoadedError
 
+_COMET = "org.apache.comet.CometSparkSessionExtensions"
 _UNSEEN_SETTINGS = ("PYSPARK_SUBMIT_ARGS", "SPARK_HOME", "SPARK_CONF_DIR")
 """Variables that may name a master that the builder does not have."""
 
@@ -130,6 +131,7 @@ def check(spark: SparkSession) -> CheckResult:
     if minor(running) != row["supported_spark"]:
         fitting = str(_jar(minor(running)))
         raise _errors.jar_of_another_spark(running, row["supported_spark"], fitting)
+    _warn_if_behind_comet(spark)
     return CheckResult(row["version"], running, tuple(row["rooms"]))
 
 
@@ -160,6 +162,17 @@ def _why_absent(spark: SparkSession) -> ExtensionNotLoadedError:
         return _errors.not_on_server(jar)
     named = _names(spark.conf.get("spark.sql.extensions", ""))
     return _errors.not_on_class_path(jar) if EXTENSION in named else _errors.not_set(jar)
+
+
+def _warn_if_behind_comet(spark: SparkSession) -> None:
+    """DataFusion Comet's rules take shuffles that ours would have left out, if they run first."""
+    named = _names(spark.conf.get("spark.sql.extensions", ""))
+    if _COMET in named and EXTENSION in named[named.index(_COMET) :]:
+        warnings.warn(
+            f"spark.sql.extensions names {_COMET} before {EXTENSION}, so that shuffles which "
+            f"firesteel could leave out stay: name {EXTENSION} first.",
+            stacklevel=3,
+        )
 
 
 def _warn_if_too_late() -> None:

@@ -3,7 +3,6 @@ package org.apache.spark.sql.firesteel
 import org.apache.spark.sql.catalyst.analysis.TimeWindowing
 import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeReference, TimeWindow}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
@@ -27,12 +26,6 @@ private[firesteel] trait Since43 {
         (columns.head, project.child)
       case other => throw new IllegalStateException(s"no projection: $other")
     }
-
-  /** Whether the exchange's readers may begin before it has ended. */
-  def isPipelined(shuffle: ShuffleExchangeExec): Boolean = {
-    val _ = shuffle
-    false
-  }
 
   /** The progress of a stateful operator under another name, `private[spark]`. */
   def renamedProgress(of: StateOperatorProgress, name: String): StateOperatorProgress =

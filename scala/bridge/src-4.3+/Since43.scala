@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.analysis.TimeWindowResolution
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, TimeWindow}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.DataSourceUtils
-import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
@@ -18,9 +17,6 @@ private[firesteel] trait Since43 {
   /** The column of `window(...)`, and the rows of `child` with it, as the analyser makes both. */
   def windowed(window: TimeWindow, child: LogicalPlan): (AttributeReference, LogicalPlan) =
     TimeWindowResolution.buildTimeWindowRewrite(window, child)
-
-  /** Whether the exchange's readers may begin before it has ended. */
-  def isPipelined(shuffle: ShuffleExchangeExec): Boolean = shuffle.pipelined
 
   /** The progress of a stateful operator under another name, `private[spark]`. */
   def renamedProgress(of: StateOperatorProgress, name: String): StateOperatorProgress =

@@ -29,6 +29,9 @@ package object firesteel extends Since41 with Since42 with Since43 {
   /** `private[spark]`; rooms need the name to write the types of their settings. */
   type ConfigEntry[T] = config.ConfigEntry[T]
 
+  /** `private[spark]`; an exchange of ours needs the name. */
+  type MapOutputStatistics = org.apache.spark.MapOutputStatistics
+
   /**
    * Runs `body` with `session` as the active session, which operators take when they are created.
    */

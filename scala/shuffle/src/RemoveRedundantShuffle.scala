@@ -49,8 +49,10 @@ private[firesteel] final class RemoveRedundantShuffle(
   }
 
   private def withFewerShuffles(plan: SparkPlan): SparkPlan =
-    if (!plan.exists(Candidate.isOfSpark(_))) plan
-    else {
+    if (!plan.exists(Candidate.isOfSpark(_))) {
+      OtherShuffle.decline(plan)
+      plan
+    } else {
       val unknown = ArrayBuffer.empty[Coarsened]
       val coarser = removed(plan, Nil, unknown, new Candidates)
       // A sort below a removed shuffle may provide the order that the sort above it was for.
@@ -58,6 +60,7 @@ private[firesteel] final class RemoveRedundantShuffle(
       val counting =
         if (adaptive) FinishedShuffle.counting(unsorted, unknown.toSeq) else unsorted
       OlderSpark.declineStoredTables(plan)
+      OtherShuffle.decline(plan)
       // Last: keys are counted by which rows are finally spread.
       localAggregates(counting)
     }

@@ -137,6 +137,13 @@ object ShuffleDecline {
     override def values: Map[String, String] = Map("spark" -> spark)
   }
 
+  final case class OtherExchange(keys: String, operator: String)
+    extends ShuffleDecline(
+      "OTHER_EXCHANGE",
+      s"the shuffle by $keys could go, but another extension has made it its own, $operator") {
+    override def values: Map[String, String] = Map("keys" -> keys, "operator" -> operator)
+  }
+
   /** Not a decline, but a result of firing. */
   final case class Uneven(keys: String, largest: Long, mean: Long)
     extends ShuffleDecline(
@@ -235,6 +242,13 @@ object ShuffleDecline {
       "The shuffle above a `UNION ALL` could go. A union does not say how its rows lie before " +
         "Spark 4.1.",
       cure = "Run Spark 4.1 or later."
+    ),
+    DeclineDoc(
+      OtherExchange("", "").code,
+      "The shuffle could go, but another extension has replaced it by an operator of its own, " +
+        "before this rule ran.",
+      cure = "Name `io.firesteel.FiresteelExtensions` before the other extension in " +
+        "`spark.sql.extensions`."
     ),
     DeclineDoc(
       Uneven("", 0, 0).code,

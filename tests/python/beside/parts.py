@@ -37,6 +37,9 @@ ICEBERG = {
     "4.1": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
 }
 
+# Its native library is inside; a release names the minor version of Spark in its artifact.
+COMET = {"4.1": "org.apache.datafusion:comet-spark-spark4.1_2.13:1.2.0"}
+
 
 def jars(coordinates: str, *, beside: Path | None = Path(pyspark.__file__).parent / "jars") -> Path:
     """Fetch a library and what it needs, without what is there already; returns the folder."""

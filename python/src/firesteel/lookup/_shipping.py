@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
@@ -45,7 +46,9 @@ def pickled(name: str, thing: object) -> bytes:
 
 def arrow_schema(schema: StructType) -> pa.Schema:
     """Return the Arrow types in which the workers see a schema."""
-    return to_arrow_schema(schema, timezone="UTC")
+    if "timezone" in inspect.signature(to_arrow_schema).parameters:
+        return to_arrow_schema(schema, timezone="UTC")
+    return to_arrow_schema(schema)  # before Spark 4.2 times are in UTC without being asked
 
 
 def lookup_function(spec: ConnectorSpec, schema: StructType) -> UserDefinedFunctionLike:

@@ -3,7 +3,7 @@ package io.firesteel.core.plans
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
-import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 
 /**
  * An operator that may emit more rows than an exchange below it carries, for the same logical node.
@@ -29,7 +29,7 @@ private[firesteel] object MarkGrowingShuffles extends Rule[SparkPlan] {
 
   private def marked(plan: SparkPlan, link: LogicalPlan, growth: Int): SparkPlan = plan match {
     case known: GrowingShuffle => known
-    case shuffle: ShuffleExchangeExec =>
+    case shuffle: ShuffleExchangeLike =>
       if (isOf(shuffle, link)) GrowingShuffle.of(shuffle, growth) else shuffle
     case unary: UnaryExecNode if isOf(unary, link) => unary.mapChildren(marked(_, link, growth))
     case other => other

@@ -1,9 +1,13 @@
 package io.firesteel.core.plans
 
-import io.firesteel.core.plans.PlanStubs.{GrowingExec, Leaf, LeafExec, PlainExec, column, linked}
+import io.firesteel.core.plans.PlanStubs.{GrowingExec, Leaf, LeafExec, OtherShuffle, PlainExec, column, linked}
 import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, SinglePartition}
 import org.apache.spark.sql.execution.{SparkPlan, UnionExec}
-import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_COL, ShuffleExchangeExec}
+import org.apache.spark.sql.execution.exchange.{
+  REPARTITION_BY_COL,
+  ShuffleExchangeExec,
+  ShuffleExchangeLike
+}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The exchanges that are marked as growing, on plans only. */
@@ -17,7 +21,7 @@ class MarkGrowingShufflesSuite extends AnyFunSuite {
   private def leaf(of: Leaf): SparkPlan = linked(LeafExec(of.name), of)
 
   private def marks(plan: SparkPlan): Seq[Boolean] =
-    MarkGrowingShuffles(plan).collect { case exchange: ShuffleExchangeExec =>
+    MarkGrowingShuffles(plan).collect { case exchange: ShuffleExchangeLike =>
       exchange.isInstanceOf[GrowingShuffle]
     }
 
@@ -70,13 +74,21 @@ class MarkGrowingShufflesSuite extends AnyFunSuite {
     assert(after.logicalLink == before.logicalLink && after.nodeName == before.nodeName)
   }
 
-  test("it equals one of the same growth and no other exchange, also with a new child") {
+  test("an exchange of an extension's own class is marked, and no rule takes it for Spark's") {
+    val other = OtherShuffle(shuffle(leaf(node)))
+    val marked =
+      MarkGrowingShuffles(growing(other)).collectFirst { case e: ShuffleExchangeLike => e }.get
+    assert(marked == GrowingShuffle.of(other, 4))
+    assert(!marked.isInstanceOf[ShuffleExchangeExec])
+  }
+
+  test("it equals one of the same growth, also with a new child") {
     val plain = shuffle(leaf(node))
     val (four, five) = (GrowingShuffle.of(plain, 4), GrowingShuffle.of(plain, 5))
     assert(four == GrowingShuffle.of(plain, 4) && four.hashCode == GrowingShuffle.of(
       plain,
       4).hashCode)
-    assert(four != five && four != plain && plain != four)
+    assert(four != five)
     val other = four.withNewChildren(Seq(leaf(below)))
     assert(other.isInstanceOf[GrowingShuffle] && other == GrowingShuffle.of(
       shuffle(leaf(below)),
