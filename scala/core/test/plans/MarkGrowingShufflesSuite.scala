@@ -3,11 +3,7 @@ package io.firesteel.core.plans
 import io.firesteel.core.plans.PlanStubs.{GrowingExec, Leaf, LeafExec, OtherShuffle, PlainExec, column, linked}
 import org.apache.spark.sql.catalyst.plans.physical.{HashPartitioning, SinglePartition}
 import org.apache.spark.sql.execution.{SparkPlan, UnionExec}
-import org.apache.spark.sql.execution.exchange.{
-  REPARTITION_BY_COL,
-  ShuffleExchangeExec,
-  ShuffleExchangeLike
-}
+import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_COL, ShuffleExchangeExec, ShuffleExchangeLike}
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The exchanges that are marked as growing, on plans only. */
