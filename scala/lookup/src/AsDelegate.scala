@@ -9,7 +9,8 @@ import org.apache.spark.sql.catalyst.parser.ParserInterface
  *
  * An extension may look for its own parser in the session's: Iceberg 1.10 asks whether the outermost
  * one is an `ExtendedParser`, to read the sort order in a `CALL`. The delegate answers the methods
- * that only it has.
+ * that only it has. Methods of Spark's parser are ours, also where such an interface declares them
+ * again, as Hudi's does with `parseQuery`.
  */
 private[lookup] object AsDelegate {
 
@@ -36,9 +37,19 @@ private[lookup] object AsDelegate {
     extends InvocationHandler {
 
     override def invoke(proxy: Any, method: Method, arguments: Array[AnyRef]): AnyRef = {
-      val target = if (method.getDeclaringClass.isInstance(parser)) parser else delegate
-      try method.invoke(target, arguments: _*)
+      val (target, called) = ofParser(method) match {
+        case Some(own) => (parser, own)
+        case None => (delegate, method)
+      }
+      try called.invoke(target, arguments: _*)
       catch { case e: InvocationTargetException => throw e.getCause }
     }
+
+    private def ofParser(method: Method): Option[Method] =
+      if (method.getDeclaringClass.isInstance(parser)) Some(method)
+      else classOf[ParserInterface].getMethods.find { own =>
+        own.getName == method.getName && own.getParameterTypes.sameElements(
+          method.getParameterTypes)
+      }
   }
 }

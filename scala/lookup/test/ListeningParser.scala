@@ -10,6 +10,9 @@ trait ListeningParser extends ParserInterface {
 
   /** As Iceberg's parser has methods of its own. */
   def order(text: String): String
+
+  /** As Hudi's parser declares methods of Spark's again. */
+  def parseQuery(sqlText: String): LogicalPlan
 }
 
 object ListeningParser {
@@ -34,7 +37,9 @@ object ListeningParser {
             s"ordered by ${arguments.head}"
           } else {
             try {
-              val made = method.invoke(spark, arguments: _*)
+              val made =
+                if (method.getName == "parseQuery") spark.parseQuery(arguments.head.toString)
+                else method.invoke(spark, arguments: _*)
               if (!Set("parsePlan", "parseQuery")(method.getName)) made
               else {
                 listen(arguments.head.toString)

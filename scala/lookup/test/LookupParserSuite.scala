@@ -236,6 +236,7 @@ class LookupParserSuite extends ParserSuite {
     assert(both.order("a") == "ordered by a")
     assert(intercept[IllegalArgumentException](both.order("wrong")).getMessage.contains("wrong"))
     assert(show(both.parsePlan(flink)) == show(parser.parsePlan(flink)))
+    assert(show(both.parseQuery(flink)) == show(parser.parsePlan(flink)))
     val wrong = "SELECT FROM FROM"
     assert(outcome(both.parsePlan(wrong)) == outcome(stockParser.parsePlan(wrong)))
     assert(AsDelegate(parser, stockParser) eq parser)

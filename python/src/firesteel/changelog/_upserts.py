@@ -39,8 +39,8 @@ def from_upsert(df: DataFrame, schema: StructType | str, keys: str | Sequence[st
         TypeError: An argument has the wrong type.
         ExtensionNotLoadedError: The session runs without firesteel.
         AnalysisException: A key is not in the schema, or ``df`` has no such columns.
-        QueryExecutionException: A record has no key, or is not JSON of the schema, while the query
-            runs.
+        QueryExecutionException: A record has no key, or is empty or not JSON of the schema, while
+            the query runs.
 
     Source:
         Flink's ``upsert-kafka``.

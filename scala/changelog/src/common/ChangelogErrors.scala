@@ -71,8 +71,12 @@ private[changelog] object ChangelogErrors {
   def severalRows(key: String): Throwable =
     new FiresteelException("FIRESTEEL_CHANGELOG_SEVERAL_ROWS", Map("key" -> key))
 
-  def noKeyColumn(key: String, columns: Seq[String]): Throwable =
-    analysis("NO_KEY_COLUMN", "key" -> key, "columns" -> columns.mkString(", "))
+  def noKeyColumn(function: String, key: String, columns: Seq[String]): Throwable =
+    analysis(
+      "NO_KEY_COLUMN",
+      "function" -> function,
+      "key" -> key,
+      "columns" -> columns.mkString(", "))
 
   def badStateTtl(hint: String): Throwable = analysis("BAD_STATE_TTL", "hint" -> hint)
 

@@ -103,7 +103,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
 
   /** Whether a query becomes a changelog, and Spark's reason for refusing it, if it does. */
   private def changelogOf(query: LogicalPlan, mode: OutputMode): Option[Option[String]] =
-    if (query.exists(_.isInstanceOf[ChangelogNode])) None
+    if (query.exists(node => node.isInstanceOf[ChangelogNode] && node.isStreaming)) None
     else if (tellsRowKinds(query)) {
       Decline.switchedOff("changelog", ChangelogConf.ENABLED).foreach { off =>
         throw ChangelogErrors.switchedOff(off.switch)
@@ -178,7 +178,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       upserts: ToUpsert,
       mode: OutputMode,
       refused: Option[String]): (LogicalPlan, Inferred) = {
-    val (plan, inferred) = everyChange(upserts.child, refused)
+    val (plan, inferred) = everyChange(UpsertWrite.rows(upserts), refused)
     (UpsertWrite(query, upserts, mode, plan, inferred), inferred)
   }
 

@@ -3,6 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.Inferred
 import io.firesteel.changelog.upsert.ToUpsert
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias, View}
 import org.apache.spark.sql.streaming.OutputMode
 
@@ -17,6 +18,20 @@ private[rules] object UpsertWrite {
 
   def of(query: LogicalPlan): Option[ToUpsert] =
     query.collectFirst { case records: ToUpsert => records }
+
+  /**
+   * The query whose changes are written. A view of SQL casts each column to the type that it has;
+   * without the casts its columns are those of the keys. Other queries keep the casts, as their
+   * state in a checkpoint depends on the keys that are known.
+   */
+  def rows(records: ToUpsert): LogicalPlan = records.child.transform {
+    case project: Project =>
+      project.copy(projectList = project.projectList.map {
+        case alias @ Alias(Cast(column: Attribute, to, _, _), name) if column.dataType == to =>
+          Alias(column, name)(alias.exprId, alias.qualifier, Some(alias.metadata))
+        case other => other
+      })
+  }
 
   /**
    * @param plan the changes of the query below `to_upsert`

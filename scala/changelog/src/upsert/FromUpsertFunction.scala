@@ -4,7 +4,7 @@ import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, SourceArguments}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedExtractValue}
-import org.apache.spark.sql.catalyst.expressions.{Alias, CaseWhen, Cast, Expression, ExpressionInfo, IsNull, JsonToStructs, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Alias, CaseWhen, Cast, EqualTo, Expression, ExpressionInfo, IsNull, JsonToStructs, Literal, StringTrim}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{StringType, StructField, StructType}
@@ -36,17 +36,21 @@ object FromUpsertFunction {
   private def changes(input: LogicalPlan, row: StructType, keys: Seq[String]): LogicalPlan = {
     val same = SQLConf.get.resolver
     keys.find(key => !row.exists(field => same(field.name, key))).foreach { key =>
-      throw ChangelogErrors.noKeyColumn(key, row.fieldNames.toSeq)
+      throw ChangelogErrors.noKeyColumn(name, key, row.fieldNames.toSeq)
     }
     def isKey(field: StructField) = keys.exists(same(field.name, _))
     val (ofKey, others) = row.fields.toSeq.partition(isKey)
     val (key, value) = (column("key"), column("value"))
-    // The kind of a record without a key is an unknown one, which is then an error.
+    // An unknown kind is an error.
     val kind = CaseWhen(
       Seq(
         IsNull(key) -> Literal("a record without key"),
-        IsNull(value) -> Literal("d")),
-      Literal("u"))
+        isBlank(key) -> Literal("a record with an empty key"),
+        IsNull(value) -> Literal("d"),
+        isBlank(value) -> Literal("a record with an empty value")
+      ),
+      Literal("u")
+    )
     val parsed = Project(
       Seq(
         Alias(json(ofKey, key), "key")(),
@@ -63,6 +67,10 @@ object FromUpsertFunction {
   /** Text that is not JSON, or has another type, is an error. */
   private def json(fields: Seq[StructField], text: Expression): Expression =
     JsonToStructs(StructType(fields), Map("mode" -> "FAILFAST"), Cast(text, StringType))
+
+  /** Spark reads text of nothing but JSON's blanks as null, in each mode. */
+  private def isBlank(text: Expression): Expression =
+    EqualTo(StringTrim(Cast(text, StringType), Some(Literal(" \t\r\n"))), Literal(""))
 
   private def column(name: String) = UnresolvedAttribute(Seq(name))
 }

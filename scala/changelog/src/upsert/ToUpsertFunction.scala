@@ -21,6 +21,6 @@ object ToUpsertFunction {
     val passed = new SourceArguments(name, Seq("input", "keys"), arguments)
     val keys = passed.names("keys")
     if (keys.isEmpty) throw passed.wrong()
-    ToUpsert(keys.distinct.map(key => UnresolvedAttribute(Seq(key))), passed.table("input"))
+    ToUpsert(keys.map(key => UnresolvedAttribute(Seq(key))), passed.table("input"))
   }
 }

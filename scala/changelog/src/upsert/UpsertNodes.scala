@@ -62,8 +62,8 @@ private[changelog] object ToUpsert {
   private val format = Map(
     "ignoreNullFields" -> "false",
     "timeZone" -> "UTC",
-    "timestampFormat" -> "yyyy-MM-dd'T'HH:mm:ss[.SSSSSS]XXX",
-    "timestampNTZFormat" -> "yyyy-MM-dd'T'HH:mm:ss[.SSSSSS]"
+    "timestampFormat" -> "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat" -> "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
   )
 }
 

@@ -97,6 +97,60 @@ class UpsertSuite extends ChangelogSuite {
     }
   }
 
+  test("a selected row_kind() is left out of a view, and of projections that pass it on") {
+    val view = new ChangelogStream.Changes(
+      rows => {
+        spark.sql(
+          "CREATE OR REPLACE TEMPORARY VIEW told AS SELECT word, n, upper(word) AS big, op FROM " +
+            s"(SELECT *, row_kind() AS op FROM (${perWord.replace("{t}", rows)}))")
+        "told"
+      },
+      identity
+    )
+    val fed = stream(words, "", view)
+    try {
+      fed.startAs("update", "SELECT * FROM to_upsert(TABLE({t}), 'word')")
+      fed.feed(said("a"))
+      assert(told(fed) == Seq("""{"word":"a"} {"word":"a","n":1,"big":"A"}"""))
+    } finally fed.stop()
+  }
+
+  test("what is computed from row_kind() is refused, and row_kind() as a key") {
+    val kinds = s"SELECT *, row_kind() AS op FROM ($perWord)"
+    Seq(
+      s"TABLE(SELECT word, upper(op) AS op FROM ($kinds)), 'word'" -> "MISPLACED_ROW_KIND",
+      s"TABLE($kinds), array('word', 'op')" -> "NO_KEY_COLUMN"
+    ).foreach { case (arguments, condition) =>
+      val error = refusal(words, s"SELECT * FROM to_upsert($arguments)")
+      assert(error.contains(s"FIRESTEEL_CHANGELOG_$condition"), error)
+    }
+  }
+
+  test("keys have the names of the columns, in whatever case they are given") {
+    upserts(perWord, "array('WORD', 'word', 'N')") { fed =>
+      fed.feed(said("a"))
+      assert(told(fed) == Seq("""{"word":"a","n":1} {"word":"a","n":1}"""))
+    }
+  }
+
+  test("a key that is a function's name is no column") {
+    val error = refusal(words, s"SELECT * FROM to_upsert(TABLE($perWord), 'current_date')")
+    assert(error.contains("the key current_date() is not one of the columns word, n"), error)
+  }
+
+  test("records of a table that is no stream leave the stream a changelog") {
+    val records = "SELECT key FROM to_upsert(TABLE(SELECT 'a' AS word), 'word')"
+    val fed = stream(words, "")
+    try {
+      fed.startAs(
+        "append",
+        "SELECT word, count(*) AS n, row_kind() AS op FROM {t} JOIN " +
+          s"($records) ON key = to_json(struct(word)) GROUP BY word")
+      fed.feed(said("a", "b"))
+      assert(fed.last == Seq(Row("a", 1L, "+I")))
+    } finally fed.stop()
+  }
+
   test("nulls in keys, and times to the microsecond in UTC") {
     val newest = "SELECT word, max(at) AS at FROM {t} GROUP BY word"
     withConf("spark.sql.session.timeZone" -> "Asia/Tokyo") {
@@ -105,6 +159,16 @@ class UpsertSuite extends ChangelogSuite {
         val row = """{"word":null,"at":"1970-01-01T00:00:00.000001Z"}"""
         assert(told(fed) == Seq(s"$row $row"))
       }
+    }
+  }
+
+  test("times are the same text under Spark's old formatter") {
+    withConf("spark.sql.legacy.timeParserPolicy" -> "LEGACY") {
+      val row = "SELECT 1 AS k, TIMESTAMP'2024-01-01 00:00:00.000001 UTC' AS ts, " +
+        "TIMESTAMP_NTZ'2024-01-01 00:00:00.000001' AS ntz"
+      assert(
+        spark.sql(s"SELECT value FROM to_upsert(TABLE($row), 'k')").head().getString(0) ==
+          """{"k":1,"ts":"2024-01-01T00:00:00.000001Z","ntz":"2024-01-01T00:00:00.000001"}""")
     }
   }
 
@@ -183,6 +247,9 @@ class UpsertSuite extends ChangelogSuite {
 
   Seq(
     Row(null, """{"v":"a"}""") -> "a record without key",
+    Row("", """{"v":"a"}""") -> "a record with an empty key",
+    Row(" \n", null) -> "a record with an empty key",
+    Row("""{"id":1}""", "\t") -> "a record with an empty value",
     Row("1", """{"v":"a"}""") -> "MALFORMED_RECORD_IN_PARSING",
     Row("""{"id":1}""", "a") -> "MALFORMED_RECORD_IN_PARSING"
   ).foreach { case (record, text) =>
