@@ -5,10 +5,13 @@ import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 
+import io.firesteel.testkit.SinceSpark
+
 /**
  * A file `tests/queries/<room>/<name>.sql`. Its header is lines of comment: `-- expect: <outcome>`, any
  * number of them, `-- set: <key>=<value>`, `-- mode: <output mode>` of a stream, `-- plan: ours` where
- * Spark's own plan is another from run to run.
+ * Spark's own plan is another from run to run, `-- since: <minor version>` if older ones of Spark
+ * cannot parse it.
  */
 final private[tests] case class QueryFile(
     room: String,
@@ -27,6 +30,10 @@ final private[tests] case class QueryFile(
   /** Whether Spark's plan is the same whatever ids its columns have: it groups `DISTINCT`s by a hash of them. */
   def hasSparksPlan: Boolean = !header.contains("plan: ours")
 
+  /** Whether this Spark can parse it. */
+  private def isOfThisSpark: Boolean =
+    header.collect { case s"since: $minor" => minor }.forall(SinceSpark.is)
+
   /** Where its plan is. */
   def plan: Path = QueryFile.root.resolve(s"plans/$room/$name.txt")
 }
@@ -39,6 +46,7 @@ private[tests] object QueryFile {
     val walk = Files.walk(root.resolve("queries"))
     try
       walk.iterator().asScala.filter(_.toString.endsWith(".sql")).toSeq.sortBy(_.toString).map(read)
+        .filter(_.isOfThisSpark)
     finally walk.close()
   }
 

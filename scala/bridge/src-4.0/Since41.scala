@@ -3,6 +3,7 @@ package org.apache.spark.sql.firesteel
 import java.io.{FileNotFoundException, IOException}
 
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.analysis.Resolver
 import org.apache.spark.sql.catalyst.expressions.{Add, BinaryArithmetic, Divide, EvalMode, Expression, IntegralDivide, Multiply, Pmod, Remainder, Subtract}
 import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
@@ -65,6 +66,10 @@ private[firesteel] trait Since41 {
     case _: RuntimeException | _: IOException | _: InternalError => true
     case _ => false
   }
+
+  /** The schema that Spark's JDBC source infers, with the database's names of the types. */
+  private[firesteel] def jdbcSchema(resolver: Resolver, options: JDBCOptions): StructType =
+    JdbcSchema(resolver, options)
 
   /** The scan of Spark's JDBC source, with all its pushdown. */
   private[firesteel] def jdbcScan(schema: StructType, options: JDBCOptions): ScanBuilder =

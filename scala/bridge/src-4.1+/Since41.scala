@@ -1,6 +1,7 @@
 package org.apache.spark.sql.firesteel
 
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.analysis.Resolver
 import org.apache.spark.sql.catalyst.expressions.{Add, BinaryArithmetic, DirectShufflePartitionID, EvalMode, Expression, NumericEvalContext}
 import org.apache.spark.sql.catalyst.expressions.aggregate.Sum
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, ShufflePartitionIdPassThrough}
@@ -8,7 +9,7 @@ import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.execution.datasources.DataSourceUtils
-import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions
+import org.apache.spark.sql.execution.datasources.jdbc.{JDBCOptions, JDBCRelation}
 import org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCScanBuilder
 import org.apache.spark.sql.execution.streaming.{ContinuousTrigger, RealTimeTrigger}
 import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateSchemaCompatibilityChecker}
@@ -54,6 +55,10 @@ private[firesteel] trait Since41 {
   /** Whether `spark.sql.files.ignoreCorruptFiles` covers a reader's exception. */
   private[firesteel] def isCorruptFile(thrown: Throwable): Boolean =
     DataSourceUtils.shouldIgnoreCorruptFileException(thrown)
+
+  /** The schema that Spark's JDBC source infers; it notes the database's names of the types. */
+  private[firesteel] def jdbcSchema(resolver: Resolver, options: JDBCOptions): StructType =
+    JDBCRelation.getSchema(resolver, options)
 
   /** The scan of Spark's JDBC source, with all its pushdown. */
   private[firesteel] def jdbcScan(schema: StructType, options: JDBCOptions): ScanBuilder =

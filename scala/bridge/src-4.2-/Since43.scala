@@ -1,18 +1,28 @@
 package org.apache.spark.sql.firesteel
 
+import org.apache.spark.sql.catalyst.FileSourceOptions
 import org.apache.spark.sql.catalyst.analysis.TimeWindowing
 import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeReference, TimeWindow}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation
+import org.apache.spark.sql.execution.datasources.csv.CSVFileFormat
+import org.apache.spark.sql.execution.datasources.json.JsonFileFormat
+import org.apache.spark.sql.execution.datasources.xml.XmlFileFormat
 import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
 /** What Spark 4.3 brought or changed, in terms of the versions before. */
 private[firesteel] trait Since43 {
 
-  /** Whether the rows of a relation depend on the columns that are read: no relation says so. */
-  def isProjectionSensitiveRead(relation: BaseRelation): Boolean = {
-    val _ = relation
-    false
+  /** Whether the rows of a relation depend on the columns that are read, as Spark 4.3 says it. */
+  def isProjectionSensitiveRead(relation: BaseRelation): Boolean = relation match {
+    case files: HadoopFsRelation =>
+      val options = new FileSourceOptions(files.options)
+      options.ignoreCorruptFiles || options.ignoreMissingFiles || (files.fileFormat match {
+        case _: CSVFileFormat | _: JsonFileFormat | _: XmlFileFormat => true
+        case _ => false
+      })
+    case _ => false
   }
 
   /**

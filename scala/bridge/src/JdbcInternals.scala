@@ -7,7 +7,7 @@ import org.apache.spark.executor.InputMetrics
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.read.ScanBuilder
-import org.apache.spark.sql.execution.datasources.jdbc.{JDBCOptions, JDBCRelation, JdbcUtils}
+import org.apache.spark.sql.execution.datasources.jdbc.{JDBCOptions, JdbcUtils}
 import org.apache.spark.sql.jdbc.JdbcDialect
 import org.apache.spark.sql.types.StructType
 
@@ -16,7 +16,7 @@ object JdbcInternals {
 
   /** The schema that Spark's JDBC source infers from these options, including `customSchema`. */
   def schemaOf(options: JDBCOptions): StructType =
-    JDBCRelation.getSchema(classic.SparkSession.active.sessionState.conf.resolver, options)
+    jdbcSchema(classic.SparkSession.active.sessionState.conf.resolver, options)
 
   /** The scan of Spark's JDBC source, with all its pushdown. */
   def scanOf(schema: StructType, options: JDBCOptions): ScanBuilder =

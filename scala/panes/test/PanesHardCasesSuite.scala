@@ -270,7 +270,8 @@ class PanesHardCasesSuite extends PanesSuite {
         |GROUP BY k, window(t, '100 seconds', '1 second')""".stripMargin
     withConf(PanesConf.MAX_TASK_MEMORY.key -> 1) {
       val data = spark.sql(sql)
-      assertSameRows(data.collect().toSeq, stock(spark.sql(sql).collect().toSeq), sql)
+      // Interpreted: Spark 4.0 and its code generation fail on an Expand of so many windows.
+      assertSameRows(data.collect().toSeq, sparks(spark.sql(sql).collect().toSeq), sql)
       assert(metrics(data)("numTasksAnew") > 0)
     }
     val data = spark.sql(sql)

@@ -62,7 +62,7 @@ final case class SortedPercentile(
           if (reverse) Array(total - 1 - lower, total - 1 - higher) else Array(lower, higher)
         val found = buffer.at(places).map(code.toDouble)
         val (low, high) = (found(0), found(1))
-        if (low == high) low else low + (position - lower) * (high - low)
+        if (low == high) low else Interpolation(position, lower, low, high)
       }
       if (percentages.dataType.isInstanceOf[ArrayType]) new GenericArrayData(results)
       else results.head

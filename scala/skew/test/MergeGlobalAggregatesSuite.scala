@@ -2,7 +2,7 @@ package io.firesteel.skew
 
 import java.nio.file.Files
 
-import io.firesteel.testkit.{AwkwardRows, RandomTables}
+import io.firesteel.testkit.{AwkwardRows, RandomTables, SinceSpark}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.internal.SQLConf
 
@@ -299,7 +299,10 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
       "SELECT count(*) FROM sales WHERE quantity > 9") -> "FILTER_MAY_FAIL"
   )
 
-  declined.foreach { case (sql, reason) =>
+  declined.filter { case (sql, _) =>
+    // Before 4.2 the parser gave each sample a seed of its own, so the inputs are not the same.
+    SinceSpark.is("4.2") || !sql.contains("TABLESAMPLE")
+  }.foreach { case (sql, reason) =>
     test(s"leaves alone${if (reason.isEmpty) "" else s" with $reason"}: $sql") {
       assert(fired(sql).isEmpty)
       val codes = if (reason.isEmpty) Set.empty else Set(s"SKEW.MERGE_$reason")

@@ -2,6 +2,7 @@ package io.firesteel.changelog.state
 
 import io.firesteel.changelog.ChangelogSuite
 import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.testkit.SinceSpark
 
 import java.nio.file.{Files, Path}
 
@@ -114,7 +115,9 @@ class OperatorRecordSuite extends ChangelogSuite {
       "SELECT v AS a, count(*) AS n FROM {t} GROUP BY v",
       "SELECT w AS a, count(*) AS n FROM {t} GROUP BY w",
       "keys [v]")
-  ).foreach { case (name, before, after, part) =>
+  ).filter { case (name, _, _, _) =>
+    SinceSpark.is("4.2") || name != "nulls respected" // before, RESPECT NULLS did nothing
+  }.foreach { case (name, before, after, part) =>
     test(s"$name is refused, and the error names it") {
       val text = changed(before, after).getOrElse(fail("it goes on"))
       assert(text.contains("FIRESTEEL_CHANGELOG_STATE_MISMATCH") && text.contains(part), text)

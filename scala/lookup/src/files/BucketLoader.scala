@@ -50,13 +50,14 @@ private[files] final class BucketLoader(source: BucketSource, task: TaskContext)
       var count = 0L
       while (rows.hasNext) {
         if (count % rowsBetweenChecks == 0) Files.killTaskIfInterrupted(task)
-        val row = rows.next()
+        // Copied first: in Spark 4.0 an array of a columnar batch has no nulls for the key's functions.
+        val row = rowOf(rows.next())
         if (bucketOf.exists(_(row) != bucket)) {
           throw FilesErrors.wrongBucket(file.path, count, bucket, source.layout)
         }
         val key = keyOf(row)
         // No query asks for a null.
-        if (!key.anyNull()) builder.add(key, rowOf(row))
+        if (!key.anyNull()) builder.add(key, row)
         count += 1
       }
     } finally rows.close()

@@ -1,6 +1,6 @@
 package io.firesteel.lookup.files
 
-import io.firesteel.testkit.AwkwardRows
+import io.firesteel.testkit.{AwkwardRows, SinceSpark}
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.execution.datasources.BucketingUtils
@@ -12,15 +12,19 @@ import org.scalatest.Assertion
 class FilesPartitionerSuite extends FilesFixture {
 
   private val collated = Set("ci", "uni")
-  private val columns = AwkwardRows.columns.filterNot(collated) :+ "time"
+  private val hasTime = SinceSpark.is("4.1") // the type TIME
+  private val columns =
+    AwkwardRows.columns.filterNot(collated) ++ (if (hasTime) Seq("time") else Nil)
 
   override def beforeAll(): Unit = {
     super.beforeAll()
     AwkwardRows.createView(spark, "some_awkward", 150)
     spark
       .sql(
-        """SELECT *, CASE WHEN id % 4 = 0 THEN NULL ELSE TIME'01:02:03.000004' END AS time
-          |FROM some_awkward""".stripMargin)
+        if (hasTime) {
+          """SELECT *, CASE WHEN id % 4 = 0 THEN NULL ELSE TIME'01:02:03.000004' END AS time
+            |FROM some_awkward""".stripMargin
+        } else "SELECT * FROM some_awkward")
       .createOrReplaceTempView("awkward")
   }
 
