@@ -98,9 +98,9 @@ def partition_function(spec: PartitionerSpec) -> UserDefinedFunctionLike:
     return udf
 
 
-def _arrow_udf() -> Any:
+def _arrow_udf() -> Callable[..., UserDefinedFunctionLike]:
     """Return PySpark's maker of Arrow functions, which came with 4.1."""
-    made = getattr(_functions, "arrow_udf", None)
+    made: Callable[..., UserDefinedFunctionLike] | None = getattr(_functions, "arrow_udf", None)
     if made is None:
         raise errors.no_arrow_functions(pyspark.__version__)
     return made
