@@ -21,7 +21,12 @@ from pyspark.util import PythonEvalType
 import firesteel
 from firesteel import InvalidConnectorError, lookup_join, register_lookup, unregister_lookup
 from firesteel._durations import milliseconds
+from firesteel._supported_spark import INSTALLED_SPARK
 from firesteel.lookup._options import flink_options
+
+needs_arrow_functions = pytest.mark.skipif(
+    INSTALLED_SPARK == "4.0", reason="PySpark 4.0 has no Arrow functions for connectors in Python"
+)
 
 SCHEMA = StructType(
     [
@@ -115,6 +120,7 @@ def registered(
     return session, json.loads(text)
 
 
+@needs_arrow_functions
 def test_describes_the_connector_to_the_jvm() -> None:
     session, said = registered(Connector())
     assert said == {
@@ -131,6 +137,7 @@ def test_describes_the_connector_to_the_jvm() -> None:
     assert list(session.functions) == [said["udf"]]
 
 
+@needs_arrow_functions
 def test_the_function_answers_arrays_of_the_schemas_rows_and_counts() -> None:
     session, said = registered(Connector())
     function = session.functions[said["udf"]]
@@ -141,12 +148,14 @@ def test_the_function_answers_arrays_of_the_schemas_rows_and_counts() -> None:
     ]  # fmt: skip
 
 
+@needs_arrow_functions
 def test_quotes_and_backslashes_survive_the_sql() -> None:
     odd = StructType([*SCHEMA, StructField('it\'s "so" \\ ä', StringType())])
     _, said = registered(Connector(schema=odd))
     assert StructType.fromJson(said["schema"]) == odd
 
 
+@needs_arrow_functions
 def test_cache_options_have_flinks_names() -> None:
     _, said = registered(
         Connector(),
@@ -168,6 +177,7 @@ def test_cache_options_have_flinks_names() -> None:
     }
 
 
+@needs_arrow_functions
 class TestPartitioner:
     """Where a partitioner comes from."""
 
@@ -265,6 +275,7 @@ class TestPartitioner:
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
+@needs_arrow_functions
 def test_refuses_connectors_by_name(connector: object, message: str) -> None:
     with pytest.raises(InvalidConnectorError, match=message):
         registered(connector)
@@ -320,6 +331,7 @@ def test_a_session_without_the_extension_is_an_error() -> None:
         lookup_join(session, "customers", "id")  # type: ignore[arg-type]
 
 
+@needs_arrow_functions
 def test_a_class_is_refused_unless_it_needs_no_instance() -> None:
     class Lacking(Connector):
         schema: Any = SCHEMA
@@ -343,6 +355,7 @@ def test_unregistering_leaves_a_view_that_is_not_of_a_connector() -> None:
     assert session.statements == []
 
 
+@needs_arrow_functions
 def test_unregistering_drops_the_view_and_the_functions() -> None:
     session = Session()
     for name in ("Customers", "Customers", "customers_of_old"):

@@ -15,7 +15,12 @@ from pyspark import TaskContext, cloudpickle
 from pyspark.sql import Row, SparkSession
 
 from firesteel import InvalidConnectorError, LookupContext, TaskInfo
+from firesteel._supported_spark import INSTALLED_SPARK
 from firesteel.lookup.testing import check_connector
+
+pytestmark = pytest.mark.skipif(
+    INSTALLED_SPARK == "4.0", reason="PySpark 4.0 has no Arrow functions for connectors in Python"
+)
 
 # Workers do not have this file.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]

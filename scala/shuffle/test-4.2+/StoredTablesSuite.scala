@@ -1,6 +1,7 @@
 package io.firesteel.shuffle
 
 import org.apache.spark.sql.connector.expressions.Expressions
+import org.apache.spark.sql.firesteel.BucketingSettings
 
 /** Tables whose source reports their partitioning: the other side of a join is brought to them. */
 class StoredTablesSuite extends ShuffleSuite {
@@ -104,12 +105,12 @@ class StoredTablesSuite extends ShuffleSuite {
   test("does nothing with settings under which a table is not partitioned as reported") {
     val bucketing = "spark.sql.sources.v2.bucketing"
     Seq(
-      "allowKeysSubsetOfPartitionKeys.enabled",
-      "partiallyClusteredDistribution.enabled",
-      "allowCompatibleTransforms.enabled").foreach { setting =>
+      BucketingSettings.keysSubset.key,
+      s"$bucketing.partiallyClusteredDistribution.enabled",
+      s"$bucketing.allowCompatibleTransforms.enabled").foreach { setting =>
       withConf(
         ungated,
-        s"$bucketing.$setting" -> true,
+        setting -> true,
         "spark.sql.requireAllClusterKeysForCoPartition" -> false) {
         fewer.take(5).foreach { case (sql, _, _) => assertSameAnswer(sql) }
         assert(fired(fewer(0)._1).isEmpty, setting)

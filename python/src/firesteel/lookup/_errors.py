@@ -12,6 +12,14 @@ def no_session(spark: object) -> ValueError:
     return ValueError(f"spark = {spark!r}: must be the SparkSession, classic or Connect")
 
 
+def no_arrow_functions(version: str) -> NotImplementedError:
+    """Name the version of PySpark that a connector in Python needs."""
+    return NotImplementedError(
+        f"connectors in Python need PySpark 4.1 or newer, and {version} is installed here: it has "
+        "no Arrow functions. Lookups by JDBC, in files and with connectors in Scala do not need it"
+    )
+
+
 def no_rows(left: object) -> ValueError:
     """Name the argument that is not a DataFrame, and the order of the arguments."""
     return ValueError(

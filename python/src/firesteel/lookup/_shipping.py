@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Untyped, or with types that know no arrays of structs.
 cloudpickle: Any = pyspark.cloudpickle
-arrow_udf: Any = pyspark.sql.pandas.functions.arrow_udf
+_functions: Any = pyspark.sql.pandas.functions
 
 _pickling = Lock()  # the process has one list of modules to pickle by value
 
@@ -76,7 +76,7 @@ def lookup_function(spec: ConnectorSpec, schema: StructType) -> UserDefinedFunct
         ours = process()
         yield from ours.reported(ours.lookup(pickle.loads(shipped), batches))
 
-    udf: UserDefinedFunctionLike = arrow_udf(lookup, returnType=answer)
+    udf: UserDefinedFunctionLike = _arrow_udf()(lookup, returnType=answer)
     return udf
 
 
@@ -97,8 +97,16 @@ def partition_function(spec: PartitionerSpec) -> UserDefinedFunctionLike:
         ours = process()
         yield from ours.reported(ours.partition(pickle.loads(shipped), batches))
 
-    udf: UserDefinedFunctionLike = arrow_udf(partition, returnType=LongType())
+    udf: UserDefinedFunctionLike = _arrow_udf()(partition, returnType=LongType())
     return udf
+
+
+def _arrow_udf() -> Callable[..., UserDefinedFunctionLike]:
+    """Return PySpark's maker of Arrow functions, which came with 4.1."""
+    made: Callable[..., UserDefinedFunctionLike] | None = getattr(_functions, "arrow_udf", None)
+    if made is None:
+        raise errors.no_arrow_functions(pyspark.__version__)
+    return made
 
 
 @cache

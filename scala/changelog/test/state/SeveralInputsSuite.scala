@@ -48,7 +48,9 @@ class SeveralInputsSuite extends ChangelogSuite {
         }
         query.processAllAvailable()
       } finally query.stop()
-      if (batch == 1 && repartitions) { val _ = RepartitionState(spark, checkpoint, if (inputs == 2) 5 else 1) }
+      if (batch == 1 && repartitions) {
+        val _ = RepartitionState(spark, checkpoint, if (inputs == 2) 5 else 1)
+      }
       val others = fed.takeRight(replicated).map(_.size.toLong).product
       val wanted = fed.head.distinct.map { key =>
         key -> fed.dropRight(replicated).map(_.count(_ == key).toLong).product * others
@@ -59,7 +61,8 @@ class SeveralInputsSuite extends ChangelogSuite {
 
   /** Before 4.2, Spark cannot write state in RocksDB in another number of partitions. */
   private def repartitions: Boolean =
-    SinceSpark.is("4.2") || !spark.conf.get(SQLConf.STATE_STORE_PROVIDER_CLASS).contains("RocksDB")
+    SinceSpark.is("4.2") ||
+      !spark.conf.get(SQLConf.STATE_STORE_PROVIDER_CLASS.key).contains("RocksDB")
 
   for { provider <- providers; (inputs, replicated) <- Seq((2, 0), (2, 1), (3, 0), (3, 1), (3, 2)) }
     test(s"$inputs inputs, $replicated replicated, ${provider.split('.').last}") {

@@ -50,7 +50,7 @@ private[files] final class BucketLoader(source: BucketSource, task: TaskContext)
       var count = 0L
       while (rows.hasNext) {
         if (count % rowsBetweenChecks == 0) Files.killTaskIfInterrupted(task)
-        // Copied first: in Spark 4.0 an array of a columnar batch has no nulls for the key's functions.
+        // Copied first: on Spark 4.0 a key computed from a columnar row loses an array's nulls.
         val row = rowOf(rows.next())
         if (bucketOf.exists(_(row) != bucket)) {
           throw FilesErrors.wrongBucket(file.path, count, bucket, source.layout)

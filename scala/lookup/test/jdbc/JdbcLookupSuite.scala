@@ -4,6 +4,7 @@ import java.time.{LocalDate, LocalDateTime}
 
 import scala.jdk.CollectionConverters._
 
+import io.firesteel.testkit.SinceSpark
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
 import org.apache.spark.sql.connector.expressions.{Expression, Expressions}
@@ -185,7 +186,8 @@ class JdbcLookupSuite extends JdbcSuite {
   test("the rows are those of Spark's own JDBC source") {
     val ours = table("dbtable" -> "customers")
     val theirs = spark.read.format("jdbc").options(login + ("dbtable" -> "customers")).load()
-    assert(ours.schema === theirs.schema)
+    if (SinceSpark.is("4.1")) assert(ours.schema === theirs.schema)
+    else assert(ours.schema.toDDL === theirs.schema.toDDL) // does not note names of types
     val found = rows(ours, Seq("COUNTRY"))(Seq("CH"), Seq("DE"))
     assertSameRows(found, theirs.collect().toSeq, "customers")
   }
