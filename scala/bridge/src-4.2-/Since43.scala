@@ -34,6 +34,14 @@ private[firesteel] trait Since43 {
     false
   }
 
+  /**
+   * The arithmetic of `percentile` for a position between two numbers.
+   *
+   * @param position between `below` and `below + 1`, the positions of `low` and `high`
+   */
+  def interpolated(position: Double, below: Long, low: Double, high: Double): Double =
+    (below + 1 - position) * low + (position - below) * high
+
   /** The progress of a stateful operator under another name, `private[spark]`. */
   def renamedProgress(of: StateOperatorProgress, name: String): StateOperatorProgress =
     new StateOperatorProgress(

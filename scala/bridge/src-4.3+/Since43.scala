@@ -22,6 +22,14 @@ private[firesteel] trait Since43 {
   /** Whether the exchange's readers may begin before it has ended. */
   def isPipelined(shuffle: ShuffleExchangeExec): Boolean = shuffle.pipelined
 
+  /**
+   * The arithmetic of `percentile` for a position between two numbers.
+   *
+   * @param position between `below` and `below + 1`, the positions of `low` and `high`
+   */
+  def interpolated(position: Double, below: Long, low: Double, high: Double): Double =
+    low + (position - below) * (high - low)
+
   /** The progress of a stateful operator under another name, `private[spark]`. */
   def renamedProgress(of: StateOperatorProgress, name: String): StateOperatorProgress =
     new StateOperatorProgress(

@@ -56,7 +56,10 @@ object SortPercentiles extends Rule[LogicalPlan] {
   private def of(expression: Expression): Expression = expression match {
     case PercentileCall(call, function) =>
       val sorted =
-        SortedPercentile(function.child, function.percentageExpression, function.reverse)
+        SortedPercentile(
+          function.child,
+          Seq(function.percentageExpression),
+          Seq(function.reverse))
       call.copy(aggregateFunction = sorted)
     case other => other
   }
