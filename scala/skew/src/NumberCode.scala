@@ -26,7 +26,8 @@ private[firesteel] object NumberCode {
       Some(new NumberCode(
         value => ofDouble(value.asInstanceOf[Number].doubleValue),
         value => s"${NumberCode.getClass.getName.stripSuffix("$")}.ofDouble((double) $value)",
-        toDouble(_)))
+        toDouble(_)
+      ))
     case decimal: DecimalType if decimal.precision <= Decimal.MAX_LONG_DIGITS =>
       Some(new NumberCode(
         _.asInstanceOf[Decimal].toUnscaledLong,

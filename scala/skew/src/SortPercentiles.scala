@@ -8,11 +8,11 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
 /**
- * Computes exact percentiles (`percentile`, `median`, `percentile_cont`) from sorted numbers
- * ([[SortedPercentile]]). Spark uses a hash map of boxed numbers.
+ * Computes exact percentiles (`percentile`, `median`, `percentile_cont`) from arrays of numbers
+ * ([[SortedPercentile]]). Spark uses a hash map of boxed numbers. [[PlanPercentiles]] plans the
+ * aggregate.
  *
- * A hot key gains most: one task computes the last step of its group. Two phases could not spread
- * it, because all different values of a group must meet in the end. Percentiles with frequencies or
+ * More phases could not spread a hot key: all different values of a group must meet in the end. Percentiles with frequencies or
  * `DISTINCT` stay Spark's. Streams stay Spark's, too: their state has Spark's format.
  */
 object SortPercentiles extends Rule[LogicalPlan] {
