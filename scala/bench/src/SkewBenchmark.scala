@@ -8,8 +8,8 @@ object SkewBenchmark extends Room {
   override def name: String = "skew"
 
   override def cases(rows: Long): Seq[Case] =
-    twoDistincts(rows) ++ manyDistincts(rows) ++ hotKeys(rows) ++ Seq(q28(rows)) ++ stockIsFine(
-      rows)
+    twoDistincts(rows) ++ manyDistincts(rows) ++ hotKeys(rows) ++ PercentileCases.of(rows) ++
+      Seq(q28(rows)) ++ stockIsFine(rows)
 
   override def memory: Option[MemoryCase] = Some(SkewMemory.hotGroup)
 

@@ -1,5 +1,6 @@
 package io.firesteel.skew
 
+import java.nio.{ByteBuffer, ByteOrder}
 import java.util.Arrays
 
 import org.apache.spark.unsafe.Platform
@@ -42,7 +43,27 @@ private[skew] final class BlockBytes {
   def putBytes(other: BlockBytes, from: Int, length: Int): Unit =
     putBytes(other.array, Platform.BYTE_ARRAY_OFFSET + from.toLong, length)
 
-  private def array: Array[Byte] = bytes
+  /** The lowest `width` bytes of the difference of each number to `least`. */
+  def putDifferences(
+      numbers: Array[Long],
+      from: Int,
+      until: Int,
+      least: Long,
+      width: Int): Unit = {
+    reserve((until - from) * width + 8) // whole words are written, over each other
+    val words = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
+    var at = end
+    var i = from
+    while (i < until) {
+      words.putLong(at, numbers(i) - least)
+      at += width
+      i += 1
+    }
+    end = at
+  }
+
+  /** The bytes themselves, of which the first `size` count. */
+  def array: Array[Byte] = bytes
 
   private def reserve(more: Int): Unit =
     if (end + more > bytes.length)
@@ -73,6 +94,29 @@ private[skew] final class BlockReader(bytes: Array[Byte]) {
   def signed(): Long = {
     val number = this.number()
     (number >>> 1) ^ -(number & 1L)
+  }
+
+  /** Reads what `putDifferences` wrote. */
+  def differences(numbers: Array[Long], from: Int, until: Int, least: Long, width: Int): Unit = {
+    val words = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
+    val mask = if (width == 8) -1L else (1L << (width * 8)) - 1
+    var i = from
+    while (i < until && at + 8 <= bytes.length) {
+      numbers(i) = least + (words.getLong(at) & mask)
+      at += width
+      i += 1
+    }
+    while (i < until) {
+      var difference = 0L
+      var byte = width - 1
+      while (byte >= 0) {
+        difference = (difference << 8) | (bytes(at + byte) & 0xffL)
+        byte -= 1
+      }
+      numbers(i) = least + difference
+      at += width
+      i += 1
+    }
   }
 
   def base: Array[Byte] = bytes

@@ -177,12 +177,13 @@ private[skew] object DistinctQuery {
    * @param floats whether that holds for floating-point numbers, which it does once they are
    *   normalised
    */
-  private def isComparable(dataType: DataType, floats: Boolean = true): Boolean = dataType match {
-    case _: UserDefinedType[_] => false
-    case array: ArrayType => isComparable(array.elementType, floats)
-    case struct: StructType => struct.forall(field => isComparable(field.dataType, floats))
-    case _: StringType | _: BinaryType => UnsafeRowUtils.isBinaryStable(dataType)
-    case DoubleType | FloatType => floats
-    case other => UnsafeRow.isMutable(other)
-  }
+  private[skew] def isComparable(dataType: DataType, floats: Boolean = true): Boolean =
+    dataType match {
+      case _: UserDefinedType[_] => false
+      case array: ArrayType => isComparable(array.elementType, floats)
+      case struct: StructType => struct.forall(field => isComparable(field.dataType, floats))
+      case _: StringType | _: BinaryType => UnsafeRowUtils.isBinaryStable(dataType)
+      case DoubleType | FloatType => floats
+      case other => UnsafeRow.isMutable(other)
+    }
 }

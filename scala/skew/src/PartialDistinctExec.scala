@@ -94,8 +94,6 @@ case class PartialDistinctExec(
   @transient private var send: String = _
   @transient private var columns: Seq[String] = _
 
-  private def groups: String = s"$partial.groups()"
-
   override protected def doProduce(ctx: CodegenContext): String = {
     val start = ctx.addReferenceObj("partialDistinctStart", newStart())
     def state(javaType: String, name: String, value: String): String =
@@ -139,14 +137,15 @@ case class PartialDistinctExec(
   override def doConsume(ctx: CodegenContext, row: Seq[ExprCode], unused: ExprCode): String = {
     val (group, named, full) =
       (ctx.freshName("group"), ctx.freshName("named"), ctx.freshName("full"))
-    val (keyCode, groupOfKey) = groupOf(ctx, row)
+    val groupCode = new GroupCode(grouping, ordinary, child.output, s"$partial.groups()")
+    val (keyCode, groupOfKey) = groupCode.groupOf(ctx, row)
     val (valuesCode, adds) = addsOf(ctx, row, group)
     s"""
        |// The operator below may not have stopped for a block.
        |if ($partial.isBusy()) $send(true);
        |$keyCode
        |int $group = $groupOfKey;
-       |${updatesOf(ctx, row, group)}
+       |${groupCode.updatesOf(ctx, row, group)}
        |boolean $named = false;
        |boolean $full = false;
        |$valuesCode
@@ -157,24 +156,6 @@ case class PartialDistinctExec(
        |if ($partial.isBusy()) $send(false);
      """.stripMargin
   }
-
-  /** Code, and the expression for the row's group after it. */
-  private def groupOf(ctx: CodegenContext, row: Seq[ExprCode]): (String, String) = grouping match {
-    case Seq(key) if RowCode.isWord(key.dataType) =>
-      val code = row(KeyReader.placeOf(key, child.output))
-      ("", s"${code.isNull} ? $groups.ofNull() : $groups.of(${RowCode.word(key.dataType, code)})")
-    case keys =>
-      val code = RowCode.binary(ctx, keys, child.output, row)
-      (code.code.toString, s"$groups.of((UnsafeRow) ${code.value})")
-  }
-
-  private def updatesOf(ctx: CodegenContext, row: Seq[ExprCode], group: String): String =
-    if (ordinary.isEmpty) ""
-    else {
-      val buffer = ctx.freshName("groupBuffer")
-      val updates = UpdateCode.of(ctx, ordinary, child.output, row, buffer)
-      s"UnsafeRow $buffer = (UnsafeRow) $groups.buffer($group);\n$updates"
-    }
 
   /**
    * Code, and for each column two expressions after it: whether the row has a value, and the call

@@ -13,7 +13,7 @@ object SkewConf {
       .doc(
         "Whether several `DISTINCT` aggregates and `collect_set` are computed in one pass over " +
           "the rows, aggregates of one input without `GROUP BY` are merged, and exact " +
-          "percentiles are computed from sorted numbers.")
+          "percentiles are computed from arrays of numbers.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -70,7 +70,8 @@ object SkewConf {
     SQLConf
       .buildConf("spark.firesteel.skew.maxTaskMemory")
       .doc(
-        "Most bytes of groups and distinct values that one operator holds in one task. At this " +
+        "Most bytes of groups, distinct values and numbers of percentiles that one operator " +
+          "holds in one task. At this " +
           "bound, or earlier if Spark's memory manager refuses, it sends them (below the " +
           "exchange) or spills them to disk (above it). Not set: only the memory manager decides.")
       .version("0.1.0")
@@ -103,7 +104,7 @@ object SkewConf {
   val SORT_PERCENTILES: ConfigEntry[Boolean] =
     SQLConf
       .buildConf("spark.firesteel.skew.sortPercentiles")
-      .doc("Whether exact percentiles are computed from sorted numbers instead of a hash map.")
+      .doc("Whether exact percentiles are computed from arrays of numbers instead of a hash map.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)

@@ -20,6 +20,7 @@ object SkewRoom
       PreCBO(_ => KeepDistinctAggregates),
       // The strategy with marked aggregates is first.
       Planner(_ => PlanDistinctAggregate),
-      Planner(session => new PlanSampledSets(session))
+      Planner(session => new PlanSampledSets(session)),
+      Planner(_ => PlanPercentiles)
     )
   )

@@ -8,12 +8,13 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern
 
 /**
- * Computes exact percentiles (`percentile`, `median`, `percentile_cont`) from sorted numbers
- * ([[SortedPercentile]]). Spark uses a hash map of boxed numbers.
+ * Computes exact percentiles (`percentile`, `median`, `percentile_cont`) from arrays of numbers
+ * ([[SortedPercentile]]). Spark uses a hash map of boxed numbers. [[PlanPercentiles]] plans the
+ * aggregate.
  *
- * A hot key gains most: one task computes the last step of its group. Two phases could not spread
- * it, because all different values of a group must meet in the end. Percentiles with frequencies or
- * `DISTINCT` stay Spark's. Streams stay Spark's, too: their state has Spark's format.
+ * More phases could not spread a hot key: all different values of a group must meet in the end.
+ * Percentiles with frequencies or `DISTINCT` stay Spark's. Streams stay Spark's, too: their state
+ * has Spark's format.
  */
 object SortPercentiles extends Rule[LogicalPlan] {
 
@@ -56,7 +57,10 @@ object SortPercentiles extends Rule[LogicalPlan] {
   private def of(expression: Expression): Expression = expression match {
     case PercentileCall(call, function) =>
       val sorted =
-        SortedPercentile(function.child, function.percentageExpression, function.reverse)
+        SortedPercentile(
+          function.child,
+          Seq(function.percentageExpression),
+          Seq(function.reverse))
       call.copy(aggregateFunction = sorted)
     case other => other
   }

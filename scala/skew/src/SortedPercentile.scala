@@ -1,36 +1,40 @@
 package io.firesteel.skew
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.TypedImperativeAggregate
-import org.apache.spark.sql.catalyst.trees.BinaryLike
 import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
-import org.apache.spark.sql.types.{ArrayType, ByteType, DataType, Decimal, DecimalType, DoubleType, FloatType, IntegerType, LongType, ShortType}
+import org.apache.spark.sql.types.{ArrayType, DataType, DoubleType, StructType}
 
 /**
- * Spark's `percentile` over sorted arrays of numbers instead of a hash map of boxed numbers.
+ * Spark's `percentile` over arrays of numbers instead of a hash map of boxed numbers.
  *
- * @param percentages one or an array, constant
- * @param reverse whether positions count from the largest number
+ * @param percentages one or an array, constant; for several calls over the same numbers one of each
+ *   call, and the result is a struct
+ * @param reverses for each call whether positions count from the largest number
  */
 final case class SortedPercentile(
     child: Expression,
-    percentages: Expression,
-    reverse: Boolean,
+    percentages: Seq[Expression],
+    reverses: Seq[Boolean],
     override val mutableAggBufferOffset: Int = 0,
     override val inputAggBufferOffset: Int = 0)
-  extends TypedImperativeAggregate[NumberCounts]
-  with BinaryLike[Expression] {
+  extends TypedImperativeAggregate[NumberCounts] {
 
-  override def left: Expression = child
-  override def right: Expression = percentages
+  override def children: Seq[Expression] = child +: percentages
   override def prettyName: String = "percentile"
   override def nullable: Boolean = true
 
-  override def dataType: DataType = percentages.dataType match {
+  override def dataType: DataType =
+    if (resultTypes.size == 1) resultTypes.head
+    else resultTypes.zipWithIndex.foldLeft(new StructType) { case (struct, (one, i)) =>
+      struct.add(s"p$i", one)
+    }
+
+  private lazy val resultTypes: Seq[DataType] = percentages.map(_.dataType match {
     case _: ArrayType => ArrayType(DoubleType, containsNull = false)
     case _ => DoubleType
-  }
+  })
 
   private lazy val code = NumberCode.of(child.dataType).getOrElse {
     throw new IllegalStateException(s"no code for ${child.dataType.sql}")
@@ -49,30 +53,40 @@ final case class SortedPercentile(
     buffer
   }
 
-  /** Interpolates linearly between the two numbers next to a position, as Spark does. */
   override def eval(buffer: NumberCounts): Any = {
     val total = buffer.total
-    // Without percentages Spark's result is null, not an empty array.
-    if (total == 0L || wanted.isEmpty) null
+    if (total == 0L) null
     else {
-      val results = wanted.map { percentage =>
-        val position = (total - 1) * percentage
-        val (lower, higher) = (position.floor.toLong, position.ceil.toLong)
-        val places =
-          if (reverse) Array(total - 1 - lower, total - 1 - higher) else Array(lower, higher)
-        val found = buffer.at(places).map(code.toDouble)
-        val (low, high) = (found(0), found(1))
-        if (low == high) low else Interpolation(position, lower, low, high)
+      val last = total - 1
+      val places = calls.flatMap { case (wanted, reverse) =>
+        wanted.flatMap { percentage =>
+          val position = last * percentage
+          val (lower, higher) = (position.floor.toLong, position.ceil.toLong)
+          if (reverse) Array(last - lower, last - higher) else Array(lower, higher)
+        }
       }
-      if (percentages.dataType.isInstanceOf[ArrayType]) new GenericArrayData(results)
-      else results.head
+      val found = buffer.at(places).iterator.map(code.toDouble)
+      val results = calls.zip(percentages).map { case ((wanted, _), written) =>
+        resultOf(wanted.map(p => between(last * p, found.next(), found.next())), written)
+      }
+      if (results.length == 1) results.head else new GenericInternalRow(results)
     }
   }
 
-  private lazy val wanted: Array[Double] = percentages.eval() match {
-    case several: ArrayData => several.toDoubleArray()
-    case one => Array(one.asInstanceOf[Double])
-  }
+  /** Without percentages Spark's result is null, not an empty array. */
+  private def resultOf(values: Array[Double], written: Expression): Any =
+    if (values.isEmpty) null
+    else if (written.dataType.isInstanceOf[ArrayType]) new GenericArrayData(values)
+    else values.head
+
+  private def between(position: Double, low: Double, high: Double): Double =
+    if (low == high) low else Interpolation(position, position.floor.toLong, low, high)
+
+  private lazy val calls: Array[(Array[Double], Boolean)] =
+    percentages.map(_.eval()).zip(reverses).map {
+      case (several: ArrayData, reverse) => (several.toDoubleArray(), reverse)
+      case (one, reverse) => (Array(one.asInstanceOf[Double]), reverse)
+    }.toArray
 
   override def serialize(buffer: NumberCounts): Array[Byte] = buffer.toBytes
   override def deserialize(bytes: Array[Byte]): NumberCounts = NumberCounts.of(bytes)
@@ -82,38 +96,6 @@ final case class SortedPercentile(
   override def withNewInputAggBufferOffset(offset: Int): SortedPercentile =
     copy(inputAggBufferOffset = offset)
   override protected def withNewChildrenInternal(
-      newLeft: Expression,
-      newRight: Expression): SortedPercentile = copy(child = newLeft, percentages = newRight)
-}
-
-/** Numbers of a type as whole numbers of the same order. */
-private[skew] final class NumberCode(val encode: Any => Long, val toDouble: Long => Double)
-  extends Serializable
-
-private[skew] object NumberCode {
-
-  /**
-   * `None` for decimals of more than 18 digits, and for intervals, for which Spark returns
-   * intervals.
-   */
-  def of(dataType: DataType): Option[NumberCode] = dataType match {
-    case ByteType | ShortType | IntegerType | LongType =>
-      Some(new NumberCode(_.asInstanceOf[Number].longValue, _.toDouble))
-    case FloatType | DoubleType =>
-      Some(new NumberCode(value => ofDouble(value.asInstanceOf[Number].doubleValue), toDouble(_)))
-    case decimal: DecimalType if decimal.precision <= Decimal.MAX_LONG_DIGITS =>
-      Some(new NumberCode(
-        _.asInstanceOf[Decimal].toUnscaledLong,
-        Decimal(_, decimal.precision, decimal.scale).toDouble))
-    case _ => None
-  }
-
-  // For negative numbers larger bits mean smaller numbers. All NaNs are equal, above infinity.
-  private def ofDouble(value: Double): Long = {
-    val bits = java.lang.Double.doubleToLongBits(value)
-    if (bits < 0) bits ^ Long.MaxValue else bits
-  }
-
-  private def toDouble(code: Long): Double =
-    java.lang.Double.longBitsToDouble(if (code < 0) code ^ Long.MaxValue else code)
+      changed: IndexedSeq[Expression]): SortedPercentile =
+    copy(child = changed.head, percentages = changed.tail)
 }

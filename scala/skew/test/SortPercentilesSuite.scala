@@ -1,6 +1,7 @@
 package io.firesteel.skew
 
-import io.firesteel.testkit.AwkwardRows
+import io.firesteel.testkit.{AwkwardRows, TestSize}
+import org.apache.spark.sql.Row
 
 /** Exact percentiles from sorted numbers against Spark's. */
 class SortPercentilesSuite extends SkewSuite {
@@ -41,20 +42,124 @@ class SortPercentilesSuite extends SkewSuite {
     }
   }
 
+  /** Ways of a task: rows or generated code, hold everything or a row, sort above or not. */
+  private val paths: Seq[Seq[(String, Any)]] = for {
+    (compiled, i) <- Seq(Nil, interpreted).zipWithIndex
+    (memory, j) <- Seq(Nil, Seq(SkewConf.MAX_TASK_MEMORY.key -> 1)).zipWithIndex
+  } yield compiled ++ memory ++ Seq(
+    "spark.sql.adaptive.enabled" -> (i == j),
+    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold" -> (if (i == 0) 128 else 1))
+
+  private def onEachPath(sql: String): Unit = {
+    val theirs = sparks(spark.sql(sql).collect().toSeq)
+    paths.foreach { path =>
+      withConf(path: _*) {
+        val query = spark.sql(sql)
+        assertSameRows(query.collect().toSeq, theirs, s"$sql with $path")
+        assert(executed(query).toString.contains("PartialPercentiles"), sql)
+      }
+    }
+  }
+
   test("random numbers in any number of rows and tasks") {
-    val random = new scala.util.Random(5)
-    (1 to 15).foreach { round =>
+    val random = new scala.util.Random(TestSize.seed(5))
+    (1 to TestSize.cases(15)).foreach { round =>
       val (rows, tasks) = (math.pow(10, random.nextDouble() * 4).toInt - 1, random.nextInt(4) + 1)
       val (groups, range) = (random.nextInt(20) + 1, random.nextInt(2000) + 1)
       val (p, q) = (random.nextDouble(), random.nextDouble())
-      val sql =
-        s"""SELECT g, percentile(v, $p), percentile(w, array($p, $q, 0.5)), median(x), count(*)
-        FROM (SELECT id % $groups AS g, pmod(xxhash64(id, $round), $range) AS v,
+      onEachPath(
+        s"""SELECT g, percentile(v, $p), percentile(w, array($p, $q, 0.5)), median(x), count(*),
+          median(v), percentile_cont($q) WITHIN GROUP (ORDER BY w DESC), percentile(v, array($p)),
+          percentile(y, array($p, $q)), max(s), sum(v), percentile(z, $q) FILTER (WHERE v % 2 = 0),
+          percentile(z, $p) FILTER (WHERE v % 2 = 0), sum(w) FILTER (WHERE false), median(w)
+        FROM (SELECT IF(id % 11 = 0, NULL, id % $groups) AS g,
+          pmod(xxhash64(id, $round), $range) AS v, CAST(id AS STRING) AS s,
           CAST(xxhash64(id, 1, $round) AS DOUBLE) / 3 AS w,
-          IF(id % 7 = 0, NULL, CAST(xxhash64(id, 2, $round) % 1000 AS DECIMAL(10, 3))) AS x
-          FROM range(0, $rows, 1, $tasks)) GROUP BY g"""
-      assertSameAnswer(sql)
+          IF(id % 7 = 0, NULL, CAST(xxhash64(id, 2, $round) % 1000 AS DECIMAL(10, 3))) AS x,
+          CAST(xxhash64(id, 3, $round) % 5 AS FLOAT) / 3 AS y,
+          CAST(xxhash64(id, 4, $round) AS BIGINT) AS z
+          FROM range(0, $rows, 1, $tasks)) GROUP BY g""")
     }
+  }
+
+  test("keys of all kinds, computed keys and no key") {
+    val keys =
+      Seq(
+        "bo",
+        "by",
+        "l",
+        "d",
+        "f",
+        "small",
+        "wide",
+        "s",
+        "bin",
+        "day",
+        "st",
+        "s, i",
+        "try_add(i, 1)")
+    (keys.map(by => s"GROUP BY $by") ++ Seq("", "WHERE i > 5", "WHERE i > 5 GROUP BY l")).foreach {
+      by => onEachPath(s"SELECT median(id), percentile(id, 0.3), count(l), max(s) FROM rows $by")
+    }
+  }
+
+  test("beside an aggregate that keeps an object") {
+    onEachPath("""SELECT s, median(i) + 1, size(collect_list(l)), approx_percentile(i, 0.5),
+      sort_array(collect_set(by)) FROM rows GROUP BY s HAVING median(i) IS NOT NULL""")
+  }
+
+  test("a key is not normalised as a number") {
+    onEachPath("""SELECT k, median(k), percentile(k, 0.0) FROM VALUES (-0.0D), (1.5D),
+      (CAST('NaN' AS DOUBLE)) AS t(k) GROUP BY k""")
+  }
+
+  test("numbers that are equal, few, near each other, or everything that a type can hold") {
+    val numbers = Seq(
+      "3",
+      "-0.0D",
+      "CAST(NULL AS DOUBLE)",
+      "CAST('NaN' AS DOUBLE)",
+      "id % 3",
+      "id % 100 / 7D",
+      "id % 30000 / 7D",
+      "id - 9223372036854775807L",
+      "IF(id % 2 = 0, 9223372036854775807L, id % 3 - 9223372036854775807L)",
+      "IF(id % 1000 = 0, CAST('-Infinity' AS DOUBLE), CAST(xxhash64(id) AS DOUBLE))"
+    )
+    numbers.foreach { number =>
+      onEachPath(s"""SELECT g, percentile(v, array(0, 0.1, 0.25, 0.5, 0.77, 1)) FROM
+        (SELECT id % 2 AS g, $number AS v FROM range(0, 12000, 1, 3)) GROUP BY g""")
+    }
+  }
+
+  test("over a million numbers of a group in a task, several rows of a group") {
+    def sql(number: String): String =
+      s"""SELECT percentile(v, array(0.1, 0.5, 0.9)), median(id % 5), sum(id), count(v)
+        FROM (SELECT id, $number AS v FROM range(0, 2500001, 1, 2))"""
+    val all = spark.sql(sql("id * 7919 % 2500001")).collect().toSeq
+    assert(all == Seq(Row(Seq(250000.0, 1250000.0, 2250000.0), 2.0, 3125001250000L, 2500001L)))
+    Seq("id % 1000 / 7D", "1", "IF(id < 2400000, id % 1000, id)").foreach { number =>
+      val ours = spark.sql(sql(number)).collect().toSeq
+      assertSameRows(ours, stock(spark.sql(sql(number)).collect().toSeq), number)
+    }
+  }
+
+  test("uses the distribution of its input, as Spark's aggregate does") {
+    val sql = """SELECT k, median(v) FROM
+      (SELECT /*+ REPARTITION(4, k) */ id % 10 AS k, id AS v FROM range(1000)) GROUP BY k"""
+    val exchanges = "Exchange".r.findAllIn(executed(spark.sql(sql)).toString).size
+    assert(exchanges == "Exchange".r.findAllIn(stock(executed(spark.sql(sql)).toString)).size)
+    onEachPath(sql)
+  }
+
+  test("sessions stay Spark's, with sorted numbers") {
+    val sql = """SELECT w.start, median(v) FROM (SELECT session_window(t, '10 minutes') AS w, v
+      FROM (SELECT TIMESTAMP_SECONDS(id * id) AS t, id AS v FROM range(0, 100, 1, 2))) GROUP BY w"""
+    val direct = """SELECT median(id) FROM (SELECT TIMESTAMP_SECONDS(id * id) AS t, id
+      FROM range(0, 100, 1, 2)) GROUP BY session_window(t, '10 minutes')"""
+    assertSameAnswer(sql)
+    assertSameAnswer(direct)
+    assert(!executed(spark.sql(direct)).toString.contains("PartialPercentiles"))
   }
 
   test("stays Spark's") {
