@@ -43,8 +43,9 @@ QUERIES = {
         WHERE place <= {n}""",
     "PlanDistinctAggregate": "SELECT k, size(collect_set(g)) z, count(*) c FROM facts GROUP BY k",
     "MergeDistinct": """
-        SELECT k, count(DISTINCT n) a, count(DISTINCT g) b, sum(v) s, max(n) m FROM facts GROUP BY k""",
-    "MergeDistinct of all": "SELECT count(DISTINCT n) a, count(DISTINCT g, k) b, sum(v) s FROM facts",
+        SELECT k, count(DISTINCT n) a, count(DISTINCT g) b, sum(v) s, max(n) m FROM facts
+        GROUP BY k""",
+    "MergeDistinct of all": "SELECT count(DISTINCT n) a, count(DISTINCT g, k) b FROM facts",
     "SortPercentiles": """
         SELECT k, percentile(v, 0.{n}) p, percentile(n, array(0.1, 0.{n})) q, median(id) m
         FROM facts GROUP BY k""",

@@ -27,8 +27,9 @@ private[rules] object UpsertWrite {
   def rows(records: ToUpsert): LogicalPlan = records.child.transform {
     case project: Project =>
       project.copy(projectList = project.projectList.map {
-        case alias @ Alias(Cast(column: Attribute, to, _, _), name) if column.dataType == to =>
-          Alias(column, name)(alias.exprId, alias.qualifier, Some(alias.metadata))
+        case alias @ Alias(cast: Cast, name)
+            if cast.child.isInstanceOf[Attribute] && cast.child.dataType == cast.dataType =>
+          Alias(cast.child, name)(alias.exprId, alias.qualifier, Some(alias.metadata))
         case other => other
       })
   }
