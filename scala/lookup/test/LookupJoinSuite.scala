@@ -4,7 +4,7 @@ import io.firesteel.core.decide.Explain
 import io.firesteel.core.errors.FiresteelException
 import io.firesteel.testkit.TestSize
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
-import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeLike
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 
 class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
@@ -122,7 +122,7 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
         assert(values(joined)("shuffle") == "custom: LastDigit into 4")
         assert(asked.contexts.peek().customShuffle && asked.contexts.peek().numPartitions == 4)
         assert(asked.keysAsked.length == asked.keysAsked.distinct.length)
-        assert(collect(executed(joined)) { case e: ShuffleExchangeExec => e }
+        assert(collect(executed(joined)) { case e: ShuffleExchangeLike => e }
           .exists(_.numPartitions == 4))
         import scala.jdk.CollectionConverters._
         val tasks = asked.opened.asScala.toSeq
