@@ -113,7 +113,12 @@ private[testing] final case class FunctionCheck(table: SupportsLookup, store: Ch
   private def threads(): Set[Thread] = Thread.getAllStackTraces.keySet.asScala.toSet
 
   private def leftBehind(before: Set[Thread]): Option[Thread] =
-    threads().diff(before).find(thread => thread.isAlive && !thread.isDaemon)
+    threads().diff(before).find { thread =>
+      thread.isAlive && !thread.isDaemon && !thread.getName.startsWith(ofNetty)
+    }
+
+  /** Netty's thread of the whole process. Spark uses it too, and it ends by itself when idle. */
+  private val ofNetty = "globalEventExecutor"
 }
 
 /** Compares rows as sets in which a row may be several times. */
