@@ -23,6 +23,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{UnsafeRowJoiner, Unsaf
  */
 private[skew] final class PartialPercentiles(
     val groups: Groups,
+    hasNoKey: Boolean,
     columnCount: Int,
     withStates: UnsafeRowJoiner,
     withNumbers: UnsafeRowJoiner,
@@ -58,8 +59,16 @@ private[skew] final class PartialPercentiles(
     if (full || groups.size > knownGroups) makeRoom()
   }
 
-  /** Ends the input. */
-  def finish(): Unit = if (groups.size > 0) send()
+  /**
+   * Ends the input. As Spark's partial aggregate does, it sends a row for no rows if there is no
+   * key: adaptive execution may take an empty exchange for an empty result.
+   */
+  def finish(): Unit = {
+    if (hasNoKey && groups.size == 0 && outputRows == 0L) {
+      val _ = groups.of(new UnsafeRow(0))
+    }
+    if (groups.size > 0) send()
+  }
 
   /** Whether the caller must take rows before it adds the next. */
   def isBusy: Boolean = isSending

@@ -34,6 +34,7 @@ private[skew] final case class PartialPercentilesStart(
     val bytesSchema = StructType(values.map(_ => StructField("numbers", BinaryType)))
     val partial = new PartialPercentiles(
       new Groups(KeyIndex.isNumber(grouping), grouping.size, aggregates),
+      grouping.isEmpty,
       values.size,
       GenerateUnsafeRowJoiner.create(keySchema, stateSchema),
       GenerateUnsafeRowJoiner.create(StructType(keySchema ++ stateSchema), bytesSchema),
