@@ -19,6 +19,12 @@ final class UserText private (val text: String, origin: Origin => Origin) {
 
   /** The map is in each node already. */
   def showIn(node: TreeNode[_], plain: String): Unit = ()
+
+  /** The map is in its places already. */
+  def showIn(error: ParseException, plain: String): ParseException = {
+    val _ = plain
+    error.withCommand(text)
+  }
 }
 
 object UserText {

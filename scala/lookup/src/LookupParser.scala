@@ -39,7 +39,7 @@ private[lookup] final class LookupParser(override protected val delegate: Parser
     val restore = new RestoreClauses(text, shown)
     try restore(asItIs(text.plain)(shown.whileParsing(parse(text.plain))))
     catch {
-      case e: ParseException if e.command.contains(text.plain) => throw e.withCommand(text.user)
+      case e: ParseException if e.command.contains(text.plain) => throw shown.showIn(e, text.plain)
     }
   }
 

@@ -1,5 +1,6 @@
 package io.firesteel.lookup
 
+import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -125,6 +126,17 @@ class LookupParserPositionsSuite extends ParserSuite {
     val rest = query.replace("nope", ":value")
     assertSamePlace(rest + " WHERE nope > 1", "nope", Map("value" -> "a long text"))
     assertSamePlace(rest + " WHERE nope > :value", "nope", Map("value" -> 7))
+  }
+
+  test("an error of a row, and one of the parser without a place, show the user's text") {
+    spark.range(3).createOrReplaceTempView("t")
+    val (flink, _) = texts(query.replace("nope", "o.id / 0"))
+    val divided = intercept[ArithmeticException](spark.sql(flink).collect())
+    val shown = divided.asInstanceOf[SparkThrowable].getQueryContext.head.summary
+    assert(shown.contains("'async'='true'"), shown)
+    val twice = error(parser.parsePlan(s"WITH a AS ($flink), a AS ($flink) SELECT * FROM a"))
+    assert(twice.getCondition == "DUPLICATED_CTE_NAMES")
+    assert(twice.getMessage.contains("'table'='c'") && !twice.getMessage.contains("'table','c'"))
   }
 
   test("an error in a view's body names the view, and is where the view's text has it") {
