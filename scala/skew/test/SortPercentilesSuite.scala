@@ -104,12 +104,13 @@ class SortPercentilesSuite extends SkewSuite {
   }
 
   test("no rows and no key, below other operators") {
-    val none = "SELECT median(i) AS m, count(*) AS c, percentile(l, 0.2) AS p FROM rows WHERE i > 5"
+    val none =
+      "SELECT median(i) AS mid, count(*) AS c, percentile(l, 0.2) AS p FROM rows WHERE i > 5"
     onEachPath(s"SELECT * FROM ($none) LIMIT 3")
-    onEachPath(s"SELECT count(*) FROM ($none) WHERE m IS NULL AND c = 0")
-    onEachPath(s"SELECT i, c, m FROM rows JOIN ($none) ON c < i ORDER BY i")
+    onEachPath(s"SELECT count(*) FROM ($none) WHERE mid IS NULL AND c = 0")
+    onEachPath(s"SELECT i, c, mid FROM rows JOIN ($none) ON c < i ORDER BY i")
     onEachPath(s"$none UNION ALL $none UNION ALL SELECT 1, 2, 3")
-    onEachPath(s"SELECT by, (SELECT m FROM ($none)) FROM rows")
+    onEachPath(s"SELECT by, (SELECT mid FROM ($none)) FROM rows")
   }
 
   test("beside an aggregate that keeps an object") {
