@@ -1,5 +1,6 @@
 package io.firesteel.skew
 
+import io.firesteel.core.plans.Collector
 import io.firesteel.core.rows.MemoryBudget
 import scala.collection.mutable
 
@@ -35,7 +36,7 @@ private[skew] final class PartialDistinct(
     budget: MemoryBudget,
     sampleValues: Int,
     maxNewShare: Double)
-  extends Iterator[UnsafeRow] {
+  extends Collector {
 
   private[this] val ready = mutable.Queue.empty[(Int, Array[Byte])]
   private[this] val writer = new BlockWriter(
@@ -90,7 +91,7 @@ private[skew] final class PartialDistinct(
   }
 
   /** Ends the input. */
-  def finish(): Unit = isSending = groups.size > 0
+  override def finish(): Unit = isSending = groups.size > 0
 
   /** Whether the caller must take blocks before it adds the next row. */
   def isBusy: Boolean = isSending || leaving >= 0 || ready.nonEmpty

@@ -1,13 +1,14 @@
 package io.firesteel.skew
 
+import io.firesteel.core.plans.CollectingExec
 import io.firesteel.core.rows.{KeyReader, RowCode}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodeGenerator, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, SinglePartition, UnknownPartitioning}
-import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 /**
@@ -35,8 +36,7 @@ case class PartialDistinctExec(
     block: Attribute,
     buckets: Option[Int],
     child: SparkPlan)
-  extends UnaryExecNode
-  with CodegenSupport {
+  extends CollectingExec {
 
   override def nodeName: String = "PartialDistinct"
 
@@ -56,7 +56,7 @@ case class PartialDistinctExec(
     "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory")
   )
 
-  private def newStart(): PartialDistinctStart =
+  override protected def newStart(): PartialDistinctStart =
     PartialDistinctStart(
       grouping,
       ordinary,
@@ -86,63 +86,24 @@ case class PartialDistinctExec(
 
   override def usedInputs: AttributeSet = child.outputSet
 
-  override def inputRDDs(): Seq[RDD[InternalRow]] = input.inputRDDs()
+  override protected def collectorClass: Class[PartialDistinct] = classOf[PartialDistinct]
 
-  private def input: CodegenSupport = child.asInstanceOf[CodegenSupport]
-
-  @transient private var partial: String = _
-  @transient private var send: String = _
   @transient private var columns: Seq[String] = _
 
-  override protected def doProduce(ctx: CodegenContext): String = {
-    val start = ctx.addReferenceObj("partialDistinctStart", newStart())
-    def state(javaType: String, name: String, value: String): String =
-      ctx.addMutableState(javaType, name, v => s"$v = $value;", forceInline = true)
-    partial = state(classOf[PartialDistinct].getName, "partialDistinct", s"$start.apply()")
+  override protected def declareParts(ctx: CodegenContext): Unit =
     columns = added.indices.map { i =>
-      state(classOf[PartialColumn].getName, "distinctColumn", s"$partial.column($i)")
+      variable(ctx, classOf[PartialColumn], s"$collector.column($i)")
     }
-    val isDone = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "partialDistinctDone")
-    send = newSend(ctx)
-    s"""
-       |$send(false);
-       |if (shouldStop()) return;
-       |if (!$isDone) {
-       |  ${input.produce(ctx, this)}
-       | // It may have stopped for a block inside a method of its own.
-       |  if (shouldStop()) return;
-       |  $isDone = true;
-       |  $partial.finish();
-       |  $send(false);
-       |}
-     """.stripMargin
-  }
-
-  /** A method that emits the blocks that are ready: one, or all. */
-  private def newSend(ctx: CodegenContext): String = {
-    val (name, all, row) = (ctx.freshName("send"), ctx.freshName("all"), ctx.freshName("sent"))
-    ctx.addNewFunction(
-      name,
-      s"""
-         |private void $name(boolean $all) throws java.io.IOException {
-         |  while (($all || !shouldStop()) && $partial.hasNext()) {
-         |    UnsafeRow $row = (UnsafeRow) $partial.next();
-         |    ${consume(ctx, null, row)}
-         |  }
-         |}
-       """.stripMargin
-    )
-  }
 
   override def doConsume(ctx: CodegenContext, row: Seq[ExprCode], unused: ExprCode): String = {
     val (group, named, full) =
       (ctx.freshName("group"), ctx.freshName("named"), ctx.freshName("full"))
-    val groupCode = new GroupCode(grouping, ordinary, child.output, s"$partial.groups()")
+    val groupCode = new GroupCode(grouping, ordinary, child.output, s"$collector.groups()")
     val (keyCode, groupOfKey) = groupCode.groupOf(ctx, row)
     val (valuesCode, adds) = addsOf(ctx, row, group)
     s"""
        |// The operator below may not have stopped for a block.
-       |if ($partial.isBusy()) $send(true);
+       |if ($collector.isBusy()) $send(true);
        |$keyCode
        |int $group = $groupOfKey;
        |${groupCode.updatesOf(ctx, row, group)}
@@ -152,8 +113,8 @@ case class PartialDistinctExec(
        |${adds
         .map { case (present, add) => s"if ($present) { $named = true; $full |= $add; }" }
         .mkString("\n")}
-       |$partial.ended($group, $named, $full);
-       |if ($partial.isBusy()) $send(false);
+       |$collector.ended($group, $named, $full);
+       |if ($collector.isBusy()) $send(false);
      """.stripMargin
   }
 

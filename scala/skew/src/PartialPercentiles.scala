@@ -1,5 +1,6 @@
 package io.firesteel.skew
 
+import io.firesteel.core.plans.Collector
 import io.firesteel.core.rows.MemoryBudget
 import java.util.Arrays
 
@@ -28,7 +29,7 @@ private[skew] final class PartialPercentiles(
     withStates: UnsafeRowJoiner,
     withNumbers: UnsafeRowJoiner,
     budget: MemoryBudget)
-  extends Iterator[UnsafeRow] {
+  extends Collector {
   import PartialPercentiles._
 
   private[this] val columns = Array.fill(columnCount)(new GroupedNumbers)
@@ -63,7 +64,7 @@ private[skew] final class PartialPercentiles(
    * Ends the input. As Spark's partial aggregate does, it sends a row for no rows if there is no
    * key: adaptive execution may take an empty exchange for an empty result.
    */
-  def finish(): Unit = {
+  override def finish(): Unit = {
     if (hasNoKey && groups.size == 0 && outputRows == 0L) {
       val _ = groups.of(new UnsafeRow(0))
     }

@@ -1,12 +1,13 @@
 package io.firesteel.skew
 
+import io.firesteel.core.plans.CollectingExec
 import io.firesteel.core.rows.KeyReader
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, NamedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodeGenerator, ExprCode}
-import org.apache.spark.sql.execution.{CodegenSupport, PartitioningPreservingUnaryExecNode, SparkPlan}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.execution.{PartitioningPreservingUnaryExecNode, SparkPlan}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 /**
@@ -25,7 +26,7 @@ case class PartialPercentilesExec(
     override val output: Seq[Attribute],
     child: SparkPlan)
   extends PartitioningPreservingUnaryExecNode
-  with CodegenSupport {
+  with CollectingExec {
 
   override def nodeName: String = "PartialPercentiles"
 
@@ -39,7 +40,7 @@ case class PartialPercentilesExec(
     "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory")
   )
 
-  private def newStart(): PartialPercentilesStart =
+  override protected def newStart(): PartialPercentilesStart =
     PartialPercentilesStart(
       grouping,
       ordinary,
@@ -64,57 +65,18 @@ case class PartialPercentilesExec(
 
   override def usedInputs: AttributeSet = child.outputSet
 
-  override def inputRDDs(): Seq[RDD[InternalRow]] = input.inputRDDs()
+  override protected def collectorClass: Class[PartialPercentiles] = classOf[PartialPercentiles]
 
-  private def input: CodegenSupport = child.asInstanceOf[CodegenSupport]
-
-  @transient private var partial: String = _
-  @transient private var send: String = _
   @transient private var columns: Seq[String] = _
 
-  override protected def doProduce(ctx: CodegenContext): String = {
-    val start = ctx.addReferenceObj("partialPercentilesStart", newStart())
-    def state(javaType: String, name: String, value: String): String =
-      ctx.addMutableState(javaType, name, v => s"$v = $value;", forceInline = true)
-    partial = state(classOf[PartialPercentiles].getName, "partialPercentiles", s"$start.apply()")
+  override protected def declareParts(ctx: CodegenContext): Unit =
     columns = values.indices.map { i =>
-      state(classOf[GroupedNumbers].getName, "groupedNumbers", s"$partial.column($i)")
+      variable(ctx, classOf[GroupedNumbers], s"$collector.column($i)")
     }
-    val isDone = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "partialPercentilesDone")
-    send = newSend(ctx)
-    s"""
-       |$send(false);
-       |if (shouldStop()) return;
-       |if (!$isDone) {
-       |  ${input.produce(ctx, this)}
-       | // It may have stopped for a row inside a method of its own.
-       |  if (shouldStop()) return;
-       |  $isDone = true;
-       |  $partial.finish();
-       |  $send(false);
-       |}
-     """.stripMargin
-  }
-
-  /** A method that emits the rows that are ready: one, or all. */
-  private def newSend(ctx: CodegenContext): String = {
-    val (name, all, row) = (ctx.freshName("send"), ctx.freshName("all"), ctx.freshName("sent"))
-    ctx.addNewFunction(
-      name,
-      s"""
-         |private void $name(boolean $all) throws java.io.IOException {
-         |  while (($all || !shouldStop()) && $partial.hasNext()) {
-         |    UnsafeRow $row = (UnsafeRow) $partial.next();
-         |    ${consume(ctx, null, row)}
-         |  }
-         |}
-       """.stripMargin
-    )
-  }
 
   override def doConsume(ctx: CodegenContext, row: Seq[ExprCode], unused: ExprCode): String = {
     val (group, full) = (ctx.freshName("group"), ctx.freshName("full"))
-    val groupCode = new GroupCode(grouping, ordinary, child.output, s"$partial.groups()")
+    val groupCode = new GroupCode(grouping, ordinary, child.output, s"$collector.groups()")
     val (keyCode, groupOfKey) = groupCode.groupOf(ctx, row)
     val adds = values.zip(columns).map { case (value, column) =>
       val code = row(KeyReader.placeOf(value, child.output))
@@ -123,14 +85,14 @@ case class PartialPercentilesExec(
     }
     s"""
        |// The operator below may not have stopped for a row.
-       |if ($partial.isBusy()) $send(true);
+       |if ($collector.isBusy()) $send(true);
        |$keyCode
        |int $group = $groupOfKey;
        |${groupCode.updatesOf(ctx, row, group)}
        |boolean $full = false;
        |${adds.mkString("\n")}
-       |$partial.ended($full);
-       |if ($partial.isBusy()) $send(false);
+       |$collector.ended($full);
+       |if ($collector.isBusy()) $send(false);
      """.stripMargin
   }
 

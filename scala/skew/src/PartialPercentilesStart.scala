@@ -1,5 +1,6 @@
 package io.firesteel.skew
 
+import io.firesteel.core.plans.CollectedRows
 import io.firesteel.core.rows.{KeyIndex, KeyReader, MergeableAggregates, TaskMemoryBudget}
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
@@ -64,24 +65,10 @@ private final class PartialPercentilesRows(
     partial: PartialPercentiles,
     keys: KeyReader,
     values: Array[NumberOfRow])
-  extends Iterator[UnsafeRow] {
+  extends CollectedRows(rows, partial) {
 
   private[this] val groups = partial.groups
-  private[this] var isDone = false
-
-  override def hasNext: Boolean = {
-    while (!partial.hasNext && !isDone)
-      if (rows.hasNext) take(rows.next())
-      else {
-        partial.finish()
-        isDone = true
-      }
-    partial.hasNext
-  }
-
-  override def next(): UnsafeRow = if (hasNext) partial.next() else Iterator.empty.next()
-
-  private def take(row: UnsafeRow): Unit = {
+  override protected def take(row: UnsafeRow): Unit = {
     val group = groups.of(row, keys)
     if (!groups.areKeysAlone) groups.aggregates.update(groups.buffer(group), row)
     var full = false

@@ -2,6 +2,7 @@ package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.Places
+import io.firesteel.core.plans.Collector
 import io.firesteel.core.rows.KeyIndex
 
 import java.util.Comparator
@@ -26,7 +27,7 @@ final private[topn] class PartialTopN(
     ranked: RankedRows,
     places: Places,
     identity: RowIdentity)
-  extends Iterator[UnsafeRow] {
+  extends Collector {
 
   final private class Entry(val row: UnsafeRow, val prefix: Long)
 
@@ -114,7 +115,7 @@ final private[topn] class PartialTopN(
       (if (come == 0) 0L else rowBytes / come * entries)
 
   /** Makes the held rows available to read; nothing is held after that. */
-  def finish(): Unit = {
+  override def finish(): Unit = {
     drained = groups.iterator.flatMap { kept =>
       shrink(kept)
       kept.rows.iterator.take(kept.size).map(_.row)

@@ -2,12 +2,13 @@ package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.plan.{Places, PlanText}
+import io.firesteel.core.plans.CollectingExec
 import io.firesteel.core.rows.{BuildsWantedRows, KeyReader, OrderPrefix, RowCode}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, BindReferences, SortOrder}
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodeGenerator, ExprCode}
-import org.apache.spark.sql.execution.{CodegenSupport, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 /**
@@ -23,7 +24,7 @@ final private[changelog] case class PartialTopNExec(
     places: Places,
     rowKey: Seq[Attribute],
     child: SparkPlan)
-  extends UnaryExecNode
+  extends CollectingExec
   with BuildsWantedRows {
 
   override def nodeName: String = "PartialChangelogTopN"
@@ -34,7 +35,7 @@ final private[changelog] case class PartialTopNExec(
   override lazy val metrics: Map[String, SQLMetric] = Map(
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
 
-  private def newStart(): PartialTopNStart =
+  override protected def newStart(): PartialTopNStart =
     PartialTopNStart(
       partition,
       order,
@@ -56,51 +57,7 @@ final private[changelog] case class PartialTopNExec(
 
   override def usedInputs: AttributeSet = AttributeSet(partition ++ order)
 
-  override def inputRDDs(): Seq[RDD[InternalRow]] = input.inputRDDs()
-
-  private def input: CodegenSupport = child.asInstanceOf[CodegenSupport]
-
-  @transient private var topN: String = _
-  @transient private var send: String = _
-
-  override protected def doProduce(ctx: CodegenContext): String = {
-    val start = ctx.addReferenceObj("partialTopNStart", newStart())
-    topN = ctx.addMutableState(
-      classOf[PartialTopN].getName,
-      "partialTopN",
-      v => s"$v = $start.apply();",
-      forceInline = true)
-    val isDone = ctx.addMutableState(CodeGenerator.JAVA_BOOLEAN, "partialTopNDone")
-    send = newSend(ctx)
-    s"""
-       |$send(false);
-       |if (shouldStop()) return;
-       |if (!$isDone) {
-       |  ${input.produce(ctx, this)}
-       |  // A method of the input may have returned early because a row is ready.
-       |  if (shouldStop()) return;
-       |  $isDone = true;
-       |  $topN.finish();
-       |  $send(false);
-       |}
-     """.stripMargin
-  }
-
-  /** A generated method that emits rows that are ready: while there is room, or all. */
-  private def newSend(ctx: CodegenContext): String = {
-    val (name, all, row) = (ctx.freshName("send"), ctx.freshName("all"), ctx.freshName("sent"))
-    ctx.addNewFunction(
-      name,
-      s"""
-         |private void $name(boolean $all) throws java.io.IOException {
-         |  while (($all || !shouldStop()) && $topN.hasNext()) {
-         |    UnsafeRow $row = (UnsafeRow) $topN.next();
-         |    ${consume(ctx, null, row)}
-         |  }
-         |}
-       """.stripMargin
-    )
-  }
+  override protected def collectorClass: Class[PartialTopN] = classOf[PartialTopN]
 
   override def doConsume(ctx: CodegenContext, columns: Seq[ExprCode], row: ExprCode): String = {
     val first = BindReferences.bindReference(OrderPrefix.of(order).expression, child.output)
@@ -114,9 +71,9 @@ final private[changelog] case class PartialTopNExec(
        |$keyCode
        |if ($wants) {
        |  $rowCode
-       |  $topN.take((UnsafeRow) $built);
-       |  if ($topN.isFull()) {
-       |    $topN.finish();
+       |  $collector.take((UnsafeRow) $built);
+       |  if ($collector.isFull()) {
+       |    $collector.finish();
        |    $send(true);
        |  }
        |}
@@ -131,10 +88,10 @@ final private[changelog] case class PartialTopNExec(
     case Seq(key) if RowCode.isWord(key.dataType) =>
       val code = columns(KeyReader.placeOf(key, child.output))
       val word = RowCode.word(key.dataType, code)
-      ("", s"${code.isNull} ? $topN.wantsOfNull($prefix) : $topN.wants($word, $prefix)")
+      ("", s"${code.isNull} ? $collector.wantsOfNull($prefix) : $collector.wants($word, $prefix)")
     case keys =>
       val code = RowCode.binary(ctx, keys, child.output, columns)
-      (code.code.toString, s"$topN.wants((UnsafeRow) ${code.value}, $prefix)")
+      (code.code.toString, s"$collector.wants((UnsafeRow) ${code.value}, $prefix)")
   }
 
   override protected def withNewChildInternal(newChild: SparkPlan): SparkPlan =
