@@ -15,6 +15,7 @@ import pytest
 
 import firesteel
 from firesteel._supported_spark import INSTALLED_SPARK, SUPPORTED_SPARK
+from tests.python.linked_pyspark import link_pyspark
 
 JAR = f"firesteel/jars/firesteel-{INSTALLED_SPARK}.jar"
 PACKAGE = Path(__file__).parents[2] / "python"
@@ -95,14 +96,3 @@ def test_runs_in_an_empty_environment_elsewhere(
     assert "ids: [0, 1, 2, 3, 4, 5]" in printed
     assert "fired: 1" in printed
     assert f"from: {tmp_path / 'elsewhere'}" in printed
-
-
-def link_pyspark(into: Path) -> None:
-    """Give an environment PySpark without copying 450 MB; all else stays out of it."""
-    site = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    target, source = (
-        Path(subprocess.check_output([python, "-c", site], text=True).strip())
-        for python in (into, Path(sys.executable))
-    )
-    for part in [*source.glob("pyspark*"), *source.glob("py4j*")]:
-        (target / part.name).symlink_to(part)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import venv
 import zipfile
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 
 from firesteel._supported_spark import INSTALLED_SPARK, SUPPORTED_SPARK
 from firesteel._version import __version__
+from tests.python.linked_pyspark import link_pyspark
 
 DIST = Path(__file__).parents[2] / "dist"
 ARTIFACT = f"firesteel-spark_{INSTALLED_SPARK}_2.13"
@@ -108,14 +108,3 @@ def test_the_package_has_sources_and_scaladoc_and_no_dependencies() -> None:
     assert "io/firesteel/lookup/SupportsLookup.scala" in sources
     pages = zipfile.ZipFile(folder / f"{name}-javadoc.jar").namelist()
     assert "io/firesteel/lookup/index.html" in pages
-
-
-def link_pyspark(into: Path) -> None:
-    """Give an environment PySpark without copying 450 MB; all else stays out of it."""
-    site = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    target, source = (
-        Path(subprocess.check_output([python, "-c", site], text=True).strip())
-        for python in (into, Path(sys.executable))
-    )
-    for part in [*source.glob("pyspark*"), *source.glob("py4j*")]:
-        (target / part.name).symlink_to(part)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import functions as F
+
 import firesteel
 
 if TYPE_CHECKING:
@@ -47,3 +49,36 @@ def run(df: DataFrame, checkpoint: Path, apply: Callable[[DataFrame, int], Any])
     query = writer.trigger(availableNow=True).start()
     query.awaitTermination()
     return int(query.lastProgress["batchId"]) + 1 if query.lastProgress else 0
+
+
+def looks_up_the_newest_rows(spark: SparkSession, table: str, folder: Path) -> None:
+    """A running stream joins each change of an empty table (id INT, name STRING); it is dropped."""
+    spark.sql(f"INSERT INTO {table} VALUES (1, 'a'), (2, 'b')")
+    (folder / "in").mkdir()
+    source = spark.readStream.schema("id INT").json(str(folder / "in"))
+    source.withColumn("at", F.current_timestamp()).createOrReplaceTempView("asked")
+    joined = spark.sql(f"""
+        SELECT asked.id, c.name FROM asked
+        LEFT JOIN {table} FOR SYSTEM_TIME AS OF asked.at AS c ON asked.id = c.id""")
+    seen: list[Row] = []
+    writer = joined.writeStream.foreachBatch(lambda df, _: seen.extend(map(tuple, df.collect())))
+    query = writer.option("checkpointLocation", str(folder / "c")).start()
+    try:
+        steps: list[tuple[str, list[str | None]]] = [
+            ("SELECT 1", ["a", "b", None]),
+            (f"UPDATE {table} SET name = 'c' WHERE id = 2", ["a", "c", None]),
+            (f"MERGE INTO {table} n USING (SELECT 3 AS id, 'd' AS name) s ON n.id = s.id "
+             "WHEN NOT MATCHED THEN INSERT *", ["a", "c", "d"]),
+            (f"DELETE FROM {table} WHERE id = 1", [None, "c", "d"]),
+        ]  # fmt: skip
+        for number, (change, answer) in enumerate(steps):
+            spark.sql(change)
+            seen.clear()
+            (folder / f"{number}.json").write_text('{"id": 1}\n{"id": 2}\n{"id": 3}')
+            (folder / f"{number}.json").rename(folder / "in" / f"{number}.json")
+            query.processAllAvailable()
+            assert sorted(seen) == list(zip((1, 2, 3), answer, strict=True))
+        assert "PlanLookupJoin" in [fired.rule for fired in firesteel.explain(query).fired]
+    finally:
+        query.stop()
+    spark.sql(f"DROP TABLE {table}")

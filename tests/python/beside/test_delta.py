@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import functions as F
 
 import firesteel
-from tests.python.beside.answers import TOP, Row, run, same, stock
+from tests.python.beside.answers import TOP, looks_up_the_newest_rows, run, same, stock
 from tests.python.beside.own_spark import EXTENSION, OwnSpark, own_spark
 from tests.python.beside.parts import DELTA, jars, require
 
@@ -144,35 +144,7 @@ def test_its_change_feed_by_keys_and_whole(spark: SparkSession, tmp_path: Path) 
 
 def test_a_running_stream_looks_up_the_newest_rows(spark: SparkSession, tmp_path: Path) -> None:
     spark.sql("CREATE OR REPLACE TABLE names (id INT, name STRING) USING delta")
-    spark.sql("INSERT INTO names VALUES (1, 'a'), (2, 'b')")
-    (tmp_path / "in").mkdir()
-    source = spark.readStream.schema("id INT").json(str(tmp_path / "in"))
-    source.withColumn("at", F.current_timestamp()).createOrReplaceTempView("asked")
-    joined = spark.sql("""
-        SELECT asked.id, names.name FROM asked
-        LEFT JOIN names FOR SYSTEM_TIME AS OF asked.at ON asked.id = names.id""")
-    seen: list[Row] = []
-    writer = joined.writeStream.foreachBatch(lambda df, _: seen.extend(map(tuple, df.collect())))
-    query = writer.option("checkpointLocation", str(tmp_path / "c")).start()
-    try:
-        steps: list[tuple[str, list[str | None]]] = [
-            ("SELECT 1", ["a", "b", None]),
-            ("UPDATE names SET name = 'c' WHERE id = 2", ["a", "c", None]),
-            ("MERGE INTO names USING (SELECT 3 AS id, 'd' AS name) s ON names.id = s.id "
-             "WHEN NOT MATCHED THEN INSERT *", ["a", "c", "d"]),
-            ("DELETE FROM names WHERE id = 1", [None, "c", "d"]),
-        ]  # fmt: skip
-        for number, (change, answer) in enumerate(steps):
-            spark.sql(change)
-            seen.clear()
-            (tmp_path / f"{number}.json").write_text('{"id": 1}\n{"id": 2}\n{"id": 3}')
-            (tmp_path / f"{number}.json").rename(tmp_path / "in" / f"{number}.json")
-            query.processAllAvailable()
-            assert sorted(seen) == list(zip((1, 2, 3), answer, strict=True))
-        assert "PlanLookupJoin" in [fired.rule for fired in firesteel.explain(query).fired]
-    finally:
-        query.stop()
-    spark.sql("DROP TABLE names")
+    looks_up_the_newest_rows(spark, "names", tmp_path)
 
 
 def test_a_stream_of_a_table_merged_in_foreach_batch(spark: SparkSession, tmp_path: Path) -> None:

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.sql import functions as F
 
 import firesteel
-from tests.python.beside.answers import TOP, Row, run, same, stock
+from tests.python.beside.answers import TOP, looks_up_the_newest_rows, run, same, stock
 from tests.python.beside.own_spark import EXTENSION, OwnSpark, own_spark
 from tests.python.beside.parts import ICEBERG, jars, require
 
@@ -213,35 +212,7 @@ def test_its_changelog_view(spark: SparkSession) -> None:
 
 def test_a_running_stream_looks_up_the_newest_rows(spark: SparkSession, tmp_path: Path) -> None:
     spark.sql("CREATE TABLE ice.db.names (id INT, name STRING) USING iceberg")
-    spark.sql("INSERT INTO ice.db.names VALUES (1, 'a'), (2, 'b')")
-    (tmp_path / "in").mkdir()
-    source = spark.readStream.schema("id INT").json(str(tmp_path / "in"))
-    source.withColumn("at", F.current_timestamp()).createOrReplaceTempView("asked")
-    joined = spark.sql("""
-        SELECT asked.id, c.name FROM asked
-        LEFT JOIN ice.db.names FOR SYSTEM_TIME AS OF asked.at AS c ON asked.id = c.id""")
-    seen: list[Row] = []
-    writer = joined.writeStream.foreachBatch(lambda df, _: seen.extend(map(tuple, df.collect())))
-    query = writer.option("checkpointLocation", str(tmp_path / "c")).start()
-    try:
-        steps: list[tuple[str, list[str | None]]] = [
-            ("SELECT 1", ["a", "b", None]),
-            ("UPDATE ice.db.names SET name = 'c' WHERE id = 2", ["a", "c", None]),
-            ("MERGE INTO ice.db.names n USING (SELECT 3 AS id, 'd' AS name) s ON n.id = s.id "
-             "WHEN NOT MATCHED THEN INSERT *", ["a", "c", "d"]),
-            ("DELETE FROM ice.db.names WHERE id = 1", [None, "c", "d"]),
-        ]  # fmt: skip
-        for number, (change, answer) in enumerate(steps):
-            spark.sql(change)
-            seen.clear()
-            (tmp_path / f"{number}.json").write_text('{"id": 1}\n{"id": 2}\n{"id": 3}')
-            (tmp_path / f"{number}.json").rename(tmp_path / "in" / f"{number}.json")
-            query.processAllAvailable()
-            assert sorted(seen) == list(zip((1, 2, 3), answer, strict=True))
-        assert "PlanLookupJoin" in [fired.rule for fired in firesteel.explain(query).fired]
-    finally:
-        query.stop()
-    spark.sql("DROP TABLE ice.db.names")
+    looks_up_the_newest_rows(spark, "ice.db.names", tmp_path)
 
 
 def test_a_stream_of_a_table_merged_in_foreach_batch(spark: SparkSession, tmp_path: Path) -> None:
