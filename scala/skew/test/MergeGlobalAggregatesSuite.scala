@@ -356,7 +356,10 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     spark.read.option("mode", "DROPMALFORMED").schema("a INT, b STRING, c INT")
       .csv(s"$files/bad.csv").createOrReplaceTempView("bad")
     val other = sideBySide("SELECT count(b) FROM bad", "SELECT sum(a) FROM bad WHERE c > 0")
-    assert(declines(other) == Set("SKEW.MERGE_COLUMNS_MATTER"))
+    // Spark 4.2 reads the file once itself, and no node is left that could keep the reason.
+    val merges = SinceSpark.is("4.2") && !SinceSpark.is("4.3")
+    assert(fired(other).isEmpty)
+    assert(declines(other) == (if (merges) Set() else Set("SKEW.MERGE_COLUMNS_MATTER")))
     assertSameAnswer(other)
     assertMerged(sideBySide("SELECT sum(a) FROM bad", "SELECT count(*) FROM bad WHERE a > 1"))
   }
