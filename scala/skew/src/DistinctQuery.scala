@@ -2,7 +2,7 @@ package io.firesteel.skew
 
 import io.firesteel.core.decide.Decline
 import io.firesteel.core.rows.RawColumns
-import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, PythonUDF, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, PythonUDF, SessionWindow, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Average, CentralMomentAgg, CollectList, CollectSet, Count, DeclarativeAggregate, ImperativeAggregate, Sum}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
@@ -31,6 +31,7 @@ private[skew] final case class DistinctQuery(
       () => if (child.isStreaming) Some(SkewDecline.Streaming) else None,
       () => phases.refusal,
       () => if (hasDistincts) sourceAggregates else None,
+      () => sessionWindow,
       () => if (isWorthwhile) None else Some(SkewDecline.OneDistinct),
       () => pythonFunction,
       () => unsupportedFunction,
@@ -49,6 +50,9 @@ private[skew] final case class DistinctQuery(
   /** A source that computes the aggregate returns one row for each group instead of all rows. */
   private def sourceAggregates: Option[Decline] =
     AggregatingSource.below(child).map(SkewDecline.SourceAggregates(_))
+
+  private def sessionWindow: Option[Decline] =
+    grouping.find(DistinctQuery.isSession).map(key => SkewDecline.SessionKey(key.name))
 
   private def isWorthwhile: Boolean = {
     // For a set Spark holds objects for each group, below and above the exchange.
@@ -170,6 +174,13 @@ private[skew] object DistinctQuery {
     case list: CollectList => ignoresNulls(list)
     case _ => false
   }
+
+  /**
+   * Whether it is a session window. Spark adds an operator that merges sessions above the partial
+   * aggregates: only then are the keys of a row known.
+   */
+  private[skew] def isSession(key: NamedExpression): Boolean =
+    (key +: key.references.toSeq).exists(_.metadata.contains(SessionWindow.marker))
 
   /**
    * Whether values are equal exactly when their bytes are.

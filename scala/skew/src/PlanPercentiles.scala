@@ -1,7 +1,7 @@
 package io.firesteel.skew
 
 import io.firesteel.core.rows.{KeyReader, RawColumns, WideSum}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression, GetStructField, If, Literal, NamedExpression, SessionWindow}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression, GetStructField, If, Literal, NamedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, ImperativeAggregate}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -45,11 +45,8 @@ object PlanPercentiles extends SparkStrategy {
       case _ => false
     })
 
-  /** Spark merges the rows of a session between the partial and the final aggregate. */
   private def isSupportedKey(key: NamedExpression): Boolean =
-    DistinctQuery.isComparable(key.dataType) &&
-      !key.references.exists(_.metadata.contains(SessionWindow.marker)) &&
-      !key.metadata.contains(SessionWindow.marker)
+    DistinctQuery.isComparable(key.dataType) && !DistinctQuery.isSession(key)
 
   private def planned(
       grouping: Seq[NamedExpression],

@@ -61,6 +61,13 @@ object SkewDecline {
     override def values: Map[String, String] = Map("table" -> table)
   }
 
+  final case class SessionKey(key: String)
+    extends SkewDecline(
+      "SESSION_WINDOW",
+      "a key is a session window; Spark merges sessions with an operator of its own") {
+    override def values: Map[String, String] = Map("key" -> key)
+  }
+
   final case class UnsupportedFunction(function: String)
     extends SkewDecline(
       "UNSUPPORTED_FUNCTION",
@@ -119,6 +126,7 @@ object SkewDecline {
     ),
     DeclineDoc(Streaming.code, Streaming.message),
     DeclineDoc(SourceAggregates("").code, SourceAggregates("").message),
+    DeclineDoc(SessionKey("").code, SessionKey("").message),
     DeclineDoc(
       UnsupportedFunction("").code,
       "A `DISTINCT` aggregate other than `COUNT`, `SUM`, `AVG`, `STDDEV`, `VARIANCE` and " +

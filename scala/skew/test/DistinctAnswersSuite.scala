@@ -261,6 +261,20 @@ class DistinctAnswersSuite extends SkewSuite {
       }
   }
 
+  test("sessions stay Spark's") {
+    val rows = """SELECT id % 2 AS k, id % 5 AS a, id % 7 AS b, session_window(t, '1 minute') AS w
+      FROM (SELECT id, TIMESTAMP_SECONDS(id * id % 5000) AS t FROM range(0, 300, 1, 2))"""
+    def sql(by: String, calls: String): String =
+      s"SELECT k, w.start, w.end, $calls, count(*) FROM ($rows) GROUP BY $by"
+    for {
+      by <- Seq("w, k", "k, w")
+      calls <- Seq("count(DISTINCT a), count(DISTINCT b)", "sort_array(collect_set(a))")
+    } withConf(SkewConf.PHASES.key -> "TWO_PHASE") {
+      assertSameAnswer(sql(by, calls))
+      assert(declines(sql(by, calls)) == Set("SKEW.SESSION_WINDOW"))
+    }
+  }
+
   test("declines, with a reason") {
     assert(declines("SELECT k, count(DISTINCT a), sum(DISTINCT a), sum(v) FROM t GROUP BY k")
       == Set("SKEW.ONE_DISTINCT"))
