@@ -58,7 +58,7 @@ private[firesteel] final case class GrowingShuffle(shuffle: ShuffleExchangeLike,
   override protected def doExecuteColumnar(): RDD[ColumnarBatch] = shuffle.executeColumnar()
 
   override def nodeName: String = shuffle.nodeName
-  override def stringArgs: Iterator[Any] = shuffle.productIterator.filter(_ != child)
+  override def stringArgs: Iterator[Any] = shuffle.stringArgs
 
   override protected def doCanonicalize(): SparkPlan =
     copy(shuffle.canonicalized.asInstanceOf[ShuffleExchangeLike])

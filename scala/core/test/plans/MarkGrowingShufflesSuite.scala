@@ -68,6 +68,7 @@ class MarkGrowingShufflesSuite extends AnyFunSuite {
     assert(after.shuffleOrigin == before.shuffleOrigin)
     assert(after.advisoryPartitionSize == before.advisoryPartitionSize)
     assert(after.logicalLink == before.logicalLink && after.nodeName == before.nodeName)
+    assert(after.simpleString(25) == before.simpleString(25))
   }
 
   test("an exchange of an extension's own class is marked, and no rule takes it for Spark's") {
