@@ -23,6 +23,7 @@ class Engine:
     def __init__(self, spark_version: str = "4.3.0", **answer: Any) -> None:  # noqa: ANN401
         self.version = spark_version
         self.catalog = self
+        self.conf: dict[str, str] = {}
         self.row = Row(
             **{
                 "version": __version__,

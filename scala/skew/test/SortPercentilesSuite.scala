@@ -142,6 +142,18 @@ class SortPercentilesSuite extends SkewSuite {
     }
   }
 
+  test("different numbers that are the same as DOUBLE") {
+    val percentages = (1 until 200).map(i => s"${i / 200.0}D").mkString("array(", ", ", ")")
+    Seq(
+      "9007199254740992L + id",
+      "9223372036854775807L - id",
+      "CAST(999999999999999999BD - id AS DECIMAL(18, 0))",
+      "IF(id % 2 = 0, -0.0D, 0.0D)").foreach { number =>
+      onEachPath(s"""SELECT transform(percentile(v, $percentages), x -> x + 0.0D)
+        FROM (SELECT $number AS v FROM range(0, 8, 1, 2))""")
+    }
+  }
+
   test("over a million numbers of a group in a task, several rows of a group") {
     def sql(number: String): String =
       s"""SELECT percentile(v, array(0.1, 0.5, 0.9)), median(id % 5), sum(id), count(v)

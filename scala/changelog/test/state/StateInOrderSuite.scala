@@ -34,6 +34,8 @@ class StateInOrderSuite extends ChangelogSuite {
   private def key(k: String) = row(StringType)(UTF8String.fromString(k))
 
   private def withStore(provider: String)(body: StateStore => Any): Unit = {
+    // Makes the coordinator of stores, to which RocksDB's report their snapshots.
+    val _ = spark.streams
     val conf = new SQLConf
     conf.setConf(SQLConf.STATE_STORE_PROVIDER_CLASS, provider)
     val id = StateStoreId(Files.createTempDirectory("firesteel-order").toString, 0, 0)
