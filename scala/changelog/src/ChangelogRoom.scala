@@ -2,11 +2,11 @@ package io.firesteel.changelog
 
 import io.firesteel.changelog.checkpoint.FinishRepartition
 import io.firesteel.changelog.common.ChangelogConf
-import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, RewriteStreamingWrite}
+import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, RewriteStreamSubqueries, RewriteStreamingWrite}
 import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction}
 import io.firesteel.changelog.upsert.{FromUpsertFunction, ResolveToUpsert, ToUpsertFunction}
 import io.firesteel.core.room.Room
-import io.firesteel.core.room.Phase.{Check, Function, Hints, PlanNormalization, Planner, Resolution, TableFunction}
+import io.firesteel.core.room.Phase.{Check, Function, Hints, PlanNormalization, Planner, PostHocResolution, Resolution, TableFunction}
 
 /** Streaming queries whose results change. */
 object ChangelogRoom
@@ -26,6 +26,8 @@ object ChangelogRoom
       Resolution(_ => ResolveFromChangelog),
       Resolution(_ => ResolveToUpsert),
       Resolution(_ => RemoveStateTtl),
+      // This runs before Spark refuses a stream in a subquery.
+      PostHocResolution(_ => RewriteStreamSubqueries),
       // This runs before Spark reads the checkpoint of a query that starts.
       Check(FinishRepartition.atStart),
       // This changes only plans that `df.explain()` asks for.

@@ -4,6 +4,7 @@ import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.plan.ColumnFacts.{closed, mapKeys, normalOf, renamed, timeOf}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, ExprId, Expression, Generator, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, First, Max, Min}
+import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, Inner, JoinType}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.firesteel.normalizeFloats
 import org.apache.spark.sql.types.ArrayType
@@ -127,6 +128,75 @@ final private[plan] case class TableJoin(
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   // The operator finds the replaced or deleted row by its key.
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(false)
+}
+
+/**
+ * A join of two streams (Flink: regular join). State keeps the rows of both sides, so a row meets
+ * the rows of the other side that came before it and those that come after it.
+ *
+ * @param joinType `Inner`, `LeftOuter`, `FullOuter`, `LeftSemi`, `LeftAnti` or `ExistenceJoin`
+ * @param leftKeys columns whose bytes must equal those of `rightKeys`; none if every row of one side
+ *   meets every row of the other
+ * @param matchesNulls for each pair of keys, whether null equals null (`<=>`)
+ * @param condition what else must hold of both rows
+ */
+final private[changelog] case class StreamJoin(
+    joinType: JoinType,
+    leftKeys: Seq[Attribute],
+    rightKeys: Seq[Attribute],
+    matchesNulls: Seq[Boolean],
+    condition: Option[Expression],
+    ttlMs: Long,
+    left: ChangelogOperator,
+    right: ChangelogOperator)
+  extends ChangelogOperator
+  with Stateful {
+  override def name: String = s"${JoinOutput.name(joinType)} JOIN"
+  override def inputs: Seq[ChangelogOperator] = Seq(left, right)
+  override def output: Seq[Attribute] = JoinOutput(joinType, left.output, right.output)
+
+  private def sides(inputs: Seq[Facts]) = (
+    JoinSideFacts(inputs.head, leftKeys, left.computed),
+    JoinSideFacts(inputs.last, rightKeys, right.computed))
+
+  /** For each side, whether a key has at most one row. */
+  lazy val single: Seq[Boolean] = {
+    val (l, r) = sides(inputs.map(_.facts))
+    Seq(l.isSingle, r.isSingle)
+  }
+
+  /** The column that says whether a left row has a match, if the join is a value. */
+  def exists: Option[Attribute] = joinType match {
+    case ExistenceJoin(column) => Some(column)
+    case _ => None
+  }
+
+  /** Whether the number of a left row's matches decides what the result has of it. */
+  def keepsLeftAlone: Boolean = joinType != Inner
+
+  /** The columns by which a deletion and an insert become an update; none if nothing does. */
+  lazy val pairedBy: Option[Seq[Attribute]] = {
+    val (l, r) = sides(inputs.map(_.facts))
+    JoinTraits.pairedBy(joinType, l, r).map(key => output.filter(c => key(c.exprId)))
+  }
+
+  /** Columns that are the same in all changes of a row of the left side. */
+  lazy val leftIdentity: Seq[Attribute] = {
+    val own = sides(inputs.map(_.facts))._1.ownKeys
+    own.toSeq.sortBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" "))).headOption
+      .fold(left.output)(key => left.output.filter(c => key(c.exprId)))
+  }
+
+  override def changes(inputs: Seq[Facts]): Changes = {
+    val (l, r) = sides(inputs)
+    JoinTraits.changes(joinType, l, r, isWhole = condition.isEmpty && ttlMs == 0)
+  }
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
+    val (l, r) = sides(inputs)
+    JoinTraits.upsertKeys(joinType, l, r)
+  }
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = Map.empty
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
 }
 
 final private[changelog] case class Projection(

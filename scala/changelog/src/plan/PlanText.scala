@@ -1,6 +1,7 @@
 package io.firesteel.changelog.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.plans.JoinType
 
 /** The text of changelog operators in logical and physical plans. */
 private[changelog] object PlanText {
@@ -37,6 +38,12 @@ private[changelog] object PlanText {
       list(order.map(_.toString)),
       places.toString,
       s"strategy=$strategy") ++ (if (rowKey.isEmpty) Nil else Seq(s"rowKey=${columns(rowKey)}"))
+
+  def join(
+      joinType: JoinType,
+      keys: Seq[(Attribute, Attribute)],
+      condition: Option[Expression]): Seq[String] =
+    Seq(JoinOutput.name(joinType), list(keys.map { case (l, r) => s"$l = $r" })) ++ condition.map(_.toString)
 
   def normalize(keys: Seq[Attribute], sequence: Seq[Attribute]): Seq[String] =
     columns(keys) +: (if (sequence.isEmpty) Nil else Seq(s"sequence=${columns(sequence)}"))

@@ -28,6 +28,9 @@ private[changelog] object PruneColumns {
         }
         val needed = read - join.matches ++ references(join.key ++ join.streamKeys ++ asked)
         join.copy(input = only(join.input, needed))
+      case join: StreamJoin =>
+        val needed = read ++ references(join.leftKeys ++ join.rightKeys ++ join.condition)
+        join.copy(left = only(join.left, needed), right = only(join.right, needed))
       case Projection(columns, input) =>
         val kept = columns.filter(c => read.contains(c.toAttribute))
         val rows = MatchedRows.narrow(Projection(kept, input))

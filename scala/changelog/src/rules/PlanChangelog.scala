@@ -3,8 +3,9 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.aggregate.{AggregateExecs, ChangelogAggregateExec, PartialAggregateExec}
 import io.firesteel.changelog.complete.ChangelogTableExec
 import io.firesteel.changelog.filter.ChangelogFilterExec
+import io.firesteel.changelog.join.ChangelogJoinExec
 import io.firesteel.changelog.normalize.{ChangelogNormalizeExec, NewestRowsExec}
-import io.firesteel.changelog.plan.lower.{ChangelogAggregate, ChangelogFilter, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogTable, ChangelogTopN}
+import io.firesteel.changelog.plan.lower.{ChangelogAggregate, ChangelogFilter, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogTable, ChangelogTopN}
 import io.firesteel.changelog.sql.StateTtl
 import io.firesteel.changelog.state.StateProbe
 import io.firesteel.changelog.tablejoin.{ChangelogMatchesExec, ChangelogNumbersExec}
@@ -31,6 +32,18 @@ object PlanChangelog extends SparkStrategy {
     case node: ChangelogTable =>
       val child = planLater(project(node.columns ++ node.contract.kindIn, node.child))
       ChangelogTableExec(node.columns, ruleName, node.contract, None, StateProbe(child)) :: Nil
+    case node: ChangelogJoin =>
+      ChangelogJoinExec(
+        node.joinType,
+        node.leftSide,
+        node.rightSide,
+        node.condition,
+        node.pairedBy,
+        ruleName,
+        node.contract,
+        None,
+        StateProbe(planLater(node.left)),
+        planLater(node.right)) :: Nil
     case node: ChangelogFilter =>
       ChangelogFilterExec(node.passes, node.kind, node.kindOut, planLater(node.child)) :: Nil
     case node: ChangelogNumbers =>

@@ -42,7 +42,23 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
     } finally entries.close()
   }
 
-  /** The same, until `visit` returns false. */
+  /**
+   * The entries with this key prefix; the next one may overwrite both rows. The iterator must be
+   * read to its end. Meanwhile entries that exist may get new values.
+   */
+  final def withPrefix(prefix: UnsafeRow): Iterator[UnsafeRowPair] = {
+    val entries: StateStoreIterator[UnsafeRowPair] = store.prefixScan(prefix)
+    new Iterator[UnsafeRowPair] {
+      override def hasNext: Boolean = {
+        val more = entries.hasNext
+        if (!more) entries.close()
+        more
+      }
+      override def next(): UnsafeRowPair = entries.next()
+    }.filter(isThere)
+  }
+
+  /** The same as [[scan]], until `visit` returns false. */
   final def scanWhile(prefix: UnsafeRow)(visit: (UnsafeRow, UnsafeRow) => Boolean): Unit = {
     val entries = store.prefixScan(prefix)
     try {

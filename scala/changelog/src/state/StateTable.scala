@@ -83,6 +83,14 @@ final private[changelog] class StateTable(entries: StateEntries, layout: StateLa
   def scan(key: InternalRow)(visit: (UnsafeRow, UnsafeRow) => Unit): Unit =
     entries.scan(toPrefix(key)) { (stored, value) => visit(entryOf(stored), valueOf(value)) }
 
+  /** The same until `visit` returns false. */
+  def scanWhile(key: InternalRow)(visit: UnsafeRow => Boolean): Unit =
+    entries.scanWhile(toPrefix(key)) { (stored, _) => visit(entryOf(stored)) }
+
+  /** The entries of a key, in no order, to be read to the end; see [[StateEntries.withPrefix]]. */
+  def entriesOf(key: InternalRow): Iterator[(UnsafeRow, UnsafeRow)] =
+    entries.withPrefix(toPrefix(key)).map(pair => (entryOf(pair.key), valueOf(pair.value)))
+
   /** Every entry of the table: the operator's key, the table's own columns, the value. */
   def all: Iterator[(UnsafeRow, UnsafeRow, UnsafeRow)] = entries.all.collect {
     case pair if pair.key.getInt(width) == number =>

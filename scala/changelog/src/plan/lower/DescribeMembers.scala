@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, GroupAggregate, Inferred, Normalize, Projection, QueryText, Selection, Source, SourceChanges, Stateful, TableJoin, TopN, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, GroupAggregate, Inferred, JoinOutput, Normalize, Projection, QueryText, Selection, Source, SourceChanges, Stateful, StreamJoin, TableJoin, TopN, UnionAll}
 import io.firesteel.changelog.state.{CallRecord, MemberRecord}
 
 import java.util.IdentityHashMap
@@ -88,9 +88,28 @@ private[changelog] object DescribeMembers {
           keys = join.key.map(below.of),
           calls = join.streamKeys.map(key => CallRecord(below.of(key))),
           stored = join.input.output.map(below.of))
+      case join: StreamJoin =>
+        val text = ofSides(join)
+        empty.copy(
+          keys = join.leftKeys.zip(join.rightKeys).zip(join.matchesNulls).map {
+            case ((l, r), nulls) => s"${text.of(l)} ${if (nulls) "<=>" else "="} ${text.of(r)}"
+          },
+          calls = join.condition.toSeq.map(c => CallRecord(text.of(c))),
+          // What a row of state is depends on whether a key has one row.
+          places = Some(
+            (JoinOutput.name(join.joinType) +: join.single.map(if (_) "one row" else "rows")).mkString(", ")),
+          stored = (join.left.output ++ join.right.output).map(text.of)
+        )
       case _ => empty
     }
   }
+
+  /** Both sides may have a column of one name. */
+  private def ofSides(join: StreamJoin): QueryText = new QueryText(
+    Seq(join.left -> "left.", join.right -> "right.").flatMap { case (side, prefix) =>
+      val text = textOf(side)
+      side.output.map(c => c.exprId -> (prefix + text.of(c)))
+    }.toMap)
 
   private def calls(aggregate: GroupAggregate, below: QueryText): Seq[String] =
     aggregate.functions.zip(aggregate.distinct).map { case (function, isDistinct) =>
@@ -129,6 +148,7 @@ private[changelog] object DescribeMembers {
         known ++ generation.made.zipWithIndex.map { case (c, i) => c.exprId -> s"$made.$i" }
       case join: TableJoin => known + (join.matches.exprId -> "matches")
       case _: SourceChanges | _: Normalize | _: Selection => known
+      case join: StreamJoin => known ++ join.exists.map(_.exprId -> "exists")
     }
   }
 

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.common.StateTypes
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, Expansion, Generation, GroupAggregate, Inferred, Normalize, Projection, Selection, Source, SourceChanges, TableJoin, TopN, TopNStrategy, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, Expansion, Generation, GroupAggregate, Inferred, Normalize, Projection, Selection, Source, SourceChanges, StreamJoin, TableJoin, TopN, TopNStrategy, UnionAll}
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
 import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, TimeToLive, Watermark, WholeKey}
 import io.firesteel.core.changes.RowKind
@@ -33,6 +33,7 @@ final private[changelog] class LowerOperators(
       case changes: SourceChanges => source(changes, inputs.head)
       case normalize: Normalize => this.normalize(normalize, inferred, inputs.head)
       case join: TableJoin => tableJoin(join, inferred, inputs.head)
+      case join: StreamJoin => LowerJoin(join, inferred, inputs, members.get(join))
       case Projection(columns, _) => project(columns, inputs.head)
       case selection: Selection =>
         filter(

@@ -1,9 +1,10 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{Places, PlanText}
+import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, Places, PlanText}
 import io.firesteel.changelog.state.ChangelogContract
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, Expression, ExpressionSet, SortOrder}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan, UnaryNode}
 import org.apache.spark.sql.firesteel.StatefulLogicalPlan
 import org.apache.spark.sql.types.ByteType
 
@@ -85,6 +86,30 @@ final private[changelog] case class ChangelogTopN(
   override def output: Seq[Attribute] = partition ++ columns ++ rank ++ contract.kindOut
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogTopN =
     copy(child = newChild)
+}
+
+/**
+ * See [[io.firesteel.changelog.plan.StreamJoin]]. Each child has exactly the columns of its side:
+ * `columns ++ keys that are no columns ++ kindIn`.
+ */
+final private[changelog] case class ChangelogJoin(
+    joinType: JoinType,
+    leftSide: JoinedSide,
+    rightSide: JoinedSide,
+    condition: Option[Expression],
+    pairedBy: Seq[Attribute],
+    contract: ChangelogContract,
+    left: LogicalPlan,
+    right: LogicalPlan)
+  extends BinaryNode
+  with StatefulNode {
+  override protected def shown: Seq[String] =
+    PlanText.join(joinType, leftSide.keys.zip(rightSide.keys), condition)
+  override def output: Seq[Attribute] =
+    JoinOutput(joinType, leftSide.columns, rightSide.columns) ++ contract.kindOut
+  override protected def withNewChildrenInternal(
+      newLeft: LogicalPlan,
+      newRight: LogicalPlan): ChangelogJoin = copy(left = newLeft, right = newRight)
 }
 
 /** See [[Normalize]]. The child has exactly the columns `keys ++ columns ++ kindIn`. */

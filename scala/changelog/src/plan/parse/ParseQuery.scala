@@ -43,6 +43,7 @@ final private[changelog] class ParseQuery(
       ReadAggregate.distinct(ttlMs, noEvents("DISTINCT", read(distinct.child)))
     case union: Union =>
       UnionAll(union.children.map(c => noEvents("UNION", read(c))), union.output)
+    case SetOperation(rewritten) => read(rewritten)
     case filter: Filter => this.filter(filter)
     case generate: Generate =>
       val input = noEvents("Generate", read(generate.child))
@@ -62,6 +63,8 @@ final private[changelog] class ParseQuery(
         join,
         ttlMs,
         stream => computable("Join", join.condition.toSeq, noEvents("Join", read(stream))))
+    case join: Join =>
+      ReadStreamJoin(join, ttlMs, side => noEvents("Join", read(side)))
     case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)
     case other => throw Unsupported(other, refused)
   }
@@ -93,6 +96,7 @@ final private[changelog] class ParseQuery(
       project(columns, this.filter(Filter(And(below.condition, above), below.child)))
     case RankedWindow(ranked) => this.ranked(ranked, filter.child.output)
     case ReadJoin.Filtered(join) => read(join)
+    case OrderedJoins(joined) => read(joined)
     // HAVING filters groups, so it belongs below the `row_kind()` of its SELECT.
     case Filter(condition, grouped) if SelectedKinds.isOfGroups(grouped) =>
       having(condition, read(grouped))
@@ -232,7 +236,7 @@ private object FilterBelow {
 private[changelog] object ParseQuery {
 
   /** Whether the expression may have another value when it is evaluated again. */
-  private def varies(expression: Expression): Boolean =
+  private[parse] def varies(expression: Expression): Boolean =
     !expression.deterministic || expression.exists(isCurrent) ||
       SubqueryExpression.hasSubquery(expression)
 

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.ChangelogErrors
-import io.firesteel.changelog.plan.{ChangelogOperator, JoinedTable, MatchedRows, Projection, PruneColumns, Selection, TableJoin, UserText}
+import io.firesteel.changelog.plan.{ChangelogOperator, JoinOutput, JoinedTable, MatchedRows, Projection, PruneColumns, Selection, TableJoin, UserText}
 import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.core.plans.ReadByKey
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, EqualTo, Expression, If, IsNotNull, IsNull, Literal, NamedExpression, PredicateHelper, SubqueryExpression}
@@ -161,5 +161,5 @@ private[parse] object ReadJoin extends PredicateHelper {
   }
 
   private def unsupported(joinType: JoinType, reason: String, instead: String): Throwable =
-    ChangelogErrors.unsupportedOperator(s"${joinType.sql} JOIN", reason, instead)
+    ChangelogErrors.unsupportedOperator(s"${JoinOutput.name(joinType)} JOIN", reason, instead)
 }

@@ -3,7 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.common.ChangelogErrors
 import org.apache.spark.sql.catalyst.expressions.{Expression, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Sort, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort, Window}
 
 /** The error for an operator that this room does not support. */
 private[parse] object Unsupported {
@@ -40,12 +40,6 @@ private[parse] object Unsupported {
         "add ORDER BY and LIMIT")
     case _: GlobalLimit | _: LocalLimit =>
       refuse("LIMIT", "without ORDER BY any rows are a correct result", "add ORDER BY below LIMIT")
-    case join: Join if join.children.forall(_.isStreaming) =>
-      refuse(
-        s"${join.joinType.sql} JOIN of two streams",
-        "a row may match rows of the other stream that arrive much later",
-        "write one stream to a table with a separate query, and join the other with that table"
-      )
     case other if other.children.forall(c => !c.isStreaming || isSource(c)) =>
       refuse(
         other.nodeName,

@@ -1,0 +1,170 @@
+package io.firesteel.changelog.join
+
+import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.changelog.fold.FoldLimits
+import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, PlanText}
+import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, StateEntries, StateLayout, StateTable, StatefulChangelogExec, StatefulTask}
+import io.firesteel.core.changes.RowKind
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
+import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
+import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
+
+/**
+ * Executes [[io.firesteel.changelog.plan.StreamJoin]]: a table of state for each side, in one store.
+ *
+ * {{{
+ *   table         | key                | entry           | value
+ *   left, right   | key of the join    | the row         | number of copies, number of matches
+ *   the same with | key of the join    |                 | the row, number of copies, matches
+ *   one row a key
+ * }}}
+ *
+ * The number of matches is there only where it decides whether a row is in the result, and only if
+ * it is not the same for all rows of a key.
+ */
+final private[changelog] case class ChangelogJoinExec(
+    joinType: JoinType,
+    leftSide: JoinedSide,
+    rightSide: JoinedSide,
+    condition: Option[Expression],
+    pairedBy: Seq[Attribute],
+    plannedBy: String,
+    contract: ChangelogContract,
+    stateInfo: Option[StatefulOperatorStateInfo],
+    left: SparkPlan,
+    right: SparkPlan)
+  extends BinaryExecNode
+  with StatefulChangelogExec {
+
+  private def sides = Seq(leftSide, rightSide)
+
+  override def shortName: String = "changelogJoin"
+
+  override def output: Seq[Attribute] =
+    JoinOutput(joinType, leftSide.columns, rightSide.columns) ++ contract.kindOut
+  override def producedAttributes: AttributeSet = AttributeSet(contract.kindOut)
+
+  override def distributions: Seq[InputDistribution] =
+    sides.map(side => InputDistribution.Clustered(side.keys))
+
+  override def layout: StateLayout = StateLayout.ofTables(
+    "join",
+    leftSide.keys.map(_.dataType),
+    sides.zip(Seq("left", "right")).map { case (side, name) => JoinRows.table(name, side) })
+
+  override def firedMessage: String =
+    "state keeps the rows of both sides, and a change of one side emits the changes of its matches"
+
+  override def firedValues: Map[String, String] = Map(
+    "operator" -> s"${JoinOutput.name(joinType)} JOIN",
+    "changelogMode" -> contract.mode,
+    "keys" -> leftSide.keys.zip(rightSide.keys)
+      .map { case (l, r) => s"${l.name} = ${r.name}" }.mkString(", "),
+    "left" -> JoinRows.text(leftSide),
+    "right" -> JoinRows.text(rightSide),
+    "state" -> stateText
+  )
+
+  override def withState(
+      info: Option[StatefulOperatorStateInfo],
+      inputs: Seq[SparkPlan]): SparkPlan =
+    copy(stateInfo = info, left = inputs.head, right = inputs.last)
+
+  override protected def withNewChildrenInternal(
+      newLeft: SparkPlan,
+      newRight: SparkPlan): SparkPlan = withProbed(Seq(newLeft, newRight))
+
+  override protected def shown: Seq[String] =
+    PlanText.join(joinType, leftSide.keys.zip(rightSide.keys), condition)
+
+  override protected def task(): StatefulTask = new JoinTask(
+    JoinSpec(joinType, leftSide, rightSide, condition, pairedBy, contract.updateBefore),
+    layout,
+    Seq(left.output, right.output),
+    contract.kindsIn,
+    conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS))
+}
+
+/**
+ * A join as its tasks know it.
+ *
+ * @param updateBefore whether an update emits the row that it replaces
+ */
+final private[join] case class JoinSpec(
+    joinType: JoinType,
+    left: JoinedSide,
+    right: JoinedSide,
+    condition: Option[Expression],
+    pairedBy: Seq[Attribute],
+    updateBefore: Boolean)
+
+final private[join] class JoinTask(
+    spec: JoinSpec,
+    layout: StateLayout,
+    inputs: Seq[Seq[Attribute]],
+    kinds: Seq[Option[Attribute]],
+    mostRows: Int)
+  extends StatefulTask {
+
+  override def run(
+      entries: StateEntries,
+      partition: Int,
+      rows: Seq[Iterator[InternalRow]]): Iterator[InternalRow] = {
+    def stored(side: JoinedSide, table: Int) =
+      new JoinRows(new StateTable(entries, layout, table), entries, side)
+    def input(side: JoinedSide, number: Int) = {
+      val columns = inputs(number)
+      val kindAt = kinds(number).fold(-1)(kind => columns.indexWhere(_.exprId == kind.exprId))
+      new JoinInput(side, columns, kindAt)
+    }
+    new JoinChanges(
+      new TwoInputs(rows.head, rows.last),
+      FoldLimits.ofThisTask(mostRows),
+      Seq(input(spec.left, 0), input(spec.right, 1)),
+      stored(spec.left, 0),
+      stored(spec.right, 1),
+      new JoinedRows(spec))
+  }
+}
+
+/** The rows of the left input, then those of the right. */
+final private[join] class TwoInputs(left: Iterator[InternalRow], right: Iterator[InternalRow])
+  extends Iterator[InternalRow] {
+
+  /** The input of the last row: 0 or 1. */
+  var of: Int = 0
+
+  override def hasNext: Boolean = left.hasNext || right.hasNext
+
+  override def next(): InternalRow =
+    if (left.hasNext) left.next()
+    else {
+      of = 1
+      right.next()
+    }
+}
+
+/** Reads the rows of one input: their key, what state keeps of them, and whether they are taken back. */
+final private[join] class JoinInput(side: JoinedSide, in: Seq[Attribute], kindAt: Int) {
+  import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+
+  private[this] val toKey = UnsafeProjection.create(side.keys, in)
+  private[this] val toRow = UnsafeProjection.create(side.stored, in)
+  private[this] val strict = side.nullsMatchNothing.toArray
+
+  def keyOf(row: InternalRow): UnsafeRow = toKey(row)
+
+  def storedOf(row: InternalRow): UnsafeRow = toRow(row)
+
+  /** Whether the row matches nothing, because of a null in its key. */
+  def matchesNothing(key: UnsafeRow): Boolean = {
+    var i = 0
+    while (i < strict.length && !key.isNullAt(strict(i))) i += 1
+    i < strict.length
+  }
+
+  def sign(row: InternalRow): Long =
+    if (kindAt >= 0 && RowKind.isRetraction(row.getByte(kindAt))) -1L else 1L
+}

@@ -1,0 +1,156 @@
+package io.firesteel.changelog.join
+
+import io.firesteel.changelog.plan.JoinOutput
+import io.firesteel.core.changes.RowKind
+
+import java.util.LinkedHashMap
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, ExprId, Expression, JoinedRow, Literal, Predicate, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, FullOuter, Inner, LeftAnti, LeftSemi}
+
+/** The rows of the result, made of a key, a left and a right row. One instance per task. */
+final private[join] class JoinedRows(spec: JoinSpec) {
+
+  private[this] val key = spec.left.keys.map(_.withNullability(true))
+  private[this] val (left, right) = (nullable(spec.left.stored), nullable(spec.right.stored))
+  private[this] val kind = Literal(RowKind.Insert)
+  private[this] val columns = JoinOutput(spec.joinType, spec.left.columns, spec.right.columns)
+
+  /** Keys are equal, so the right one is read where the left one is. */
+  private[this] val leftKeyOf = spec.right.keys.map(_.exprId).zip(key).toMap
+
+  private def exists: Option[Attribute] = spec.joinType match {
+    case ExistenceJoin(column) => Some(column)
+    case _ => None
+  }
+
+  private def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
+
+  private def over(expression: Expression): Expression = expression.transform {
+    case column: Attribute => leftKeyOf.getOrElse(column.exprId, column)
+  }
+
+  private def projection(
+      missing: Seq[Attribute],
+      in: Seq[Attribute],
+      known: Map[ExprId, Expression] = Map.empty): UnsafeProjection = {
+    val none = AttributeSet(missing)
+    val row = columns.map { c =>
+      if (none.contains(c)) Literal(null, c.dataType) else known.getOrElse(c.exprId, over(c))
+    }
+    UnsafeProjection.create(row :+ kind, in)
+  }
+
+  private[this] lazy val toPair = projection(Nil, key ++ left ++ right)
+  private[this] lazy val toLeft = projection(spec.right.columns, key ++ left)
+  // The same with `exists`, false and true.
+  private[this] val toExists = exists.toSeq.flatMap { column =>
+    Seq(false, true).map(is => projection(Nil, key ++ left, Map(column.exprId -> Literal(is))))
+  }
+  private[this] lazy val toRight = projection(spec.left.columns, key ++ right)
+  private[this] val isMatch = spec.condition.map(c => Predicate.create(over(c), key ++ left ++ right))
+  private[this] val (keyed, both) = (new JoinedRow, new JoinedRow)
+
+  /** Whether pairs of rows are in the result. */
+  val showsPairs: Boolean = spec.joinType match {
+    case LeftSemi | LeftAnti | _: ExistenceJoin => false
+    case _ => true
+  }
+
+  /** Whether left rows are in the result by themselves, with or without a match. */
+  val showsLeft: Boolean = spec.joinType != Inner
+  val showsRight: Boolean = spec.joinType == FullOuter
+  private[this] val leftIfMatched = spec.joinType == LeftSemi
+
+  val hasOneLeft: Boolean = spec.left.single
+  val hasOneRight: Boolean = spec.right.single
+
+  def areMatch(key: UnsafeRow, left: UnsafeRow, right: UnsafeRow): Boolean =
+    isMatch.forall(_.eval(both(keyed(key, left), right)))
+
+  def pair(key: UnsafeRow, left: UnsafeRow, right: UnsafeRow): UnsafeRow =
+    toPair(both(keyed(key, left), right))
+
+  /** Whether a left row is in the result by itself. */
+  def isShown(matched: Boolean): Boolean = toExists.nonEmpty || matched == leftIfMatched
+
+  def leftAlone(key: UnsafeRow, left: UnsafeRow, matched: Boolean): UnsafeRow =
+    (if (toExists.isEmpty) toLeft else toExists(if (matched) 1 else 0))(keyed(key, left))
+
+  def rightAlone(key: UnsafeRow, right: UnsafeRow): UnsafeRow = toRight(keyed(key, right))
+
+  /** An empty list of changes that belong together. */
+  def newChanges(): EmittedChanges =
+    if (spec.pairedBy.isEmpty) new EmittedChanges(None, spec.updateBefore)
+    else new EmittedChanges(
+      Some(UnsafeProjection.create(spec.pairedBy, columns :+ kindColumn)),
+      spec.updateBefore)
+
+  private def kindColumn: Attribute = AttributeReference("kind", kind.dataType)()
+}
+
+/**
+ * Changes of the result that belong together: a row that goes and one that comes with the same
+ * upsert key are among them both, and become an update. Rows that go are emitted first.
+ */
+final private[join] class EmittedChanges(
+    toKey: Option[UnsafeProjection],
+    updateBefore: Boolean) {
+
+  private[this] val gone = ArrayBuffer.empty[UnsafeRow]
+  private[this] val come = ArrayBuffer.empty[UnsafeRow]
+
+  /** Adds a row whose number of copies changes; the row is copied. */
+  def add(row: UnsafeRow, change: Long): Unit = {
+    var left = math.abs(change)
+    val list = if (change < 0L) gone else come
+    while (left > 0L) {
+      list += row.copy()
+      left -= 1L
+    }
+  }
+
+  /** The changes; none are left. */
+  def take(): Iterator[InternalRow] = {
+    val out = if (gone.isEmpty || come.isEmpty || toKey.isEmpty) plain() else paired(toKey.get)
+    gone.clear()
+    come.clear()
+    out.iterator
+  }
+
+  private def plain(): ArrayBuffer[InternalRow] = {
+    val out = new ArrayBuffer[InternalRow](gone.size + come.size)
+    gone.foreach(row => out += of(row, RowKind.Delete))
+    come.foreach(row => out += of(row, RowKind.Insert))
+    out
+  }
+
+  private def paired(key: UnsafeProjection): ArrayBuffer[InternalRow] = {
+    val out = new ArrayBuffer[InternalRow](gone.size + come.size)
+    val old = new LinkedHashMap[UnsafeRow, UnsafeRow]
+    gone.foreach { row =>
+      // Two rows of a key can only be the fault of an input; then each is deleted by itself.
+      val other = old.put(key(row).copy(), row)
+      if (other != null) out += of(other, RowKind.Delete)
+    }
+    val (updates, inserts) = (new ArrayBuffer[InternalRow], new ArrayBuffer[InternalRow])
+    come.foreach { row =>
+      val before = old.remove(key(row))
+      if (before == null) inserts += of(row, RowKind.Insert)
+      else if (before != row) {
+        if (updateBefore) updates += of(before, RowKind.UpdateBefore)
+        updates += of(row, RowKind.UpdateAfter)
+      }
+    }
+    old.values.forEach(row => out += of(row, RowKind.Delete))
+    out ++= updates ++= inserts
+  }
+
+  private def of(row: UnsafeRow, kind: Byte): UnsafeRow = {
+    row.setByte(row.numFields - 1, kind)
+    row
+  }
+}

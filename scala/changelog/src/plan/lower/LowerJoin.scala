@@ -1,0 +1,81 @@
+package io.firesteel.changelog.plan.lower
+
+import io.firesteel.changelog.common.StateTypes
+import io.firesteel.changelog.plan.{ChangelogOperator, Inferred, JoinedSide, StreamJoin}
+import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, MemberRecord, TimeToLive, Watermark, WholeKey}
+
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, IsNotNull, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.{FullOuter, Inner, LeftSemi}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+
+/**
+ * Writes a join of two streams. A row with a null in a key that is compared by `=` matches nothing.
+ * If its side is not preserved, it is filtered out below the shuffle. Otherwise it is in the result
+ * as it is, and is spread over all tasks.
+ */
+private[lower] object LowerJoin {
+
+  def apply(
+      join: StreamJoin,
+      inferred: Inferred,
+      inputs: Seq[Written],
+      member: MemberRecord): Written = {
+    val (left, right) = (join.left, join.right)
+    StateTypes.requireValues("JOIN", left.output ++ right.output)
+    val preserved = Seq(
+      join.joinType != Inner && join.joinType != LeftSemi,
+      join.joinType == FullOuter)
+    val strict = join.matchesNulls.indices.filterNot(join.matchesNulls(_))
+    val isSpread = preserved.head && strict.nonEmpty
+    val counts = join.condition.nonEmpty || join.ttlMs > 0
+    def side(
+        number: Int,
+        operator: ChangelogOperator,
+        keys: Seq[Attribute],
+        identity: Seq[Attribute]): (JoinedSide, LogicalPlan) = {
+      val rows = inputs(number)
+      val plan = if (preserved(number)) rows.plan else withKeys(rows.plan, strict.map(keys))
+      val spread = Option.when(isSpread)(InputDistribution.spread(strict.map(keys), identity))
+      val columns: Seq[NamedExpression] = operator.output
+      val read = Project(columns ++ spread ++ rows.kind, plan)
+      val (all, whole) = WholeKey.orWhole(keys ++ spread.map(_.toAttribute), read)
+      val ordered = Project(
+        (operator.output ++ all).distinctBy(_.exprId) ++ rows.kind,
+        whole)
+      val its = JoinedSide(
+        all,
+        operator.output,
+        if (preserved(number)) strict else Nil,
+        join.single(number),
+        countsMatches = counts && (number == 0 && join.keepsLeftAlone || preserved(number)))
+      (its, ordered)
+    }
+    val (leftSide, leftPlan) = side(0, left, join.leftKeys, join.leftIdentity)
+    val (rightSide, rightPlan) = side(1, right, join.rightKeys, right.output)
+    val kind = ChangelogNode.newKind()
+    val node = ChangelogJoin(
+      join.joinType,
+      leftSide,
+      rightSide,
+      join.condition,
+      join.pairedBy.getOrElse(Nil),
+      ChangelogContract(
+        inputs.map(_.kind),
+        Some(kind),
+        inferred.updateBefore,
+        Seq(None, None),
+        TimeToLive.of(join.ttlMs),
+        new Watermark,
+        inferred.mode,
+        member),
+      leftPlan,
+      rightPlan
+    )
+    if (inferred.changes.insertOnly) Written(Project(join.output, node), None)
+    else Written(Project(join.output :+ kind, node), Some(kind))
+  }
+
+  private def withKeys(plan: LogicalPlan, keys: Seq[Attribute]): LogicalPlan =
+    keys.filter(_.nullable).map(IsNotNull(_): Expression).reduceOption(And(_, _))
+      .fold(plan)(Filter(_, plan))
+}

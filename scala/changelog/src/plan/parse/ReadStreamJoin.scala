@@ -1,0 +1,103 @@
+package io.firesteel.changelog.plan.parse
+
+import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
+import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, JoinOutput, Projection, Selection, StreamJoin, UserText}
+import org.apache.spark.sql.catalyst.expressions.{And, EqualNullSafe, EqualTo, Expression, NamedExpression, PredicateHelper, SubqueryExpression}
+import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, LeftAnti, LeftOuter, LeftSemi, RightOuter}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
+
+/** Reads a join of two streams. */
+private[parse] object ReadStreamJoin extends PredicateHelper {
+
+  /** @param read reads a side */
+  def apply(join: Join, ttlMs: Long, read: LogicalPlan => ChangelogOperator): ChangelogOperator =
+    join.joinType match {
+      case RightOuter =>
+        val mirrored = Join(join.right, join.left, LeftOuter, join.condition, JoinHint.NONE)
+        Projection(join.output, apply(mirrored, ttlMs, read))
+      case Cross => apply(join.copy(joinType = Inner), ttlMs, read)
+      case Inner | LeftOuter | FullOuter | LeftSemi | LeftAnti | _: ExistenceJoin =>
+        joined(join, ttlMs, read)
+      case other =>
+        throw ChangelogErrors.unsupportedOperator(
+          s"${JoinOutput.name(other)} JOIN of two streams",
+          "it has no changelog form",
+          "write it as INNER, LEFT, RIGHT, FULL, LEFT SEMI or LEFT ANTI JOIN")
+    }
+
+  private def joined(
+      join: Join,
+      ttlMs: Long,
+      read: LogicalPlan => ChangelogOperator): ChangelogOperator = {
+    val all = join.condition.toSeq.flatMap(splitConjunctivePredicates)
+    all.foreach(requireRepeatable)
+    val (ofLeft, ofRight, both) = bySide(join, all)
+    val left = filtered(read(join.left), ofLeft)
+    val right = filtered(read(join.right), ofRight)
+    val pairs = both.flatMap(equality(join, _))
+    val (belowLeft, belowRight) = (new ComputedColumns(Some("_left")), new ComputedColumns(Some("_right")))
+    val leftKeys = pairs.map(p => belowLeft.of(StateTypes.normalForm(p.left)))
+    val rightKeys = pairs.map(p => belowRight.of(StateTypes.normalForm(p.right)))
+    StateTypes.require("JOIN", leftKeys ++ rightKeys)
+    val operator = StreamJoin(
+      join.joinType,
+      leftKeys,
+      rightKeys,
+      pairs.map(_.matchesNulls),
+      both.filter(equality(join, _).isEmpty).reduceOption(And(_, _)),
+      ttlMs,
+      belowLeft.over(left),
+      belowRight.over(right))
+    Projection(join.output: Seq[NamedExpression], operator)
+  }
+
+  private def filtered(input: ChangelogOperator, conditions: Seq[Expression]): ChangelogOperator =
+    conditions.reduceOption[Expression](And(_, _)).fold(input)(Selection(_, input))
+
+  /**
+   * The conditions that read one side only and may be checked below the join, and all others. Rows
+   * of a side that the join preserves stay, whatever the condition says.
+   */
+  private def bySide(
+      join: Join,
+      all: Seq[Expression]): (Seq[Expression], Seq[Expression], Seq[Expression]) = {
+    def isOf(side: LogicalPlan)(e: Expression) = e.references.subsetOf(side.outputSet)
+    val (ofLeft, others) =
+      if (join.joinType == Inner || join.joinType == LeftSemi) all.partition(isOf(join.left))
+      else (Nil, all)
+    val (ofRight, both) =
+      if (join.joinType == FullOuter) (Nil, others)
+      else others.partition(e => e.references.nonEmpty && isOf(join.right)(e))
+    (ofLeft, ofRight, both)
+  }
+
+  final private case class Equality(left: Expression, right: Expression, matchesNulls: Boolean)
+
+  /** An equality of an expression over the left side with one over the right. */
+  private def equality(join: Join, condition: Expression): Option[Equality] = {
+    def of(a: Expression, b: Expression, matchesNulls: Boolean) =
+      if (reads(a, join.left) && reads(b, join.right)) Some(Equality(a, b, matchesNulls))
+      else if (reads(b, join.left) && reads(a, join.right)) Some(Equality(b, a, matchesNulls))
+      else None
+    condition match {
+      case EqualTo(a, b) => of(a, b, matchesNulls = false)
+      case EqualNullSafe(a, b) => of(a, b, matchesNulls = true)
+      case _ => None
+    }
+  }
+
+  private def reads(e: Expression, side: LogicalPlan): Boolean =
+    e.references.nonEmpty && e.references.subsetOf(side.outputSet)
+
+  /** Rows meet in later micro-batches, and meet again when one of them is retracted. */
+  private def requireRepeatable(condition: Expression): Unit =
+    if (ParseQuery.varies(condition)) {
+      throw (
+        if (SubqueryExpression.hasSubquery(condition))
+          ChangelogErrors.unsupportedOperator(
+            UserText.of(condition),
+            "the condition of a join may not read a subquery on a stream",
+            "write the subquery into a WHERE above the join")
+        else ChangelogErrors.notRepeatable("Join", UserText.of(condition)))
+    }
+}

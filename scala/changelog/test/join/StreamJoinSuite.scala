@@ -1,0 +1,219 @@
+package io.firesteel.changelog.join
+
+import io.firesteel.changelog.{ChangelogStream, ChangelogSuite, RandomChangelogs, RandomQueries}
+import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.testkit.TestSize
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.internal.SQLConf
+import org.scalacheck.{Gen, Test}
+import org.scalacheck.Prop
+import org.scalacheck.rng.Seed
+
+/**
+ * Joins of two streams: the changelog is the batch query's answer after each micro-batch. The two
+ * streams are parts of one, told apart by `s`.
+ */
+class StreamJoinSuite extends ChangelogSuite {
+
+  private val schema = "s STRING, k INT, d DOUBLE, v BIGINT, id BIGINT"
+  private val a = "(SELECT k, d, v, id FROM {t} WHERE s = 'a') a"
+  private val b = "(SELECT k AS bk, d AS bd, v AS bv, id AS bid FROM {t} WHERE s = 'b') b"
+
+  private val batches = Seq(
+    Seq(Row("a", 1, 0.0, 1L, 1L), Row("a", null, Double.NaN, 2L, 2L), Row("b", 3, 1.0, 5L, 3L)),
+    Seq(Row("b", 1, -0.0, 7L, 4L), Row("b", null, Double.NaN, 8L, 5L)),
+    Nil,
+    Seq(Row("a", 1, -0.0, 1L, 1L), Row("a", 3, 2.0, 9L, 6L), Row("b", 1, 0.0, 0L, 7L)),
+    Seq(Row("a", 4, null, 1L, 8L), Row("b", 4, null, 1L, 9L), Row("b", 4, null, 1L, 9L))
+  )
+
+  private val conditions = Seq(
+    "k = bk",
+    "k <=> bk",
+    "d = bd",
+    "k = bk AND v < bv",
+    "k = bk AND v > 1 AND bv > 0",
+    "v < bv",
+    "k + 1 = bk OR v = bv")
+
+  private val types = Seq("INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI", "LEFT ANTI")
+
+  types.foreach { joinType =>
+    test(s"$joinType JOIN") {
+      conditions.zipWithIndex.foreach { case (on, i) =>
+        withProvider(providers(i % 2)) {
+          val sql = s"SELECT * FROM $a $joinType JOIN $b ON $on"
+          assertFollows(schema, sql, batches, restarts = if (i < 2) Set(3) else Set.empty)
+        }
+      }
+    }
+  }
+
+  test("set operations") {
+    val both = Seq("s = 'a'", "s = 'b'").map(s => s"SELECT k, d FROM {t} WHERE $s")
+    Seq("INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL", "UNION").foreach { operation =>
+      assertFollows(schema, both.mkString(s" $operation "), batches)
+      assertFollows(schema, both.reverse.mkString(s" $operation "), batches, restarts = Set(2))
+    }
+    assertFollows(
+      schema,
+      "SELECT count(*) FROM (SELECT k, count(*) FROM {t} WHERE s = 'a' GROUP BY k " +
+        "EXCEPT SELECT k, count(*) FROM {t} WHERE s = 'b' GROUP BY k)",
+      batches)
+  }
+
+  test("joins of changing tables, with a key of one row on either side or on both") {
+    val one = "(SELECT k AS ok, count(*) AS n, max(v) AS m FROM {t} WHERE s = 'b' GROUP BY k) b"
+    val other = "(SELECT k, id, sum(v) AS v, count(*) AS n2 FROM {t} WHERE s = 'a' GROUP BY k, id) a"
+    val few = "(SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v DESC, id) rn " +
+      "FROM {t}) WHERE rn <= 2) f"
+    types.foreach { joinType =>
+      assertFollows(schema, s"SELECT * FROM $other $joinType JOIN $one ON k = ok", batches)
+      assertFollows(schema, s"SELECT * FROM $one $joinType JOIN $other ON k = ok AND v < n + 1", batches)
+      assertFollows(schema, s"SELECT * FROM $one $joinType JOIN $few ON k = ok", batches)
+      assertFollows(schema, s"SELECT * FROM $few $joinType JOIN $a ON f.k = a.k", batches)
+    }
+  }
+
+  test("chains, the comma form, USING, and operators above and below") {
+    Seq(
+      s"SELECT bk, count(*), sum(v * bv) FROM $a JOIN $b ON k = bk GROUP BY bk",
+      s"SELECT a.id, b.bid, c.n FROM $a, $b, (SELECT k, count(*) n FROM {t} GROUP BY k) c " +
+        "WHERE a.k = c.k AND b.bk = c.k AND a.v <> b.bv",
+      "SELECT * FROM (SELECT k, v FROM {t} WHERE s = 'a') JOIN (SELECT k, id FROM {t}) USING (k)",
+      s"SELECT count(DISTINCT a.id) FROM $a LEFT JOIN $b ON k = bk LEFT JOIN " +
+        "(SELECT k AS ck, max(v) AS m FROM {t} GROUP BY k) c ON ck = bk AND m > v",
+      s"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY bv, v, id, bid) rn " +
+        s"FROM $a JOIN $b ON k = bk) WHERE rn = 1",
+      s"SELECT x FROM $a JOIN $b ON k = bk LATERAL VIEW explode(array(v, bv)) AS x"
+    ).foreach(sql => assertFollows(schema, sql, batches, restarts = Set(2)))
+  }
+
+  test("changes of both inputs in one micro-batch are net") {
+    val sql = "SELECT * FROM (SELECT k, count(*) n FROM {t} WHERE s = 'a' GROUP BY k) LEFT JOIN " +
+      "(SELECT k AS bk, max(v) m FROM {t} WHERE s = 'b' GROUP BY k) ON k = bk"
+    val fed = stream(schema, sql)
+    try {
+      fed.start()
+      fed.feed(Seq(Row("a", 1, 0.0, 1L, 1L)))
+      assert(fed.last == Seq(Row(1, 1L, null, null, "+I")))
+      fed.feed(Seq(Row("a", 1, 0.0, 1L, 1L), Row("b", 1, 0.0, 5L, 1L)))
+      assert(fed.last == Seq(Row(1, 1L, null, null, "-U"), Row(1, 2L, 1, 5L, "+U")))
+      fed.feed(Seq(Row("b", 1, 0.0, 4L, 1L)))
+      assert(fed.last.isEmpty)
+    } finally fed.stop()
+  }
+
+  test("a join of rows that only come needs no row kinds") {
+    val sql = "SELECT x.k, y.v FROM (SELECT DISTINCT k FROM {t}) x " +
+      "JOIN (SELECT DISTINCT k, v FROM {t}) y ON x.k = y.k"
+    val fed = stream(schema, sql)
+    try {
+      fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")
+      batches.foreach { rows =>
+        fed.feed(rows)
+        fed.difference.foreach(fail(_))
+      }
+    } finally fed.stop()
+  }
+
+  test("subqueries") {
+    val few = "(SELECT k AS bk, v AS bv FROM {t} WHERE s = 'b')"
+    Seq(
+      s"SELECT * FROM $a WHERE k IN (SELECT bk FROM $few)",
+      s"SELECT * FROM $a WHERE k NOT IN (SELECT bk FROM $few)",
+      s"SELECT * FROM $a WHERE k NOT IN (SELECT bk FROM $few WHERE bk IS NOT NULL AND bv > a.v)",
+      s"SELECT * FROM $a WHERE EXISTS (SELECT 1 FROM $few WHERE bk = k AND bv > v)",
+      s"SELECT * FROM $a WHERE NOT EXISTS (SELECT 1 FROM $few WHERE bk = k)",
+      s"SELECT * FROM $a WHERE v = 1 OR k IN (SELECT bk FROM $few)",
+      s"SELECT *, EXISTS (SELECT 1 FROM $few WHERE bk = k) AS there FROM $a",
+      s"SELECT * FROM $a WHERE v > (SELECT avg(bv) FROM $few)",
+      s"SELECT *, (SELECT max(bv) FROM $few WHERE bk = k) AS m FROM $a",
+      s"SELECT *, (SELECT count(*) FROM $few WHERE bk = k) AS n FROM $a",
+      s"SELECT k, count(*) FROM $a GROUP BY k HAVING count(*) > (SELECT count(*) FROM $few WHERE bk = k)",
+      s"SELECT * FROM $a WHERE v = (SELECT min(v) FROM {t} x WHERE x.k = a.k)"
+    ).foreach(sql => assertFollows(schema, sql, batches))
+  }
+
+  private val columns = RandomQueries.plain.columns.map(_.name)
+
+  private val random: Gen[String] = for {
+    joinType <- Gen.oneOf(types)
+    left <- side("l")
+    right <- side("r")
+    on <- Gen.oneOf(
+      "l.k = r.k",
+      "l.k = r.k AND l.g <=> r.g",
+      "l.k <=> r.k AND l.v <= r.v",
+      "l.id = r.id",
+      "l.id = r.id AND l.d < r.d",
+      "l.g = r.g AND l.w = r.w",
+      "l.d = r.d",
+      "l.v < r.v")
+    above <- Gen.oneOf(
+      "SELECT * FROM {j}",
+      "SELECT k, count(*), count(id) FROM {j} GROUP BY k",
+      "SELECT DISTINCT k, g FROM {j}",
+      "SELECT * FROM {j} WHERE v IS NULL OR v < 2")
+  } yield {
+    val both = columns.map(c => s"l.$c AS $c") ++ columns.map(c => s"r.$c AS r_$c")
+    val shown = if (joinType.endsWith("SEMI") || joinType.endsWith("ANTI")) "l.*" else both.mkString(", ")
+    above.replace("{j}", s"(SELECT $shown FROM $left $joinType JOIN $right ON $on)")
+  }
+
+  private def side(name: String): Gen[String] = Gen.oneOf(
+    s"{t} $name",
+    s"(SELECT * FROM {t} WHERE v IS NULL OR v > -2) $name",
+    s"(SELECT k, max(g) g, sum(v) v, max(d) d, max(w) w, count(*) id FROM {t} GROUP BY k) $name",
+    s"(SELECT k, g, sum(v) v, max(d) d, max(w) w, max(id) id FROM {t} GROUP BY k, g) $name",
+    s"(SELECT k, g, v, d, w, id FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY v, g, d, k, w) rn " +
+      s"FROM {t}) WHERE rn = 1) $name"
+  )
+
+  private def check(
+      source: ChangelogStream.Source,
+      schema: String,
+      batches: Gen[Seq[Seq[Row]]],
+      few: Int): Unit = {
+    val cases = for {
+      sql <- random
+      fed <- batches
+      restart <- Gen.frequency(2 -> Gen.const(Set.empty[Int]), 1 -> Gen.choose(1, 3).map(Set(_)))
+      provider <- Gen.frequency(2 -> hdfs, 1 -> rocksDb)
+      buffered <- Gen.frequency(3 -> 100000, 1 -> 1, 1 -> 3)
+      partitions <- Gen.frequency(3 -> 2, 1 -> 1, 1 -> 3)
+    } yield (sql, fed, restart, provider, buffered, partitions)
+    val property = Prop.forAllNoShrink(cases) { case (sql, fed, restart, provider, buffered, parts) =>
+      withConf(
+        SQLConf.STATE_STORE_PROVIDER_CLASS.key -> provider,
+        ChangelogConf.MAX_BUFFERED_ROWS.key -> buffered,
+        SQLConf.SHUFFLE_PARTITIONS.key -> parts) {
+        assertFollows(schema, sql, fed, restart, source)
+        val _ = assertUpserts(schema, sql, fed, source)
+      }
+      Prop.passed
+    }
+    val result = Test.check(
+      Test.Parameters.default.withMinSuccessfulTests(TestSize.cases(few))
+        .withInitialSeed(Seed(TestSize.seed(20261126L))),
+      property)
+    result.status match {
+      case Test.PropException(arguments, e, _) =>
+        fail(s"${arguments.map(_.arg).mkString("\n")}\n${e.getMessage}", e)
+      case status =>
+        val _ = assert(result.passed, status)
+    }
+  }
+
+  test("random joins of rows that only come") {
+    check(ChangelogStream.Rows, RandomQueries.schema, RandomQueries.batches, 6)
+  }
+
+  test("random joins of whole rows that come and go") {
+    check(RandomChangelogs.full, RandomChangelogs.schema, RandomChangelogs.fullBatches, 6)
+  }
+
+  test("random joins of rows by key") {
+    check(RandomChangelogs.upserts, RandomChangelogs.schema, RandomChangelogs.upsertBatches, 6)
+  }
+}
