@@ -113,8 +113,7 @@ class TableJoinSuite extends ChangelogSuite with JoinedRows {
       s"SELECT n, name FROM $counts JOIN names ON c.n > names.least" -> "add an equality",
       s"SELECT n, name FROM $counts LEFT JOIN names ON c.k = names.k AND n > least" -> "WHERE above the join",
       s"""SELECT name FROM (SELECT k FROM $counts UNION ALL SELECT k FROM $counts) AS u
-        JOIN names ON u.k = names.k""" -> "because no columns identify the rows",
-      s"SELECT c.n FROM $counts JOIN (SELECT k, count(*) AS n FROM {t} GROUP BY k) AS d ON c.k = d.k" -> "INNER JOIN of two streams"
+        JOIN names ON u.k = names.k""" -> "because no columns identify the rows"
     ).foreach { case (sql, text) =>
       val said = refusal(schema, s"SELECT *, row_kind() AS op FROM ($sql)")
       assert(said.contains("FIRESTEEL_CHANGELOG_") && said.contains(text), said)
