@@ -7,6 +7,9 @@ block of text right below is what must be printed, where ``...`` stands for anyt
 begins with ``[`` is the beginning of the error that the block must end in. Python in a comment that
 begins with ``<!-- setup`` runs too and is not shown to the reader. A path that begins with
 ``/tmp/`` is one in the working directory, which Spark's JVM does not know.
+
+A comment ``<!-- since 4.2 -->`` right above a block leaves it out on older versions of Spark, and
+``<!-- page since 4.1 -->`` leaves out the page.
 """
 
 from __future__ import annotations
@@ -25,11 +28,14 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 import firesteel
+from tests.python.since_spark import is_since
 
 _BLOCK = re.compile(
-    r"^<!-- setup\n(?P<setup>.*?)^-->$|^```(?P<language>\w+)\n(?P<code>.*?)^```$",
+    r"(?:^<!-- since (?P<since>\d+\.\d+) -->\n)?"
+    r"(?:^<!-- setup\n(?P<setup>.*?)^-->$|^```(?P<language>\w+)\n(?P<code>.*?)^```$)",
     re.MULTILINE | re.DOTALL,
 )
+_PAGE_SINCE = re.compile(r"^<!-- page since (\d+\.\d+) -->$", re.MULTILINE)
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -48,7 +54,7 @@ def blocks(text: str) -> Iterator[Block]:
     found = list(_BLOCK.finditer(text))
     for match, after in zip(found, [*found, None][1:], strict=True):
         language = match["language"] or "python"
-        if language not in {"python", "sql"}:
+        if language not in {"python", "sql"} or not is_since(match["since"] or "4.0"):
             continue
         shown = (
             after is not None
@@ -62,6 +68,12 @@ def blocks(text: str) -> Iterator[Block]:
             text.count("\n", 0, start) + 1,
             after["code"] if shown and after is not None else None,
         )
+
+
+def first_spark(page: Path) -> str:
+    """The minor version of Spark from which on a page can be run."""
+    found = _PAGE_SINCE.search(page.read_text(encoding="utf-8"))
+    return found[1] if found else "4.0"
 
 
 def run_page(page: Path, spark: SparkSession) -> int:

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.python import manual_page
+from tests.python.since_spark import is_since
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -17,6 +18,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 def test_the_code_of_a_page_runs(
     page: Path, session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if not is_since(first := manual_page.first_spark(page)):
+        pytest.skip(f"the page is about what came with Spark {first}")
     monkeypatch.chdir(tmp_path)
     try:
         manual_page.run_page(page, session)

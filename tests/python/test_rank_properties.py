@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 
 import firesteel
+from tests.python.since_spark import is_since
 
 SEARCH = settings(
     deadline=None,  # a query takes as long as Spark takes
@@ -166,15 +167,13 @@ def queries(draw: st.DrawFn) -> Query:
     if "r2" in bounds:
         calls += f", {second}() {over.text} AS r2"
     numbered = f"SELECT *, {calls} FROM t"
-    source = draw(
-        st.sampled_from(
-            [
-                f"({numbered}) WHERE {condition}",
-                f"({numbered} QUALIFY {condition})",
-                f"(SELECT *, id + 1 AS more FROM ({numbered})) WHERE {condition}",
-            ]
-        )
-    )
+    sources = [
+        f"({numbered}) WHERE {condition}",
+        f"(SELECT *, id + 1 AS more FROM ({numbered})) WHERE {condition}",
+    ]
+    if is_since("4.2"):  # which brought QUALIFY
+        sources.insert(1, f"({numbered} QUALIFY {condition})")
+    source = draw(st.sampled_from(sources))
     select = ", ".join([*shown, number] if number else shown)
     return Query(f"WITH {draw(tables())} SELECT {select} FROM {source}", exact)
 

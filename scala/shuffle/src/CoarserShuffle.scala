@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.{BinaryExecNode, FilterExec, ProjectExec, 
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, BroadcastNestedLoopJoinExec, ShuffledJoin}
+import org.apache.spark.sql.execution.window.WindowExecBase
 import org.apache.spark.sql.firesteel.KeyedTables
 
 /** A shuffle of Spark's, and the fewer keys that it is to spread its rows by. */
@@ -43,6 +44,7 @@ private[shuffle] object CoarserShuffle {
       // It needs a partitioning that only a source can report.
       case grouping if KeyedTables.isGrouping(grouping) => None
       case filter: FilterExec => byEqual(filter, keys)(ofUnary(filter, _, layout))
+      case window: WindowExecBase => ofWindow(window, keys, layout)
       case unary: UnaryExecNode => ofUnary(unary, keys, layout)
       case _ => None
     })
@@ -53,12 +55,26 @@ private[shuffle] object CoarserShuffle {
     spread(keys).orElse {
       EqualColumns
         .alternatives(plan, keys)
-        .flatMap { equal =>
-          spread(equal).map(found =>
-            found.copy(plan = EqualColumns.renamed(found.plan, keys, equal)))
-        }
+        .flatMap(equal => renamed(spread(equal), keys, equal))
         .nextOption()
     }
+
+  /** Only the window's own keys can replace others. */
+  private def ofWindow(
+      window: WindowExecBase,
+      keys: Seq[Expression],
+      layout: Layout): Option[Spread] =
+    ofUnary(window, keys, layout).orElse {
+      EqualColumns.among(window, keys, window.partitionSpec).flatMap { equal =>
+        renamed(ofUnary(window, equal, layout), keys, equal)
+      }
+    }
+
+  private def renamed(
+      spread: Option[Spread],
+      keys: Seq[Expression],
+      equal: Seq[Expression]): Option[Spread] =
+    spread.map(found => found.copy(plan = EqualColumns.renamed(found.plan, keys, equal)))
 
   private def ofShuffle(
       shuffle: ShuffleExchangeExec,

@@ -8,7 +8,10 @@ import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.joins.BaseJoinExec
 import org.apache.spark.sql.execution.window.WindowExecBase
 
-/** Columns that a filter (`WHERE a = b`) or a join has made equal: either can replace the other. */
+/**
+ * Columns that a filter (`WHERE a = b`) or a join has made equal, and copies of a column under
+ * another name: either can replace the other.
+ */
 private[shuffle] object EqualColumns extends PredicateHelper {
 
   /** The keys with some of them replaced by equal columns; at most eight variants. */
@@ -28,6 +31,16 @@ private[shuffle] object EqualColumns extends PredicateHelper {
   }
 
   private val most = 8
+
+  /** The keys as some of `wanted`: others are replaced by equal columns. `None` if all are wanted. */
+  def among(
+      plan: SparkPlan,
+      keys: Seq[Expression],
+      wanted: Seq[Expression]): Option[Seq[Expression]] = {
+    def isWanted(key: Expression): Boolean = wanted.exists(_.semanticEquals(key))
+    if (keys.forall(isWanted)) None
+    else alternatives(plan, keys).find(_.forall(isWanted))
+  }
 
   /**
    * The plan, with columns read from equal columns. Spark then sees that the rows are spread by
@@ -55,8 +68,10 @@ private[shuffle] object EqualColumns extends PredicateHelper {
         case EqualTo(a: Attribute, b: Attribute)
             if a.dataType == b.dataType && ExactColumn.isExact(a.dataType) => a -> b
       } ++ of(filter.child)
-    case project: ProjectExec => among(of(project.child), project.projectList)
-    case aggregate: BaseAggregateExec => among(of(aggregate.child), aggregate.resultExpressions)
+    case project: ProjectExec =>
+      unchanged(of(project.child), project.projectList) ++ copies(project.projectList)
+    case aggregate: BaseAggregateExec =>
+      unchanged(of(aggregate.child), aggregate.resultExpressions)
     case _: SortExec | _: ShuffleExchangeExec | _: WindowExecBase => of(plan.children.head)
     case join: BaseJoinExec => join.joinType match {
         case _: InnerLike => of(join.left) ++ of(join.right)
@@ -68,10 +83,23 @@ private[shuffle] object EqualColumns extends PredicateHelper {
   }
 
   /** The pairs with both columns in the output, unchanged. */
-  private def among(
+  private def unchanged(
       pairs: Seq[(Attribute, Attribute)],
       outputs: Seq[NamedExpression]): Seq[(Attribute, Attribute)] = {
     val same = AttributeSet(outputs.collect { case column: Attribute => column })
     pairs.filter { case (a, b) => same.contains(a) && same.contains(b) }
   }
+
+  /**
+   * Columns that are the same column of the input. Before Spark 4.3, the column that a window
+   * spreads its rows by and its name in the result are both below the window:
+   * `SELECT a AS k, sum(v) OVER (PARTITION BY a, b)`. Of any type: a copy has the same bytes.
+   */
+  private def copies(outputs: Seq[NamedExpression]): Seq[(Attribute, Attribute)] =
+    outputs.collect {
+      case column: Attribute => column -> column
+      case alias @ Alias(column: Attribute, _) => column -> alias.toAttribute
+    }.groupMap(_._1.exprId)(_._2).values.flatMap { names =>
+      names.distinct.combinations(2).collect { case Seq(a, b) => a -> b }
+    }.toSeq
 }

@@ -1,6 +1,6 @@
 package io.firesteel.shuffle
 
-import io.firesteel.testkit.TestSize
+import io.firesteel.testkit.{SinceSpark, TestSize}
 
 import scala.util.Random
 
@@ -152,6 +152,12 @@ class RandomPlansSuite extends ShuffleSuite {
       s"SELECT * FROM (${relation(depth - 1)}) WHERE ${one(Seq("a = b", "a > 1", "b = 2", "c <> 'x'"))}"
   }
 
+  /**
+   * How many of four plans need keys that statistics know. Spark 4.0 has fewer plans in which they
+   * can decide: unions do not say how their rows lie, nor do stored tables in a way to build on.
+   */
+  private val gated = if (SinceSpark.is("4.1")) 1 else 2
+
   /** Counts removed shuffles and sorts, and shuffles removed by statistics. */
   private def check(queries: Range, settings: (String, Any)*): (Int, Int, Int) = {
     var (removed, sorts, byStatistics) = (0, 0, 0)
@@ -162,7 +168,7 @@ class RandomPlansSuite extends ShuffleSuite {
         s"FROM (${new Plans(random).relation(2 + random.nextInt(3))})"
       withConf(
         // The tables are small: this bound lets some plans pass, by the statistics of three tables.
-        ShuffleConf.MIN_KEYS_PER_PARTITION.key -> (if (random.nextInt(4) == 0) 0.5 else 0),
+        ShuffleConf.MIN_KEYS_PER_PARTITION.key -> (if (random.nextInt(4) < gated) 0.5 else 0),
         ShuffleConf.MAX_KEY_SHARE.key -> 3,
         ShuffleConf.DISTINCT_VALUE_RATE.key -> (if (random.nextBoolean()) 0 else 0.5),
         "spark.sql.adaptive.enabled" -> random.nextBoolean(),

@@ -144,6 +144,15 @@ class RemoveRedundantShuffleSuite extends ShuffleSuite {
       WHERE s > 100) AS z ON x.a = z.a AND x.r = z.r""",
       6,
       1),
+    (
+      "SELECT x, max(w) FROM (SELECT a AS x, sum(v) OVER (PARTITION BY a, b) AS w FROM t) GROUP BY x",
+      2,
+      1),
+    (
+      """SELECT y, c, max(w + r) FROM (SELECT c, d AS x, a AS y, b AS z, max(v) OVER (PARTITION BY c, b, a) AS w,
+      rank() OVER (PARTITION BY a, c, d, b ORDER BY v) AS r FROM t) GROUP BY y, c""",
+      2,
+      1),
     ("SELECT count(DISTINCT b) FROM t GROUP BY a", 2, 1),
     ("SELECT a, count(DISTINCT b), sum(v) FROM t GROUP BY a", 2, 1)
   ).filter { case (sql, _, _) => SinceSpark.is("4.1") || !sql.contains("UNION ALL") }

@@ -1,0 +1,14 @@
+"""Which Spark is installed, for tests of what came with a version."""
+
+from __future__ import annotations
+
+from firesteel._supported_spark import INSTALLED_SPARK
+
+
+def is_since(minor: str) -> bool:
+    """Whether the installed Spark is of a minor version, such as 4.2, or of a later one."""
+    return _numbers(INSTALLED_SPARK) >= _numbers(minor)
+
+
+def _numbers(minor: str) -> list[int]:
+    return [int(number) for number in minor.split(".")]
