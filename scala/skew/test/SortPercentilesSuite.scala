@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.testkit.{AwkwardRows, TestSize}
+import io.firesteel.testkit.{AwkwardRows, SinceSpark, TestSize}
 import org.apache.spark.sql.Row
 
 /** Exact percentiles from sorted numbers against Spark's. */

@@ -84,7 +84,8 @@ final private[changelog] case class ChangelogJoinExec(
     layout,
     Seq(left.output, right.output),
     contract.kindsIn,
-    conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS))
+    conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
+  )
 }
 
 /**
@@ -125,7 +126,8 @@ final private[join] class JoinTask(
       Seq(input(spec.left, 0), input(spec.right, 1)),
       stored(spec.left, 0),
       stored(spec.right, 1),
-      new JoinedRows(spec))
+      new JoinedRows(spec)
+    )
   }
 }
 

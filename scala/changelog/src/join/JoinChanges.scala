@@ -98,7 +98,8 @@ final private[join] class JoinChanges(
   private def matchNothing(): Iterator[InternalRow] = {
     alone(0).forEach { (key, tallies) =>
       if (result.isShown(matched = false)) {
-        tallies.forEach((row, tally) => out.add(result.leftAlone(key, row, matched = false), tally.count))
+        tallies.forEach((row, tally) =>
+          out.add(result.leftAlone(key, row, matched = false), tally.count))
       }
     }
     alone(1).forEach { (key, tallies) =>

@@ -41,7 +41,8 @@ final private[join] class JoinRows(table: StateTable, entries: StateEntries, sid
 
   private[this] val width = side.stored.size
   private[this] val types = side.stored.map(_.dataType)
-  private[this] val nothing = UnsafeProjection.create(Array.empty[DataType])(InternalRow.empty).copy()
+  private[this] val nothing =
+    UnsafeProjection.create(Array.empty[DataType])(InternalRow.empty).copy()
   private[this] val numbers = new GenericInternalRow(if (side.countsMatches) 2 else 1)
   private[this] val joined = new JoinedRow
   private[this] val longs = numbers.values.indices.map(_ => LongType: DataType)

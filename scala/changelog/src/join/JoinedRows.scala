@@ -23,7 +23,7 @@ final private[join] class JoinedRows(spec: JoinSpec) {
   private[this] val leftKeyOf = spec.right.keys.map(_.exprId).zip(key).toMap
 
   private def exists: Option[Attribute] = spec.joinType match {
-    case ExistenceJoin(column) => Some(column)
+    case join: ExistenceJoin => Some(join.exists)
     case _ => None
   }
 
@@ -51,7 +51,8 @@ final private[join] class JoinedRows(spec: JoinSpec) {
     Seq(false, true).map(is => projection(Nil, key ++ left, Map(column.exprId -> Literal(is))))
   }
   private[this] lazy val toRight = projection(spec.left.columns, key ++ right)
-  private[this] val isMatch = spec.condition.map(c => Predicate.create(over(c), key ++ left ++ right))
+  private[this] val isMatch =
+    spec.condition.map(c => Predicate.create(over(c), key ++ left ++ right))
   private[this] val (keyed, both) = (new JoinedRow, new JoinedRow)
 
   /** Whether pairs of rows are in the result. */
@@ -78,7 +79,7 @@ final private[join] class JoinedRows(spec: JoinSpec) {
   def isShown(matched: Boolean): Boolean = toExists.nonEmpty || matched == leftIfMatched
 
   def leftAlone(key: UnsafeRow, left: UnsafeRow, matched: Boolean): UnsafeRow =
-    (if (toExists.isEmpty) toLeft else toExists(if (matched) 1 else 0))(keyed(key, left))
+    (if (toExists.isEmpty) toLeft else toExists(if (matched) 1 else 0)) (keyed(key, left))
 
   def rightAlone(key: UnsafeRow, right: UnsafeRow): UnsafeRow = toRight(keyed(key, right))
 

@@ -167,7 +167,7 @@ final private[changelog] case class StreamJoin(
 
   /** The column that says whether a left row has a match, if the join is a value. */
   def exists: Option[Attribute] = joinType match {
-    case ExistenceJoin(column) => Some(column)
+    case join: ExistenceJoin => Some(join.exists)
     case _ => None
   }
 

@@ -9,7 +9,7 @@ private[changelog] object JoinOutput {
   def apply(joinType: JoinType, left: Seq[Attribute], right: Seq[Attribute]): Seq[Attribute] =
     joinType match {
       case LeftSemi | LeftAnti => left
-      case ExistenceJoin(exists) => left :+ exists
+      case join: ExistenceJoin => left :+ join.exists
       case LeftOuter => left ++ nullable(right)
       case FullOuter => nullable(left) ++ nullable(right)
       case _ => left ++ right

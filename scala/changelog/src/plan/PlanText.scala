@@ -43,7 +43,9 @@ private[changelog] object PlanText {
       joinType: JoinType,
       keys: Seq[(Attribute, Attribute)],
       condition: Option[Expression]): Seq[String] =
-    Seq(JoinOutput.name(joinType), list(keys.map { case (l, r) => s"$l = $r" })) ++ condition.map(_.toString)
+    Seq(
+      JoinOutput.name(joinType),
+      list(keys.map { case (l, r) => s"$l = $r" })) ++ condition.map(_.toString)
 
   def normalize(keys: Seq[Attribute], sequence: Seq[Attribute]): Seq[String] =
     columns(keys) +: (if (sequence.isEmpty) Nil else Seq(s"sequence=${columns(sequence)}"))

@@ -43,7 +43,8 @@ object PlanChangelog extends SparkStrategy {
         node.contract,
         None,
         StateProbe(planLater(node.left)),
-        planLater(node.right)) :: Nil
+        planLater(node.right)
+      ) :: Nil
     case node: ChangelogFilter =>
       ChangelogFilterExec(node.passes, node.kind, node.kindOut, planLater(node.child)) :: Nil
     case node: ChangelogNumbers =>

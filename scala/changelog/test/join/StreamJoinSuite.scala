@@ -59,17 +59,23 @@ class StreamJoinSuite extends ChangelogSuite {
       schema,
       "SELECT count(*) FROM (SELECT k, count(*) FROM {t} WHERE s = 'a' GROUP BY k " +
         "EXCEPT SELECT k, count(*) FROM {t} WHERE s = 'b' GROUP BY k)",
-      batches)
+      batches
+    )
   }
 
   test("joins of changing tables, with a key of one row on either side or on both") {
     val one = "(SELECT k AS ok, count(*) AS n, max(v) AS m FROM {t} WHERE s = 'b' GROUP BY k) b"
-    val other = "(SELECT k, id, sum(v) AS v, count(*) AS n2 FROM {t} WHERE s = 'a' GROUP BY k, id) a"
-    val few = "(SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v DESC, id) rn " +
-      "FROM {t}) WHERE rn <= 2) f"
+    val other =
+      "(SELECT k, id, sum(v) AS v, count(*) AS n2 FROM {t} WHERE s = 'a' GROUP BY k, id) a"
+    val few =
+      "(SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v DESC, id) rn " +
+        "FROM {t}) WHERE rn <= 2) f"
     types.foreach { joinType =>
       assertFollows(schema, s"SELECT * FROM $other $joinType JOIN $one ON k = ok", batches)
-      assertFollows(schema, s"SELECT * FROM $one $joinType JOIN $other ON k = ok AND v < n + 1", batches)
+      assertFollows(
+        schema,
+        s"SELECT * FROM $one $joinType JOIN $other ON k = ok AND v < n + 1",
+        batches)
       assertFollows(schema, s"SELECT * FROM $one $joinType JOIN $few ON k = ok", batches)
       assertFollows(schema, s"SELECT * FROM $few $joinType JOIN $a ON f.k = a.k", batches)
     }
@@ -149,15 +155,18 @@ class StreamJoinSuite extends ChangelogSuite {
       "l.id = r.id AND l.d < r.d",
       "l.g = r.g AND l.w = r.w",
       "l.d = r.d",
-      "l.v < r.v")
+      "l.v < r.v"
+    )
     above <- Gen.oneOf(
       "SELECT * FROM {j}",
       "SELECT k, count(*), count(id) FROM {j} GROUP BY k",
       "SELECT DISTINCT k, g FROM {j}",
-      "SELECT * FROM {j} WHERE v IS NULL OR v < 2")
+      "SELECT * FROM {j} WHERE v IS NULL OR v < 2"
+    )
   } yield {
     val both = columns.map(c => s"l.$c AS $c") ++ columns.map(c => s"r.$c AS r_$c")
-    val shown = if (joinType.endsWith("SEMI") || joinType.endsWith("ANTI")) "l.*" else both.mkString(", ")
+    val shown =
+      if (joinType.endsWith("SEMI") || joinType.endsWith("ANTI")) "l.*" else both.mkString(", ")
     above.replace("{j}", s"(SELECT $shown FROM $left $joinType JOIN $right ON $on)")
   }
 
@@ -183,16 +192,17 @@ class StreamJoinSuite extends ChangelogSuite {
       buffered <- Gen.frequency(3 -> 100000, 1 -> 1, 1 -> 3)
       partitions <- Gen.frequency(3 -> 2, 1 -> 1, 1 -> 3)
     } yield (sql, fed, restart, provider, buffered, partitions)
-    val property = Prop.forAllNoShrink(cases) { case (sql, fed, restart, provider, buffered, parts) =>
-      withConf(
-        SQLConf.STATE_STORE_PROVIDER_CLASS.key -> provider,
-        ChangelogConf.MAX_BUFFERED_ROWS.key -> buffered,
-        SQLConf.SHUFFLE_PARTITIONS.key -> parts) {
-        assertFollows(schema, sql, fed, restart, source)
-        val _ = assertUpserts(schema, sql, fed, source)
+    val property =
+      Prop.forAllNoShrink(cases) { case (sql, fed, restart, provider, buffered, parts) =>
+        withConf(
+          SQLConf.STATE_STORE_PROVIDER_CLASS.key -> provider,
+          ChangelogConf.MAX_BUFFERED_ROWS.key -> buffered,
+          SQLConf.SHUFFLE_PARTITIONS.key -> parts) {
+          assertFollows(schema, sql, fed, restart, source)
+          val _ = assertUpserts(schema, sql, fed, source)
+        }
+        Prop.passed
       }
-      Prop.passed
-    }
     val result = Test.check(
       Test.Parameters.default.withMinSuccessfulTests(TestSize.cases(few))
         .withInitialSeed(Seed(TestSize.seed(20261126L))),

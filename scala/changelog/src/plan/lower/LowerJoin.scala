@@ -47,7 +47,8 @@ private[lower] object LowerJoin {
         operator.output,
         if (preserved(number)) strict else Nil,
         join.single(number),
-        countsMatches = counts && (number == 0 && join.keepsLeftAlone || preserved(number)))
+        countsMatches = counts && (number == 0 && join.keepsLeftAlone || preserved(number))
+      )
       (its, ordered)
     }
     val (leftSide, leftPlan) = side(0, left, join.leftKeys, join.leftIdentity)

@@ -56,7 +56,8 @@ private[parse] object OrderedJoins extends PredicateHelper {
       conditions: Seq[Expression]): LogicalPlan =
     if (inputs.isEmpty) filtered(joined, conditions)
     else {
-      val chosen = inputs.find(i => conditions.exists(isEquality(_, joined, i))).getOrElse(inputs.head)
+      val chosen =
+        inputs.find(i => conditions.exists(isEquality(_, joined, i))).getOrElse(inputs.head)
       val (right, left) = taken(chosen, conditions)
       val both = joined.outputSet ++ right.outputSet
       val (here, later) = left.partition(reads(_, both))

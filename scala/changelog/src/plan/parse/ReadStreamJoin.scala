@@ -35,7 +35,8 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
     val left = filtered(read(join.left), ofLeft)
     val right = filtered(read(join.right), ofRight)
     val pairs = both.flatMap(equality(join, _))
-    val (belowLeft, belowRight) = (new ComputedColumns(Some("_left")), new ComputedColumns(Some("_right")))
+    val (belowLeft, belowRight) =
+      (new ComputedColumns(Some("_left")), new ComputedColumns(Some("_right")))
     val leftKeys = pairs.map(p => belowLeft.of(StateTypes.normalForm(p.left)))
     val rightKeys = pairs.map(p => belowRight.of(StateTypes.normalForm(p.right)))
     StateTypes.require("JOIN", leftKeys ++ rightKeys)
@@ -47,7 +48,8 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
       both.filter(equality(join, _).isEmpty).reduceOption(And(_, _)),
       ttlMs,
       belowLeft.over(left),
-      belowRight.over(right))
+      belowRight.over(right)
+    )
     Projection(join.output: Seq[NamedExpression], operator)
   }
 

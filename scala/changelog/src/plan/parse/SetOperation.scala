@@ -14,8 +14,8 @@ private[parse] object SetOperation {
   def unapply(plan: LogicalPlan): Option[LogicalPlan] = plan match {
     case intersect: Intersect if intersect.isAll => Some(RewriteIntersectAll(intersect))
     case except: Except if except.isAll => Some(RewriteExceptAll(except))
-    case Intersect(left, right, _) => Some(distinct(left, right, LeftSemi))
-    case Except(left, right, _) => Some(distinct(left, right, LeftAnti))
+    case intersect: Intersect => Some(distinct(intersect.left, intersect.right, LeftSemi))
+    case except: Except => Some(distinct(except.left, except.right, LeftAnti))
     case _ => None
   }
 
