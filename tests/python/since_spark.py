@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from firesteel._supported_spark import INSTALLED_SPARK
 
 
@@ -12,3 +14,8 @@ def is_since(minor: str) -> bool:
 
 def _numbers(minor: str) -> list[int]:
     return [int(number) for number in minor.split(".")]
+
+
+needs_arrow_functions = pytest.mark.skipif(
+    not is_since("4.1"), reason="PySpark 4.0 has no Arrow functions for connectors in Python"
+)

@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import firesteel
+from tests.python.since_spark import needs_arrow_functions
 
 TABLE = "<script>"
 
@@ -52,6 +53,7 @@ def enriched(rows: DataFrame) -> DataFrame:
     return firesteel.lookup_join(rows, "names", on="id")
 
 
+@needs_arrow_functions
 def test_a_lookup_joins_metrics_are_read_after_it_has_run(session: SparkSession) -> None:
     joined = enriched(session.range(0, 100, 1, 1).selectExpr("id % 10 AS id"))
     assert len(joined.collect()) == 100
@@ -62,6 +64,7 @@ def test_a_lookup_joins_metrics_are_read_after_it_has_run(session: SparkSession)
     assert join.metrics["failures"] == 0
 
 
+@needs_arrow_functions
 def test_before_a_run_there_are_no_counts(session: SparkSession) -> None:
     joined = enriched(session.range(3))
     if is_classic(session):
@@ -78,6 +81,7 @@ def test_a_query_without_a_lookup_join_has_none(session: SparkSession) -> None:
     assert firesteel.lookup_metrics(rows).joins == ()
 
 
+@needs_arrow_functions
 def test_a_stream_shows_its_micro_batches_state_and_row_kinds(
     session: SparkSession, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.python.postgres_server import Postgres, running
+from tests.python.since_spark import needs_arrow_functions
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "lookup"
 
@@ -58,6 +59,7 @@ def write_orders(folder: Path, name: str, ids: range) -> None:
     (folder / f"{name}.json").write_text("\n".join(map(json.dumps, orders)), encoding="utf-8")
 
 
+@needs_arrow_functions
 def test_a_killed_stream_goes_on_with_no_row_lost_and_none_doubled(
     run: Callable[..., str], postgres: Postgres, tmp_path: Path
 ) -> None:

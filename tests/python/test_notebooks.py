@@ -12,6 +12,7 @@ import pytest
 from nbclient import NotebookClient
 
 import firesteel
+from tests.python.since_spark import needs_arrow_functions
 
 NOTEBOOKS = Path(__file__).parents[2] / "examples" / "notebooks"
 
@@ -31,6 +32,7 @@ def test_git_has_no_outputs(path: Path) -> None:
     assert [cell for cell in code if cell.outputs or cell.execution_count is not None] == []
 
 
+@needs_arrow_functions
 def test_the_tour_runs_and_shows_tables(
     tmp_path: Path, plain_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

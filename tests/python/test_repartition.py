@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 import firesteel
+from tests.python.since_spark import is_since
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,10 +71,12 @@ def test_a_query_goes_on_with_another_number(session: SparkSession, tmp_path: Pa
         places.run()
     noted = session.read.format("state-metadata").load(str(places.checkpoint)).collect()
     assert {row.numPartitions for row in noted} == {1}
-    state = session.read.format("statestore").option("operatorId", 1)
-    assert state.load(str(places.checkpoint)).count() > 0
+    if is_since("4.2"):  # older readers also read the folders of the partitions that are gone
+        state = session.read.format("statestore").option("operatorId", 1)
+        assert state.load(str(places.checkpoint)).count() > 0
 
 
+@pytest.mark.skipif(not is_since("4.2"), reason="repartitioning came with Spark 4.2")
 def test_mends_what_sparks_own_repartitioning_has_left(
     session: SparkSession, tmp_path: Path
 ) -> None:
