@@ -232,21 +232,21 @@ lazy val queries = Project("queries", file("tests/scala"))
 lazy val Queries = config("queries").hide
 
 lazy val bench = module("bench")
-  .dependsOn(extension)
+  .dependsOn(extension, testkit % Test)
   .settings(
     ivyConfigurations += Queries,
-    libraryDependencies ++= Seq(postgresql, tpcdsData, tpcdsQueries % Queries),
+    libraryDependencies ++= Seq(postgresql, tpcdsData, tpchData, tpcdsQueries % Queries),
     Compile / resourceGenerators += Def.task {
       val folder = (Compile / resourceManaged).value
       val jar = update.value.select(configurationFilter(Queries.name)).head
       // Once per version, not at each compilation: the jar has thousands of entries.
-      val unpacked = folder / s"${jar.getName}.unpacked"
+      val unpacked = folder / s"${jar.getName}.tpcds.tpch"
       if (!unpacked.exists) {
         IO.delete(folder)
-        IO.unzip(jar, folder, (entry: String) => entry.matches("tpcds/[^/]+\\.sql"))
+        IO.unzip(jar, folder, (entry: String) => entry.matches("tpc(ds|h)/[^/]+\\.sql"))
         IO.touch(unpacked)
       }
-      (folder / "tpcds" * "*.sql").get
+      (folder / "tpcds" * "*.sql").get ++ (folder / "tpch" * "*.sql").get
     }.taskValue
   )
 

@@ -59,7 +59,10 @@ object Dependencies {
   /** Makes the data of TPC-DS, the same as the TPC's own tool; its Guava is PySpark's. */
   val tpcdsData: ModuleID = ("io.trino.tpcds" % "tpcds" % "1.4").intransitive()
 
-  /** The 103 queries of TPC-DS in Spark's SQL: the newest of Spark's test jars with Maven. */
+  /** Makes the data of TPC-H, the same as the TPC's own tool. */
+  val tpchData: ModuleID = ("io.trino.tpch" % "tpch" % "1.2").intransitive()
+
+  /** The queries of TPC-DS and TPC-H in Spark's SQL: the newest of Spark's test jars with Maven. */
   val tpcdsQueries: ModuleID =
     ("org.apache.spark" %% "spark-sql" % "4.2.0").classifier("tests").intransitive()
 }

@@ -3,7 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.core.decide.Decline
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, OuterReference, ScalarSubquery, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Expression, OuterReference, PredicateHelper, ScalarSubquery, SubqueryExpression}
 import org.apache.spark.sql.catalyst.optimizer.{PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Filter, Join, JoinHint, LocalRelation, LogicalPlan, Project, UnaryNode}
@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
  * join with an aggregate. Spark's optimizer has these rewrites; a stream never reaches them, because
  * the analyser refuses it in a subquery. What they cannot write stays as it is, with Spark's error.
  */
-object RewriteStreamSubqueries extends Rule[LogicalPlan] {
+object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!plan.exists(readsStreams) || isOff) plan
@@ -43,16 +43,29 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] {
   /** Spark's rules see the node alone: they would rewrite subqueries over tables below it. */
   private def joined(node: UnaryNode): LogicalPlan = {
     val below = LocalRelation(node.child.output, Nil, isStreaming = true)
+    val (plain, asking) = node match {
+      case Filter(condition, _) => splitConjunctivePredicates(condition).partition(isPlain)
+      case _ => (Nil, Nil)
+    }
     // Subqueries of subqueries first.
-    val inner = node.withNewChildren(Seq(below)).transformExpressions {
+    val alone =
+      asking.reduceOption(And(_, _)).fold(node.withNewChildren(Seq(below)))(Filter(_, below))
+    val inner = alone.transformExpressions {
       case subquery: SubqueryExpression if isOfStream(subquery) =>
         subquery.withNewPlan(apply(subquery.plan))
     }
     val correlated = RewriteCorrelatedScalarSubquery(PullupCorrelatedPredicates(inner))
     val all = values(RewritePredicateSubquery(correlated))
     if (all.exists(left => left.expressions.exists(isLeft))) node
-    else all.transform { case leaf if leaf eq below => node.child }
+    else {
+      // Conditions without a subquery stay below the joins, which then have fewer rows.
+      val child = plain.reduceOption(And(_, _)).fold(node.child)(Filter(_, node.child))
+      all.transform { case leaf if leaf eq below => child }
+    }
   }
+
+  private def isPlain(condition: Expression): Boolean =
+    condition.deterministic && !SubqueryExpression.hasSubquery(condition)
 
   private def isLeft(e: Expression): Boolean =
     e.exists(part => isOfStream(part) || part.isInstanceOf[OuterReference])

@@ -89,7 +89,7 @@ class StreamJoinSuite extends ChangelogSuite {
       "SELECT * FROM (SELECT k, v FROM {t} WHERE s = 'a') JOIN (SELECT k, id FROM {t}) USING (k)",
       s"SELECT count(DISTINCT a.id) FROM $a LEFT JOIN $b ON k = bk LEFT JOIN " +
         "(SELECT k AS ck, max(v) AS m FROM {t} GROUP BY k) c ON ck = bk AND m > v",
-      s"SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY bv, v, id, bid) rn " +
+      "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY bv, v, id, bid) rn " +
         s"FROM $a JOIN $b ON k = bk) WHERE rn = 1",
       s"SELECT x FROM $a JOIN $b ON k = bk LATERAL VIEW explode(array(v, bv)) AS x"
     ).foreach(sql => assertFollows(schema, sql, batches, restarts = Set(2)))
@@ -175,7 +175,7 @@ class StreamJoinSuite extends ChangelogSuite {
     s"(SELECT * FROM {t} WHERE v IS NULL OR v > -2) $name",
     s"(SELECT k, max(g) g, sum(v) v, max(d) d, max(w) w, count(*) id FROM {t} GROUP BY k) $name",
     s"(SELECT k, g, sum(v) v, max(d) d, max(w) w, max(id) id FROM {t} GROUP BY k, g) $name",
-    s"(SELECT k, g, v, d, w, id FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY v, g, d, k, w) rn " +
+    "(SELECT k, g, v, d, w, id FROM (SELECT *, row_number() OVER (PARTITION BY id ORDER BY v, g, d, k, w) rn " +
       s"FROM {t}) WHERE rn = 1) $name"
   )
 

@@ -45,8 +45,33 @@ private[parse] object OrderedJoins extends PredicateHelper {
   }
 
   private def ordered(inputs: Seq[LogicalPlan], conditions: Seq[Expression]): LogicalPlan = {
-    val (first, others) = taken(inputs.head, conditions)
-    next(first, inputs.tail, others)
+    val (streams, others) = withTables(inputs, conditions)
+    val (first, left) = taken(streams.head, others)
+    next(first, streams.tail, left)
+  }
+
+  /**
+   * Joins each table that is no stream with one input that it shares an equality with, first of all
+   * with other tables. Spark joins it with a source by itself, and state keeps fewer rows.
+   */
+  @tailrec
+  private def withTables(
+      inputs: Seq[LogicalPlan],
+      conditions: Seq[Expression]): (Seq[LogicalPlan], Seq[Expression]) = {
+    val pairs = for {
+      table <- inputs.iterator if !table.isStreaming
+      other <- (inputs.filterNot(_.isStreaming) ++ inputs.filter(_.isStreaming)).iterator
+      if (other ne table) && conditions.exists(isEquality(_, other, table))
+    } yield (other, table)
+    if (!pairs.hasNext) (inputs, conditions)
+    else {
+      val (other, table) = pairs.next()
+      val (first, others) = taken(other, conditions)
+      val (second, left) = taken(table, others)
+      val (here, rest) = left.partition(reads(_, first.outputSet ++ second.outputSet))
+      val joined = Join(first, second, Inner, here.reduceOption(And(_, _)), JoinHint.NONE)
+      withTables(inputs.filterNot(_ eq table).map(i => if (i eq other) joined else i), rest)
+    }
   }
 
   @tailrec

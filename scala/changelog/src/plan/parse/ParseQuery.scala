@@ -95,8 +95,8 @@ final private[changelog] class ParseQuery(
         if above.deterministic && Projected.of(below.child).below.isInstanceOf[Window] =>
       project(columns, this.filter(Filter(And(below.condition, above), below.child)))
     case RankedWindow(ranked) => this.ranked(ranked, filter.child.output)
-    case ReadJoin.Filtered(join) => read(join)
     case OrderedJoins(joined) => read(joined)
+    case ReadJoin.Filtered(join) => read(join)
     // HAVING filters groups, so it belongs below the `row_kind()` of its SELECT.
     case Filter(condition, grouped) if SelectedKinds.isOfGroups(grouped) =>
       having(condition, read(grouped))
