@@ -26,6 +26,9 @@ abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limi
   /** Bytes that are held, by estimate. */
   protected def bytes: Long
 
+  /** Whether the last row and the next one belong together: they are emitted together. */
+  protected def isBetween: Boolean = false
+
   /** Whether folding saves little: the remaining rows are then emitted unfolded. */
   protected def gainsLittle: Boolean = false
 
@@ -38,7 +41,7 @@ abstract private[changelog] class FoldIterator(rows: Iterator[InternalRow], limi
   override def hasNext: Boolean = {
     while (!out.hasNext && !ended) {
       limits.budget.releaseTo(bytes)
-      while (rows.hasNext && mayGrow && !gainsLittle) fold(rows.next())
+      while (rows.hasNext && (isBetween || mayGrow) && !gainsLittle) fold(rows.next())
       if (held > 0) out = if (gainsLittle) drain() ++ rows else drain()
       else {
         ended = true

@@ -167,6 +167,10 @@ final private[join] class JoinInput(side: JoinedSide, in: Seq[Attribute], kindAt
     i < strict.length
   }
 
+  /** Whether the row that replaces this one follows. */
+  def isBefore(row: InternalRow): Boolean =
+    kindAt >= 0 && row.getByte(kindAt) == RowKind.UpdateBefore
+
   def sign(row: InternalRow): Long =
     if (kindAt >= 0 && RowKind.isRetraction(row.getByte(kindAt))) -1L else 1L
 }

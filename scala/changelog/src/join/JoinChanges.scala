@@ -4,6 +4,8 @@ import io.firesteel.changelog.fold.{FoldIterator, FoldLimits, Tally}
 
 import java.util.LinkedHashMap
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
@@ -32,11 +34,15 @@ final private[join] class JoinChanges(
   private[this] val alone = Array.fill(2)(new LinkedHashMap[UnsafeRow, Tally.Map])
   private[this] var numRows = 0
   private[this] var rowBytes = 0L
+  private[this] var isBefore = false
   private[this] val out = result.newChanges()
 
   override protected def held: Int = numRows
 
   override protected def bytes: Long = rowBytes
+
+  // An update is emitted as one, or it would be a deletion in a result that has none.
+  override protected def isBetween: Boolean = isBefore
 
   override protected def fold(row: InternalRow): Unit = {
     val input = inputs(rows.of)
@@ -44,6 +50,7 @@ final private[join] class JoinChanges(
     val tallies = if (input.matchesNothing(key)) aloneOf(rows.of, key) else foldedOf(key, rows.of)
     val (before, stored) = (tallies.size, input.storedOf(row))
     Tally.add(tallies, stored, input.sign(row))
+    isBefore = input.isBefore(row)
     if (tallies.size > before) {
       numRows += 1
       rowBytes += stored.getSizeInBytes + FoldLimits.overhead
@@ -149,15 +156,19 @@ final private[join] class JoinChanges(
         if (result.hasOneLeft) Iterator.empty else out.take()
       }
     } else Iterator.empty
+    // As many as the product of both, so they are emitted as they are made.
+    def each = goneFirst(l, r).flatMap { its =>
+      withEach(key, its, r)
+      if (result.hasOneLeft || result.hasOneRight) Iterator.empty else out.take()
+    }
     def both = {
-      withEach(key, l, r)
       if (result.showsLeft) l.values.forEach(aloneLeft(key, _, ofRight))
       if (result.showsRight) r.values.forEach(aloneRight(key, _, ofLeft))
       left.put(key, l)
       right.put(key, r)
       out.take()
     }
-    besides ++ above ++ both
+    besides ++ above ++ each ++ both
   }
 
   /** Changed left rows with a right row that stays. */
@@ -217,18 +228,26 @@ final private[join] class JoinChanges(
     }
   }
 
-  private def withEach(key: UnsafeRow, l: ChangedRow.Map, r: ChangedRow.Map): Unit =
-    if (!l.isEmpty && !r.isEmpty) {
-      l.values.forEach { a =>
-        r.values.forEach { b =>
-          if (result.areMatch(key, a.row, b.row)) {
-            if (result.showsPairs) {
-              out.add(result.pair(key, a.row, b.row), a.after * b.after - a.before * b.before)
-            }
-            a.matchesAfter += (if (a.isNew) b.after else b.change)
-            b.matchesAfter += (if (b.isNew) a.after else a.change)
-          }
+  /**
+   * The changed left rows if there are changed right rows. Rows that go come first: a new row may
+   * have the upsert key of one of them.
+   */
+  private def goneFirst(l: ChangedRow.Map, r: ChangedRow.Map): Iterator[ChangedRow] = {
+    def all = l.values.iterator.asScala
+    if (r.isEmpty) Iterator.empty else all.filter(_.change < 0L) ++ all.filter(_.change > 0L)
+  }
+
+  /** A changed left row with the changed right rows. */
+  private def withEach(key: UnsafeRow, its: ChangedRow, r: ChangedRow.Map): Unit =
+    r.values.forEach { other =>
+      if (result.areMatch(key, its.row, other.row)) {
+        if (result.showsPairs) {
+          out.add(
+            result.pair(key, its.row, other.row),
+            its.after * other.after - its.before * other.before)
         }
+        its.matchesAfter += (if (its.isNew) other.after else other.change)
+        other.matchesAfter += (if (other.isNew) its.after else its.change)
       }
     }
 

@@ -182,8 +182,7 @@ final private[changelog] case class StreamJoin(
 
   /** Columns that are the same in all changes of a row of the left side. */
   lazy val leftIdentity: Seq[Attribute] = {
-    val own = sides(inputs.map(_.facts))._1.ownKeys
-    own.toSeq.sortBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" "))).headOption
+    sides(inputs.map(_.facts))._1.identity
       .fold(left.output)(key => left.output.filter(c => key(c.exprId)))
   }
 

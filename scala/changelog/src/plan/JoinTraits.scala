@@ -25,6 +25,13 @@ final private[plan] case class JoinSideFacts(
    */
   val ownKeys: Set[Set[ExprId]] = facts.upsertKeys.filter(own => keys.forall(isOf(own, _)))
 
+  /**
+   * The upsert key that spreads rows with a null in the key of the join over tasks. Changes of rows
+   * that agree on another one come from several tasks then.
+   */
+  val identity: Option[Set[ExprId]] =
+    ownKeys.toSeq.sortBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" "))).headOption
+
   /** Whether an update leaves a row with its key of the join, and so with the same matches. */
   def keepsMatches: Boolean = !facts.changes.updates ||
     facts.upsertKeys.size == 1 && ownKeys == facts.upsertKeys
@@ -53,9 +60,10 @@ private[plan] object JoinTraits {
     case Inner =>
       (for (l <- left.ownKeys.toSeq; r <- right.ownKeys.toSeq) yield l ++ r).take(mostKeys).toSet
     // A padded row has no key of the other side, so it could not be told from its match.
-    case LeftOuter => if (right.isSingle) left.ownKeys else Set.empty
+    case LeftOuter => if (right.isSingle) left.identity.toSet else Set.empty
     case FullOuter => Set.empty
-    case _ => left.ownKeys
+    case LeftSemi => left.ownKeys
+    case _ => left.identity.toSet
   }
 
   /** The upsert key by which a deletion and an insert of the result become one update. */

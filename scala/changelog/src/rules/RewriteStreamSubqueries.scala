@@ -3,8 +3,9 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.core.decide.Decline
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Expression, OuterReference, PredicateHelper, ScalarSubquery, SubqueryExpression}
-import org.apache.spark.sql.catalyst.optimizer.{PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewritePredicateSubquery}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Expression, Literal, OuterReference, PredicateHelper, ScalarSubquery, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Filter, Join, JoinHint, LocalRelation, LogicalPlan, Project, UnaryNode}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -21,7 +22,8 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     if (!plan.exists(readsStreams) || isOff) plan
     else AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUp {
-        case node: UnaryNode if node.resolved && readsStreams(node) && isOne(node) => joined(node)
+        case node: UnaryNode if node.resolved && readsStreams(node) && isOne(node) =>
+          joined(apart(node))
       }
     }
 
@@ -40,32 +42,31 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     case _ => false
   }
 
+  /** Conditions that read no stream go below: a subquery over a table stays a subquery. */
+  private def apart(node: UnaryNode): UnaryNode = node match {
+    case Filter(condition, child) if condition.deterministic =>
+      val (ofStreams, others) =
+        splitConjunctivePredicates(condition).partition(_.exists(isOfStream))
+      others.reduceOption(And(_, _))
+        .fold[UnaryNode](node)(below => Filter(ofStreams.reduce(And(_, _)), Filter(below, child)))
+    case other => other
+  }
+
   /** Spark's rules see the node alone: they would rewrite subqueries over tables below it. */
   private def joined(node: UnaryNode): LogicalPlan = {
     val below = LocalRelation(node.child.output, Nil, isStreaming = true)
-    val (plain, asking) = node match {
-      case Filter(condition, _) => splitConjunctivePredicates(condition).partition(isPlain)
-      case _ => (Nil, Nil)
-    }
     // Subqueries of subqueries first.
-    val alone =
-      asking.reduceOption(And(_, _)).fold(node.withNewChildren(Seq(below)))(Filter(_, below))
-    val inner = alone.transformExpressions {
+    val inner = node.withNewChildren(Seq(below)).transformExpressions {
       case subquery: SubqueryExpression if isOfStream(subquery) =>
         subquery.withNewPlan(apply(subquery.plan))
     }
-    val correlated = RewriteCorrelatedScalarSubquery(PullupCorrelatedPredicates(inner))
+    // `NOT (a IN (...) AND b)` becomes `NOT IN`: below `NOT`, a null must not be a false.
+    val simple = BooleanSimplification(inner)
+    val correlated = RewriteCorrelatedScalarSubquery(PullupCorrelatedPredicates(simple))
     val all = values(RewritePredicateSubquery(correlated))
     if (all.exists(left => left.expressions.exists(isLeft))) node
-    else {
-      // Conditions without a subquery stay below the joins, which then have fewer rows.
-      val child = plain.reduceOption(And(_, _)).fold(node.child)(Filter(_, node.child))
-      all.transform { case leaf if leaf eq below => child }
-    }
+    else all.transform { case leaf if leaf eq below => node.child }
   }
-
-  private def isPlain(condition: Expression): Boolean =
-    condition.deterministic && !SubqueryExpression.hasSubquery(condition)
 
   private def isLeft(e: Expression): Boolean =
     e.exists(part => isOfStream(part) || part.isInstanceOf[OuterReference])
@@ -73,7 +74,7 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   /** One value of a stream, such as the average of all rows: each row is joined with it. */
   private def values(plan: LogicalPlan): LogicalPlan = plan.transformUp {
     case node: UnaryNode if isOne(node) =>
-      val all = node.expressions
+      val all = readable(node)
         .flatMap(_.collect { case value: ScalarSubquery if isValue(value) => value })
         .distinctBy(_.canonicalized)
       if (all.isEmpty) node
@@ -86,10 +87,26 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
           case value: ScalarSubquery if isValue(value) =>
             named(all.indexWhere(_.canonicalized == value.canonicalized)).toAttribute
         }
-        val rows = over.withNewChildren(Seq(input))
+        val rows = over.withNewChildren(Seq(input)) match {
+          // All rows have the same value, so it divides no group.
+          case grouped: Aggregate if grouped.groupingExpressions.nonEmpty =>
+            grouped.copy(groupingExpressions = grouped.groupingExpressions ++
+              named.map(_.toAttribute))
+          case other => other
+        }
         if (rows.output.map(_.exprId) == node.output.map(_.exprId)) rows
         else Project(node.output: Seq[Attribute], rows)
       }
+  }
+
+  /** The expressions in which a value may be read of rows: of no rows there is no value. */
+  private def readable(node: UnaryNode): Seq[Expression] = node match {
+    case whole: Aggregate if whole.groupingExpressions.isEmpty =>
+      val outside = whole.aggregateExpressions.map(_.transform { case call: AggregateExpression =>
+        Literal(null, call.dataType)
+      })
+      if (outside.exists(isLeft)) Nil else whole.expressions
+    case other => other.expressions
   }
 
   private def isValue(value: ScalarSubquery): Boolean =

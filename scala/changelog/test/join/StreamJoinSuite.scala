@@ -91,7 +91,11 @@ class StreamJoinSuite extends ChangelogSuite {
         "(SELECT k AS ck, max(v) AS m FROM {t} GROUP BY k) c ON ck = bk AND m > v",
       "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY bv, v, id, bid) rn " +
         s"FROM $a JOIN $b ON k = bk) WHERE rn = 1",
-      s"SELECT x FROM $a JOIN $b ON k = bk LATERAL VIEW explode(array(v, bv)) AS x"
+      s"SELECT x FROM $a JOIN $b ON k = bk LATERAL VIEW explode(array(v, bv)) AS x",
+      "WITH c AS (SELECT k, count(*) AS n FROM {t} GROUP BY k) " +
+        "SELECT x.k, x.n, y.k AS yk, y.n AS yn FROM c x LEFT JOIN c y ON x.k = y.k AND x.n > 1",
+      "WITH c AS (SELECT k, count(*) AS n FROM {t} GROUP BY k) SELECT x.k, x.n, y.k AS yk, " +
+        "z.k AS zk FROM c x FULL JOIN c y ON x.k = y.n JOIN c z ON z.k <=> y.k"
     ).foreach(sql => assertFollows(schema, sql, batches, restarts = Set(2)))
   }
 
@@ -108,6 +112,21 @@ class StreamJoinSuite extends ChangelogSuite {
       fed.feed(Seq(Row("b", 1, 0.0, 4L, 1L)))
       assert(fed.last.isEmpty)
     } finally fed.stop()
+  }
+
+  test("a result without deletions emits none, however few rows are held") {
+    val sql = "SELECT * FROM (SELECT k, count(*) n FROM {t} GROUP BY k) JOIN " +
+      "(SELECT k AS bk, max(v) m FROM {t} GROUP BY k) ON k = bk"
+    val fed = stream(schema, sql)
+    withConf(ChangelogConf.MAX_BUFFERED_ROWS.key -> 1) {
+      try {
+        fed.startAs("update", sql)
+        fed.feed(Seq(Row("a", 1, 0.0, 1L, 1L)))
+        assert(fed.last == Seq(Row(1, 1L, 1, 1L)))
+        fed.feed(Seq(Row("a", 1, 0.0, 2L, 1L)))
+        assert(fed.last == Seq(Row(1, 2L, 1, 1L), Row(1, 2L, 1, 2L)))
+      } finally fed.stop()
+    }
   }
 
   test("a join of rows that only come needs no row kinds") {
@@ -137,8 +156,17 @@ class StreamJoinSuite extends ChangelogSuite {
       s"SELECT *, (SELECT max(bv) FROM $few WHERE bk = k) AS m FROM $a",
       s"SELECT *, (SELECT count(*) FROM $few WHERE bk = k) AS n FROM $a",
       s"SELECT k, count(*) FROM $a GROUP BY k HAVING count(*) > (SELECT count(*) FROM $few WHERE bk = k)",
-      s"SELECT * FROM $a WHERE v = (SELECT min(v) FROM {t} x WHERE x.k = a.k)"
+      s"SELECT * FROM $a WHERE v = (SELECT min(v) FROM {t} x WHERE x.k = a.k)",
+      s"SELECT * FROM $a WHERE v < (SELECT avg(v) FROM {t} x WHERE x.k <> a.k)",
+      s"SELECT * FROM $a WHERE NOT (k IN (SELECT bk FROM $few) AND id > 0)",
+      s"SELECT * FROM $a WHERE k NOT IN (SELECT * FROM VALUES (4), (5)) AND k IN (SELECT bk FROM $few)",
+      s"SELECT k, sum(v) + (SELECT count(*) FROM $few) AS n FROM $a GROUP BY k"
     ).foreach(sql => assertFollows(schema, sql, batches))
+    assert(
+      refusal(
+        schema,
+        "SELECT *, row_kind() FROM VALUES (1) AS x (w) WHERE w IN (SELECT k FROM {t})")
+        .contains("rows of the table without a match"))
   }
 
   private val columns = RandomQueries.plain.columns.map(_.name)

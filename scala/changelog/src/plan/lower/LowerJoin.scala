@@ -4,7 +4,7 @@ import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.plan.{ChangelogOperator, Inferred, JoinedSide, StreamJoin}
 import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, MemberRecord, TimeToLive, Watermark, WholeKey}
 
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, IsNotNull, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, ExprId, Expression, IsNotNull, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.{FullOuter, Inner, LeftSemi}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 
@@ -52,14 +52,20 @@ private[lower] object LowerJoin {
       (its, ordered)
     }
     val (leftSide, leftPlan) = side(0, left, join.leftKeys, join.leftIdentity)
-    val (rightSide, rightPlan) = side(1, right, join.rightKeys, right.output)
+    val (ofRight, ownPlan) = side(1, right, join.rightKeys, right.output)
+    val names = if (shareColumns(leftPlan, ownPlan)) newNames(ofRight) else Map.empty[ExprId, Alias]
+    def named(column: Attribute): Attribute = names.get(column.exprId).fold(column)(_.toAttribute)
+    val rightSide = ofRight.copy(ofRight.keys.map(named), ofRight.columns.map(named))
+    val rightPlan =
+      if (names.isEmpty) ownPlan
+      else Project(ownPlan.output.map(c => names.getOrElse(c.exprId, c)), ownPlan)
     val kind = ChangelogNode.newKind()
     val node = ChangelogJoin(
       join.joinType,
       leftSide,
       rightSide,
-      join.condition,
-      join.pairedBy.getOrElse(Nil),
+      join.condition.map(_.transform { case column: Attribute => named(column) }),
+      join.pairedBy.getOrElse(Nil).map(named),
       ChangelogContract(
         inputs.map(_.kind),
         Some(kind),
@@ -72,9 +78,28 @@ private[lower] object LowerJoin {
       leftPlan,
       rightPlan
     )
-    if (inferred.changes.insertOnly) Written(Project(join.output, node), None)
-    else Written(Project(join.output :+ kind, node), Some(kind))
+    val columns = join.output.map { column =>
+      val has = named(column)
+      if (has eq column) column else Alias(has, column.name)(column.exprId)
+    }
+    if (inferred.changes.insertOnly) Written(Project(columns, node), None)
+    else Written(Project(columns :+ kind, node), Some(kind))
   }
+
+  /**
+   * Whether both inputs have a column of one id, as two readings of one common table expression
+   * have. An alias then tells their columns apart, and Spark's optimizer drops it: of joins it
+   * knows its own only.
+   */
+  private def shareColumns(left: LogicalPlan, right: LogicalPlan): Boolean = {
+    def ids(plan: LogicalPlan) = AttributeSet(plan.flatMap(_.output))
+    ids(left).intersect(ids(right)).nonEmpty
+  }
+
+  /** The optimizer keeps an alias with a name of its own. */
+  private def newNames(side: JoinedSide): Map[ExprId, Alias] =
+    (side.keys ++ side.columns).distinctBy(_.exprId)
+      .map(c => c.exprId -> Alias(c, s"right_${c.name}")()).toMap
 
   private def withKeys(plan: LogicalPlan, keys: Seq[Attribute]): LogicalPlan =
     keys.filter(_.nullable).map(IsNotNull(_): Expression).reduceOption(And(_, _))

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.sql.{RowKindFunction, StateTtl}
+import org.apache.spark.sql.catalyst.plans.{Cross, FullOuter, Inner, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, Deduplicate, DeduplicateWithinWatermark, DeserializeToObject, EventTimeWatermark, Expand, Filter, Generate, Join, LeafNode, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, SerializeFromObject, SubqueryAlias, TypedFilter, Union, View}
 
 /**
@@ -18,7 +19,7 @@ private[parse] object StatelessSource {
     case _: LeafNode => true
     case union: Union => union.children.forall(c => c.isStreaming && isStateless(c))
     case join: Join =>
-      join.children.count(_.isStreaming) == 1 && join.children.forall(isStateless)
+      isSparks(join) && join.children.forall(isStateless)
     case _: Project | _: Filter | _: SubqueryAlias | _: View | _: EventTimeWatermark |
         _: Generate | _: Expand | _: ResolvedHint | _: RepartitionOperation |
         _: DeserializeToObject | _: SerializeFromObject | _: MapElements | _: MapPartitions |
@@ -27,6 +28,14 @@ private[parse] object StatelessSource {
       plan.children.forall(isStateless)
     case _ => false
   })
+
+  /** Whether Spark runs the join with a table: it keeps no row of the table without a match. */
+  private def isSparks(join: Join): Boolean = join.children.map(_.isStreaming) match {
+    case Seq(true, false) => join.joinType != RightOuter && join.joinType != FullOuter
+    case Seq(false, true) =>
+      join.joinType == Inner || join.joinType == Cross || join.joinType == RightOuter
+    case _ => false
+  }
 
   private def asksRowKind(plan: LogicalPlan): Boolean =
     plan.exists(_.expressions.exists(RowKindFunction.isIn))
