@@ -3,7 +3,7 @@ package io.firesteel.changelog.join
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, PlanText}
-import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, StateEntries, StateLayout, StateTable, StatefulChangelogExec, StatefulTask}
+import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, ReadOnceExec, StateEntries, StateLayout, StateTable, StatefulChangelogExec, StatefulTask}
 import io.firesteel.core.changes.RowKind
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
@@ -62,8 +62,8 @@ final private[changelog] case class ChangelogJoinExec(
     "changelogMode" -> contract.mode,
     "keys" -> leftSide.keys.zip(rightSide.keys)
       .map { case (l, r) => s"${l.name} = ${r.name}" }.mkString(", "),
-    "left" -> JoinRows.text(leftSide),
-    "right" -> JoinRows.text(rightSide),
+    "left" -> JoinRows.text(leftSide, ReadOnceExec.isIn(left)),
+    "right" -> JoinRows.text(rightSide, ReadOnceExec.isIn(right)),
     "state" -> stateText
   )
 

@@ -155,9 +155,15 @@ private[join] object JoinRows {
     else TableLayout(name, StructType(columns), StructType(numbers))
   }
 
-  /** What state keeps of a side, in words. */
-  def text(side: JoinedSide): String = {
+  /**
+   * What state keeps of a side, in words.
+   *
+   * @param isTable whether the side is a table that is no stream
+   */
+  def text(side: JoinedSide, isTable: Boolean): String = {
     val rows = if (side.single) "one row for each key" else "rows and their number of copies"
-    if (side.countsMatches) s"$rows, each with the number of its matches" else rows
+    val matches = if (side.countsMatches) ", each with the number of its matches" else ""
+    val read = if (isTable) "; the table is read once, in the first micro-batch" else ""
+    rows + matches + read
   }
 }

@@ -4,8 +4,8 @@ import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.plan.ColumnFacts.{closed, mapKeys, normalOf, renamed, timeOf}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, ExprId, Expression, Generator, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, First, Max, Min}
-import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, Inner, JoinType}
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, Inner, JoinType, LeftAnti, LeftSemi}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LogicalPlan}
 import org.apache.spark.sql.firesteel.normalizeFloats
 import org.apache.spark.sql.types.ArrayType
 
@@ -43,6 +43,46 @@ final private[changelog] case class Source(plan: LogicalPlan) extends ChangelogO
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Nil
+  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
+}
+
+/**
+ * A table that is no stream, as an input whose rows all come in the first micro-batch. Later changes
+ * of the table are not seen.
+ */
+final private[plan] case class StaticTable(plan: LogicalPlan) extends ChangelogOperator {
+  override def name: String = "Table"
+  override def inputs: Seq[ChangelogOperator] = Nil
+  override def output: Seq[Attribute] = plan.output
+  override def changes(inputs: Seq[Facts]): Changes = Changes.InsertOnly
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = Map.empty
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Nil
+  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
+}
+
+/**
+ * A join of insert-only rows with a table that is no stream. Spark runs it without state, because no
+ * row is ever retracted.
+ *
+ * @param output columns of the join that are read
+ */
+final private[plan] case class StatelessJoin(
+    join: Join,
+    output: Seq[Attribute],
+    input: ChangelogOperator)
+  extends ChangelogOperator
+  with OneInput[ChangelogOperator] {
+  override def name: String = s"${JoinOutput.name(join.joinType)} JOIN"
+  override def changes(inputs: Seq[Facts]): Changes = Changes.InsertOnly
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = join.joinType match {
+    case LeftSemi | LeftAnti | _: ExistenceJoin => inputs.head.upsertKeys
+    case _ => Set.empty
+  }
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = inputs.head.eventTimes
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(false)
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
 }
 

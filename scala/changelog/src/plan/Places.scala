@@ -20,5 +20,14 @@ final private[changelog] case class Places(
   /** Whether the result has at most one row per partition, found without any other row. */
   def isFirst: Boolean = function == PlaceFunction.RowNumber && from == 1 && to == 1
 
-  override def toString: String = s"${function.name} from $from to $to"
+  def isBounded: Boolean = to < Places.noLast
+
+  override def toString: String =
+    s"${function.name} from $from${if (isBounded) s" to $to" else ""}"
+}
+
+private[changelog] object Places {
+
+  /** The last place of a query that asks for all of them. */
+  val noLast: Long = Int.MaxValue.toLong
 }

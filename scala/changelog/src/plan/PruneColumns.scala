@@ -1,6 +1,7 @@
 package io.firesteel.changelog.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.Project
 
 /**
  * Removes columns that nothing above reads, so that a change of them emits nothing. Spark's own
@@ -16,6 +17,12 @@ private[changelog] object PruneColumns {
   private def prune(operator: ChangelogOperator, read: AttributeSet): ChangelogOperator =
     operator match {
       case source: Source => source
+      case StaticTable(table) =>
+        val kept = table.output.filter(read.contains)
+        StaticTable(if (kept == table.output) table else Project(kept, table))
+      case join: StatelessJoin =>
+        val needed = read ++ references(join.join.condition.toSeq)
+        join.copy(output = join.output.filter(read.contains), input = only(join.input, needed))
       case source @ SourceChanges(op, input) => source.copy(input = only(input, read + op))
       case normalize: Normalize =>
         val told = AttributeSet(

@@ -1,7 +1,8 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogConf
-import io.firesteel.changelog.plan.Inferred
+import io.firesteel.changelog.plan.{Inferred, UserText}
+import io.firesteel.changelog.plan.parse.LastOrder
 import io.firesteel.core.decide.{Decline, Explain}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -26,7 +27,13 @@ object ExplainStream {
         // In complete mode Spark's own planner would require one of its own aggregates.
         val planned = streamExecutionOf(session, plan, OutputMode.Append()).executedPlan
         val explained = Explain.of(planned)
-        explained.copy(plan = s"${ChangelogText(inferred)}\n${explained.plan}")
+        explained.copy(plan = s"${ChangelogText(inferred)}\n${unordered(query, mode)}${explained.plan}")
+    }
+
+  private def unordered(query: LogicalPlan, mode: OutputMode): String =
+    LastOrder.ignored(query).filter(_ => mode != OutputMode.Complete()).fold("") { order =>
+      s"ORDER BY ${order.map(UserText.of).mkString(", ")} is ignored: the changes of a result have " +
+        "no order. Complete mode sorts.\n\n"
     }
 }
 

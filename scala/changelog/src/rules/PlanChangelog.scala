@@ -5,9 +5,9 @@ import io.firesteel.changelog.complete.ChangelogTableExec
 import io.firesteel.changelog.filter.ChangelogFilterExec
 import io.firesteel.changelog.join.ChangelogJoinExec
 import io.firesteel.changelog.normalize.{ChangelogNormalizeExec, NewestRowsExec}
-import io.firesteel.changelog.plan.lower.{ChangelogAggregate, ChangelogFilter, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogTable, ChangelogTopN}
+import io.firesteel.changelog.plan.lower.{ChangelogAggregate, ChangelogFilter, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogTable, ChangelogTopN, ReadOnce}
 import io.firesteel.changelog.sql.StateTtl
-import io.firesteel.changelog.state.StateProbe
+import io.firesteel.changelog.state.{ReadOnceExec, StateProbe}
 import io.firesteel.changelog.tablejoin.{ChangelogMatchesExec, ChangelogNumbersExec}
 import io.firesteel.changelog.topn.{ChangelogTopNExec, PartialTopNExec}
 import io.firesteel.changelog.upsert.{NetRecords, NetRecordsExec}
@@ -45,6 +45,7 @@ object PlanChangelog extends SparkStrategy {
         StateProbe(planLater(node.left)),
         planLater(node.right)
       ) :: Nil
+    case ReadOnce(child) => ReadOnceExec(planLater(child)) :: Nil
     case node: ChangelogFilter =>
       ChangelogFilterExec(node.passes, node.kind, node.kindOut, planLater(node.child)) :: Nil
     case node: ChangelogNumbers =>
@@ -93,8 +94,10 @@ object PlanChangelog extends SparkStrategy {
   private def topN(node: ChangelogTopN): SparkPlan = {
     val read =
       planLater(project(node.partition ++ node.columns ++ node.contract.kindIn, node.child))
+    // Without a last place every row is kept, so there is nothing to fold below the exchange.
+    val keepsAll = !node.places.isBounded && node.rowKey.isEmpty
     val input =
-      if (node.contract.kindIn.nonEmpty) read
+      if (node.contract.kindIn.nonEmpty || keepsAll) read
       else PartialTopNExec(node.partition, node.order, node.places, node.rowKey, read)
     ChangelogTopNExec(
       node.partition,

@@ -120,9 +120,10 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
           case StateProbe(_, child) => child
           case other => other
         }
+        val read = ReadOnceExec.in(info, rows)
         if (spread == InputDistribution.Replicated) {
-          ReplicateRowsExec.everywhere(rows, info.numPartitions)
-        } else rows
+          ReplicateRowsExec.everywhere(read, info.numPartitions)
+        } else read
       }
       withState(Some(info), inputs)
     }

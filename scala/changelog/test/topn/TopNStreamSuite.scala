@@ -76,6 +76,33 @@ class TopNStreamSuite extends ChangelogSuite {
       restarts = Set(1))
   }
 
+  test("LIMIT without ORDER BY keeps any rows, OFFSET without LIMIT leaves the first out") {
+    val counts = "SELECT k, count(*) AS n FROM {t} GROUP BY k"
+    Seq(
+      "SELECT count(*), count(DISTINCT id) FROM (SELECT id FROM {t} LIMIT 3)",
+      s"SELECT count(*), count(DISTINCT k) FROM ($counts LIMIT 2 OFFSET 1)",
+      s"SELECT count(*) FROM (SELECT k FROM {t} UNION ALL SELECT k FROM {t} OFFSET 5)",
+      s"$counts ORDER BY n DESC, k OFFSET 1",
+      "SELECT id, v FROM {t} ORDER BY v, id OFFSET 2",
+      s"SELECT * FROM ($counts ORDER BY n) WHERE n > 0"
+    ).foreach(sql => assertFollows(schema, sql, batches, restarts = Set(1)))
+  }
+
+  test("places without a last one, and with a column as bound") {
+    Seq("row_number", "rank", "dense_rank").foreach { function =>
+      val ties = if (function == "row_number") ", id" else ""
+      val ranked =
+        s"SELECT *, $function() OVER (PARTITION BY k ORDER BY v$ties) AS place FROM {t}"
+      Seq(
+        ranked,
+        s"SELECT * FROM ($ranked) WHERE place >= 2",
+        s"SELECT id, v FROM ($ranked) WHERE place <= id - 1",
+        s"SELECT * FROM (SELECT *, $function() OVER (PARTITION BY n ORDER BY k) AS place " +
+          "FROM (SELECT k, count(*) AS n FROM {t} GROUP BY k)) WHERE place <= n"
+      ).foreach(sql => assertFollows(schema, sql, batches, restarts = Set(2)))
+    }
+  }
+
   test("ORDER BY ... LIMIT is a Top-N of the whole, with OFFSET too") {
     Seq("LIMIT 3", "LIMIT 2 OFFSET 1").foreach { limit =>
       assertFollows(

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, GroupAggregate, Inferred, JoinOutput, Normalize, Projection, QueryText, Selection, Source, SourceChanges, Stateful, StreamJoin, TableJoin, TopN, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, GroupAggregate, Inferred, JoinOutput, Normalize, Projection, QueryText, Selection, Source, SourceChanges, Stateful, StatelessJoin, StaticTable, StreamJoin, TableJoin, TopN, UnionAll}
 import io.firesteel.changelog.state.{CallRecord, MemberRecord}
 
 import java.util.IdentityHashMap
@@ -129,6 +129,8 @@ private[changelog] object DescribeMembers {
     val below = new QueryText(known)
     operator match {
       case Source(plan) => named(plan.output)
+      case StaticTable(plan) => named(plan.output)
+      case join: StatelessJoin => named(join.join.output) ++ known
       case Projection(columns, _) => columns.map(c => c.exprId -> below.of(c)).toMap
       case ChangeEvents(columns, _, _) => columns.map(c => c.exprId -> below.of(c)).toMap
       case aggregate: GroupAggregate =>

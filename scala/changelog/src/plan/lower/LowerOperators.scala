@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.common.StateTypes
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, Expansion, Generation, GroupAggregate, Inferred, Normalize, Projection, Selection, Source, SourceChanges, StreamJoin, TableJoin, TopN, TopNStrategy, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, Expansion, Generation, GroupAggregate, Inferred, Normalize, Projection, Selection, Source, SourceChanges, StatelessJoin, StaticTable, StreamJoin, TableJoin, TopN, TopNStrategy, UnionAll}
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
 import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, TimeToLive, Watermark, WholeKey}
 import io.firesteel.core.changes.RowKind
@@ -9,7 +9,7 @@ import io.firesteel.core.changes.RowKind
 import java.util.IdentityHashMap
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or, PredicateHelper}
-import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, LogicalPlan, Project, Union}
+import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, Join, LogicalPlan, Project, Union}
 
 /** The logical plan of an operator, and its column of kinds; none if the rows are insert-only. */
 final private[lower] case class Written(plan: LogicalPlan, kind: Option[Attribute])
@@ -30,6 +30,8 @@ final private[changelog] class LowerOperators(
     val inputs = inferred.inputs.map(apply)
     inferred.operator match {
       case Source(plan) => Written(plan, None)
+      case StaticTable(plan) => Written(ReadOnce(plan), None)
+      case StatelessJoin(join, output, _) => Written(Project(output, over(join, inputs.head)), None)
       case changes: SourceChanges => source(changes, inputs.head)
       case normalize: Normalize => this.normalize(normalize, inferred, inputs.head)
       case join: TableJoin => tableJoin(join, inferred, inputs.head)
@@ -48,6 +50,9 @@ final private[changelog] class LowerOperators(
       case topN: TopN => this.topN(topN, inferred, inputs.head)
     }
   }
+
+  private def over(join: Join, stream: Written): LogicalPlan =
+    if (join.left.isStreaming) join.copy(left = stream.plan) else join.copy(right = stream.plan)
 
   private def source(changes: SourceChanges, input: Written): Written = {
     val kind = Alias(SourceKinds.read(changes.op, keyed = false), "row_kind")()

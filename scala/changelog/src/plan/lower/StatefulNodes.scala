@@ -158,6 +158,15 @@ final private[changelog] case class ChangelogFilter(
     copy(child = newChild)
 }
 
+/** A table that is no stream, whose rows are kept in the state of the operator above. */
+final private[changelog] case class ReadOnce(child: LogicalPlan) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+  override lazy val validConstraints: ExpressionSet = ExpressionSet()
+  override def maxRows: Option[Long] = None
+  override protected def withNewChildInternal(newChild: LogicalPlan): ReadOnce =
+    copy(child = newChild)
+}
+
 /** Numbers the rows of each task. Spark refuses its own function for that on a stream. */
 final private[changelog] case class ChangelogNumbers(number: Attribute, child: LogicalPlan)
   extends UnaryNode {

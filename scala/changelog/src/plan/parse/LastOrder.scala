@@ -39,6 +39,15 @@ private[changelog] object LastOrder {
   def apply(query: LogicalPlan): LastOrder =
     find(query, limited = false).fold(LastOrder(query, None, Nil))(onlyRead)
 
+  /** The order that append and update mode ignore: the changes of a result have none. */
+  def ignored(query: LogicalPlan): Option[Seq[SortOrder]] = query match {
+    case alias: SubqueryAlias => ignored(alias.child)
+    case StateTtl(_, child) => ignored(child)
+    case project: Project => ignored(project.child)
+    case sort: Sort if sort.global => Some(sort.order)
+    case _ => None
+  }
+
   /** The same query with only the columns that the order and the projections read. */
   private def onlyRead(last: LastOrder): LastOrder =
     last.projections.lastOption.fold(last) { lowest =>

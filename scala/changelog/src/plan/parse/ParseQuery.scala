@@ -4,7 +4,7 @@ import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, MatchedRows, Projection, Selection, Source, SplitDistinct, UnionAll, UserText}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, CurrentCatalog, CurrentDatabase, CurrentTimeZone, CurrentUser, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, Sort, SubqueryAlias, Union, View, Window}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.internal.SQLConf
 
@@ -66,6 +66,9 @@ final private[changelog] class ParseQuery(
     case join: Join =>
       ReadStreamJoin(join, ttlMs, side => noEvents("Join", read(side)))
     case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)
+    // The changes of a result have no order, and complete mode has taken the last one.
+    case sort: Sort => read(sort.child)
+    case RankedWindow.Whole(window) => this.ranked(window, plan.output)
     case other => throw Unsupported(other, refused)
   }
 
@@ -176,8 +179,8 @@ final private[changelog] class ParseQuery(
   private def limit(plan: LogicalPlan): ChangelogOperator = plan match {
     case SortedLimit(sorted) =>
       val its = keeping(sorted.ttl)
-      val input = noEvents("LIMIT", its.read(sorted.sort.child))
-      val topN = sorted.operator(computable("LIMIT", sorted.sort.order, input), its.ttlMs)
+      val input = noEvents("LIMIT", its.read(sorted.rows))
+      val topN = sorted.operator(computable("LIMIT", sorted.order, input), its.ttlMs)
       sorted.projections.reverse.foldLeft(topN)((op, list) => project(list, op))
     case _ => throw Unsupported(plan, refused)
   }

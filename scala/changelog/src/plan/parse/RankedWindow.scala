@@ -1,13 +1,14 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
-import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, TopN, UserText}
+import io.firesteel.changelog.common.StateTypes
+import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, Places, TopN}
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeMap, Between, DenseRank, Expression, GreaterThanOrEqual, LessThanOrEqual, NamedExpression, PredicateHelper, Rank, RowNumber, WindowExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Window}
 import org.apache.spark.sql.types.NullType
 
 /**
- * A filter on a place in an order: `WHERE row_number() OVER (PARTITION BY k ORDER BY v) <= 10`.
+ * A filter on a place in an order: `WHERE row_number() OVER (PARTITION BY k ORDER BY v) <= 10`. A
+ * bound that is a column (Flink: variable Top-N) filters the places of all rows.
  *
  * @param projections between the filter and the window, topmost first
  * @param ttl the time to live of a hint between the two
@@ -51,16 +52,27 @@ private[parse] object RankedWindow extends PredicateHelper {
 
   def unapply(filter: Filter): Option[RankedWindow] = {
     val projected = Projected.of(filter.child)
-    projected.below match {
-      case window: Window if window.isStreaming =>
-        window.windowExpressions match {
-          case Seq(alias @ Alias(call: WindowExpression, _)) =>
-            functionOf(call.windowFunction).map(
-              read(filter, projected, window, alias.toAttribute, _))
-          case _ => None
-        }
-      case _ => None
+    ranked(projected.below).map { case (window, rank, function) =>
+      read(filter, projected, window, rank, function)
     }
+  }
+
+  /** A ranking that nothing bounds: all rows, with their places. */
+  object Whole {
+    def unapply(plan: LogicalPlan): Option[RankedWindow] =
+      ranked(plan).map { case (window, rank, function) =>
+        RankedWindow(window, rank, function, Nil, None, 1L, Places.noLast, Nil)
+      }
+  }
+
+  private def ranked(plan: LogicalPlan): Option[(Window, Attribute, PlaceFunction)] = plan match {
+    case window: Window if window.isStreaming =>
+      window.windowExpressions match {
+        case Seq(alias @ Alias(call: WindowExpression, _)) =>
+          functionOf(call.windowFunction).map((window, alias.toAttribute, _))
+        case _ => None
+      }
+    case _ => None
   }
 
   private def read(
@@ -73,9 +85,7 @@ private[parse] object RankedWindow extends PredicateHelper {
       written -> PlaceBound.of(projected.lists.foldLeft(written)(insert), rank)
     }
     val bound = parts.flatMap(_._2).foldLeft(PlaceBound.all)(_ and _)
-    val to = bound.to.getOrElse {
-      throw ChangelogErrors.noUpperBound(function.name, UserText.of(filter.condition))
-    }
+    val to = bound.to.getOrElse(Places.noLast)
     val rest = parts.collect { case (written, its) if !its.exists(_.isExact) => written }
     RankedWindow(
       window,

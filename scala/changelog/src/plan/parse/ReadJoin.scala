@@ -1,17 +1,23 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.ChangelogErrors
-import io.firesteel.changelog.plan.{ChangelogOperator, JoinOutput, JoinedTable, MatchedRows, Projection, PruneColumns, Selection, TableJoin, UserText}
+import io.firesteel.changelog.plan.{ChangelogOperator, JoinOutput, JoinedTable, MatchedRows, Projection, PruneColumns, Selection, StatelessJoin, StaticTable, TableJoin, UserText}
 import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.core.plans.ReadByKey
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, EqualTo, Expression, If, IsNotNull, IsNull, Literal, NamedExpression, PredicateHelper, SubqueryExpression}
-import org.apache.spark.sql.catalyst.plans.{Cross, Inner, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
+import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project}
 
 /**
- * Reads a join of a changelog with a table that is no stream. All matches of a key become one
- * array, so each row of the changelog meets one row or none. State keeps the array with the row,
- * and a projection above turns its elements into rows again.
+ * Reads a join of a changelog with a table that is no stream.
+ *
+ * All matches of a key become one array, so each row of the changelog meets one row or none. State
+ * keeps the array with the row, and a projection above turns its elements into rows again: a row
+ * meets what the table has when the row comes.
+ *
+ * If no row is ever retracted, Spark runs the join, without state. What neither can run is a join of
+ * two streams, one of which has all of its rows in the first micro-batch: rows of the table that
+ * stay without a match, rows without a key, joins without an equality.
  */
 private[parse] object ReadJoin extends PredicateHelper {
 
@@ -22,26 +28,15 @@ private[parse] object ReadJoin extends PredicateHelper {
       read: LogicalPlan => ChangelogOperator): ChangelogOperator = {
     val isLeft = join.left.isStreaming
     val (stream, table) = if (isLeft) (join.left, join.right) else (join.right, join.left)
-    val keeps = keepsStream(join.joinType, isLeft)
     // Pruned first: an unread column could hide an upsert key.
     val input = PruneColumns(read(stream))
     val parts = Parts(join, input, table)
-    if (parts.both.nonEmpty && join.joinType != Inner && join.joinType != Cross) {
-      throw unsupported(
-        join.joinType,
-        s"the condition ${UserText.of(parts.both.head)} reads both sides and is no equality",
-        "write it into a WHERE above the join, or into a view of the table"
-      )
-    }
-    val found = lookup(join.joinType, input, ttlMs, table, parts)
-    join.joinType match {
-      case LeftSemi => Projection(join.output, Selection(IsNotNull(found.matches), found))
-      case LeftAnti => Projection(join.output, Selection(IsNull(found.matches), found))
-      case _ => (parts.both ++ (if (keeps) Nil else parts.stream))
-          .foldLeft[ChangelogOperator](MatchedRows(join.output, found, keeps)) { (op, condition) =>
-            Selection(condition, op)
-          }
-    }
+    val refused = whyNotKept(join, isLeft, input, parts)
+    if (refused.isEmpty) matches(join, input, ttlMs, table, parts)
+    else if (input.facts.changes.insertOnly && !keepsTable(join.joinType, isLeft))
+      StatelessJoin(join, join.output, input)
+    else if (ReadByKey.isBelow(table)) throw refused.get
+    else ReadStreamJoin(join, ttlMs, side => if (side eq table) StaticTable(table) else input)
   }
 
   /**
@@ -66,17 +61,41 @@ private[parse] object ReadJoin extends PredicateHelper {
         !RowKindFunction.isIn(condition)
   }
 
-  /** Whether rows of the stream without a match stay in the result. Other joins are an error. */
-  private def keepsStream(joinType: JoinType, isLeft: Boolean): Boolean = joinType match {
+  /** Whether rows of the table are in the result without a match, or by themselves. */
+  private def keepsTable(joinType: JoinType, isLeft: Boolean): Boolean = joinType match {
     case Inner | Cross => false
-    case LeftOuter if isLeft => true
-    case RightOuter if !isLeft => true
-    case LeftSemi | LeftAnti if isLeft => true
-    case other => throw unsupported(
-        other,
-        "rows of the table without a match are only known at the end of the stream",
-        "write an INNER JOIN, or a LEFT JOIN with the stream on the left"
-      )
+    case RightOuter => isLeft
+    case FullOuter => true
+    case _ => !isLeft
+  }
+
+  /** The reason why state cannot keep the matches of each row. */
+  private def whyNotKept(
+      join: Join,
+      isLeft: Boolean,
+      input: ChangelogOperator,
+      parts: Parts): Option[Throwable] = {
+    val inner = join.joinType == Inner || join.joinType == Cross
+    def because(reason: String, instead: String) = Some(ChangelogErrors.unsupportedOperator(
+      s"${JoinOutput.name(join.joinType)} JOIN with a looked-up table",
+      reason,
+      instead))
+    if (keepsTable(join.joinType, isLeft)) because(
+      "rows of the table without a match are only known at the end of the stream",
+      "write an INNER JOIN, or a LEFT JOIN with the stream on the left")
+    else if (join.joinType.isInstanceOf[ExistenceJoin]) because(
+      "a value that says whether there is a match has no place in state",
+      "write a LEFT SEMI or a LEFT JOIN")
+    else if (parts.equal.isEmpty) because(
+      "without an equality of two columns, state would keep each row with the whole table",
+      "add an equality, such as JOIN t ON a.id = t.id")
+    else if (parts.both.nonEmpty && !inner) because(
+      s"the condition ${UserText.of(parts.both.head)} reads both sides and is no equality",
+      "write it into a WHERE above the join, or into a view of the table")
+    else if (input.facts.upsertKeys.isEmpty) because(
+      "state cannot keep the matches, because no columns identify the rows of the stream's side",
+      "join above a GROUP BY or a ranking, whose keys identify rows, or below the first one")
+    else None
   }
 
   /** The parts of the join condition, by the sides that they read. */
@@ -99,14 +118,26 @@ private[parse] object ReadJoin extends PredicateHelper {
       val others = all.zip(equal).collect { case (condition, None) => condition }
       val (ofTheTable, rest) = others.partition(ofTable)
       val (ofTheStream, both) = rest.partition(ofStream)
-      if (equal.flatten.isEmpty) {
-        throw unsupported(
-          join.joinType,
-          "without an equality of two columns, state would keep each row with the whole table",
-          "add an equality, such as JOIN t ON a.id = t.id"
-        )
-      }
       Parts(equal.flatten, ofTheStream, ofTheTable, both)
+    }
+  }
+
+  /** The rows with their matches. */
+  private def matches(
+      join: Join,
+      input: ChangelogOperator,
+      ttlMs: Long,
+      table: LogicalPlan,
+      parts: Parts): ChangelogOperator = {
+    val found = lookup(join.joinType, input, ttlMs, table, parts)
+    val keeps = join.joinType == LeftOuter || join.joinType == RightOuter
+    join.joinType match {
+      case LeftSemi => Projection(join.output, Selection(IsNotNull(found.matches), found))
+      case LeftAnti => Projection(join.output, Selection(IsNull(found.matches), found))
+      case _ => (parts.both ++ (if (keeps) Nil else parts.stream))
+          .foldLeft[ChangelogOperator](MatchedRows(join.output, found, keeps)) { (op, condition) =>
+            Selection(condition, op)
+          }
     }
   }
 
@@ -116,15 +147,7 @@ private[parse] object ReadJoin extends PredicateHelper {
       ttlMs: Long,
       table: LogicalPlan,
       parts: Parts): TableJoin = {
-    val keys = input.facts.upsertKeys
-    if (keys.isEmpty) {
-      throw unsupported(
-        joinType,
-        "state cannot keep the matches, because no columns identify the rows of the stream's side",
-        "join above a GROUP BY or a ranking, whose keys identify rows, or below the first one"
-      )
-    }
-    val key = keys.minBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" ")))
+    val key = input.facts.upsertKeys.minBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" ")))
     // For a row that the condition excludes, the key is null: it has no match, and computing its
     // key must not fail.
     val streamKeys = parts.equal.map { case (stream, _) =>
@@ -159,7 +182,4 @@ private[parse] object ReadJoin extends PredicateHelper {
       JoinedTable.ByKey(keys, isThere.toAttribute, columns, plan)
     } else JoinedTable.Whole(keys, columns, once, table)
   }
-
-  private def unsupported(joinType: JoinType, reason: String, instead: String): Throwable =
-    ChangelogErrors.unsupportedOperator(s"${JoinOutput.name(joinType)} JOIN", reason, instead)
 }

@@ -1,17 +1,19 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, TopN}
-import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression}
+import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, Places, TopN}
+import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort}
 import org.apache.spark.sql.types.NullType
 
 /**
- * `ORDER BY ... LIMIT n [OFFSET m]`: a Top-N of the whole input.
+ * `ORDER BY ... [LIMIT n] [OFFSET m]`: a Top-N of the whole input. Without an order any rows are a
+ * right result; they are the first by their bytes.
  *
  * @param ttl the time to live of a hint between the two
  */
 final private[parse] case class SortedLimit(
-    sort: Sort,
+    order: Seq[SortOrder],
+    rows: LogicalPlan,
     projections: List[Seq[NamedExpression]],
     ttl: Option[Long],
     from: Long,
@@ -19,10 +21,10 @@ final private[parse] case class SortedLimit(
 
   def operator(input: ChangelogOperator, ttlMs: Long): ChangelogOperator = {
     val below = new ComputedColumns()
-    val order = sort.order.filter(_.dataType != NullType).map { o =>
+    val by = order.filter(_.dataType != NullType).map { o =>
       o.copy(child = below.of(o.child))
     }
-    TopN(Nil, order, PlaceFunction.RowNumber, from, to, None, ttlMs, below.over(input))
+    TopN(Nil, by, PlaceFunction.RowNumber, from, to, None, ttlMs, below.over(input))
   }
 }
 
@@ -33,6 +35,7 @@ private[parse] object SortedLimit {
     // DataFrames write it like this: of the first n rows all but m.
     case Offset(Constant(m), GlobalLimit(Constant(n), LocalLimit(_, child))) if m < n =>
       below(child, n - m, m)
+    case Offset(Constant(m), child) => below(child, Places.noLast - m, m)
     case _ => None
   }
 
@@ -48,8 +51,8 @@ private[parse] object SortedLimit {
     case other =>
       Projected.of(other) match {
         case Projected(projections, ttl, sort: Sort) if sort.global =>
-          Some(SortedLimit(sort, projections, ttl, skipped + 1, skipped + n))
-        case _ => None
+          Some(SortedLimit(sort.order, sort.child, projections, ttl, skipped + 1, skipped + n))
+        case _ => Some(SortedLimit(Nil, other, Nil, None, skipped + 1, skipped + n))
       }
   }
 }

@@ -3,7 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.common.ChangelogErrors
 import org.apache.spark.sql.catalyst.expressions.{Expression, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Window}
 
 /** The error for an operator that this room does not support. */
 private[parse] object Unsupported {
@@ -22,24 +22,14 @@ private[parse] object Unsupported {
     case window: Window =>
       val functions = window.windowExpressions.flatMap(nameOf).distinct
       val instead =
-        if (functions.forall(ranks)) "bound it, such as WHERE row_number <= 10"
+        if (functions.forall(ranks)) "write each function into a query of its own"
         else "aggregate with GROUP BY"
       refuse(
         functions.mkString("OVER of ", ", ", ""),
         "a new row may change the result of every row of its partition",
         instead)
-    case _: Sort =>
-      refuse(
-        "ORDER BY",
-        "an unbounded result has no order",
-        "add LIMIT, or use complete mode with ORDER BY as the last clause")
-    case _: Offset =>
-      refuse(
-        "OFFSET",
-        "every new row may change the places of all other rows",
-        "add ORDER BY and LIMIT")
-    case _: GlobalLimit | _: LocalLimit =>
-      refuse("LIMIT", "without ORDER BY any rows are a correct result", "add ORDER BY below LIMIT")
+    case _: GlobalLimit | _: LocalLimit | _: Offset =>
+      refuse("LIMIT", "its number is not known before the query runs", "write it as a number")
     case other if other.children.forall(c => !c.isStreaming || isSource(c)) =>
       refuse(
         other.nodeName,
