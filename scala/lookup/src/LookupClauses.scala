@@ -4,11 +4,12 @@ import org.antlr.v4.runtime.Token
 import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
 
 /**
- * The places in a statement's tokens with Flink's lookup syntax, which Spark's grammar refuses.
+ * The places in a statement's tokens with Flink's syntax of lookups and of hints, which Spark's
+ * grammar refuses.
  *
  * All numbers are indices of the tokens given to [[LookupClauses.find]].
  *
- * @param pairs `'key' = value` as arguments of a `LOOKUP` hint, without parentheses of their own
+ * @param pairs `'key' = value` as arguments of a hint, without parentheses of their own
  * @param columns expressions with a column after `SYSTEM_TIME AS OF` or `TIMESTAMP AS OF`
  */
 private[lookup] final case class LookupClauses(
@@ -19,6 +20,9 @@ private[lookup] final case class LookupClauses(
 }
 
 private[lookup] object LookupClauses {
+
+  /** Hints whose arguments may be `'name' = 'value'`. */
+  val hints: Seq[String] = Seq("LOOKUP", "STATE_TTL")
 
   /** `first` to `last`, both included, with the equals sign between them. */
   final case class Pair(first: Int, equal: Int, last: Int)
@@ -38,26 +42,26 @@ private[lookup] object LookupClauses {
     LookupClauses(new HintReader(reader).pairs, new AsOfReader(reader).columns)
   }
 
-  /** The arguments of `LOOKUP(...)` in every hint comment of a text. */
+  /** The arguments of hints with pairs in every hint comment of a text. */
   private final class HintReader(tokens: TokenReader) {
     import tokens.{closing, isString, kind}
 
     def pairs: Seq[Pair] =
       tokens.indices.filter(kind(_) == SqlBaseLexer.HENT_START).flatMap { start =>
-        lookups(start + 1).flatMap(open => arguments(open)).flatMap(pair.tupled(_))
+        hints(start + 1).flatMap(open => arguments(open)).flatMap(pair.tupled(_))
       }
 
-    /** The opening parentheses of a comment's `LOOKUP` hints. Other hints are skipped. */
-    private def lookups(at: Int): Seq[Int] = kind(at) match {
+    /** The opening parentheses of a comment's hints with pairs. Other hints are skipped. */
+    private def hints(at: Int): Seq[Int] = kind(at) match {
       case SqlBaseLexer.HENT_END | Token.EOF => Nil
       case SqlBaseLexer.LEFT_PAREN =>
-        val isLookup = tokens.isWord(at - 1, "LOOKUP")
+        val hasPairs = LookupClauses.hints.exists(tokens.isWord(at - 1, _))
         closing(at) match {
-          case Some(end) if isLookup => at +: lookups(end + 1)
-          case Some(end) => lookups(end + 1)
+          case Some(end) if hasPairs => at +: hints(end + 1)
+          case Some(end) => hints(end + 1)
           case None => Nil
         }
-      case _ => lookups(at + 1)
+      case _ => hints(at + 1)
     }
 
     /** First and last token of each argument. */

@@ -27,9 +27,6 @@ private[changelog] object ChangelogErrors {
   def notRepeatable(operator: String, expression: String): Throwable =
     analysis("NOT_REPEATABLE", "operator" -> operator, "expression" -> expression)
 
-  def noUpperBound(function: String, condition: String): Throwable =
-    analysis("NO_UPPER_BOUND", "function" -> function, "condition" -> condition)
-
   def misplacedRowKind(operator: String): Throwable =
     analysis("MISPLACED_ROW_KIND", "operator" -> operator)
 
@@ -79,6 +76,9 @@ private[changelog] object ChangelogErrors {
       "columns" -> columns.mkString(", "))
 
   def badStateTtl(hint: String): Throwable = analysis("BAD_STATE_TTL", "hint" -> hint)
+
+  def noStateTtlInput(name: String, inputs: Seq[String]): Throwable =
+    analysis("NO_STATE_TTL_INPUT", "name" -> name, "inputs" -> inputs.mkString(", "))
 
   def stateMismatch(operator: String, differences: Seq[String]): Throwable =
     analysis(

@@ -179,6 +179,7 @@ final private[plan] case class TableJoin(
  *   meets every row of the other
  * @param matchesNulls for each pair of keys, whether null equals null (`<=>`)
  * @param condition what else must hold of both rows
+ * @param ttls the time to live of the left and of the right side's rows
  */
 final private[changelog] case class StreamJoin(
     joinType: JoinType,
@@ -186,13 +187,14 @@ final private[changelog] case class StreamJoin(
     rightKeys: Seq[Attribute],
     matchesNulls: Seq[Boolean],
     condition: Option[Expression],
-    ttlMs: Long,
+    ttls: Seq[Long],
     left: ChangelogOperator,
     right: ChangelogOperator)
   extends ChangelogOperator
   with Stateful {
   override def name: String = s"${JoinOutput.name(joinType)} JOIN"
   override def inputs: Seq[ChangelogOperator] = Seq(left, right)
+  override def ttlMs: Long = ttls.max
   override def output: Seq[Attribute] = JoinOutput(joinType, left.output, right.output)
 
   private def sides(inputs: Seq[Facts]) = (

@@ -6,7 +6,7 @@ import io.firesteel.changelog.filter.ChangelogFilterExec
 import io.firesteel.changelog.join.ChangelogJoinExec
 import io.firesteel.changelog.normalize.{ChangelogNormalizeExec, NewestRowsExec}
 import io.firesteel.changelog.plan.lower.{ChangelogAggregate, ChangelogFilter, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogTable, ChangelogTopN, ReadOnce}
-import io.firesteel.changelog.sql.StateTtl
+import io.firesteel.changelog.sql.{InputTtl, StateTtl}
 import io.firesteel.changelog.state.{ReadOnceExec, StateProbe}
 import io.firesteel.changelog.tablejoin.{ChangelogMatchesExec, ChangelogNumbersExec}
 import io.firesteel.changelog.topn.{ChangelogTopNExec, PartialTopNExec}
@@ -61,6 +61,7 @@ object PlanChangelog extends SparkStrategy {
     case NetRecords(key, row, kind, value, child) =>
       NetRecordsExec(key, row, kind, value, planLater(child)) :: Nil
     case StateTtl(_, child) => planLater(child) :: Nil
+    case InputTtl(_, child) => planLater(child) :: Nil
     case _ => Nil
   }
 

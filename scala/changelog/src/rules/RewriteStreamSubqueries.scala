@@ -3,11 +3,11 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.core.decide.Decline
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Expression, Literal, OuterReference, PredicateHelper, ScalarSubquery, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, LateralSubquery, Literal, NamedExpression, OuterReference, PredicateHelper, ScalarSubquery, SubqueryExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewritePredicateSubquery}
+import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Filter, Join, JoinHint, LocalRelation, LogicalPlan, Project, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Filter, Join, JoinHint, LateralJoin, LocalRelation, LogicalPlan, Project, Sort, UnaryNode, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
@@ -22,6 +22,7 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     if (!plan.exists(readsStreams) || isOff) plan
     else AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUp {
+        case join: LateralJoin if join.resolved && readsStreams(join) => joined(join)
         case node: UnaryNode if node.resolved && readsStreams(node) && isOne(node) =>
           joined(apart(node))
       }
@@ -55,17 +56,42 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   /** Spark's rules see the node alone: they would rewrite subqueries over tables below it. */
   private def joined(node: UnaryNode): LogicalPlan = {
     val below = LocalRelation(node.child.output, Nil, isStreaming = true)
-    // Subqueries of subqueries first.
     val inner = node.withNewChildren(Seq(below)).transformExpressions {
       case subquery: SubqueryExpression if isOfStream(subquery) =>
         subquery.withNewPlan(apply(subquery.plan))
     }
+    // Subqueries of subqueries are joins already.
     // `NOT (a IN (...) AND b)` becomes `NOT IN`: below `NOT`, a null must not be a false.
     val simple = BooleanSimplification(inner)
     val correlated = RewriteCorrelatedScalarSubquery(PullupCorrelatedPredicates(simple))
-    val all = values(RewritePredicateSubquery(correlated))
+    val all = ranked(values(RewritePredicateSubquery(correlated)))
     if (all.exists(left => left.expressions.exists(isLeft))) node
     else all.transform { case leaf if leaf eq below => node.child }
+  }
+
+  /** A correlated `ORDER BY ... LIMIT` becomes a ranking. */
+  private def joined(join: LateralJoin): LogicalPlan = {
+    val below = LocalRelation(join.left.output, Nil, isStreaming = true)
+    val inner = join.right.withNewPlan(apply(join.right.plan)).asInstanceOf[LateralSubquery]
+    val all = ranked(RewriteLateralSubquery(PullupCorrelatedPredicates(join.copy(below, inner))))
+    // Some read the left rows a second time, so these must be the same rows.
+    val varies = join.left.exists(_.expressions.exists(!_.deterministic))
+    if (varies || all.exists(_.isInstanceOf[LateralJoin])) join
+    else all.transform { case leaf if leaf eq below => join.left }
+  }
+
+  /**
+   * Spark numbers the rows of a correlated `ORDER BY ... LIMIT` as a sort below has left them, if the
+   * order reads a column that is not selected. The numbers take the order instead.
+   */
+  private def ranked(plan: LogicalPlan): LogicalPlan = plan.transformUp {
+    case Window(Seq(number @ Alias(call: WindowExpression, _)), by, Nil, rows @ Project(_, sort: Sort), hint)
+        if sort.global && AttributeSet(by).subsetOf(sort.child.outputSet) =>
+      val spec = call.windowSpec.copy(orderSpec = sort.order)
+      val its = number.withNewChildren(Seq(call.copy(windowSpec = spec))).asInstanceOf[NamedExpression]
+      Project(
+        rows.projectList :+ its.toAttribute,
+        Window(Seq(its), by, sort.order, sort.child, hint))
   }
 
   private def isLeft(e: Expression): Boolean =

@@ -150,7 +150,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       mode: OutputMode,
       refused: Option[String]): (LogicalPlan, Inferred) = {
     val upsert = mode == OutputMode.Update()
-    val read = PruneColumns(new ParseQuery(updateBefore = !upsert, refused).read(query))
+    val parse = new ParseQuery(updateBefore = !upsert, refused)
+    val read = PruneColumns(parse.read(LastOrder.without(query)))
     val inferred = InferChangelog(read, updateBefore = false)
     if (upsert) requireUpsertKey(inferred)
     if (!upsert && !inferred.changes.insertOnly) {
@@ -166,8 +167,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
 
   /** Every change of the result, with its kind in a further column. */
   private def everyChange(query: LogicalPlan, refused: Option[String]): (LogicalPlan, Inferred) = {
-    val read = PruneColumns(new ParseQuery(updateBefore = true, refused).read(query))
-    val inferred = InferChangelog(read, updateBefore = true)
+    val parse = new ParseQuery(updateBefore = true, refused)
+    val inferred =
+      InferChangelog(PruneColumns(parse.read(LastOrder.without(query))), updateBefore = true)
     val written = LowerOperators(inferred)
     (Project(outputOf(query, written.plan) ++ written.kind, written.plan), inferred)
   }

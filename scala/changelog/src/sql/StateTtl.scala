@@ -6,8 +6,9 @@ import io.firesteel.core.decide.Decline
 import java.util.Locale
 
 import org.apache.spark.network.util.JavaUtils
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
-import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort, UnaryNode, UnresolvedHint}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
+import org.apache.spark.sql.catalyst.expressions.{Attribute, EqualTo, Expression, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Filter, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, Sort, SubqueryAlias, UnaryNode, UnresolvedHint, View}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types.StringType
 
@@ -25,10 +26,38 @@ private[changelog] object StateTtl {
 
   /** The query without its hints, for rules that do not know them. */
   def removed(plan: LogicalPlan): LogicalPlan =
-    if (!plan.exists(_.isInstanceOf[StateTtl])) plan
+    if (!plan.exists(isHint)) plan
     else AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      plan.transformUp { case StateTtl(_, child) => child }
+      plan.transformUp {
+        case StateTtl(_, child) => child
+        case InputTtl(_, child) => child
+      }
     }
+
+  private def isHint(plan: LogicalPlan) = plan.isInstanceOf[StateTtl] || plan.isInstanceOf[InputTtl]
+}
+
+/**
+ * The hint `STATE_TTL('o' = '1d')`, at the table that it names (Flink has it so): the time to live
+ * of what the join or the aggregate right above keeps of that input.
+ */
+final private[changelog] case class InputTtl(ms: Long, child: LogicalPlan) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+  override protected def withNewChildInternal(newChild: LogicalPlan): InputTtl =
+    copy(child = newChild)
+}
+
+private[changelog] object InputTtl {
+
+  /** The time to live of an operator's input; none if no hint names it. */
+  def of(input: LogicalPlan): Option[Long] = input match {
+    case InputTtl(ms, _) => Some(ms)
+    case alias: SubqueryAlias => of(alias.child)
+    case view: View => of(view.child)
+    case filter: Filter => of(filter.child)
+    case project: Project => of(project.child)
+    case _ => None
+  }
 }
 
 /**
@@ -42,7 +71,13 @@ object ResolveStateTtl extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case UnresolvedHint(hint, parameters, child) if hint.toUpperCase(Locale.ROOT) == name =>
-      if (isOn) StateTtl(milliseconds(parameters), child) else child
+      if (!isOn) child
+      else {
+        val named = parameters.flatMap(StateTtlPair.of)
+        if (named.isEmpty) StateTtl(milliseconds(parameters, parameters), child)
+        else if (named.size < parameters.size) throw wrong(parameters)
+        else ofInputs(child, named.map(its => its.name -> milliseconds(Seq(its.time), parameters)))
+      }
     case sort: Sort =>
       sort.child match {
         case StateTtl(ms, child) => StateTtl(ms, sort.copy(child = child))
@@ -55,24 +90,73 @@ object ResolveStateTtl extends Rule[LogicalPlan] {
 
   private def isOn: Boolean = Decline.switchedOff("changelog", ChangelogConf.ENABLED).isEmpty
 
-  private def milliseconds(parameters: Seq[Any]): Long = {
-    def wrong() = ChangelogErrors.badStateTtl(parameters.map(textOf).mkString(s"$name(", ", ", ")"))
-    val text = parameters match {
+  private def milliseconds(time: Seq[Any], written: Seq[Any]): Long = {
+    val text = time match {
       case Seq(Literal(value, StringType)) if value != null => value.toString
       case Seq(value: String) => value
-      case _ => throw wrong()
+      case _ => throw wrong(written)
     }
     val ms =
       try JavaUtils.timeStringAsMs(text.replace(" ", ""))
-      catch { case _: NumberFormatException => throw wrong() }
-    if (ms < 0) throw wrong()
+      catch { case _: NumberFormatException => throw wrong(written) }
+    if (ms < 0) throw wrong(written)
     ms
   }
 
-  private def textOf(parameter: Any): String = parameter match {
+  private def wrong(parameters: Seq[Any]): Throwable =
+    ChangelogErrors.badStateTtl(textOf(parameters))
+
+  private def textOf(parameters: Seq[Any]): String = parameters.map {
     case expression: Expression => expression.sql
     case text: String => s"'$text'"
     case other => String.valueOf(other)
+  }.mkString(s"$name(", ", ", ")")
+
+  /** Marks the tables of a query block that the hint names, by their aliases. */
+  private def ofInputs(block: LogicalPlan, times: Seq[(String, Long)]): LogicalPlan = {
+    var left = times
+    def mark(plan: LogicalPlan): LogicalPlan =
+      times.find(its => namesOf(plan).exists(conf.resolver(_, its._1))) match {
+        case Some(found) =>
+          left = left.filterNot(_ == found)
+          InputTtl(found._2, plan)
+        case None => plan match {
+            case _: SubqueryAlias => plan // another block
+            case join: Join => join.withNewChildren(join.children.map(mark))
+            case unary: UnaryNode => unary.withNewChildren(Seq(mark(unary.child)))
+            case other => other
+          }
+      }
+    val marked = mark(block)
+    left.headOption.foreach { case (input, _) =>
+      throw ChangelogErrors.noStateTtlInput(input, inputsOf(block))
+    }
+    marked
+  }
+
+  private def namesOf(plan: LogicalPlan): Seq[String] = plan match {
+    case alias: SubqueryAlias => Seq(alias.alias)
+    case relation: UnresolvedRelation =>
+      Seq(relation.multipartIdentifier.last, relation.multipartIdentifier.mkString(".")).distinct
+    case _ => Nil
+  }
+
+  private def inputsOf(block: LogicalPlan): Seq[String] =
+    namesOf(block).headOption.fold(block.children.flatMap(inputsOf))(Seq(_))
+}
+
+/** `'name' = 'time'` in SQL, `"name=time"` on a DataFrame. */
+final private case class StateTtlPair(name: String, time: Any)
+
+private object StateTtlPair {
+  def of(parameter: Any): Option[StateTtlPair] = parameter match {
+    case EqualTo(Literal(name, StringType), time) if name != null =>
+      Some(StateTtlPair(name.toString.trim, time))
+    case Literal(text, StringType) if text != null => of(text.toString)
+    case text: String if text.contains('=') =>
+      val (name, time) = text.span(_ != '=')
+      Some(StateTtlPair(name.trim, time.drop(1).trim))
+    case _ => None
   }
 }
 
@@ -80,5 +164,6 @@ object ResolveStateTtl extends Rule[LogicalPlan] {
 object RemoveStateTtl extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case StateTtl(_, child) if child.resolved && !child.isStreaming => child
+    case InputTtl(_, child) if child.resolved && !child.isStreaming => child
   }
 }

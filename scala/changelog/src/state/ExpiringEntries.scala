@@ -22,7 +22,7 @@ final private[state] class ExpiringEntries(
     store: StateStore,
     counts: StateCounts,
     value: StructType,
-    ttlMs: Long,
+    lifetimes: Lifetimes,
     nowMs: Long,
     operator: String)
   extends StateEntries(store, counts)
@@ -40,7 +40,7 @@ final private[state] class ExpiringEntries(
   /** Without the time: callers compare it with the value that they put. */
   override def get(key: UnsafeRow): UnsafeRow = {
     val stored = super.get(key)
-    if (stored == null || hasExpired(stored)) null else toValue(stored).copy()
+    if (stored == null || hasExpired(key, stored)) null else toValue(stored).copy()
   }
 
   override def expires: Boolean = true
@@ -54,7 +54,7 @@ final private[state] class ExpiringEntries(
       counts.late += 1
       if (ExpiringEntries.tell.compareAndSet(true, false)) {
         logWarning(
-          s"$operator ignored a retraction of a row that has expired (time to live $ttlMs ms). " +
+          s"$operator ignored a retraction of a row that has expired (time to live ${lifetimes.text}). " +
             "This is logged once; the metric numLateRetractions counts every such retraction.")
       }
       0L
@@ -62,12 +62,33 @@ final private[state] class ExpiringEntries(
 
   override def evict(): Unit =
     if ((store.version + store.id.partitionId) % ExpiringEntries.evictEvery == 0) {
-      counts.expired += removeWhere(entry => hasExpired(entry.value))
+      counts.expired += removeWhere(entry => hasExpired(entry.key, entry.value))
     }
 
-  override protected def isThere(entry: UnsafeRowPair): Boolean = !hasExpired(entry.value)
+  override protected def isThere(entry: UnsafeRowPair): Boolean = !hasExpired(entry.key, entry.value)
 
-  private def hasExpired(stored: UnsafeRow): Boolean = nowMs - stored.getLong(timeAt) > ttlMs
+  private def hasExpired(key: UnsafeRow, stored: UnsafeRow): Boolean =
+    nowMs - stored.getLong(timeAt) > lifetimes.of(key)
+}
+
+/** How long entries live after they were last written, in milliseconds. */
+sealed abstract private[state] class Lifetimes extends Serializable {
+  def of(key: UnsafeRow): Long
+  def text: String
+}
+
+private[state] object Lifetimes {
+
+  final case class One(ms: Long) extends Lifetimes {
+    override def of(key: UnsafeRow): Long = ms
+    override def text: String = s"$ms ms"
+  }
+
+  /** @param tableAt the column of a stored key with the number of its table */
+  final case class OfTables(tableAt: Int, ms: Seq[Long]) extends Lifetimes {
+    override def of(key: UnsafeRow): Long = ms(key.getInt(tableAt))
+    override def text: String = s"${ms.min} ms"
+  }
 }
 
 private[state] object ExpiringEntries {

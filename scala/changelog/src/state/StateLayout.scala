@@ -25,6 +25,10 @@ final private[changelog] case class StateLayout(
   def expiring: StateLayout =
     copy(value = StructType(value :+ StateLayout.field(operator, "written_at", LongType)))
 
+  /** The times to live of the tables, in their order; 0 for ever. */
+  def lifetimes(ofTables: Seq[Long]): Lifetimes =
+    Lifetimes.OfTables(key.length - 3, ofTables.map(ms => if (ms == 0L) Long.MaxValue else ms))
+
   def encoder: KeyStateEncoderSpec =
     if (prefix == 0) NoPrefixKeyStateEncoderSpec(key)
     else PrefixKeyScanStateEncoderSpec(key, prefix)

@@ -58,14 +58,14 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     renamedProgress(super.getProgress(), s"$shortName ${getStateInfo.operatorId}")
 
   final override def argString(maxFields: Int): String = {
-    val kept = contract.ttl.map(its => s"ttl=${its.ms} ms")
+    val kept = contract.ttl.map(its => s"ttl=${its.text}")
     val closed = contract.eventTimes.flatten.distinct.map(time => s"eventTime=${time.name}")
     ((shown :+ s"changelogMode=$contract") ++ closed ++ kept).mkString(", ")
   }
 
   /** The state as `explain` shows it: key, value and time to live. */
   protected def stateText: String = {
-    val kept = contract.ttl.fold("")(its => s"; kept for ${its.ms} ms after it was last written")
+    val kept = contract.ttl.fold("")(its => s"; kept for ${its.text} after it was last written")
     val closed = contract.eventTimes.flatten.distinct
       .map(time => s"; until the watermark has passed ${time.name}").mkString
     s"key ${layout.key.toDDL}; value ${layout.value.toDDL}$kept$closed"
@@ -190,8 +190,11 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
   override protected def doExecute(): RDD[InternalRow] = {
     metrics // created on the driver: tasks must not create them
     val (layout, stored, task) = (this.layout, this.stored, this.task())
-    val (life, name, closed) =
-      (contract.ttl.map(its => its.ms -> its.nowMs), nodeName, closedGroups)
+    val (name, closed) = (nodeName, closedGroups)
+    val life = contract.ttl.map { its =>
+      (if (its.ofTables.isEmpty) Lifetimes.One(its.ms) else layout.lifetimes(its.ofTables)) ->
+        its.nowMs
+    }
     val late = longMetric("numRowsDroppedByWatermark")
     val counts = StateCounts(
       longMetric("numUpdatedStateRows"),
@@ -204,8 +207,8 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       stored.key,
       stored.value,
       stored.encoder) { (store, inputs) =>
-      val entries = life.fold(new StateEntries(store, counts)) { case (ttlMs, nowMs) =>
-        new ExpiringEntries(store, counts, layout.value, ttlMs, nowMs, name)
+      val entries = life.fold(new StateEntries(store, counts)) { case (lifetimes, nowMs) =>
+        new ExpiringEntries(store, counts, layout.value, lifetimes, nowMs, name)
       }
       val inTime = inputs.next().zip(closed).map { case (rows, its) =>
         its.fold(rows)(_.inTime(rows, late))

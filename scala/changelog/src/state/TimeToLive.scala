@@ -12,9 +12,14 @@ import org.apache.spark.sql.types.{DataType, LongType, TimestampType}
  *
  * It is an expression because Spark replaces the time of the micro-batch in expressions only.
  *
+ * @param ms the time to live in milliseconds
  * @param child the time; a literal in a plan that runs
+ * @param ofTables the times to live of the tables in the store, 0 for ever; empty if all have `ms`
  */
-final private[changelog] case class TimeToLive(ms: Long, child: Expression)
+final private[changelog] case class TimeToLive(
+    ms: Long,
+    child: Expression,
+    ofTables: Seq[Long] = Nil)
   extends UnaryExpression
   with Unevaluable {
 
@@ -28,7 +33,12 @@ final private[changelog] case class TimeToLive(ms: Long, child: Expression)
   override def nullable: Boolean = false
   // It has one value in a micro-batch, but Spark treats the micro-batch's time as random.
   override lazy val deterministic: Boolean = true
-  override def toString: String = s"time to live $ms ms"
+  override def toString: String = s"time to live $text"
+
+  /** The time with its unit; for several tables, in their order. */
+  def text: String =
+    if (ofTables.isEmpty) s"$ms ms"
+    else ofTables.map(its => if (its == 0) "forever" else s"$its ms").mkString(" and ")
   override protected def withNewChildInternal(newChild: Expression): TimeToLive =
     copy(child = newChild)
 }
@@ -38,4 +48,9 @@ private[changelog] object TimeToLive {
   /** None if entries are kept forever. */
   def of(ms: Long): Option[TimeToLive] =
     Option.when(ms > 0)(TimeToLive(ms, CurrentTimestamp()))
+
+  /** None if the entries of all tables are kept forever. */
+  def ofTables(ms: Seq[Long]): Option[TimeToLive] =
+    if (ms.distinct.size == 1) of(ms.head)
+    else of(ms.max).map(_.copy(ofTables = ms))
 }

@@ -164,6 +164,40 @@ class StreamJoinSuite extends ChangelogSuite {
     ).foreach(sql => assertFollows(schema, sql, batches))
   }
 
+  test("LATERAL and correlated LIMIT") {
+    val few = "(SELECT bk, bv, bid FROM (SELECT k AS bk, v AS bv, id AS bid FROM {t} WHERE s = 'b')"
+    Seq(
+      s"SELECT * FROM $a, LATERAL $few WHERE bk = k)",
+      s"SELECT * FROM $a, LATERAL $few WHERE bk = k ORDER BY bv DESC, bid LIMIT 1)",
+      s"SELECT * FROM $a LEFT JOIN LATERAL $few WHERE bk = k ORDER BY bv, bid LIMIT 2) ON bv > v",
+      s"SELECT * FROM $a, LATERAL (SELECT count(*) AS n, max(bv) FROM $few) WHERE bk = k)",
+      s"SELECT k, id, (SELECT bv FROM $few) WHERE bk = k ORDER BY bv DESC, bid LIMIT 1) AS top FROM $a"
+    ).foreach(sql => assertFollows(schema, sql, batches, restarts = Set(2)))
+  }
+
+  test("each side has its own time to live") {
+    Seq(hdfs, rocksDb).foreach { provider =>
+      withProvider(provider) {
+        val sql = s"SELECT /*+ STATE_TTL('a=0', 'b = 1 s') */ id, bid FROM $a LEFT JOIN $b ON k = bk"
+        val fed = stream(schema, sql)
+        try {
+          fed.start()
+          fed.feed(Seq(Row("a", 1, 0.0, 1L, 1L), Row("b", 1, 0.0, 1L, 10L)))
+          Thread.sleep(1500)
+          fed.feed(Seq(Row("a", 1, 0.0, 1L, 2L)))
+          assert(fed.last == Seq(Row(2L, null, "+I")))
+          fed.feed(Seq(Row("b", 1, 0.0, 1L, 11L)))
+          assert(fed.last.toSet ==
+            Set(Row(1L, 11L, "+I"), Row(2L, null, "-D"), Row(2L, 11L, "+I")))
+        } finally fed.stop()
+      }
+    }
+    val said = refusal(
+      schema,
+      s"SELECT /*+ STATE_TTL('c=1s') */ *, row_kind() FROM $a JOIN $b ON k = bk")
+    assert(said.contains("names c") && said.contains("one of: a, b"), said)
+  }
+
   private val columns = RandomQueries.plain.columns.map(_.name)
 
   private val random: Gen[String] = for {

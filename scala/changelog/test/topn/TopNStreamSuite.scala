@@ -83,8 +83,7 @@ class TopNStreamSuite extends ChangelogSuite {
       s"SELECT count(*), count(DISTINCT k) FROM ($counts LIMIT 2 OFFSET 1)",
       s"SELECT count(*) FROM (SELECT k FROM {t} UNION ALL SELECT k FROM {t} OFFSET 5)",
       s"$counts ORDER BY n DESC, k OFFSET 1",
-      "SELECT id, v FROM {t} ORDER BY v, id OFFSET 2",
-      s"SELECT * FROM ($counts ORDER BY n) WHERE n > 0"
+      "SELECT id, v FROM {t} ORDER BY v, id OFFSET 2"
     ).foreach(sql => assertFollows(schema, sql, batches, restarts = Set(1)))
   }
 

@@ -71,7 +71,7 @@ private[lower] object LowerJoin {
         Some(kind),
         inferred.updateBefore,
         Seq(None, None),
-        TimeToLive.of(join.ttlMs),
+        TimeToLive.ofTables(join.ttls),
         new Watermark,
         inferred.mode,
         member),

@@ -40,11 +40,17 @@ private[changelog] object LastOrder {
     find(query, limited = false).fold(LastOrder(query, None, Nil))(onlyRead)
 
   /** The order that append and update mode ignore: the changes of a result have none. */
-  def ignored(query: LogicalPlan): Option[Seq[SortOrder]] = query match {
-    case alias: SubqueryAlias => ignored(alias.child)
-    case StateTtl(_, child) => ignored(child)
-    case project: Project => ignored(project.child)
-    case sort: Sort if sort.global => Some(sort.order)
+  def ignored(query: LogicalPlan): Option[Seq[SortOrder]] = outermost(query).map(_._1.order)
+
+  /** The query without that order. */
+  def without(query: LogicalPlan): LogicalPlan = outermost(query).fold(query)(_._2)
+
+  private def outermost(query: LogicalPlan): Option[(Sort, LogicalPlan)] = query match {
+    case sort: Sort if sort.global => Some((sort, sort.child))
+    case _: SubqueryAlias | _: StateTtl | _: Project =>
+      outermost(query.children.head).map { case (sort, rest) =>
+        (sort, query.withNewChildren(Seq(rest)))
+      }
     case _ => None
   }
 

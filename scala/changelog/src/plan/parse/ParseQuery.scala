@@ -2,9 +2,9 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, MatchedRows, Projection, Selection, Source, SplitDistinct, UnionAll, UserText}
-import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
+import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, CurrentCatalog, CurrentDatabase, CurrentTimeZone, CurrentUser, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, Sort, SubqueryAlias, Union, View, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View, Window}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.internal.SQLConf
 
@@ -25,6 +25,7 @@ final private[changelog] class ParseQuery(
     case StatelessSource(rows) => Source(rows)
     case from: FromChangelog => ReadSource(from, ttlMs)
     case StateTtl(ms, child) => keeping(Some(ms)).read(child)
+    case InputTtl(_, child) => read(child)
     case alias: SubqueryAlias => read(alias.child)
     case view: View => read(view.child)
     case project: Project => this.project(project.projectList, read(project.child))
@@ -36,7 +37,7 @@ final private[changelog] class ParseQuery(
       }
       val grouped = ReadAggregate(
         aggregate,
-        ttlMs,
+        InputTtl.of(asking.child).getOrElse(ttlMs),
         computable("Aggregate", ReadAggregate.evaluated(aggregate), input))
       project(grouped.columns, SplitDistinct(grouped.operator))
     case distinct: Distinct =>
@@ -66,8 +67,6 @@ final private[changelog] class ParseQuery(
     case join: Join =>
       ReadStreamJoin(join, ttlMs, side => noEvents("Join", read(side)))
     case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)
-    // The changes of a result have no order, and complete mode has taken the last one.
-    case sort: Sort => read(sort.child)
     case RankedWindow.Whole(window) => this.ranked(window, plan.output)
     case other => throw Unsupported(other, refused)
   }

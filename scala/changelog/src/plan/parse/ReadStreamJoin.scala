@@ -2,6 +2,7 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, JoinOutput, Projection, Selection, StreamJoin, UserText}
+import io.firesteel.changelog.sql.InputTtl
 import org.apache.spark.sql.catalyst.expressions.{And, EqualNullSafe, EqualTo, Expression, NamedExpression, PredicateHelper, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, LeftAnti, LeftOuter, LeftSemi, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
@@ -46,7 +47,7 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
       rightKeys,
       pairs.map(_.matchesNulls),
       both.filter(equality(join, _).isEmpty).reduceOption(And(_, _)),
-      ttlMs,
+      join.children.map(InputTtl.of(_).getOrElse(ttlMs)),
       belowLeft.over(left),
       belowRight.over(right)
     )

@@ -3,7 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.common.ChangelogErrors
 import org.apache.spark.sql.catalyst.expressions.{Expression, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
-import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort, Window}
 
 /** The error for an operator that this room does not support. */
 private[parse] object Unsupported {
@@ -28,6 +28,11 @@ private[parse] object Unsupported {
         functions.mkString("OVER of ", ", ", ""),
         "a new row may change the result of every row of its partition",
         instead)
+    case _: Sort =>
+      refuse(
+        "ORDER BY in a subquery",
+        "the rows above it have no order",
+        "leave it out, or add LIMIT")
     case _: GlobalLimit | _: LocalLimit | _: Offset =>
       refuse("LIMIT", "its number is not known before the query runs", "write it as a number")
     case other if other.children.forall(c => !c.isStreaming || isSource(c)) =>
