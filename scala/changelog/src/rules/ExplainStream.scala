@@ -27,7 +27,8 @@ object ExplainStream {
         // In complete mode Spark's own planner would require one of its own aggregates.
         val planned = streamExecutionOf(session, plan, OutputMode.Append()).executedPlan
         val explained = Explain.of(planned)
-        explained.copy(plan = s"${ChangelogText(inferred)}\n${unordered(query, mode)}${explained.plan}")
+        explained.copy(plan =
+          s"${ChangelogText(inferred)}\n${unordered(query, mode)}${explained.plan}")
     }
 
   private def unordered(query: LogicalPlan, mode: OutputMode): String =

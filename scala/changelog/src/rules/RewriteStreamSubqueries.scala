@@ -85,10 +85,16 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
    * order reads a column that is not selected. The numbers take the order instead.
    */
   private def ranked(plan: LogicalPlan): LogicalPlan = plan.transformUp {
-    case Window(Seq(number @ Alias(call: WindowExpression, _)), by, Nil, rows @ Project(_, sort: Sort), hint)
+    case Window(
+          Seq(number @ Alias(call: WindowExpression, _)),
+          by,
+          Nil,
+          rows @ Project(_, sort: Sort),
+          hint)
         if sort.global && AttributeSet(by).subsetOf(sort.child.outputSet) =>
       val spec = call.windowSpec.copy(orderSpec = sort.order)
-      val its = number.withNewChildren(Seq(call.copy(windowSpec = spec))).asInstanceOf[NamedExpression]
+      val its =
+        number.withNewChildren(Seq(call.copy(windowSpec = spec))).asInstanceOf[NamedExpression]
       Project(
         rows.projectList :+ its.toAttribute,
         Window(Seq(its), by, sort.order, sort.child, hint))

@@ -65,7 +65,8 @@ final private[state] class ExpiringEntries(
       counts.expired += removeWhere(entry => hasExpired(entry.key, entry.value))
     }
 
-  override protected def isThere(entry: UnsafeRowPair): Boolean = !hasExpired(entry.key, entry.value)
+  override protected def isThere(entry: UnsafeRowPair): Boolean =
+    !hasExpired(entry.key, entry.value)
 
   private def hasExpired(key: UnsafeRow, stored: UnsafeRow): Boolean =
     nowMs - stored.getLong(timeAt) > lifetimes.of(key)

@@ -178,7 +178,8 @@ class StreamJoinSuite extends ChangelogSuite {
   test("each side has its own time to live") {
     Seq(hdfs, rocksDb).foreach { provider =>
       withProvider(provider) {
-        val sql = s"SELECT /*+ STATE_TTL('a=0', 'b = 1 s') */ id, bid FROM $a LEFT JOIN $b ON k = bk"
+        val sql =
+          s"SELECT /*+ STATE_TTL('a=0', 'b = 1 s') */ id, bid FROM $a LEFT JOIN $b ON k = bk"
         val fed = stream(schema, sql)
         try {
           fed.start()

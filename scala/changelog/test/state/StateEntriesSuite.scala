@@ -72,14 +72,21 @@ class StateEntriesSuite extends AnyFunSuite {
 
   test("of a time to live, a debt is nothing and is counted") {
     val counts = RowsOperator.newCounts()
-    val entries = new ExpiringEntries(new MapStore(key), counts, value, Lifetimes.One(5L), 0L, "rows")
+    val entries =
+      new ExpiringEntries(new MapStore(key), counts, value, Lifetimes.One(5L), 0L, "rows")
     assert(entries.expires && entries.present(3) == 3 && entries.present(-2) == 0)
     assert(counts.late.value == 1)
   }
 
   test("a value is given as it was put, and stays when the next one is read") {
     val entries =
-      new ExpiringEntries(new MapStore(key), RowsOperator.newCounts(), value, Lifetimes.One(5L), 0L, "rows")
+      new ExpiringEntries(
+        new MapStore(key),
+        RowsOperator.newCounts(),
+        value,
+        Lifetimes.One(5L),
+        0L,
+        "rows")
     entries.put(keyOf(1, 1), rowOf(11))
     entries.put(keyOf(1, 2), rowOf(12))
     val first = entries.get(keyOf(1, 1))

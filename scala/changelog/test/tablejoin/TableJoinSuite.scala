@@ -161,7 +161,8 @@ class TableJoinSuite extends ChangelogSuite with JoinedRows {
           fed.feed(rows)
           fed.difference.foreach(d => fail(s"$sql: $d"))
         }
-        val joins = fed.running.lastProgress.stateOperators.map(_.operatorName).filter(_.contains("Join"))
+        val joins =
+          fed.running.lastProgress.stateOperators.map(_.operatorName).filter(_.contains("Join"))
         assert(joins.length == 1, joins.toSeq)
       } finally fed.stop()
     }

@@ -91,10 +91,12 @@ private[parse] object ReadJoin extends PredicateHelper {
       "add an equality, such as JOIN t ON a.id = t.id")
     else if (parts.both.nonEmpty && !inner) because(
       s"the condition ${UserText.of(parts.both.head)} reads both sides and is no equality",
-      "write it into a WHERE above the join, or into a view of the table")
+      "write it into a WHERE above the join, or into a view of the table"
+    )
     else if (input.facts.upsertKeys.isEmpty) because(
       "state cannot keep the matches, because no columns identify the rows of the stream's side",
-      "join above a GROUP BY or a ranking, whose keys identify rows, or below the first one")
+      "join above a GROUP BY or a ranking, whose keys identify rows, or below the first one"
+    )
     else None
   }
 
