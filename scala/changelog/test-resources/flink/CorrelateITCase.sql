@@ -1,18 +1,14 @@
 -- testUdtfForSameFieldofDifferentSource
--- later: LATERAL with a table function
 SELECT k, s FROM {a}, LATERAL explode(split(g, 'a')) AS u(s) UNION ALL SELECT ck, s FROM {c},
 LATERAL explode(split(cg, 'a')) AS u(s)
 
 -- testConstantTableFunc
--- later: LATERAL with a table function
 SELECT s FROM {a}, LATERAL explode(array('x', 'y')) AS u(s)
 
 -- testConstantTableFunc2
--- later: LATERAL with a table function
 SELECT s FROM {a}, LATERAL explode(split('oats,rye', ',')) AS u(s)
 
 -- testConstantTableFunc3
--- later: LATERAL with a table function
 SELECT k, v, g, s FROM {a}, LATERAL explode(split('oats,rye', ',')) AS u(s)
 
 -- testConstantNonDeterministicTableFunc
@@ -23,49 +19,38 @@ SELECT k, v, g, length(s) FROM {a} LATERAL VIEW explode(array(if(rand() < 0.5, '
 AS s
 
 -- testUdfIsOpenedAfterUdtf
--- later: LATERAL with a table function
 SELECT k, s FROM {a}, LATERAL explode(split(g, 'a')) AS u(s) WHERE is_even(length(s))
 
 -- testMultipleCorrelate
--- later: LATERAL with a table function
 SELECT k, v, s FROM (SELECT ck AS k, cv AS v, cg AS g FROM {c}), LATERAL explode(split(g, ',')) AS
 u(s);
 SELECT ck, cg, s FROM {c}, LATERAL explode(split(CAST(cv AS STRING), '1')) AS u(s)
 
 -- testMultipleEvals
--- later: LATERAL with a table function
 SELECT struct(k, v) AS d, e FROM {a}, LATERAL explode(filter(array(struct(k, v)), p -> p.k > 9))
 AS u(e)
 
 -- testReUsePerRecord
--- later: LATERAL with a table function
 SELECT * FROM (SELECT ck, s FROM {c}, LATERAL explode(split(cg, ',')) AS u(s)) WHERE
 date_add(DATE'3018-06-10', length(s)) > current_date()
 
 -- testLeftJoinWithEmptyOutput
--- later: LATERAL with a table function
 SELECT * FROM {c} LEFT JOIN LATERAL explode(filter(split(cg, ','), s -> s <> '')) AS u(s)
 
 -- testProjectCorrelateInput
--- later: LATERAL with a table function
 SELECT s FROM {c}, LATERAL explode(split(cg, ',')) AS u(s)
 
 -- testPartialProjectCorrelate
--- later: LATERAL with a table function
 SELECT ck, s FROM {c}, LATERAL explode(split(cg, ',')) AS u(s)
 
 -- testProjectCorrelateInputWithEmptyOutput
--- later: LATERAL with a table function
 SELECT s FROM {c}, LATERAL explode(filter(split(cg, ','), s -> s <> '')) AS u(s)
 
 -- testLeftJoinProjectCorrelateInputWithEmptyOutput
--- later: LATERAL with a table function
 SELECT s FROM {c} LEFT JOIN LATERAL explode(filter(split(cg, ','), s -> s <> '')) AS u(s)
 
 -- testPartialProjectWithEmptyOutput
--- later: LATERAL with a table function
 SELECT ck, s FROM {c}, LATERAL explode(filter(split(cg, ','), s -> s <> '')) AS u(s)
 
 -- testLeftJoinPartialProjectWithEmptyOutput
--- later: LATERAL with a table function
 SELECT cv, s FROM {c} LEFT JOIN LATERAL explode(filter(split(cg, ','), s -> s <> '')) AS u(s)
