@@ -88,7 +88,6 @@ SELECT v, sort_array(collect_list(k)) FROM {t} GROUP BY v
 SELECT k, sort_array(collect_list(struct(v, g))) FROM {t} GROUP BY k
 
 -- testGroupBySingleValue
--- later: EXISTS and single values of uncorrelated rows
 SELECT * FROM {a} WHERE v < (SELECT count(*) * 0.4 FROM {t});
 SELECT * FROM {b} WHERE bg = (SELECT g FROM {a} WHERE id = 7)
 

@@ -60,5 +60,4 @@ SELECT * FROM {a} AS x WHERE EXISTS (SELECT 1 FROM {b} WHERE bv > x.v) AND EXIST
 SELECT k FROM {a} AS x WHERE NOT EXISTS (SELECT 1 FROM {b} WHERE bk < x.k)
 
 -- testExistsWithUncorrelated_ComplexCondition
--- later: EXISTS and single values of uncorrelated rows
 SELECT k + 10, g FROM {a} WHERE v > 1 AND NOT (g LIKE 'cocoa' OR NOT EXISTS (SELECT bk FROM {b}))
