@@ -65,7 +65,6 @@ SELECT rn, g, k, m, n FROM (SELECT *, row_number() OVER (PARTITION BY g ORDER BY
 FROM (SELECT g, k, count(*) AS n, max(v) AS m FROM {t} GROUP BY g, k)) WHERE rn <= 4
 
 -- testTopNWithVariableTopSize: upserts
--- later: the bound of a ranking is a column
 SELECT g, rn, n, k FROM (SELECT *, row_number() OVER (PARTITION BY g ORDER BY n DESC, k) AS rn
 FROM (SELECT g, k, count(v) AS n, max(length(g)) - 2 AS size FROM {t} GROUP BY g, k)) WHERE rn <=
 size

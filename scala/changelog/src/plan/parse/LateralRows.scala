@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.parse
 
-import org.apache.spark.sql.catalyst.expressions.Literal.TrueLiteral
+import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.optimizer.OptimizeOneRowRelationSubquery
 import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Filter, LateralJoin, LocalRelation, LogicalPlan}
@@ -14,7 +14,7 @@ private[parse] object LateralRows {
   def unapply(join: LateralJoin): Option[LogicalPlan] = {
     // Spark's rule sees the node alone: it would rewrite other subqueries below it.
     val left = LocalRelation(join.left.output, Nil, isStreaming = true)
-    val condition = join.condition.filterNot(_ == TrueLiteral)
+    val condition = join.condition.filterNot(_ == Literal.TrueLiteral)
     if (condition.nonEmpty && join.joinType != Inner) None
     else AnalysisHelper.allowInvokingTransformsInAnalyzer {
       OptimizeOneRowRelationSubquery(join.copy(left = left, condition = None)) match {
