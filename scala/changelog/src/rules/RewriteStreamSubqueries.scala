@@ -3,12 +3,13 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.core.decide.Decline
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, LateralSubquery, Literal, NamedExpression, OuterReference, PredicateHelper, ScalarSubquery, SubqueryExpression, WindowExpression}
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, GreaterThan, If, LateralSubquery, Literal, NamedExpression, OuterReference, PredicateHelper, RaiseError, ScalarSubquery, SubqueryExpression, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count, First}
 import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Filter, Join, JoinHint, LateralJoin, LocalRelation, LogicalPlan, Project, Sort, UnaryNode, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.types.{MapType, StringType}
 
 /**
  * Writes subqueries over streams as joins, which a changelog can run: `IN`, `EXISTS` and their
@@ -58,7 +59,7 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     val below = LocalRelation(node.child.output, Nil, isStreaming = true)
     val inner = node.withNewChildren(Seq(below)).transformExpressions {
       case subquery: SubqueryExpression if isOfStream(subquery) =>
-        subquery.withNewPlan(apply(subquery.plan))
+        asValue(subquery.withNewPlan(apply(subquery.plan)))
     }
     // Subqueries of subqueries are joins already.
     // `NOT (a IN (...) AND b)` becomes `NOT IN`: below `NOT`, a null must not be a false.
@@ -102,6 +103,28 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
 
   private def isLeft(e: Expression): Boolean =
     e.exists(part => isOfStream(part) || part.isInstanceOf[OuterReference])
+
+  /**
+   * `EXISTS` of the same rows for all is a count. A value of many rows is an error, as in a batch
+   * query.
+   */
+  private def asValue(subquery: SubqueryExpression): Expression = subquery match {
+    case exists: Exists if !exists.isCorrelated =>
+      ScalarSubquery(aggregate(GreaterThan(count, Literal(0L)), exists.plan))
+    case value: ScalarSubquery if !value.isCorrelated && !isValue(value) =>
+      val tooMany = RaiseError(
+        Literal("SCALAR_SUBQUERY_TOO_MANY_ROWS"),
+        Literal.create(Map.empty[String, String], MapType(StringType, StringType)),
+        value.dataType)
+      val first = First(value.plan.output.head, ignoreNulls = false).toAggregateExpression()
+      value.withNewPlan(aggregate(If(GreaterThan(count, Literal(1L)), tooMany, first), value.plan))
+    case other => other
+  }
+
+  private def count: Expression = Count(Literal(1)).toAggregateExpression()
+
+  private def aggregate(value: Expression, rows: LogicalPlan): LogicalPlan =
+    Aggregate(Nil, Seq(Alias(value, "value")()), rows)
 
   /** One value of a stream, such as the average of all rows: each row is joined with it. */
   private def values(plan: LogicalPlan): LogicalPlan = plan.transformUp {

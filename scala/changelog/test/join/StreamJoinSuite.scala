@@ -5,6 +5,7 @@ import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.testkit.TestSize
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.StreamingQueryException
 import org.scalacheck.{Gen, Test}
 import org.scalacheck.Prop
 import org.scalacheck.rng.Seed
@@ -151,6 +152,8 @@ class StreamJoinSuite extends ChangelogSuite {
       s"SELECT * FROM $a WHERE EXISTS (SELECT 1 FROM $few WHERE bk = k AND bv > v)",
       s"SELECT * FROM $a WHERE NOT EXISTS (SELECT 1 FROM $few WHERE bk = k)",
       s"SELECT * FROM $a WHERE v = 1 OR k IN (SELECT bk FROM $few)",
+      s"SELECT * FROM $a WHERE v = 1 OR NOT EXISTS (SELECT bk FROM $few WHERE bv > 7)",
+      s"SELECT *, (SELECT struct(bk, bv) FROM $few WHERE bv = 8) AS eight FROM $a",
       s"SELECT *, EXISTS (SELECT 1 FROM $few WHERE bk = k) AS there FROM $a",
       s"SELECT * FROM $a WHERE v > (SELECT avg(bv) FROM $few)",
       s"SELECT *, (SELECT max(bv) FROM $few WHERE bk = k) AS m FROM $a",
@@ -197,6 +200,17 @@ class StreamJoinSuite extends ChangelogSuite {
       schema,
       s"SELECT /*+ STATE_TTL('c=1s') */ *, row_kind() FROM $a JOIN $b ON k = bk")
     assert(said.contains("names c") && said.contains("one of: a, b"), said)
+  }
+
+  test("a scalar subquery of several rows fails, as in a batch query") {
+    val sql = "SELECT *, (SELECT v FROM {t} WHERE s = 'b') AS v FROM {t} WHERE s = 'a'"
+    val fed = stream(schema, sql)
+    try {
+      fed.start()
+      fed.feed(Seq(Row("b", 1, 0.0, 1L, 1L)))
+      val error = intercept[StreamingQueryException](fed.feed(Seq(Row("b", 1, 0.0, 2L, 1L))))
+      assert(error.getMessage.contains("SCALAR_SUBQUERY_TOO_MANY_ROWS"))
+    } finally fed.stop()
   }
 
   private val columns = RandomQueries.plain.columns.map(_.name)

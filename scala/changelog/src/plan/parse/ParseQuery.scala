@@ -53,6 +53,7 @@ final private[changelog] class ParseQuery(
         generate.outer,
         generate.generatorOutput,
         computable("Generate", Seq(generate.generator), input))
+    case LateralRows(rows) => read(rows)
     case expand: Expand =>
       val input = noEvents("Expand", read(expand.child))
       Expansion(
