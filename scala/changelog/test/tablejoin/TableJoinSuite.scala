@@ -112,7 +112,7 @@ class TableJoinSuite extends ChangelogSuite with JoinedRows {
     s"SELECT n, names.* FROM $counts RIGHT JOIN names ON c.k <=> names.k AND n > least",
     s"SELECT * FROM names WHERE k IN (SELECT k FROM $counts WHERE n > 1)",
     s"SELECT * FROM names WHERE k NOT IN (SELECT k FROM $counts WHERE k IS NOT NULL)",
-    s"SELECT * FROM names WHERE NOT EXISTS (SELECT 1 FROM {t} WHERE names.k = k AND v > least)",
+    "SELECT * FROM names WHERE NOT EXISTS (SELECT 1 FROM {t} WHERE names.k = k AND v > least)",
     s"SELECT n, name FROM $counts JOIN names ON c.n > names.least",
     s"SELECT n, name FROM $counts CROSS JOIN names",
     s"SELECT n, name FROM $counts LEFT JOIN names ON c.k = names.k AND n > least",

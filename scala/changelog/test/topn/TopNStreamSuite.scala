@@ -81,7 +81,7 @@ class TopNStreamSuite extends ChangelogSuite {
     Seq(
       "SELECT count(*), count(DISTINCT id) FROM (SELECT id FROM {t} LIMIT 3)",
       s"SELECT count(*), count(DISTINCT k) FROM ($counts LIMIT 2 OFFSET 1)",
-      s"SELECT count(*) FROM (SELECT k FROM {t} UNION ALL SELECT k FROM {t} OFFSET 5)",
+      "SELECT count(*) FROM (SELECT k FROM {t} UNION ALL SELECT k FROM {t} OFFSET 5)",
       s"$counts ORDER BY n DESC, k OFFSET 1",
       "SELECT id, v FROM {t} ORDER BY v, id OFFSET 2"
     ).foreach(sql => assertFollows(schema, sql, batches, restarts = Set(1)))
