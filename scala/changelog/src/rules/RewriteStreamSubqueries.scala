@@ -86,19 +86,21 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
    * order reads a column that is not selected. The numbers take the order instead.
    */
   private def ranked(plan: LogicalPlan): LogicalPlan = plan.transformUp {
-    case Window(
-          Seq(number @ Alias(call: WindowExpression, _)),
-          by,
-          Nil,
-          rows @ Project(_, sort: Sort),
-          hint)
-        if sort.global && AttributeSet(by).subsetOf(sort.child.outputSet) =>
-      val spec = call.windowSpec.copy(orderSpec = sort.order)
-      val its =
-        number.withNewChildren(Seq(call.copy(windowSpec = spec))).asInstanceOf[NamedExpression]
-      Project(
-        rows.projectList :+ its.toAttribute,
-        Window(Seq(its), by, sort.order, sort.child, hint))
+    case window: Window if window.orderSpec.isEmpty =>
+      (window.windowExpressions, window.child) match {
+        case (Seq(number @ Alias(call: WindowExpression, _)), rows @ Project(_, sort: Sort))
+            if sort.global && AttributeSet(window.partitionSpec).subsetOf(sort.child.outputSet) =>
+          val spec = call.windowSpec.copy(orderSpec = sort.order)
+          val its =
+            number.withNewChildren(Seq(call.copy(windowSpec = spec))).asInstanceOf[NamedExpression]
+          Project(
+            rows.projectList :+ its.toAttribute,
+            window.copy(
+              windowExpressions = Seq(its),
+              orderSpec = sort.order,
+              child = sort.child))
+        case _ => window
+      }
   }
 
   private def isLeft(e: Expression): Boolean =
