@@ -374,8 +374,7 @@ final private[plan] case class GroupAggregate(
     )
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
     val shown = if (inputs.head.changes.insertOnly) shownKeys else Map.empty[ExprId, ExprId]
-    val varying = keys.filterNot(key => ColumnFacts.isConstant(key, input))
-    Set(varying.map(key => shown.getOrElse(key.exprId, key.exprId)).toSet)
+    Set(keys.map(key => shown.getOrElse(key.exprId, key.exprId)).toSet)
   }
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] =
     // After its state expired a group starts again, so its results may fall.
