@@ -7,6 +7,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{Row, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
+import org.apache.spark.sql.firesteel.lastBatchOf
 import org.apache.spark.sql.types.StructType
 
 /** Changelogs whose rows are looked up in a store: two rooms at once. */
@@ -52,6 +53,21 @@ class LookupOnChangelogSuite extends ChangelogSuite with JoinedRows {
     "SELECT {hint} n, name FROM (SELECT count(*) AS n FROM {t}) AS c LEFT JOIN mem.names AS d ON c.n = d.least + 3 AND d.k = 'a'",
     "SELECT lang, count(*) AS n FROM (SELECT {hint} t.k, lang FROM {t} AS t JOIN mem.names AS d ON t.k = d.k) GROUP BY lang"
   )
+
+  test("a time to live names a side of a join as in Flink, beside a lookup") {
+    has(names)
+    val fed = stream(
+      schema,
+      "SELECT /*+ LOOKUP('table'='d'), STATE_TTL('x' = '1d', 'y' = '0s') */ x.k, y.v, name " +
+        "FROM {t} AS x JOIN {t} AS y ON x.k = y.k JOIN mem.names AS d ON x.k = d.k")
+    try {
+      fed.start()
+      fed.feed(Seq(Row("a", 1)))
+      fed.difference.foreach(fail(_))
+      val plan = lastBatchOf(fed.running).get.executedPlan.toString
+      assert(plan.contains("ttl=86400000 ms and forever"), plan)
+    } finally fed.stop()
+  }
 
   private val hints = Seq(
     "",

@@ -4,7 +4,6 @@ import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, PlanText}
 import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, ReadOnceExec, StateEntries, StateLayout, StateTable, StatefulChangelogExec, StatefulTask}
-import io.firesteel.core.changes.RowKind
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.JoinType
@@ -62,10 +61,17 @@ final private[changelog] case class ChangelogJoinExec(
     "changelogMode" -> contract.mode,
     "keys" -> leftSide.keys.zip(rightSide.keys)
       .map { case (l, r) => s"${l.name} = ${r.name}" }.mkString(", "),
-    "left" -> JoinRows.text(leftSide, ReadOnceExec.isIn(left)),
-    "right" -> JoinRows.text(rightSide, ReadOnceExec.isIn(right)),
+    "left" -> JoinRows.text(leftSide, isTable(left)),
+    "right" -> JoinRows.text(rightSide, isTable(right)),
     "state" -> stateText
   )
+
+  /** Whether a side is a table, by itself or below Spark's own operators. */
+  private def isTable(side: SparkPlan): Boolean = side match {
+    case _: ReadOnceExec => true
+    case _: StatefulChangelogExec => false
+    case other => other.children.exists(isTable)
+  }
 
   override def withState(
       info: Option[StatefulOperatorStateInfo],
@@ -88,19 +94,7 @@ final private[changelog] case class ChangelogJoinExec(
   )
 }
 
-/**
- * A join as its tasks know it.
- *
- * @param updateBefore whether an update emits the row that it replaces
- */
-final private[join] case class JoinSpec(
-    joinType: JoinType,
-    left: JoinedSide,
-    right: JoinedSide,
-    condition: Option[Expression],
-    pairedBy: Seq[Attribute],
-    updateBefore: Boolean)
-
+/** The work of a join in one partition. */
 final private[join] class JoinTask(
     spec: JoinSpec,
     layout: StateLayout,
@@ -129,48 +123,4 @@ final private[join] class JoinTask(
       new JoinedRows(spec)
     )
   }
-}
-
-/** The rows of the left input, then those of the right. */
-final private[join] class TwoInputs(left: Iterator[InternalRow], right: Iterator[InternalRow])
-  extends Iterator[InternalRow] {
-
-  /** The input of the last row: 0 or 1. */
-  var of: Int = 0
-
-  override def hasNext: Boolean = left.hasNext || right.hasNext
-
-  override def next(): InternalRow =
-    if (left.hasNext) left.next()
-    else {
-      of = 1
-      right.next()
-    }
-}
-
-/** Reads the rows of one input: their key, what state keeps of them, and whether they are taken back. */
-final private[join] class JoinInput(side: JoinedSide, in: Seq[Attribute], kindAt: Int) {
-  import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
-
-  private[this] val toKey = UnsafeProjection.create(side.keys, in)
-  private[this] val toRow = UnsafeProjection.create(side.stored, in)
-  private[this] val strict = side.nullsMatchNothing.toArray
-
-  def keyOf(row: InternalRow): UnsafeRow = toKey(row)
-
-  def storedOf(row: InternalRow): UnsafeRow = toRow(row)
-
-  /** Whether the row matches nothing, because of a null in its key. */
-  def matchesNothing(key: UnsafeRow): Boolean = {
-    var i = 0
-    while (i < strict.length && !key.isNullAt(strict(i))) i += 1
-    i < strict.length
-  }
-
-  /** Whether the row that replaces this one follows. */
-  def isBefore(row: InternalRow): Boolean =
-    kindAt >= 0 && row.getByte(kindAt) == RowKind.UpdateBefore
-
-  def sign(row: InternalRow): Long =
-    if (kindAt >= 0 && RowKind.isRetraction(row.getByte(kindAt))) -1L else 1L
 }

@@ -3,7 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.core.decide.Decline
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, GreaterThan, If, LateralSubquery, Literal, NamedExpression, OuterReference, PredicateHelper, RaiseError, ScalarSubquery, SubqueryExpression, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, GreaterThan, If, LateralSubquery, Literal, NamedExpression, OuterReference, PredicateHelper, RaiseError, RowNumber, ScalarSubquery, SubqueryExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count, First}
 import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
@@ -89,7 +89,8 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     case window: Window if window.orderSpec.isEmpty =>
       (window.windowExpressions, window.child) match {
         case (Seq(number @ Alias(call: WindowExpression, _)), rows @ Project(_, sort: Sort))
-            if sort.global && AttributeSet(window.partitionSpec).subsetOf(sort.child.outputSet) =>
+            if call.windowFunction.isInstanceOf[RowNumber] && sort.global &&
+              AttributeSet(window.partitionSpec).subsetOf(sort.child.outputSet) =>
           val spec = call.windowSpec.copy(orderSpec = sort.order)
           val its =
             number.withNewChildren(Seq(call.copy(windowSpec = spec))).asInstanceOf[NamedExpression]

@@ -24,13 +24,6 @@ private[changelog] object ReadOnceExec {
   private[state] def in(state: StatefulOperatorStateInfo, plan: SparkPlan): SparkPlan =
     if (state.storeVersion == 0L) plan
     else plan.transformUp { case ReadOnceExec(child) => ReadOnceExec(NoRowsExec(child.output)) }
-
-  /** Whether an operator's input is such a table, by itself or below Spark's own operators. */
-  def isIn(input: SparkPlan): Boolean = input match {
-    case _: ReadOnceExec => true
-    case _: StatefulChangelogExec => false
-    case other => other.children.exists(isIn)
-  }
 }
 
 final private[state] case class NoRowsExec(output: Seq[Attribute]) extends LeafExecNode {

@@ -182,6 +182,7 @@ class OutputModesSuite extends ChangelogSuite {
       "SELECT word FROM {t} GROUP BY word ORDER BY count(DISTINCT n) DESC LIMIT 2" -> "[c] [b]",
       s"$distinct ORDER BY c DESC LIMIT 2 OFFSET 1" -> "[b,2] [a,1]",
       s"$distinct ORDER BY c DESC LIMIT 1 + 1 OFFSET 3 - 2" -> "[b,2] [a,1]",
+      s"$distinct ORDER BY c DESC OFFSET 1" -> "[b,2] [a,1]",
       s"SELECT c + 1 AS d FROM ($distinct ORDER BY c DESC LIMIT 2)" -> "[4] [3]",
       // What nothing reads is not kept: a map could not be.
       "SELECT word FROM (SELECT word, count(DISTINCT n) AS c, map(word, max(n)) AS m FROM {t} GROUP BY word " +

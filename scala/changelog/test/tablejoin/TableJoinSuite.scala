@@ -1,6 +1,7 @@
 package io.firesteel.changelog.tablejoin
 
 import io.firesteel.changelog.{ChangelogSuite, JoinedRows}
+import io.firesteel.changelog.common.ChangelogConf
 import org.apache.spark.sql.Row
 
 /** Changelogs joined with tables that are no streams. */
@@ -144,6 +145,19 @@ class TableJoinSuite extends ChangelogSuite with JoinedRows {
       fed.feed(Seq(Row("b", 1)))
       assert(fed.last.map(_.toString) == Seq("[b,b1,null,-D]", "[b,b1,1,+I]"))
     } finally fed.stop()
+  }
+
+  test("a table in state stays, whatever the time to live") {
+    val fed = stream(schema, s"SELECT names.k, name, n FROM names FULL JOIN $counts ON c.k = names.k")
+    withConf(ChangelogConf.STATE_TTL.key -> "1s") {
+      try {
+        fed.start()
+        fed.feed(Seq(Row("b", 1)))
+        Thread.sleep(1500)
+        fed.feed(Seq(Row("c", 1)))
+        assert(fed.last.map(_.toString) == Seq("[c,Cleo,null,-D]", "[c,Cleo,1,+I]"))
+      } finally fed.stop()
+    }
   }
 
   test("rows that only come need no state to be joined with a table") {

@@ -11,9 +11,6 @@ import java.util.IdentityHashMap
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, BoundReference, EqualTo, Expression, If, IsNotNull, Literal, NamedExpression, Not, Or, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, Join, LogicalPlan, Project, Union}
 
-/** The logical plan of an operator, and its column of kinds; none if the rows are insert-only. */
-final private[lower] case class Written(plan: LogicalPlan, kind: Option[Attribute])
-
 /**
  * Writes operators as a logical plan, of Spark's own nodes where possible.
  *

@@ -74,6 +74,8 @@ private[changelog] object LastOrder {
     // DataFrames write it like this: of the first n rows all but m.
     case Offset(m, limit: GlobalLimit) if !limited =>
       find(limit, limited).map(last => last.copy(query = Offset(m, last.query)))
+    case Offset(m, child) if !limited =>
+      find(child, limited = true).map(last => last.copy(query = Offset(m, last.query)))
     case Offset(n, child) if limited =>
       find(child, limited).map(last => last.copy(query = Offset(n, last.query)))
     case sort: Sort if sort.global =>

@@ -3,9 +3,8 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, MatchedRows, Projection, Selection, Source, SplitDistinct, UnionAll, UserText}
 import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, StateTtl}
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, CurrentCatalog, CurrentDatabase, CurrentTimeZone, CurrentUser, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View, Window}
-import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -194,7 +193,7 @@ final private[changelog] class ParseQuery(
       expressions: Seq[Expression],
       input: ChangelogOperator): ChangelogOperator = {
     if (!input.facts.changes.insertOnly) {
-      expressions.find(ParseQuery.varies).foreach { e =>
+      expressions.find(Repeatable.varies).foreach { e =>
         throw ChangelogErrors.notRepeatable(operator, UserText.of(e))
       }
     }
@@ -233,20 +232,5 @@ private object FilterBelow {
     case Project(columns, child) if columns.forall(_.isInstanceOf[Attribute]) =>
       unapply(child).map { case (filter, _) => (filter, columns) }
     case _ => None
-  }
-}
-
-private[changelog] object ParseQuery {
-
-  /** Whether the expression may have another value when it is evaluated again. */
-  private[parse] def varies(expression: Expression): Boolean =
-    !expression.deterministic || expression.exists(isCurrent) ||
-      SubqueryExpression.hasSubquery(expression)
-
-  /** The current time changes. The zone, user and catalog of a running query do not. */
-  private def isCurrent(expression: Expression): Boolean = expression match {
-    case _: CurrentTimeZone | _: CurrentUser | _: CurrentDatabase | _: CurrentCatalog => false
-    case other =>
-      other.containsPattern(CURRENT_LIKE) && !other.children.exists(_.containsPattern(CURRENT_LIKE))
   }
 }

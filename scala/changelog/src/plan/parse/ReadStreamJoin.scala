@@ -7,7 +7,10 @@ import org.apache.spark.sql.catalyst.expressions.{And, EqualNullSafe, EqualTo, E
 import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, LeftAnti, LeftOuter, LeftSemi, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
 
-/** Reads a join of two streams. */
+/**
+ * Reads a join of two streams. One of them may be a table that is read once: its rows never come
+ * again, so they are kept forever unless a hint names the table.
+ */
 private[parse] object ReadStreamJoin extends PredicateHelper {
 
   /** @param read reads a side */
@@ -47,7 +50,7 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
       rightKeys,
       pairs.map(_.matchesNulls),
       both.filter(equality(join, _).isEmpty).reduceOption(And(_, _)),
-      join.children.map(InputTtl.of(_).getOrElse(ttlMs)),
+      join.children.map(side => InputTtl.of(side).getOrElse(if (side.isStreaming) ttlMs else 0L)),
       belowLeft.over(left),
       belowRight.over(right)
     )
@@ -94,7 +97,7 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
 
   /** Rows meet in later micro-batches, and meet again when one of them is retracted. */
   private def requireRepeatable(condition: Expression): Unit =
-    if (ParseQuery.varies(condition)) {
+    if (Repeatable.varies(condition)) {
       throw (
         if (SubqueryExpression.hasSubquery(condition))
           ChangelogErrors.unsupportedOperator(

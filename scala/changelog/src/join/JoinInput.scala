@@ -1,0 +1,48 @@
+package io.firesteel.changelog.join
+
+import io.firesteel.changelog.plan.JoinedSide
+import io.firesteel.core.changes.RowKind
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
+
+/** The rows of the left input, then those of the right. */
+final private[join] class TwoInputs(left: Iterator[InternalRow], right: Iterator[InternalRow])
+  extends Iterator[InternalRow] {
+
+  /** The input of the last row: 0 or 1. */
+  var of: Int = 0
+
+  override def hasNext: Boolean = left.hasNext || right.hasNext
+
+  override def next(): InternalRow =
+    if (left.hasNext) left.next()
+    else {
+      of = 1
+      right.next()
+    }
+}
+
+/** Reads the rows of one input: their key, what state keeps of them, and whether they are taken back. */
+final private[join] class JoinInput(side: JoinedSide, in: Seq[Attribute], kindAt: Int) {
+  private[this] val toKey = UnsafeProjection.create(side.keys, in)
+  private[this] val toRow = UnsafeProjection.create(side.stored, in)
+  private[this] val strict = side.nullsMatchNothing.toArray
+
+  def keyOf(row: InternalRow): UnsafeRow = toKey(row)
+
+  def storedOf(row: InternalRow): UnsafeRow = toRow(row)
+
+  /** Whether the row matches nothing, because of a null in its key. */
+  def matchesNothing(key: UnsafeRow): Boolean = {
+    var i = 0
+    while (i < strict.length && !key.isNullAt(strict(i))) i += 1
+    i < strict.length
+  }
+
+  /** Whether the row that replaces this one follows. */
+  def isBefore(row: InternalRow): Boolean =
+    kindAt >= 0 && row.getByte(kindAt) == RowKind.UpdateBefore
+
+  def sign(row: InternalRow): Long =
+    if (kindAt >= 0 && RowKind.isRetraction(row.getByte(kindAt))) -1L else 1L
+}
