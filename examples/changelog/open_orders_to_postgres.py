@@ -1,4 +1,4 @@
-"""Joins orders with changing customers and with payments, and keeps a PostgreSQL table of the result.
+"""Joins orders with changing customers and payments, and keeps the result in PostgreSQL.
 
     python examples/changelog/open_orders_to_postgres.py --orders DIR --customers DIR \
         --payments DIR --checkpoint DIR --database jdbc:postgresql://HOST/NAME --user USER \

@@ -1,4 +1,4 @@
-"""The demo from start to end: a stream, first-n-per-key queries, a lookup join."""
+"""The demo from start to end: streams, first-n-per-key queries, a lookup join."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rich.progress import (
 )
 
 import firesteel
-from demo import arguments, comparison, enrichment, page, queries, spark, table, trending
+from demo import arguments, comparison, enrichment, orders, page, queries, spark, table, trending
 from demo.errors import DemoError
 
 if TYPE_CHECKING:
@@ -74,6 +74,10 @@ def run(console: Console, session: SparkSession, asked: Arguments, work: Path) -
         complain(console, "The stream's table differs from the batch query's answer")
         return 1
     console.print()
+    if not join(console, session, work / "orders"):
+        complain(console, "The changes of joined streams do not add up to the batch query's answer")
+        return 1
+    console.print()
     if not compare(console, session, asked, own or registered(console, session, asked, work)):
         complain(console, "Answers with firesteel off and on differ")
         return 1
@@ -114,6 +118,27 @@ def stream(console: Console, session: SparkSession, work: Path) -> bool:
             "The process was killed, and the table equals the batch query's answer.",
             style="green",
         )
+    return equal
+
+
+def join(console: Console, session: SparkSession, folder: Path) -> bool:
+    """Show the changes of a join of three streams; return whether they add up to the answer."""
+    orders.write_files(folder)
+    say(
+        console,
+        f"Three streams: {orders.FILES * orders.ORDERS:,} orders, customers who move, and payments",
+        style="bold",
+    )
+    last: list[Row] = []
+
+    def show(batch: int, rows: Sequence[Row]) -> None:
+        last[:] = rows
+        say(console, f"firesteel: micro-batch {batch + 1} emits {len(rows)} changes")
+
+    equal = orders.follow(session, folder, show)
+    console.print(page.changes_table("the last micro-batch", last))
+    if equal:
+        say(console, "All changes add up to the batch query's answer.", style="green")
     return equal
 
 

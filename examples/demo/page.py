@@ -93,6 +93,18 @@ def trending_table(title: str, rows: Sequence[Row]) -> Grid:
     return grid
 
 
+def changes_table(title: str, rows: Sequence[Row]) -> Grid:
+    """Lay out rows of a changelog: the kind of change first."""
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left")
+    columns = [name for row in rows[:1] for name in row.asDict() if name != "op"]
+    for name in ("op", *columns):
+        grid.add_column(name)
+    for row in rows:
+        cells = ("NULL" if row[name] is None else str(row[name]) for name in columns)
+        grid.add_row(row.op, *cells)
+    return grid
+
+
 def print_explanation(console: Console, query: Query, explanation: Explanation) -> None:
     """Show what firesteel did to one query; long lines of a plan are cut, not wrapped."""
     title = f"firesteel.explain of: {query.title}, {query.function}"

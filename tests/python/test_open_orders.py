@@ -69,7 +69,7 @@ class Shop:
             {"order_id": n, "customer": None if n % 7 == 0 else n % 13, "amount": n % 5 + 1}
             for n in new
         ]
-        self.orders |= {row["order_id"]: row for row in rows}
+        self.orders |= dict(zip(new, rows, strict=True))
         self._write(f"orders/{name}", rows)
         self._write(f"customers/{name}", [self._change() for _ in range(10)])
         self._write(f"payments/{name}", [self._payment() for _ in range(25)])
@@ -129,7 +129,8 @@ def test_killed_and_resumed_it_equals_what_the_files_say(
 
     run(sys.executable, "-c", KILLED, *arguments, **secret)
     after_two = table()
-    assert after_two and after_two != shop.open()
+    assert after_two
+    assert after_two != shop.open()
     shop.write("second-0")
     run(sys.executable, EXAMPLE, *arguments, **secret)
     assert table() == shop.open()
