@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import io.firesteel.changelog.plan.PruneColumns
+import io.firesteel.changelog.plan.{PruneColumns, ResultKeys}
 import io.firesteel.changelog.plan.parse.ParseQuery
 
 import io.firesteel.testkit.Interpreted
@@ -147,7 +147,7 @@ final class ChangelogStream(
   def upsertKey: Option[Seq[Int]] = {
     val plan = executionOf(spark.sql(sql.replace("{t}", source.call(name)))).analyzed
     val read = PruneColumns(new ParseQuery(updateBefore = false, None).read(plan))
-    read.facts.upsertKeys.headOption.map { key =>
+    ResultKeys(read).headOption.map { key =>
       key.toSeq.map(id => plan.output.indexWhere(_.exprId == id))
     }
   }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.firesteel.normalizeFloats
 import org.apache.spark.sql.types.ArrayType
 
 /** One operator of a query for changelog inference. It knows nothing of its execution. */
-private[plan] sealed trait ChangelogOperator extends ChangelogTraits {
+private[changelog] sealed trait ChangelogOperator extends ChangelogTraits {
 
   /** The name in errors and in `explain`. */
   def name: String

@@ -1,9 +1,9 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
-import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, InferChangelog, Inferred, Projection, PruneColumns}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, InferChangelog, Inferred, Projection, PruneColumns, ResultKeys}
 import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, LowerOperators, MarkChanges}
-import io.firesteel.changelog.plan.parse.{LastOrder, ParseQuery}
+import io.firesteel.changelog.plan.parse.{LastOrder, ParseQuery, Repeatable}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
 import io.firesteel.changelog.state.{ChangelogContract, TimeToLive, Watermark}
 import io.firesteel.changelog.upsert.ToUpsert
@@ -150,8 +150,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       mode: OutputMode,
       refused: Option[String]): (LogicalPlan, Inferred) = {
     val upsert = mode == OutputMode.Update()
-    val parse = new ParseQuery(updateBefore = !upsert, refused)
-    val read = PruneColumns(parse.read(LastOrder.without(query)))
+    val read = operators(LastOrder.without(query), updateBefore = !upsert, refused)
     val inferred = InferChangelog(read, updateBefore = false)
     if (upsert) requireUpsertKey(inferred)
     if (!upsert && !inferred.changes.insertOnly) {
@@ -165,11 +164,20 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     (Project(outputOf(query, shown), shown), inferred)
   }
 
+  private def operators(
+      query: LogicalPlan,
+      updateBefore: Boolean,
+      refused: Option[String]): ChangelogOperator = {
+    val read = PruneColumns(new ParseQuery(updateBefore, refused).read(query))
+    Repeatable.require(read)
+    read
+  }
+
   /** Every change of the result, with its kind in a further column. */
   private def everyChange(query: LogicalPlan, refused: Option[String]): (LogicalPlan, Inferred) = {
-    val parse = new ParseQuery(updateBefore = true, refused)
-    val inferred =
-      InferChangelog(PruneColumns(parse.read(LastOrder.without(query))), updateBefore = true)
+    val inferred = InferChangelog(
+      operators(LastOrder.without(query), updateBefore = true, refused),
+      updateBefore = true)
     val written = LowerOperators(inferred)
     (Project(outputOf(query, written.plan) ++ written.kind, written.plan), inferred)
   }
@@ -197,7 +205,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       case None if inferred.changes.insertOnly => ()
       case None if inferred.changes.deletes =>
         throw ChangelogErrors.notAnUpsert("rows of the result may be deleted")
-      case None if inferred.facts.upsertKeys.isEmpty =>
+      case None if ResultKeys(inferred.operator).isEmpty =>
         throw ChangelogErrors.notAnUpsert("no columns of the result identify its rows")
       case None => ()
     }
@@ -205,7 +213,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   /** The upsert keys of the changed rows, followed from `row_kind()` up to the result. */
   private def keysOfEvents(query: Inferred): Set[Set[ExprId]] = query.operator match {
     case ChangeEvents(columns, _, _) =>
-      ColumnFacts.mapKeys(columns, query.inputs.head.facts.upsertKeys)
+      ColumnFacts.mapKeys(columns, ResultKeys(query.inputs.head.operator))
     case Projection(columns, _) =>
       ColumnFacts.mapKeys(columns, keysOfEvents(query.inputs.head))
     case _ => query.inputs.headOption.fold(Set.empty[Set[ExprId]])(keysOfEvents)
@@ -237,8 +245,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     if (asksRowKind(query)) throw ChangelogErrors.noEventsInComplete()
     val last = LastOrder(query)
     val unordered = last.query
-    val read = PruneColumns(new ParseQuery(updateBefore = true, refused).read(unordered))
-    val inferred = InferChangelog(read, updateBefore = true)
+    val inferred =
+      InferChangelog(operators(unordered, updateBefore = true, refused), updateBefore = true)
     val written = LowerOperators.complete(inferred)
     val columns = outputOf(unordered, written.plan)
     val rows = Project(columns ++ written.kind, written.plan)

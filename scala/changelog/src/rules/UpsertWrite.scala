@@ -1,7 +1,7 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogErrors
-import io.firesteel.changelog.plan.Inferred
+import io.firesteel.changelog.plan.{Inferred, ResultKeys}
 import io.firesteel.changelog.upsert.ToUpsert
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias, View}
@@ -60,7 +60,7 @@ private[rules] object UpsertWrite {
 
   private def requireKeys(records: ToUpsert, inferred: Inferred): Unit = {
     val keys = records.keys.map(_.exprId).toSet
-    val known = inferred.facts.upsertKeys
+    val known = ResultKeys(inferred.operator)
     if (!known.exists(_.subsetOf(keys))) {
       val names = records.child.output.map(c => c.exprId -> c.name).toMap
       throw ChangelogErrors.notAKey(

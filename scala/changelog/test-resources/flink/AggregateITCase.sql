@@ -169,7 +169,6 @@ SELECT m FROM (SELECT k, max(v) AS m, count(*), max(g) AS g FROM {t} GROUP BY k)
 SELECT nulls_and_others(g) FROM {a}
 
 -- testConstantGroupKeyWithUpsertSink: upserts
--- later: a constant key is not part of an upsert key
 SELECT g, max(v) FROM (SELECT v, g, true AS f FROM {a}) GROUP BY g, f
 
 -- testAggregationCodeSplit

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, Inferred, Projection}
+import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, Inferred, Projection, ResultKeys}
 import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.core.changes.ChangelogMetadata
 import org.apache.spark.sql.catalyst.expressions.{Alias, ExprId, NamedExpression}
@@ -30,7 +30,7 @@ private[changelog] object MarkChanges {
       val from = query.inputs.head
       val kinds = columns.collect { case alias @ Alias(_: RowKindFunction, _) => alias.exprId }
       val said = !from.changes.updates || updateBefore && from.updateBefore
-      Some(Events(ColumnFacts.mapKeys(columns, from.facts.upsertKeys), kinds.toSet, said))
+      Some(Events(ColumnFacts.mapKeys(columns, ResultKeys(from.operator)), kinds.toSet, said))
     case Projection(columns, _) =>
       traced(query.inputs.head).map { events =>
         val renamed = ColumnFacts.renamed(columns)

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, MatchedRows, Projection, Selection, Source, SplitDistinct, UnionAll, UserText}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, MatchedRows, Projection, Selection, Source, SplitDistinct, UnionAll}
 import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View, Window}
@@ -86,7 +86,7 @@ final private[changelog] class ParseQuery(
           columns,
           updateBefore,
           noEvents("row_kind()", repeatable("Project", columns, input)))
-      case None => Projection(columns, repeatable("Project", columns, input))
+      case None => Projection(columns, input)
     }
 
   private def filter(filter: Filter): ChangelogOperator = filter match {
@@ -184,19 +184,11 @@ final private[changelog] class ParseQuery(
     case _ => throw Unsupported(plan, refused)
   }
 
-  /**
-   * A retraction must repeat the row as it was emitted. So over an input with retractions every
-   * expression must give the same value again.
-   */
   private def repeatable(
       operator: String,
       expressions: Seq[Expression],
       input: ChangelogOperator): ChangelogOperator = {
-    if (!input.facts.changes.insertOnly) {
-      expressions.find(Repeatable.varies).foreach { e =>
-        throw ChangelogErrors.notRepeatable(operator, UserText.of(e))
-      }
-    }
+    Repeatable.require(operator, expressions, input)
     input
   }
 
