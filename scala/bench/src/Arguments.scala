@@ -8,6 +8,7 @@ import java.nio.file.{Path, Paths}
  * @param cases names of cases; empty means all of the room
  * @param pairs rounds that count, in each of which stock and firesteel run once
  * @param format of the files that Flink reads too
+ * @param scale of TPC-H
  * @param noise time stock against stock, to see how far from 1 the machine alone can lead
  * @param pythonResult the file with a script's measurements
  * @param flink the Python interpreter that has Flink
@@ -21,6 +22,7 @@ final case class Arguments(
     data: Path,
     out: Path,
     format: String,
+    scale: Double,
     noise: Boolean,
     memoryCase: Boolean,
     memoryResult: Option[Path],
@@ -39,7 +41,8 @@ object Arguments {
       |  --out DIR      where the page, the JSON and the picture go (default: scala/bench/results,
       |                 which is committed; with --case, --rows or --noise target/bench)
       |  --noise        time stock against itself: how much the machine wobbles
-      |  --format NAME  streaming: csv or parquet, which both engines read (default csv)""".stripMargin
+      |  --format NAME  streaming: csv or parquet, which both engines read (default csv)
+      |  --scale N      tpch: the scale of its tables (default 1)""".stripMargin
 
   private val values =
     Set(
@@ -50,6 +53,7 @@ object Arguments {
       "--data",
       "--out",
       "--format",
+      "--scale",
       "--memory-result",
       "--python-result",
       "--flink")
@@ -73,6 +77,8 @@ object Arguments {
       room <- read.one("--room").toRight("name a room, such as: build/bench rank")
       pairs <- read.positive("--pairs", 5L)
       rows <- read.positive("--rows", 5000000L)
+      scale <- read.one("--scale").getOrElse("1").toDoubleOption.filter(_ > 0)
+        .toRight("--scale must be a number above 0")
     } yield Arguments(
       room,
       read.all("--case"),
@@ -81,6 +87,7 @@ object Arguments {
       Paths.get(read.one("--data").getOrElse(".data")),
       Paths.get(read.one("--out").getOrElse("target/bench")),
       read.one("--format").getOrElse("csv"),
+      scale,
       noise = read.has("--noise"),
       memoryCase = read.has("--memory-case"),
       read.one("--memory-result").map(Paths.get(_)),

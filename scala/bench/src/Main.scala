@@ -22,6 +22,7 @@ object Main {
       case Right(read) if read.room == LookupMain.room => LookupMain.run(read)
       // Flink runs the same queries.
       case Right(read) if read.room == StreamingMain.suite => StreamingMain.run(read)
+      case Right(read) if read.room == TpchMain.suite => TpchMain.run(read)
       case parsed => againstStock(parsed)
     }
 
@@ -52,6 +53,7 @@ object Main {
           (rooms.map(_.name) ++ Seq(
             LookupMain.room,
             TpcdsMain.suite,
+            TpchMain.suite,
             StreamingMain.suite)).mkString(", "))
 
   private def casesOf(arguments: Arguments, room: Room): Either[String, Seq[Case]] = {
