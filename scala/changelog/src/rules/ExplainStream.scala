@@ -28,14 +28,16 @@ object ExplainStream {
         val planned = streamExecutionOf(session, plan, OutputMode.Append()).executedPlan
         val explained = Explain.of(planned)
         explained.copy(plan =
-          s"${ChangelogText(inferred)}\n${unordered(query, mode)}${explained.plan}")
+          s"${ChangelogText(inferred)}\n${notes(query, mode, inferred)}${explained.plan}")
     }
 
-  private def unordered(query: LogicalPlan, mode: OutputMode): String =
-    LastOrder.ignored(query).filter(_ => mode != OutputMode.Complete()).fold("") { order =>
+  private def notes(query: LogicalPlan, mode: OutputMode, inferred: Inferred): String = {
+    val unordered = LastOrder.ignored(query).filter(_ => mode != OutputMode.Complete()).map { order =>
       s"ORDER BY ${order.map(UserText.of).mkString(", ")} is ignored: the changes of a result have " +
-        "no order. Complete mode sorts.\n\n"
+        "no order. Complete mode sorts."
     }
+    (unordered ++ CostNotes(inferred.operator)).map(_ + "\n\n").mkString
+  }
 }
 
 /** Operators as a tree, each with its changelog mode and upsert keys. */

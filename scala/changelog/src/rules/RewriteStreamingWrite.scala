@@ -170,6 +170,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       refused: Option[String]): ChangelogOperator = {
     val read = PruneColumns(new ParseQuery(updateBefore, refused).read(query))
     Repeatable.require(read)
+    CostNotes(read).distinct.foreach(note => logWarning(note))
     read
   }
 

@@ -178,6 +178,13 @@ class ExplainStreamSuite extends ChangelogSuite {
     assert(shown.contains("writeStream.start()"))
   }
 
+  test("a join without an equality is named, with what it costs") {
+    val crossed = explained("SELECT a.v, row_kind() AS op FROM events a JOIN events b ON a.v < b.v").plan
+    assert(crossed.contains("INNER JOIN has no equality (= or <=>) between its inputs"))
+    val keyed = explained("SELECT a.v, row_kind() AS op FROM events a JOIN events b ON a.v = b.v").plan
+    assert(!keyed.contains("no equality"))
+  }
+
   test("switched off, explain() shows what Spark makes of it") {
     withConf(ChangelogConf.ENABLED.key -> false) {
       assert(!text(cascade).contains("Changelog"))
