@@ -63,6 +63,9 @@ final private[changelog] case class ChangelogJoinExec(
       .map { case (l, r) => s"${l.name} = ${r.name}" }.mkString(", "),
     "left" -> JoinRows.text(leftSide, isTable(left)),
     "right" -> JoinRows.text(rightSide, isTable(right)),
+    "updateBefore" -> sides.zip(Seq("left", "right")).zip(contract.kindsIn)
+      .map { case ((side, name), kind) => s"$name: ${JoinRows.updateBefore(side, kind.isEmpty)}" }
+      .mkString("; "),
     "state" -> stateText
   )
 

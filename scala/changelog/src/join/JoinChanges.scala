@@ -49,6 +49,7 @@ final private[join] class JoinChanges(
     val key = input.keyOf(row)
     val tallies = if (input.matchesNothing(key)) aloneOf(rows.of, key) else foldedOf(key, rows.of)
     val (before, stored) = (tallies.size, input.storedOf(row))
+    if (input.replaces) tallies.clear()
     Tally.add(tallies, stored, input.sign(row))
     isBefore = input.isBefore(row)
     if (tallies.size > before) {

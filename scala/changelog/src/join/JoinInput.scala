@@ -28,6 +28,9 @@ final private[join] class JoinInput(side: JoinedSide, in: Seq[Attribute], kindAt
   private[this] val toRow = UnsafeProjection.create(side.stored, in)
   private[this] val strict = side.nullsMatchNothing.toArray
 
+  /** Whether a row replaces all of its key that came before it. */
+  val replaces: Boolean = side.replaces
+
   def keyOf(row: InternalRow): UnsafeRow = toKey(row)
 
   def storedOf(row: InternalRow): UnsafeRow = toRow(row)

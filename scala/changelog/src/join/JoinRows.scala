@@ -73,7 +73,10 @@ final private[join] class JoinRows(table: StateTable, entries: StateEntries, sid
     changed
   }
 
-  /** A row of a key that has one replaces it, whether or not the old one is retracted. */
+  /**
+   * A row of a key that has one replaces it, whether or not the old one is retracted. A deletion
+   * where updates come without the row before them deletes what is there.
+   */
   private def ofOne(key: UnsafeRow, tallies: Tally.Map, changed: ChangedRow.Map): Unit = {
     val found = read(null, if (tallies.isEmpty) null else table.get(key, nothing))
     val old = if (found == null) null else found.row.copy()
@@ -82,7 +85,7 @@ final private[join] class JoinRows(table: StateTable, entries: StateEntries, sid
     var goes = false
     tallies.forEach { (row, tally) =>
       if (tally.count > 0L) newest = row
-      else if (tally.count < 0L && row == old) goes = true
+      else if (tally.count < 0L && (side.replaces || row == old)) goes = true
     }
     if (newest == null && !goes || newest != null && newest == old) ()
     else {
@@ -154,6 +157,12 @@ private[join] object JoinRows {
     if (side.single) TableLayout(name, StructType(Nil), StructType(columns ++ numbers))
     else TableLayout(name, StructType(columns), StructType(numbers))
   }
+
+  /** Whether and why an input is asked for the rows before updates, in words. */
+  def updateBefore(side: JoinedSide, insertOnly: Boolean): String =
+    if (insertOnly) "not asked, rows only come"
+    else if (side.replaces) "not asked, state has the row of the key"
+    else "asked if there are updates, state finds a row by all of its columns"
 
   /**
    * What state keeps of a side, in words.

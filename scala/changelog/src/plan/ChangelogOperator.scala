@@ -4,7 +4,7 @@ import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.plan.ColumnFacts.{closed, mapKeys, normalOf, renamed, timeOf}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, ExprId, Expression, Generator, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, First, Max, Min}
-import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, Inner, JoinType, LeftAnti, LeftSemi}
+import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, FullOuter, Inner, JoinType, LeftAnti, LeftSemi}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LogicalPlan}
 import org.apache.spark.sql.firesteel.normalizeFloats
 import org.apache.spark.sql.types.ArrayType
@@ -205,6 +205,20 @@ final private[changelog] case class StreamJoin(
   lazy val single: Seq[Boolean] = {
     val (l, r) = sides(inputs.map(_.facts))
     Seq(l.isSingle, r.isSingle)
+  }
+
+  /** Whether the left and the right side's rows without a match are in the result. */
+  def preserved: Seq[Boolean] =
+    Seq(joinType != Inner && joinType != LeftSemi, joinType == FullOuter)
+
+  // Rows that match nothing, because of a null in their key, are not in state.
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = {
+    val (l, r) = sides(inputs)
+    Seq(l, r).zip(preserved).map { case (side, isPreserved) =>
+      val passesNulls = isPreserved &&
+        side.keys.zip(matchesNulls).exists { case (key, matches) => key.nullable && !matches }
+      side.facts.changes.updates && (!side.replaces || passesNulls)
+    }
   }
 
   /** The column that says whether a left row has a match, if the join is a value. */

@@ -32,6 +32,12 @@ final private[plan] case class JoinSideFacts(
   val identity: Option[Set[ExprId]] =
     ownKeys.toSeq.sortBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" "))).headOption
 
+  /**
+   * Whether a row replaces the one with its key of the join: then the row before an update need not
+   * come, for state has it. Updates by another upsert key may move a row to another key.
+   */
+  def replaces: Boolean = facts.changes.updates && facts.upsertKeys == Set(ids)
+
   /** Whether an update leaves a row with its key of the join, and so with the same matches. */
   def keepsMatches: Boolean = !facts.changes.updates ||
     facts.upsertKeys.size == 1 && ownKeys == facts.upsertKeys

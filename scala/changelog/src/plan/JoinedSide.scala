@@ -13,6 +13,7 @@ import org.apache.spark.sql.types.{DataType, NullType}
  * @param nullsMatchNothing positions of keys in which a null equals nothing, if such rows reach the
  *   operator; below a side that is not preserved they are filtered out
  * @param single whether a key has at most one row
+ * @param replaces whether an update comes without the row before it
  * @param countsMatches whether state keeps with each row the number of its matches
  */
 final private[changelog] case class JoinedSide(
@@ -20,6 +21,7 @@ final private[changelog] case class JoinedSide(
     columns: Seq[Attribute],
     nullsMatchNothing: Seq[Int],
     single: Boolean,
+    replaces: Boolean,
     countsMatches: Boolean)
   extends Expression
   with Unevaluable {

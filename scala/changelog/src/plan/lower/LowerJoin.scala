@@ -5,7 +5,6 @@ import io.firesteel.changelog.plan.{ChangelogOperator, Inferred, JoinedSide, Str
 import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, MemberRecord, TimeToLive, Watermark, WholeKey}
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, ExprId, Expression, IsNotNull, NamedExpression}
-import org.apache.spark.sql.catalyst.plans.{FullOuter, Inner, LeftSemi}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 
 /**
@@ -22,9 +21,7 @@ private[lower] object LowerJoin {
       member: MemberRecord): Written = {
     val (left, right) = (join.left, join.right)
     StateTypes.requireValues("JOIN", left.output ++ right.output)
-    val preserved = Seq(
-      join.joinType != Inner && join.joinType != LeftSemi,
-      join.joinType == FullOuter)
+    val preserved = join.preserved
     val strict = join.matchesNulls.indices.filterNot(join.matchesNulls(_))
     val isSpread = preserved.head && strict.nonEmpty
     val counts = join.condition.nonEmpty || join.ttlMs > 0
@@ -47,6 +44,7 @@ private[lower] object LowerJoin {
         operator.output,
         if (preserved(number)) strict else Nil,
         join.single(number),
+        replaces = inferred.inputs(number).changes.updates && !inferred.inputs(number).updateBefore,
         countsMatches = counts && (number == 0 && join.keepsLeftAlone || preserved(number))
       )
       (its, ordered)
