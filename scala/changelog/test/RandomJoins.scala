@@ -37,6 +37,8 @@ object RandomJoins {
       1 -> Gen.const(s"SELECT * FROM $in WHERE v IS NULL OR v > -2"),
       1 -> Gen.const(s"SELECT DISTINCT k, g, v, d, w, 1 AS id FROM $in"),
       1 -> Gen.const(s"SELECT * FROM $in UNION ALL SELECT * FROM {$other}"),
+      // All rows have one key.
+      1 -> Gen.const(s"SELECT 1 AS k, g, v, d, w, id FROM $in"),
       2 -> Gen.const(
         s"SELECT k, max(g) g, sum(v) v, max(d) d, max(w) w, count(*) id FROM $in GROUP BY k"),
       1 -> Gen.const(

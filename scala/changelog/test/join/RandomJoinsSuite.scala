@@ -31,14 +31,16 @@ class RandomJoinsSuite extends ChangelogSuite {
 
   private def store(provider: String, format: Int): Seq[(String, Any)] = Seq(
     SQLConf.STATE_STORE_PROVIDER_CLASS.key -> provider,
-    SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key -> format)
+    SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key -> format,
+    // A copy of the whole store after each micro-batch would take most of the time.
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> true)
 
   private val cases: Gen[RandomJoin] = for {
     query <- RandomJoins.query
     (source, batches) <- RandomChangelogs.inputs(RandomJoins.names)
     mode <- Gen.frequency(3 -> "append", 2 -> "update", 1 -> "complete")
     restarts <- Gen.frequency(2 -> Gen.const(Set.empty[Int]), 1 -> Gen.choose(1, 3).map(Set(_)))
-    store <- Gen.frequency(3 -> store(hdfs, 1), 1 -> store(rocksDb, 1), 1 -> store(rocksDb, 2))
+    store <- Gen.frequency(6 -> store(hdfs, 1), 1 -> store(rocksDb, 1), 1 -> store(rocksDb, 2))
     buffered <- Gen.frequency(3 -> 100000, 1 -> 1, 1 -> 3)
     partitions <- Gen.frequency(3 -> 1, 2 -> 2, 1 -> 3)
     // To compile takes longer than to run over so few rows.
