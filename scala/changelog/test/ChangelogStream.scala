@@ -39,6 +39,12 @@ final class ChangelogStream(
     rows.withWatermark(column, delay)
   }).createOrReplaceTempView(name)
 
+  private val parts = source.parts
+  if (parts.nonEmpty) parts.foreach { case (part, _) =>
+    spark.table(name).where(s"input = '$part'").drop("input")
+      .createOrReplaceTempView(s"${name}_$part")
+  }
+
   private var query: StreamingQuery = _
 
   /** Every row that was emitted, in order; its kind is the last column. */
@@ -66,9 +72,16 @@ final class ChangelogStream(
     startAs("update", s"SELECT *, row_kind() AS op FROM ($sql)")
   }
 
+  /** A text with what the stream reads in the places of `{t}`, or of its parts. */
+  private def reading(text: String): String =
+    if (parts.isEmpty) text.replace("{t}", source.call(name))
+    else parts.foldLeft(text) { case (all, (part, its)) =>
+      all.replace(s"{$part}", its.call(s"${name}_$part"))
+    }
+
   /** Starts any query over `{t}` in any mode. */
   def startAs(mode: String, text: String): Unit =
-    query = spark.sql(text.replace("{t}", source.call(name))).writeStream
+    query = spark.sql(reading(text)).writeStream
       .outputMode(mode)
       .option("checkpointLocation", checkpoint)
       .foreachBatch { (batch: DataFrame, _: Long) =>
@@ -109,10 +122,20 @@ final class ChangelogStream(
   /** The batch query over all that was fed. */
   def answer(text: String = sql): Seq[Row] = {
     import scala.jdk.CollectionConverters._
-    val table = source.table(fed.toSeq)
-    prepared(spark.createDataFrame(table.asJava, source.schemaOf(schema)))
-      .createOrReplaceTempView(s"${name}_batch")
-    Interpreted(spark)(spark.sql(text.replace("{t}", s"${name}_batch")).collect().toSeq)
+    def view(rows: Seq[Row], of: ChangelogStream.Source, columns: StructType, named: String) = {
+      prepared(spark.createDataFrame(of.table(rows).asJava, of.schemaOf(columns)))
+        .createOrReplaceTempView(named)
+      named
+    }
+    val over =
+      if (parts.isEmpty) text.replace("{t}", view(fed.toSeq, source, schema, s"${name}_batch"))
+      else parts.foldLeft(text) { case (all, (part, its)) =>
+        val rows = fed.toSeq.filter(_.getString(0) == part).map(row => Row.fromSeq(row.toSeq.tail))
+        all.replace(
+          s"{$part}",
+          view(rows, its, StructType(schema.tail), s"${name}_batch_$part"))
+      }
+    Interpreted(spark)(spark.sql(over).collect().toSeq)
   }
 
   /** How the consumer's table differs from the batch query's answer; none when it does not. */
@@ -145,7 +168,7 @@ final class ChangelogStream(
 
   /** Columns by which inference says that rows of the result are told apart. */
   def upsertKey: Option[Seq[Int]] = {
-    val plan = executionOf(spark.sql(sql.replace("{t}", source.call(name)))).analyzed
+    val plan = executionOf(spark.sql(reading(sql))).analyzed
     val read = PruneColumns(new ParseQuery(updateBefore = false, None).read(plan))
     ResultKeys(read).headOption.map { key =>
       key.toSeq.map(id => plan.output.indexWhere(_.exprId == id))
@@ -160,6 +183,16 @@ object ChangelogStream {
     def call(name: String): String
     def table(fed: Seq[Row]): Seq[Row]
     def schemaOf(fed: StructType): StructType
+
+    /** Inputs that a query names instead of `{t}`, such as `{a}`; none if there is one input. */
+    def parts: Seq[(String, Source)] = Nil
+  }
+
+  /** Several inputs, fed together: a first column `input` says which one a row is of. */
+  final class Inputs(override val parts: Seq[(String, Source)]) extends Source {
+    override def call(name: String): String = name
+    override def table(fed: Seq[Row]): Seq[Row] = fed
+    override def schemaOf(fed: StructType): StructType = fed
   }
 
   /** Rows that only come. */

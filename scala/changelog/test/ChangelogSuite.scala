@@ -59,6 +59,29 @@ abstract class ChangelogSuite extends RoomSuite {
     fed.upsertKey.map(key => follow(fed, _.startUpserts(key), batches, Set.empty)).nonEmpty
   }
 
+  /** Checks after each micro-batch that complete mode's whole result is the batch query's answer. */
+  protected def assertWhole(
+      schema: String,
+      sql: String,
+      batches: Seq[Seq[Row]],
+      restarts: Set[Int] = Set.empty,
+      source: ChangelogStream.Source = ChangelogStream.Rows): Assertion = {
+    val fed = stream(schema, sql, source)
+    try {
+      fed.startAs("complete", sql)
+      batches.zipWithIndex.filter(_._1.nonEmpty).foreach { case (rows, i) =>
+        if (restarts.contains(i)) {
+          fed.stop()
+          fed.startAs("complete", sql)
+        }
+        fed.feed(rows)
+        val (has, wanted) = (ChangelogStream.bag(fed.last), ChangelogStream.bag(fed.answer()))
+        assert(has == wanted, s"micro-batch $i")
+      }
+      succeed
+    } finally fed.stop()
+  }
+
   private def follow(
       fed: ChangelogStream,
       start: ChangelogStream => Unit,

@@ -16,7 +16,7 @@ import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 
 /**
- * Random queries in a process that is killed at random moments and started again on their
+ * Random queries of one input and of several, in a process that is killed at random moments and started again on their
  * checkpoints: at the end the changelogs, each micro-batch's once, make the batch queries' answers.
  *
  * `FIRESTEEL_TEST_KILLS` sets the number of kills; each takes some seconds.
@@ -65,8 +65,16 @@ class KilledSuite extends ChangelogSuite with RandomCases {
     }
   }
 
+  /** Each input is a part of the rows. */
+  private val join: Gen[RandomQueries.Query] = RandomJoins.query.map { query =>
+    query.copy(sql = RandomJoins.names.zipWithIndex.foldLeft(query.sql) { case (sql, (name, i)) =>
+      sql.replace(s"{$name}", s"(SELECT * FROM {t} WHERE pmod(id, ${RandomJoins.names.size}) = $i)")
+    })
+  }
+
   private def victims(folder: Path): Seq[Victim] = (0 until queriesAtOnce).map { i =>
-    val of = sample(randomCases(RandomQueries.query, RandomQueries.batches))
+    val queries = if (i % 2 == 0) RandomQueries.query else join
+    val of = sample(randomCases(queries, RandomQueries.batches))
     val at = Files.createDirectories(folder.resolve(i.toString))
     val query = KilledQuery(
       at.toString,

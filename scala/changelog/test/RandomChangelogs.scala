@@ -14,11 +14,19 @@ object RandomChangelogs {
 
   val schema: String = RandomQueries.schema + ", op STRING"
 
+  /** The same with the input in a first column: see [[ChangelogStream.Inputs]]. */
+  val schemaOfInputs: String = "input STRING, " + schema
+
   private val idAt = 5
 
   private val insertions = Seq("+I", "I", "insert", "INSERT", "c", "r")
   private val deletions = Seq("-D", "d", "D", "delete")
   private val updates = Seq("u", "U", "update", "upsert", "+U")
+
+  /** Rows that only come; their kinds are not read. */
+  val inserted: ChangelogStream.Source = new ChangelogStream.Changes(
+    name => s"(SELECT ${RandomQueries.plain.columns.map(_.name).mkString(", ")} FROM $name)",
+    _.map(change => Row.fromSeq(change.toSeq.init)))
 
   /** Whole rows come and go. */
   val full: ChangelogStream.Source = new ChangelogStream.Changes(
@@ -96,6 +104,33 @@ object RandomChangelogs {
     else if (op == 3) Seq(change(keyed, pick(random, insertions)))
     else Seq(change(keyed, pick(random, updates)))
   }
+
+  /** Micro-batches of inputs of any kinds, with these names. */
+  def inputs(names: Seq[String]): Gen[(ChangelogStream.Source, Seq[Seq[Row]])] = {
+    val one = Gen.oneOf(
+      RandomQueries.batches.map(inserted -> _.map(_.map(row => change(row, "+I")))),
+      fullBatches.map(full -> _),
+      upsertBatches.map(upserts -> _),
+      upsertBatches.map(sequenced -> _))
+    for {
+      all <- Gen.listOfN(names.size, one)
+      seed <- Gen.long
+    } yield {
+      val random = new Random(seed)
+      val batches = (0 until all.map(_._2.size).max).map { i =>
+        val named = names.zip(all).map { case (name, (_, its)) =>
+          its.lift(i).getOrElse(Nil).map(row => Row.fromSeq(name +: row.toSeq)).iterator
+        }
+        mixed(random, named)
+      }
+      (new ChangelogStream.Inputs(names.zip(all.map(_._1))), batches)
+    }
+  }
+
+  /** Rows of all, in any order between them, and in their own order within each. */
+  private def mixed(random: Random, all: Seq[Iterator[Row]]): Seq[Row] =
+    Iterator.continually(all.filter(_.hasNext)).takeWhile(_.nonEmpty)
+      .map(left => left(random.nextInt(left.size)).next()).toSeq
 
   private def told(
       changes: (Random, Row, mutable.ArrayBuffer[Row]) => Seq[Row]): Gen[Seq[Seq[Row]]] =

@@ -67,7 +67,8 @@ object RandomQueries {
     query <- (1 to depth).foldLeft(base)((below, _) => below.flatMap(above))
   } yield query
 
-  private def above(below: Query): Gen[Query] = Gen.frequency(
+  /** An operator above a query. */
+  def above(below: Query): Gen[Query] = Gen.frequency(
     5 -> aggregate(below),
     3 -> topN(below),
     2 -> trending(below),

@@ -10,8 +10,11 @@ object TestSize {
   val isLong: Boolean = sys.env.contains("FIRESTEEL_TEST_LONG")
 
   /** Random cases of one test: `FIRESTEEL_TEST_QUERIES` where it is set. */
-  def cases(few: Int): Int =
-    sys.env.get("FIRESTEEL_TEST_QUERIES").fold(if (isLong) 10 * few else few)(_.toInt)
+  def cases(few: Int): Int = cases(few, 10 * few)
+
+  /** The same, with a number of its own for the long tests. */
+  def cases(few: Int, inLong: Int): Int =
+    sys.env.get("FIRESTEEL_TEST_QUERIES").fold(if (isLong) inLong else few)(_.toInt)
 
   /** The seed of the random cases: `FIRESTEEL_TEST_SEED` where it is set. */
   def seed(usual: Long): Long = sys.env.get("FIRESTEEL_TEST_SEED").fold(usual)(_.toLong)

@@ -45,17 +45,29 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
   /**
    * The entries with this key prefix; the next one may overwrite both rows. The iterator must be
    * read to its end. Meanwhile entries that exist may get new values.
+   *
+   * RocksDB reads from a snapshot. The default provider reads a hash set of keys, which may grow
+   * when a key is written that it has, and then passes over some of them: the entries are listed
+   * first. Memory: a reference to each, because the rows are those in the store. A store of another
+   * kind may read into one row, so its rows are copied.
    */
   final def withPrefix(prefix: UnsafeRow): Iterator[UnsafeRowPair] = {
     val entries: StateStoreIterator[UnsafeRowPair] = store.prefixScan(prefix)
-    new Iterator[UnsafeRowPair] {
-      override def hasNext: Boolean = {
-        val more = entries.hasNext
-        if (!more) entries.close()
-        more
+    val all =
+      if (StateEntries.isRocksDb(store)) new Iterator[UnsafeRowPair] {
+        override def hasNext: Boolean = {
+          val more = entries.hasNext
+          if (!more) entries.close()
+          more
+        }
+        override def next(): UnsafeRowPair = entries.next()
       }
-      override def next(): UnsafeRowPair = entries.next()
-    }.filter(isThere)
+      else {
+        def kept(row: UnsafeRow) = if (StateEntries.isInMemory(store)) row else row.copy()
+        try entries.map(its => new UnsafeRowPair(kept(its.key), kept(its.value))).toArray.iterator
+        finally entries.close()
+      }
+    all.filter(isThere)
   }
 
   /** The same as [[scan]], until `visit` returns false. */
@@ -112,7 +124,13 @@ private[state] object StateEntries {
 
   private val format = SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT
 
+  private def isRocksDb(store: StateStore): Boolean =
+    store.getClass.getSimpleName == "RocksDBStateStore"
+
+  private def isInMemory(store: StateStore): Boolean =
+    store.getClass.getSimpleName == "HDFSBackedStateStore"
+
   private def sortsKeys(store: StateStore): Boolean =
-    store.getClass.getSimpleName == "RocksDBStateStore" &&
+    isRocksDb(store) &&
       SQLConf.get.getConf(format).equalsIgnoreCase("unsaferow")
 }

@@ -117,6 +117,40 @@ class RepartitionStateSuite extends ChangelogSuite {
     }
   }
 
+  /** Joins of all types, of which one has a key of one row, and a comparison of all rows with all. */
+  private val joins: String = {
+    val counts = "(SELECT g AS h, count(*) AS n, min(k) AS m FROM {t} GROUP BY g) c"
+    val types = Seq("INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI", "LEFT ANTI").map { joinType =>
+      val right = if (joinType.startsWith("LEFT ")) "NULL AS y, NULL AS z" else "y, z"
+      s"SELECT '$joinType' AS t, g, k, v, $right FROM (SELECT g, k, v FROM {t} WHERE k % 2 = 0) a " +
+        s"$joinType JOIN (SELECT g AS h, k AS y, v AS z FROM {t} WHERE k % 3 = 0) b ON g = h AND k > y"
+    }
+    val others = Seq(
+      s"SELECT 'one row' AS t, g, k, v, n, NULL FROM {t} LEFT JOIN $counts ON k = n",
+      s"SELECT 'all rows' AS t, g, k, v, NULL, NULL FROM {t} WHERE k NOT IN (SELECT n FROM $counts)",
+      "SELECT 'set' AS t, * FROM (SELECT g, k, v, NULL, NULL FROM {t} " +
+        "EXCEPT ALL SELECT h, m, 1.5, NULL, NULL FROM " + counts + ")"
+    )
+    (types ++ others).mkString(" UNION ALL ")
+  }
+
+  stores.filter { case (name, _) => !name.contains("change files") }.foreach {
+    case (name, settings) =>
+      test(s"joins know their entries again: $name") {
+        withConf(settings: _*) {
+          stopped(joins) { fed =>
+            Seq(3, 1).foreach { n =>
+              RepartitionState(spark, fed.checkpoint, n)
+              fed.start()
+              feed(fed)
+              feed(fed)
+              fed.stop()
+            }
+          }
+        }
+      }
+  }
+
   /** A query that gives its whole result each time. */
   private def assertGoesOn(text: String): Unit = {
     val fed = stream(schema, text)

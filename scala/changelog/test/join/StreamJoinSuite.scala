@@ -117,6 +117,22 @@ class StreamJoinSuite extends ChangelogSuite {
     } finally fed.stop()
   }
 
+  test("a key of any number of rows shows all of them") {
+    // Of the key n there are n rows, all of which find a match, and then lose it.
+    val most = 30
+    val left = for (k <- 1 to most; id <- 1 to k) yield Row("a", k, 0.0, 1L, id.toLong)
+    val right = (1 to most).map(k => Row("b", k, 0.0, 2L, 1L))
+    val sql = s"SELECT k, id, bid FROM $a FULL JOIN " +
+      "(SELECT k AS bk, sum(v) AS bv, count(*) AS bid FROM {t} WHERE s = 'b' GROUP BY k) b " +
+      "ON k = bk AND v < bv AND bv < 3"
+    providers.foreach { provider =>
+      withProvider(provider) {
+        assertFollows(schema, sql, Seq(left, right, right))
+        assertFollows(schema, sql, Seq(right, left, right))
+      }
+    }
+  }
+
   test("a result without deletions emits none, however few rows are held") {
     val sql = "SELECT * FROM (SELECT k, count(*) n FROM {t} GROUP BY k) JOIN " +
       "(SELECT k AS bk, max(v) m FROM {t} GROUP BY k) ON k = bk"

@@ -1,0 +1,94 @@
+package io.firesteel.changelog.join
+
+import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.mutable
+import scala.util.{Random, Using}
+
+import org.apache.spark.sql.Row
+import org.scalatest.Assertion
+
+/** Joins whose rows expire, each side's after its own time, against [[ExpiringJoin]]. */
+class JoinTtlSuite extends ChangelogSuite {
+
+  private val schema = "s STRING, k INT, v INT, op STRING"
+  private val types = Seq("INNER", "LEFT", "FULL", "LEFT SEMI", "LEFT ANTI")
+
+  /** Joins of all types, told apart by a first column: one micro-batch serves them all. */
+  private def sql(hint: String): String = types.map { joinType =>
+    val right = if (joinType.startsWith("LEFT ")) "NULL AS bk, NULL AS bv" else "bk, bv"
+    s"SELECT /*+ STATE_TTL($hint) */ '$joinType' AS t, k, v, $right " +
+      "FROM (SELECT k, v FROM {t} WHERE s = 'a') a " +
+      s"$joinType JOIN (SELECT k AS bk, v AS bv FROM {t} WHERE s = 'b') b ON k = bk AND v <= bv"
+  }.mkString(" UNION ALL ")
+
+  /** The time of the last micro-batch, by which state expires. */
+  private def timeOf(checkpoint: String): Long = {
+    val offsets = Path.of(checkpoint.stripPrefix("file:")).resolve("offsets")
+    val last = Using.resource(Files.list(offsets)) { files =>
+      files.map[String](_.getFileName.toString).filter(_.forall(_.isDigit))
+        .mapToLong(_.toLong).max.getAsLong
+    }
+    """"batchTimestampMs":(\d+)""".r.findFirstMatchIn(Files.readString(offsets.resolve(s"$last")))
+      .get.group(1).toLong
+  }
+
+  private def rowOf(joinType: String, shown: ExpiringJoin.Shown): Row =
+    Row.fromSeq(joinType +: Seq(shown._1, shown._2).flatMap {
+      case Some((key, value)) => Seq[Any](key.map(Int.box).orNull, value)
+      case None => Seq[Any](null, null)
+    })
+
+  private def net(changes: Seq[Row]): Map[Row, Long] =
+    changes.groupMapReduce(row => Row.fromSeq(row.toSeq.init))(row =>
+      if (row.getString(row.length - 1).startsWith("+")) 1L else -1L)(_ + _).filter(_._2 != 0L)
+
+  /** A change of a row that is there, or of a new one: a side, a key, a value, and whether it goes. */
+  private def changes(random: Random): Iterator[(Int, ExpiringJoin.Side, Int)] = {
+    val live = mutable.ArrayBuffer.empty[(Int, ExpiringJoin.Side)]
+    Iterator.continually {
+      if (live.nonEmpty && random.nextInt(10) < 3) {
+        val (side, row) = live.remove(random.nextInt(live.size))
+        (side, row, -1)
+      } else {
+        val key = Option.when(random.nextInt(9) > 0)(random.nextInt(2))
+        live += ((random.nextInt(2), (key, random.nextInt(3))))
+        (live.last._1, live.last._2, 1)
+      }
+    }
+  }
+
+  private def check(provider: String, hint: String, ttls: Seq[Long]): Assertion =
+    withProvider(provider) {
+      val random = new Random(7)
+      val models = types.map(joinType => joinType -> new ExpiringJoin(joinType, ttls))
+      val whole = new ChangelogStream.Changes(name => s"from_changelog(TABLE($name), 'op')", identity)
+      val fed = stream(schema, sql(hint), whole)
+      try {
+        fed.start()
+        changes(random).take(24).zipWithIndex.foreach { case ((side, row, sign), i) =>
+          if (i == 12) fed.restart()
+          Thread.sleep(Seq(0L, 0L, 0L, 700L)(random.nextInt(4)))
+          val name = if (side == 0) "a" else "b"
+          fed.feed(Seq(Row(name, row._1.map(Int.box).orNull, row._2, if (sign > 0) "+I" else "-D")))
+          val now = timeOf(fed.checkpoint)
+          val wanted = models.flatMap { case (joinType, model) =>
+            model.change(side, row, sign, now).map { case (shown, count) =>
+              rowOf(joinType, shown) -> count
+            }
+          }.toMap
+          assert(net(fed.last) == wanted, s"$hint, micro-batch $i: $name $row $sign")
+        }
+        assert(models.forall(_._2.expired > 0), "rows expired")
+      } finally fed.stop()
+    }
+
+  providers.foreach { provider =>
+    test(s"expired rows are as if they had never been, ${provider.split('.').last}") {
+      check(provider, "'a=900ms', 'b=0s'", Seq(900L, 0L))
+      check(provider, "'a=2s', 'b=600ms'", Seq(2000L, 600L))
+    }
+  }
+}

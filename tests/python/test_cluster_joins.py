@@ -1,0 +1,88 @@
+"""Joins of streams on a cluster: executors are processes of their own, with their own state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+PROGRAM = '''
+import json
+import os
+import tempfile
+from collections import Counter
+
+import firesteel
+from pyspark.sql import SparkSession
+
+builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", False)
+builder.config("spark.sql.shuffle.partitions", 3)
+spark = firesteel.configure(builder).getOrCreate()
+spark.sparkContext.setLogLevel("ERROR")
+folder = tempfile.mkdtemp()
+schema = "id BIGINT, k BIGINT, v BIGINT"
+names = ("orders", "customers", "payments")
+tables = {name: {} for name in names}
+
+
+def changes(name, batch):
+    """Rows come; of those of the micro-batch before, some go and some are replaced."""
+    made, table = [], tables[name]
+    salt = names.index(name)
+    for id in [i for i in table if i // 40 == batch - 1 and i % 3 != salt]:
+        made.append(("-U" if id % 2 else "-D", table.pop(id)))
+        if id % 2:
+            table[id] = (id, (id + 5) % 11, id % 7)
+            made.append(("+U", table[id]))
+    for id in range(batch * 40, batch * 40 + 40):
+        table[id] = (id, None if id % 13 == 0 else id * (salt + 3) % 11, id % (salt + 8))
+        made.append(("+I", table[id]))
+    return [dict(zip(("id", "k", "v", "op"), (*row, op))) for op, row in made]
+
+
+query = """
+    SELECT o.id, o.k, c.id AS customer, p.paid
+    FROM orders AS o LEFT JOIN customers AS c ON o.k = c.k AND o.v < c.v
+    FULL JOIN (SELECT k, sum(v) AS paid FROM payments GROUP BY k) AS p ON c.k = p.k
+    WHERE o.id IS NULL OR o.id NOT IN (SELECT id + 1 FROM payments WHERE v > 5)"""
+for name in names:
+    os.makedirs(f"{folder}/{name}")
+    read = spark.readStream.schema(schema + ", op STRING").json(f"{folder}/{name}")
+    read.createOrReplaceTempView(f"fed_{name}")
+    whole = f"SELECT * FROM from_changelog(TABLE(fed_{name}), 'op')"
+    spark.sql(whole).createOrReplaceTempView(name)
+stream = (
+    spark.sql(f"SELECT *, row_kind() AS op FROM ({query})")
+    .writeStream.format("memory").queryName("found").start()
+)
+for batch in range(3):
+    for name in names:
+        lines = [json.dumps(change) for change in changes(name, batch)]
+        with open(f"{folder}/.{name}", "w") as file:
+            file.write("\\n".join(lines))
+        os.rename(f"{folder}/.{name}", f"{folder}/{name}/{batch}.json")
+    stream.processAllAvailable()
+    found = Counter()
+    for row in spark.table("found").collect():
+        found[tuple(row)[:-1]] += 1 if row.op[0] == "+" else -1
+    assert min(found.values()) >= 0
+    answer = query
+    for name in names:
+        spark.createDataFrame(list(tables[name].values()), schema).createOrReplaceTempView(f"b_{name}")
+        answer = answer.replace(f" {name} ", f" b_{name} ")
+    expected = Counter(tuple(row) for row in spark.sql(answer).collect())
+    assert +found == expected, (batch, +found - expected, expected - +found)
+    assert expected
+stream.stop()
+print("executors:", spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos().__len__() - 1)
+spark.stop()
+'''
+
+
+@pytest.mark.long
+def test_a_join_of_three_streams_is_the_batch_query_after_each_micro_batch(
+    run_python: Callable[..., str], writable_spark_home: Path
+) -> None:
+    printed = run_python(PROGRAM, SPARK_HOME=str(writable_spark_home))
+    assert "executors: 2" in printed
