@@ -22,6 +22,8 @@ object Main {
       case Right(read) if read.room == LookupMain.room => LookupMain.run(read)
       // Flink runs the same queries.
       case Right(read) if read.room == StreamingMain.suite => StreamingMain.run(read)
+      // Spark's own join of streams is compared, and micro-batches with batch queries.
+      case Right(read) if read.room == JoinsMain.suite => JoinsMain.run(read)
       case parsed => againstStock(parsed)
     }
 
@@ -52,7 +54,8 @@ object Main {
           (rooms.map(_.name) ++ Seq(
             LookupMain.room,
             TpcdsMain.suite,
-            StreamingMain.suite)).mkString(", "))
+            StreamingMain.suite,
+            JoinsMain.suite)).mkString(", "))
 
   private def casesOf(arguments: Arguments, room: Room): Either[String, Seq[Case]] = {
     val all = room.cases(arguments.rows)

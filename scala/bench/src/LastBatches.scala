@@ -1,0 +1,124 @@
+package io.firesteel.bench
+
+import java.nio.file.{Files, Path}
+import java.nio.file.attribute.FileTime
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.state.StateStore
+import org.apache.spark.sql.streaming.Trigger
+import org.apache.spark.sql.types.StructType
+
+/** Queries of TPC-H over streams: the last micro-batch beside the batch query over all rows. */
+final class LastBatches(
+    spark: SparkSession,
+    scratch: Path,
+    progress: Progress,
+    arguments: Arguments) {
+  import LastBatches._
+
+  private val tasks = new TaskLog(spark.sparkContext)
+  private val folder = arguments.data.toAbsolutePath.resolve(s"tpch-streams-$scale")
+
+  def run(): Seq[JoinFigure] = {
+    TpchTables.schemas.keys.foreach(make)
+    for {
+      query <- queries
+      (provider, settings) <- JoinsResults.providers
+    } yield {
+      val sql = unordered(TpchTables.sql(query))
+      val all = (-warmUps until arguments.pairs).flatMap { i =>
+        val round = progress.stepWithOutcome(s"$query, $provider: round ${i + 1}") {
+          Rounds.order(Seq(last -> (() => streamed(sql, settings)), batch -> (() => whole(sql))), i)
+            .map { case (name, seconds) => name -> seconds() }
+        }(_.map { case (name, seconds) => f"$name $seconds%.3f" }.mkString("(", ", ", ")"))
+        if (i < 0) Nil else round
+      }
+      JoinFigure(name, query, provider, last, batch, JoinsResults.rounds(all), Bound.AtMost(0.5))
+    }
+  }
+
+  /** A file for each tenth, the last with the latest time: a stream reads them in this order. */
+  private def make(table: String): Unit = {
+    val files = folder.resolve(table)
+    if (!Files.isDirectory(files)) {
+      progress.step(s"making $table")(WholeFolder.make(files) { making =>
+        Files.createDirectories(making)
+        val parts = if (small(table)) 1 else tenths
+        (1 to parts).foreach { part =>
+          val written = making.resolve(s"_$part")
+          TpchTables.part(spark, table, scale, part, parts).coalesce(1)
+            .write.parquet(written.toString)
+          val file = Using.resource(Files.list(written)) {
+            _.iterator.asScala.find(_.toString.endsWith(".parquet")).get
+          }
+          val named = making.resolve(s"$part.parquet")
+          Files.move(file, named)
+          Files.setLastModifiedTime(named, FileTime.fromMillis(1700000000000L + part * 1000L))
+          WholeFolder.delete(written)
+        }
+      })
+    }
+  }
+
+  private def tables(streaming: Boolean): Unit = TpchTables.schemas.foreach { case (name, schema) =>
+    val files = folder.resolve(name).toString
+    val rows =
+      if (!streaming || small(name)) spark.read.parquet(files)
+      else spark.readStream.schema(StructType.fromDDL(schema))
+        .option("maxFilesPerTrigger", tenths - 1L).parquet(files)
+    rows.createOrReplaceTempView(name)
+  }
+
+  private def whole(sql: String): Double = {
+    tables(streaming = false)
+    Contestant("", sql, Map("spark.firesteel.enabled" -> "false")).within(spark) {
+      System.gc()
+      tasks.time(spark.sql(sql).write.format("noop").mode("overwrite").save()).seconds
+    }
+  }
+
+  /** The seconds of the second of two micro-batches. */
+  private def streamed(sql: String, settings: Map[String, String]): Double = {
+    tables(streaming = true)
+    val checkpoint = Files.createTempDirectory(scratch.toAbsolutePath, "checkpoint")
+    try Contestant("", "", settings).within(spark) {
+        System.gc()
+        val query = spark.sql(s"SELECT *, row_kind() AS op FROM ($sql)").writeStream
+          .format("noop").outputMode("append")
+          .option("checkpointLocation", checkpoint.toString)
+          .trigger(Trigger.AvailableNow).start()
+        query.awaitTermination()
+        val batches = query.recentProgress.filter(_.numInputRows > 0)
+        if (batches.length != 2) sys.error(s"${batches.length} micro-batches")
+        batches.last.durationMs.get("triggerExecution") / 1e3
+      }
+    finally {
+      StateStore.stop()
+      WholeFolder.delete(checkpoint)
+    }
+  }
+
+  /** A last `ORDER BY` without `LIMIT` is of no use on a stream. */
+  private def unordered(sql: String): String =
+    if (sql.toUpperCase.contains("LIMIT")) sql
+    else sql.replaceFirst("(?is)ORDER\\s+BY(?!.*ORDER\\s+BY)[^()]*$", "")
+}
+
+object LastBatches {
+
+  val name: String = "tpc-h"
+
+  private val scale = 0.1
+  private val tenths = 10
+  private val warmUps = 1
+  private val small = Set("region", "nation")
+  private val queries = Seq("q1", "q3", "q5", "q6", "q10", "q12", "q14", "q19")
+  private val (last, batch) = ("last micro-batch", "batch query")
+
+  val note: String =
+    s"""Queries of TPC-H at scale $scale, with every table but region and nation as a stream. The last
+       |micro-batch has a tenth of the rows of each; the batch query is stock Spark's over all rows.""".stripMargin
+}
