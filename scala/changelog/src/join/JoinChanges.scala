@@ -23,11 +23,12 @@ final private[join] class JoinChanges(
     rows: TwoInputs,
     limits: FoldLimits,
     inputs: Seq[JoinInput],
-    left: JoinRows,
-    right: JoinRows,
+    state: JoinState,
     result: JoinedRows)
   extends FoldIterator(rows, limits) {
   import JoinChanges.Folded
+
+  private[this] val (left, right) = (state.left, state.right)
 
   private[this] val byKey = new LinkedHashMap[UnsafeRow, Folded]
   // Rows that match nothing, by key: they are in the result and not in state.
@@ -83,10 +84,11 @@ final private[join] class JoinChanges(
       override def hasNext: Boolean = keys.hasNext
       override def next(): Iterator[InternalRow] = {
         val entry = keys.next()
+        state.open(entry.getKey)
         ofKey(
           entry.getKey,
-          left.changes(entry.getKey, entry.getValue.left),
-          right.changes(entry.getKey, entry.getValue.right))
+          left.changes(entry.getValue.left),
+          right.changes(entry.getValue.right))
       }
     }.flatten
     val all = matchNothing() ++ joined
@@ -123,10 +125,10 @@ final private[join] class JoinChanges(
     else if (!result.showsLeft) changed(key, l, r, null, null)
     else {
       // Where all rows of a key have the same matches, it is enough to know whether there are any.
-      val rightMatch = if (left.countsMatches) null else Presence(right.hasOthers(key, r), r)
+      val rightMatch = if (left.countsMatches) null else Presence(right.hasOthers(r), r)
       val leftMatch =
         if (right.countsMatches || !result.showsRight) null
-        else Presence(left.hasOthers(key, l), l)
+        else Presence(left.hasOthers(l), l)
       changed(key, l, r, rightMatch, leftMatch)
     }
 
@@ -144,14 +146,14 @@ final private[join] class JoinChanges(
     val readsLeft = !r.isEmpty && (result.showsPairs || left.countsMatches ||
       ofRight != null && ofRight.before != ofRight.after)
     val besides = if (readsRight) {
-      right.others(key, r).flatMap { row =>
+      right.others(r).flatMap { row =>
         withRight(key, l, row, ofLeft)
         // With one right row, a left row's changes are all of those that are still to come.
         if (result.hasOneRight) Iterator.empty else out.take()
       }
     } else Iterator.empty
     def above = if (readsLeft) {
-      left.others(key, l).flatMap { row =>
+      left.others(l).flatMap { row =>
         withLeft(key, row, r, ofRight)
         if (result.hasOneLeft) Iterator.empty else out.take()
       }
@@ -164,8 +166,9 @@ final private[join] class JoinChanges(
     def both = {
       if (result.showsLeft) l.values.forEach(aloneLeft(key, _, ofRight))
       if (result.showsRight) r.values.forEach(aloneRight(key, _, ofLeft))
-      left.put(key, l)
-      right.put(key, r)
+      left.put(l)
+      right.put(r)
+      state.close()
       out.take()
     }
     besides ++ above ++ each ++ both
@@ -193,7 +196,7 @@ final private[join] class JoinChanges(
         out.add(result.rightAlone(key, row.row), if (before) row.copies else -row.copies)
       }
       if (right.countsMatches && change != 0L) {
-        right.put(key, row.row, row.copies, row.matches + change)
+        right.putMatches(row, row.matches + change)
       }
     }
   }
@@ -223,7 +226,7 @@ final private[join] class JoinChanges(
         if (result.isShown(after)) out.add(result.leftAlone(key, row.row, after), row.copies)
       }
       if (left.countsMatches && change != 0L) {
-        left.put(key, row.row, row.copies, row.matches + change)
+        left.putMatches(row, row.matches + change)
       }
     }
   }

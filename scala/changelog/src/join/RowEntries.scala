@@ -1,43 +1,49 @@
 package io.firesteel.changelog.join
 
-import io.firesteel.changelog.fold.Tally
 import io.firesteel.changelog.plan.JoinedSide
-import io.firesteel.changelog.state.{StateEntries, StateTable, TableLayout}
-
-import java.util.LinkedHashMap
+import io.firesteel.changelog.state.{StateEntries, StateLayout, StateTable, TableLayout}
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType, StructField, StructType}
 
-/** A row in state. The next row may overwrite it. */
-final private[join] class StoredRow {
-  var row: UnsafeRow = _
-  var copies: Long = 0L
-  var matches: Long = 0L
+/** The state of a join with an entry for each row, as [[RowEntries]] lays it out. */
+final private[join] class RowState(entries: StateEntries, layout: StateLayout, spec: JoinSpec)
+  extends JoinState {
+
+  private def rowsOf(side: JoinedSide, table: Int) =
+    new RowEntries(new StateTable(entries, layout, table), entries, side)
+
+  override val left: RowEntries = rowsOf(spec.left, 0)
+  override val right: RowEntries = rowsOf(spec.right, 1)
+
+  override def open(key: UnsafeRow): Unit = {
+    left.key = key
+    right.key = key
+  }
+
+  override def close(): Unit = ()
 }
 
 /**
- * A row whose number of copies changes in this micro-batch.
+ * The rows of one side, each in an entry of its own: a table of state for each side, in one store.
+ * One instance per task.
  *
- * @param matchesBefore the rows of the other side that it matched, if state counts them
+ * {{{
+ *   table         | key                | entry           | value
+ *   left, right   | key of the join    | the row         | number of copies, number of matches
+ *   the same with | key of the join    |                 | the row, number of copies, matches
+ *   one row a key
+ * }}}
+ *
+ * With a time to live it is rows that expire, so each has an entry. Checkpoints of releases before
+ * [[PackedState]] have this layout too, and keep it.
  */
-final private[join] class ChangedRow(
-    val row: UnsafeRow,
-    val before: Long,
-    val after: Long,
-    val matchesBefore: Long) {
-  var matchesAfter: Long = matchesBefore
-  def isNew: Boolean = before == 0L
-  def change: Long = after - before
-}
+final private[join] class RowEntries(table: StateTable, entries: StateEntries, side: JoinedSide)
+  extends JoinRows(side) {
 
-private[join] object ChangedRow {
-  type Map = LinkedHashMap[UnsafeRow, ChangedRow]
-}
-
-/** The rows of one side in state. One instance per task. */
-final private[join] class JoinRows(table: StateTable, entries: StateEntries, side: JoinedSide) {
+  /** The key that is open. */
+  var key: UnsafeRow = _
 
   private[this] val width = side.stored.size
   private[this] val types = side.stored.map(_.dataType)
@@ -54,49 +60,13 @@ final private[join] class JoinRows(table: StateTable, entries: StateEntries, sid
   private[this] val copiesAt = if (side.single) width else 0
   private[this] val stored = new StoredRow
 
-  def countsMatches: Boolean = side.countsMatches
+  override protected def find(row: UnsafeRow): StoredRow = read(row, table.get(key, row))
 
-  /** The changes of a key's rows against state. Nothing is written. */
-  def changes(key: UnsafeRow, tallies: Tally.Map): ChangedRow.Map = {
-    val changed = new ChangedRow.Map
-    if (side.single) ofOne(key, tallies, changed)
-    else tallies.forEach { (row, tally) =>
-      if (tally.count != 0L) {
-        val old = read(row, table.get(key, row))
-        val (before, matches) = if (old == null) (0L, 0L) else (old.copies, old.matches)
-        val after = entries.present(before + tally.count)
-        if (after != before) {
-          val _ = changed.put(row, new ChangedRow(row, before, after, matches))
-        }
-      }
-    }
-    changed
-  }
+  override protected def only: StoredRow = read(null, table.get(key, nothing))
 
-  /** A row of a key that has one replaces it, whether or not the old one is retracted. */
-  private def ofOne(key: UnsafeRow, tallies: Tally.Map, changed: ChangedRow.Map): Unit = {
-    val found = read(null, if (tallies.isEmpty) null else table.get(key, nothing))
-    val old = if (found == null) null else found.row.copy()
-    val matches = if (found == null) 0L else found.matches
-    var newest: UnsafeRow = null
-    var goes = false
-    tallies.forEach { (row, tally) =>
-      if (tally.count > 0L) newest = row
-      else if (tally.count < 0L && row == old) goes = true
-    }
-    if (newest == null && !goes || newest != null && newest == old) ()
-    else {
-      if (old != null) {
-        val _ = changed.put(old, new ChangedRow(old, 1L, 0L, matches))
-      }
-      if (newest != null) {
-        val _ = changed.put(newest, new ChangedRow(newest, 0L, 1L, 0L))
-      }
-    }
-  }
+  override protected def present(copies: Long): Long = entries.present(copies)
 
-  /** Whether a key has rows beside the changed ones. */
-  def hasOthers(key: UnsafeRow, changed: ChangedRow.Map): Boolean =
+  override def hasOthers(changed: ChangedRow.Map): Boolean =
     if (side.single) changed.isEmpty && table.get(key, nothing) != null
     else {
       var found = false
@@ -107,29 +77,24 @@ final private[join] class JoinRows(table: StateTable, entries: StateEntries, sid
       found
     }
 
-  /** A key's rows beside the changed ones, to be read to the end. */
-  def others(key: UnsafeRow, changed: ChangedRow.Map): Iterator[StoredRow] =
+  override def others(changed: ChangedRow.Map): Iterator[StoredRow] =
     if (side.single) {
-      if (changed.isEmpty) Option(read(null, table.get(key, nothing))).iterator else Iterator.empty
+      if (changed.isEmpty) Option(only).iterator else Iterator.empty
     } else {
       table.entriesOf(key).collect {
         case (row, value) if !changed.containsKey(row) => read(row, value)
       }
     }
 
-  def put(key: UnsafeRow, changed: ChangedRow.Map): Unit = {
-    // A key with one row has it under no name of its own, so the new row is written last.
-    changed.values.forEach(its => if (its.after == 0L) table.remove(key, entryOf(its.row)))
-    changed.values.forEach { its =>
-      if (its.after != 0L) put(key, its.row, its.after, its.matchesAfter)
-    }
-  }
+  override def putMatches(row: StoredRow, matches: Long): Unit = put(row.row, row.copies, matches)
 
-  def put(key: UnsafeRow, row: UnsafeRow, copies: Long, matches: Long): Unit = {
+  override protected def put(row: UnsafeRow, copies: Long, matches: Long): Unit = {
     numbers.setLong(0, copies)
     if (side.countsMatches) numbers.setLong(1, matches)
     table.put(key, entryOf(row), toValue(if (side.single) joined(row, numbers) else numbers))
   }
+
+  override protected def remove(row: UnsafeRow): Unit = table.remove(key, entryOf(row))
 
   private def entryOf(row: UnsafeRow): UnsafeRow = if (side.single) nothing else row
 
@@ -143,9 +108,14 @@ final private[join] class JoinRows(table: StateTable, entries: StateEntries, sid
     }
 }
 
-private[join] object JoinRows {
+private[join] object RowEntries {
 
-  def table(name: String, side: JoinedSide): TableLayout = {
+  def layout(spec: JoinSpec): StateLayout = StateLayout.ofTables(
+    "join",
+    spec.left.keys.map(_.dataType),
+    Seq(table("left", spec.left), table("right", spec.right)))
+
+  private def table(name: String, side: JoinedSide): TableLayout = {
     val columns = side.stored.zipWithIndex.map { case (c, i) =>
       StructField(s"column_$i", c.dataType, nullable = true)
     }
@@ -153,17 +123,5 @@ private[join] object JoinRows {
       (if (side.countsMatches) Seq(StructField("matches", LongType)) else Nil)
     if (side.single) TableLayout(name, StructType(Nil), StructType(columns ++ numbers))
     else TableLayout(name, StructType(columns), StructType(numbers))
-  }
-
-  /**
-   * What state keeps of a side, in words.
-   *
-   * @param isTable whether the side is a table that is no stream
-   */
-  def text(side: JoinedSide, isTable: Boolean): String = {
-    val rows = if (side.single) "one row for each key" else "rows and their number of copies"
-    val matches = if (side.countsMatches) ", each with the number of its matches" else ""
-    val read = if (isTable) "; the table is read once, in the first micro-batch" else ""
-    rows + matches + read
   }
 }
