@@ -1,10 +1,8 @@
 package io.firesteel.changelog.join
 
-import io.firesteel.changelog.fold.{FoldIterator, FoldLimits, Tally}
+import io.firesteel.changelog.fold.{FoldIterator, FoldLimits}
 
 import java.util.LinkedHashMap
-
-import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -32,7 +30,7 @@ final private[join] class JoinChanges(
 
   private[this] val byKey = new LinkedHashMap[UnsafeRow, Folded]
   // Rows that match nothing, by key: they are in the result and not in state.
-  private[this] val alone = Array.fill(2)(new LinkedHashMap[UnsafeRow, Tally.Map])
+  private[this] val alone = Array.fill(2)(new LinkedHashMap[UnsafeRow, FoldedRows])
   private[this] var numRows = 0
   private[this] var rowBytes = 0L
   private[this] var isBefore = false
@@ -48,30 +46,30 @@ final private[join] class JoinChanges(
   override protected def fold(row: InternalRow): Unit = {
     val input = inputs(rows.of)
     val key = input.keyOf(row)
-    val tallies = if (input.matchesNothing(key)) aloneOf(rows.of, key) else foldedOf(key, rows.of)
-    val (before, stored) = (tallies.size, input.storedOf(row))
-    Tally.add(tallies, stored, input.sign(row))
+    val folded = if (input.matchesNothing(key)) aloneOf(rows.of, key) else foldedOf(key, rows.of)
+    val (before, stored) = (folded.size, input.storedOf(row))
+    folded.add(stored, input.sign(row))
     isBefore = input.isBefore(row)
-    if (tallies.size > before) {
+    if (folded.size > before) {
       numRows += 1
       rowBytes += stored.getSizeInBytes + FoldLimits.overhead
     }
   }
 
-  private def foldedOf(key: UnsafeRow, input: Int): Tally.Map = {
+  private def foldedOf(key: UnsafeRow, input: Int): FoldedRows = {
     var found = byKey.get(key)
     if (found == null) {
       found = new Folded
       byKey.put(key.copy(), found)
       rowBytes += key.getSizeInBytes + FoldLimits.overhead
     }
-    if (input == 0) found.left else found.right
+    found.of(input)
   }
 
-  private def aloneOf(input: Int, key: UnsafeRow): Tally.Map = {
+  private def aloneOf(input: Int, key: UnsafeRow): FoldedRows = {
     var found = alone(input).get(key)
     if (found == null) {
-      found = new Tally.Map
+      found = new FoldedRows
       alone(input).put(key.copy(), found)
       rowBytes += key.getSizeInBytes + FoldLimits.overhead
     }
@@ -83,12 +81,22 @@ final private[join] class JoinChanges(
     val joined = new Iterator[Iterator[InternalRow]] {
       override def hasNext: Boolean = keys.hasNext
       override def next(): Iterator[InternalRow] = {
-        val entry = keys.next()
-        state.open(entry.getKey)
-        ofKey(
-          entry.getKey,
-          left.changes(entry.getValue.left),
-          right.changes(entry.getValue.right))
+        // The changes of keys with few rows are emitted together.
+        var large: OfKey = null
+        while (large == null && keys.hasNext && out.size < JoinChanges.together) {
+          val entry = keys.next()
+          val (key, folded) = (entry.getKey, entry.getValue)
+          state.open(key)
+          val (l, r) = (left.changes(folded.left), right.changes(folded.right))
+          if (!l.isEmpty || !r.isEmpty) {
+            val its = ofKey(key, l, r)
+            if (!left.areFew || !right.areFew || math.max(l.size, r.size) > JoinChanges.few) {
+              large = its
+            } else its.changeAll()
+          }
+        }
+        val before = out.take()
+        if (large == null) before else before ++ large.changes
       }
     }.flatten
     val all = matchNothing() ++ joined
@@ -105,83 +113,96 @@ final private[join] class JoinChanges(
   }
 
   private def matchNothing(): Iterator[InternalRow] = {
-    alone(0).forEach { (key, tallies) =>
+    alone(0).forEach { (key, rows) =>
       if (result.isShown(matched = false)) {
-        tallies.forEach((row, tally) =>
-          out.add(result.leftAlone(key, row, matched = false), tally.count))
+        (0 until rows.size).foreach { i =>
+          out.add(result.leftAlone(key, rows.row(i), matched = false), rows.count(i))
+        }
       }
     }
-    alone(1).forEach { (key, tallies) =>
-      tallies.forEach((row, tally) => out.add(result.rightAlone(key, row), tally.count))
+    alone(1).forEach { (key, rows) =>
+      (0 until rows.size).foreach(i => out.add(result.rightAlone(key, rows.row(i)), rows.count(i)))
     }
     out.take()
   }
 
-  private def ofKey(
-      key: UnsafeRow,
-      l: ChangedRow.Map,
-      r: ChangedRow.Map): Iterator[InternalRow] =
-    if (l.isEmpty && r.isEmpty) Iterator.empty
-    else if (!result.showsLeft) changed(key, l, r, null, null)
-    else {
-      // Where all rows of a key have the same matches, it is enough to know whether there are any.
-      val rightMatch = if (left.countsMatches) null else Presence(right.hasOthers(r), r)
-      val leftMatch =
-        if (right.countsMatches || !result.showsRight) null
-        else Presence(left.hasOthers(l), l)
-      changed(key, l, r, rightMatch, leftMatch)
-    }
+  private def ofKey(key: UnsafeRow, l: ChangedRows, r: ChangedRows): OfKey = {
+    // Where all rows of a key have the same matches, it is enough to know whether there are any.
+    val ofRight =
+      if (!result.showsLeft || left.countsMatches) null else Presence(right.hasOthers(r), r)
+    val ofLeft =
+      if (!result.showsRight || right.countsMatches) null else Presence(left.hasOthers(l), l)
+    new OfKey(key, l, r, ofRight, ofLeft)
+  }
 
   /**
+   * The changes of a key.
+   *
    * @param ofRight whether the right side has rows, before and after; null if state counts matches
    * @param ofLeft the same of the left side
    */
-  private def changed(
+  final private class OfKey(
       key: UnsafeRow,
-      l: ChangedRow.Map,
-      r: ChangedRow.Map,
+      l: ChangedRows,
+      r: ChangedRows,
       ofRight: Presence,
-      ofLeft: Presence): Iterator[InternalRow] = {
-    val readsRight = !l.isEmpty && (result.showsPairs || left.countsMatches)
-    val readsLeft = !r.isEmpty && (result.showsPairs || left.countsMatches ||
+      ofLeft: Presence) {
+
+    private def readsRight = !l.isEmpty && (result.showsPairs || left.countsMatches)
+    private def readsLeft = !r.isEmpty && (result.showsPairs || left.countsMatches ||
       ofRight != null && ofRight.before != ofRight.after)
-    val besides = if (readsRight) {
-      right.others(r).flatMap { row =>
-        withRight(key, l, row, ofLeft)
-        // With one right row, a left row's changes are all of those that are still to come.
-        if (result.hasOneRight) Iterator.empty else out.take()
-      }
-    } else Iterator.empty
-    def above = if (readsLeft) {
-      left.others(l).flatMap { row =>
-        withLeft(key, row, r, ofRight)
-        if (result.hasOneLeft) Iterator.empty else out.take()
-      }
-    } else Iterator.empty
-    // As many as the product of both, so they are emitted as they are made.
-    def each = goneFirst(l, r).flatMap { its =>
-      withEach(key, its, r)
-      if (result.hasOneLeft || result.hasOneRight) Iterator.empty else out.take()
+
+    /** Adds all changes to `out`. */
+    def changeAll(): Unit = {
+      if (readsRight) right.others(r).foreach(withRight(key, l, _, ofLeft))
+      if (readsLeft) left.others(l).foreach(withLeft(key, _, r, ofRight))
+      goneFirst(l, r).foreach(withEach(key, _, r))
+      end()
     }
-    def both = {
-      if (result.showsLeft) l.values.forEach(aloneLeft(key, _, ofRight))
-      if (result.showsRight) r.values.forEach(aloneRight(key, _, ofLeft))
+
+    /** The changes, as many as the product of both sides: they are emitted as they are made. */
+    def changes: Iterator[InternalRow] = {
+      def besides = if (readsRight) {
+        right.others(r).flatMap { row =>
+          withRight(key, l, row, ofLeft)
+          // With one right row, a left row's changes are all of those that are still to come.
+          if (result.hasOneRight) Iterator.empty else out.take()
+        }
+      } else Iterator.empty
+      def above = if (readsLeft) {
+        left.others(l).flatMap { row =>
+          withLeft(key, row, r, ofRight)
+          if (result.hasOneLeft) Iterator.empty else out.take()
+        }
+      } else Iterator.empty
+      def each = goneFirst(l, r).flatMap { its =>
+        withEach(key, its, r)
+        if (result.hasOneLeft || result.hasOneRight) Iterator.empty else out.take()
+      }
+      def both = {
+        end()
+        out.take()
+      }
+      besides ++ above ++ each ++ both
+    }
+
+    private def end(): Unit = {
+      if (result.showsLeft) l.foreach(aloneLeft(key, _, ofRight))
+      if (result.showsRight) r.foreach(aloneRight(key, _, ofLeft))
       left.put(l)
       right.put(r)
       state.close()
-      out.take()
     }
-    besides ++ above ++ each ++ both
   }
 
   /** Changed left rows with a right row that stays. */
   private def withRight(
       key: UnsafeRow,
-      l: ChangedRow.Map,
+      l: ChangedRows,
       row: StoredRow,
       ofLeft: Presence): Unit = {
     var change = 0L
-    l.values.forEach { its =>
+    l.foreach { its =>
       if (result.areMatch(key, its.row, row.row)) {
         if (result.showsPairs) out.add(result.pair(key, its.row, row.row), its.change * row.copies)
         if (its.isNew) its.matchesAfter += row.copies
@@ -205,10 +226,10 @@ final private[join] class JoinChanges(
   private def withLeft(
       key: UnsafeRow,
       row: StoredRow,
-      r: ChangedRow.Map,
+      r: ChangedRows,
       ofRight: Presence): Unit = {
     var change = 0L
-    r.values.forEach { its =>
+    r.foreach { its =>
       if (result.areMatch(key, row.row, its.row)) {
         if (result.showsPairs) out.add(result.pair(key, row.row, its.row), its.change * row.copies)
         if (its.isNew) its.matchesAfter += row.copies
@@ -235,14 +256,14 @@ final private[join] class JoinChanges(
    * The changed left rows if there are changed right rows. Rows that go come first: a new row may
    * have the upsert key of one of them.
    */
-  private def goneFirst(l: ChangedRow.Map, r: ChangedRow.Map): Iterator[ChangedRow] = {
-    def all = l.values.iterator.asScala
-    if (r.isEmpty) Iterator.empty else all.filter(_.change < 0L) ++ all.filter(_.change > 0L)
+  private def goneFirst(l: ChangedRows, r: ChangedRows): Iterator[ChangedRow] = {
+    def all = l.iterator
+    if (l.isEmpty || r.isEmpty) Iterator.empty else all.filter(_.change < 0L) ++ all.filter(_.change > 0L)
   }
 
   /** A changed left row with the changed right rows. */
-  private def withEach(key: UnsafeRow, its: ChangedRow, r: ChangedRow.Map): Unit =
-    r.values.forEach { other =>
+  private def withEach(key: UnsafeRow, its: ChangedRow, r: ChangedRows): Unit =
+    r.foreach { other =>
       if (result.areMatch(key, its.row, other.row)) {
         if (result.showsPairs) {
           out.add(
@@ -278,10 +299,26 @@ final private[join] class JoinChanges(
 
 private[join] object JoinChanges {
 
+  /** Changes that are emitted together, of keys with few rows. */
+  private val together = 256
+
+  /** Changed rows of a side that are few. */
+  private val few = 16
+
   /** What the rows of one key add up to, by side. */
   final private class Folded {
-    val left = new Tally.Map
-    val right = new Tally.Map
+    var left: FoldedRows = FoldedRows.none
+    var right: FoldedRows = FoldedRows.none
+
+    /** The rows of an input, to add to. */
+    def of(input: Int): FoldedRows =
+      if (input == 0) {
+        if (left eq FoldedRows.none) left = new FoldedRows
+        left
+      } else {
+        if (right eq FoldedRows.none) right = new FoldedRows
+        right
+      }
   }
 }
 
@@ -289,9 +326,9 @@ private[join] object JoinChanges {
 final private[join] case class Presence(before: Boolean, after: Boolean)
 
 private[join] object Presence {
-  def apply(others: Boolean, changed: ChangedRow.Map): Presence = {
+  def apply(others: Boolean, changed: ChangedRows): Presence = {
     var (before, after) = (others, others)
-    changed.values.forEach { its =>
+    changed.foreach { its =>
       before ||= its.before != 0L
       after ||= its.after != 0L
     }

@@ -1,9 +1,6 @@
 package io.firesteel.changelog.join
 
-import io.firesteel.changelog.fold.Tally
 import io.firesteel.changelog.plan.JoinedSide
-
-import java.util.LinkedHashMap
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
@@ -26,25 +23,6 @@ final private[join] class StoredRow {
   var matches: Long = 0L
 }
 
-/**
- * A row whose number of copies changes in this micro-batch.
- *
- * @param matchesBefore the rows of the other side that it matched, if state counts them
- */
-final private[join] class ChangedRow(
-    val row: UnsafeRow,
-    val before: Long,
-    val after: Long,
-    val matchesBefore: Long) {
-  var matchesAfter: Long = matchesBefore
-  def isNew: Boolean = before == 0L
-  def change: Long = after - before
-}
-
-private[join] object ChangedRow {
-  type Map = LinkedHashMap[UnsafeRow, ChangedRow]
-}
-
 /** The rows of one side in state, of the key that is open. */
 abstract private[join] class JoinRows(side: JoinedSide) {
 
@@ -58,13 +36,13 @@ abstract private[join] class JoinRows(side: JoinedSide) {
   protected def present(copies: Long): Long
 
   /** Whether the key has rows beside the changed ones. */
-  def hasOthers(changed: ChangedRow.Map): Boolean
+  def hasOthers(changed: ChangedRows): Boolean
 
   /**
    * The key's rows beside the changed ones, to be read to the end. Meanwhile the last one may be
    * put again.
    */
-  def others(changed: ChangedRow.Map): Iterator[StoredRow]
+  def others(changed: ChangedRows): Iterator[StoredRow]
 
   /** Puts a row of [[others]] again with other matches. */
   def putMatches(row: StoredRow, matches: Long): Unit
@@ -75,49 +53,54 @@ abstract private[join] class JoinRows(side: JoinedSide) {
 
   final def countsMatches: Boolean = side.countsMatches
 
+  /** Whether the key's rows are so few that they are in memory. */
+  def areFew: Boolean
+
   /** The changes of the key's rows against state. Nothing is written. */
-  final def changes(tallies: Tally.Map): ChangedRow.Map = {
-    val changed = new ChangedRow.Map
-    if (side.single) ofOne(tallies, changed)
-    else tallies.forEach { (row, tally) =>
-      if (tally.count != 0L) {
-        val old = find(row)
-        val (before, matches) = if (old == null) (0L, 0L) else (old.copies, old.matches)
-        val after = present(before + tally.count)
-        if (after != before) {
-          val _ = changed.put(row, new ChangedRow(row, before, after, matches))
+  final def changes(folded: FoldedRows): ChangedRows =
+    if (folded.size == 0) ChangedRows.none
+    else {
+      val changed = new ChangedRows
+      if (side.single) ofOne(folded, changed)
+      else {
+        var i = 0
+        while (i < folded.size) {
+          if (folded.count(i) != 0L) ofRow(folded.row(i), folded.count(i), changed)
+          i += 1
         }
       }
+      changed
     }
-    changed
+
+  private def ofRow(row: UnsafeRow, count: Long, changed: ChangedRows): Unit = {
+    val old = find(row)
+    val (before, matches) = if (old == null) (0L, 0L) else (old.copies, old.matches)
+    val after = present(before + count)
+    if (after != before) changed.add(new ChangedRow(row, before, after, matches))
   }
 
   /** A row of a key that has one replaces it, whether or not the old one is retracted. */
-  private def ofOne(tallies: Tally.Map, changed: ChangedRow.Map): Unit = {
-    val found = if (tallies.isEmpty) null else only
+  private def ofOne(folded: FoldedRows, changed: ChangedRows): Unit = {
+    val found = only
     val old = if (found == null) null else found.row.copy()
     val matches = if (found == null) 0L else found.matches
     var newest: UnsafeRow = null
     var goes = false
-    tallies.forEach { (row, tally) =>
-      if (tally.count > 0L) newest = row
-      else if (tally.count < 0L && row == old) goes = true
+    (0 until folded.size).foreach { i =>
+      if (folded.count(i) > 0L) newest = folded.row(i)
+      else if (folded.count(i) < 0L && folded.row(i) == old) goes = true
     }
     if (newest == null && !goes || newest != null && newest == old) ()
     else {
-      if (old != null) {
-        val _ = changed.put(old, new ChangedRow(old, 1L, 0L, matches))
-      }
-      if (newest != null) {
-        val _ = changed.put(newest, new ChangedRow(newest, 0L, 1L, 0L))
-      }
+      if (old != null) changed.add(new ChangedRow(old, 1L, 0L, matches))
+      if (newest != null) changed.add(new ChangedRow(newest, 0L, 1L, 0L))
     }
   }
 
-  final def put(changed: ChangedRow.Map): Unit = {
+  final def put(changed: ChangedRows): Unit = {
     // A key with one row may have it under no name of its own, so the new row is written last.
-    changed.values.forEach(its => if (its.after == 0L) remove(its.row))
-    changed.values.forEach(its => if (its.after != 0L) put(its.row, its.after, its.matchesAfter))
+    changed.foreach(its => if (its.after == 0L) remove(its.row))
+    changed.foreach(its => if (its.after != 0L) put(its.row, its.after, its.matchesAfter))
   }
 }
 

@@ -72,21 +72,27 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
   // A key of one row is never spread.
   override protected def only: StoredRow = if (first.size == 0) null else show(first, 0)
 
-  override def hasOthers(changed: ChangedRow.Map): Boolean = {
-    var there = rows
-    changed.values.forEach(its => if (its.before != 0L) there -= 1)
-    there > 0L
-  }
+  override def areFew: Boolean = buckets == 0
 
-  override def others(changed: ChangedRow.Map): Iterator[StoredRow] = {
+  override def hasOthers(changed: ChangedRows): Boolean = rows > changed.old
+
+  override def others(changed: ChangedRows): Iterator[StoredRow] = {
     val all =
       if (buckets == 0) rowsOf(first)
       else Iterator.range(0, buckets).flatMap(number => rowsOf(load(number)))
-    if (changed.isEmpty) all else all.filterNot(its => changed.containsKey(its.row))
+    if (changed.isEmpty) all else all.filterNot(its => changed.contains(its.row))
   }
 
   private def rowsOf(its: PackedRows): Iterator[StoredRow] =
-    Iterator.range(0, its.size).map(show(its, _))
+    if (its.size == 0) Iterator.empty
+    else new Iterator[StoredRow] {
+      private[this] var at = 0
+      override def hasNext: Boolean = at < its.size
+      override def next(): StoredRow = {
+        at += 1
+        show(its, at - 1)
+      }
+    }
 
   override def putMatches(row: StoredRow, matches: Long): Unit =
     storedIn.set(storedAt, row.copies, matches)

@@ -64,25 +64,27 @@ final private[join] class RowEntries(table: StateTable, entries: StateEntries, s
 
   override protected def only: StoredRow = read(null, table.get(key, nothing))
 
+  override def areFew: Boolean = side.single
+
   override protected def present(copies: Long): Long = entries.present(copies)
 
-  override def hasOthers(changed: ChangedRow.Map): Boolean =
+  override def hasOthers(changed: ChangedRows): Boolean =
     if (side.single) changed.isEmpty && table.get(key, nothing) != null
     else {
       var found = false
       table.scanWhile(key) { row =>
-        found = !changed.containsKey(row)
+        found = !changed.contains(row)
         !found
       }
       found
     }
 
-  override def others(changed: ChangedRow.Map): Iterator[StoredRow] =
+  override def others(changed: ChangedRows): Iterator[StoredRow] =
     if (side.single) {
       if (changed.isEmpty) Option(only).iterator else Iterator.empty
     } else {
       table.entriesOf(key).collect {
-        case (row, value) if !changed.containsKey(row) => read(row, value)
+        case (row, value) if !changed.contains(row) => read(row, value)
       }
     }
 

@@ -1,6 +1,5 @@
 package io.firesteel.changelog.join
 
-import io.firesteel.changelog.fold.Tally
 import io.firesteel.changelog.plan.JoinedSide
 import io.firesteel.changelog.state.{MapEntries, MapStore, RowsOperator, StateEntries}
 
@@ -59,23 +58,23 @@ class PackedStateSuite extends AnyFunSuite {
     def change(k: Int, deltas: Seq[Seq[(Int, Long)]], random: Random): Unit = {
       state.open(key(k))
       val changed = deltas.zipWithIndex.map { case (its, number) =>
-        val tallies = new Tally.Map
-        its.foreach { case (n, delta) => Tally.add(tallies, row(number, n), delta) }
-        side(number).changes(tallies)
+        val folded = new FoldedRows
+        its.foreach { case (n, delta) => folded.add(row(number, n), delta) }
+        side(number).changes(folded)
       }
       changed.zipWithIndex.foreach { case (its, number) =>
         val known = rows(k, number)
-        its.values.forEach { change =>
+        its.foreach { change =>
           val (copies, matches) = known.getOrElse(change.row, (0L, 0L))
           assert(change.before == copies && change.matchesBefore == matches)
           if (number == 0) change.matchesAfter = random.nextInt(100).toLong
         }
-        val others = known.keySet.filterNot(its.containsKey)
+        val others = known.keySet.filterNot(its.contains)
         assert(side(number).hasOthers(its) == others.nonEmpty)
         assert(side(number).others(its).map(_.row.copy()).toSet == others)
       }
       changed.zipWithIndex.foreach { case (its, number) =>
-        its.values.forEach { change =>
+        its.foreach { change =>
           if (change.after == 0L) rows(k, number) -= change.row
           else rows(k, number)(change.row) =
             (change.after, if (number == 0) change.matchesAfter else 0L)
@@ -88,7 +87,7 @@ class PackedStateSuite extends AnyFunSuite {
     def check(k: Int): Unit = {
       state.open(key(k))
       Seq(0, 1).foreach { number =>
-        val found = side(number).others(new ChangedRow.Map)
+        val found = side(number).others(ChangedRows.none)
           .map(its => its.row.copy() -> ((its.copies, its.matches))).toSeq
         assert(found.size == rows(k, number).size && found.toMap == rows(k, number).toMap)
       }
@@ -158,9 +157,9 @@ class PackedStateSuite extends AnyFunSuite {
     tried.change(0, Seq((0 until 20000).map(_ -> 1L), Nil), random)
     val before = entries.visits
     tried.state.open(key(0))
-    val tallies = new Tally.Map
-    Tally.add(tallies, row(0, 20001), 1L)
-    tried.state.left.put(tried.state.left.changes(tallies))
+    val folded = new FoldedRows
+    folded.add(row(0, 20001), 1L)
+    tried.state.left.put(tried.state.left.changes(folded))
     tried.state.close()
     assert(entries.visits - before <= 5)
   }
@@ -169,7 +168,7 @@ class PackedStateSuite extends AnyFunSuite {
     val (_, tried) = inStore()
     tried.change(0, Seq((0 until 100).map(_ -> 2L), Nil), new Random(3))
     tried.state.open(key(0))
-    tried.state.left.others(new ChangedRow.Map).zipWithIndex.foreach { case (its, i) =>
+    tried.state.left.others(ChangedRows.none).zipWithIndex.foreach { case (its, i) =>
       tried.rows(0, 0)(its.row.copy()) = (its.copies, i + 1000L)
       tried.state.left.putMatches(its, i + 1000L)
     }
