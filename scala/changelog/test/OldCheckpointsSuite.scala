@@ -232,7 +232,10 @@ private object OldCheckpointsSuite {
     watermark = Some("ts" -> "10 minutes")
   )
 
-  /** The rows of both sides come from one stream: odd values left, even ones right. */
+  /**
+   * The rows of both sides come from one stream: odd values left, even ones right. The first ones
+   * have an entry of state for each row; of the others a key has so many rows that they are spread.
+   */
   private val joins = {
     val left = "(SELECT k, v FROM {t} WHERE v % 2 = 1) AS l"
     val right = "(SELECT k AS rk, v AS rv FROM {t} WHERE v % 2 = 0) AS r"
@@ -244,12 +247,23 @@ private object OldCheckpointsSuite {
     ).map(_.copy(since = "4.3"))
   }
 
+  private val packedJoins = joins.map(query => query.copy(name = s"${query.name}-packed"))
+    .map {
+      case full if full.name.startsWith("join-packed") =>
+        val many = (0 until 60).map(v => Row("a", v, "+I"))
+        full.copy(
+          before = full.before :+ many,
+          after = full.after :+ (many.drop(7).map(r => Row(r(0), r(1), "-D")) :+ Row("a", 70, "+I"))
+        )
+      case other => other
+    }
+
   /** Under a time to live that no test outlives, entries have the time at which they were written. */
   private val kept =
     plain.filter(q => Set("aggregate", "retracting", "topn", "retract", "normalize")(q.name))
 
   val queries: Seq[Query] =
-    plain ++ (windows +: kept.map(_.kept)) ++ joins :+ joins.head.kept
+    plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins :+ joins.head.kept
 
   private def zip(from: Path, to: Path): Unit = {
     Files.createDirectories(to.getParent)

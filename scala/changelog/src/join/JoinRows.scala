@@ -53,6 +53,12 @@ abstract private[join] class JoinRows(side: JoinedSide) {
 
   final def countsMatches: Boolean = side.countsMatches
 
+  /** Prepares for the new rows among these. */
+  protected def makeRoom(changed: ChangedRows): Unit = ()
+
+  /** An order in which rows are found or put with fewer reads; null if none is better. */
+  protected def inOrder(size: Int)(row: Int => UnsafeRow): Array[Int] = null
+
   /** Whether the key's rows are so few that they are in memory. */
   def areFew: Boolean
 
@@ -63,9 +69,11 @@ abstract private[join] class JoinRows(side: JoinedSide) {
       val changed = new ChangedRows
       if (side.single) ofOne(folded, changed)
       else {
+        val order = inOrder(folded.size)(folded.row)
         var i = 0
         while (i < folded.size) {
-          if (folded.count(i) != 0L) ofRow(folded.row(i), folded.count(i), changed)
+          val at = if (order == null) i else order(i)
+          if (folded.count(at) != 0L) ofRow(folded.row(at), folded.count(at), changed)
           i += 1
         }
       }
@@ -100,7 +108,14 @@ abstract private[join] class JoinRows(side: JoinedSide) {
   final def put(changed: ChangedRows): Unit = {
     // A key with one row may have it under no name of its own, so the new row is written last.
     changed.foreach(its => if (its.after == 0L) remove(its.row))
-    changed.foreach(its => if (its.after != 0L) put(its.row, its.after, its.matchesAfter))
+    makeRoom(changed)
+    val order = inOrder(changed.size)(changed(_).row)
+    var i = 0
+    while (i < changed.size) {
+      val its = changed(if (order == null) i else order(i))
+      if (its.after != 0L) put(its.row, its.after, its.matchesAfter)
+      i += 1
+    }
   }
 }
 

@@ -45,13 +45,13 @@ final private[join] class PackedEntries(entries: StateEntries, spec: JoinSpec) {
       entries.put(keyOf(key, at), value.getRow)
     }
 
-  def putHead(key: UnsafeRow, left: PackedSide, right: PackedSide): Unit =
-    if (left.isEmpty && right.isEmpty) remove(key, head)
+  def putFirst(key: UnsafeRow, left: FirstPart, right: FirstPart): Unit =
+    if (left.isEmpty && right.isEmpty) remove(key, first)
     else {
       value.reset()
       value.zeroOutNullBytes()
-      writeOrNull(0, left.inEntry)
-      writeOrNull(1, right.inEntry)
+      writeOrNull(0, left.here)
+      writeOrNull(1, right.here)
       if (left.isSpread || right.isSpread) {
         val start = value.cursor()
         numbers.resetRowWriter()
@@ -59,16 +59,16 @@ final private[join] class PackedEntries(entries: StateEntries, spec: JoinSpec) {
         writeSpread(2, right)
         value.setOffsetAndSizeFromPreviousCursor(spreadAt, start)
       } else value.setNullAt(spreadAt)
-      entries.put(keyOf(key, head), value.getRow)
+      entries.put(keyOf(key, first), value.getRow)
     }
 
   private def writeOrNull(side: Int, rows: PackedRows): Unit =
     if (rows.size == 0) value.setNullAt(side) else sides(side).write(rows)
 
-  private def writeSpread(at: Int, side: PackedSide): Unit =
+  private def writeSpread(at: Int, side: FirstPart): Unit =
     if (side.isSpread) {
-      numbers.write(at, side.numRows)
-      numbers.write(at + 1, side.numBuckets)
+      numbers.write(at, side.rows)
+      numbers.write(at + 1, side.buckets)
     } else {
       numbers.setNullAt(at)
       numbers.setNullAt(at + 1)
@@ -77,6 +77,22 @@ final private[join] class PackedEntries(entries: StateEntries, spec: JoinSpec) {
   /** Adds the rows that an entry has of a side. */
   def read(entry: UnsafeRow, side: Int, into: PackedRows): Unit =
     if (!entry.isNullAt(side)) sides(side).read(entry, into)
+
+  /** Reads what the first entry, if there is one, has of a side. */
+  def readFirst(entry: UnsafeRow, side: Int, into: FirstPart): Unit = {
+    into.clear()
+    if (entry != null) {
+      read(entry, side, into.here)
+      if (!entry.isNullAt(spreadAt)) {
+        val spread = entry.getStruct(spreadAt, 4)
+        if (!spread.isNullAt(2 * side)) {
+          into.rows = spread.getLong(2 * side)
+          into.buckets = spread.getInt(2 * side + 1)
+        }
+      }
+    }
+    into.markRead()
+  }
 
   private def keyOf(key: UnsafeRow, at: Int): UnsafeRow = {
     place.setInt(0, at)
@@ -123,10 +139,10 @@ final private[join] class PackedEntries(entries: StateEntries, spec: JoinSpec) {
 private[join] object PackedEntries {
 
   /** The place of the entry with the rows of both sides. */
-  val head: Int = 0
+  val first: Int = 0
 
   /** The column of [[PackedLayout]]'s numbers of buckets. */
-  val spreadAt: Int = 2
+  private val spreadAt: Int = 2
 
   private val initialBytes = 256
 }

@@ -67,3 +67,31 @@ final private[join] class PackedRows {
     }
   }
 }
+
+/** What the first entry of a key has of one side: its rows, or in how many buckets they are. */
+final private[join] class FirstPart {
+  val here: PackedRows = new PackedRows
+  var rows: Long = 0L
+  var buckets: Int = 0
+
+  private[this] var (rowsRead, bucketsRead) = (0L, 0)
+
+  def isSpread: Boolean = buckets > 0
+  def isEmpty: Boolean = rows == 0L
+
+  /** Whether it differs from the entry. */
+  def isChanged: Boolean = here.changed || rows != rowsRead || buckets != bucketsRead
+
+  def clear(): Unit = {
+    here.clear()
+    rows = 0L
+    buckets = 0
+  }
+
+  def markRead(): Unit = {
+    if (buckets == 0) rows = here.size.toLong
+    rowsRead = rows
+    bucketsRead = buckets
+    here.changed = false
+  }
+}

@@ -2,6 +2,8 @@ package io.firesteel.changelog.join
 
 import io.firesteel.changelog.plan.JoinedSide
 
+import java.util.Arrays
+
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.hash.Murmur3_x86_32
 
@@ -18,11 +20,8 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
 
   private[this] var key: UnsafeRow = _
 
-  // Rows in the first entry; none if they are spread.
-  private[this] val first = new PackedRows
-  private[this] var rows = 0L
-  private[this] var buckets = 0
-  private[this] var (rowsRead, bucketsRead) = (0L, 0)
+  /** What the key's first entry has of this side. */
+  val first: FirstPart = new FirstPart
 
   // The bucket that was read last, and its number; -1 without one.
   private[this] var bucket = new PackedRows
@@ -32,33 +31,10 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
   private[this] var storedIn: PackedRows = _
   private[this] var storedAt = 0
 
-  def inEntry: PackedRows = first
-  def isEmpty: Boolean = rows == 0L
-  def isSpread: Boolean = buckets > 0
-  def numRows: Long = rows
-  def numBuckets: Int = buckets
-
-  def isHeadChanged: Boolean = first.changed || rows != rowsRead || buckets != bucketsRead
-
   def open(opened: UnsafeRow, entry: UnsafeRow): Unit = {
     key = opened
     bucketAt = -1
-    first.clear()
-    buckets = 0
-    if (entry != null) {
-      packed.read(entry, number, first)
-      if (!entry.isNullAt(PackedEntries.spreadAt)) {
-        val spread = entry.getStruct(PackedEntries.spreadAt, 4)
-        if (!spread.isNullAt(2 * number)) {
-          rows = spread.getLong(2 * number)
-          buckets = spread.getInt(2 * number + 1)
-        }
-      }
-    }
-    if (buckets == 0) rows = first.size.toLong
-    rowsRead = rows
-    bucketsRead = buckets
-    first.changed = false
+    packed.readFirst(entry, number, first)
   }
 
   override protected def present(copies: Long): Long = packed.present(copies)
@@ -70,16 +46,16 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
   }
 
   // A key of one row is never spread.
-  override protected def only: StoredRow = if (first.size == 0) null else show(first, 0)
+  override protected def only: StoredRow = if (first.here.size == 0) null else show(first.here, 0)
 
-  override def areFew: Boolean = buckets == 0
+  override def areFew: Boolean = !first.isSpread
 
-  override def hasOthers(changed: ChangedRows): Boolean = rows > changed.old
+  override def hasOthers(changed: ChangedRows): Boolean = first.rows > changed.old
 
   override def others(changed: ChangedRows): Iterator[StoredRow] = {
     val all =
-      if (buckets == 0) rowsOf(first)
-      else Iterator.range(0, buckets).flatMap(number => rowsOf(load(number)))
+      if (!first.isSpread) rowsOf(first.here)
+      else Iterator.range(0, first.buckets).flatMap(number => rowsOf(load(number)))
     if (changed.isEmpty) all else all.filterNot(its => changed.contains(its.row))
   }
 
@@ -103,8 +79,7 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
     if (at >= 0) its.set(at, copies, matches)
     else {
       its.add(row, copies, matches)
-      rows += 1
-      grow()
+      first.rows += 1
     }
   }
 
@@ -113,7 +88,7 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
     val at = its.indexOf(row)
     if (at >= 0) {
       its.remove(at)
-      rows -= 1
+      first.rows -= 1
       shrink()
     }
   }
@@ -134,7 +109,7 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
   }
 
   private def rowsWith(row: UnsafeRow): PackedRows =
-    if (buckets == 0) first else load(bucketOf(row, buckets))
+    if (!first.isSpread) first.here else load(bucketOf(row, first.buckets))
 
   private def load(at: Int): PackedRows = {
     if (at != bucketAt) {
@@ -155,40 +130,53 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
 
   private def placeOf(at: Int): Int = 2 * (at + 1) + number
 
-  private def grow(): Unit =
-    if (buckets > 0) while (rows > buckets.toLong * perBucket) split()
-    else if (rows > mostInFirst) {
-      buckets = ((rows + perBucket - 1) / perBucket).toInt
-      (0 until buckets).foreach { at =>
-        become(at, new PackedRows)
-        first.moveTo(bucket)(bucketOf(_, buckets) == at)
+  /** Bucket by bucket, so that each is read and written once. */
+  override protected def inOrder(size: Int)(row: Int => UnsafeRow): Array[Int] =
+    if (!first.isSpread || size == 1) null
+    else {
+      val byBucket = Array.tabulate(size)(i => (bucketOf(row(i), first.buckets).toLong << 32) | i)
+      Arrays.sort(byBucket)
+      byBucket.map(_.toInt)
+    }
+
+  override protected def makeRoom(changed: ChangedRows): Unit = {
+    var wanted = first.rows
+    changed.foreach(its => if (its.isNew) wanted += 1)
+    if (first.isSpread) while (wanted > first.buckets.toLong * perBucket) split()
+    else if (wanted > mostInFirst) {
+      first.buckets = ((wanted + perBucket - 1) / perBucket).toInt
+      val moved = new PackedRows
+      first.here.moveTo(moved)(_ => true)
+      (0 until moved.size).foreach { i =>
+        rowsWith(moved.row(i)).add(moved.row(i), moved.copies(i), moved.matches(i))
       }
     }
+  }
 
   /** A new last bucket takes its rows from another one. */
   private def split(): Unit = {
-    val (last, moved) = (buckets, new PackedRows)
-    buckets += 1
-    load(partnerOf(last)).moveTo(moved)(bucketOf(_, buckets) == last)
+    val (last, moved) = (first.buckets, new PackedRows)
+    first.buckets += 1
+    load(partnerOf(last)).moveTo(moved)(bucketOf(_, first.buckets) == last)
     become(last, moved)
   }
 
   private def shrink(): Unit =
-    if (buckets > 0) {
-      if (rows <= perBucket) {
-        (0 until buckets).foreach(at => load(at).moveTo(first)(_ => true))
+    if (first.isSpread) {
+      if (first.rows <= perBucket) {
+        (0 until first.buckets).foreach(at => load(at).moveTo(first.here)(_ => true))
         flush()
-        buckets = 0
+        first.buckets = 0
         bucketAt = -1
-      } else while (rows < buckets.toLong * leastPerBucket) merge()
+      } else while (first.rows < first.buckets.toLong * leastPerBucket) merge()
     }
 
   /** The last bucket gives its rows to the one that it took them from. */
   private def merge(): Unit = {
-    val (last, moved) = (buckets - 1, new PackedRows)
+    val (last, moved) = (first.buckets - 1, new PackedRows)
     load(last).moveTo(moved)(_ => true)
     moved.moveTo(load(partnerOf(last)))(_ => true)
-    buckets = last
+    first.buckets = last
   }
 }
 

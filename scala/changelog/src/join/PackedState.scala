@@ -17,7 +17,7 @@ final private[join] class PackedState(entries: StateEntries, spec: JoinSpec) ext
 
   override def open(opened: UnsafeRow): Unit = {
     key = opened
-    val entry = packed.get(key, PackedEntries.head)
+    val entry = packed.get(key, PackedEntries.first)
     left.open(key, entry)
     right.open(key, entry)
   }
@@ -25,6 +25,6 @@ final private[join] class PackedState(entries: StateEntries, spec: JoinSpec) ext
   override def close(): Unit = {
     left.flush()
     right.flush()
-    if (left.isHeadChanged || right.isHeadChanged) packed.putHead(key, left, right)
+    if (left.first.isChanged || right.first.isChanged) packed.putFirst(key, left.first, right.first)
   }
 }

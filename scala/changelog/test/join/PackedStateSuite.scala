@@ -140,13 +140,13 @@ class PackedStateSuite extends AnyFunSuite {
     assert(store.size > 1 && store.size <= 4)
     tried.check(0)
     (PackedSide.mostInFirst + 1 until 1000).foreach(add(_, 1L))
-    assert(tried.state.left.numBuckets == 1000 / PackedSide.perBucket)
+    assert(tried.state.left.first.buckets == 1000 / PackedSide.perBucket)
     tried.check(0)
     (100 until 1000).foreach(add(_, -1L))
-    assert(tried.state.left.numBuckets <= 100 / PackedSide.leastPerBucket)
+    assert(tried.state.left.first.buckets <= 100 / PackedSide.leastPerBucket)
     tried.check(0)
     (PackedSide.perBucket until 100).foreach(add(_, -1L))
-    assert(store.size == 1 && !tried.state.left.isSpread)
+    assert(store.size == 1 && !tried.state.left.first.isSpread)
     tried.check(0)
   }
 
