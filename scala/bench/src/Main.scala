@@ -23,6 +23,8 @@ object Main {
       // Flink runs the same queries.
       case Right(read) if read.room == StreamingMain.suite => StreamingMain.run(read)
       case Right(read) if read.room == TpchMain.suite => TpchMain.run(read)
+      // Spark's own join of streams is compared, and micro-batches with batch queries.
+      case Right(read) if read.room == JoinsMain.suite => JoinsMain.run(read)
       case parsed => againstStock(parsed)
     }
 
@@ -54,7 +56,8 @@ object Main {
             LookupMain.room,
             TpcdsMain.suite,
             TpchMain.suite,
-            StreamingMain.suite)).mkString(", "))
+            StreamingMain.suite,
+            JoinsMain.suite)).mkString(", "))
 
   private def casesOf(arguments: Arguments, room: Room): Either[String, Seq[Case]] = {
     val all = room.cases(arguments.rows)

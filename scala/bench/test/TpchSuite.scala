@@ -12,7 +12,7 @@ import org.scalatest.funsuite.AnyFunSuite
 abstract class TpchSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   protected val folder: Path = Files.createTempDirectory("firesteel-tpch")
-  protected val small: Set[String] = Set("region", "nation")
+  protected val small: Set[String] = TpchFiles.isSmall
 
   protected lazy val spark: SparkSession = SparkSession.builder().master("local[2]")
     .config("spark.sql.extensions", "io.firesteel.FiresteelExtensions")
@@ -31,12 +31,7 @@ abstract class TpchSuite extends AnyFunSuite with BeforeAndAfterAll {
     try spark.stop()
     finally super.afterAll()
 
-  /** A last `ORDER BY` without `LIMIT` is of no use on a stream. */
-  protected def unordered(query: String): String = {
-    val sql = TpchTables.sql(query)
-    if (sql.toUpperCase.contains("LIMIT")) sql
-    else sql.replaceFirst("(?is)ORDER\\s+BY(?!.*ORDER\\s+BY)[^()]*$", "")
-  }
+  protected def unordered(query: String): String = TpchFiles.unordered(TpchTables.sql(query))
 
   protected def bag(rows: Seq[Row]): Map[Row, Int] =
     rows.groupBy(identity).map { case (row, same) => row -> same.size }

@@ -45,6 +45,7 @@ class OldCheckpointsSuite extends ChangelogSuite {
     written <- Seq("4.0", "4.1", "4.2")
     if SinceSpark.isAfter(written) && !writes
     query <- queries
+    if written >= query.since
     store <- stores
     if store.name != "rocksdb1"
   } test(s"${query.name}, ${store.name}, written by Spark $written", tags(written): _*) {
@@ -113,7 +114,11 @@ private object OldCheckpointsSuite {
   /** A folder for each version of Spark. */
   val folder: Path = Paths.get("scala/changelog/test-resources/checkpoints")
 
-  /** A query, what it was fed before its checkpoint was kept, and what it is fed now. */
+  /**
+   * A query, what it was fed before its checkpoint was kept, and what it is fed now.
+   *
+   * @param since the first version of Spark whose checkpoints were kept
+   */
   final case class Query(
       name: String,
       sql: String,
@@ -123,7 +128,8 @@ private object OldCheckpointsSuite {
       source: ChangelogStream.Source = ChangelogStream.Rows,
       settings: Seq[(String, Any)] = Nil,
       watermark: Option[(String, String)] = None,
-      isComplete: Boolean = false) {
+      isComplete: Boolean = false,
+      since: String = "4.0") {
     def kept: Query = copy(
       name = s"$name-ttl",
       settings = settings :+ (ChangelogConf.STATE_TTL.key -> "36500d"))
@@ -226,11 +232,38 @@ private object OldCheckpointsSuite {
     watermark = Some("ts" -> "10 minutes")
   )
 
+  /**
+   * The rows of both sides come from one stream: odd values left, even ones right. The first ones
+   * have an entry of state for each row; of the others a key has so many rows that they are spread.
+   */
+  private val joins = {
+    val left = "(SELECT k, v FROM {t} WHERE v % 2 = 1) AS l"
+    val right = "(SELECT k AS rk, v AS rv FROM {t} WHERE v % 2 = 0) AS r"
+    val full = shrinks("join", "", s"SELECT * FROM $left FULL JOIN $right ON k = rk AND v < rv")
+    Seq(
+      full.copy(
+        before = full.before :+ Seq(Row("a", 2, "+I"), Row("b", 4, "+I"), Row("f", 6, "+I"))),
+      grows("join-one", s"SELECT l.k, v, c, s FROM $left JOIN $counts AS r ON l.k = r.k")
+    ).map(_.copy(since = "4.3"))
+  }
+
+  private val packedJoins = joins.map(query => query.copy(name = s"${query.name}-packed"))
+    .map {
+      case full if full.name.startsWith("join-packed") =>
+        val many = (0 until 60).map(v => Row("a", v, "+I"))
+        full.copy(
+          before = full.before :+ many,
+          after = full.after :+ (many.drop(7).map(r => Row(r(0), r(1), "-D")) :+ Row("a", 70, "+I"))
+        )
+      case other => other
+    }
+
   /** Under a time to live that no test outlives, entries have the time at which they were written. */
   private val kept =
     plain.filter(q => Set("aggregate", "retracting", "topn", "retract", "normalize")(q.name))
 
-  val queries: Seq[Query] = plain ++ (windows +: kept.map(_.kept))
+  val queries: Seq[Query] =
+    plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins :+ joins.head.kept
 
   private def zip(from: Path, to: Path): Unit = {
     Files.createDirectories(to.getParent)

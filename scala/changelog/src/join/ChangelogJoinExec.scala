@@ -3,7 +3,7 @@ package io.firesteel.changelog.join
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, PlanText}
-import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, ReadOnceExec, StateEntries, StateLayout, StateTable, StatefulChangelogExec, StatefulTask}
+import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, ReadOnceExec, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.JoinType
@@ -11,17 +11,9 @@ import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
 
 /**
- * Executes [[io.firesteel.changelog.plan.StreamJoin]]: a table of state for each side, in one store.
- *
- * {{{
- *   table         | key                | entry           | value
- *   left, right   | key of the join    | the row         | number of copies, number of matches
- *   the same with | key of the join    |                 | the row, number of copies, matches
- *   one row a key
- * }}}
- *
- * The number of matches is there only where it decides whether a row is in the result, and only if
- * it is not the same for all rows of a key.
+ * Executes [[io.firesteel.changelog.plan.StreamJoin]]. State keeps the rows of both sides in one
+ * store, several to an entry ([[PackedLayout]]). With a time to live, and in checkpoints that began
+ * so, each row has an entry ([[RowEntries]]).
  */
 final private[changelog] case class ChangelogJoinExec(
     joinType: JoinType,
@@ -48,10 +40,17 @@ final private[changelog] case class ChangelogJoinExec(
   override def distributions: Seq[InputDistribution] =
     sides.map(side => InputDistribution.Clustered(side.keys))
 
-  override def layout: StateLayout = StateLayout.ofTables(
-    "join",
-    leftSide.keys.map(_.dataType),
-    sides.zip(Seq("left", "right")).map { case (side, name) => JoinRows.table(name, side) })
+  /** A checkpoint keeps its layout: the columns of its store say which one it has. */
+  private def isPacked: Boolean = {
+    val columns = contract.keptCalls.columns
+    if (columns.isEmpty) contract.ttl.isEmpty else PackedLayout.isOf(columns)
+  }
+
+  private def spec: JoinSpec =
+    JoinSpec(joinType, leftSide, rightSide, condition, pairedBy, contract.updateBefore)
+
+  override def layout: StateLayout =
+    if (isPacked) PackedLayout.of(spec) else RowEntries.layout(spec)
 
   override def firedMessage: String =
     "state keeps the rows of both sides, and a change of one side emits the changes of its matches"
@@ -89,18 +88,22 @@ final private[changelog] case class ChangelogJoinExec(
     PlanText.join(joinType, leftSide.keys.zip(rightSide.keys), condition)
 
   override protected def task(): StatefulTask = new JoinTask(
-    JoinSpec(joinType, leftSide, rightSide, condition, pairedBy, contract.updateBefore),
-    layout,
+    spec,
+    Option.unless(isPacked)(layout),
     Seq(left.output, right.output),
     contract.kindsIn,
     conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
   )
 }
 
-/** The work of a join in one partition. */
+/**
+ * The work of a join in one partition.
+ *
+ * @param ofRows the layout of a store with an entry for each row
+ */
 final private[join] class JoinTask(
     spec: JoinSpec,
-    layout: StateLayout,
+    ofRows: Option[StateLayout],
     inputs: Seq[Seq[Attribute]],
     kinds: Seq[Option[Attribute]],
     mostRows: Int)
@@ -110,8 +113,6 @@ final private[join] class JoinTask(
       entries: StateEntries,
       partition: Int,
       rows: Seq[Iterator[InternalRow]]): Iterator[InternalRow] = {
-    def stored(side: JoinedSide, table: Int) =
-      new JoinRows(new StateTable(entries, layout, table), entries, side)
     def input(side: JoinedSide, number: Int) = {
       val columns = inputs(number)
       val kindAt = kinds(number).fold(-1)(kind => columns.indexWhere(_.exprId == kind.exprId))
@@ -121,8 +122,7 @@ final private[join] class JoinTask(
       new TwoInputs(rows.head, rows.last),
       FoldLimits.ofThisTask(mostRows),
       Seq(input(spec.left, 0), input(spec.right, 1)),
-      stored(spec.left, 0),
-      stored(spec.right, 1),
+      ofRows.fold[JoinState](new PackedState(entries, spec))(new RowState(entries, _, spec)),
       new JoinedRows(spec)
     )
   }

@@ -1,14 +1,20 @@
 package io.firesteel.changelog.join
 
-import io.firesteel.changelog.fold.Tally
 import io.firesteel.changelog.plan.JoinedSide
-import io.firesteel.changelog.state.{StateEntries, StateTable, TableLayout}
 
-import java.util.LinkedHashMap
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.types.{DataType, LongType, StructField, StructType}
+/** The rows of both sides in state, key by key. One instance per task. */
+private[join] trait JoinState {
+  def left: JoinRows
+  def right: JoinRows
+
+  /** Turns to a key: until the next one, both sides are its rows. */
+  def open(key: UnsafeRow): Unit
+
+  /** Writes what has changed of the key's rows. */
+  def close(): Unit
+}
 
 /** A row in state. The next row may overwrite it. */
 final private[join] class StoredRow {
@@ -17,146 +23,106 @@ final private[join] class StoredRow {
   var matches: Long = 0L
 }
 
-/**
- * A row whose number of copies changes in this micro-batch.
- *
- * @param matchesBefore the rows of the other side that it matched, if state counts them
- */
-final private[join] class ChangedRow(
-    val row: UnsafeRow,
-    val before: Long,
-    val after: Long,
-    val matchesBefore: Long) {
-  var matchesAfter: Long = matchesBefore
-  def isNew: Boolean = before == 0L
-  def change: Long = after - before
-}
+/** The rows of one side in state, of the key that is open. */
+abstract private[join] class JoinRows(side: JoinedSide) {
 
-private[join] object ChangedRow {
-  type Map = LinkedHashMap[UnsafeRow, ChangedRow]
-}
+  /** The row in state, or null. The next row that is asked for may overwrite it. */
+  protected def find(row: UnsafeRow): StoredRow
 
-/** The rows of one side in state. One instance per task. */
-final private[join] class JoinRows(table: StateTable, entries: StateEntries, side: JoinedSide) {
+  /** The only row of a key that has at most one, or null. */
+  protected def only: StoredRow
 
-  private[this] val width = side.stored.size
-  private[this] val types = side.stored.map(_.dataType)
-  private[this] val nothing =
-    UnsafeProjection.create(Array.empty[DataType])(InternalRow.empty).copy()
-  private[this] val numbers = new GenericInternalRow(if (side.countsMatches) 2 else 1)
-  private[this] val joined = new JoinedRow
-  private[this] val longs = numbers.values.indices.map(_ => LongType: DataType)
-  private[this] val toValue =
-    UnsafeProjection.create((if (side.single) types ++ longs else longs).toArray[DataType])
-  private[this] val toRow = UnsafeProjection.create(types.zipWithIndex.map { case (t, i) =>
-    BoundReference(i, t, nullable = true)
-  })
-  private[this] val copiesAt = if (side.single) width else 0
-  private[this] val stored = new StoredRow
+  /** The number of copies that a sum of insertions less retractions leaves. */
+  protected def present(copies: Long): Long
 
-  def countsMatches: Boolean = side.countsMatches
+  /** Whether the key has rows beside the changed ones. */
+  def hasOthers(changed: ChangedRows): Boolean
 
-  /** The changes of a key's rows against state. Nothing is written. */
-  def changes(key: UnsafeRow, tallies: Tally.Map): ChangedRow.Map = {
-    val changed = new ChangedRow.Map
-    if (side.single) ofOne(key, tallies, changed)
-    else tallies.forEach { (row, tally) =>
-      if (tally.count != 0L) {
-        val old = read(row, table.get(key, row))
-        val (before, matches) = if (old == null) (0L, 0L) else (old.copies, old.matches)
-        val after = entries.present(before + tally.count)
-        if (after != before) {
-          val _ = changed.put(row, new ChangedRow(row, before, after, matches))
+  /**
+   * The key's rows beside the changed ones, to be read to the end. Meanwhile the last one may be
+   * put again.
+   */
+  def others(changed: ChangedRows): Iterator[StoredRow]
+
+  /** Puts a row of [[others]] again with other matches. */
+  def putMatches(row: StoredRow, matches: Long): Unit
+
+  protected def put(row: UnsafeRow, copies: Long, matches: Long): Unit
+
+  protected def remove(row: UnsafeRow): Unit
+
+  final def countsMatches: Boolean = side.countsMatches
+
+  /** Prepares for the new rows among these. */
+  protected def makeRoom(changed: ChangedRows): Unit = ()
+
+  /** An order in which rows are found or put with fewer reads; null if none is better. */
+  protected def inOrder(size: Int)(row: Int => UnsafeRow): Array[Int] = null
+
+  /** Whether the key's rows are so few that they are in memory. */
+  def areFew: Boolean
+
+  /** The changes of the key's rows against state. Nothing is written. */
+  final def changes(folded: FoldedRows): ChangedRows =
+    if (folded.size == 0) ChangedRows.none
+    else {
+      val changed = new ChangedRows
+      if (side.single) ofOne(folded, changed)
+      else {
+        val order = inOrder(folded.size)(folded.row)
+        var i = 0
+        while (i < folded.size) {
+          val at = if (order == null) i else order(i)
+          if (folded.count(at) != 0L) ofRow(folded.row(at), folded.count(at), changed)
+          i += 1
         }
       }
+      changed
     }
-    changed
+
+  private def ofRow(row: UnsafeRow, count: Long, changed: ChangedRows): Unit = {
+    val old = find(row)
+    val (before, matches) = if (old == null) (0L, 0L) else (old.copies, old.matches)
+    val after = present(before + count)
+    if (after != before) changed.add(new ChangedRow(row, before, after, matches))
   }
 
   /**
    * A row of a key that has one replaces it, whether or not the old one is retracted. A deletion
    * where updates come without the row before them deletes what is there.
    */
-  private def ofOne(key: UnsafeRow, tallies: Tally.Map, changed: ChangedRow.Map): Unit = {
-    val found = read(null, if (tallies.isEmpty) null else table.get(key, nothing))
+  private def ofOne(folded: FoldedRows, changed: ChangedRows): Unit = {
+    val found = only
     val old = if (found == null) null else found.row.copy()
     val matches = if (found == null) 0L else found.matches
     var newest: UnsafeRow = null
     var goes = false
-    tallies.forEach { (row, tally) =>
-      if (tally.count > 0L) newest = row
-      else if (tally.count < 0L && (side.replaces || row == old)) goes = true
+    (0 until folded.size).foreach { i =>
+      if (folded.count(i) > 0L) newest = folded.row(i)
+      else if (folded.count(i) < 0L && (side.replaces || folded.row(i) == old)) goes = true
     }
     if (newest == null && !goes || newest != null && newest == old) ()
     else {
-      if (old != null) {
-        val _ = changed.put(old, new ChangedRow(old, 1L, 0L, matches))
-      }
-      if (newest != null) {
-        val _ = changed.put(newest, new ChangedRow(newest, 0L, 1L, 0L))
-      }
+      if (old != null) changed.add(new ChangedRow(old, 1L, 0L, matches))
+      if (newest != null) changed.add(new ChangedRow(newest, 0L, 1L, 0L))
     }
   }
 
-  /** Whether a key has rows beside the changed ones. */
-  def hasOthers(key: UnsafeRow, changed: ChangedRow.Map): Boolean =
-    if (side.single) changed.isEmpty && table.get(key, nothing) != null
-    else {
-      var found = false
-      table.scanWhile(key) { row =>
-        found = !changed.containsKey(row)
-        !found
-      }
-      found
-    }
-
-  /** A key's rows beside the changed ones, to be read to the end. */
-  def others(key: UnsafeRow, changed: ChangedRow.Map): Iterator[StoredRow] =
-    if (side.single) {
-      if (changed.isEmpty) Option(read(null, table.get(key, nothing))).iterator else Iterator.empty
-    } else {
-      table.entriesOf(key).collect {
-        case (row, value) if !changed.containsKey(row) => read(row, value)
-      }
-    }
-
-  def put(key: UnsafeRow, changed: ChangedRow.Map): Unit = {
-    // A key with one row has it under no name of its own, so the new row is written last.
-    changed.values.forEach(its => if (its.after == 0L) table.remove(key, entryOf(its.row)))
-    changed.values.forEach { its =>
-      if (its.after != 0L) put(key, its.row, its.after, its.matchesAfter)
+  final def put(changed: ChangedRows): Unit = {
+    // A key with one row may have it under no name of its own, so the new row is written last.
+    changed.foreach(its => if (its.after == 0L) remove(its.row))
+    makeRoom(changed)
+    val order = inOrder(changed.size)(changed(_).row)
+    var i = 0
+    while (i < changed.size) {
+      val its = changed(if (order == null) i else order(i))
+      if (its.after != 0L) put(its.row, its.after, its.matchesAfter)
+      i += 1
     }
   }
-
-  def put(key: UnsafeRow, row: UnsafeRow, copies: Long, matches: Long): Unit = {
-    numbers.setLong(0, copies)
-    if (side.countsMatches) numbers.setLong(1, matches)
-    table.put(key, entryOf(row), toValue(if (side.single) joined(row, numbers) else numbers))
-  }
-
-  private def entryOf(row: UnsafeRow): UnsafeRow = if (side.single) nothing else row
-
-  private def read(row: UnsafeRow, value: UnsafeRow): StoredRow =
-    if (value == null) null
-    else {
-      stored.row = if (side.single) toRow(value) else row
-      stored.copies = value.getLong(copiesAt)
-      stored.matches = if (side.countsMatches) value.getLong(copiesAt + 1) else 0L
-      stored
-    }
 }
 
 private[join] object JoinRows {
-
-  def table(name: String, side: JoinedSide): TableLayout = {
-    val columns = side.stored.zipWithIndex.map { case (c, i) =>
-      StructField(s"column_$i", c.dataType, nullable = true)
-    }
-    val numbers = StructField("copies", LongType) +:
-      (if (side.countsMatches) Seq(StructField("matches", LongType)) else Nil)
-    if (side.single) TableLayout(name, StructType(Nil), StructType(columns ++ numbers))
-    else TableLayout(name, StructType(columns), StructType(numbers))
-  }
 
   /** Whether and why an input is asked for the rows before updates, in words. */
   def updateBefore(side: JoinedSide, insertOnly: Boolean): String =

@@ -104,6 +104,8 @@ final private[join] class EmittedChanges(
   private[this] val gone = ArrayBuffer.empty[UnsafeRow]
   private[this] val come = ArrayBuffer.empty[UnsafeRow]
 
+  def size: Int = gone.size + come.size
+
   /** Adds a row whose number of copies changes; the row is copied. */
   def add(row: UnsafeRow, change: Long): Unit = {
     var left = math.abs(change)
@@ -115,7 +117,7 @@ final private[join] class EmittedChanges(
   }
 
   /** The changes; none are left. */
-  def take(): Iterator[InternalRow] = {
+  def take(): Iterator[InternalRow] = if (size == 0) Iterator.empty else {
     val out = if (gone.isEmpty || come.isEmpty || toKey.isEmpty) plain() else paired(toKey.get)
     gone.clear()
     come.clear()

@@ -57,14 +57,21 @@ final private[state] class KeptState(
   def requireLayout(now: StateLayout, otherwise: StateLayout, record: OperatorRecord): Unit = {
     def differences(from: StateLayout) =
       schema.toSeq.flatMap { case (key, value) => from.differences(key, value) }
+    // A join has other columns with a time to live, not only one more.
+    def onlyTtl = differences(otherwise).isEmpty ||
+      expires(columns) != expires(now.value.fieldNames.toSeq) && recorded.nonEmpty &&
+      inQuery(record).isEmpty
     if (differences(now).nonEmpty) {
       throw (
-        if (differences(otherwise).nonEmpty)
-          ChangelogErrors.stateMismatch(operator, inQuery(record).getOrElse(differences(now)))
+        if (onlyTtl)
+          ChangelogErrors.stateTtlChanged(operator, kept = otherwise.value.size > now.value.size)
         else
-          ChangelogErrors.stateTtlChanged(operator, kept = otherwise.value.size > now.value.size))
+          ChangelogErrors.stateMismatch(operator, inQuery(record).getOrElse(differences(now))))
     }
   }
+
+  private def expires(columns: Seq[String]): Boolean =
+    columns.lastOption.exists(_.endsWith(StateLayout.writtenAt))
 
   private def inQuery(now: OperatorRecord): Option[Seq[String]] = recorded
     .flatMap(_.toOption)

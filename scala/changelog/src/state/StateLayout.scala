@@ -23,7 +23,7 @@ final private[changelog] case class StateLayout(
 
   /** The same with the time of the last write, for a time to live. */
   def expiring: StateLayout =
-    copy(value = StructType(value :+ StateLayout.field(operator, "written_at", LongType)))
+    copy(value = StructType(value :+ StateLayout.field(operator, StateLayout.writtenAt, LongType)))
 
   /** The times to live of the tables, in their order; 0 for ever. */
   def lifetimes(ofTables: Seq[Long]): Lifetimes =
@@ -60,6 +60,9 @@ final private[changelog] case class TableLayout(
     replicated: Boolean = false)
 
 private[changelog] object StateLayout {
+
+  /** The last column of a value with a time to live. */
+  val writtenAt: String = "written_at"
 
   /**
    * A store with several tables, whose keys all begin with the operator's key. It needs no column
