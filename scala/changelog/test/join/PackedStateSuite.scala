@@ -23,8 +23,8 @@ class PackedStateSuite extends AnyFunSuite {
     val (k, rk) = (column("k", LongType), column("rk", LongType))
     JoinSpec(
       FullOuter,
-      JoinedSide(Seq(k), Seq(k, column("v", LongType), column("s", StringType)), Nil, false, true),
-      JoinedSide(Seq(rk), Seq(rk, column("w", LongType)), Nil, false, false),
+      JoinedSide(Seq(k), Seq(k, column("v", LongType), column("s", StringType)), Nil, false, false, true),
+      JoinedSide(Seq(rk), Seq(rk, column("w", LongType)), Nil, false, false, false),
       None,
       Nil,
       updateBefore = true
@@ -98,6 +98,29 @@ class PackedStateSuite extends AnyFunSuite {
   private def inStore(): (MapStore, Tried) = {
     val store = new MapStore(PackedLayout.of(spec).key)
     (store, new Tried(new StateEntries(store, RowsOperator.newCounts())))
+  }
+
+  test("of a key with one row, a deletion without the row before it deletes what is there") {
+    Seq(true, false).foreach { replaces =>
+      val one = spec.right.copy(single = true, replaces = replaces)
+      val ofOne = spec.copy(right = one)
+      val entries = new StateEntries(
+        new MapStore(PackedLayout.of(ofOne).key),
+        RowsOperator.newCounts())
+      val state = new PackedState(entries, ofOne)
+      def change(n: Int, delta: Long): Seq[(Long, Long)] = {
+        state.open(key(1))
+        val folded = new FoldedRows
+        folded.add(row(1, n), delta)
+        val changed = state.right.changes(folded)
+        state.right.put(changed)
+        state.close()
+        changed.iterator.map(its => (its.row.getLong(0), its.change)).toSeq
+      }
+      assert(change(1, 1L) == Seq((1L, 1L)))
+      assert(change(2, 1L) == Seq((1L, -1L), (2L, 1L)))
+      assert(change(3, -1L) == (if (replaces) Seq((2L, -1L)) else Nil))
+    }
   }
 
   test("random changes of both sides are those of a map") {
