@@ -1,6 +1,7 @@
 package io.firesteel.bench
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.functions.expr
 
 /**
  * The tables of TPC-H as changelogs. Rows come in two parts, one micro-batch each. In the micro-batch
@@ -13,25 +14,34 @@ final class TpchChanges(spark: SparkSession, scale: Double) {
 
   /** By table: the key, and what an update makes of some columns. */
   private val changing: Map[String, (Seq[String], Map[String, String])] = Map(
-    "orders" -> (Seq("o_orderkey"), Map(
-      "o_custkey" -> "o_custkey + 1",
-      "o_orderdate" -> "date_add(o_orderdate, 120)",
-      "o_totalprice" -> "o_totalprice + 1000",
-      "o_orderpriority" -> "'1-URGENT'")),
-    "lineitem" -> (Seq("l_orderkey", "l_linenumber"), Map(
-      "l_suppkey" -> "l_suppkey % 20 + 1",
-      "l_quantity" -> "l_quantity + 30",
-      "l_discount" -> "0.05",
-      "l_receiptdate" -> "date_add(l_receiptdate, 60)",
-      "l_returnflag" -> "'R'",
-      "l_shipmode" -> "'MAIL'")),
-    "customer" -> (Seq("c_custkey"), Map(
-      "c_nationkey" -> "(c_nationkey + 7) % 25",
-      "c_mktsegment" -> "'BUILDING'",
-      "c_acctbal" -> "c_acctbal + 500")),
-    "partsupp" -> (Seq("ps_partkey", "ps_suppkey"), Map(
-      "ps_availqty" -> "ps_availqty + 5000",
-      "ps_supplycost" -> "ps_supplycost * 0.5"))
+    "orders" -> (
+      Seq("o_orderkey"),
+      Map(
+        "o_custkey" -> "o_custkey + 1",
+        "o_orderdate" -> "date_add(o_orderdate, 120)",
+        "o_totalprice" -> "o_totalprice + 1000",
+        "o_orderpriority" -> "'1-URGENT'")),
+    "lineitem" -> (
+      Seq("l_orderkey", "l_linenumber"),
+      Map(
+        "l_suppkey" -> "l_suppkey % 20 + 1",
+        "l_quantity" -> "l_quantity + 30",
+        "l_discount" -> "0.05",
+        "l_receiptdate" -> "date_add(l_receiptdate, 60)",
+        "l_returnflag" -> "'R'",
+        "l_shipmode" -> "'MAIL'"
+      )),
+    "customer" -> (
+      Seq("c_custkey"),
+      Map(
+        "c_nationkey" -> "(c_nationkey + 7) % 25",
+        "c_mktsegment" -> "'BUILDING'",
+        "c_acctbal" -> "c_acctbal + 500")),
+    "partsupp" -> (
+      Seq("ps_partkey", "ps_suppkey"),
+      Map(
+        "ps_availqty" -> "ps_availqty + 5000",
+        "ps_supplycost" -> "ps_supplycost * 0.5"))
   )
 
   /** Rows with their part, and their fate: 0 is deletion, 1 an update. */
@@ -39,10 +49,13 @@ final class TpchChanges(spark: SparkSession, scale: Double) {
     val rows = (1 to parts).map { part =>
       TpchTables.part(spark, table, scale, part, parts).selectExpr("*", s"$part AS part")
     }.reduce(_ union _)
+    // So few suppliers, in nations at random, would leave out those that queries ask for.
+    val spread =
+      if (table == "supplier") rows.withColumn("s_nationkey", expr("s_suppkey % 25")) else rows
     val fate = changing.get(table).fold("2") { case (key, _) =>
       s"pmod(hash(${key.mkString(", ")}), 6)"
     }
-    table -> rows.selectExpr("*", s"$fate AS fate").coalesce(1).cache()
+    table -> spread.selectExpr("*", s"$fate AS fate").coalesce(1).cache()
   }.toMap
 
   private def columns(table: String): Seq[String] =

@@ -111,7 +111,8 @@ object RandomChangelogs {
       RandomQueries.batches.map(inserted -> _.map(_.map(row => change(row, "+I")))),
       fullBatches.map(full -> _),
       upsertBatches.map(upserts -> _),
-      upsertBatches.map(sequenced -> _))
+      upsertBatches.map(sequenced -> _)
+    )
     for {
       all <- Gen.listOfN(names.size, one)
       seed <- Gen.long

@@ -114,7 +114,9 @@ object RandomJoins {
   } yield {
     val ofLeft = left.columns.map(c => s"l.${c.name} AS ${c.name}")
     val rights = right.columns.map(c => c.copy(name = s"r${depth}_${c.name}"))
-    val ofRight = right.columns.zip(rights).map { case (c, named) => s"r.${c.name} AS ${named.name}" }
+    val ofRight = right.columns.zip(rights).map { case (c, named) =>
+      s"r.${c.name} AS ${named.name}"
+    }
     val halved = joinType.endsWith("SEMI") || joinType.endsWith("ANTI")
     val shown = if (halved) ofLeft else ofLeft ++ ofRight
     Query(
@@ -123,12 +125,15 @@ object RandomJoins {
   }
 
   private def setOperation(left: Query, right: Query): Gen[Query] = for {
-    operation <- Gen.oneOf("INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL", "UNION", "UNION ALL")
+    operation <-
+      Gen.oneOf("INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL", "UNION", "UNION ALL")
     count <- Gen.choose(1, 3)
     pairs <- Gen.listOfN(count, same(left, right))
   } yield {
     // Spark itself fails if a stream's branch of a union has one column twice.
-    val named = pairs.distinctBy(_._1).distinctBy(_._2).zipWithIndex.map { case ((l, r), i) => (l, r, s"u$i") }
+    val named = pairs.distinctBy(_._1).distinctBy(_._2).zipWithIndex.map { case ((l, r), i) =>
+      (l, r, s"u$i")
+    }
     Query(
       s"SELECT ${named.map { case (l, _, name) => s"${l.name} AS $name" }.mkString(", ")} " +
         s"FROM (${left.sql}) $operation " +
@@ -146,7 +151,8 @@ object RandomJoins {
     (a, b, a2, b2) = (of("l", x), of("r", y), of("l", x2), of("r", y2))
     rows = s"(${right.sql}) r"
     order = (y.name +: right.columns.map(_.name).filter(_ != y.name)).mkString(", ")
-    condition = (text: String) => Query(s"SELECT l.* FROM (${left.sql}) l WHERE $text", left.columns)
+    condition =
+      (text: String) => Query(s"SELECT l.* FROM (${left.sql}) l WHERE $text", left.columns)
     value = (text: String, kind: String) =>
       Query(
         s"SELECT l.*, ($text) AS q$depth FROM (${left.sql}) l",
@@ -167,7 +173,8 @@ object RandomJoins {
       Query(
         s"SELECT l.*, q.q$depth FROM (${left.sql}) l, LATERAL " +
           s"(SELECT $b AS q$depth FROM $rows WHERE $b2 = $a2 ORDER BY $order LIMIT 2) q",
-        left.columns :+ Column(s"q$depth", y.kind))
+        left.columns :+ Column(s"q$depth", y.kind)
+      )
     )
   } yield query
 }

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.checkpoint
 
 import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+import io.firesteel.testkit.LongTest
 
 import java.nio.file.Files
 
@@ -136,7 +137,8 @@ class RepartitionStateSuite extends ChangelogSuite {
 
   stores.filter { case (name, _) => !name.contains("change files") }.foreach {
     case (name, settings) =>
-      test(s"joins know their entries again: $name") {
+      val long = if (name.startsWith("RocksDB")) Seq(LongTest) else Nil
+      test(s"joins know their entries again: $name", long: _*) {
         withConf(settings: _*) {
           stopped(joins) { fed =>
             Seq(3, 1).foreach { n =>

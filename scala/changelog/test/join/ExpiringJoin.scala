@@ -16,7 +16,8 @@ final class ExpiringJoin(joinType: String, ttls: Seq[Long]) {
 
   private val sides = Seq.fill(2)(mutable.LinkedHashMap.empty[Side, Entry])
   private val halved = joinType == "LEFT SEMI" || joinType == "LEFT ANTI"
-  private def counts(side: Int): Boolean = if (side == 0) joinType != "INNER" else joinType == "FULL"
+  private def counts(side: Int): Boolean =
+    if (side == 0) joinType != "INNER" else joinType == "FULL"
 
   /** How often a row had expired when it was looked for. */
   var expired: Int = 0

@@ -33,7 +33,8 @@ class RandomJoinsSuite extends ChangelogSuite {
     SQLConf.STATE_STORE_PROVIDER_CLASS.key -> provider,
     SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key -> format,
     // A copy of the whole store after each micro-batch would take most of the time.
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> true)
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> true
+  )
 
   private val cases: Gen[RandomJoin] = for {
     query <- RandomJoins.query
@@ -77,7 +78,7 @@ class RandomJoinsSuite extends ChangelogSuite {
 
   test("after every micro-batch the result is the batch query's answer") {
     val first = TestSize.seed(20261126L)
-    val failed = (0 until TestSize.cases(24, inLong = 1000)).flatMap { i =>
+    val failed = (0 until TestSize.cases(16, inLong = 1000)).flatMap { i =>
       val c = cases.pureApply(Gen.Parameters.default, Seed(first + i))
       wrong(c).map { said =>
         val settings = c.settings.map { case (key, value) => s"$key=$value" }
@@ -88,7 +89,9 @@ class RandomJoinsSuite extends ChangelogSuite {
         text
       }
     }
-    assert(failed.isEmpty, s"${failed.size} cases: ${failed.map(_.takeWhile(_ != ':')).mkString(" ")}")
+    assert(
+      failed.isEmpty,
+      s"${failed.size} cases: ${failed.map(_.takeWhile(_ != ':')).mkString(" ")}")
   }
 
   private def kindOf(source: ChangelogStream.Source): String =

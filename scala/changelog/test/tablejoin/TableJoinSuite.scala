@@ -148,7 +148,8 @@ class TableJoinSuite extends ChangelogSuite with JoinedRows {
   }
 
   test("a table in state stays, whatever the time to live") {
-    val fed = stream(schema, s"SELECT names.k, name, n FROM names FULL JOIN $counts ON c.k = names.k")
+    val fed =
+      stream(schema, s"SELECT names.k, name, n FROM names FULL JOIN $counts ON c.k = names.k")
     withConf(ChangelogConf.STATE_TTL.key -> "1s") {
       try {
         fed.start()
