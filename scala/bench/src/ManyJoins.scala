@@ -50,11 +50,15 @@ final class ManyJoins(
   }
 
   private def both(settings: Map[String, String]): Seq[(String, Contestant)] = Seq(
-    Contestant.firesteel -> Contestant("", s"SELECT k, v, w, row_kind() AS op FROM $join", settings),
+    Contestant.firesteel -> Contestant(
+      "",
+      s"SELECT k, v, w, row_kind() AS op FROM $join",
+      settings),
     Contestant.stock -> Contestant(
       "",
       s"SELECT k, v, w FROM $join",
-      settings + ("spark.firesteel.enabled" -> "false")))
+      settings + ("spark.firesteel.enabled" -> "false"))
+  )
 
   private def timed(sql: String): Run = inScratch { checkpoint =>
     System.gc()
@@ -141,5 +145,6 @@ object ManyJoins {
       "join_right",
       rows,
       Seq("rk" -> s"pmod(id * 7919, ${rows}L)", "w" -> "xxhash64(id, 5)"),
-      batches))
+      batches)
+  )
 }

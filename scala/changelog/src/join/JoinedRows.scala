@@ -117,7 +117,8 @@ final private[join] class EmittedChanges(
   }
 
   /** The changes; none are left. */
-  def take(): Iterator[InternalRow] = if (size == 0) Iterator.empty else {
+  def take(): Iterator[InternalRow] = if (size == 0) Iterator.empty
+  else {
     val out = if (gone.isEmpty || come.isEmpty || toKey.isEmpty) plain() else paired(toKey.get)
     gone.clear()
     come.clear()

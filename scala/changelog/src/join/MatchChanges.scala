@@ -150,7 +150,8 @@ final private[join] class MatchChanges(state: JoinState, result: JoinedRows) {
    */
   private def goneFirst(l: ChangedRows, r: ChangedRows): Iterator[ChangedRow] = {
     def all = l.iterator
-    if (l.isEmpty || r.isEmpty) Iterator.empty else all.filter(_.change < 0L) ++ all.filter(_.change > 0L)
+    if (l.isEmpty || r.isEmpty) Iterator.empty
+    else all.filter(_.change < 0L) ++ all.filter(_.change > 0L)
   }
 
   /** A changed left row with the changed right rows. */

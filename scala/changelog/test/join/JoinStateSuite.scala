@@ -25,7 +25,8 @@ class JoinStateSuite extends ChangelogSuite {
         fed.foldLeft(Vector.empty[Row]) { (rows, change) =>
           val row = Row.fromSeq(change.toSeq.init)
           if (change.getString(3) == "+I") rows :+ row else rows.diff(Seq(row))
-        })
+        }
+    )
   )
 
   private def rows(s: String, vs: Seq[Int], op: String): Seq[Row] = vs.map(v => Row(s, 1, v, op))
@@ -83,7 +84,10 @@ class JoinStateSuite extends ChangelogSuite {
           try {
             fed.start()
             val keys = (0 until 50).map(k => Row("a", k % 10, k, "+I"))
-            feed(fed, rows("a", 0 until 40, "+I") ++ keys, keys.take(7).map(r => Row("b", r(1), 0, "+I")))
+            feed(
+              fed,
+              rows("a", 0 until 40, "+I") ++ keys,
+              keys.take(7).map(r => Row("b", r(1), 0, "+I")))
             fed.stop()
             val _ = RepartitionState(spark, fed.checkpoint, 5)
             fed.start()
