@@ -170,9 +170,10 @@ object RandomJoins {
       value(s"SELECT max($b) FROM $rows WHERE $b2 = $a2", y.kind),
       value(s"SELECT count(*) FROM $rows WHERE $b = $a", "int"),
       value(s"SELECT count($b) FROM $rows", "int"),
+      // All columns are selected: a batch query takes any rows if it orders by one that is not.
       Query(
-        s"SELECT l.*, q.q$depth FROM (${left.sql}) l, LATERAL " +
-          s"(SELECT $b AS q$depth FROM $rows WHERE $b2 = $a2 ORDER BY $order LIMIT 2) q",
+        s"SELECT l.*, ${of("q", y)} AS q$depth FROM (${left.sql}) l, LATERAL " +
+          s"(SELECT r.* FROM $rows WHERE $b2 = $a2 ORDER BY $order LIMIT 2) q",
         left.columns :+ Column(s"q$depth", y.kind)
       )
     )
