@@ -59,7 +59,8 @@ class LookupOnChangelogSuite extends ChangelogSuite with JoinedRows {
     val fed = stream(
       schema,
       "SELECT /*+ LOOKUP('table'='d'), STATE_TTL('x' = '1d', 'y' = '0s') */ x.k, y.v, name " +
-        "FROM {t} AS x JOIN {t} AS y ON x.k = y.k JOIN mem.names AS d ON x.k = d.k")
+        "FROM {t} AS x JOIN {t} AS y ON x.k = y.k JOIN mem.names AS d ON x.k = d.k"
+    )
     try {
       fed.start()
       fed.feed(Seq(Row("a", 1)))

@@ -45,7 +45,8 @@ object TpchMain {
                 "Flink" -> theirs.flink,
                 "Flink's JDK, heap" -> f"${theirs.java}, ${theirs.heapBytes / math.pow(2, 30)}%.1f GiB")),
               arguments.scale,
-              results)
+              results
+            )
           )
       }
     finally spark.stop()

@@ -63,9 +63,11 @@ object TpchPage {
   )
 
   private def plans(result: TpchResult): String = {
-    val theirs = result.flink.fold(_ => "", plan => s"\n\n```text\n${FlinkNote.physical(plan)}\n```")
+    val theirs =
+      result.flink.fold(_ => "", plan => s"\n\n```text\n${FlinkNote.physical(plan)}\n```")
     s"""## ${result.query}
        |
-       |firesteel's stateful operators, from the sink down: ${result.operators.mkString("; ")}.""".stripMargin + theirs
+       |firesteel's stateful operators, from the sink down: ${result.operators.mkString(
+        "; ")}.""".stripMargin + theirs
   }
 }

@@ -49,7 +49,8 @@ final class TpchRunner(
       once.batches,
       Rounds(runs.groupMap(_._1)(_._2)),
       theirs.toEither.left.map(TpchRunner.firstLine).map(_ => flink.plan(jobs.timed(query))),
-      once.operators)
+      once.operators
+    )
   }
 
   private def time(sql: String): Run = inScratch { checkpoint =>
@@ -67,7 +68,8 @@ final class TpchRunner(
       _.foreachBatch { (batch: DataFrame, _: Long) =>
         val change = batch.selectExpr("coalesce(sum(IF(op IN ('+I', '+U'), 1L, -1L)), 0L)")
         val _ = rows.addAndGet(change.head().getLong(0))
-      })
+      }
+    )
     running.awaitTermination()
     Once(
       rows.get,

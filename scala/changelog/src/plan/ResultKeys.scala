@@ -9,13 +9,14 @@ import org.apache.spark.sql.catalyst.expressions.ExprId
  */
 private[changelog] object ResultKeys {
 
-  def apply(result: ChangelogOperator): Set[Set[ExprId]] = result.facts.upsertKeys ++ (result match {
-    case Projection(columns, input) => ColumnFacts.mapKeys(columns, apply(input))
-    case Selection(_, input) => apply(input)
-    case groups: GroupAggregate =>
-      val constants =
-        groups.keys.filter(ColumnFacts.isConstant(_, groups.input)).map(_.exprId).toSet
-      groups.facts.upsertKeys.map(_ -- constants)
-    case _ => Set.empty
-  })
+  def apply(result: ChangelogOperator): Set[Set[ExprId]] =
+    result.facts.upsertKeys ++ (result match {
+      case Projection(columns, input) => ColumnFacts.mapKeys(columns, apply(input))
+      case Selection(_, input) => apply(input)
+      case groups: GroupAggregate =>
+        val constants =
+          groups.keys.filter(ColumnFacts.isConstant(_, groups.input)).map(_.exprId).toSet
+        groups.facts.upsertKeys.map(_ -- constants)
+      case _ => Set.empty
+    })
 }

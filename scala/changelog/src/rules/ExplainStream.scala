@@ -32,7 +32,8 @@ object ExplainStream {
     }
 
   private def notes(query: LogicalPlan, mode: OutputMode, inferred: Inferred): String = {
-    val unordered = LastOrder.ignored(query).filter(_ => mode != OutputMode.Complete()).map { order =>
+    val unordered = LastOrder.ignored(
+      query).filter(_ => mode != OutputMode.Complete()).map { order =>
       s"ORDER BY ${order.map(UserText.of).mkString(", ")} is ignored: the changes of a result have " +
         "no order. Complete mode sorts."
     }

@@ -61,7 +61,11 @@ class JoinTtlSuite extends ChangelogSuite {
     }
   }
 
-  private def check(provider: String, hint: String, ttls: Seq[Long], pauses: Map[Int, Long]): Assertion =
+  private def check(
+      provider: String,
+      hint: String,
+      ttls: Seq[Long],
+      pauses: Map[Int, Long]): Assertion =
     withProvider(provider) {
       val random = new Random(7)
       val models = types.map(joinType => joinType -> new ExpiringJoin(joinType, ttls))

@@ -23,7 +23,13 @@ class PackedStateSuite extends AnyFunSuite {
     val (k, rk) = (column("k", LongType), column("rk", LongType))
     JoinSpec(
       FullOuter,
-      JoinedSide(Seq(k), Seq(k, column("v", LongType), column("s", StringType)), Nil, false, false, true),
+      JoinedSide(
+        Seq(k),
+        Seq(k, column("v", LongType), column("s", StringType)),
+        Nil,
+        false,
+        false,
+        true),
       JoinedSide(Seq(rk), Seq(rk, column("w", LongType)), Nil, false, false, false),
       None,
       Nil,

@@ -179,9 +179,11 @@ class ExplainStreamSuite extends ChangelogSuite {
   }
 
   test("a join without an equality is named, with what it costs") {
-    val crossed = explained("SELECT a.v, row_kind() AS op FROM events a JOIN events b ON a.v < b.v").plan
+    val crossed =
+      explained("SELECT a.v, row_kind() AS op FROM events a JOIN events b ON a.v < b.v").plan
     assert(crossed.contains("INNER JOIN has no equality (= or <=>) between its inputs"))
-    val keyed = explained("SELECT a.v, row_kind() AS op FROM events a JOIN events b ON a.v = b.v").plan
+    val keyed =
+      explained("SELECT a.v, row_kind() AS op FROM events a JOIN events b ON a.v = b.v").plan
     assert(!keyed.contains("no equality"))
   }
 
