@@ -69,7 +69,8 @@ for batch in range(3):
     assert min(found.values()) >= 0
     answer = query
     for name in names:
-        spark.createDataFrame(list(tables[name].values()), schema).createOrReplaceTempView(f"b_{name}")
+        rows = spark.createDataFrame(list(tables[name].values()), schema)
+        rows.createOrReplaceTempView(f"b_{name}")
         answer = answer.replace(f" {name} ", f" b_{name} ")
     expected = Counter(tuple(row) for row in spark.sql(answer).collect())
     assert +found == expected, (batch, +found - expected, expected - +found)

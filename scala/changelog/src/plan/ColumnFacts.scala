@@ -1,9 +1,7 @@
 package io.firesteel.changelog.plan
 
-import scala.annotation.tailrec
-
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, GetStructField, Literal, NamedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Filter, LogicalPlan, Project, SubqueryAlias, View}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, GetStructField, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.types.StructType
 
 /** Facts of columns, derived from the facts of the columns below them. */
@@ -83,33 +81,6 @@ private[changelog] object ColumnFacts {
       }
     } yield key.exprId -> of
     pairs.toMap
-  }
-
-  /**
-   * Whether a projection gives the column the same value in all rows. The current time is not the
-   * same in all micro-batches.
-   */
-  @tailrec
-  def isConstant(column: Attribute, in: ChangelogOperator): Boolean = in match {
-    case Source(plan) => isConstant(column, plan)
-    case Projection(columns, input) =>
-      columns.find(_.exprId == column.exprId) match {
-        case Some(alias: Alias) => alias.child.isInstanceOf[Literal]
-        case _ => isConstant(column, input)
-      }
-    case Selection(_, input) => isConstant(column, input)
-    case _ => false
-  }
-
-  @tailrec
-  private def isConstant(column: Attribute, in: LogicalPlan): Boolean = in match {
-    case Project(columns, input) =>
-      columns.find(_.exprId == column.exprId) match {
-        case Some(alias: Alias) => alias.child.isInstanceOf[Literal]
-        case _ => isConstant(column, input)
-      }
-    case _: SubqueryAlias | _: View | _: Filter => isConstant(column, in.children.head)
-    case _ => false
   }
 
   /** Columns that a projection passes on, with their new ids. */

@@ -1,6 +1,9 @@
 package io.firesteel.changelog.plan
 
-import org.apache.spark.sql.catalyst.expressions.ExprId
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias, View}
 
 /**
  * The upsert keys that a sink may use. Beside those of inference there are the keys of groups
@@ -15,8 +18,35 @@ private[changelog] object ResultKeys {
       case Selection(_, input) => apply(input)
       case groups: GroupAggregate =>
         val constants =
-          groups.keys.filter(ColumnFacts.isConstant(_, groups.input)).map(_.exprId).toSet
+          groups.keys.filter(isConstant(_, groups.input)).map(_.exprId).toSet
         groups.facts.upsertKeys.map(_ -- constants)
       case _ => Set.empty
     })
+
+  /**
+   * Whether a projection gives the column the same value in all rows. The current time is not the
+   * same in all micro-batches.
+   */
+  @tailrec
+  private def isConstant(column: Attribute, in: ChangelogOperator): Boolean = in match {
+    case Source(plan) => isConstant(column, plan)
+    case Projection(columns, input) =>
+      columns.find(_.exprId == column.exprId) match {
+        case Some(alias: Alias) => alias.child.isInstanceOf[Literal]
+        case _ => isConstant(column, input)
+      }
+    case Selection(_, input) => isConstant(column, input)
+    case _ => false
+  }
+
+  @tailrec
+  private def isConstant(column: Attribute, in: LogicalPlan): Boolean = in match {
+    case Project(columns, input) =>
+      columns.find(_.exprId == column.exprId) match {
+        case Some(alias: Alias) => alias.child.isInstanceOf[Literal]
+        case _ => isConstant(column, input)
+      }
+    case _: SubqueryAlias | _: View | _: Filter => isConstant(column, in.children.head)
+    case _ => false
+  }
 }
