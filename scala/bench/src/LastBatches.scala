@@ -1,9 +1,8 @@
 package io.firesteel.bench
 
-import java.nio.file.{Files, Path}
+import java.nio.file.Path
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.streaming.Trigger
 
 /** Queries of TPC-H over streams: the last micro-batch beside the batch query over all rows. */
@@ -46,8 +45,8 @@ final class LastBatches(
   /** The seconds of the second of two micro-batches. */
   private def streamed(sql: String, settings: Map[String, String]): Double = {
     files.registerStreams(filesPerBatch = tenths - 1)
-    val checkpoint = Files.createTempDirectory(scratch.toAbsolutePath, "checkpoint")
-    try Contestant("", "", settings).within(spark) {
+    ScratchCheckpoint.in(scratch) { checkpoint =>
+      Contestant("", "", settings).within(spark) {
         System.gc()
         val query = spark.sql(s"SELECT *, row_kind() AS op FROM ($sql)").writeStream
           .format("noop").outputMode("append")
@@ -58,9 +57,6 @@ final class LastBatches(
         if (batches.length != 2) sys.error(s"${batches.length} micro-batches")
         batches.last.durationMs.get("triggerExecution") / 1e3
       }
-    finally {
-      StateStore.stop()
-      WholeFolder.delete(checkpoint)
     }
   }
 }

@@ -1,12 +1,11 @@
 package io.firesteel.bench
 
 import java.lang.management.ManagementFactory
-import java.nio.file.{Files, Path}
+import java.nio.file.Path
 import java.util.concurrent.atomic.AtomicReference
 
 import com.sun.management.OperatingSystemMXBean
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 
 /** Joins two streams one to one, beside Spark's own join of streams. */
@@ -60,7 +59,7 @@ final class ManyJoins(
       settings + ("spark.firesteel.enabled" -> "false"))
   )
 
-  private def timed(sql: String): Run = inScratch { checkpoint =>
+  private def timed(sql: String): Run = ScratchCheckpoint.in(scratch) { checkpoint =>
     System.gc()
     val before = processor
     var query: StreamingQuery = null
@@ -89,22 +88,23 @@ final class ManyJoins(
   }
 
   /** The answer is every key once, or the run ends. */
-  private def check(what: String, contestant: Contestant): Unit = inScratch { checkpoint =>
-    val sum = new AtomicReference(Checksum.none)
-    progress.step(s"$what: answer") {
-      contestant.within(spark) {
-        spark.sql(contestant.sql).writeStream.outputMode("append")
-          .option("checkpointLocation", checkpoint.toString)
-          .trigger(Trigger.AvailableNow)
-          .foreachBatch { (batch: DataFrame, _: Long) =>
-            batch.createOrReplaceTempView("join_batch")
-            val one = batch.sparkSession.sql(Checksum.of(Seq("k", "v", "w"), "join_batch")).head()
-            val _ = sum.updateAndGet(_ + Checksum.read(one))
-          }.start().awaitTermination()
+  private def check(what: String, contestant: Contestant): Unit =
+    ScratchCheckpoint.in(scratch) { checkpoint =>
+      val sum = new AtomicReference(Checksum.none)
+      progress.step(s"$what: answer") {
+        contestant.within(spark) {
+          spark.sql(contestant.sql).writeStream.outputMode("append")
+            .option("checkpointLocation", checkpoint.toString)
+            .trigger(Trigger.AvailableNow)
+            .foreachBatch { (batch: DataFrame, _: Long) =>
+              batch.createOrReplaceTempView("join_batch")
+              val one = batch.sparkSession.sql(Checksum.of(Seq("k", "v", "w"), "join_batch")).head()
+              val _ = sum.updateAndGet(_ + Checksum.read(one))
+            }.start().awaitTermination()
+        }
       }
+      if (sum.get != truth) throw new WrongAnswer(s"$what: $truth are right, not ${sum.get}")
     }
-    if (sum.get != truth) throw new WrongAnswer(s"$what: $truth are right, not ${sum.get}")
-  }
 
   private lazy val truth: Checksum = {
     val made = tables(rows).map { table =>
@@ -113,15 +113,6 @@ final class ManyJoins(
     }
     val pairs = s"(SELECT k, v, w FROM ${made.mkString(" JOIN ")} ON k = rk)"
     Checksum.read(spark.sql(Checksum.of(Seq("k", "v", "w"), pairs)).head())
-  }
-
-  private def inScratch[A](body: Path => A): A = {
-    val checkpoint = Files.createTempDirectory(scratch.toAbsolutePath, "checkpoint")
-    try body(checkpoint)
-    finally {
-      StateStore.stop()
-      WholeFolder.delete(checkpoint)
-    }
   }
 }
 

@@ -1,11 +1,10 @@
 package io.firesteel.bench
 
 import io.firesteel.core.decide.Explain
-import java.nio.file.{Files, Path}
+import java.nio.file.Path
 import java.util.concurrent.atomic.AtomicReference
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.firesteel.streaming.StreamingQueryWrapper
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 
@@ -18,9 +17,7 @@ final case class StreamedOnce(
 
 /**
  * Runs cases as streams over their table's files, with some files in each micro-batch.
- *
- * Each run has its own checkpoint. After the run the checkpoint is deleted, and the state is
- * unloaded, which Spark would keep for a minute.
+ * Each run has a [[ScratchCheckpoint]].
  */
 final class OurStream(spark: SparkSession, tasks: TaskLog, scratch: Path) {
 
@@ -40,7 +37,7 @@ final class OurStream(spark: SparkSession, tasks: TaskLog, scratch: Path) {
   def timeScan(question: StreamingCase): Run =
     timed(s"SELECT ${question.reads.mkString(", ")} FROM ${question.table.name}", "append")
 
-  private def timed(sql: String, mode: String): Run = inScratch { checkpoint =>
+  private def timed(sql: String, mode: String): Run = ScratchCheckpoint.in(scratch) { checkpoint =>
     System.gc() // before the clock starts, so that nobody pays for another's garbage
     tasks.time {
       spark
@@ -56,7 +53,7 @@ final class OurStream(spark: SparkSession, tasks: TaskLog, scratch: Path) {
   }
 
   /** Runs a case for its whole changelog, which a consumer sums row by row. */
-  def answer(question: StreamingCase): StreamedOnce = inScratch { checkpoint =>
+  def answer(question: StreamingCase): StreamedOnce = ScratchCheckpoint.in(scratch) { checkpoint =>
     val sum = new AtomicReference(Checksum.none)
     val query = spark
       .sql(s"SELECT *, row_kind() AS op FROM (${question.sql})")
@@ -78,16 +75,6 @@ final class OurStream(spark: SparkSession, tasks: TaskLog, scratch: Path) {
       StateSize(operators.map(_.numRowsTotal).sum, operators.map(_.memoryUsedBytes).sum),
       OurStream.operators(query)
     )
-  }
-
-  private def inScratch[A](body: Path => A): A = {
-    Files.createDirectories(scratch)
-    val checkpoint = Files.createTempDirectory(scratch.toAbsolutePath, "checkpoint")
-    try body(checkpoint)
-    finally {
-      StateStore.stop()
-      WholeFolder.delete(checkpoint)
-    }
   }
 }
 

@@ -1,12 +1,11 @@
 package io.firesteel.bench
 
-import java.nio.file.{Files, Path}
+import java.nio.file.Path
 import java.util.concurrent.atomic.AtomicLong
 
 import scala.util.Try
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
 
 /** Runs queries of TPC-H over streams, in turn with Flink. */
@@ -53,14 +52,14 @@ final class TpchRunner(
     )
   }
 
-  private def time(sql: String): Run = inScratch { checkpoint =>
+  private def time(sql: String): Run = ScratchCheckpoint.in(scratch) { checkpoint =>
     System.gc()
     tasks.time(start(sql, checkpoint, _.format("noop")).awaitTermination())
   }
 
   private case class Once(rows: Long, batches: Int, operators: Seq[String])
 
-  private def rows(sql: String): Once = inScratch { checkpoint =>
+  private def rows(sql: String): Once = ScratchCheckpoint.in(scratch) { checkpoint =>
     val rows = new AtomicLong
     val running = start(
       sql,
@@ -84,16 +83,6 @@ final class TpchRunner(
       .option("checkpointLocation", checkpoint.toString)
       .trigger(Trigger.AvailableNow)
       .start()
-
-  private def inScratch[A](body: Path => A): A = {
-    Files.createDirectories(scratch)
-    val checkpoint = Files.createTempDirectory(scratch.toAbsolutePath, "checkpoint")
-    try body(checkpoint)
-    finally {
-      StateStore.stop()
-      WholeFolder.delete(checkpoint)
-    }
-  }
 
   private def agree(query: String, truth: Long, who: String, found: Long): Unit =
     if (found != truth) {

@@ -16,7 +16,8 @@ import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 
 /**
- * Random queries of one input and of several, in a process that is killed at random moments and started again on their
+ * Random queries of one input and of several, in a process that is killed at random moments and
+ * started again on their
  * checkpoints: at the end the changelogs, each micro-batch's once, make the batch queries' answers.
  *
  * `FIRESTEEL_TEST_KILLS` sets the number of kills; each takes some seconds.

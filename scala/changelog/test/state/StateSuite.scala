@@ -228,25 +228,6 @@ class StateSuite extends ChangelogSuite {
     }
   }
 
-  providers.foreach { provider =>
-    test(s"Spark's own reader of state shows both sides of a join, ${provider.split('.').last}") {
-      withProvider(provider) {
-        val sql = "SELECT * FROM (SELECT k, v FROM {t} WHERE v < 3) a " +
-          "FULL JOIN (SELECT k AS bk, v AS bv FROM {t} WHERE v > 1) b ON k = bk"
-        val fed = stream(schema, sql)
-        try {
-          fed.start()
-          fed.feed(Seq(Row("a", 1), Row("a", 2), Row("b", 3), Row("c", 1)))
-          val state = spark.read.format("statestore").load(fed.checkpoint)
-          assertSameRows(
-            state.selectExpr("key.join_key_0").distinct().collect().toSeq,
-            Seq(Row("a"), Row("b"), Row("c")),
-            "keys of both sides")
-        } finally fed.stop()
-      }
-    }
-  }
-
   test("checkpoints of version 2 are kept and read again") {
     withConf(
       SQLConf.STATE_STORE_PROVIDER_CLASS.key -> rocksDb,
