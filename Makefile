@@ -57,13 +57,17 @@ test-long: export FIRESTEEL_TEST_LONG := 1
 test-long: PYTEST += -m 'long or not long'
 test-long: test ## every test, the long ones and many more random cases: hours
 
-# Both halves always run. pytest goes last, so that its summary is the closing line, unless Scala's
-# tests failed: then that is said last. SUITES and PROGRAMS choose some of them.
+# Both halves always run. What failed in Scala's is said again at the end, where one looks first.
+# SUITES and PROGRAMS choose some of them.
 test: setup ## every test, Scala's and Python's
-	@echo "==> Scala tests, Spark $(SPARK)"; \
-	build/sbt "Test/compile; $(if $(SUITES),testOnly $(SUITES),test)"; scala=$$?; \
+	@echo "==> Scala tests, Spark $(SPARK)"; mkdir -p target; set -o pipefail; \
+	build/sbt "Test/compile; $(if $(SUITES),testOnly $(SUITES),test)" 2>&1 | tee target/test-scala.log; \
+	scala=$$?; \
 	echo "==> Python tests, Spark $(SPARK)"; $(PYTEST) $(PROGRAMS); python=$$?; \
-	if [ $$scala -ne 0 ]; then echo "==> Scala tests FAILED, see above" >&2; exit $$scala; fi; \
+	if [ $$scala -ne 0 ]; then \
+	  grep -A 4 -E '\*\*\* (FAILED|ABORTED)|^\[error\]' target/test-scala.log | tail -n 40 >&2; \
+	  echo "==> Scala tests FAILED, the last of target/test-scala.log above" >&2; exit $$scala; \
+	fi; \
 	exit $$python
 
 test-versions: require ## Spark 4.0 to 4.2: all compile, the main suites of one run; with ALL=1 everything
