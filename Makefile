@@ -27,9 +27,9 @@ PYTHON_CODE := python tests/python tests/release examples docs $(wildcard build/
 # Of the JVMs that tests start most are gone before the second compiler has earned back what it costs.
 TEST_JVM := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 PYTEST := JDK_JAVA_OPTIONS='$(TEST_JVM)' $(VENV)/bin/python -m pytest -c python/pyproject.toml \
-  --rootdir . --numprocesses 2 --dist loadfile
+  --rootdir . --numprocesses 2 --dist loadfile --junitxml=target/test-python.xml
 
-.PHONY: help require setup demo test test-long test-versions check docs bench wheel release clean
+.PHONY: help require setup demo test test-all test-long test-versions check docs bench wheel release clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
@@ -53,13 +53,17 @@ $(JARS): python/src/firesteel/jars/firesteel-%.jar: \
 demo: setup ## a stream that Spark refuses, faster queries: make demo [DATA=folder ARGS='--key k --order v']
 	@$(VENV)/bin/python examples/demo $(if $(DATA),--data '$(DATA)') $(ARGS)
 
+test-all: export FIRESTEEL_TEST_ALL := 1
+test-all: PYTEST += -m 'not long'
+test-all: test ## the tests that CI runs: with the slow ones of tests/slow.txt
+
 test-long: export FIRESTEEL_TEST_LONG := 1
 test-long: PYTEST += -m 'long or not long'
 test-long: test ## every test, the long ones and many more random cases: hours
 
 # Both halves always run. What failed in Scala's is said again at the end, where one looks first.
 # SUITES and PROGRAMS choose some of them.
-test: setup ## every test, Scala's and Python's
+test: setup ## the fast tests, Scala's and Python's
 	@echo "==> Scala tests, Spark $(SPARK)"; mkdir -p target; set -o pipefail; \
 	build/sbt "Test/compile; $(if $(SUITES),testOnly $(SUITES),test)" 2>&1 | tee target/test-scala.log; \
 	scala=$$?; \

@@ -84,10 +84,17 @@ lazy val common = Seq(
   Test / testOptions ++= shortTests
 ) ++ formatAll(Compile, "src") ++ formatAll(Test, "test")
 
-/** Without `make test-long` the tests that are tagged `LongTest` do not run. */
-lazy val shortTests: Seq[TestOption] =
-  if (sys.env.contains("FIRESTEEL_TEST_LONG")) Nil
-  else Seq(Tests.Argument(TestFrameworks.ScalaTest, "-l", "io.firesteel.testkit.LongTest"))
+/**
+ * Without `make test-long` the tests that are tagged `LongTest` do not run, and without `make
+ * test-all` neither do those of `tests/slow.txt`.
+ */
+lazy val shortTests: Seq[TestOption] = {
+  val left =
+    if (sys.env.contains("FIRESTEEL_TEST_LONG")) Nil
+    else if (sys.env.contains("FIRESTEEL_TEST_ALL")) Seq("LongTest")
+    else Seq("LongTest", "SlowTest")
+  left.map(tag => Tests.Argument(TestFrameworks.ScalaTest, "-l", s"io.firesteel.testkit.$tag"))
+}
 
 /**
  * What Spark's own launcher passes to a JVM of 17 or newer, and the first compiler alone: most code

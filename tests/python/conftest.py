@@ -26,6 +26,15 @@ JAR = Path(firesteel.__file__).parent / "jars" / f"firesteel-{INSTALLED_SPARK}.j
 Run = Callable[..., str]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of tests/slow.txt, which `make test` leaves out."""
+    lines = (Path(__file__).parents[1] / "slow.txt").read_text().splitlines()
+    slow = {tuple(line.split("\t")[1:]) for line in lines}
+    for item in items:
+        if (item.path.stem, item.name) in slow:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> SparkSession:
     """Start a small local session with the extension; it ends with the process."""

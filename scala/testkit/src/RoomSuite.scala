@@ -45,6 +45,9 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
     session
   }
 
+  override def tags: Map[String, Set[String]] =
+    SlowTests.tagged(suiteName, testNames, super.tags)
+
   override protected def afterAll(): Unit =
     try spark.stop()
     finally super.afterAll()

@@ -1,20 +1,25 @@
 package io.firesteel.testkit
 
 /**
- * How much the tests do. `make test` tries few random cases of each kind; `make test-long` tries
- * ten times as many, and runs the tests that are tagged [[LongTest]].
+ * How much the tests do. `make test` leaves out the tests of [[SlowTests]] and tries very few random
+ * cases of each kind. `make test-all` runs the slow tests, and four times as many random cases.
+ * `make test-long` tries ten times as many again, and runs the tests that are tagged [[LongTest]].
  */
 object TestSize {
 
   /** Whether this is `make test-long`. */
   val isLong: Boolean = sys.env.contains("FIRESTEEL_TEST_LONG")
 
+  /** Whether this is `make test`, which is neither `make test-all` nor `make test-long`. */
+  private val isShort: Boolean = !isLong && !sys.env.contains("FIRESTEEL_TEST_ALL")
+
   /** Random cases of one test: `FIRESTEEL_TEST_QUERIES` where it is set. */
   def cases(few: Int): Int = cases(few, 10 * few)
 
   /** The same, with a number of its own for the long tests. */
   def cases(few: Int, inLong: Int): Int =
-    sys.env.get("FIRESTEEL_TEST_QUERIES").fold(if (isLong) inLong else few)(_.toInt)
+    sys.env.get("FIRESTEEL_TEST_QUERIES")
+      .fold(if (isLong) inLong else if (isShort) (few + 3) / 4 else few)(_.toInt)
 
   /** The seed of the random cases: `FIRESTEEL_TEST_SEED` where it is set. */
   def seed(usual: Long): Long = sys.env.get("FIRESTEEL_TEST_SEED").fold(usual)(_.toLong)
