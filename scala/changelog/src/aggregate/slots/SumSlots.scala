@@ -3,10 +3,11 @@ package io.firesteel.changelog.aggregate.slots
 import java.math.BigInteger
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.types.{BinaryType, ByteType, DataType, DecimalType, IntegerType, LongType, ShortType}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.types.{ByteType, DataType, DecimalType, IntegerType, LongType, ShortType}
 
 /** An exact sum of integers, or of decimals without their decimal point. */
-sealed abstract private[aggregate] class WholeSumSlot extends Slot {
+abstract private[aggregate] class WholeSumSlot extends Slot {
 
   /** Number of rows that are not null. */
   final def count(state: GroupState): Long = state.longs(longAt)
@@ -77,46 +78,10 @@ final private[aggregate] class LongSumSlot(column: Int, dataType: DataType) exte
     case ShortType => row.getShort(column).toLong
     case ByteType => row.getByte(column).toLong
     case decimal: DecimalType =>
-      row.getDecimal(column, decimal.precision, decimal.scale).toUnscaledLong
+      row match {
+        case stored: UnsafeRow => stored.getLong(column) // as up to 18 digits are stored
+        case other => other.getDecimal(column, decimal.precision, decimal.scale).toUnscaledLong
+      }
     case other => throw new IllegalStateException(s"no whole number: $other")
   }
-}
-
-/** A sum of decimals with more than 18 digits, of any size. */
-final private[aggregate] class WideSumSlot(column: Int, decimal: DecimalType)
-  extends WholeSumSlot {
-
-  override val fields: Seq[(String, DataType)] =
-    Seq("sum_count" -> LongType, "sum_exact" -> BinaryType)
-
-  override def add(state: GroupState, row: InternalRow, sign: Int): Unit =
-    if (!row.isNullAt(column)) {
-      val value =
-        row.getDecimal(column, decimal.precision, decimal.scale).toJavaBigDecimal.unscaledValue
-      state.longs(longAt) += sign
-      plus(state, if (sign > 0) value else value.negate)
-    }
-
-  override def merge(state: GroupState, row: InternalRow, at: Int): Unit = {
-    state.longs(longAt) += row.getLong(at)
-    plus(state, new BigInteger(row.getBinary(at + 1)))
-  }
-
-  override def write(state: GroupState, row: InternalRow, at: Int): Unit = {
-    row.setLong(at, state.longs(longAt))
-    row.update(at + 1, sum(state).toByteArray)
-  }
-
-  override def sum(state: GroupState): BigInteger =
-    Option(state.refs(refAt)).fold(BigInteger.ZERO)(_.asInstanceOf[BigInteger])
-
-  override def lowBits(state: GroupState): Long = sum(state).longValue
-
-  override def fits(state: GroupState): Boolean = sum(state).bitLength < 64
-
-  override def isZero(state: GroupState): Boolean =
-    super.isZero(state) && sum(state).signum == 0
-
-  private def plus(state: GroupState, value: BigInteger): Unit =
-    state.refs(refAt) = sum(state).add(value)
 }
