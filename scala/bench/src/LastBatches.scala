@@ -14,7 +14,7 @@ final class LastBatches(
   import LastBatches._
 
   private val tasks = new TaskLog(spark.sparkContext)
-  private val files = new TpchFiles(spark, arguments.data, scale, tenths, progress)
+  private val files = new TpchFiles(spark, arguments.data, scale, TpchMain.parts, progress)
 
   def run(): Seq[JoinFigure] = {
     files.make()
@@ -44,7 +44,7 @@ final class LastBatches(
 
   /** The seconds of the second of two micro-batches. */
   private def streamed(sql: String, settings: Map[String, String]): Double = {
-    files.registerStreams(filesPerBatch = tenths - 1)
+    files.registerStreams(TpchMain.parts - TpchMain.filesPerBatch)
     ScratchCheckpoint.in(scratch) { checkpoint =>
       Contestant("", "", settings).within(spark) {
         System.gc()
@@ -65,8 +65,7 @@ object LastBatches {
 
   val name: String = "tpc-h"
 
-  private val scale = 0.1
-  private val tenths = 10
+  private val scale = 1.0
   private val warmUps = 1
   private val queries = Seq("q1", "q3", "q5", "q6", "q10", "q12", "q14", "q19")
   private val (last, batch) = ("last micro-batch", "batch query")

@@ -9,8 +9,13 @@ object TpchMain {
 
   val suite: String = "tpch"
 
-  /** Files of a table, each a micro-batch. */
-  val parts: Int = 10
+  val batches: Int = 10
+
+  /** Files of a table that a micro-batch reads: one for each core. */
+  val filesPerBatch: Int = 2
+
+  /** Files of a table. */
+  val parts: Int = batches * filesPerBatch
 
   private val scratch: Path = Paths.get("target/bench/tpch")
 

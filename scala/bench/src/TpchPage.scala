@@ -22,7 +22,7 @@ object TpchPage {
        |rows in the end as the batch query, or there would be no page. The values are compared by the
        |tests, for firesteel only.
        |
-       |firesteel reads one file of each table in each micro-batch, and commits its state in each, by
+       |firesteel reads ${TpchMain.filesPerBatch} files of each table in each micro-batch, and commits its state in each, by
        |Spark's default provider; it emits every change (`row_kind()`, append mode). Flink reads the files
        |as bounded streams, in streaming mode, without checkpoints, with ${settings.mkString(", ")}.
        |A last `ORDER BY` without `LIMIT` is left out.""".stripMargin

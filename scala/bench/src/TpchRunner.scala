@@ -26,7 +26,7 @@ final class TpchRunner(
     val truth = Contestant("", "", Map("spark.firesteel.enabled" -> "false")).within(spark) {
       spark.sql(sql).count()
     }
-    files.registerStreams(filesPerBatch = 1)
+    files.registerStreams(TpchMain.filesPerBatch)
     val once = progress.step(s"$query: rows of firesteel")(rows(sql))
     agree(query, truth, StreamingContestant.firesteel, once.rows)
     val theirs = progress.step(s"$query: rows of Flink")(Try(flink.checksum(jobs.rows(query)).rows))

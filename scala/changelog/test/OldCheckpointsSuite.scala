@@ -258,12 +258,19 @@ private object OldCheckpointsSuite {
       case other => other
     }
 
+  /** Joins without an equality, of which one task once kept all rows. */
+  private val values = Seq(
+    shrinks("value", "", "SELECT k, v FROM {t} WHERE v > (SELECT avg(v) FROM {t})"),
+    shrinks("not-in", "", "SELECT k, v FROM {t} WHERE v NOT IN (SELECT v + 1 FROM {t})")
+  ).map(_.copy(since = "4.3"))
+
   /** Under a time to live that no test outlives, entries have the time at which they were written. */
   private val kept =
     plain.filter(q => Set("aggregate", "retracting", "topn", "retract", "normalize")(q.name))
 
   val queries: Seq[Query] =
-    plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins :+ joins.head.kept
+    plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins ++ values :+
+      joins.head.kept
 
   private def zip(from: Path, to: Path): Unit = {
     Files.createDirectories(to.getParent)
