@@ -22,6 +22,9 @@ private[changelog] object StateTypes {
    */
   def normalForm(value: Expression): Expression = binaryKey(normalizeFloats(value))
 
+  /** Whether values of a type are equal only if their bytes are, zeros and NaN excepted. */
+  def comparesAsBytes(dataType: DataType): Boolean = isKept(dataType, comparesBytes)
+
   private def requireAll(
       operator: String,
       columns: Seq[Attribute],

@@ -46,8 +46,16 @@ final private[changelog] case class ChangelogJoinExec(
     if (columns.isEmpty) contract.ttl.isEmpty else PackedLayout.isOf(columns)
   }
 
-  private def spec: JoinSpec =
-    JoinSpec(joinType, leftSide, rightSide, condition, pairedBy, contract.updateBefore)
+  /** A checkpoint keeps its slots, or goes on without. */
+  private def isInSlots: Boolean = leftSide.isInSlots && contract.keptCalls.isInSlots
+
+  private def spec: JoinSpec = JoinSpec(
+    joinType,
+    leftSide.copy(isInSlots = isInSlots),
+    rightSide.copy(isInSlots = isInSlots),
+    condition,
+    pairedBy,
+    contract.updateBefore)
 
   override def layout: StateLayout =
     if (isPacked) PackedLayout.of(spec) else RowEntries.layout(spec)

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.join
 
 import io.firesteel.changelog.plan.JoinedSide
-import io.firesteel.changelog.state.StateLayout
+import io.firesteel.changelog.state.{Slots, StateLayout}
 import org.apache.spark.sql.types.{ArrayType, DataType, IntegerType, LongType, StructField, StructType}
 
 /**
@@ -30,7 +30,8 @@ private[join] object PackedLayout {
     operator,
     StructType(
       spec.left.keys.zipWithIndex.map { case (key, i) =>
-        StateLayout.field(operator, s"key_$i", key.dataType)
+        val name = if (spec.left.isInSlots) Slots.name else s"key_$i"
+        StateLayout.field(operator, name, key.dataType)
       } :+ StateLayout.field(operator, "place", IntegerType)),
     StructType(Seq(
       StateLayout.field(operator, "left", ArrayType(element(spec.left))),

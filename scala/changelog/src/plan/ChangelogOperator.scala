@@ -236,6 +236,15 @@ final private[changelog] case class StreamJoin(
     JoinTraits.pairedBy(joinType, l, r).map(key => output.filter(c => key(c.exprId)))
   }
 
+  /**
+   * Whether the left side's rows may be spread over tasks although there is no key, because the
+   * right side has one row at most. Changes of a row must reach one task, whatever upsert key the
+   * result is read by, so there may be one only; and its values must be equal as bytes.
+   */
+  lazy val isInSlots: Boolean = leftKeys.isEmpty && ttlMs == 0L && !preserved.last &&
+    single == Seq(false, true) && leftIdentity.nonEmpty &&
+    left.facts.upsertKeys.size <= 1 && leftIdentity.map(_.dataType).forall(StateTypes.comparesAsBytes)
+
   /** Columns that are the same in all changes of a row of the left side. */
   lazy val leftIdentity: Seq[Attribute] = {
     sides(inputs.map(_.facts))._1.identity

@@ -41,6 +41,9 @@ final private[state] class KeptState(
     }
   }
 
+  /** The columns of the store's key. */
+  def keys: Seq[String] = schema.toSeq.flatMap(_._1.fieldNames)
+
   /** The columns of the store's value. */
   def columns: Seq[String] = schema.toSeq.flatMap(_._2.fieldNames)
 

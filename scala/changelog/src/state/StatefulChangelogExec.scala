@@ -145,6 +145,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     // First: the layout depends on it.
     contract.keptCalls.recorded = kept.calls
     contract.keptCalls.columns = kept.columns
+    contract.keptCalls.keys = kept.keys
     val record = this.record
     kept.requireLayout(stored, if (contract.ttl.isEmpty) layout.expiring else layout, record)
     kept.requireQuery(record, batchId)

@@ -2,13 +2,13 @@ package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.plan.{ChangelogOperator, Inferred, JoinedSide, StreamJoin}
-import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, MemberRecord, TimeToLive, Watermark, WholeKey}
+import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, KeptCalls, MemberRecord, Slots, TimeToLive, Watermark, WholeKey}
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, ExprId, Expression, IsNotNull, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 
 /**
- * Writes a join of two streams. A row with a null in a key that is compared by `=` matches nothing.
+ * Writes a join of two streams. Without keys one task has all rows, or the rows are in [[Slots]]. A row with a null in a key that is compared by `=` matches nothing.
  * If its side is not preserved, it is filtered out below the shuffle. Otherwise it is in the result
  * as it is, and is spread over all tasks.
  */
@@ -24,6 +24,7 @@ private[lower] object LowerJoin {
     val preserved = join.preserved
     val strict = join.matchesNulls.indices.filterNot(join.matchesNulls(_))
     val isSpread = preserved.head && strict.nonEmpty
+    val kept = new KeptCalls
     val counts = join.condition.nonEmpty || join.ttlMs > 0
     def side(
         number: Int,
@@ -34,8 +35,17 @@ private[lower] object LowerJoin {
       val plan = if (preserved(number)) rows.plan else withKeys(rows.plan, strict.map(keys))
       val spread = Option.when(isSpread)(InputDistribution.spread(strict.map(keys), identity))
       val columns: Seq[NamedExpression] = operator.output
-      val read = Project(columns ++ spread ++ rows.kind, plan)
-      val (all, whole) = WholeKey.orWhole(keys ++ spread.map(_.toAttribute), read)
+      val (all, whole) =
+        if (join.isInSlots && number == 0) {
+          val slot = Slots.of(identity, kept)
+          (Seq(slot.toAttribute), Project(columns ++ rows.kind :+ slot, plan))
+        } else if (join.isInSlots) {
+          val (everywhere, slot) = Slots.everywhere(plan, kept)
+          (Seq(slot), everywhere)
+        } else {
+          val read = Project(columns ++ spread ++ rows.kind, plan)
+          WholeKey.orWhole(keys ++ spread.map(_.toAttribute), read)
+        }
       val ordered = Project(
         (operator.output ++ all).distinctBy(_.exprId) ++ rows.kind,
         whole)
@@ -45,6 +55,7 @@ private[lower] object LowerJoin {
         if (preserved(number)) strict else Nil,
         join.single(number),
         replaces = inferred.inputs(number).changes.updates && !inferred.inputs(number).updateBefore,
+        isInSlots = join.isInSlots,
         countsMatches = counts && (number == 0 && join.keepsLeftAlone || preserved(number))
       )
       (its, ordered)
@@ -72,7 +83,8 @@ private[lower] object LowerJoin {
         TimeToLive.ofTables(join.ttls),
         new Watermark,
         inferred.mode,
-        member),
+        member,
+        kept),
       leftPlan,
       rightPlan
     )

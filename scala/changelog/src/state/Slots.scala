@@ -1,0 +1,56 @@
+package io.firesteel.changelog.state
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, BitwiseAnd, Explode, Expression, If, LeafExpression, Literal, Murmur3Hash}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, EmptyBlock, ExprCode, FalseLiteral, JavaCode}
+import org.apache.spark.sql.catalyst.plans.logical.{Generate, LogicalPlan}
+import org.apache.spark.sql.catalyst.util.GenericArrayData
+import org.apache.spark.sql.types.{ArrayType, BooleanType, DataType, IntegerType}
+
+/**
+ * A join without an equality, whose right side has at most one row, such as `v > (SELECT avg(v) FROM
+ * t)`: the left side's rows are spread over slots, and each slot has the right side's row. Without
+ * slots one task would have all rows.
+ *
+ * The number of slots is part of the state, so it does not depend on the number of tasks. 64 keep
+ * 20 tasks evenly busy; 64 copies of one row cost next to nothing.
+ *
+ * A checkpoint that began without slots has one, with all rows ([[KeptCalls.isInSlots]]).
+ */
+private[changelog] object Slots {
+
+  private val count = 64
+
+  /** The name of the state's column. */
+  val name: String = s"slot_of_$count"
+
+  /** The slot of a row of the left side. */
+  def of(identity: Seq[Attribute], kept: KeptCalls): Alias = {
+    val hash = BitwiseAnd(Murmur3Hash(identity, 42), Literal(count - 1))
+    Alias(If(IsInSlots(kept), hash, Literal(0)), "slot")()
+  }
+
+  /** The rows in each slot, and the column of the slot. */
+  def everywhere(rows: LogicalPlan, kept: KeptCalls): (LogicalPlan, Attribute) = {
+    val slot = AttributeReference("slot", IntegerType, nullable = false)()
+    val slots = If(IsInSlots(kept), numbers(count), numbers(1))
+    (Generate(Explode(slots), Nil, outer = false, None, Seq(slot), rows), slot)
+  }
+
+  private def numbers(until: Int): Expression = Literal(
+    new GenericArrayData((0 until until).toArray[Any]),
+    ArrayType(IntegerType, containsNull = false))
+}
+
+/** Whether the checkpoint has slots. It is known when the first micro-batch is planned. */
+final private[state] case class IsInSlots(kept: KeptCalls) extends LeafExpression {
+  override def dataType: DataType = BooleanType
+  override def nullable: Boolean = false
+  override def eval(input: InternalRow): Any = kept.isInSlots
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    ev.copy(
+      code = EmptyBlock,
+      isNull = FalseLiteral,
+      value = JavaCode.literal(kept.isInSlots.toString, BooleanType))
+  override def toString: String = "is_in_slots"
+}
