@@ -10,6 +10,7 @@ VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' python/src/firesteel/
 # The Spark of that environment, whatever else this machine has set up.
 unexport SPARK_HOME SPARK_CONF_DIR SPARK_REMOTE PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON
 unexport PYSPARK_SUBMIT_ARGS PYTHONPATH MASTER
+export SUITES PROGRAMS
 
 READY := $(VENV)/ready
 SPARKS := 4.0 4.1 4.2 4.3
@@ -24,11 +25,6 @@ JAR_SOURCES := build.sbt $(wildcard scala/*/build.sbt) $(wildcard project/*.scal
 PACKAGE := python/pyproject.toml python/hatch_build.py python/README.md \
   $(shell find python/src/firesteel -type f -not -name '*.jar' -not -name '*.pyc')
 PYTHON_CODE := python tests/python tests/release examples docs $(wildcard build/*.py)
-# Of the JVMs that tests start most are gone before the second compiler has earned back what it costs.
-TEST_JVM := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
-PYTEST := JDK_JAVA_OPTIONS='$(TEST_JVM)' $(VENV)/bin/python -m pytest -c python/pyproject.toml \
-  --rootdir . --numprocesses 2 --dist loadfile --junitxml=target/test-python.xml
-
 .PHONY: help require setup demo test test-all test-long test-versions check docs bench wheel release clean
 
 help: ## list these words
@@ -53,26 +49,15 @@ $(JARS): python/src/firesteel/jars/firesteel-%.jar: \
 demo: setup ## a stream that Spark refuses, faster queries: make demo [DATA=folder ARGS='--key k --order v']
 	@$(VENV)/bin/python examples/demo $(if $(DATA),--data '$(DATA)') $(ARGS)
 
-test-all: export FIRESTEEL_TEST_ALL := 1
-test-all: PYTEST += -m 'not long'
-test-all: test ## the tests that CI runs: with the slow ones of tests/slow.txt
-
-test-long: export FIRESTEEL_TEST_LONG := 1
-test-long: PYTEST += -m 'long or not long'
-test-long: test ## every test, the long ones and many more random cases: hours
-
-# Both halves always run. What failed in Scala's is said again at the end, where one looks first.
-# SUITES and PROGRAMS choose some of them.
+# SUITES and PROGRAMS choose some of the tests.
 test: setup ## the fast tests, Scala's and Python's
-	@echo "==> Scala tests, Spark $(SPARK)"; mkdir -p target; set -o pipefail; \
-	build/sbt "Test/compile; $(if $(SUITES),testOnly $(SUITES),test)" 2>&1 | tee target/test-scala.log; \
-	scala=$$?; \
-	echo "==> Python tests, Spark $(SPARK)"; $(PYTEST) $(PROGRAMS); python=$$?; \
-	if [ $$scala -ne 0 ]; then \
-	  grep -A 4 -E '\*\*\* (FAILED|ABORTED)|^\[error\]' target/test-scala.log | tail -n 40 >&2; \
-	  echo "==> Scala tests FAILED, the last of target/test-scala.log above" >&2; exit $$scala; \
-	fi; \
-	exit $$python
+	@build/test fast
+
+test-all: setup ## the tests that CI runs: with the slow ones of tests/slow.txt
+	@build/test all
+
+test-long: setup ## every test, the long ones and many more random cases: hours
+	@build/test long
 
 test-versions: require ## Spark 4.0 to 4.2: all compile, the main suites of one run; with ALL=1 everything
 	@build/test-versions

@@ -84,15 +84,12 @@ lazy val common = Seq(
   Test / testOptions ++= shortTests
 ) ++ formatAll(Compile, "src") ++ formatAll(Test, "test")
 
-/**
- * Without `make test-long` the tests that are tagged `LongTest` do not run, and without `make
- * test-all` neither do those of `tests/slow.txt`.
- */
+/** `make test` leaves out the tests of `tests/slow.txt`; only `make test-long` has those named long. */
 lazy val shortTests: Seq[TestOption] = {
   val left =
     if (sys.env.contains("FIRESTEEL_TEST_LONG")) Nil
-    else if (sys.env.contains("FIRESTEEL_TEST_ALL")) Seq("LongTest")
-    else Seq("LongTest", "SlowTest")
+    else if (sys.env.contains("FIRESTEEL_TEST_FAST")) Seq("LongTest", "SlowTest")
+    else Seq("LongTest")
   left.map(tag => Tests.Argument(TestFrameworks.ScalaTest, "-l", s"io.firesteel.testkit.$tag"))
 }
 

@@ -261,7 +261,12 @@ private object OldCheckpointsSuite {
   /** Joins without an equality, of which one task once kept all rows. */
   private val values = Seq(
     shrinks("value", "", "SELECT k, v FROM {t} WHERE v > (SELECT avg(v) FROM {t})"),
-    shrinks("not-in", "", "SELECT k, v FROM {t} WHERE v NOT IN (SELECT v + 1 FROM {t})")
+    shrinks("not-in", "", "SELECT k, v FROM {t} WHERE v NOT IN (SELECT v + 1 FROM {t})"),
+    shrinks(
+      "or-join",
+      "",
+      """SELECT l.k, l.v, r.v AS rv FROM {t} AS l, {t} AS r
+        |WHERE (l.k = r.k AND l.v < r.v) OR (l.k = r.k AND l.v > r.v + 2)""".stripMargin)
   ).map(_.copy(since = "4.3"))
 
   /** Under a time to live that no test outlives, entries have the time at which they were written. */

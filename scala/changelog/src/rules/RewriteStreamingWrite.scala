@@ -3,9 +3,9 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, InferChangelog, Inferred, Projection, PruneColumns, ResultKeys}
 import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, LowerOperators, MarkChanges}
-import io.firesteel.changelog.plan.parse.{LastOrder, ParseQuery, Repeatable}
+import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, ParseQuery, Repeatable}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
-import io.firesteel.changelog.state.{ChangelogContract, TimeToLive, Watermark}
+import io.firesteel.changelog.state.{ChangelogContract, PlanVersion, TimeToLive, Watermark}
 import io.firesteel.changelog.upsert.ToUpsert
 import io.firesteel.core.decide.Decline
 
@@ -35,9 +35,10 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
     case write: WriteToStreamStatement
         if write.inputQuery.resolved && write.inputQuery.isStreaming =>
-      val query = inlined(write.inputQuery)
-      changelogOf(query, write.outputMode).fold[LogicalPlan](asSparks(write)) { refused =>
+      val whole = inlined(write.inputQuery)
+      changelogOf(whole, write.outputMode).fold[LogicalPlan](asSparks(write)) { refused =>
         requireMicroBatches(write)
+        val query = asBegun(write, whole)
         requireOneAnswer(write.inputQuery)
         UpsertWrite.of(query) match {
           case Some(upserts) =>
@@ -54,7 +55,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
    * plan. In append mode the query is read as if it selected `row_kind()`.
    */
   def planned(query: LogicalPlan, mode: OutputMode): Option[(LogicalPlan, Inferred)] = {
-    val whole = inlined(query)
+    val whole = CommonConditions(inlined(query))
     changelogOf(whole, mode).map { refused =>
       requireOneAnswer(query)
       UpsertWrite.of(whole) match {
@@ -66,6 +67,16 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
         case None => changes(whole, mode, refused)
       }
     }
+  }
+
+  /** A checkpoint keeps the operators that it began with. */
+  private def asBegun(write: WriteToStreamStatement, query: LogicalPlan): LogicalPlan = {
+    val location = write.userSpecifiedCheckpointLocation.orElse {
+      // Without a name each start has a new one.
+      for (all <- conf.checkpointLocation; name <- write.userSpecifiedName) yield s"$all/$name"
+    }
+    val version = location.fold(PlanVersion.current)(PlanVersion.of(_, write.hadoopConf))
+    if (version < PlanVersion.commonConditions) query else CommonConditions(query)
   }
 
   /** Whether a query would become a changelog in an output mode. */

@@ -87,13 +87,16 @@ final private[state] class KeptState(
    * planned nothing was emitted, so nothing is compared.
    */
   def requireQuery(now: OperatorRecord, batchId: Long): Unit = {
+    // As `PlanVersion.of`; the first micro-batch may be a repeated one.
+    val version = recorded.flatMap(_.toOption).map(_.plan)
+      .getOrElse(if (batchId == 0) PlanVersion.current else PlanVersion.first)
     (if (batchId == 0) None else recorded) match {
-      case None => file.write(now)
+      case None => file.write(now.copy(plan = version))
       case Some(Left(later)) => throw ChangelogErrors.laterRecord(operator, later)
       case Some(Right(old)) =>
         val differences = now.differences(old)
         if (differences.nonEmpty) throw ChangelogErrors.stateMismatch(operator, differences)
-        if (old.format < now.format) file.write(now)
+        if (old.format < now.format) file.write(now.copy(plan = version))
     }
   }
 }

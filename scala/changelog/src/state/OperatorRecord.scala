@@ -17,6 +17,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode
  * @param tables names of the tables in the store; none if the store has one layout only
  * @param replicated names of the tables with the same entries in every partition
  * @param members the operators of the query that it runs; several if they are fused
+ * @param plan how the query was read as operators, see [[PlanVersion]]
  * @param format version of the format in which the record was written
  */
 final private[changelog] case class OperatorRecord(
@@ -25,6 +26,7 @@ final private[changelog] case class OperatorRecord(
     tables: Seq[String],
     replicated: Seq[String],
     members: Seq[MemberRecord],
+    plan: Int = PlanVersion.current,
     format: Int = OperatorRecord.version) {
   import OperatorRecord.compared
 
@@ -40,7 +42,7 @@ final private[changelog] case class OperatorRecord(
 
   def json: String = {
     val root = OperatorRecord.mapper.createObjectNode()
-    root.put("version", OperatorRecord.version).put("operator", operator)
+    root.put("version", OperatorRecord.version).put("plan", plan).put("operator", operator)
     OperatorRecord.put(root, "distribution", distribution)
     OperatorRecord.put(root, "tables", tables)
     OperatorRecord.put(root, "replicated", replicated)
@@ -94,6 +96,7 @@ private[changelog] object OperatorRecord {
             stored = list(node, "stored")
           )
         },
+        root.path("plan").asInt(PlanVersion.first),
         found
       ))
   }

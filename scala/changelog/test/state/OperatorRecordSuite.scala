@@ -280,14 +280,16 @@ class OperatorRecordSuite extends ChangelogSuite {
       Files.delete(file)
       fed.restart()
       fed.feed(rows)
-      assert(fed.difference.isEmpty && Files.readString(file) == record)
+      // What wrote no record read queries in the first way.
+      val asFirst = record.replace(s""""plan":${PlanVersion.current},""", """"plan":1,""")
+      assert(fed.difference.isEmpty && Files.readString(file) == asFirst)
       // Version 1 had the text of a call alone, without details and stored columns.
       val early = Seq(
         """\{"call":("[^"]*"),"state":\[[^]]*]}""" -> "$1",
         """\{[0-9a-f]{16}}""" -> "",
         """binary:[0-9a-f]{4}""" -> "binary:0000",
         ""","stored":\[[^]]*]""" -> "",
-        """"version":2""" -> "\"version\":1"
+        """"version":2,"plan":\d""" -> "\"version\":1"
       ).foldLeft(record) { case (text, (part, by)) =>
         part.r.replaceAllIn(text, by)
       }
@@ -295,7 +297,7 @@ class OperatorRecordSuite extends ChangelogSuite {
       Files.writeString(file, early)
       fed.restart()
       fed.feed(rows)
-      assert(fed.difference.isEmpty && Files.readString(file) == record)
+      assert(fed.difference.isEmpty && Files.readString(file) == asFirst)
       Files.writeString(file, record.replace("\"version\":2", "\"version\":9"))
       fed.restart()
       val text = intercept[Exception](fed.feed(rows)).getMessage

@@ -1,0 +1,39 @@
+package io.firesteel.changelog.plan.parse
+
+import org.apache.spark.sql.catalyst.expressions.{And, Expression, Or, PredicateHelper, SubqueryExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Filter, Join, LogicalPlan}
+
+/**
+ * Conditions that all parts of an `OR` have in common, written once: `(a AND b) OR (a AND c)` as
+ * `a AND (b OR c)`. An equality of two streams among them becomes a key of their join; without it
+ * one task would compare all rows. Query 19 of TPC-H is such a query. Spark's optimizer does the
+ * same (`BooleanSimplification`), but sees a query after this room.
+ */
+private[changelog] object CommonConditions extends PredicateHelper {
+
+  def apply(query: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      query.transformUp {
+        case filter @ Filter(condition, _: Join) => filter.copy(condition = apart(condition))
+        case join: Join => join.copy(condition = join.condition.map(apart))
+      }
+    }
+
+  private def apart(condition: Expression): Expression =
+    splitConjunctivePredicates(condition).map {
+      case either: Or if either.deterministic && !SubqueryExpression.hasSubquery(either) =>
+        ofAll(either)
+      case other => other
+    }.reduce(And(_, _))
+
+  private def ofAll(either: Or): Expression = {
+    val parts = splitDisjunctivePredicates(either).map(splitConjunctivePredicates)
+    def isIn(part: Seq[Expression])(condition: Expression) = part.exists(_.semanticEquals(condition))
+    val common = parts.head.filter(condition => parts.tail.forall(isIn(_)(condition)))
+    val left = parts.map(_.filterNot(isIn(common)(_)))
+    if (common.isEmpty) either
+    // What is left of one part is true.
+    else if (left.exists(_.isEmpty)) common.reduce(And(_, _))
+    else And(common.reduce(And(_, _)), left.map(_.reduce(And(_, _))).reduce(Or(_, _)))
+  }
+}
