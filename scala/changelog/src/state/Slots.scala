@@ -1,11 +1,10 @@
 package io.firesteel.changelog.state
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, BitwiseAnd, Explode, Expression, If, LeafExpression, Literal, Murmur3Hash}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, BitwiseAnd, Explode, If, LeafExpression, Literal, Murmur3Hash, Sequence}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, EmptyBlock, ExprCode, FalseLiteral, JavaCode}
 import org.apache.spark.sql.catalyst.plans.logical.{Generate, LogicalPlan}
-import org.apache.spark.sql.catalyst.util.GenericArrayData
-import org.apache.spark.sql.types.{ArrayType, BooleanType, DataType, IntegerType}
+import org.apache.spark.sql.types.{BooleanType, DataType, IntegerType}
 
 /**
  * A join without an equality, whose right side has at most one row, such as `v > (SELECT avg(v) FROM
@@ -33,13 +32,11 @@ private[changelog] object Slots {
   /** The rows in each slot, and the column of the slot. */
   def everywhere(rows: LogicalPlan, kept: KeptCalls): (LogicalPlan, Attribute) = {
     val slot = AttributeReference("slot", IntegerType, nullable = false)()
-    val slots = If(IsInSlots(kept), numbers(count), numbers(1))
+    val last = If(IsInSlots(kept), Literal(count - 1), Literal(0))
+    // A sequence of numbers reads no time zone, but Spark does not resolve it without one.
+    val slots = Sequence(Literal(0), last, None, Some("UTC"))
     (Generate(Explode(slots), Nil, outer = false, None, Seq(slot), rows), slot)
   }
-
-  private def numbers(until: Int): Expression = Literal(
-    new GenericArrayData((0 until until).toArray[Any]),
-    ArrayType(IntegerType, containsNull = false))
 }
 
 /** Whether the checkpoint has slots. It is known when the first micro-batch is planned. */

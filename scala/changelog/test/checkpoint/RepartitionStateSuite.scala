@@ -129,6 +129,7 @@ class RepartitionStateSuite extends ChangelogSuite {
     val others = Seq(
       s"SELECT 'one row' AS t, g, k, v, n, NULL FROM {t} LEFT JOIN $counts ON k = n",
       s"SELECT 'all rows' AS t, g, k, v, NULL, NULL FROM {t} WHERE k NOT IN (SELECT n FROM $counts)",
+      s"SELECT 'slots' AS t, g, k, v, NULL, NULL FROM {t} WHERE k > (SELECT avg(n) FROM $counts)",
       "SELECT 'set' AS t, * FROM (SELECT g, k, v, NULL, NULL FROM {t} " +
         "EXCEPT ALL SELECT h, m, 1.5, NULL, NULL FROM " + counts + ")"
     )
