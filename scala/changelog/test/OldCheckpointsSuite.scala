@@ -266,7 +266,8 @@ private object OldCheckpointsSuite {
       "or-join",
       "",
       """SELECT l.k, l.v, r.v AS rv FROM {t} AS l, {t} AS r
-        |WHERE (l.k = r.k AND l.v < r.v) OR (l.k = r.k AND l.v > r.v + 2)""".stripMargin)
+        |WHERE (l.k = r.k AND l.v < r.v) OR (l.k = r.k AND l.v > r.v + 2)""".stripMargin
+    )
   ).map(_.copy(since = "4.3"))
 
   /** Under a time to live that no test outlives, entries have the time at which they were written. */

@@ -243,7 +243,8 @@ final private[changelog] case class StreamJoin(
    */
   lazy val isInSlots: Boolean = leftKeys.isEmpty && ttlMs == 0L && !preserved.last &&
     single == Seq(false, true) && leftIdentity.nonEmpty &&
-    left.facts.upsertKeys.size <= 1 && leftIdentity.map(_.dataType).forall(StateTypes.comparesAsBytes)
+    left.facts.upsertKeys.size <= 1 && leftIdentity.map(
+      _.dataType).forall(StateTypes.comparesAsBytes)
 
   /** Columns that are the same in all changes of a row of the left side. */
   lazy val leftIdentity: Seq[Attribute] = {

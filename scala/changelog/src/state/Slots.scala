@@ -1,8 +1,8 @@
 package io.firesteel.changelog.state
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, BitwiseAnd, Explode, If, LeafExpression, Literal, Murmur3Hash, Sequence}
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, EmptyBlock, ExprCode, FalseLiteral, JavaCode}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Explode, If, LeafExpression, Literal, Murmur3Hash, Pmod, Sequence}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.plans.logical.{Generate, LogicalPlan}
 import org.apache.spark.sql.types.{BooleanType, DataType, IntegerType}
 
@@ -11,8 +11,8 @@ import org.apache.spark.sql.types.{BooleanType, DataType, IntegerType}
  * t)`: the left side's rows are spread over slots, and each slot has the right side's row. Without
  * slots one task would have all rows.
  *
- * The number of slots is part of the state, so it does not depend on the number of tasks. 64 keep
- * 20 tasks evenly busy; 64 copies of one row cost next to nothing.
+ * The number of slots is part of the state, so it does not depend on the number of tasks. 64 slots
+ * give work to at most 64 tasks, and each change of the one row becomes 64.
  *
  * A checkpoint that began without slots has one, with all rows ([[KeptCalls.isInSlots]]).
  */
@@ -25,8 +25,8 @@ private[changelog] object Slots {
 
   /** The slot of a row of the left side. */
   def of(identity: Seq[Attribute], kept: KeptCalls): Alias = {
-    val hash = BitwiseAnd(Murmur3Hash(identity, 42), Literal(count - 1))
-    Alias(If(IsInSlots(kept), hash, Literal(0)), "slot")()
+    val slot = Pmod(Murmur3Hash(identity, 42), Literal(count))
+    Alias(If(IsInSlots(kept), slot, Literal(0)), "slot")()
   }
 
   /** The rows in each slot, and the column of the slot. */
@@ -45,9 +45,6 @@ final private[state] case class IsInSlots(kept: KeptCalls) extends LeafExpressio
   override def nullable: Boolean = false
   override def eval(input: InternalRow): Any = kept.isInSlots
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
-    ev.copy(
-      code = EmptyBlock,
-      isNull = FalseLiteral,
-      value = JavaCode.literal(kept.isInSlots.toString, BooleanType))
+    Literal(kept.isInSlots).genCode(ctx)
   override def toString: String = "is_in_slots"
 }

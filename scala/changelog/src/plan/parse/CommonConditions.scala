@@ -28,7 +28,8 @@ private[changelog] object CommonConditions extends PredicateHelper {
 
   private def ofAll(either: Or): Expression = {
     val parts = splitDisjunctivePredicates(either).map(splitConjunctivePredicates)
-    def isIn(part: Seq[Expression])(condition: Expression) = part.exists(_.semanticEquals(condition))
+    def isIn(part: Seq[Expression])(condition: Expression) =
+      part.exists(_.semanticEquals(condition))
     val common = parts.head.filter(condition => parts.tail.forall(isIn(_)(condition)))
     val left = parts.map(_.filterNot(isIn(common)(_)))
     if (common.isEmpty) either

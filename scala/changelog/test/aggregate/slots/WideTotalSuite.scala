@@ -49,7 +49,8 @@ class WideTotalSuite extends AnyFunSuite {
     for (_ <- 1 to 200) {
       val numbers = Seq.fill(random.nextInt(60)) {
         val digits = new BigInteger(1 + random.nextInt(126), random.self)
-        val number = (if (random.nextBoolean()) digits else digits.negate).max(most.negate).min(most)
+        val number =
+          (if (random.nextBoolean()) digits else digits.negate).max(most.negate).min(most)
         (if (random.nextInt(4) == 0) most else number) -> (if (random.nextBoolean()) 1 else -1)
       }
       assert(sumOf(numbers) == exact(numbers), numbers)

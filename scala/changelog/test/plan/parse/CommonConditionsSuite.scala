@@ -25,9 +25,11 @@ class CommonConditionsSuite extends AnyFunSuite {
 
   test("what all parts of an OR have in common is written once") {
     becomes((equal && v < rv) || (equal && v > rv), equal && (v < rv || v > rv))
-    becomes((v < rv && equal) || ((v > rv && rk === k) || (rk === k && v === 1)),
+    becomes(
+      (v < rv && equal) || ((v > rv && rk === k) || (rk === k && v === 1)),
       equal && (v < rv || v > rv || v === 1))
-    becomes(v > 0 && ((equal && v < rv) || (equal && v > rv)),
+    becomes(
+      v > 0 && ((equal && v < rv) || (equal && v > rv)),
       v > 0 && (equal && (v < rv || v > rv)))
   }
 
