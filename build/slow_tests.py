@@ -22,6 +22,7 @@ Test = tuple[float, str, str]
 
 
 def reports(language: str) -> Iterator[Path]:
+    """Yield the files in which the last runs have noted their tests."""
     if language == "python":
         yield from ROOT.glob("target/test-python.xml")
     else:
@@ -38,6 +39,7 @@ def tests(language: str) -> Iterator[Test]:
 
 
 def slow(language: str) -> Iterator[Test]:
+    """Yield the tests that take too long for `make test`."""
     of_suite = defaultdict(list)
     for test in tests(language):
         of_suite[test[1]].append(test)
@@ -51,9 +53,10 @@ def slow(language: str) -> Iterator[Test]:
 
 
 def main() -> None:
+    """Write the list."""
     found = sorted((test for language in SECONDS for test in slow(language)), key=lambda t: t[1:])
     lines = [
-        "# Seconds, suite and name of the tests that `make test` leaves out and `make test-all` runs.",
+        "# Seconds, suite and name of the tests of `make test-all` that `make test` leaves out.",
         "# Written by `.venv/bin/python build/slow_tests.py` after `make test-all`.",
         *(f"{seconds:.0f}\t{suite}\t{name}" for seconds, suite, name in found),
     ]
