@@ -9,6 +9,7 @@ object TpchMain {
 
   val suite: String = "tpch"
 
+  /** Micro-batches in which all rows come. */
   val batches: Int = 10
 
   /** Files of a table that a micro-batch reads: one for each core. */

@@ -3,7 +3,7 @@ package io.firesteel.changelog.join
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, PlanText}
-import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, ReadOnceExec, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
+import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, ReadOnceExec, Slots, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.JoinType
@@ -21,6 +21,7 @@ final private[changelog] case class ChangelogJoinExec(
     rightSide: JoinedSide,
     condition: Option[Expression],
     pairedBy: Seq[Attribute],
+    isInSlots: Boolean,
     plannedBy: String,
     contract: ChangelogContract,
     stateInfo: Option[StatefulOperatorStateInfo],
@@ -46,15 +47,13 @@ final private[changelog] case class ChangelogJoinExec(
     if (columns.isEmpty) contract.ttl.isEmpty else PackedLayout.isOf(columns)
   }
 
-  /** A checkpoint keeps its slots, or goes on without. */
-  private def isInSlots: Boolean = leftSide.isInSlots && contract.keptCalls.isInSlots
-
   private def spec: JoinSpec = JoinSpec(
     joinType,
-    leftSide.copy(isInSlots = isInSlots),
-    rightSide.copy(isInSlots = isInSlots),
+    leftSide,
+    rightSide,
     condition,
     pairedBy,
+    isInSlots && Slots.areIn(contract.keptCalls),
     contract.updateBefore)
 
   override def layout: StateLayout =

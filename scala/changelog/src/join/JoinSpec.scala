@@ -7,6 +7,8 @@ import org.apache.spark.sql.catalyst.plans.JoinType
 /**
  * A join as its tasks know it.
  *
+ * @param isInSlots whether the only key of state is one of the
+ *   [[io.firesteel.changelog.state.Slots]]
  * @param updateBefore whether an update emits the row that it replaces
  */
 final private[join] case class JoinSpec(
@@ -15,4 +17,5 @@ final private[join] case class JoinSpec(
     right: JoinedSide,
     condition: Option[Expression],
     pairedBy: Seq[Attribute],
+    isInSlots: Boolean,
     updateBefore: Boolean)

@@ -30,7 +30,7 @@ private[join] object PackedLayout {
     operator,
     StructType(
       spec.left.keys.zipWithIndex.map { case (key, i) =>
-        val name = if (spec.left.isInSlots) Slots.name else s"key_$i"
+        val name = if (spec.isInSlots) Slots.name else s"key_$i"
         StateLayout.field(operator, name, key.dataType)
       } :+ StateLayout.field(operator, "place", IntegerType)),
     StructType(Seq(

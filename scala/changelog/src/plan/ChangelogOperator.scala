@@ -242,9 +242,8 @@ final private[changelog] case class StreamJoin(
    * result is read by, so there may be one only; and its values must be equal as bytes.
    */
   lazy val isInSlots: Boolean = leftKeys.isEmpty && ttlMs == 0L && !preserved.last &&
-    single == Seq(false, true) && leftIdentity.nonEmpty &&
-    left.facts.upsertKeys.size <= 1 && leftIdentity.map(
-      _.dataType).forall(StateTypes.comparesAsBytes)
+    single == Seq(false, true) && left.facts.upsertKeys.size <= 1 && leftIdentity.nonEmpty &&
+    leftIdentity.forall(column => StateTypes.comparesAsBytes(column.dataType))
 
   /** Columns that are the same in all changes of a row of the left side. */
   lazy val leftIdentity: Seq[Attribute] = {

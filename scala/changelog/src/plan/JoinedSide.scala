@@ -14,7 +14,6 @@ import org.apache.spark.sql.types.{DataType, NullType}
  *   operator; below a side that is not preserved they are filtered out
  * @param single whether a key has at most one row
  * @param replaces whether an update comes without the row before it
- * @param isInSlots whether the only key is one of the [[io.firesteel.changelog.state.Slots]]
  * @param countsMatches whether state keeps with each row the number of its matches
  */
 final private[changelog] case class JoinedSide(
@@ -23,7 +22,6 @@ final private[changelog] case class JoinedSide(
     nullsMatchNothing: Seq[Int],
     single: Boolean,
     replaces: Boolean,
-    isInSlots: Boolean,
     countsMatches: Boolean)
   extends Expression
   with Unevaluable {

@@ -7,8 +7,7 @@ private[rules] object CostNotes {
 
   def apply(query: ChangelogOperator): Seq[String] =
     (query match {
-      case join: StreamJoin if join.isInSlots => Nil
-      case join: StreamJoin if join.leftKeys.isEmpty =>
+      case join: StreamJoin if join.leftKeys.isEmpty && !join.isInSlots =>
         Seq(
           s"${join.name} has no equality (= or <=>) between its inputs: one task keeps all their rows, " +
             "and compares each change with every row of the other input.")

@@ -39,6 +39,7 @@ object PlanChangelog extends SparkStrategy {
         node.rightSide,
         node.condition,
         node.pairedBy,
+        node.isInSlots,
         ruleName,
         node.contract,
         None,

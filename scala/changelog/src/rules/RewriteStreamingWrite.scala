@@ -5,7 +5,7 @@ import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts
 import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, LowerOperators, MarkChanges}
 import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, ParseQuery, Repeatable}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
-import io.firesteel.changelog.state.{ChangelogContract, PlanVersion, TimeToLive, Watermark}
+import io.firesteel.changelog.state.{BegunPlan, ChangelogContract, PlanVersion, TimeToLive, Watermark}
 import io.firesteel.changelog.upsert.ToUpsert
 import io.firesteel.core.decide.Decline
 
@@ -75,7 +75,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       // Without a name each start has a new one.
       for (all <- conf.checkpointLocation; name <- write.userSpecifiedName) yield s"$all/$name"
     }
-    val version = location.fold(PlanVersion.current)(PlanVersion.of(_, write.hadoopConf))
+    val version = location.fold(PlanVersion.current)(BegunPlan.versionOf(_, write.hadoopConf))
     if (version < PlanVersion.commonConditions) query else CommonConditions(query)
   }
 

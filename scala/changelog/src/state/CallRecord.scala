@@ -25,9 +25,6 @@ final private[changelog] class KeptCalls extends Serializable {
   /** All columns of the store's key, in their order. Empty if the checkpoint is new. */
   @volatile var keys: Seq[String] = Nil
 
-  /** Whether a join whose rows may be spread over [[Slots]] has them in this checkpoint. */
-  def isInSlots: Boolean = keys.isEmpty || keys.exists(_.endsWith(Slots.name))
-
   /**
    * For each call its recorded columns. None if a call is not among the recorded ones, or one of
    * these not among the calls: then the columns are those of a new checkpoint.

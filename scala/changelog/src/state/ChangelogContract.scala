@@ -17,7 +17,7 @@ import org.apache.spark.sql.types.{DataType, NullType}
  * @param watermark the operator's watermark, shared by all micro-batches
  * @param mode the changelog mode of the result, in Flink's notation
  * @param member the part of the query that the checkpoint records for this operator
- * @param keptCalls the aggregate calls in the checkpoint, shared by all micro-batches
+ * @param keptCalls the calls and columns that the checkpoint has, shared by all micro-batches
  */
 final private[changelog] case class ChangelogContract(
     kindsIn: Seq[Option[Attribute]],

@@ -87,7 +87,7 @@ final private[state] class KeptState(
    * planned nothing was emitted, so nothing is compared.
    */
   def requireQuery(now: OperatorRecord, batchId: Long): Unit = {
-    // As `PlanVersion.of`; the first micro-batch may be a repeated one.
+    // As in `BegunPlan`; the first micro-batch may be a repeated one.
     val version = recorded.flatMap(_.toOption).map(_.plan)
       .getOrElse(if (batchId == 0) PlanVersion.current else PlanVersion.first)
     (if (batchId == 0) None else recorded) match {

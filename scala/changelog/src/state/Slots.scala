@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.{BooleanType, DataType, IntegerType}
  * The number of slots is part of the state, so it does not depend on the number of tasks. 64 slots
  * give work to at most 64 tasks, and each change of the one row becomes 64.
  *
- * A checkpoint that began without slots has one, with all rows ([[KeptCalls.isInSlots]]).
+ * A checkpoint that began without slots has one, with all rows.
  */
 private[changelog] object Slots {
 
@@ -22,6 +22,9 @@ private[changelog] object Slots {
 
   /** The name of the state's column. */
   val name: String = s"slot_of_$count"
+
+  /** Whether a checkpoint has slots: one that is new, or whose state has the column. */
+  def areIn(kept: KeptCalls): Boolean = kept.keys.isEmpty || kept.keys.exists(_.endsWith(name))
 
   /** The slot of a row of the left side. */
   def of(identity: Seq[Attribute], kept: KeptCalls): Alias = {
@@ -43,8 +46,8 @@ private[changelog] object Slots {
 final private[state] case class IsInSlots(kept: KeptCalls) extends LeafExpression {
   override def dataType: DataType = BooleanType
   override def nullable: Boolean = false
-  override def eval(input: InternalRow): Any = kept.isInSlots
+  override def eval(input: InternalRow): Any = Slots.areIn(kept)
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
-    Literal(kept.isInSlots).genCode(ctx)
+    Literal(Slots.areIn(kept)).genCode(ctx)
   override def toString: String = "is_in_slots"
 }

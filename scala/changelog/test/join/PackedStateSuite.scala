@@ -29,11 +29,11 @@ class PackedStateSuite extends AnyFunSuite {
         Nil,
         single = false,
         replaces = false,
-        isInSlots = false,
         countsMatches = true),
-      JoinedSide(Seq(rk), Seq(rk, column("w", LongType)), Nil, false, false, false, false),
+      JoinedSide(Seq(rk), Seq(rk, column("w", LongType)), Nil, false, false, false),
       None,
       Nil,
+      isInSlots = false,
       updateBefore = true
     )
   }

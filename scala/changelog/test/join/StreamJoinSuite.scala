@@ -206,6 +206,23 @@ class StreamJoinSuite extends ChangelogSuite {
     ).foreach(sql => assertFollows(schema, sql, batches))
   }
 
+  test("one value beside rows in slots, over restarts") {
+    val few = "(SELECT k AS bk, v AS bv FROM {t} WHERE s = 'b')"
+    val rows = Seq(0 to 60, 61 to 61, 62 to 150, 151 to 160).map(_.map { id =>
+      val v: Any = if (id % 13 == 0) null else (id * 31L) % 47
+      Row(if (id % 3 == 0) "b" else "a", id % 11, 0.0, v, id.toLong)
+    })
+    for (provider <- providers) withProvider(provider) {
+      Seq(
+        s"SELECT * FROM $a WHERE v > (SELECT avg(bv) FROM $few)",
+        s"SELECT k, n, (SELECT max(bv) FROM $few) AS m FROM (SELECT k, count(*) AS n FROM $a GROUP BY k)",
+        s"SELECT id FROM $a WHERE v > (SELECT avg(bv) FROM $few HAVING count(*) % 7 <> 3)",
+        s"SELECT id FROM $a, (SELECT sum(bv) AS s, count(*) AS n FROM $few) WHERE v * n > s",
+        s"SELECT id, v FROM $a WHERE v = 1 OR EXISTS (SELECT 1 FROM $few WHERE bv = 46)"
+      ).foreach(sql => assertFollows(schema, sql, rows, restarts = Set(1, 3)))
+    }
+  }
+
   test("LATERAL and correlated LIMIT") {
     val few = "(SELECT bk, bv, bid FROM (SELECT k AS bk, v AS bv, id AS bid FROM {t} WHERE s = 'b')"
     Seq(

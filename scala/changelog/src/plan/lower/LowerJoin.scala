@@ -8,9 +8,10 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Attribu
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 
 /**
- * Writes a join of two streams. Without keys one task has all rows, or the rows are in [[Slots]]. A row with a null in a key that is compared by `=` matches nothing.
+ * Writes a join of two streams. A row with a null in a key that is compared by `=` matches nothing.
  * If its side is not preserved, it is filtered out below the shuffle. Otherwise it is in the result
- * as it is, and is spread over all tasks.
+ * as it is, and is spread over all tasks. Without keys one task has all rows, or they are in
+ * [[Slots]].
  */
 private[lower] object LowerJoin {
 
@@ -55,7 +56,6 @@ private[lower] object LowerJoin {
         if (preserved(number)) strict else Nil,
         join.single(number),
         replaces = inferred.inputs(number).changes.updates && !inferred.inputs(number).updateBefore,
-        isInSlots = join.isInSlots,
         countsMatches = counts && (number == 0 && join.keepsLeftAlone || preserved(number))
       )
       (its, ordered)
@@ -75,6 +75,7 @@ private[lower] object LowerJoin {
       rightSide,
       join.condition.map(_.transform { case column: Attribute => named(column) }),
       join.pairedBy.getOrElse(Nil).map(named),
+      join.isInSlots,
       ChangelogContract(
         inputs.map(_.kind),
         Some(kind),

@@ -91,6 +91,8 @@ final private[changelog] case class ChangelogTopN(
 /**
  * See [[io.firesteel.changelog.plan.StreamJoin]]. Each child has exactly the columns of its side:
  * `columns ++ keys that are no columns ++ kindIn`.
+ *
+ * @param isInSlots whether the only key is one of the [[io.firesteel.changelog.state.Slots]]
  */
 final private[changelog] case class ChangelogJoin(
     joinType: JoinType,
@@ -98,6 +100,7 @@ final private[changelog] case class ChangelogJoin(
     rightSide: JoinedSide,
     condition: Option[Expression],
     pairedBy: Seq[Attribute],
+    isInSlots: Boolean,
     contract: ChangelogContract,
     left: LogicalPlan,
     right: LogicalPlan)

@@ -6,8 +6,11 @@ import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Filter, Join
 /**
  * Conditions that all parts of an `OR` have in common, written once: `(a AND b) OR (a AND c)` as
  * `a AND (b OR c)`. An equality of two streams among them becomes a key of their join; without it
- * one task would compare all rows. Query 19 of TPC-H is such a query. Spark's optimizer does the
- * same (`BooleanSimplification`), but sees a query after this room.
+ * one task would compare all rows. Query 19 of TPC-H is such a query.
+ *
+ * Spark's optimizer does the same (`BooleanSimplification`), but sees a query after this room. Its
+ * rule is not called here: it also simplifies other conditions, whose texts checkpoints have, and
+ * differently in each version of Spark.
  */
 private[changelog] object CommonConditions extends PredicateHelper {
 
