@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[1]
 LIST = ROOT / "tests" / "slow.txt"
-SECONDS = {"scala": 2.0, "python": 10.0}
-KEPT_UP_TO = 15.0  # seconds of the fastest test of a suite
+SECONDS = {"scala": 1.0, "python": 2.5}
+KEPT_UP_TO = 5.0  # seconds of the fastest test of a suite
 RANDOM = re.compile("Random|Property")
 
 Test = tuple[float, str, str]

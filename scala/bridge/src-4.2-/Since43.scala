@@ -1,13 +1,15 @@
 package org.apache.spark.sql.firesteel
 
-import org.apache.spark.sql.catalyst.FileSourceOptions
+import org.apache.spark.sql.catalyst.{FileSourceOptions, InternalRow}
 import org.apache.spark.sql.catalyst.analysis.TimeWindowing
-import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeReference, TimeWindow}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Expression, NamedExpression, SortOrder, TimeWindow}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
 import org.apache.spark.sql.execution.datasources.csv.CSVFileFormat
 import org.apache.spark.sql.execution.datasources.json.JsonFileFormat
 import org.apache.spark.sql.execution.datasources.xml.XmlFileFormat
+import org.apache.spark.sql.execution.metric.SQLMetric
+import org.apache.spark.sql.execution.window.WindowEvaluatorFactory
 import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
@@ -36,6 +38,23 @@ private[firesteel] trait Since43 {
         (columns.head, project.child)
       case other => throw new IllegalStateException(s"no projection: $other")
     }
+
+  /**
+   * Evaluates window functions in one task. The rows come in the order of the window, one partition
+   * after another, and each is returned with its results. It reads one row ahead.
+   *
+   * @param functions calls over `columns`, as aliases
+   */
+  def windowEvaluator(
+      functions: Seq[NamedExpression],
+      partition: Seq[Expression],
+      order: Seq[SortOrder],
+      columns: Seq[Attribute]): Iterator[InternalRow] => Iterator[InternalRow] = {
+    def metric = new SQLMetric("size")
+    val evaluator = new WindowEvaluatorFactory(functions, partition, order, columns, metric)
+      .createEvaluator()
+    rows => evaluator.eval(0, rows)
+  }
 
   /** The progress of a stateful operator under another name, `private[spark]`. */
   def renamedProgress(of: StateOperatorProgress, name: String): StateOperatorProgress =

@@ -71,6 +71,7 @@ object RandomQueries {
   def above(below: Query): Gen[Query] = Gen.frequency(
     5 -> aggregate(below),
     3 -> topN(below),
+    3 -> over(below),
     2 -> trending(below),
     1 -> distinct(below),
     1 -> limit(below),
@@ -163,6 +164,66 @@ object RandomQueries {
         s"FROM (${below.sql})) WHERE $bound",
       if (shown) below.columns :+ Column(place, "int") else below.columns
     )
+  }
+
+  /** Functions over the rows around each row. */
+  private def over(below: Query): Gen[Query] = for {
+    partition <- Gen.option(Gen.oneOf(below.columns))
+    order <- Gen.oneOf(below.columns)
+    direction <- Gen.oneOf("", "DESC", "DESC NULLS FIRST", "NULLS LAST")
+    count <- Gen.choose(1, 2)
+    own <- Gen.oneOf(true, false)
+    calls <- Gen.listOfN(count, if (own) windowCall(below) else framedCall(below, order))
+  } yield {
+    val by = order.name +: below.columns.map(_.name).filter(_ != order.name)
+    val of = partition.fold("")(p => s"PARTITION BY ${p.name}")
+    val made = calls.zipWithIndex.map { case ((call, frame, kind), i) =>
+      val columns = if (frame.startsWith("RANGE")) by.take(1) else by
+      val sorted = (s"${columns.head} $direction" +: columns.tail).mkString(", ")
+      val name = s"over${below.columns.size + i}"
+      (s"$call OVER ($of ORDER BY $sorted $frame) AS $name", Column(name, kind))
+    }
+    Query(
+      s"SELECT *, ${made.map(_._1).mkString(", ")} FROM (${below.sql})",
+      below.columns ++ made.map(_._2))
+  }
+
+  /** A function with a frame of its own. */
+  private def windowCall(below: Query): Gen[(String, String, String)] = for {
+    column <- Gen.oneOf(below.columns)
+    call <- Gen.oneOf(
+      "row_number()" -> "int",
+      "rank()" -> "int",
+      "dense_rank()" -> "int",
+      "ntile(2)" -> "int",
+      "cume_dist()" -> "ratio",
+      s"lag(${column.name})" -> column.kind,
+      s"lead(${column.name}, 2)" -> column.kind,
+      s"lag(${column.name}, 1) IGNORE NULLS" -> column.kind
+    )
+  } yield (call._1, "", call._2)
+
+  /** An aggregate function over a frame. */
+  private def framedCall(below: Query, order: Column): Gen[(String, String, String)] = for {
+    column <- Gen.oneOf(below.columns)
+    function <- Gen.oneOf(functions(column.kind).filterNot(_._1.contains("DISTINCT")) ++
+      Seq("first_value(c)" -> column.kind, "last_value(c)" -> column.kind))
+    unit <- if (order.kind == "int") Gen.oneOf("ROWS", "RANGE") else Gen.const("ROWS")
+    ends <- Gen.oneOf(
+      "UNBOUNDED PRECEDING AND CURRENT ROW",
+      "UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
+      "CURRENT ROW AND UNBOUNDED FOLLOWING",
+      "1 PRECEDING AND CURRENT ROW",
+      "2 PRECEDING AND 1 PRECEDING",
+      "1 PRECEDING AND 1 FOLLOWING",
+      "CURRENT ROW AND 2 FOLLOWING"
+    )
+  } yield {
+    // Rows that tie have no order among themselves.
+    val call =
+      if (unit == "RANGE" && function._1.contains("_value")) "#ount(c)" -> "int" else function
+    val text = call._1.replace("c", column.name).replace("#", "c").replace("?", "")
+    (text, s"$unit BETWEEN $ends", call._2)
   }
 
   /** The groups with the most rows, or the largest value: over rows that come, these only improve. */

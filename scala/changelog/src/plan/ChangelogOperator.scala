@@ -465,6 +465,43 @@ final private[plan] case class TopN(
     closed(partition, inputs.head)
 }
 
+/**
+ * Functions over the rows around each row, in the order of its partition (Flink: OverAggregate).
+ *
+ * @param back how far the frames reach before a row
+ * @param ahead how far they reach after it
+ */
+final private[plan] case class OverAggregate(
+    partition: Seq[Attribute],
+    order: Seq[SortOrder],
+    calls: Seq[OverCall],
+    results: Seq[Attribute],
+    back: OverReach,
+    ahead: OverReach,
+    ttlMs: Long,
+    input: ChangelogOperator)
+  extends ChangelogOperator
+  with OneInput[ChangelogOperator]
+  with Stateful {
+  override def name: String = "OverAggregate"
+  override def output: Seq[Attribute] = input.output ++ results
+
+  /** The columns by which a deletion and an insert become an update; none if nothing does. */
+  def pairedBy(input: Facts): Option[Set[ExprId]] = ColumnFacts.smallest(input.upsertKeys)
+    .map(_ ++ partition.map(_.exprId))
+
+  // A row stays in its partition if its key contains the partition.
+  override def changes(inputs: Seq[Facts]): Changes = {
+    val key = ColumnFacts.smallest(inputs.head.upsertKeys)
+    val stays = key.exists(own => partition.forall(column => own(column.exprId)))
+    Changes(updates = key.nonEmpty, deletes = inputs.head.changes.deletes || !stays)
+  }
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = pairedBy(inputs.head).toSet
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
+    closed(partition, inputs.head)
+}
+
 /** `row_kind()`: above it each change is an insert-only row. */
 final private[changelog] case class ChangeEvents(
     columns: Seq[NamedExpression],

@@ -83,6 +83,10 @@ private[changelog] object ColumnFacts {
     pairs.toMap
   }
 
+  /** The same one of several upsert keys at every start: the shortest. */
+  def smallest(keys: Set[Set[ExprId]]): Option[Set[ExprId]] =
+    keys.toSeq.sortBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" "))).headOption
+
   /** Columns that a projection passes on, with their new ids. */
   def renamed(columns: Seq[NamedExpression]): Seq[(ExprId, ExprId)] = columns.collect {
     case column: Attribute => column.exprId -> column.exprId

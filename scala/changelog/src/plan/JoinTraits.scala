@@ -29,8 +29,7 @@ final private[plan] case class JoinSideFacts(
    * The upsert key that spreads rows with a null in the key of the join over tasks. Changes of rows
    * that agree on another one come from several tasks then.
    */
-  val identity: Option[Set[ExprId]] =
-    ownKeys.toSeq.sortBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" "))).headOption
+  val identity: Option[Set[ExprId]] = ColumnFacts.smallest(ownKeys)
 
   /**
    * Whether a row replaces the one with its key of the join: then the row before an update need not
@@ -79,8 +78,7 @@ private[plan] object JoinTraits {
       right: JoinSideFacts): Option[Set[ExprId]] = {
     val keys = upsertKeys(joinType, left, right)
     val pairs = joinType != Inner || left.isSingle || right.isSingle
-    if (pairs) keys.toSeq.sortBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" "))).headOption
-    else None
+    if (pairs) ColumnFacts.smallest(keys) else None
   }
 
   /**

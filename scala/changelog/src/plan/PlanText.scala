@@ -39,6 +39,19 @@ private[changelog] object PlanText {
       places.toString,
       s"strategy=$strategy") ++ (if (rowKey.isEmpty) Nil else Seq(s"rowKey=${columns(rowKey)}"))
 
+  /** Calls of functions over the rows around a row; their arguments are places in a row. */
+  def overCalls(calls: Seq[OverCall], row: Seq[Attribute]): Seq[String] = calls.map { call =>
+    val (function, filter) = call.in(row)
+    s"$function${filter.fold("")(f => s" FILTER (WHERE $f)")} ${call.frame.sql}"
+  }
+
+  def over(
+      partition: Seq[Attribute],
+      order: Seq[SortOrder],
+      calls: Seq[OverCall],
+      row: Seq[Attribute]): Seq[String] =
+    Seq(columns(partition), list(order.map(_.toString)), list(overCalls(calls, row)))
+
   def join(
       joinType: JoinType,
       keys: Seq[(Attribute, Attribute)],

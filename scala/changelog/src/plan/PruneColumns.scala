@@ -72,6 +72,7 @@ private[changelog] object PruneColumns {
         val rank = topN.rank.filter(read.contains(_))
         val needed = read -- topN.rank ++ references(topN.partition ++ topN.order)
         topN.copy(rank = rank, input = only(topN.input, needed))
+      case over: OverAggregate => OverColumns.prune(over, read, only)
     }
 
   /** The input with only these columns. */

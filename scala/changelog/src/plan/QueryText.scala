@@ -40,6 +40,11 @@ final private[plan] class QueryText(meaning: Map[ExprId, String]) {
       val distinct = if (call.isDistinct) "distinct " else ""
       distinct + of(call.aggregateFunction) + call.filter.fold("")(f => s" filter ${of(f)}")
     case any: AnyAggregate => of(any.function) + any.filter.fold("")(f => s" filter ${of(f)}")
+    case call: OverCall =>
+      val (function, filter) = call.of(call.arguments)
+      val ends = Seq(call.frame.lower, call.frame.upper).map(of).mkString(" to ")
+      s"${of(function)}${filter.fold("")(f => s" filter ${of(f)}")} " +
+        s"over ${call.frame.frameType.sql} $ends"
     case function: UserDefinedExpression => s"${function.name}${all(function.children)}"
     case variable: NamedLambdaVariable => ExpressionDetails.nameOf(variable)
     // Without a seed in the query Spark draws one at each start.

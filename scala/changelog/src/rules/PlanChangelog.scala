@@ -5,7 +5,8 @@ import io.firesteel.changelog.complete.ChangelogTableExec
 import io.firesteel.changelog.filter.ChangelogFilterExec
 import io.firesteel.changelog.join.ChangelogJoinExec
 import io.firesteel.changelog.normalize.{ChangelogNormalizeExec, NewestRowsExec}
-import io.firesteel.changelog.plan.lower.{ChangelogAggregate, ChangelogFilter, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogTable, ChangelogTopN, ReadOnce}
+import io.firesteel.changelog.over.ChangelogOverExec
+import io.firesteel.changelog.plan.lower.{ChangelogAggregate, ChangelogFilter, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogOverAggregate, ChangelogTable, ChangelogTopN, ReadOnce}
 import io.firesteel.changelog.sql.{InputTtl, StateTtl}
 import io.firesteel.changelog.state.{ReadOnceExec, StateProbe}
 import io.firesteel.changelog.tablejoin.{ChangelogMatchesExec, ChangelogNumbersExec}
@@ -28,6 +29,7 @@ object PlanChangelog extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case node: ChangelogAggregate => aggregate(node) :: Nil
     case node: ChangelogTopN => topN(node) :: Nil
+    case node: ChangelogOverAggregate => over(node) :: Nil
     case node: ChangelogNormalize => normalize(node) :: Nil
     case node: ChangelogTable =>
       val child = planLater(project(node.columns ++ node.contract.kindIn, node.child))
@@ -113,6 +115,24 @@ object PlanChangelog extends SparkStrategy {
       node.contract,
       None,
       StateProbe(input)
+    )
+  }
+
+  private def over(node: ChangelogOverAggregate): SparkPlan = {
+    val read = project(node.partition ++ node.columns ++ node.contract.kindIn, node.child)
+    ChangelogOverExec(
+      node.partition,
+      node.columns,
+      node.order,
+      node.calls,
+      node.results,
+      node.back,
+      node.ahead,
+      node.pairedBy,
+      ruleName,
+      node.contract,
+      None,
+      StateProbe(planLater(read))
     )
   }
 

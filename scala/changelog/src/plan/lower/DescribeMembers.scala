@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, GroupAggregate, Inferred, JoinOutput, Normalize, Projection, QueryText, Selection, Source, SourceChanges, Stateful, StatelessJoin, StaticTable, StreamJoin, TableJoin, TopN, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, GroupAggregate, Inferred, JoinOutput, Normalize, OverAggregate, Projection, QueryText, Selection, Source, SourceChanges, Stateful, StatelessJoin, StaticTable, StreamJoin, TableJoin, TopN, UnionAll}
 import io.firesteel.changelog.state.{CallRecord, MemberRecord}
 
 import java.util.IdentityHashMap
@@ -78,6 +78,12 @@ private[changelog] object DescribeMembers {
           order = topN.order.map(below.of),
           places = Some(topN.places.toString),
           stored = topN.input.output.map(below.of))
+      case over: OverAggregate =>
+        empty.copy(
+          keys = over.partition.map(below.of),
+          calls = over.calls.map(call => CallRecord(below.of(call))),
+          order = over.order.map(below.of),
+          stored = over.input.output.map(below.of))
       case normalize: Normalize =>
         empty.copy(
           keys = normalize.keys.map(below.of),
@@ -137,6 +143,8 @@ private[changelog] object DescribeMembers {
         known ++ aggregate.results.map(_.exprId).zip(calls(aggregate, below))
       case topN: TopN =>
         known ++ topN.rank.map(_.exprId -> topN.places.function.name)
+      case over: OverAggregate =>
+        known ++ over.results.map(_.exprId).zip(over.calls.map(below.of))
       case union: UnionAll => union.output.zipWithIndex.map { case (column, at) =>
           column.exprId -> union.inputs.map { input =>
             below.of(input.output(at))

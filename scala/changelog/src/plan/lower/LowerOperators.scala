@@ -1,7 +1,8 @@
 package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.common.StateTypes
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, Expansion, Generation, GroupAggregate, Inferred, Normalize, Projection, Selection, Source, SourceChanges, StatelessJoin, StaticTable, StreamJoin, TableJoin, TopN, TopNStrategy, UnionAll}
+import io.firesteel.changelog.fold.BoundColumns
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, Expansion, Generation, GroupAggregate, Inferred, Normalize, OverAggregate, OverReach, Projection, Selection, Source, SourceChanges, StatelessJoin, StaticTable, StreamJoin, TableJoin, TopN, TopNStrategy, UnionAll}
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
 import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, TimeToLive, Watermark, WholeKey}
 import io.firesteel.core.changes.RowKind
@@ -45,6 +46,7 @@ final private[changelog] class LowerOperators(
       case events: ChangeEvents => this.events(events, inferred.inputs.head, inputs.head)
       case aggregate: GroupAggregate => this.aggregate(aggregate, inferred, inputs.head)
       case topN: TopN => this.topN(topN, inferred, inputs.head)
+      case over: OverAggregate => this.over(over, inferred, inputs.head)
     }
   }
 
@@ -162,6 +164,33 @@ final private[changelog] class LowerOperators(
       plan
     )
     Written(Project(topN.shown :+ kind, node), Some(kind))
+  }
+
+  private def over(over: OverAggregate, inferred: Inferred, input: Written): Written = {
+    val kind = ChangelogNode.newKind()
+    val columns = over.input.output.filterNot(c => over.partition.exists(_.exprId == c.exprId))
+    StateTypes.require("OVER", over.partition ++ columns)
+    val (partition, plan) = WholeKey.orWhole(over.partition, input.plan)
+    val row = partition ++ columns
+    def bound(reach: OverReach) = reach.copy(values = BoundColumns.bound(reach.values, row))
+    val node = ChangelogOverAggregate(
+      partition,
+      columns,
+      over.order,
+      over.calls.map(_.bound(row)),
+      over.results,
+      bound(over.back),
+      bound(over.ahead),
+      over.pairedBy(inferred.inputs.head.facts).map(key => over.output.filter(c => key(c.exprId))),
+      contract(
+        input.kind,
+        kind,
+        closing(over.partition, inferred),
+        over.ttlMs,
+        inferred),
+      plan
+    )
+    Written(Project(over.output :+ kind, node), Some(kind))
   }
 
   /** The contract of an operator with one input. */

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, Places, PlanText}
+import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, OverCall, OverReach, Places, PlanText}
 import io.firesteel.changelog.state.ChangelogContract
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, Expression, ExpressionSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.JoinType
@@ -85,6 +85,32 @@ final private[changelog] case class ChangelogTopN(
     PlanText.topN(partition, order, places, strategy, rowKey)
   override def output: Seq[Attribute] = partition ++ columns ++ rank ++ contract.kindOut
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogTopN =
+    copy(child = newChild)
+}
+
+/**
+ * See [[OverAggregate]]. It reads exactly `partition ++ columns ++ kindIn` of the child.
+ *
+ * @param calls functions over places in `partition ++ columns`, as those of [[ChangelogAggregate]]
+ * @param back how far frames reach, over the same places
+ */
+final private[changelog] case class ChangelogOverAggregate(
+    partition: Seq[Attribute],
+    columns: Seq[Attribute],
+    order: Seq[SortOrder],
+    calls: Seq[OverCall],
+    results: Seq[Attribute],
+    back: OverReach,
+    ahead: OverReach,
+    pairedBy: Option[Seq[Attribute]],
+    contract: ChangelogContract,
+    child: LogicalPlan)
+  extends UnaryNode
+  with StatefulNode {
+  override protected def shown: Seq[String] =
+    PlanText.over(partition, order, calls, partition ++ columns)
+  override def output: Seq[Attribute] = partition ++ columns ++ results ++ contract.kindOut
+  override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogOverAggregate =
     copy(child = newChild)
 }
 

@@ -68,6 +68,7 @@ final private[changelog] class ParseQuery(
       ReadStreamJoin(join, ttlMs, side => noEvents("Join", read(side)))
     case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)
     case RankedWindow.Whole(window) => this.ranked(window, plan.output)
+    case OverWindow(over) => this.over(over, plan.output)
     case other => throw Unsupported(other, refused)
   }
 
@@ -123,6 +124,17 @@ final private[changelog] class ParseQuery(
       if (kinds.isEmpty) left
       else project(output.map(c => kinds.find(_.exprId == c.exprId).getOrElse(c)), left)
     ofKinds.foldLeft(told)((op, condition) => select(condition, op))
+  }
+
+  /** The `row_kind()` of the SELECT of a window moves above it. */
+  private def over(over: OverWindow, output: Seq[Attribute]): ChangelogOperator = {
+    val query = read(over.window.child)
+    val (kinds, rows) =
+      if (SelectedKinds.areBelow(over.window.child)) SelectedKinds.apart(query) else (Nil, query)
+    val input = computable("OVER", over.expressions, noEvents("OVER", rows))
+    val made = over.operator(input, ttlMs)
+    if (kinds.isEmpty) made
+    else project(output.map(c => kinds.find(_.exprId == c.exprId).getOrElse(c)), made)
   }
 
   /** Moves the condition below `row_kind()`, unless it reads a kind. */

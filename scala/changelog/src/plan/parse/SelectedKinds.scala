@@ -3,7 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Projection, Selection}
 import io.firesteel.changelog.sql.RowKindFunction
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project, Window}
 import org.apache.spark.sql.firesteel.isOfDataset
 
 /**
@@ -37,6 +37,8 @@ private[changelog] object SelectedKinds {
       project.projectList.exists(RowKindFunction.isIn) || areBelow(project.child)
     case aggregate: Aggregate => aggregate.aggregateExpressions.exists(RowKindFunction.isIn)
     case filter: Filter => areBelow(filter.child)
+    // Another window of the same SELECT.
+    case window: Window => areBelow(window.child)
     case _ => false
   })
 

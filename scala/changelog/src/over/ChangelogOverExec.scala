@@ -1,0 +1,114 @@
+package io.firesteel.changelog.over
+
+import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.changelog.fold.{BoundColumns, FoldLimits}
+import io.firesteel.changelog.plan.{OverCall, OverReach, PlanText}
+import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
+
+import java.util.{Arrays, Comparator}
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, SortOrder, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.firesteel.windowEvaluator
+import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
+import org.apache.spark.sql.types.IntegerType
+
+/**
+ * Executes [[io.firesteel.changelog.plan.OverAggregate]]. The columns of the child are `partition ++
+ * columns ++ kindIn`, in this order.
+ *
+ * @param calls functions over places in `partition ++ columns`
+ */
+final private[changelog] case class ChangelogOverExec(
+    partition: Seq[Attribute],
+    columns: Seq[Attribute],
+    order: Seq[SortOrder],
+    calls: Seq[OverCall],
+    results: Seq[Attribute],
+    back: OverReach,
+    ahead: OverReach,
+    pairedBy: Option[Seq[Attribute]],
+    plannedBy: String,
+    contract: ChangelogContract,
+    stateInfo: Option[StatefulOperatorStateInfo],
+    child: SparkPlan)
+  extends UnaryChangelogExec {
+
+  override def shortName: String = "changelogOverAggregate"
+  override def output: Seq[Attribute] = partition ++ columns ++ results ++ contract.kindOut
+  override def producedAttributes: AttributeSet = outputSet -- child.outputSet
+  override def clusteredBy: Seq[Attribute] = partition
+  override def layout: StateLayout = OverState.layout(partition.map(_.dataType))
+
+  override protected def shown: Seq[String] =
+    PlanText.over(partition, order, calls, partition ++ columns)
+
+  override def firedMessage: String =
+    "the rows of each partition are kept in state in their order, and each micro-batch emits the " +
+      "rows whose results have changed"
+
+  override def firedValues: Map[String, String] = Map(
+    "operator" -> "OverAggregate",
+    "changelogMode" -> contract.mode,
+    "partition" -> partition.map(_.name).mkString(", "),
+    "order" -> order.map(_.sql).mkString(", "),
+    "functions" -> PlanText.overCalls(calls, partition ++ columns).mkString(", "),
+    "rowsBefore" -> back.text,
+    "rowsAfter" -> ahead.text,
+    "state" -> stateText
+  )
+
+  override def withState(
+      info: Option[StatefulOperatorStateInfo],
+      inputs: Seq[SparkPlan]): SparkPlan = copy(stateInfo = info, child = inputs.head)
+
+  override protected def task(): StatefulTask = {
+    val (row, own, before) = (partition ++ columns, layout, contract.updateBefore)
+    val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
+    val kindAt = if (contract.kindIn.isEmpty) -1 else row.size
+    val number = AttributeReference("partition_number", IntegerType, nullable = false)()
+    val windows = calls.zip(results).map { case (call, result) => call.toWindow(result, order, row) }
+    val (sortBy, orderBy) = (BoundColumns.order(order, row), order)
+    val (of, rowOf) = (BoundColumns.of(partition, row), BoundColumns.of(row, row))
+    val made = row ++ results
+    val key = pairedBy.map(BoundColumns.of(_, made))
+    val kind = contract.kindOut.toSeq
+    val (reachBack, reachAhead) = (back, ahead)
+    StatefulTask.ofOne { (entries, _, rows) =>
+      new OverIterator(
+        rows,
+        FoldLimits.ofThisTask(limit),
+        kindAt,
+        UnsafeProjection.create(of),
+        UnsafeProjection.create(rowOf),
+        ChangelogOverExec.total(sortBy),
+        new OverFrames(sortBy, reachBack, reachAhead),
+        new OverResults(
+          windowEvaluator(windows, Seq(number), orderBy, row :+ number),
+          UnsafeProjection.create(row :+ number, row :+ number),
+          UnsafeProjection.create(made, (row :+ number) ++ results)),
+        new OverChanges(
+          key.map(UnsafeProjection.create(_)),
+          before,
+          UnsafeProjection.create(made ++ kind, made ++ kind)),
+        new OverState(entries, own, row.size)
+      )
+    }
+  }
+}
+
+private[changelog] object ChangelogOverExec {
+
+  /**
+   * The order, with ties in the order of their bytes: it then depends on the state only, and is the
+   * same before and after a restart.
+   */
+  private def total(order: Seq[SortOrder]): Comparator[UnsafeRow] = {
+    val ordering = new LazilyGeneratedOrdering(order)
+    (a, b) => {
+      val byOrder = ordering.compare(a, b)
+      if (byOrder != 0) byOrder else Arrays.compareUnsigned(a.getBytes, b.getBytes)
+    }
+  }
+}

@@ -1,0 +1,84 @@
+package io.firesteel.changelog.over
+
+import io.firesteel.changelog.fold.{FoldIterator, FoldLimits, Tally}
+import io.firesteel.core.changes.RowKind
+
+import java.util.Comparator
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+
+/**
+ * Folds the rows of an OVER by partition, and emits the changes of each partition.
+ *
+ * @param kindAt place of a row's kind; -1 for an insert-only input
+ */
+final private[over] class OverIterator(
+    input: Iterator[InternalRow],
+    limits: FoldLimits,
+    kindAt: Int,
+    toPartition: UnsafeProjection,
+    toRow: UnsafeProjection,
+    order: Comparator[UnsafeRow],
+    frames: OverFrames,
+    results: OverResults,
+    changes: OverChanges,
+    state: OverState)
+  extends FoldIterator(input, limits) {
+
+  private[this] val partitions = new java.util.LinkedHashMap[UnsafeRow, Tally.Map]()
+  private[this] var rows = 0
+  private[this] var rowBytes = 0L
+
+  override protected def held: Int = rows
+  override protected def bytes: Long = rowBytes
+
+  override protected def fold(input: InternalRow): Unit = {
+    val sign = if (kindAt >= 0 && RowKind.isRetraction(input.getByte(kindAt))) -1L else 1L
+    val partition = toPartition(input)
+    var tallies = partitions.get(partition)
+    if (tallies == null) {
+      tallies = new Tally.Map()
+      partitions.put(partition.copy(), tallies)
+      rowBytes += partition.getSizeInBytes + 2 * FoldLimits.overhead
+    }
+    val (before, row) = (tallies.size, toRow(input))
+    Tally.add(tallies, row, sign)
+    if (tallies.size > before) {
+      rows += 1
+      rowBytes += row.getSizeInBytes + FoldLimits.overhead
+    }
+  }
+
+  override protected def drain(): Iterator[InternalRow] = {
+    val spans = partitions.entrySet.iterator.asScala.flatMap { its =>
+      settle(its.getKey, its.getValue)
+    }
+    results.of(spans).flatMap(changes.of).concat {
+      partitions.clear()
+      rows = 0
+      rowBytes = 0L
+      Iterator.empty
+    }
+  }
+
+  /** Writes the changes of a partition; returns the spans that they affect. */
+  private def settle(partition: UnsafeRow, tallies: Tally.Map): Iterator[OverSpan] = {
+    val sorted = Array.newBuilder[(UnsafeRow, Long)]
+    tallies.forEach((row, tally) => if (tally.count != 0L) sorted += row -> tally.count)
+    val come = sorted.result().sortWith((a, b) => order.compare(a._1, b._1) < 0)
+    if (come.isEmpty && !state.entries.expires) Iterator.empty
+    else {
+      val its = new OverPartition(state, partition, order)
+      val changed = its.add(come)
+      val spans = new OverSpans(its, frames).of(changed)
+      // The blocks are written last, because their rows have both numbers of copies till then.
+      spans.concat {
+        its.save()
+        Iterator.empty
+      }
+    }
+  }
+}

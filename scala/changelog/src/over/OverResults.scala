@@ -1,0 +1,87 @@
+package io.firesteel.changelog.over
+
+import io.firesteel.changelog.fold.Tally
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow, UnsafeProjection}
+
+/**
+ * Evaluates the functions over the rows of spans before and after a micro-batch, in Spark's own
+ * code for windows, and finds the rows of the result that differ.
+ *
+ * Spark evaluates one window partition after another; each span is two of them. It looks one row
+ * ahead, so a span may be read before the results of the last one are.
+ *
+ * Memory: the rows of a span, and the results of those that are affected.
+ *
+ * @param evaluate rows with the number of their window partition in the last column, to the same
+ *   rows with results
+ * @param toFed a row and the number of its window partition, as `evaluate` wants it
+ * @param toResult a row of `evaluate`, without that number
+ */
+final private[over] class OverResults(
+    evaluate: Iterator[InternalRow] => Iterator[InternalRow],
+    toFed: UnsafeProjection,
+    toResult: UnsafeProjection) {
+
+  private[this] val joined = new JoinedRow
+  private[this] val number = new GenericInternalRow(1)
+  private[this] val read = mutable.Queue.empty[OverSpan]
+  private[this] var numbers = 0
+
+  /** For each span the rows that come into the result, and those that leave it, as a number. */
+  def of(spans: Iterator[OverSpan]): Iterator[Tally.Map] = {
+    val results = evaluate(spans.filter(span => span.wasThere || span.isThere).flatMap(fed))
+    new Iterator[Tally.Map] {
+      override def hasNext: Boolean = results.hasNext
+      override def next(): Tally.Map = {
+        if (!results.hasNext) throw new NoSuchElementException("no more spans")
+        changes(read.dequeue(), results)
+      }
+    }
+  }
+
+  private def fed(span: OverSpan): Iterator[InternalRow] = {
+    read += span
+    val before = if (span.wasThere) numbered(span, _.before) else Iterator.empty
+    before ++ (if (span.isThere) numbered(span, _.after) else Iterator.empty)
+  }
+
+  private def numbered(span: OverSpan, count: OverEntry => Long): Iterator[InternalRow] = {
+    numbers += 1
+    val its = numbers
+    span.rows.iterator.flatMap { entry =>
+      Iterator.range(0L, math.max(count(entry), 0L)).map { _ =>
+        number.setInt(0, its)
+        toFed(joined(entry.row, number)): InternalRow
+      }
+    }
+  }
+
+  private def changes(span: OverSpan, results: Iterator[InternalRow]): Tally.Map = {
+    val net = new Tally.Map()
+    if (span.wasThere) tally(span, _.before, -1L, results, net)
+    if (span.isThere) tally(span, _.after, 1L, results, net)
+    net
+  }
+
+  private def tally(
+      span: OverSpan,
+      count: OverEntry => Long,
+      sign: Long,
+      results: Iterator[InternalRow],
+      net: Tally.Map): Unit = {
+    var i = 0
+    while (i < span.rows.length) {
+      var copies = math.max(count(span.rows(i)), 0L)
+      while (copies > 0L) {
+        val result = results.next()
+        if (span.isAffected(i)) Tally.add(net, toResult(result), sign)
+        copies -= 1
+      }
+      i += 1
+    }
+  }
+}

@@ -1,0 +1,19 @@
+package io.firesteel.changelog.plan
+
+import org.apache.spark.sql.catalyst.expressions.AttributeSet
+
+/** Removes functions whose results nothing reads, and columns that nothing else reads. */
+private[plan] object OverColumns {
+
+  type Narrow = (ChangelogOperator, AttributeSet) => ChangelogOperator
+
+  def prune(over: OverAggregate, read: AttributeSet, only: Narrow): ChangelogOperator = {
+    val kept = over.results.indices.filter(i => read.contains(over.results(i)))
+    val calls = kept.map(over.calls(_))
+    val asked = AttributeSet.fromAttributeSets((over.partition ++ over.order ++ calls)
+      .map(_.references))
+    val input = only(over.input, read -- AttributeSet(over.results) ++ asked)
+    if (kept.isEmpty) input
+    else over.copy(calls = calls, results = kept.map(over.results(_)), input = input)
+  }
+}

@@ -1,0 +1,118 @@
+package io.firesteel.changelog.plan.parse
+
+import io.firesteel.changelog.common.StateTypes
+import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, OverAggregate, OverCall, OverReach}
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, BoundReference, CurrentRow, Expression, Literal, OffsetWindowFunction, RangeFrame, RowFrame, RuntimeReplaceable, SizeBasedWindowFunction, SortOrder, SpecifiedWindowFrame, UnboundedFollowing, UnboundedPreceding, WindowExpression, WindowFunction}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
+import org.apache.spark.sql.types.NullType
+
+/** Functions with OVER: a window whose results are columns of all rows. */
+final private[parse] case class OverWindow(
+    window: Window,
+    calls: Seq[(Attribute, WindowExpression)]) {
+
+  /** Expressions that the operator evaluates over its input. */
+  def expressions: Seq[Expression] =
+    window.partitionSpec ++ window.orderSpec ++ calls.map(_._2.windowFunction)
+
+  def operator(input: ChangelogOperator, ttlMs: Long): ChangelogOperator = {
+    val below = new ComputedColumns()
+    // A column of nulls neither separates rows nor orders them.
+    val partition = window.partitionSpec.filter(_.dataType != NullType)
+      .map(p => below.of(StateTypes.normalForm(p)))
+    val order = window.orderSpec.filter(_.dataType != NullType)
+      .map(o => o.copy(child = below.of(o.child)))
+    val own = calls.map { case (_, its) => OverWindow.call(its, below) }
+    val reaches = own.map(OverWindow.reach(_, order))
+    OverAggregate(
+      partition.distinctBy(_.exprId),
+      order,
+      own,
+      calls.map(_._1),
+      reaches.map(_._1).reduce(_ | _),
+      reaches.map(_._2).reduce(_ | _),
+      ttlMs,
+      below.over(input))
+  }
+}
+
+private[parse] object OverWindow {
+
+  def unapply(plan: LogicalPlan): Option[OverWindow] = plan match {
+    case window: Window if window.isStreaming =>
+      val calls = window.windowExpressions.collect {
+        case alias @ Alias(its: WindowExpression, _) if isKnown(its) => alias.toAttribute -> its
+      }
+      Option.when(calls.size == window.windowExpressions.size)(OverWindow(window, calls))
+    case _ => None
+  }
+
+  private def isKnown(window: WindowExpression): Boolean =
+    window.windowSpec.frameSpecification.isInstanceOf[SpecifiedWindowFrame] &&
+      (window.windowFunction match {
+        case aggregate: AggregateExpression => !aggregate.isDistinct
+        case _: WindowFunction => true
+        case _ => false
+      })
+
+  /** The call over columns: what it computes from them is a column below. */
+  private def call(window: WindowExpression, below: ComputedColumns): OverCall = {
+    val arguments = ArrayBuffer.empty[Expression]
+    def place(value: Expression): Expression = {
+      arguments += below.of(value)
+      BoundReference(arguments.size - 1, value.dataType, value.nullable)
+    }
+    def ofPlaces(function: Expression): Expression = function match {
+      case replaced: RuntimeReplaceable => ofPlaces(replaced.replacement)
+      case other => other.mapChildren(e => literal(e).getOrElse(place(e)))
+    }
+    val frame = window.windowSpec.frameSpecification match {
+      case SpecifiedWindowFrame(kind, lower, upper) =>
+        SpecifiedWindowFrame(kind, end(lower), end(upper))
+      case other => throw new IllegalStateException(s"no frame: $other")
+    }
+    val (function, filter) = window.windowFunction match {
+      case aggregate: AggregateExpression =>
+        (ofPlaces(aggregate.aggregateFunction), aggregate.filter.map(place))
+      case function => (ofPlaces(function), None)
+    }
+    OverCall(function, filter, frame, arguments.toSeq)
+  }
+
+  private def end(bound: Expression): Expression = literal(bound).getOrElse(bound)
+
+  private def literal(e: Expression): Option[Expression] =
+    Option.when(e.foldable && !Repeatable.varies(e))(Literal.create(e.eval(), e.dataType))
+
+  /** How far the call looks before and after a row. */
+  private def reach(call: OverCall, order: Seq[SortOrder]): (OverReach, OverReach) = {
+    val whole = OverReach(isWhole = true)
+    call.function match {
+      case _: SizeBasedWindowFunction => (whole, whole)
+      // It counts rows that are not null, and may look at any number of rows.
+      case offset: OffsetWindowFunction if offset.ignoreNulls => (whole, whole)
+      case _ =>
+        val frame = call.frame
+        frame.frameType match {
+          case RowFrame => (rows(frame.lower, -1), rows(frame.upper, 1))
+          case RangeFrame => (range(frame.lower, order), range(frame.upper, order))
+        }
+    }
+  }
+
+  private def rows(bound: Expression, sign: Int): OverReach = bound match {
+    case UnboundedPreceding | UnboundedFollowing => OverReach(isWhole = true)
+    case CurrentRow => OverReach()
+    case offset => OverReach(rows = math.max(0, sign * offset.eval().asInstanceOf[Int]))
+  }
+
+  private def range(bound: Expression, order: Seq[SortOrder]): OverReach = bound match {
+    case UnboundedPreceding | UnboundedFollowing => OverReach(isWhole = true)
+    case CurrentRow => OverReach(peers = true)
+    // Equal rows have equal frames.
+    case offset => OverReach(values = Seq(RangeBound(order.head, offset)), peers = true)
+  }
+}

@@ -1,0 +1,133 @@
+package io.firesteel.changelog.over
+
+import io.firesteel.changelog.ChangelogSuite
+import org.apache.spark.sql.Row
+
+/** Functions with OVER, over rows that come and over rows that change. */
+class OverStreamSuite extends ChangelogSuite {
+
+  private val schema = "k STRING, v INT, id INT"
+
+  private val batches = Seq(
+    Seq(Row("a", 5, 1), Row("a", 3, 2), Row("b", null, 3), Row("a", 1, 9)),
+    Seq(Row("a", 4, 4), Row("a", 9, 5), Row(null, 1, 6), Row(null, 1, 7)),
+    Nil,
+    Seq(Row("b", 2, 8), Row("b", 2, 8), Row("a", 9, 0), Row("a", null, 3)),
+    Seq(Row("a", -3, 12), Row("c", 9, 0), Row("a", 2, 12))
+  )
+
+  private def over(functions: String, order: String, frame: String = ""): String =
+    s"SELECT k, v, id, ${functions.split(";").map(f => s"$f OVER w").mkString(", ")} FROM {t} " +
+      s"WINDOW w AS (PARTITION BY k ORDER BY $order $frame)"
+
+  private val sums = "sum(v);count(*);avg(v);min(v);max(id)"
+
+  providers.foreach { provider =>
+    test(s"sums over rows before, ${provider.split('.').last}") {
+      withProvider(provider) {
+        Seq("ROWS BETWEEN 2 PRECEDING AND CURRENT ROW", "").foreach { frame =>
+          assertFollows(schema, over(sums, "v, id", frame), batches, restarts = Set(1, 3))
+        }
+      }
+    }
+  }
+
+  test("frames of rows") {
+    Seq(
+      "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING",
+      "ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING",
+      "ROWS BETWEEN 1 FOLLOWING AND 3 FOLLOWING",
+      "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING",
+      "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+      "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+    ).foreach { frame =>
+      assertFollows(schema, over(sums, "v DESC, id", frame), batches)
+    }
+  }
+
+  test("frames of values, up and down, with nulls first and last") {
+    Seq(
+      "RANGE BETWEEN 2 PRECEDING AND CURRENT ROW",
+      "RANGE BETWEEN CURRENT ROW AND 3 FOLLOWING",
+      "RANGE BETWEEN 3 PRECEDING AND 1 PRECEDING",
+      "RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING",
+      "RANGE BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING",
+      "RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING"
+    ).foreach { frame =>
+      Seq("v NULLS LAST", "v DESC").foreach { order =>
+        assertFollows(schema, over("sum(id);count(*)", order, frame), batches)
+      }
+    }
+  }
+
+  test("the functions of a window") {
+    Seq(
+      "row_number();rank();dense_rank()",
+      "lag(id);lead(id, 2);lag(v, 1, -1)",
+      "first_value(id);last_value(id)",
+      "percent_rank();cume_dist();ntile(3)",
+      "nth_value(id, 2);lag(v) IGNORE NULLS;first_value(v) IGNORE NULLS",
+      "sum(v) FILTER (WHERE id > 3);count_if(v > 2);max(v + id)",
+      "collect_list(id);percentile(v, 0.5)"
+    ).foreach { functions =>
+      assertFollows(schema, over(functions, "v, id"), batches)
+    }
+  }
+
+  test("without an order, and without a partition") {
+    Seq(
+      "SELECT *, sum(v) OVER (PARTITION BY k) AS s FROM {t}",
+      "SELECT *, count(*) OVER () AS n FROM {t}",
+      "SELECT *, sum(v) OVER (ORDER BY v, id ROWS 2 PRECEDING) AS s FROM {t}",
+      "SELECT k, v, v - avg(v) OVER (PARTITION BY k) AS d FROM {t}"
+    ).foreach(assertFollows(schema, _, batches, restarts = Set(2)))
+  }
+
+  test("several windows in one query, in QUALIFY, below and above other operators") {
+    Seq(
+      "SELECT k, v, sum(v) OVER (PARTITION BY k ORDER BY id, v) AS s, " +
+        "count(*) OVER (PARTITION BY v) AS n FROM {t}",
+      "SELECT * FROM {t} QUALIFY v > avg(v) OVER (PARTITION BY k)",
+      "SELECT k, max(s) AS m FROM (SELECT *, sum(v) OVER (PARTITION BY k ORDER BY id, v) AS s " +
+        "FROM {t}) GROUP BY k",
+      "SELECT k, n, lag(n) OVER (ORDER BY n, k) AS before FROM (SELECT k, count(*) AS n FROM {t} " +
+        "GROUP BY k)",
+      "SELECT k, v, n, avg(v) OVER (PARTITION BY n ORDER BY v, k ROWS 2 PRECEDING) AS a FROM " +
+        "(SELECT k, v, count(*) AS n FROM {t} GROUP BY k, v)"
+    ).foreach(assertFollows(schema, _, batches, restarts = Set(1, 4)))
+  }
+
+  test("only rows whose results change are emitted") {
+    val fed = stream(schema, over("sum(v)", "id", "ROWS 1 PRECEDING"))
+    try {
+      fed.start()
+      fed.feed((1 to 9).map(i => Row("a", i, i * 10)))
+      fed.feed(Seq(Row("a", 100, 45)))
+      assert(fed.last.map(_.toString) ==
+        Seq("[a,5,50,9,-D]", "[a,100,45,104,+I]", "[a,5,50,105,+I]"))
+    } finally fed.stop()
+  }
+
+  test("row_kind() in the SELECT of a window") {
+    val fed = stream(schema, "")
+    try {
+      fed.startAs("append", "SELECT k, sum(v) OVER (PARTITION BY k ORDER BY id) AS s, " +
+        "count(*) OVER (PARTITION BY v) AS n, row_kind() AS op FROM {t}")
+      fed.feed(Seq(Row("a", 1, 1)))
+      fed.feed(Seq(Row("a", 2, 2)))
+      assert(fed.last.map(_.toString) == Seq("[a,3,1,+I]"))
+    } finally fed.stop()
+  }
+
+  test("with an upsert key a changed result is an update") {
+    val fed = stream(schema, "SELECT k, n, lag(n) OVER (ORDER BY k) AS before FROM " +
+      "(SELECT k, count(*) AS n FROM {t} GROUP BY k)")
+    try {
+      fed.start()
+      fed.feed(Seq(Row("a", 1, 1), Row("b", 1, 1)))
+      fed.feed(Seq(Row("a", 2, 2)))
+      assert(fed.last.map(_.toString) ==
+        Seq("[a,1,null,-U]", "[a,2,null,+U]", "[b,1,1,-U]", "[b,1,2,+U]"))
+    } finally fed.stop()
+  }
+}
