@@ -2,12 +2,14 @@ package io.firesteel.changelog.over
 
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.{BoundColumns, FoldLimits}
-import io.firesteel.changelog.plan.{OverCall, OverReach, PlanText}
+import io.firesteel.changelog.plan.{OverCall, OverFrameKind, PlanText}
 import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
+import io.firesteel.core.rows.MergeableAggregates
 
 import java.util.{Arrays, Comparator}
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, SortOrder, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, NamedExpression, SortOrder, UnsafeProjection, UnsafeRow, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Complete}
 import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.windowEvaluator
@@ -26,8 +28,7 @@ final private[changelog] case class ChangelogOverExec(
     order: Seq[SortOrder],
     calls: Seq[OverCall],
     results: Seq[Attribute],
-    back: OverReach,
-    ahead: OverReach,
+    frames: OverFrameKind,
     pairedBy: Option[Seq[Attribute]],
     plannedBy: String,
     contract: ChangelogContract,
@@ -42,7 +43,7 @@ final private[changelog] case class ChangelogOverExec(
   override def layout: StateLayout = OverState.layout(partition.map(_.dataType))
 
   override protected def shown: Seq[String] =
-    PlanText.over(partition, order, calls, partition ++ columns)
+    PlanText.over(partition, order, calls, frames, partition ++ columns)
 
   override def firedMessage: String =
     "the rows of each partition are kept in state in their order, and each micro-batch emits the " +
@@ -54,8 +55,7 @@ final private[changelog] case class ChangelogOverExec(
     "partition" -> partition.map(_.name).mkString(", "),
     "order" -> order.map(_.sql).mkString(", "),
     "functions" -> PlanText.overCalls(calls, partition ++ columns).mkString(", "),
-    "rowsBefore" -> back.text,
-    "rowsAfter" -> ahead.text,
+    "frames" -> frames.text,
     "state" -> stateText
   )
 
@@ -67,14 +67,13 @@ final private[changelog] case class ChangelogOverExec(
     val (row, own, before) = (partition ++ columns, layout, contract.updateBefore)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val kindAt = if (contract.kindIn.isEmpty) -1 else row.size
-    val number = AttributeReference("partition_number", IntegerType, nullable = false)()
     val windows = calls.zip(results).map { case (call, result) => call.toWindow(result, order, row) }
     val (sortBy, orderBy) = (BoundColumns.order(order, row), order)
     val (of, rowOf) = (BoundColumns.of(partition, row), BoundColumns.of(row, row))
     val made = row ++ results
     val key = pairedBy.map(BoundColumns.of(_, made))
     val kind = contract.kindOut.toSeq
-    val (reachBack, reachAhead) = (back, ahead)
+    val (found, values) = (frames, results)
     StatefulTask.ofOne { (entries, _, rows) =>
       new OverIterator(
         rows,
@@ -83,22 +82,69 @@ final private[changelog] case class ChangelogOverExec(
         UnsafeProjection.create(of),
         UnsafeProjection.create(rowOf),
         ChangelogOverExec.total(sortBy),
-        new OverFrames(sortBy, reachBack, reachAhead),
-        new OverResults(
-          windowEvaluator(windows, Seq(number), orderBy, row :+ number),
-          UnsafeProjection.create(row :+ number, row :+ number),
-          UnsafeProjection.create(made, (row :+ number) ++ results)),
+        found match {
+          case OverFrameKind.Running(byPeers) =>
+            ChangelogOverExec.running(windows, values, byPeers, sortBy, row)
+          case OverFrameKind.Around(back, ahead) =>
+            new OverStrategy.Frames(
+              new OverFrames(sortBy, back, ahead),
+              ChangelogOverExec.evaluated(windows, values, orderBy, row))
+        },
         new OverChanges(
           key.map(UnsafeProjection.create(_)),
           before,
           UnsafeProjection.create(made ++ kind, made ++ kind)),
-        new OverState(entries, own, row.size)
+        new OverState(entries, own, row.size, ChangelogOverExec.buffers(found, windows))
       )
     }
   }
 }
 
 private[changelog] object ChangelogOverExec {
+
+  /** Spark's own evaluation of windows, over rows with the number of their window partition. */
+  private def evaluated(
+      windows: Seq[NamedExpression],
+      results: Seq[Attribute],
+      order: Seq[SortOrder],
+      row: Seq[Attribute]): OverResults = {
+    val number = AttributeReference("partition_number", IntegerType, nullable = false)()
+    val fed = row :+ number
+    new OverResults(
+      windowEvaluator(windows, Seq(number), order, fed),
+      UnsafeProjection.create(fed, fed),
+      UnsafeProjection.create(row ++ results, fed ++ results))
+  }
+
+  private def running(
+      windows: Seq[NamedExpression],
+      results: Seq[Attribute],
+      byPeers: Boolean,
+      order: Seq[SortOrder],
+      row: Seq[Attribute]): OverStrategy = {
+    val ordering = new LazilyGeneratedOrdering(order)
+    new OverStrategy.Running(new OverRunning(
+      new MergeableAggregates(aggregates(windows), row),
+      byPeers,
+      (a, b) => ordering.compare(a, b) == 0,
+      UnsafeProjection.create(results.map(_.dataType).toArray),
+      UnsafeProjection.create(row ++ results, row ++ results)
+    ))
+  }
+
+  /** Number of columns of the buffers that state keeps. */
+  private def buffers(frames: OverFrameKind, windows: Seq[NamedExpression]): Int = frames match {
+    case _: OverFrameKind.Running =>
+      aggregates(windows).map(_.aggregateFunction.aggBufferAttributes.size).sum
+    case _: OverFrameKind.Around => 0
+  }
+
+  private def aggregates(windows: Seq[NamedExpression]): Seq[AggregateExpression] = windows.map {
+    case Alias(WindowExpression(call: AggregateExpression, _), _) => call
+    case Alias(WindowExpression(function: AggregateFunction, _), _) =>
+      AggregateExpression(function, Complete, isDistinct = false)
+    case other => throw new IllegalStateException(s"no aggregate function: $other")
+  }
 
   /**
    * The order, with ties in the order of their bytes: it then depends on the state only, and is the

@@ -5,17 +5,23 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 /**
  * Some neighbouring rows of a partition.
  *
- * @param number its number in state; 0 if the partition has no other block
- * @param last the last of its rows in state
+ * @param number its number in state; 0 if it has none: it is the partition's only block, or new
+ * @param last the last of its rows
  * @param rows its rows, once they are read
+ * @param start the functions' buffers before its first row, if functions go on from there; null for
+ *   the first block
  */
 final private[over] class OverBlock(
     val number: Long,
     val last: UnsafeRow,
-    var rows: Array[OverEntry]) {
+    var rows: Array[OverEntry],
+    var start: UnsafeRow = null) {
 
-  /** Whether it must be written. */
+  /** Whether its rows have changed. */
   var isChanged: Boolean = false
+
+  /** The place of the first block in state of which it has rows. */
+  var from: Int = 0
 }
 
 private[over] object OverBlock {

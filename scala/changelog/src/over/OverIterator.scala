@@ -22,8 +22,7 @@ final private[over] class OverIterator(
     toPartition: UnsafeProjection,
     toRow: UnsafeProjection,
     order: Comparator[UnsafeRow],
-    frames: OverFrames,
-    results: OverResults,
+    strategy: OverStrategy,
     changes: OverChanges,
     state: OverState)
   extends FoldIterator(input, limits) {
@@ -53,10 +52,10 @@ final private[over] class OverIterator(
   }
 
   override protected def drain(): Iterator[InternalRow] = {
-    val spans = partitions.entrySet.iterator.asScala.flatMap { its =>
+    val changed = partitions.entrySet.iterator.asScala.flatMap { its =>
       settle(its.getKey, its.getValue)
     }
-    results.of(spans).flatMap(changes.of).concat {
+    strategy.results(changed).flatMap(changes.of).concat {
       partitions.clear()
       rows = 0
       rowBytes = 0L
@@ -64,21 +63,16 @@ final private[over] class OverIterator(
     }
   }
 
-  /** Writes the changes of a partition; returns the spans that they affect. */
-  private def settle(partition: UnsafeRow, tallies: Tally.Map): Iterator[OverSpan] = {
+  /** The partition with its changes; none if nothing changes. */
+  private def settle(
+      partition: UnsafeRow,
+      tallies: Tally.Map): Option[(OverPartition, Seq[Long])] = {
     val sorted = Array.newBuilder[(UnsafeRow, Long)]
     tallies.forEach((row, tally) => if (tally.count != 0L) sorted += row -> tally.count)
-    val come = sorted.result().sortWith((a, b) => order.compare(a._1, b._1) < 0)
-    if (come.isEmpty && !state.entries.expires) Iterator.empty
-    else {
+    val changes = sorted.result().sortWith((a, b) => order.compare(a._1, b._1) < 0)
+    Option.when(changes.nonEmpty || state.entries.expires) {
       val its = new OverPartition(state, partition, order)
-      val changed = its.add(come)
-      val spans = new OverSpans(its, frames).of(changed)
-      // The blocks are written last, because their rows have both numbers of copies till then.
-      spans.concat {
-        its.save()
-        Iterator.empty
-      }
+      (its, its.add(changes))
     }
   }
 }

@@ -23,7 +23,9 @@ final private[over] class OverPartition(
   private[this] val (stored, nextNumber) = state.read(partition)
   private[this] val blocks: Array[OverBlock] =
     if (stored.isEmpty) Array(OverBlock.ofRows(0L, Array.empty)) else stored.toArray
+  blocks.indices.foreach(i => blocks(i).from = i)
   private[this] var next = nextNumber
+  private[this] lazy val lastChanged = blocks.lastIndexWhere(_.isChanged)
 
   def entry(position: Long): OverEntry = rowsOf(blockOf(position))(placeOf(position))
 
@@ -104,57 +106,86 @@ final private[over] class OverPartition(
     blocks(block).isChanged = true
   }
 
-  private def rowsOf(block: Int): Array[OverEntry] = {
-    val its = blocks(block)
-    if (its.rows == null) its.rows = state.rowsOf(partition, its.number)
-    its.rows
-  }
+  private def rowsOf(block: Int): Array[OverEntry] = rowsOf(blocks(block))
 
-  /** Writes the blocks that have changed; with a time to live all blocks, so that none expires. */
-  def save(): Unit = {
-    val written = ArrayBuffer.empty[Written]
+  /** The first position of the block that a position is in. */
+  def startOf(position: Long): Long = at(blockOf(position), 0)
+
+  /** Whether a position is the first of its block. */
+  def isStart(position: Long): Boolean = placeOf(position) == 0
+
+  /** The functions' buffers before a block's first position; null at the partition's start. */
+  def bufferBefore(start: Long): UnsafeRow = blocks(blockOf(start)).start
+
+  def setBufferBefore(start: Long, buffer: UnsafeRow): Unit = blocks(blockOf(start)).start = buffer
+
+  /** Whether this block or a later one has changes. */
+  def hasChangesFrom(start: Long): Boolean = blockOf(start) <= lastChanged
+
+  /** The first position whose block is written with other rows than it had. */
+  def firstRearranged: Option[Long] =
+    arranged.filter(_.isChanged).map(_.from).minOption.map(at(_, 0))
+
+  /** The blocks as they will be in state, without rows that are gone. */
+  lazy val arranged: Seq[OverBlock] = {
+    val all = ArrayBuffer.empty[OverBlock]
     blocks.indices.foreach { i =>
       val block = blocks(i)
-      if (!block.isChanged && !state.entries.expires)
-        written += new Written(block.number, block.last, block.rows, false)
-      else append(block, rowsOf(i).filter(_.after != 0L), written)
+      if (block.isChanged) append(block, rowsOf(i).filter(_.after != 0L), all)
+      else all += block
     }
-    if (written.isEmpty) state.remove(partition)
-    else if (written.size == 1) {
-      val only = written.head
-      if (only.number != 0L) {
-        if (only.rows == null) only.rows = state.rowsOf(partition, only.number)
-        state.removeBlock(partition, only.number)
-      }
-      state.putRows(partition, only.rows.toSeq)
-    } else {
-      val bounds = written.map { block =>
-        val number = if (block.number == 0L) fresh() else block.number
-        if (block.isChanged) state.putBlock(partition, number, block.rows.toSeq)
-        number -> block.last
-      }
-      state.putList(partition, next, bounds.toSeq)
+    all.toSeq
+  }
+
+  /**
+   * Writes the blocks that have changed; with a time to live all blocks, so that none expires. The
+   * numbers of blocks that are gone must be free before.
+   */
+  def save(): Unit = {
+    val kept = arranged
+    kept.headOption.foreach(_.start = null)
+    val numbers = kept.map(_.number).toSet
+    stored.foreach { block =>
+      if (block.number != 0L && (kept.size == 1 || !numbers(block.number)))
+        state.removeBlock(partition, block.number)
     }
+    if (kept.isEmpty) state.remove(partition)
+    else if (kept.size == 1) state.putRows(partition, rowsOf(kept.head).toSeq)
+    else {
+      val written = kept.map { block =>
+        if (!block.isChanged && !state.entries.expires) block
+        else {
+          val number = if (block.number == 0L) fresh() else block.number
+          state.putBlock(partition, number, rowsOf(block).toSeq)
+          new OverBlock(number, block.last, null, block.start)
+        }
+      }
+      state.putList(partition, next, written)
+    }
+  }
+
+  private def rowsOf(block: OverBlock): Array[OverEntry] = {
+    if (block.rows == null) block.rows = state.rowsOf(partition, block.number)
+    block.rows
   }
 
   /** Adds what is left of a block: split if it is large, with the rows before it if it is small. */
   private def append(
       block: OverBlock,
       left: Array[OverEntry],
-      written: ArrayBuffer[Written]): Unit = {
-    val joins = left.nonEmpty && left.length < OverBlock.fewest && written.nonEmpty
-    val rows = if (joins) {
-      val before = written.remove(written.size - 1)
-      if (before.rows == null) before.rows = state.rowsOf(partition, before.number)
-      if (before.number != 0L) state.removeBlock(partition, before.number)
-      before.rows ++ left
-    } else left
-    if (rows.isEmpty) { if (block.number != 0L) state.removeBlock(partition, block.number) }
-    else {
+      to: ArrayBuffer[OverBlock]): Unit = {
+    val joins = left.nonEmpty && left.length < OverBlock.fewest && to.nonEmpty
+    val before = if (joins) Some(to.remove(to.size - 1)) else None
+    val rows = before.fold(left)(rowsOf(_) ++ left)
+    val first = before.getOrElse(block)
+    if (rows.nonEmpty) {
       val pieces = (rows.length + OverBlock.most - 1) / OverBlock.most
-      val size = (rows.length + pieces - 1) / pieces
-      rows.grouped(size).zipWithIndex.foreach { case (piece, i) =>
-        written += new Written(if (i == 0) block.number else 0L, piece.last.row, piece, true)
+      rows.grouped((rows.length + pieces - 1) / pieces).zipWithIndex.foreach { case (piece, i) =>
+        val made = OverBlock.ofRows(if (i == 0) first.number else 0L, piece)
+        made.isChanged = true
+        made.from = first.from
+        if (i == 0) made.start = first.start
+        to += made
       }
     }
   }
@@ -172,11 +203,4 @@ private[over] object OverPartition {
   private def at(block: Int, place: Int): Long = (block.toLong << 32) | place
   private def blockOf(position: Long): Int = (position >>> 32).toInt
   private def placeOf(position: Long): Int = position.toInt
-
-  /** A block as it will be in state; number 0 if it has none yet. */
-  final private class Written(
-      val number: Long,
-      val last: UnsafeRow,
-      var rows: Array[OverEntry],
-      val isChanged: Boolean)
 }

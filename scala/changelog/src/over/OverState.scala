@@ -13,15 +13,21 @@ import org.apache.spark.sql.types.{BinaryType, DataType, LongType, StructField, 
  *
  * {{{
  *   partition | table      | entry | value
- *   k=1       | partitions |       | next number, last row of each block with its number, or all rows
+ *   k=1       | partitions |       | next number, last row of each block with its number, or all rows;
+ *             |            |       | for each block but the first the functions' buffers before it
  *   k=1       | blocks     | 17    | rows with their numbers of copies
  * }}}
  *
  * The rows of a partition with one block are in the list. A store need not sort its keys.
  *
  * @param columns number of columns of a row
+ * @param buffers number of columns of the functions' buffers; 0 if none are kept
  */
-final private[over] class OverState(val entries: StateEntries, layout: StateLayout, columns: Int) {
+final private[over] class OverState(
+    val entries: StateEntries,
+    layout: StateLayout,
+    columns: Int,
+    buffers: Int) {
 
   private[this] val lists = new StateTable(entries, layout, 0)
   private[this] val blocks = new StateTable(entries, layout, 1)
@@ -39,8 +45,10 @@ final private[over] class OverState(val entries: StateEntries, layout: StateLayo
     else {
       packed.clear()
       PackedValues.unpack(stored.getBinary(1), columns, 0, packed)
+      val starts = if (buffers == 0) null else RowBytes.read(stored.getBinary(3), buffers)
       val all = (0 until packed.size).map { i =>
-        new OverBlock(packed.count(i), packed.row(i), null)
+        val start = if (buffers == 0 || i == 0) null else starts(i - 1)
+        new OverBlock(packed.count(i), packed.row(i), null, start)
       }
       (all, stored.getLong(0))
     }
@@ -57,13 +65,14 @@ final private[over] class OverState(val entries: StateEntries, layout: StateLayo
 
   /** Writes a partition with one block. */
   def putRows(partition: UnsafeRow, rows: Seq[OverEntry]): Unit =
-    lists.put(partition, whole, toList(InternalRow(1L, null, pack(rows))))
+    lists.put(partition, whole, toList(InternalRow(1L, null, pack(rows), null)))
 
-  /** Writes the list of a partition's blocks: number and last row of each. */
-  def putList(partition: UnsafeRow, next: Long, bounds: Seq[(Long, UnsafeRow)]): Unit = {
+  /** Writes the list of a partition's blocks. */
+  def putList(partition: UnsafeRow, next: Long, blocks: Seq[OverBlock]): Unit = {
     packed.clear()
-    bounds.foreach { case (number, last) => packed.addRow(0, last, number) }
-    lists.put(partition, whole, toList(InternalRow(next, all(), null)))
+    blocks.foreach(block => packed.addRow(0, block.last, block.number))
+    val starts = if (buffers == 0) null else RowBytes.of(blocks.tail.map(_.start))
+    lists.put(partition, whole, toList(InternalRow(next, all(), null, starts)))
   }
 
   def remove(partition: UnsafeRow): Unit = lists.remove(partition, whole)
@@ -91,7 +100,8 @@ private[over] object OverState {
   private val list = StructType(Seq(
     StructField("next", LongType),
     StructField("blocks", BinaryType),
-    StructField("rows", BinaryType)))
+    StructField("rows", BinaryType),
+    StructField("starts", BinaryType)))
 
   private val block = StructType(Seq(StructField("rows", BinaryType)))
 

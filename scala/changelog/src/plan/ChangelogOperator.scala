@@ -468,16 +468,14 @@ final private[plan] case class TopN(
 /**
  * Functions over the rows around each row, in the order of its partition (Flink: OverAggregate).
  *
- * @param back how far the frames reach before a row
- * @param ahead how far they reach after it
+ * @param frames what a change can affect
  */
 final private[plan] case class OverAggregate(
     partition: Seq[Attribute],
     order: Seq[SortOrder],
     calls: Seq[OverCall],
     results: Seq[Attribute],
-    back: OverReach,
-    ahead: OverReach,
+    frames: OverFrameKind,
     ttlMs: Long,
     input: ChangelogOperator)
   extends ChangelogOperator

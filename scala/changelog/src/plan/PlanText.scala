@@ -49,8 +49,12 @@ private[changelog] object PlanText {
       partition: Seq[Attribute],
       order: Seq[SortOrder],
       calls: Seq[OverCall],
-      row: Seq[Attribute]): Seq[String] =
-    Seq(columns(partition), list(order.map(_.toString)), list(overCalls(calls, row)))
+      frames: OverFrameKind,
+      row: Seq[Attribute]): Seq[String] = Seq(
+    columns(partition),
+    list(order.map(_.toString)),
+    list(overCalls(calls, row)),
+    s"frames=[${frames.text}]")
 
   def join(
       joinType: JoinType,

@@ -199,7 +199,6 @@ SELECT g, count(DISTINCT array(k, v)) FROM {t} GROUP BY g
 SELECT count(*) FROM (SELECT *, current_timestamp() AS at FROM {t})
 
 -- testLagAggFunction
--- later: OVER
 SELECT lag(v, 1, null) OVER w, lag(v) OVER w FROM {t} WINDOW w AS (ORDER BY id, v)
 
 -- testJsonArrayAggAndJsonObjectAggWithOtherAggs

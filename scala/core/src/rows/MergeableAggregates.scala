@@ -160,6 +160,20 @@ private[firesteel] final class MergeableAggregates(
       buffer
   }
 
+  /**
+   * The same without merging, which window functions such as `rank` cannot do; for functions that
+   * keep no objects.
+   */
+  def restored(state: UnsafeRow): InternalRow =
+    if (isFixed) state.copy()
+    else {
+      val buffer = new SpecificInternalRow(stateTypes.toSeq)
+      stateTypes.indices.foreach { i =>
+        if (!state.isNullAt(i)) buffer.update(i, InternalRow.copyValue(state.get(i, stateTypes(i))))
+      }
+      buffer
+    }
+
   /** The same in a spare buffer if there is one, or in a new one. */
   def bufferOf(state: InternalRow, spare: InternalRow): InternalRow = (spare, state) match {
     case (buffer: UnsafeRow, row: UnsafeRow) if isFixed =>

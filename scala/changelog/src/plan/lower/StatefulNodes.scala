@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, OverCall, OverReach, Places, PlanText}
+import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, OverCall, OverFrameKind, Places, PlanText}
 import io.firesteel.changelog.state.ChangelogContract
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, Expression, ExpressionSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.JoinType
@@ -92,7 +92,7 @@ final private[changelog] case class ChangelogTopN(
  * See [[OverAggregate]]. It reads exactly `partition ++ columns ++ kindIn` of the child.
  *
  * @param calls functions over places in `partition ++ columns`, as those of [[ChangelogAggregate]]
- * @param back how far frames reach, over the same places
+ * @param frames over the same places
  */
 final private[changelog] case class ChangelogOverAggregate(
     partition: Seq[Attribute],
@@ -100,15 +100,14 @@ final private[changelog] case class ChangelogOverAggregate(
     order: Seq[SortOrder],
     calls: Seq[OverCall],
     results: Seq[Attribute],
-    back: OverReach,
-    ahead: OverReach,
+    frames: OverFrameKind,
     pairedBy: Option[Seq[Attribute]],
     contract: ChangelogContract,
     child: LogicalPlan)
   extends UnaryNode
   with StatefulNode {
   override protected def shown: Seq[String] =
-    PlanText.over(partition, order, calls, partition ++ columns)
+    PlanText.over(partition, order, calls, frames, partition ++ columns)
   override def output: Seq[Attribute] = partition ++ columns ++ results ++ contract.kindOut
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogOverAggregate =
     copy(child = newChild)

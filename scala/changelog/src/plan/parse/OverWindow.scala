@@ -1,11 +1,11 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.StateTypes
-import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, OverAggregate, OverCall, OverReach}
+import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, OverAggregate, OverCall, OverFrameKind, OverReach}
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, BoundReference, CurrentRow, Expression, Literal, OffsetWindowFunction, RangeFrame, RowFrame, RuntimeReplaceable, SizeBasedWindowFunction, SortOrder, SpecifiedWindowFrame, UnboundedFollowing, UnboundedPreceding, WindowExpression, WindowFunction}
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.types.NullType
 
@@ -25,17 +25,24 @@ final private[parse] case class OverWindow(
       .map(p => below.of(StateTypes.normalForm(p)))
     val order = window.orderSpec.filter(_.dataType != NullType)
       .map(o => o.copy(child = below.of(o.child)))
-    val own = calls.map { case (_, its) => OverWindow.call(its, below) }
-    val reaches = own.map(OverWindow.reach(_, order))
-    OverAggregate(
-      partition.distinctBy(_.exprId),
-      order,
-      own,
-      calls.map(_._1),
-      reaches.map(_._1).reduce(_ | _),
-      reaches.map(_._2).reduce(_ | _),
-      ttlMs,
-      below.over(input))
+    val own = calls.map { case (result, its) => result -> OverWindow.call(its, below) }
+    val (running, around) = own.partition(its => OverWindow.isRunning(its._2))
+    val (byRow, byPeers) = running.partition(_._2.frame.frameType == RowFrame)
+    // Running functions last: a change of theirs changes all rows behind it.
+    Seq(
+      around -> OverWindow.around(around.map(_._2), order),
+      byPeers -> OverFrameKind.Running(byPeers = true),
+      byRow -> OverFrameKind.Running(byPeers = false)
+    ).filter(_._1.nonEmpty).foldLeft(below.over(input)) { case (rows, (named, frames)) =>
+      OverAggregate(
+        partition.distinctBy(_.exprId),
+        order,
+        named.map(_._2),
+        named.map(_._1),
+        frames,
+        ttlMs,
+        rows)
+    }
   }
 }
 
@@ -86,6 +93,21 @@ private[parse] object OverWindow {
 
   private def literal(e: Expression): Option[Expression] =
     Option.when(e.foldable && !Repeatable.varies(e))(Literal.create(e.eval(), e.dataType))
+
+  /** Whether the function goes on from row to row, from the partition's first one. */
+  private def isRunning(call: OverCall): Boolean =
+    call.frame.lower == UnboundedPreceding && call.frame.upper == CurrentRow &&
+      (call.function match {
+        case _: SizeBasedWindowFunction => false
+        case function => function.isInstanceOf[DeclarativeAggregate]
+      })
+
+  private def around(calls: Seq[OverCall], order: Seq[SortOrder]): OverFrameKind = {
+    val reaches = calls.map(reach(_, order))
+    OverFrameKind.Around(
+      reaches.map(_._1).foldLeft(OverReach())(_ | _),
+      reaches.map(_._2).foldLeft(OverReach())(_ | _))
+  }
 
   /** How far the call looks before and after a row. */
   private def reach(call: OverCall, order: Seq[SortOrder]): (OverReach, OverReach) = {

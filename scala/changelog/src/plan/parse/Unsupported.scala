@@ -8,8 +8,6 @@ import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, Log
 /** The error for an operator that this room does not support. */
 private[parse] object Unsupported {
 
-  private val ranks: Set[String] = Set("row_number", "rank", "dense_rank")
-
   private def nameOf(column: Expression): Option[String] = column.collectFirst {
     case over: WindowExpression =>
       over.windowFunction match {
@@ -20,14 +18,10 @@ private[parse] object Unsupported {
 
   def apply(plan: LogicalPlan, refused: Option[String]): Throwable = plan match {
     case window: Window =>
-      val functions = window.windowExpressions.flatMap(nameOf).distinct
-      val instead =
-        if (functions.forall(ranks)) "write each function into a query of its own"
-        else "aggregate with GROUP BY"
       refuse(
-        functions.mkString("OVER of ", ", ", ""),
-        "a new row may change the result of every row of its partition",
-        instead)
+        window.windowExpressions.flatMap(nameOf).distinct.mkString("OVER of ", ", ", ""),
+        "a function in Python cannot be computed again for some of its rows",
+        "use a function that runs in the JVM")
     case _: Sort =>
       refuse(
         "ORDER BY in a subquery",

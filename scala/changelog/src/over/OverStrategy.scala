@@ -1,0 +1,42 @@
+package io.firesteel.changelog.over
+
+import io.firesteel.changelog.fold.Tally
+
+/** How the results of changed partitions are found. */
+private[over] trait OverStrategy {
+
+  /**
+   * For each partition the rows that come into the result, and those that leave it, as a number; a
+   * partition may have several parts. The partitions are saved.
+   *
+   * @param partitions with the positions of the rows that have changed
+   */
+  def results(partitions: Iterator[(OverPartition, Seq[Long])]): Iterator[Tally.Map]
+}
+
+private[over] object OverStrategy {
+
+  /** By the frames around the changed rows. */
+  final class Frames(frames: OverFrames, evaluated: OverResults) extends OverStrategy {
+    override def results(
+        partitions: Iterator[(OverPartition, Seq[Long])]): Iterator[Tally.Map] =
+      evaluated.of(partitions.flatMap { case (partition, changed) =>
+        // Saved last, because the rows have both numbers of copies till then.
+        new OverSpans(partition, frames).of(changed).concat {
+          partition.save()
+          Iterator.empty
+        }
+      })
+  }
+
+  /** From the partition's start on. */
+  final class Running(functions: OverRunning) extends OverStrategy {
+    override def results(
+        partitions: Iterator[(OverPartition, Seq[Long])]): Iterator[Tally.Map] =
+      partitions.map { case (partition, changed) =>
+        val net = functions.of(partition, changed)
+        partition.save()
+        net
+      }
+  }
+}

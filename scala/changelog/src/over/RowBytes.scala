@@ -1,0 +1,30 @@
+package io.firesteel.changelog.over
+
+import java.nio.ByteBuffer
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/** Rows one after another, each with its size before it. */
+private[over] object RowBytes {
+
+  def of(rows: Seq[UnsafeRow]): Array[Byte] = {
+    val all = ByteBuffer.allocate(rows.map(_.getSizeInBytes + 4).sum)
+    rows.foreach(row => all.putInt(row.getSizeInBytes).put(row.getBytes))
+    all.array
+  }
+
+  /** @param fields number of columns of a row */
+  def read(bytes: Array[Byte], fields: Int): Seq[UnsafeRow] = {
+    val (all, rows) = (ByteBuffer.wrap(bytes), ArrayBuffer.empty[UnsafeRow])
+    while (all.hasRemaining) {
+      val own = new Array[Byte](all.getInt())
+      all.get(own)
+      val row = new UnsafeRow(fields)
+      row.pointTo(own, own.length)
+      rows += row
+    }
+    rows.toSeq
+  }
+}
