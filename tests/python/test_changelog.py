@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
 from pyspark.errors import AnalysisException
+from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 import firesteel
@@ -83,3 +85,33 @@ def test_a_result_with_deletions_is_refused_in_update_mode(
     writer = _cascade(_words(session, tmp_path / "in")).writeStream.outputMode("update")
     with pytest.raises(AnalysisException, match="FIRESTEEL_CHANGELOG_NOT_AN_UPSERT"):
         writer.option("checkpointLocation", str(tmp_path / "checkpoint")).format("console").start()
+
+
+def test_windows_of_the_dataframe_api(session: SparkSession, tmp_path: Path) -> None:
+    """The sum over a row and the one before it follows rows that come between others."""
+    words = tmp_path / "words"
+    _write(words, "1", ["a", "c"])
+    before = Window.orderBy("word").rowsBetween(-1, 0)
+    lengths = _words(session, words).select("word", F.ascii("word").alias("n"))
+    sums = lengths.select("word", F.sum("n").over(before).alias("s"))
+    changes = sums.select("*", firesteel.row_kind().alias("op"))
+    checkpoint = tmp_path / "checkpoint"
+    rows = _run(changes, checkpoint)
+    _write(words, "2", ["b"])
+    rows += _run(changes, checkpoint)
+    assert _applied(rows) == [("a", 97), ("b", 97 + 98), ("c", 98 + 99)]
+
+
+def test_a_pandas_function_over_a_window_is_refused(session: SparkSession, tmp_path: Path) -> None:
+    """The error names the function and what to use instead."""
+
+    @F.pandas_udf("bigint")
+    def longest(words: pd.Series) -> int:
+        return int(words.str.len().max())
+
+    _write(tmp_path / "words", "1", ["a"])
+    by_word = Window.partitionBy("word")
+    words = _words(session, tmp_path / "words")
+    changes = words.select("word", longest("word").over(by_word), firesteel.row_kind())
+    with pytest.raises(AnalysisException, match="OVER of longest.*runs in the JVM"):
+        changes.writeStream.format("noop").start()

@@ -1,47 +1,9 @@
 package io.firesteel.bench
 
-import java.nio.file.{Files, Path}
-
-import scala.collection.mutable
-
-import org.apache.spark.sql.{DataFrame, Row, SparkSession}
-import org.scalatest.BeforeAndAfterAll
-import org.scalatest.funsuite.AnyFunSuite
-
 /** The queries of TPC-H as streams: every table but region and nation is one. */
-abstract class TpchSuite extends AnyFunSuite with BeforeAndAfterAll {
+abstract class TpchSuite extends StreamsSuite {
 
-  protected val folder: Path = Files.createTempDirectory("firesteel-tpch")
   protected val small: Set[String] = TpchFiles.isSmall
 
-  protected lazy val spark: SparkSession = SparkSession.builder().master("local[2]")
-    .config("spark.sql.extensions", "io.firesteel.FiresteelExtensions")
-    .config("spark.sql.shuffle.partitions", "1")
-    .config("spark.ui.enabled", "false")
-    .config("spark.sql.codegen.cache.maxEntries", "4000")
-    .config("spark.sql.streaming.minBatchesToRetain", "2")
-    .getOrCreate()
-
-  override protected def beforeAll(): Unit = {
-    super.beforeAll()
-    spark.sparkContext.setLogLevel("ERROR")
-  }
-
-  override protected def afterAll(): Unit =
-    try spark.stop()
-    finally super.afterAll()
-
   protected def unordered(query: String): String = TpchFiles.unordered(TpchTables.sql(query))
-
-  protected def bag(rows: Seq[Row]): Map[Row, Int] =
-    rows.groupBy(identity).map { case (row, same) => row -> same.size }
-
-  /** Applies changes, whose kinds are their last column. */
-  protected def fold(batch: DataFrame, into: mutable.Map[Row, Int]): Unit =
-    batch.collect().foreach { change =>
-      val row = Row.fromSeq(change.toSeq.init)
-      val sign = if (change.getString(change.length - 1).matches("\\+[IU]")) 1 else -1
-      val copies = into.getOrElse(row, 0) + sign
-      if (copies == 0) into -= row else into(row) = copies
-    }
 }

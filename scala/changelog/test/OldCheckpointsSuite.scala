@@ -274,13 +274,29 @@ private object OldCheckpointsSuite {
   private val keyedValues = values.filter(_.name != "not-in")
     .map(query => query.copy(name = s"${query.name}-keyed"))
 
+  /** Functions over the rows around a row, and over all rows before it: one key has many blocks. */
+  private val over = {
+    val query = shrinks(
+      "over",
+      "",
+      """SELECT k, v, sum(v) OVER (PARTITION BY k ORDER BY v) AS s, lag(v) OVER
+        |(PARTITION BY k ORDER BY v) AS p FROM {t}""".stripMargin)
+    query.copy(
+      before = query.before :+ (10 until 700).map(v => Row("a", v, "+I")),
+      after = query.after ++ Seq(
+        Seq(Row("a", 700, "+I"), Row("a", 5, "+I")),
+        (100 until 690).map(v => Row("a", v, "-D"))),
+      since = "4.3"
+    )
+  }
+
   /** Under a time to live that no test outlives, entries have the time at which they were written. */
   private val kept =
     plain.filter(q => Set("aggregate", "retracting", "topn", "retract", "normalize")(q.name))
 
   val queries: Seq[Query] =
-    plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins ++ values ++ keyedValues :+
-      joins.head.kept
+    plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins ++ values ++ keyedValues ++
+      Seq(joins.head.kept, over, over.kept)
 
   private def zip(from: Path, to: Path): Unit = {
     Files.createDirectories(to.getParent)

@@ -3,7 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, InferChangelog, Inferred, Projection, PruneColumns, ResultKeys}
 import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, LowerOperators, MarkChanges}
-import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, ParseQuery, Repeatable}
+import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, OrderedJoins, ParseQuery, Repeatable}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
 import io.firesteel.changelog.state.{BegunPlan, ChangelogContract, PlanVersion, TimeToLive, Watermark}
 import io.firesteel.changelog.upsert.ToUpsert
@@ -76,7 +76,10 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       for (all <- conf.checkpointLocation; name <- write.userSpecifiedName) yield s"$all/$name"
     }
     val version = location.fold(PlanVersion.current)(BegunPlan.versionOf(_, write.hadoopConf))
-    if (version < PlanVersion.commonConditions) query else CommonConditions(query)
+    val rewrites = Seq[(Int, LogicalPlan => LogicalPlan)](
+      PlanVersion.commonConditions -> CommonConditions.apply,
+      PlanVersion.orderedTables -> OrderedJoins.ofTables)
+    rewrites.filter(_._1 <= version).foldLeft(query) { case (plan, (_, rewrite)) => rewrite(plan) }
   }
 
   /** Whether a query would become a changelog in an output mode. */

@@ -13,5 +13,8 @@ private[changelog] object PlanVersion {
   /** Conditions that all parts of an `OR` share may be keys of a join. */
   val commonConditions: Int = 2
 
-  val current: Int = commonConditions
+  /** Conditions of a filter may join one changing stream with several tables, one by one. */
+  val orderedTables: Int = 3
+
+  val current: Int = orderedTables
 }

@@ -6,7 +6,7 @@ import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.{And, AttributeSet, EqualNullSafe, EqualTo, Expression, PredicateHelper, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{Cross, Inner}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, JoinHint, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Filter, Join, JoinHint, LogicalPlan, Project}
 
 /**
  * Streams that are joined by a filter above them, as in `FROM a, b, c WHERE a.x = b.x AND b.y = c.y`.
@@ -14,13 +14,31 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, JoinHint, Logi
  * it shares an equality: without an equality all rows would meet in one task. Spark's optimizer
  * does the same (`ReorderJoin`), but sees a query after this room.
  */
-private[parse] object OrderedJoins extends PredicateHelper {
+private[changelog] object OrderedJoins extends PredicateHelper {
 
-  def unapply(filter: Filter): Option[LogicalPlan] = filter.child match {
+  def unapply(filter: Filter): Option[LogicalPlan] =
+    ordered(filter)(_.count(_.isStreaming) >= 2)
+
+  /**
+   * The same of one stream with results that change and several tables. Without a condition in
+   * their join, state would keep each row with the whole table.
+   */
+  def ofTables(query: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      query.transformDown { case filter: Filter =>
+        ordered(filter) { all =>
+          val streams = all.filter(_.isStreaming)
+          all.size > 2 && streams.size == 1 && StatelessSource.unapply(streams.head).isEmpty
+        }.getOrElse(filter)
+      }
+    }
+
+  private def ordered(filter: Filter)(
+      isFor: Seq[LogicalPlan] => Boolean): Option[LogicalPlan] = filter.child match {
     case join: Join if isInner(join) && filter.deterministic =>
       val (all, conditions) = flat(join)
       val (plain, rest) = splitConjunctivePredicates(filter.condition).partition(isPlain)
-      if (plain.isEmpty || all.count(_.isStreaming) < 2) None
+      if (plain.isEmpty || !isFor(all)) None
       else {
         val joined = ordered(all, conditions ++ plain)
         val sorted = if (joined.output == join.output) joined else Project(join.output, joined)
