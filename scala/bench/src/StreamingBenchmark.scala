@@ -115,8 +115,9 @@ object StreamingBenchmark {
 
   /** Readings of sensors, in the order of their times. */
   private def overReadings(name: String, title: String, frame: String, rows: Long) = {
-    def query(by: String) = s"SELECT k, ts, v, SUM(v) OVER (PARTITION BY k ORDER BY $by $frame) AS s " +
-      s"FROM stream_$name"
+    def query(by: String) =
+      s"SELECT k, ts, v, SUM(v) OVER (PARTITION BY k ORDER BY $by $frame) AS s " +
+        s"FROM stream_$name"
     StreamingCase(
       name,
       title,
@@ -137,7 +138,8 @@ object StreamingBenchmark {
         columns = Seq(
           "event_time AS TO_TIMESTAMP_LTZ(ts, 3)",
           s"WATERMARK FOR event_time AS event_time - INTERVAL '${rows / 1000 + 1}' SECOND(9)"),
-        sql = Some(query("event_time")))
+        sql = Some(query("event_time"))
+      )
     )
   }
 

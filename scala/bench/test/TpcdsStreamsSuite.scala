@@ -26,7 +26,10 @@ class TpcdsStreamsSuite extends StreamsSuite {
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()
-    spark.conf.set("spark.sql.ansi.enabled", false) // few rows may have sums of 0, by which q12 divides
+    spark.conf.set(
+      "spark.sql.ansi.enabled",
+      false
+    ) // few rows may have sums of 0, by which q12 divides
     TpcdsTable.all.foreach { table =>
       val all = table.units(scale)
       val pieces =

@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution.datasources.json.JsonFileFormat
 import org.apache.spark.sql.execution.datasources.xml.XmlFileFormat
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.window.WindowEvaluatorFactory
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
@@ -53,7 +54,14 @@ private[firesteel] trait Since43 {
     def metric = new SQLMetric("size")
     val evaluator = new WindowEvaluatorFactory(functions, partition, order, columns, metric)
       .createEvaluator()
-    rows => evaluator.eval(0, rows)
+    // With a tree, the last digits of a sum of floats would depend on where the rows begin.
+    val tree = "spark.sql.window.segmentTree.enabled"
+    if (SQLConf.get.getConfString(tree, "false").toBoolean) {
+      val settings = new SQLConf
+      SQLConf.get.getAllConfs.foreach { case (key, value) => settings.setConfString(key, value) }
+      settings.setConfString(tree, "false")
+      rows => SQLConf.withExistingConf(settings)(evaluator.eval(0, rows))
+    } else evaluator.eval(0, _)
   }
 
   /** The progress of a stateful operator under another name, `private[spark]`. */

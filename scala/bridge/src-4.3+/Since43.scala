@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.DataSourceUtils
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.window.WindowEvaluatorFactory
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
@@ -33,9 +34,17 @@ private[firesteel] trait Since43 {
       order: Seq[SortOrder],
       columns: Seq[Attribute]): Iterator[InternalRow] => Iterator[InternalRow] = {
     def metric = new SQLMetric("size")
-    val evaluator = new WindowEvaluatorFactory(functions, partition, order, columns, metric, metric, metric)
-      .createEvaluator()
-    rows => evaluator.eval(0, rows)
+    val evaluator =
+      new WindowEvaluatorFactory(functions, partition, order, columns, metric, metric, metric)
+        .createEvaluator()
+    // With a tree, the last digits of a sum of floats would depend on where the rows begin.
+    val tree = "spark.sql.window.segmentTree.enabled"
+    if (SQLConf.get.getConfString(tree, "false").toBoolean) {
+      val settings = new SQLConf
+      SQLConf.get.getAllConfs.foreach { case (key, value) => settings.setConfString(key, value) }
+      settings.setConfString(tree, "false")
+      rows => SQLConf.withExistingConf(settings)(evaluator.eval(0, rows))
+    } else evaluator.eval(0, _)
   }
 
   /** The progress of a stateful operator under another name, `private[spark]`. */

@@ -280,7 +280,8 @@ private object OldCheckpointsSuite {
       "over",
       "",
       """SELECT k, v, sum(v) OVER (PARTITION BY k ORDER BY v) AS s, lag(v) OVER
-        |(PARTITION BY k ORDER BY v) AS p FROM {t}""".stripMargin)
+        |(PARTITION BY k ORDER BY v) AS p FROM {t}""".stripMargin
+    )
     query.copy(
       before = query.before :+ (10 until 700).map(v => Row("a", v, "+I")),
       after = query.after ++ Seq(

@@ -207,8 +207,8 @@ object RandomQueries {
   private def framedCall(below: Query, order: Column): Gen[(String, String, String)] = for {
     column <- Gen.oneOf(below.columns)
     function <- Gen.oneOf(functions(column.kind).filterNot { case (call, _) =>
-        call.contains("DISTINCT") || call.contains("?")
-      } ++
+      call.contains("DISTINCT") || call.contains("?")
+    } ++
       Seq("first_value(c)" -> column.kind, "last_value(c)" -> column.kind))
     unit <- if (order.kind == "int") Gen.oneOf("ROWS", "RANGE") else Gen.const("ROWS")
     ends <- Gen.oneOf(

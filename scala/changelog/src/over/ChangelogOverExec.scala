@@ -8,7 +8,7 @@ import io.firesteel.core.rows.MergeableAggregates
 
 import java.util.{Arrays, Comparator}
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, NamedExpression, SortOrder, UnsafeProjection, UnsafeRow, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, Expression, NamedExpression, SortOrder, UnsafeProjection, UnsafeRow, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Complete}
 import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
 import org.apache.spark.sql.execution.SparkPlan
@@ -21,6 +21,7 @@ import org.apache.spark.sql.types.IntegerType
  * columns ++ kindIn`, in this order.
  *
  * @param calls functions over places in `partition ++ columns`
+ * @param ties the columns whose bytes order rows that tie, before all others
  */
 final private[changelog] case class ChangelogOverExec(
     partition: Seq[Attribute],
@@ -29,6 +30,7 @@ final private[changelog] case class ChangelogOverExec(
     calls: Seq[OverCall],
     results: Seq[Attribute],
     frames: OverFrameKind,
+    ties: Seq[Attribute],
     pairedBy: Option[Seq[Attribute]],
     plannedBy: String,
     contract: ChangelogContract,
@@ -64,15 +66,20 @@ final private[changelog] case class ChangelogOverExec(
       inputs: Seq[SparkPlan]): SparkPlan = copy(stateInfo = info, child = inputs.head)
 
   override protected def task(): StatefulTask = {
-    val (row, own, before) = (partition ++ columns, layout, contract.updateBefore)
+    // The optimizer may know that a column has no nulls in this micro-batch; state may have some.
+    val row = (partition ++ columns).map(_.withNullability(true))
+    val (own, before) = (layout, contract.updateBefore)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val kindAt = if (contract.kindIn.isEmpty) -1 else row.size
-    val windows = calls.zip(results).map { case (call, result) => call.toWindow(result, order, row) }
+    val windows = calls.zip(results).map { case (call, result) =>
+      call.toWindow(result, order, row)
+    }
     val (sortBy, orderBy) = (BoundColumns.order(order, row), order)
     val (of, rowOf) = (BoundColumns.of(partition, row), BoundColumns.of(row, row))
-    val made = row ++ results
+    val made = row ++ results.map(_.withNullability(true))
     val key = pairedBy.map(BoundColumns.of(_, made))
     val kind = contract.kindOut.toSeq
+    val tied = if (ties.size == columns.size) None else Some(BoundColumns.of(ties, row))
     val (found, values) = (frames, results)
     StatefulTask.ofOne { (entries, _, rows) =>
       new OverIterator(
@@ -81,7 +88,7 @@ final private[changelog] case class ChangelogOverExec(
         kindAt,
         UnsafeProjection.create(of),
         UnsafeProjection.create(rowOf),
-        ChangelogOverExec.total(sortBy),
+        ChangelogOverExec.total(sortBy, tied),
         found match {
           case OverFrameKind.Running(byPeers) =>
             ChangelogOverExec.running(windows, values, byPeers, sortBy, row)
@@ -148,13 +155,23 @@ private[changelog] object ChangelogOverExec {
 
   /**
    * The order, with ties in the order of their bytes: it then depends on the state only, and is the
-   * same before and after a restart.
+   * same before and after a restart. Where results of the window's other functions are among the
+   * columns, the other columns' bytes come first, so that all functions see one order.
    */
-  private def total(order: Seq[SortOrder]): Comparator[UnsafeRow] = {
+  private def total(
+      order: Seq[SortOrder],
+      ties: Option[Seq[Expression]]): Comparator[UnsafeRow] = {
     val ordering = new LazilyGeneratedOrdering(order)
+    val tied =
+      ties.map(columns => (UnsafeProjection.create(columns), UnsafeProjection.create(columns)))
+    def bytes(a: UnsafeRow, b: UnsafeRow) = Arrays.compareUnsigned(a.getBytes, b.getBytes)
     (a, b) => {
       val byOrder = ordering.compare(a, b)
-      if (byOrder != 0) byOrder else Arrays.compareUnsigned(a.getBytes, b.getBytes)
+      if (byOrder != 0) byOrder
+      else {
+        val byTies = tied.fold(0) { case (one, other) => bytes(one(a), other(b)) }
+        if (byTies != 0) byTies else bytes(a, b)
+      }
     }
   }
 }

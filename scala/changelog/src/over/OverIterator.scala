@@ -30,12 +30,18 @@ final private[over] class OverIterator(
   private[this] val partitions = new java.util.LinkedHashMap[UnsafeRow, Tally.Map]()
   private[this] var rows = 0
   private[this] var rowBytes = 0L
+  private[this] var isBefore = false
 
   override protected def held: Int = rows
   override protected def bytes: Long = rowBytes
 
+  // An update is emitted as one, or it would be a deletion in a result that has none.
+  override protected def isBetween: Boolean = isBefore
+
   override protected def fold(input: InternalRow): Unit = {
-    val sign = if (kindAt >= 0 && RowKind.isRetraction(input.getByte(kindAt))) -1L else 1L
+    val kind = if (kindAt < 0) RowKind.Insert else input.getByte(kindAt)
+    val sign = if (RowKind.isRetraction(kind)) -1L else 1L
+    isBefore = kind == RowKind.UpdateBefore
     val partition = toPartition(input)
     var tallies = partitions.get(partition)
     if (tallies == null) {

@@ -137,20 +137,19 @@ final private[over] class OverPartition(
     all.toSeq
   }
 
-  /**
-   * Writes the blocks that have changed; with a time to live all blocks, so that none expires. The
-   * numbers of blocks that are gone must be free before.
-   */
+  /** Writes the blocks that have changed; with a time to live all blocks, so that none expires. */
   def save(): Unit = {
     val kept = arranged
     kept.headOption.foreach(_.start = null)
+    // Read before its block is removed.
+    val only = if (kept.size == 1) rowsOf(kept.head).toSeq else Nil
     val numbers = kept.map(_.number).toSet
     stored.foreach { block =>
       if (block.number != 0L && (kept.size == 1 || !numbers(block.number)))
         state.removeBlock(partition, block.number)
     }
     if (kept.isEmpty) state.remove(partition)
-    else if (kept.size == 1) state.putRows(partition, rowsOf(kept.head).toSeq)
+    else if (kept.size == 1) state.putRows(partition, only)
     else {
       val written = kept.map { block =>
         if (!block.isChanged && !state.entries.expires) block

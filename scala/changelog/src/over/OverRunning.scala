@@ -74,7 +74,7 @@ final private[over] class OverRunning(
     if (byPeers) {
       var before = partition.before(first)
       while (before >= 0 &&
-          areEqual(partition.entry(before).row, partition.entry(first).row)) {
+        areEqual(partition.entry(before).row, partition.entry(first).row)) {
         first = before
         before = partition.before(first)
       }

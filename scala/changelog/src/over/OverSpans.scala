@@ -33,7 +33,7 @@ final private[over] class OverSpans(partition: OverPartition, frames: OverFrames
     var first = changed
     var (between, position) = (0L, partition.before(change))
     while (position >= 0 &&
-        frames.reachAhead(partition.entry(position).row, changed, between)) {
+      frames.reachAhead(partition.entry(position).row, changed, between)) {
       add(position, isAffected = true, rows, affected)
       first = partition.entry(position).row
       between += partition.entry(position).copies

@@ -469,6 +469,9 @@ final private[plan] case class TopN(
  * Functions over the rows around each row, in the order of its partition (Flink: OverAggregate).
  *
  * @param frames what a change can affect
+ * @param asked columns that functions of the window read, also those of other operators
+ * @param apart results of operators below that have other functions of the window: rows that tie
+ *   are in one order for all functions, so it must not depend on them
  */
 final private[plan] case class OverAggregate(
     partition: Seq[Attribute],
@@ -476,6 +479,8 @@ final private[plan] case class OverAggregate(
     calls: Seq[OverCall],
     results: Seq[Attribute],
     frames: OverFrameKind,
+    asked: Seq[Attribute],
+    apart: Seq[Attribute],
     ttlMs: Long,
     input: ChangelogOperator)
   extends ChangelogOperator

@@ -37,7 +37,9 @@ final private[changelog] case class OverCall(
 
   /** Function and filter over these arguments. */
   def of(arguments: Seq[Expression]): (Expression, Option[Expression]) = {
-    def named(e: Expression) = e.transform { case place: BoundReference => arguments(place.ordinal) }
+    def named(e: Expression) = e.transform { case place: BoundReference =>
+      arguments(place.ordinal)
+    }
     (named(function), filter.map(named))
   }
 

@@ -10,10 +10,13 @@ private[plan] object OverColumns {
   def prune(over: OverAggregate, read: AttributeSet, only: Narrow): ChangelogOperator = {
     val kept = over.results.indices.filter(i => read.contains(over.results(i)))
     val calls = kept.map(over.calls(_))
-    val asked = AttributeSet.fromAttributeSets((over.partition ++ over.order ++ calls)
+    val asked = AttributeSet.fromAttributeSets((over.partition ++ over.order ++ over.asked)
       .map(_.references))
-    val input = only(over.input, read -- AttributeSet(over.results) ++ asked)
-    if (kept.isEmpty) input
-    else over.copy(calls = calls, results = kept.map(over.results(_)), input = input)
+    val needed = read -- AttributeSet(over.results)
+    if (kept.isEmpty) only(over.input, needed)
+    else over.copy(
+      calls = calls,
+      results = kept.map(over.results(_)),
+      input = only(over.input, needed ++ asked))
   }
 }

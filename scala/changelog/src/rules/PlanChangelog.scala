@@ -127,6 +127,7 @@ object PlanChangelog extends SparkStrategy {
       node.calls,
       node.results,
       node.frames,
+      node.ties,
       node.pairedBy,
       ruleName,
       node.contract,

@@ -58,7 +58,8 @@ final private[changelog] case class ChangelogTopNExec(
   override protected def task(): StatefulTask = {
     val (layout, at, before) = (topNLayout, places, contract.updateBefore)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
-    val row = partition ++ columns
+    // The optimizer may know that a column has no nulls in this micro-batch; state may have some.
+    val row = (partition ++ columns).map(_.withNullability(true))
     val (sortBy, key) = (BoundColumns.order(order, row), BoundColumns.of(rowKey, row))
     val of = BoundColumns.of(partition, row)
     val kindAt = if (contract.kindIn.isEmpty) -1 else row.size

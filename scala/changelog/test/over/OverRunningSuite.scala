@@ -72,7 +72,8 @@ class OverRunningSuite extends AnyFunSuite {
       byPeers,
       (a, b) => a.getLong(0) == b.getLong(0),
       UnsafeProjection.create(Array[DataType](LongType, LongType, IntegerType)),
-      UnsafeProjection.create(Array[DataType](LongType, LongType, LongType, LongType, IntegerType)))
+      UnsafeProjection.create(Array[DataType](LongType, LongType, LongType, LongType, IntegerType))
+    )
     var rows = Vector.empty[(Long, Long)]
     val folded = mutable.Map.empty[(Long, Long, Long, Long, Long), Long]
     var end = 0L
@@ -103,7 +104,8 @@ class OverRunningSuite extends AnyFunSuite {
   }
 
   Seq(false, true).foreach { byPeers =>
-    test(s"rows that come in any order, and that go${if (byPeers) ", equal rows together" else ""}") {
+    test(
+      s"rows that come in any order, and that go${if (byPeers) ", equal rows together" else ""}") {
       (0 until TestSize.cases(8)).foreach(i => check(byPeers, TestSize.seed(0L) + i))
     }
   }
@@ -111,17 +113,20 @@ class OverRunningSuite extends AnyFunSuite {
   test("rows at the end of a large partition cost their block") {
     val entries = new MapEntries
     val made = functions()
-    val state = new OverState(entries, OverState.layout(Seq(LongType)), 2, made.stateAttributes.size)
+    val state =
+      new OverState(entries, OverState.layout(Seq(LongType)), 2, made.stateAttributes.size)
     val running = new OverRunning(
       made,
       false,
       (a, b) => a.getLong(0) == b.getLong(0),
       UnsafeProjection.create(Array[DataType](LongType, LongType, IntegerType)),
-      UnsafeProjection.create(Array[DataType](LongType, LongType, LongType, LongType, IntegerType)))
+      UnsafeProjection.create(Array[DataType](LongType, LongType, LongType, LongType, IntegerType))
+    )
     def add(values: Seq[Long]): Int = {
       val its = new OverPartition(state, partition, order)
       entries.visits = 0
-      val net = running.of(its, its.add(values.map(v => toRow(InternalRow(v, 1L)).copy() -> 1L).toArray))
+      val net =
+        running.of(its, its.add(values.map(v => toRow(InternalRow(v, 1L)).copy() -> 1L).toArray))
       its.save()
       net.size
     }
@@ -129,5 +134,31 @@ class OverRunningSuite extends AnyFunSuite {
     assert(add(Seq(100001L)) == 1)
     assert(entries.visits <= 3, "one block, of some 400")
     assert(add(Seq(50000L)) == 100001, "all rows behind it leave with their totals, and come")
+  }
+
+  test("a block that nothing reads is all that is left of a partition") {
+    val entries = new MapEntries
+    val made = functions()
+    val state =
+      new OverState(entries, OverState.layout(Seq(LongType)), 2, made.stateAttributes.size)
+    val running = new OverRunning(
+      made,
+      false,
+      (a, b) => a.getLong(0) == b.getLong(0),
+      UnsafeProjection.create(Array[DataType](LongType, LongType, IntegerType)),
+      UnsafeProjection.create(Array[DataType](LongType, LongType, LongType, LongType, IntegerType))
+    )
+    def add(values: Seq[Long], count: Long): Int = {
+      val its = new OverPartition(state, partition, order)
+      val changes = values.map(v => toRow(InternalRow(v, 1L)).copy() -> count).toArray
+      val net = running.of(its, its.add(changes))
+      its.save()
+      net.size
+    }
+    assert(add(1L to 300L, 1L) == 300)
+    assert(add(151L to 300L, -1L) == 150)
+    assert(entries.size == 1)
+    assert(add(1L to 150L, -1L) == 150)
+    assert(entries.size == 0)
   }
 }

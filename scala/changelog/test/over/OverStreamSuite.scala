@@ -1,6 +1,7 @@
 package io.firesteel.changelog.over
 
 import io.firesteel.changelog.ChangelogSuite
+import io.firesteel.changelog.common.ChangelogConf
 import org.apache.spark.sql.Row
 
 /** Functions with OVER, over rows that come and over rows that change. */
@@ -111,8 +112,10 @@ class OverStreamSuite extends ChangelogSuite {
   test("row_kind() in the SELECT of a window") {
     val fed = stream(schema, "")
     try {
-      fed.startAs("append", "SELECT k, sum(v) OVER (PARTITION BY k ORDER BY id) AS s, " +
-        "count(*) OVER (PARTITION BY v) AS n, row_kind() AS op FROM {t}")
+      fed.startAs(
+        "append",
+        "SELECT k, sum(v) OVER (PARTITION BY k ORDER BY id) AS s, " +
+          "count(*) OVER (PARTITION BY v) AS n, row_kind() AS op FROM {t}")
       fed.feed(Seq(Row("a", 1, 1)))
       fed.feed(Seq(Row("a", 2, 2)))
       assert(fed.last.map(_.toString) == Seq("[a,3,1,+I]"))
@@ -120,8 +123,10 @@ class OverStreamSuite extends ChangelogSuite {
   }
 
   test("with an upsert key a changed result is an update") {
-    val fed = stream(schema, "SELECT k, n, lag(n) OVER (ORDER BY k) AS before FROM " +
-      "(SELECT k, count(*) AS n FROM {t} GROUP BY k)")
+    val fed = stream(
+      schema,
+      "SELECT k, n, lag(n) OVER (ORDER BY k) AS before FROM " +
+        "(SELECT k, count(*) AS n FROM {t} GROUP BY k)")
     try {
       fed.start()
       fed.feed(Seq(Row("a", 1, 1), Row("b", 1, 1)))
@@ -129,5 +134,73 @@ class OverStreamSuite extends ChangelogSuite {
       assert(fed.last.map(_.toString) ==
         Seq("[a,1,null,-U]", "[a,2,null,+U]", "[b,1,1,-U]", "[b,1,2,+U]"))
     } finally fed.stop()
+  }
+
+  test("nulls in state stay nulls in a micro-batch whose rows have none") {
+    Seq(
+      "count(v) OVER (PARTITION BY k ORDER BY id DESC ROWS UNBOUNDED PRECEDING)",
+      "count(v) OVER (PARTITION BY k ORDER BY v DESC NULLS LAST ROWS 1 PRECEDING)",
+      "row_number() OVER (PARTITION BY k ORDER BY v NULLS FIRST, id)"
+    ).foreach { call =>
+      val sql =
+        s"SELECT k, v, id, $call AS c FROM (SELECT k, v, id FROM {t} WHERE id < 10 UNION ALL " +
+          "SELECT k, coalesce(v, 0) AS v, id FROM {t} WHERE id >= 10)"
+      assertFollows(
+        schema,
+        sql,
+        Seq(
+          Seq(Row("x", null, 1), Row("x", -3, 2)),
+          Seq(Row("x", 5, 12)),
+          Seq(Row("x", null, 13), Row("x", 0, 3))))
+    }
+  }
+
+  test("all functions of a window see rows that tie in one order") {
+    val fed = stream(
+      schema,
+      "SELECT v, id, lag(id) OVER w AS l, row_number() OVER w AS rn, sum(1) OVER (ORDER BY v RANGE BETWEEN " +
+        "UNBOUNDED PRECEDING AND CURRENT ROW) AS s FROM {t} WINDOW w AS (ORDER BY v)"
+    )
+    try {
+      fed.start()
+      fed.feed(Seq(Row("a", 1, 1), Row("a", 1, 2)))
+      fed.feed(Seq(Row("a", 1, 3), Row("a", 0, 4)))
+      val rows = fed.emitted.foldLeft(Vector.empty[Row]) { (rows, change) =>
+        val row = Row.fromSeq(change.toSeq.init)
+        if (change.getString(5) == "+I") rows :+ row else rows.diff(Seq(row))
+      }.sortBy(_.getInt(3))
+      assert(rows.map(_.getInt(3)) == Seq(1, 2, 3, 4))
+      assert(rows.map(_.get(2)) == null +: rows.init.map(_.get(1)), rows.mkString(" "))
+    } finally fed.stop()
+  }
+
+  test("a RANGE over decimals ends where Spark's does") {
+    def row(text: String, id: Int) = Row(new java.math.BigDecimal(text), id)
+    assertFollows(
+      "d DECIMAL(38, 18), id INT",
+      "SELECT d, id, sum(id) OVER (ORDER BY d RANGE 1 PRECEDING) AS s FROM {t}",
+      Seq(Seq(row("1.000000000000000005", 1)), Seq(row("0.000000000000000006", 2)))
+    )
+  }
+
+  test("an update is one, however few rows may be held") {
+    withConf(ChangelogConf.MAX_BUFFERED_ROWS.key -> 1) {
+      val fed = stream(
+        schema,
+        "SELECT k, n, count(*) OVER (PARTITION BY k) AS c FROM " +
+          "(SELECT k, count(*) AS n FROM {t} GROUP BY k)")
+      try {
+        fed.start()
+        fed.feed(Seq(Row("a", 1, 1)))
+        fed.feed(Seq(Row("a", 1, 1)))
+        assert(fed.last.map(_.toString) == Seq("[a,1,1,-U]", "[a,2,1,+U]"))
+      } finally fed.stop()
+    }
+  }
+
+  test("row_kind() in a window is refused") {
+    val text =
+      refusal(schema, "SELECT k, sum(v) OVER (PARTITION BY row_kind() ORDER BY id) AS s FROM {t}")
+    assert(text.contains("FIRESTEEL_CHANGELOG_MISPLACED_ROW_KIND"), text)
   }
 }

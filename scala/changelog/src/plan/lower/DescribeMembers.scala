@@ -83,7 +83,8 @@ private[changelog] object DescribeMembers {
           keys = over.partition.map(below.of),
           calls = over.calls.map(call => CallRecord(below.of(call))),
           order = over.order.map(below.of),
-          stored = over.input.output.map(below.of))
+          stored = over.input.output.map(below.of)
+        )
       case normalize: Normalize =>
         empty.copy(
           keys = normalize.keys.map(below.of),

@@ -183,6 +183,7 @@ final private[changelog] class LowerOperators(
         case OverFrameKind.Around(back, ahead) => OverFrameKind.Around(bound(back), bound(ahead))
         case running => running
       },
+      columns.filterNot(c => over.apart.exists(_.exprId == c.exprId)),
       over.pairedBy(inferred.inputs.head.facts).map(key => over.output.filter(c => key(c.exprId))),
       contract(
         input.kind,

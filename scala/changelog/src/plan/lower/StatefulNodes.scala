@@ -93,6 +93,7 @@ final private[changelog] case class ChangelogTopN(
  *
  * @param calls functions over places in `partition ++ columns`, as those of [[ChangelogAggregate]]
  * @param frames over the same places
+ * @param ties the columns whose bytes order rows that tie, before all others
  */
 final private[changelog] case class ChangelogOverAggregate(
     partition: Seq[Attribute],
@@ -101,6 +102,7 @@ final private[changelog] case class ChangelogOverAggregate(
     calls: Seq[OverCall],
     results: Seq[Attribute],
     frames: OverFrameKind,
+    ties: Seq[Attribute],
     pairedBy: Option[Seq[Attribute]],
     contract: ChangelogContract,
     child: LogicalPlan)

@@ -40,8 +40,11 @@ final private[parse] case class OverWindow(
         named.map(_._2),
         named.map(_._1),
         frames,
+        own.flatMap(_._2.references.toSeq).distinctBy(_.exprId),
+        own.map(_._1).filter(result => rows.output.exists(_.exprId == result.exprId)),
         ttlMs,
-        rows)
+        rows
+      )
     }
   }
 }

@@ -131,6 +131,8 @@ final private[changelog] class ParseQuery(
     val query = read(over.window.child)
     val (kinds, rows) =
       if (SelectedKinds.areBelow(over.window.child)) SelectedKinds.apart(query) else (Nil, query)
+    if (over.expressions.exists(SelectedKinds.reads(_, kinds)))
+      throw ChangelogErrors.misplacedRowKind("OVER")
     val input = computable("OVER", over.expressions, noEvents("OVER", rows))
     val made = over.operator(input, ttlMs)
     if (kinds.isEmpty) made

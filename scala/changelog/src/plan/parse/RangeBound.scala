@@ -1,8 +1,9 @@
 package io.firesteel.changelog.plan.parse
 
-import org.apache.spark.sql.catalyst.expressions.{Add, Alias, Ascending, Attribute, Expression, SortOrder, UnaryMinus}
+import org.apache.spark.sql.catalyst.expressions.{Add, Alias, Ascending, Attribute, DecimalAddNoOverflowCheck, Expression, SortOrder, UnaryMinus}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, Project}
 import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.types.DecimalType
 
 /**
  * The end of a frame, such as `RANGE BETWEEN INTERVAL 1 HOUR PRECEDING AND CURRENT ROW`, computed
@@ -10,9 +11,17 @@ import org.apache.spark.sql.classic.SparkSession
  */
 private[parse] object RangeBound {
 
-  /** Spark's analyser chooses the function that adds the offset to a value of the order's type. */
   def apply(order: SortOrder, offset: Expression): Expression = {
     val towards = if (order.direction == Ascending) offset else UnaryMinus(offset)
+    order.dataType match {
+      // As in Spark's own frames: the sum has the type of the order.
+      case decimal: DecimalType => DecimalAddNoOverflowCheck(order.child, towards, decimal)
+      case _ => analysed(order, towards)
+    }
+  }
+
+  /** Spark's analyser chooses the function that adds the offset to a value of the order's type. */
+  private def analysed(order: SortOrder, towards: Expression): Expression = {
     val rows = LocalRelation(order.child.asInstanceOf[Attribute])
     val sum = Project(Seq(Alias(Add(order.child, towards), "bound")()), rows)
     SparkSession.active.sessionState.analyzer.execute(sum) match {

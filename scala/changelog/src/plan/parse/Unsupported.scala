@@ -21,7 +21,8 @@ private[parse] object Unsupported {
       refuse(
         window.windowExpressions.flatMap(nameOf).distinct.mkString("OVER of ", ", ", ""),
         "a function in Python cannot be computed again for some of its rows",
-        "use a function that runs in the JVM")
+        "use a function that runs in the JVM"
+      )
     case _: Sort =>
       refuse(
         "ORDER BY in a subquery",
