@@ -37,6 +37,10 @@ package object firesteel extends Since41 with Since42 with Since43 {
    */
   def active[T](session: classic.SparkSession)(body: => T): T = session.withActive(body)
 
+  /** The plan as the active session's analyser resolves it. */
+  def analyzed(plan: LogicalPlan): LogicalPlan =
+    classic.SparkSession.active.sessionState.analyzer.execute(plan)
+
   /** The memory manager of a running task, `private[spark]` on `TaskContext`. */
   def taskMemory(task: TaskContext): TaskMemoryManager = task.taskMemoryManager()
 

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, Literal, SortOrder}
 import org.apache.spark.sql.catalyst.plans.JoinType
 
 /** The text of changelog operators in logical and physical plans. */
@@ -42,7 +42,16 @@ private[changelog] object PlanText {
   /** Calls of functions over the rows around a row; their arguments are places in a row. */
   def overCalls(calls: Seq[OverCall], row: Seq[Attribute]): Seq[String] = calls.map { call =>
     val (function, filter) = call.in(row)
-    s"$function${filter.fold("")(f => s" FILTER (WHERE $f)")} ${call.frame.sql}"
+    val where = filter.fold("")(f => s" FILTER (WHERE $f)")
+    val ends = s"BETWEEN ${end(call.frame.lower)} AND ${end(call.frame.upper)}"
+    s"$function$where ${call.frame.frameType.sql} $ends"
+  }
+
+  private def end(bound: Expression): String = bound match {
+    case Literal(n: Int, dataType) if n < 0 => s"${Literal(-n, dataType).sql} PRECEDING"
+    case Literal(n: Long, dataType) if n < 0 => s"${Literal(-n, dataType).sql} PRECEDING"
+    case offset: Literal => s"${offset.sql} FOLLOWING"
+    case special => special.sql
   }
 
   def over(

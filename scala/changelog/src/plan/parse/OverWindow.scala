@@ -80,8 +80,7 @@ private[parse] object OverWindow {
       case other => other.mapChildren(e => literal(e).getOrElse(place(e)))
     }
     val frame = window.windowSpec.frameSpecification match {
-      case SpecifiedWindowFrame(kind, lower, upper) =>
-        SpecifiedWindowFrame(kind, end(lower), end(upper))
+      case its: SpecifiedWindowFrame => its.copy(lower = end(its.lower), upper = end(its.upper))
       case other => throw new IllegalStateException(s"no frame: $other")
     }
     val (function, filter) = window.windowFunction match {

@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan.parse
 
 import org.apache.spark.sql.catalyst.expressions.{Add, Alias, Ascending, Attribute, DecimalAddNoOverflowCheck, Expression, SortOrder, UnaryMinus}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, Project}
-import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.firesteel.analyzed
 import org.apache.spark.sql.types.DecimalType
 
 /**
@@ -16,15 +16,15 @@ private[parse] object RangeBound {
     order.dataType match {
       // As in Spark's own frames: the sum has the type of the order.
       case decimal: DecimalType => DecimalAddNoOverflowCheck(order.child, towards, decimal)
-      case _ => analysed(order, towards)
+      case _ => resolved(order, towards)
     }
   }
 
   /** Spark's analyser chooses the function that adds the offset to a value of the order's type. */
-  private def analysed(order: SortOrder, towards: Expression): Expression = {
+  private def resolved(order: SortOrder, towards: Expression): Expression = {
     val rows = LocalRelation(order.child.asInstanceOf[Attribute])
     val sum = Project(Seq(Alias(Add(order.child, towards), "bound")()), rows)
-    SparkSession.active.sessionState.analyzer.execute(sum) match {
+    analyzed(sum) match {
       case Project(Seq(bound: Alias), _) => bound.child
       case other => throw new IllegalStateException(s"no projection: $other")
     }
