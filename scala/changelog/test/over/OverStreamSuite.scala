@@ -69,7 +69,8 @@ class OverStreamSuite extends ChangelogSuite {
       "percent_rank();cume_dist();ntile(3)",
       "nth_value(id, 2);lag(v) IGNORE NULLS;first_value(v) IGNORE NULLS",
       "sum(v) FILTER (WHERE id > 3);count_if(v > 2);max(v + id)",
-      "collect_list(id);percentile(v, 0.5)"
+      "collect_list(id);percentile(v, 0.5)",
+      "max_by(id, id);approx_count_distinct(v);bool_and(v > 0);stddev(v)"
     ).foreach { functions =>
       assertFollows(schema, over(functions, "v, id"), batches)
     }
@@ -79,6 +80,7 @@ class OverStreamSuite extends ChangelogSuite {
     Seq(
       "SELECT *, sum(v) OVER (PARTITION BY k) AS s FROM {t}",
       "SELECT *, count(*) OVER () AS n FROM {t}",
+      "SELECT *, mode() WITHIN GROUP (ORDER BY id) OVER (PARTITION BY v) AS m FROM {t} WHERE v > 4",
       "SELECT *, sum(v) OVER (ORDER BY v, id ROWS 2 PRECEDING) AS s FROM {t}",
       "SELECT k, v, v - avg(v) OVER (PARTITION BY k) AS d FROM {t}"
     ).foreach(assertFollows(schema, _, batches, restarts = Set(2)))

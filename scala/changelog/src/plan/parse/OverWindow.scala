@@ -5,7 +5,7 @@ import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, OverAggr
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, BoundReference, CurrentRow, Expression, Literal, OffsetWindowFunction, RangeFrame, RowFrame, RuntimeReplaceable, SizeBasedWindowFunction, SortOrder, SpecifiedWindowFrame, UnboundedFollowing, UnboundedPreceding, WindowExpression, WindowFunction}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, ImperativeAggregate}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
 import org.apache.spark.sql.types.NullType
 
@@ -63,10 +63,16 @@ private[parse] object OverWindow {
   private def isKnown(window: WindowExpression): Boolean =
     window.windowSpec.frameSpecification.isInstanceOf[SpecifiedWindowFrame] &&
       (window.windowFunction match {
-        case aggregate: AggregateExpression => !aggregate.isDistinct
+        case aggregate: AggregateExpression => !aggregate.isDistinct && isSparks(aggregate)
         case _: WindowFunction => true
         case _ => false
       })
+
+  /** Whether the function runs in Spark's own aggregates, and not in Python. */
+  private def isSparks(call: AggregateExpression): Boolean = call.aggregateFunction match {
+    case _: DeclarativeAggregate | _: ImperativeAggregate | _: RuntimeReplaceable => true
+    case _ => false
+  }
 
   /** The call over columns: what it computes from them is a column below. */
   private def call(window: WindowExpression, below: ComputedColumns): OverCall = {
@@ -75,9 +81,14 @@ private[parse] object OverWindow {
       arguments += below.of(value)
       BoundReference(arguments.size - 1, value.dataType, value.nullable)
     }
+    def literalOrPlace(value: Expression) = literal(value).getOrElse(place(value))
     def ofPlaces(function: Expression): Expression = function match {
       case replaced: RuntimeReplaceable => ofPlaces(replaced.replacement)
-      case other => other.mapChildren(e => literal(e).getOrElse(place(e)))
+      case other => other.mapChildren {
+          case order: SortOrder =>
+            order.copy(child = literalOrPlace(order.child), sameOrderExpressions = Nil)
+          case value => literalOrPlace(value)
+        }
     }
     val frame = window.windowSpec.frameSpecification match {
       case its: SpecifiedWindowFrame => its.copy(lower = end(its.lower), upper = end(its.upper))

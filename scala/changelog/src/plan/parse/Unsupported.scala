@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.ChangelogErrors
-import org.apache.spark.sql.catalyst.expressions.{Expression, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{Expression, UserDefinedExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort, Window}
 
@@ -10,9 +10,13 @@ private[parse] object Unsupported {
 
   private def nameOf(column: Expression): Option[String] = column.collectFirst {
     case over: WindowExpression =>
-      over.windowFunction match {
-        case aggregate: AggregateExpression => aggregate.aggregateFunction.prettyName
-        case function => function.prettyName
+      val function = over.windowFunction match {
+        case aggregate: AggregateExpression => aggregate.aggregateFunction
+        case other => other
+      }
+      function match {
+        case own: UserDefinedExpression => own.name
+        case other => other.prettyName
       }
   }
 
