@@ -1,15 +1,15 @@
 package io.firesteel.bench
 
 import io.firesteel.core.plans.PlanMetrics
+import io.firesteel.testkit.TimedSuite
 import java.io.{OutputStream, PrintStream}
 import java.nio.file.{Files, Path}
 
 import org.apache.spark.sql.SparkSession
 import org.scalatest.BeforeAndAfterAll
-import org.scalatest.funsuite.AnyFunSuite
 
 /** The runner's work with Spark: data, checks, counts. Both sides are stock here. */
-class AnswerCheckSuite extends AnyFunSuite with BeforeAndAfterAll {
+class AnswerCheckSuite extends TimedSuite with BeforeAndAfterAll {
 
   private lazy val folder: Path = Files.createTempDirectory("bench")
   private lazy val spark: SparkSession = BenchSession.start(folder, installed = false)

@@ -1,14 +1,15 @@
 package io.firesteel.bench
 
+import io.firesteel.testkit.TimedSuite
+
 import java.io.{OutputStream, PrintStream}
 import java.nio.file.{Files, Path}
 
 import org.apache.spark.sql.SparkSession
 import org.scalatest.BeforeAndAfterAll
-import org.scalatest.funsuite.AnyFunSuite
 
 /** The streams of the benchmark on few rows, without Flink. */
-class StreamingSuite extends AnyFunSuite with BeforeAndAfterAll {
+class StreamingSuite extends TimedSuite with BeforeAndAfterAll {
 
   private lazy val folder: Path = Files.createTempDirectory("streaming")
   private lazy val spark: SparkSession =

@@ -1,15 +1,16 @@
 package io.firesteel.bench
 
+import io.firesteel.testkit.TimedSuite
+
 import java.nio.file.{Files, Path}
 
 import scala.collection.mutable
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.scalatest.BeforeAndAfterAll
-import org.scalatest.funsuite.AnyFunSuite
 
 /** Queries of a benchmark as streams: the changes of their results are folded. */
-abstract class StreamsSuite extends AnyFunSuite with BeforeAndAfterAll {
+abstract class StreamsSuite extends TimedSuite with BeforeAndAfterAll {
 
   protected val folder: Path = Files.createTempDirectory("firesteel-streams")
 

@@ -1,15 +1,16 @@
 package io.firesteel.bench
 
+import io.firesteel.testkit.TimedSuite
+
 import java.io.{OutputStream, PrintStream}
 import java.nio.file.{Files, Path}
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.types.{DateType, DecimalType, IntegerType, StringType}
 import org.scalatest.BeforeAndAfterAll
-import org.scalatest.funsuite.AnyFunSuite
 
 /** The data, the queries and the comparison of TPC-DS, on a hundredth of a gigabyte. */
-class TpcdsSuite extends AnyFunSuite with BeforeAndAfterAll {
+class TpcdsSuite extends TimedSuite with BeforeAndAfterAll {
 
   private lazy val folder: Path = Files.createTempDirectory("tpcds")
   private lazy val spark: SparkSession = BenchSession.start(folder, installed = false)

@@ -2,11 +2,14 @@ package org.apache.spark.sql.firesteel
 
 import java.sql.Connection
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.{RewriteCollationJoin, UnresolvedFunction}
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{CollectList, CollectSet}
 import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions
+import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProvider}
+import org.apache.spark.sql.execution.window.WindowEvaluatorFactory
 import org.apache.spark.sql.jdbc.JdbcDialect
 
 /** What Spark 4.2 brought or changed, in terms of the versions before. */
@@ -51,4 +54,22 @@ private[firesteel] trait Since42 {
 
   def emptyStore(provider: StateStoreProvider, version: Long): StateStore =
     throw new UnsupportedOperationException(s"no empty store at version $version of $provider")
+
+  /**
+   * Evaluates window functions in one task. The rows come in the order of the window, one partition
+   * after another, and each is returned with its results. It reads one row ahead.
+   *
+   * @param functions calls over `columns`, as aliases
+   */
+  def windowEvaluator(
+      functions: Seq[NamedExpression],
+      partition: Seq[Expression],
+      order: Seq[SortOrder],
+      columns: Seq[Attribute]): Iterator[InternalRow] => Iterator[InternalRow] = {
+    def metric = new SQLMetric("size")
+    val evaluator =
+      new WindowEvaluatorFactory(functions, partition, order, columns, metric)
+        .createEvaluator()
+    evaluator.eval(0, _)
+  }
 }

@@ -2,11 +2,15 @@ package org.apache.spark.sql.firesteel
 
 import java.sql.Connection
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.UnresolvedFunction
-import org.apache.spark.sql.catalyst.expressions.{CollationKey, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, CollationKey, Expression, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{CollectList, CollectSet}
 import org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions
+import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProvider}
+import org.apache.spark.sql.execution.window.WindowEvaluatorFactory
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.jdbc.JdbcDialect
 
 /** What Spark 4.2 brought or changed. */
@@ -37,4 +41,29 @@ private[firesteel] trait Since42 {
    */
   def emptyStore(provider: StateStoreProvider, version: Long): StateStore =
     provider.getStore(version, None, forceSnapshotOnCommit = false, loadEmpty = true)
+
+  /**
+   * Evaluates window functions in one task. The rows come in the order of the window, one partition
+   * after another, and each is returned with its results. It reads one row ahead.
+   *
+   * @param functions calls over `columns`, as aliases
+   */
+  def windowEvaluator(
+      functions: Seq[NamedExpression],
+      partition: Seq[Expression],
+      order: Seq[SortOrder],
+      columns: Seq[Attribute]): Iterator[InternalRow] => Iterator[InternalRow] = {
+    def metric = new SQLMetric("size")
+    val evaluator =
+      new WindowEvaluatorFactory(functions, partition, order, columns, metric, metric, metric)
+        .createEvaluator()
+    // With a tree, the last digits of a sum of floats would depend on where the rows begin.
+    val tree = "spark.sql.window.segmentTree.enabled"
+    if (SQLConf.get.getConfString(tree, "false").toBoolean) {
+      val settings = new SQLConf
+      SQLConf.get.getAllConfs.foreach { case (key, value) => settings.setConfString(key, value) }
+      settings.setConfString(tree, "false")
+      rows => SQLConf.withExistingConf(settings)(evaluator.eval(0, rows))
+    } else evaluator.eval(0, _)
+  }
 }

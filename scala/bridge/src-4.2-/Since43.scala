@@ -1,16 +1,13 @@
 package org.apache.spark.sql.firesteel
 
-import org.apache.spark.sql.catalyst.{FileSourceOptions, InternalRow}
+import org.apache.spark.sql.catalyst.FileSourceOptions
 import org.apache.spark.sql.catalyst.analysis.TimeWindowing
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Expression, NamedExpression, SortOrder, TimeWindow}
+import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeReference, TimeWindow}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
 import org.apache.spark.sql.execution.datasources.csv.CSVFileFormat
 import org.apache.spark.sql.execution.datasources.json.JsonFileFormat
 import org.apache.spark.sql.execution.datasources.xml.XmlFileFormat
-import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.execution.window.WindowEvaluatorFactory
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sources.BaseRelation
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
@@ -39,30 +36,6 @@ private[firesteel] trait Since43 {
         (columns.head, project.child)
       case other => throw new IllegalStateException(s"no projection: $other")
     }
-
-  /**
-   * Evaluates window functions in one task. The rows come in the order of the window, one partition
-   * after another, and each is returned with its results. It reads one row ahead.
-   *
-   * @param functions calls over `columns`, as aliases
-   */
-  def windowEvaluator(
-      functions: Seq[NamedExpression],
-      partition: Seq[Expression],
-      order: Seq[SortOrder],
-      columns: Seq[Attribute]): Iterator[InternalRow] => Iterator[InternalRow] = {
-    def metric = new SQLMetric("size")
-    val evaluator = new WindowEvaluatorFactory(functions, partition, order, columns, metric)
-      .createEvaluator()
-    // With a tree, the last digits of a sum of floats would depend on where the rows begin.
-    val tree = "spark.sql.window.segmentTree.enabled"
-    if (SQLConf.get.getConfString(tree, "false").toBoolean) {
-      val settings = new SQLConf
-      SQLConf.get.getAllConfs.foreach { case (key, value) => settings.setConfString(key, value) }
-      settings.setConfString(tree, "false")
-      rows => SQLConf.withExistingConf(settings)(evaluator.eval(0, rows))
-    } else evaluator.eval(0, _)
-  }
 
   /** The progress of a stateful operator under another name, `private[spark]`. */
   def renamedProgress(of: StateOperatorProgress, name: String): StateOperatorProgress =

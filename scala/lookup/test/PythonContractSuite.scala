@@ -1,13 +1,14 @@
 package io.firesteel.lookup
 
+import io.firesteel.testkit.TimedSuite
+
 import java.nio.file.{Files, Paths}
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.types.StructType
-import org.scalatest.funsuite.AnyFunSuite
 
 /** The engine's side of `tests/contracts/python_lookup.json`; `test_lookup_contract.py` is the worker's. */
-class PythonContractSuite extends AnyFunSuite {
+class PythonContractSuite extends TimedSuite {
 
   private val mapper = new ObjectMapper()
   private val contract: JsonNode =

@@ -1,11 +1,11 @@
 package io.firesteel.panes
 
+import io.firesteel.testkit.TimedSuite
+
 import scala.util.Random
 
-import org.scalatest.funsuite.AnyFunSuite
-
 /** Compares the arithmetic of panes with the definition of windows. */
-class PaneGridSuite extends AnyFunSuite {
+class PaneGridSuite extends TimedSuite {
 
   private def randomGrid(random: Random): PaneGrid = {
     val slide = 1L + random.nextInt(20)

@@ -1,6 +1,7 @@
 package io.firesteel.panes
 
 import io.firesteel.core.rows.{MemoryBudget, MergeableAggregates}
+import io.firesteel.testkit.TimedSuite
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -8,10 +9,9 @@ import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, CollectList, Complete, Count, First, Max, Sum}
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.LongType
-import org.scalatest.funsuite.AnyFunSuite
 
 /** Compares the sliding merge with one over each window's rows. Needs no session and no plan. */
-class SlidingWindowsSuite extends AnyFunSuite {
+class SlidingWindowsSuite extends TimedSuite {
   import SlidingWindowsSuite._
 
   private def windowsOf(

@@ -1,6 +1,7 @@
 package io.firesteel.panes
 
 import io.firesteel.core.rows.{MergeableAggregates, WideSum}
+import io.firesteel.testkit.TimedSuite
 import scala.util.{Random, Try}
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -8,10 +9,9 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, EvalMode}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Complete}
 import org.apache.spark.sql.firesteel.{sumOf => sparkSum}
 import org.apache.spark.sql.types.{DataType, Decimal, DecimalType, LongType}
-import org.scalatest.funsuite.AnyFunSuite
 
 /** Sums of panes without a plan: exact in any order, with a range check at the end. */
-class WideSumSuite extends AnyFunSuite {
+class WideSumSuite extends TimedSuite {
 
   private val (random, widest) = (new Random(3), BigInt(10).pow(38) - 1)
 

@@ -1,13 +1,14 @@
 package io.firesteel.rank
 
+import io.firesteel.testkit.TimedSuite
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.BaseOrdering
 import org.scalacheck.{Gen, Prop, Test}
 import org.scalatest.Assertion
-import org.scalatest.funsuite.AnyFunSuite
 
 /** Compares each way of keeping the first rows of a key with a sort of all rows. */
-class KeptRowsSuite extends AnyFunSuite {
+class KeptRowsSuite extends TimedSuite {
 
   private val functions = Seq(RankFunction.RowNumbers, RankFunction.Ranks, RankFunction.DenseRanks)
 

@@ -1,11 +1,12 @@
 package io.firesteel.rank
 
+import io.firesteel.testkit.TimedSuite
+
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.scalacheck.{Gen, Prop, Test}
-import org.scalatest.funsuite.AnyFunSuite
 
 /** The half below the exchange never loses a row of the answer, with any amount of memory. */
-class PartialTopNSuite extends AnyFunSuite {
+class PartialTopNSuite extends TimedSuite {
 
   private case class Input(k: Int, v: Long)
 

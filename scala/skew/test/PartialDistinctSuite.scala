@@ -1,16 +1,16 @@
 package io.firesteel.skew
 
 import io.firesteel.core.rows.{MemoryBudget, MergeableAggregates}
+import io.firesteel.testkit.TimedSuite
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
-import org.scalatest.funsuite.AnyFunSuite
 
 /** The memory that a task reserves while it looks for duplicates. */
-class PartialDistinctSuite extends AnyFunSuite {
+class PartialDistinctSuite extends TimedSuite {
 
   /** Grants memory up to a bound, and records the requests. */
   private final class Asked(most: Long) extends MemoryBudget {

@@ -1,11 +1,11 @@
 package io.firesteel.skew
 
+import io.firesteel.testkit.TimedSuite
+
 import scala.util.Random
 
-import org.scalatest.funsuite.AnyFunSuite
-
 /** `Selection`, `PackedNumbers` and `GroupedNumbers` against sorted lists. */
-class SelectionSuite extends AnyFunSuite {
+class SelectionSuite extends TimedSuite {
 
   private val random = new Random(3)
 

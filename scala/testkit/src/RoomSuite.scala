@@ -9,14 +9,13 @@ import org.apache.spark.sql.{DataFrame, Row, SparkSession, SparkSessionExtension
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.executionOf
 import org.scalatest.{Assertion, BeforeAndAfterAll}
-import org.scalatest.funsuite.AnyFunSuite
 
 /**
  * A session with the rules of one room, and the checks that its tests use.
  *
  * Each suite has its own session, from before its first test until after its last.
  */
-abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
+abstract class RoomSuite extends TimedSuite with BeforeAndAfterAll {
 
   /** Installs the room under test, and nothing else. */
   protected def install(extensions: SparkSessionExtensions): Unit
@@ -44,9 +43,6 @@ abstract class RoomSuite extends AnyFunSuite with BeforeAndAfterAll {
     session.sparkContext.setLogLevel("ERROR")
     session
   }
-
-  override def tags: Map[String, Set[String]] =
-    SlowTests.tagged(suiteName, testNames, super.tags)
 
   override protected def afterAll(): Unit =
     try spark.stop()

@@ -2,7 +2,8 @@ package io.firesteel.changelog.over
 
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.{BoundColumns, FoldLimits}
-import io.firesteel.changelog.plan.{OverCall, OverFrameKind, PlanText}
+import io.firesteel.changelog.plan.PlanText
+import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind}
 import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
 import io.firesteel.core.rows.MergeableAggregates
 

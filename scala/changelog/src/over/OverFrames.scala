@@ -1,7 +1,6 @@
 package io.firesteel.changelog.over
 
-import io.firesteel.changelog.plan.OverReach
-
+import io.firesteel.changelog.plan.frames.OverReach
 import org.apache.spark.sql.catalyst.expressions.{Expression, NullsFirst, SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
 import org.apache.spark.sql.catalyst.util.TypeUtils

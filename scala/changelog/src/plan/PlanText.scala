@@ -1,5 +1,6 @@
 package io.firesteel.changelog.plan
 
+import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, Literal, SortOrder}
 import org.apache.spark.sql.catalyst.plans.JoinType
 

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.plan
 
 import io.firesteel.changelog.common.TextDetails
+import io.firesteel.changelog.plan.frames.OverCall
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.security.MessageDigest

@@ -3,6 +3,7 @@ package io.firesteel.changelog.aggregate
 import io.firesteel.changelog.RandomRows
 import io.firesteel.changelog.state.{ClosedGroups, FoldedChanges, RowsOperator}
 import io.firesteel.changelog.state.RowsOperator.row
+import io.firesteel.testkit.TimedSuite
 
 import java.time.Instant
 
@@ -12,10 +13,9 @@ import org.apache.spark.sql.catalyst.expressions.{BoundReference, EvalMode, Expr
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Count, Max, Min, Sum}
 import org.apache.spark.sql.firesteel.sumOf
 import org.apache.spark.sql.types.{DataType, DecimalType, DoubleType, LongType, StringType, StructType, TimestampType}
-import org.scalatest.funsuite.AnyFunSuite
 
 /** Aggregates of rows that come and go, against the same computed of the rows that are there. */
-class AggregateRowsSuite extends AnyFunSuite {
+class AggregateRowsSuite extends TimedSuite {
 
   private val keys = StructType.fromDDL("k STRING")
   private val arguments = StructType.fromDDL("v BIGINT, s STRING, d DOUBLE, w DECIMAL(30,2)")

@@ -2,6 +2,7 @@ package io.firesteel.changelog.aggregate
 
 import io.firesteel.changelog.fold.ValueTallies
 import io.firesteel.changelog.state.MapEntries
+import io.firesteel.testkit.TimedSuite
 
 import scala.collection.mutable
 import scala.util.Random
@@ -10,10 +11,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, BoundReference, UnsafeProjection}
 import org.apache.spark.sql.catalyst.expressions.aggregate.Max
 import org.apache.spark.sql.types.{DataType, LongType}
-import org.scalatest.funsuite.AnyFunSuite
 
 /** The values of a set, in entries of a map that come and go. */
-class ValueBucketsSuite extends AnyFunSuite {
+class ValueBucketsSuite extends TimedSuite {
 
   private val layout = new AggregateLayout(
     Seq(AttributeReference("k", LongType)()),

@@ -4,16 +4,16 @@ import io.firesteel.changelog.RandomRows
 import io.firesteel.changelog.plan.AnyAggregate
 import io.firesteel.changelog.state.{FoldedChanges, RowsOperator}
 import io.firesteel.changelog.state.RowsOperator.row
+import io.firesteel.testkit.TimedSuite
 
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{CollectList, Count, Max, Min, Sum}
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
-import org.scalatest.funsuite.AnyFunSuite
 
 /** Sets of values that grow over many entries of the store, and shrink, against sets. */
-class ValueSetsSuite extends AnyFunSuite {
+class ValueSetsSuite extends TimedSuite {
 
   private val keys = StructType.fromDDL("k INT")
   private val arguments = StructType.fromDDL("v BIGINT, s STRING")

@@ -3,14 +3,14 @@ package io.firesteel.changelog.fold
 import io.firesteel.changelog.aggregate.{AggregateLayout, PartialAggregate}
 import io.firesteel.changelog.plan.{AnyAggregate, PlaceFunction, Places}
 import io.firesteel.changelog.topn.{FirstRows, PartialFirst, RankedRows, RowIdentity}
+import io.firesteel.testkit.TimedSuite
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Ascending, AttributeReference, BoundReference, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.catalyst.expressions.aggregate.CollectList
 import org.apache.spark.sql.types.{DataType, LongType}
-import org.scalatest.funsuite.AnyFunSuite
 
 /** What is folded, handed on early, and handed on as it comes. */
-class FoldIteratorSuite extends AnyFunSuite {
+class FoldIteratorSuite extends TimedSuite {
 
   private val toRow = UnsafeProjection.create(Array[DataType](LongType, LongType))
   private val k = BoundReference(0, LongType, nullable = true)

@@ -2,6 +2,7 @@ package io.firesteel.changelog.join
 
 import io.firesteel.changelog.plan.JoinedSide
 import io.firesteel.changelog.state.{MapEntries, MapStore, RowsOperator, StateEntries}
+import io.firesteel.testkit.TimedSuite
 
 import scala.collection.mutable
 import scala.util.Random
@@ -11,10 +12,9 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, UnsafeProj
 import org.apache.spark.sql.catalyst.plans.FullOuter
 import org.apache.spark.sql.types.{DataType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
-import org.scalatest.funsuite.AnyFunSuite
 
 /** Rows of both sides of a join, several in an entry, beside maps. */
-class PackedStateSuite extends AnyFunSuite {
+class PackedStateSuite extends TimedSuite {
 
   private def column(name: String, of: DataType) = AttributeReference(name, of)()
 

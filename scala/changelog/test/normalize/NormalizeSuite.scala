@@ -4,6 +4,7 @@ import io.firesteel.changelog.fold.{ArrivalOrder, FoldLimits, KeyChanges}
 import io.firesteel.changelog.state.{MapEntries, StateEntries}
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.rows.MemoryBudget
+import io.firesteel.testkit.TimedSuite
 
 import scala.util.Random
 
@@ -11,10 +12,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Ascending, BoundReference, Literal, SortOrder, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.{ByteType, DataType, IntegerType, LongType}
-import org.scalatest.funsuite.AnyFunSuite
 
 /** Changes with a sequence of one key, folded below and above the exchange: rows and a map alone. */
-class NormalizeSuite extends AnyFunSuite {
+class NormalizeSuite extends TimedSuite {
 
   /** A change of the only key: its row, its sequence and its kind. */
   private case class Change(value: Int, sequence: Long, kind: Byte)

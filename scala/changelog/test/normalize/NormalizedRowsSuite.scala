@@ -3,16 +3,16 @@ package io.firesteel.changelog.normalize
 import io.firesteel.changelog.fold.{ArrivalOrder, Granted}
 import io.firesteel.changelog.state.{FoldedChanges, RowsOperator, StateLayout, StatefulTask}
 import io.firesteel.changelog.state.RowsOperator.{Change, row}
+import io.firesteel.testkit.TimedSuite
 
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Literal, UnsafeProjection}
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.types.{BooleanType, ByteType, LongType, StringType, StructType}
-import org.scalatest.funsuite.AnyFunSuite
 
 /** Each key's newest row, against a map. */
-class NormalizedRowsSuite extends AnyFunSuite {
+class NormalizedRowsSuite extends TimedSuite {
 
   private val input = StructType.fromDDL("k STRING, v BIGINT, q BIGINT, kind TINYINT")
   private val (k, v) = (AttributeReference("k", StringType)(), AttributeReference("v", LongType)())

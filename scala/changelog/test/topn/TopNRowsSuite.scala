@@ -4,15 +4,15 @@ import io.firesteel.changelog.RandomRows
 import io.firesteel.changelog.plan.{PlaceFunction, Places}
 import io.firesteel.changelog.state.FoldedChanges
 import io.firesteel.changelog.state.RowsOperator.row
+import io.firesteel.testkit.TimedSuite
 
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, Descending, NullsFirst, NullsLast, SortOrder}
 import org.apache.spark.sql.types.StructType
-import org.scalatest.funsuite.AnyFunSuite
 
 /** Top-N by each of its strategies, against sorting and taking. */
-class TopNRowsSuite extends AnyFunSuite {
+class TopNRowsSuite extends TimedSuite {
 
   private val schema = StructType.fromDDL("p STRING, id BIGINT, o DOUBLE")
 

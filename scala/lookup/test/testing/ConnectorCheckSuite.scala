@@ -1,6 +1,7 @@
 package io.firesteel.lookup.testing
 
 import io.firesteel.lookup._
+import io.firesteel.testkit.TimedSuite
 import java.util.Optional
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.atomic.AtomicInteger
@@ -13,10 +14,9 @@ import org.apache.spark.sql.connector.catalog.{Column, TableCapability}
 import org.apache.spark.sql.types.{IntegerType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.Assertion
-import org.scalatest.funsuite.AnyFunSuite
 
 /** The check passes a right connector, and names the fault of each wrong one. */
-class ConnectorCheckSuite extends AnyFunSuite {
+class ConnectorCheckSuite extends TimedSuite {
 
   private def check(connector: Shops): Unit =
     ConnectorCheck

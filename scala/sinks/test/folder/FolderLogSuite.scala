@@ -2,15 +2,15 @@ package io.firesteel.sinks.folder
 
 import io.firesteel.core.errors.FiresteelException
 import io.firesteel.sinks.apply.Done
+import io.firesteel.testkit.TimedSuite
 
 import java.nio.file.Files
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.types.StructType
-import org.scalatest.funsuite.AnyFunSuite
 
-class FolderLogSuite extends AnyFunSuite {
+class FolderLogSuite extends TimedSuite {
 
   private def version(number: Long): FolderVersion = FolderVersion(
     number,

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, OverCall, OverFrameKind, Places, PlanText}
+import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, Places, PlanText}
+import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind}
 import io.firesteel.changelog.state.ChangelogContract
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, Expression, ExpressionSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.JoinType

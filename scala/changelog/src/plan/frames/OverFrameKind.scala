@@ -1,6 +1,6 @@
-package io.firesteel.changelog.plan
+package io.firesteel.changelog.plan.frames
 
-/** What a change can affect, by the frames of an [[OverAggregate]]. */
+/** What a change can affect, by the frames of an [[io.firesteel.changelog.plan.OverAggregate]]. */
 sealed private[changelog] trait OverFrameKind {
 
   /** What `explain` shows. */

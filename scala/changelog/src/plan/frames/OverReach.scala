@@ -1,4 +1,4 @@
-package io.firesteel.changelog.plan
+package io.firesteel.changelog.plan.frames
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 
