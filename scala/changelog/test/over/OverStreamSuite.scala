@@ -138,25 +138,6 @@ class OverStreamSuite extends ChangelogSuite {
     } finally fed.stop()
   }
 
-  test("nulls in state stay nulls in a micro-batch whose rows have none") {
-    Seq(
-      "count(v) OVER (PARTITION BY k ORDER BY id DESC ROWS UNBOUNDED PRECEDING)",
-      "count(v) OVER (PARTITION BY k ORDER BY v DESC NULLS LAST ROWS 1 PRECEDING)",
-      "row_number() OVER (PARTITION BY k ORDER BY v NULLS FIRST, id)"
-    ).foreach { call =>
-      val sql =
-        s"SELECT k, v, id, $call AS c FROM (SELECT k, v, id FROM {t} WHERE id < 10 UNION ALL " +
-          "SELECT k, coalesce(v, 0) AS v, id FROM {t} WHERE id >= 10)"
-      assertFollows(
-        schema,
-        sql,
-        Seq(
-          Seq(Row("x", null, 1), Row("x", -3, 2)),
-          Seq(Row("x", 5, 12)),
-          Seq(Row("x", null, 13), Row("x", 0, 3))))
-    }
-  }
-
   test("all functions of a window see rows that tie in one order") {
     val fed = stream(
       schema,
