@@ -1,5 +1,6 @@
 package io.firesteel.changelog.over
 
+import io.firesteel.changelog.fold.Tally
 import io.firesteel.changelog.state.MapEntries
 import io.firesteel.core.rows.MergeableAggregates
 import io.firesteel.testkit.TestSize
@@ -58,22 +59,40 @@ class OverRunningSuite extends AnyFunSuite {
       .map(AggregateExpression(_, Complete, isDistinct = false)),
     columns)
 
-  private def check(byPeers: Boolean, seed: Long): Unit = {
-    val random = new Random(seed)
-    val entries = new MapEntries(expires = random.nextInt(4) == 0)
-    val made = functions()
-    val state = new OverState(
+  /** The functions over a partition in a map as store. */
+  final private class Running(byPeers: Boolean, val entries: MapEntries) {
+    private val made = functions()
+    private val state = new OverState(
       entries,
       OverState.layout(Seq(LongType)),
       columns.size,
       made.stateAttributes.size)
-    val running = new OverRunning(
+    private val running = new OverRunning(
       made,
       byPeers,
       (a, b) => a.getLong(0) == b.getLong(0),
       UnsafeProjection.create(Array[DataType](LongType, LongType, IntegerType)),
       UnsafeProjection.create(Array[DataType](LongType, LongType, LongType, LongType, IntegerType))
     )
+
+    /** The net changes of the result, if these rows come or go. */
+    def apply(changes: Array[(UnsafeRow, Long)]): Tally.Map = {
+      entries.visits = 0
+      val its = new OverPartition(state, partition, order)
+      val net = running.of(its, its.add(changes))
+      its.save()
+      net
+    }
+
+    /** The same for rows whose `w` is 1; the number of changes. */
+    def add(values: Seq[Long], count: Long = 1L): Int =
+      apply(values.map(v => toRow(InternalRow(v, 1L)).copy() -> count).toArray).size
+  }
+
+  private def check(byPeers: Boolean, seed: Long): Unit = {
+    val random = new Random(seed)
+    val entries = new MapEntries(expires = random.nextInt(4) == 0)
+    val its = new Running(byPeers, entries)
     var rows = Vector.empty[(Long, Long)]
     val folded = mutable.Map.empty[(Long, Long, Long, Long, Long), Long]
     var end = 0L
@@ -91,14 +110,12 @@ class OverRunningSuite extends AnyFunSuite {
       val changes = (come.map(_ -> 1L) ++ gone.map(_ -> -1L)).groupMapReduce(_._1)(_._2)(_ + _)
         .filter(_._2 != 0L).toSeq.sortBy(_._1)
         .map { case ((v, w), n) => toRow(InternalRow(v, w)).copy() -> n }.toArray
-      val its = new OverPartition(state, partition, order)
-      running.of(its, its.add(changes)).asScala.foreach { case (row, tally) =>
+      its.apply(changes).asScala.foreach { case (row, tally) =>
         val key =
           (row.getLong(0), row.getLong(1), row.getLong(2), row.getLong(3), row.getInt(4).toLong)
         val now = folded.getOrElse(key, 0L) + tally.count
         if (now == 0L) folded.remove(key) else folded(key) = now
       }
-      its.save()
       assert(folded.toMap == model(rows, byPeers), s"round $round of $seed")
     }
   }
@@ -111,25 +128,8 @@ class OverRunningSuite extends AnyFunSuite {
   }
 
   test("rows at the end of a large partition cost their block") {
-    val entries = new MapEntries
-    val made = functions()
-    val state =
-      new OverState(entries, OverState.layout(Seq(LongType)), 2, made.stateAttributes.size)
-    val running = new OverRunning(
-      made,
-      false,
-      (a, b) => a.getLong(0) == b.getLong(0),
-      UnsafeProjection.create(Array[DataType](LongType, LongType, IntegerType)),
-      UnsafeProjection.create(Array[DataType](LongType, LongType, LongType, LongType, IntegerType))
-    )
-    def add(values: Seq[Long]): Int = {
-      val its = new OverPartition(state, partition, order)
-      entries.visits = 0
-      val net =
-        running.of(its, its.add(values.map(v => toRow(InternalRow(v, 1L)).copy() -> 1L).toArray))
-      its.save()
-      net.size
-    }
+    val its = new Running(byPeers = false, new MapEntries)
+    import its.{add, entries}
     assert(add(0L until 100000L) == 100000)
     assert(add(Seq(100001L)) == 1)
     assert(entries.visits <= 3, "one block, of some 400")
@@ -137,25 +137,9 @@ class OverRunningSuite extends AnyFunSuite {
   }
 
   test("a block that nothing reads is all that is left of a partition") {
-    val entries = new MapEntries
-    val made = functions()
-    val state =
-      new OverState(entries, OverState.layout(Seq(LongType)), 2, made.stateAttributes.size)
-    val running = new OverRunning(
-      made,
-      false,
-      (a, b) => a.getLong(0) == b.getLong(0),
-      UnsafeProjection.create(Array[DataType](LongType, LongType, IntegerType)),
-      UnsafeProjection.create(Array[DataType](LongType, LongType, LongType, LongType, IntegerType))
-    )
-    def add(values: Seq[Long], count: Long): Int = {
-      val its = new OverPartition(state, partition, order)
-      val changes = values.map(v => toRow(InternalRow(v, 1L)).copy() -> count).toArray
-      val net = running.of(its, its.add(changes))
-      its.save()
-      net.size
-    }
-    assert(add(1L to 300L, 1L) == 300)
+    val its = new Running(byPeers = false, new MapEntries)
+    import its.{add, entries}
+    assert(add(1L to 300L) == 300)
     assert(add(151L to 300L, -1L) == 150)
     assert(entries.size == 1)
     assert(add(1L to 150L, -1L) == 150)

@@ -3,6 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, OverAggregate}
 import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind, OverReach}
+
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, BoundReference, CurrentRow, Expression, Literal, OffsetWindowFunction, RangeFrame, RowFrame, RuntimeReplaceable, SizeBasedWindowFunction, SortOrder, SpecifiedWindowFrame, UnboundedFollowing, UnboundedPreceding, WindowExpression, WindowFunction}
