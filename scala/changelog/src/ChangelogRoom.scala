@@ -5,6 +5,7 @@ import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, RewriteStreamSubqueries, RewriteStreamingWrite}
 import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction}
 import io.firesteel.changelog.upsert.{FromUpsertFunction, ResolveToUpsert, ToUpsertFunction}
+import io.firesteel.changelog.windows.{ReadWindowFunctions, ResolveWindowFunctions}
 import io.firesteel.core.room.Room
 import io.firesteel.core.room.Phase.{Check, Function, Hints, PlanNormalization, Planner, PostHocResolution, Resolution, TableFunction}
 
@@ -23,6 +24,9 @@ object ChangelogRoom
       // These run before Spark checks a streaming query.
       Hints(_ => ResolveStateTtl),
       Hints(_ => RewriteStreamingWrite),
+      // This runs before Spark looks up the functions that a call names.
+      Hints(_ => ReadWindowFunctions),
+      Resolution(_ => ResolveWindowFunctions),
       Resolution(_ => ResolveFromChangelog),
       Resolution(_ => ResolveToUpsert),
       Resolution(_ => RemoveStateTtl),

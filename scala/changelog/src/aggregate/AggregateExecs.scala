@@ -8,6 +8,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, BindReferences, Expression, Literal, UnsafeProjection}
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
@@ -56,13 +57,18 @@ final private[changelog] case class PartialAggregateExec(
     copy(child = newChild)
 }
 
-/** Executes [[GroupAggregate]] on the partial results of [[PartialAggregateExec]]. */
+/**
+ * Executes [[GroupAggregate]] on the partial results of [[PartialAggregateExec]].
+ *
+ * @param once whether a group is emitted once, when the watermark closes it
+ */
 final private[changelog] case class ChangelogAggregateExec(
     keys: Seq[Attribute],
     functions: Seq[Expression],
     distinct: Seq[Boolean],
     results: Seq[Attribute],
     isGlobal: Boolean,
+    once: Boolean,
     calls: Seq[String],
     plannedBy: String,
     contract: ChangelogContract,
@@ -105,10 +111,15 @@ final private[changelog] case class ChangelogAggregateExec(
 
   override def layout: StateLayout = aggregateLayout.state
 
-  override protected def shown: Seq[String] = Seq(PlanText.columns(keys), PlanText.list(calls))
+  override protected def shown: Seq[String] =
+    Seq(PlanText.columns(keys), PlanText.list(calls)) ++ Option.when(once)("once")
+
+  override protected def emitsAtClose: Boolean = once
+  override def outputPartitioning: Partitioning = child.outputPartitioning
 
   override def firedMessage: String =
-    "groups are kept in state, and each micro-batch emits the changes of their results"
+    if (once) "groups are kept in state, and emitted once, when the watermark closes them"
+    else "groups are kept in state, and each micro-batch emits the changes of their results"
 
   override def firedValues: Map[String, String] = Map(
     "operator" -> "Aggregate",
@@ -126,18 +137,22 @@ final private[changelog] case class ChangelogAggregateExec(
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val (expressions, inputs) = AggregateExecs.resultColumns(keys, functions)
     val home = if (isGlobal) Some(WholeKey.homeOf(getStateInfo.numPartitions)) else None
-    StatefulTask.ofOne { (entries, place, rows) =>
-      val results = UnsafeProjection.create(expressions, inputs)
+    val isOnce = once
+    def results() = new GroupResults(layout, UnsafeProjection.create(expressions, inputs))
+    val atClose: StatefulTask.AtClose = (entries, closed) => results().closing(entries, closed)
+    val changes: StatefulTask.OfOneInput = (entries, place, rows) => {
       val whole = home.filter(_ == place).map(_ => WholeKey.row())
       new FinalAggregate(
         rows,
         FoldLimits.ofThisTask(limit),
         layout,
-        results,
+        results(),
         before,
         whole,
+        isOnce,
         entries)
     }
+    if (once) StatefulTask.ofOne(changes, atClose) else StatefulTask.ofOne(changes)
   }
 }
 

@@ -9,24 +9,24 @@ import io.firesteel.core.rows.KeyIndex
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeRow}
 
 /**
  * Adds the partial results of the tasks below to the groups' state, and emits the change of each
  * group's result: one access to a group's entry and at most one change of its result per
  * micro-batch.
  *
- * @param results builds the result row from a group's key and its functions' buffers; its last
- *   column is the row kind
  * @param whole the key of the only group, which exists before any row arrives
+ * @param once whether a group's result is emitted once, when the watermark closes the group
  */
 final private[aggregate] class FinalAggregate(
     rows: Iterator[InternalRow],
     limits: FoldLimits,
     layout: AggregateLayout,
-    results: UnsafeProjection,
+    results: GroupResults,
     updateBefore: Boolean,
     whole: Option[UnsafeRow],
+    once: Boolean,
     entries: StateEntries)
   extends FoldIterator(rows, limits) {
 
@@ -41,8 +41,6 @@ final private[aggregate] class FinalAggregate(
   private[this] val made = new AggregateRows(layout)
   private[this] val buckets = new ValueBuckets(layout, made, entries)
   private[this] val sets = new SetUpdate(layout, buckets)
-  private[this] val buffer = new GenericInternalRow(layout.results.map(_.width).sum)
-  private[this] val joined = new JoinedRow
   private[this] var large =
     0L // bytes of variable size: entries, previous results, added values
 
@@ -93,20 +91,14 @@ final private[aggregate] class FinalAggregate(
       if (layout.isOfAnySize) large += 2L * stored.getSizeInBytes
       layout.mergeValue(state, stored)
     }
-    val exists = if (layout.isGlobal) stored != null else layout.rows.count(state) > 0
+    val exists =
+      !once && (if (layout.isGlobal) stored != null else layout.rows.count(state) > 0)
     states += state
     before += (if (exists) result(key, state) else null)
   }
 
   /** The result row of a group, without its row kind. */
-  private def result(key: UnsafeRow, state: GroupState): UnsafeRow = {
-    var at = 0
-    layout.results.foreach { r =>
-      r.fill(state, buffer, at)
-      at += r.width
-    }
-    results(joined(key, buffer)).copy()
-  }
+  private def result(key: UnsafeRow, state: GroupState): UnsafeRow = results.of(key, state).copy()
 
   override protected def drain(): Iterator[InternalRow] = {
     val changed = values.map(_.byGroup(states.size))
@@ -136,7 +128,7 @@ final private[aggregate] class FinalAggregate(
       }
     put(key, now)
     val exists = layout.isGlobal || rows > 0
-    changes(before(group), if (exists) result(key, asRead(now)) else null)
+    if (once) Nil else changes(before(group), if (exists) result(key, asRead(now)) else null)
   }
 
   /**

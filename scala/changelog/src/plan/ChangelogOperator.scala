@@ -3,10 +3,10 @@ package io.firesteel.changelog.plan
 import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.plan.ColumnFacts.{closed, mapKeys, normalOf, renamed, timeOf}
 import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, ExprId, Expression, Generator, NamedExpression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, ExprId, Expression, Generator, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, First, Max, Min}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, FullOuter, Inner, JoinType, LeftAnti, LeftSemi}
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LeafNode, LogicalPlan, Project}
 import org.apache.spark.sql.firesteel.normalizeFloats
 import org.apache.spark.sql.types.ArrayType
 
@@ -362,6 +362,7 @@ final private[plan] case class UnionAll(inputs: Seq[ChangelogOperator], output: 
  * Groups and their aggregates. Without keys there is one row from the first micro-batch on.
  *
  * @param functions calls over columns of the input; `distinct` has one value for each call
+ * @param once a key, the end of a window: groups are emitted once, when the watermark has reached it
  */
 final private[plan] case class GroupAggregate(
     keys: Seq[Attribute],
@@ -369,7 +370,8 @@ final private[plan] case class GroupAggregate(
     distinct: Seq[Boolean],
     results: Seq[Attribute],
     ttlMs: Long,
-    input: ChangelogOperator)
+    input: ChangelogOperator,
+    once: Option[Attribute] = None)
   extends ChangelogOperator
   with OneInput[ChangelogOperator]
   with Stateful {
@@ -388,7 +390,8 @@ final private[plan] case class GroupAggregate(
 
   // SELECT DISTINCT has no results, so it emits no updates.
   override def changes(inputs: Seq[Facts]): Changes =
-    Changes(
+    if (once.nonEmpty) Changes.InsertOnly
+    else Changes(
       updates = {
         val fixed =
           if (inputs.head.changes.insertOnly) shownKeys.values.toSet else Set.empty[ExprId]
@@ -402,7 +405,7 @@ final private[plan] case class GroupAggregate(
   }
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] =
     // After its state expired a group starts again, so its results may fall.
-    if (!inputs.head.changes.insertOnly || ttlMs > 0) Map.empty
+    if (!inputs.head.changes.insertOnly || ttlMs > 0 || once.nonEmpty) Map.empty
     else results.zip(functions).collect {
       case (result, _: Count | _: Max) => result.exprId -> Trend.Rising
       case (result, _: Min) => result.exprId -> Trend.Falling
@@ -505,6 +508,92 @@ final private[plan] case class OverAggregate(
   override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
     closed(partition, inputs.head)
 }
+
+/**
+ * Rows with their windows that wait until the watermark closes the window.
+ *
+ * @param by columns, the window's end among them, by whose hash the waiting rows are distributed:
+ *   those by which the reader distributes them
+ */
+final private[changelog] case class HeldRows(
+    by: Seq[Attribute],
+    end: Attribute,
+    input: ChangelogOperator)
+  extends ChangelogOperator
+  with OneInput[ChangelogOperator]
+  with Stateful {
+  override def name: String = "WindowRows"
+  override def ttlMs: Long = 0L
+  override def output: Seq[Attribute] = input.output
+  override def changes(inputs: Seq[Facts]): Changes = Changes.InsertOnly
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = Map.empty
+}
+
+/**
+ * Rows that wait until the watermark closes their session.
+ *
+ * @param keys what the rows of a session have in common
+ * @param time the row's time, `start` the session's first one, and `end` its last one and the gap;
+ *   all, as `gap`, in microseconds
+ */
+final private[changelog] case class HeldSessions(
+    keys: Seq[Attribute],
+    time: Attribute,
+    gap: Long,
+    start: Attribute,
+    end: Attribute,
+    input: ChangelogOperator)
+  extends ChangelogOperator
+  with OneInput[ChangelogOperator]
+  with Stateful {
+  override def name: String = "SessionRows"
+  override def ttlMs: Long = 0L
+  override def output: Seq[Attribute] = input.output ++ Seq(start, end)
+  override def changes(inputs: Seq[Facts]): Changes = Changes.InsertOnly
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = Map.empty
+}
+
+/**
+ * Operators over closed windows. All rows of a window come in one micro-batch, so Spark's own
+ * operators for batch compute what the query asks of a window, and keep nothing.
+ *
+ * @param plan over leaves of [[WindowedInput]], one for each input
+ * @param ends the ends of windows among its columns, and their last microseconds
+ */
+final private[changelog] case class ClosedWindows(
+    plan: LogicalPlan,
+    ends: Seq[Attribute],
+    inputs: Seq[ChangelogOperator])
+  extends ChangelogOperator {
+  override def name: String = "Windows"
+  override def output: Seq[Attribute] = plan.output
+  override def changes(inputs: Seq[Facts]): Changes = Changes.InsertOnly
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
+    ends.map(_.exprId -> EventTime(None, 0L, mayBeLate = false)).toMap
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = inputs.map(_ => false)
+  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
+
+  /** The same with only these columns. */
+  def only(read: AttributeSet): ClosedWindows = {
+    val asked = read ++ AttributeSet.fromAttributeSets(plan.collect { case n => n.references })
+    val narrow = plan.transformUp { case leaf: WindowedInput =>
+      leaf.copy(output = leaf.output.filter(asked.contains))
+    }
+    copy(Project(plan.output.filter(read.contains), narrow))
+  }
+
+  def columnsOf(number: Int): Seq[Attribute] =
+    plan.collectFirst { case leaf: WindowedInput if leaf.number == number => leaf.output }.get
+}
+
+/** The place of an input in the plan of [[ClosedWindows]]. */
+final private[changelog] case class WindowedInput(number: Int, output: Seq[Attribute]) extends LeafNode
 
 /** `row_kind()`: above it each change is an insert-only row. */
 final private[changelog] case class ChangeEvents(

@@ -72,6 +72,15 @@ private[changelog] object PruneColumns {
         val rank = topN.rank.filter(read.contains(_))
         val needed = read -- topN.rank ++ references(topN.partition ++ topN.order)
         topN.copy(rank = rank, input = only(topN.input, needed))
+      case held: HeldRows =>
+        held.copy(input = only(held.input, read ++ AttributeSet(held.by)))
+      case held: HeldSessions =>
+        held.copy(input = only(held.input, read ++ AttributeSet(held.keys :+ held.time)))
+      case windows: ClosedWindows =>
+        val narrow = windows.only(read)
+        narrow.copy(inputs = narrow.inputs.zipWithIndex.map { case (input, i) =>
+          project(input, narrow.columnsOf(i))
+        })
       case over: OverAggregate => OverColumns.prune(over, read, only)
     }
 

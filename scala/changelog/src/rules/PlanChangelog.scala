@@ -3,10 +3,11 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.aggregate.{AggregateExecs, ChangelogAggregateExec, PartialAggregateExec}
 import io.firesteel.changelog.complete.ChangelogTableExec
 import io.firesteel.changelog.filter.ChangelogFilterExec
+import io.firesteel.changelog.held.{HeldRowsExec, HeldSessionsExec}
 import io.firesteel.changelog.join.ChangelogJoinExec
 import io.firesteel.changelog.normalize.{ChangelogNormalizeExec, NewestRowsExec}
 import io.firesteel.changelog.over.ChangelogOverExec
-import io.firesteel.changelog.plan.lower.{ChangelogAggregate, ChangelogFilter, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogOverAggregate, ChangelogTable, ChangelogTopN, ReadOnce}
+import io.firesteel.changelog.plan.lower.{BatchRows, ChangelogAggregate, ChangelogFilter, ChangelogHeldRows, ChangelogHeldSessions, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogOverAggregate, ChangelogTable, ChangelogTopN, ReadOnce, StreamRows}
 import io.firesteel.changelog.sql.{InputTtl, StateTtl}
 import io.firesteel.changelog.state.{ReadOnceExec, StateProbe}
 import io.firesteel.changelog.tablejoin.{ChangelogMatchesExec, ChangelogNumbersExec}
@@ -48,6 +49,21 @@ object PlanChangelog extends SparkStrategy {
         StateProbe(planLater(node.left)),
         planLater(node.right)
       ) :: Nil
+    case node: ChangelogHeldRows =>
+      HeldRowsExec(node.by, ruleName, node.contract, None, StateProbe(planLater(node.child))) :: Nil
+    case node: ChangelogHeldSessions =>
+      HeldSessionsExec(
+        node.keys,
+        node.time,
+        node.gap,
+        node.start,
+        node.end,
+        ruleName,
+        node.contract,
+        None,
+        StateProbe(planLater(node.child))) :: Nil
+    case BatchRows(child) => planLater(child) :: Nil
+    case StreamRows(child) => planLater(child) :: Nil
     case ReadOnce(child) => ReadOnceExec(planLater(child)) :: Nil
     case node: ChangelogFilter =>
       ChangelogFilterExec(node.passes, node.kind, node.kindOut, planLater(node.child)) :: Nil
@@ -87,6 +103,7 @@ object PlanChangelog extends SparkStrategy {
       node.distinct,
       node.results,
       node.isGlobal,
+      node.once.nonEmpty,
       node.calls,
       ruleName,
       node.contract,

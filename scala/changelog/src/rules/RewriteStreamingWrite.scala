@@ -3,7 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, InferChangelog, Inferred, Projection, PruneColumns, ResultKeys}
 import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, LowerOperators, MarkChanges}
-import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, OrderedJoins, ParseQuery, Repeatable}
+import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, OrderedJoins, ParseQuery, ReadWindows, Repeatable}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
 import io.firesteel.changelog.state.{BegunPlan, ChangelogContract, PlanVersion, TimeToLive, Watermark}
 import io.firesteel.changelog.upsert.ToUpsert
@@ -283,9 +283,12 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private def outputOf(query: LogicalPlan, written: LogicalPlan): Seq[NamedExpression] =
     query.output.map((a: Attribute) => written.output.find(_.exprId == a.exprId).get)
 
-  /** Whether the query selects `row_kind()`, reads a changelog source or writes upserts. */
+  /**
+   * Whether the query selects `row_kind()`, reads a changelog source, writes upserts, or asks for
+   * windows once, when they close.
+   */
   private def tellsRowKinds(query: LogicalPlan): Boolean =
-    asksRowKind(query) || query.exists {
+    asksRowKind(query) || ReadWindows.areIn(query) || query.exists {
       case _: FromChangelog | _: ToUpsert => true
       case _ => false
     }

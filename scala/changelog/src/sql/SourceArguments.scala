@@ -10,11 +10,16 @@ import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.{ArrayType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 
-/** The arguments of a table function, by position or by name. */
-final private[changelog] class SourceArguments(
-    val function: String,
+/**
+ * The arguments of a table function, by position or by name.
+ *
+ * @param expected the call as it should be, for errors
+ */
+private[changelog] class TableArguments(
+    function: String,
     names: Seq[String],
-    arguments: Seq[Expression]) {
+    arguments: Seq[Expression],
+    expected: String) {
 
   private val byName: Map[String, Expression] = {
     val read = arguments.zipWithIndex.map {
@@ -28,21 +33,42 @@ final private[changelog] class SourceArguments(
     read.toMap
   }
 
+  final def apply(name: String): Option[Expression] = byName.get(name)
+
+  final def wrong(): Throwable =
+    new FiresteelAnalysisException(
+      "FIRESTEEL_WRONG_ARGUMENTS",
+      Map(
+        "call" -> arguments.map(_.sql).mkString(s"$function(", ", ", ")"),
+        "expected" -> expected))
+}
+
+/** The arguments of a function over a table whose rows are changes. */
+final private[changelog] class SourceArguments(
+    val function: String,
+    names: Seq[String],
+    arguments: Seq[Expression])
+  extends TableArguments(
+    function,
+    names,
+    arguments,
+    (s"TABLE(${names.head})" +: names.tail).mkString(s"$function(", ", ", ")")) {
+
   /** The plan of `TABLE(t)`, without `PARTITION BY` and `ORDER BY`. */
-  def table(name: String): LogicalPlan = byName.get(name) match {
+  def table(name: String): LogicalPlan = apply(name) match {
     case Some(of: FunctionTableSubqueryArgumentExpression)
         if !of.hasRepartitioning && of.orderByExpressions.isEmpty =>
       of.plan
     case _ => throw wrong()
   }
 
-  def text(name: String): Option[String] = byName.get(name).map(constant).collect {
+  def text(name: String): Option[String] = apply(name).map(constant).collect {
     case text: UTF8String => text.toString
     case other if other != null => throw wrong()
   }
 
   /** One name or an array of names. */
-  def names(name: String): Seq[String] = byName.get(name) match {
+  def names(name: String): Seq[String] = apply(name) match {
     case None => Nil
     case Some(list) =>
       (constant(list), list.dataType) match {
@@ -60,14 +86,4 @@ final private[changelog] class SourceArguments(
 
   private def constant(argument: Expression): Any =
     if (argument.foldable) argument.eval() else throw wrong()
-
-  def wrong(): Throwable =
-    new FiresteelAnalysisException(
-      "FIRESTEEL_WRONG_ARGUMENTS",
-      Map(
-        "call" -> arguments.map(_.sql).mkString(s"$function(", ", ", ")"),
-        "expected" -> expected))
-
-  private def expected: String =
-    (s"TABLE(${names.head})" +: names.tail).mkString(s"$function(", ", ", ")")
 }

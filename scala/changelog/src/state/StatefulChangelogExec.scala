@@ -6,6 +6,7 @@ import io.firesteel.core.decide.FiredOperator
 import java.util.concurrent.TimeUnit.NANOSECONDS
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
@@ -85,18 +86,18 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
 
   /** Called on the operator of the previous micro-batch; after a restart, on this one. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = {
-    contract.watermark.ms = inputWatermarkMs
+    contract.watermark.advance(inputWatermarkMs)
     super.produceOutputWatermark(inputWatermarkMs)
   }
 
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean =
     emitsAtClose && contract.eventTimes.exists(_.isDefined) &&
-      newInputWatermark > contract.watermark.ms
+      newInputWatermark > contract.watermark.usedMs
 
-  /** For each input the groups that the watermark has closed. */
-  private def closedGroups: Seq[Option[ClosedGroups]] =
+  /** For each input the groups that a watermark has closed. */
+  private def closedGroups(ms: Long): Seq[Option[ClosedGroups]] =
     children.zip(distributions).zip(contract.eventTimes).map { case ((input, spread), eventTime) =>
-      for (time <- eventTime; ms = contract.watermark.ms if ms > 0)
+      for (time <- eventTime if ms > 0)
         yield ClosedGroups(
           StatefulChangelogExec.keysOf(spread).indexWhere(_.exprId == time.exprId),
           input.output.indexWhere(_.exprId == time.exprId),
@@ -120,7 +121,10 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
           case StateProbe(_, child) => child
           case other => other
         }
-        val read = ReadOnceExec.in(info, rows)
+        val once = ReadOnceExec.in(info, rows)
+        val read =
+          if (contract.eventTimes.forall(_.isEmpty)) once
+          else OwnSourceExec.below(info.operatorId, once)
         if (spread == InputDistribution.Replicated) {
           ReplicateRowsExec.everywhere(read, info.numPartitions)
         } else read
@@ -191,7 +195,9 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
   override protected def doExecute(): RDD[InternalRow] = {
     metrics // created on the driver: tasks must not create them
     val (layout, stored, task) = (this.layout, this.stored, this.task())
-    val (name, closed) = (nodeName, closedGroups)
+    contract.watermark.use()
+    val (name, closed) = (nodeName, closedGroups(contract.watermark.ms))
+    val tooLate = closedGroups(contract.watermark.lateMs)
     val life = contract.ttl.map { its =>
       (if (its.ofTables.isEmpty) Lifetimes.One(its.ms) else layout.lifetimes(its.ofTables)) ->
         its.nowMs
@@ -211,7 +217,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       val entries = life.fold(new StateEntries(store, counts)) { case (lifetimes, nowMs) =>
         new ExpiringEntries(store, counts, layout.value, lifetimes, nowMs, name)
       }
-      val inTime = inputs.next().zip(closed).map { case (rows, its) =>
+      val inTime = inputs.next().zip(tooLate).map { case (rows, its) =>
         its.fold(rows)(_.inTime(rows, late))
       }
       val changes = task.run(entries, store.id.partitionId, inTime)
@@ -229,7 +235,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     val kinds = StatefulChangelogExec.kindMetrics.map(longMetric).toArray
     val kindAt = contract.kindOut.fold(-1)(kind => output.indexWhere(_.exprId == kind.exprId))
     val (updating, committing) = (longMetric("allUpdatesTimeMs"), longMetric("commitTimeMs"))
-    new Iterator[InternalRow] {
+    val out = new Iterator[InternalRow] {
       private[this] var committed = false
       private[this] var nanos = 0L
 
@@ -255,6 +261,11 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
         row
       }
     }
+    // A join above it may leave rows unread, such as one whose other side is empty.
+    TaskContext.get().addTaskCompletionListener[Unit] { task =>
+      if (!task.isFailed() && !task.isInterrupted()) out.foreach(_ => ())
+    }
+    out
   }
 }
 

@@ -33,11 +33,18 @@ private[changelog] trait StatefulTask extends Serializable {
 private[changelog] object StatefulTask {
 
   type OfOneInput = (StateEntries, Int, Iterator[InternalRow]) => Iterator[InternalRow]
+  type AtClose = (StateEntries, ClosedGroups) => Iterator[InternalRow]
 
   /** The task of an operator with one input. */
   def ofOne(rows: OfOneInput): StatefulTask = new OneInputTask(rows)
 
-  final private class OneInputTask(rows: OfOneInput) extends StatefulTask {
+  /** The task of an operator with one input that emits rows when the watermark closes state. */
+  def ofOne(rows: OfOneInput, atClose: AtClose): StatefulTask = new OneInputTask(rows) {
+    override def close(entries: StateEntries, closed: ClosedGroups): Iterator[InternalRow] =
+      atClose(entries, closed)
+  }
+
+  private class OneInputTask(rows: OfOneInput) extends StatefulTask {
     override def run(
         entries: StateEntries,
         partition: Int,

@@ -12,8 +12,30 @@ package io.firesteel.changelog.state
  */
 final private[changelog] class Watermark(val after: Long = 0L) extends Serializable {
 
-  /** Milliseconds; 0 until there is a watermark. */
-  @volatile var ms: Long = 0L
+  @volatile private[this] var now = 0L
+  @volatile private[this] var before = 0L
+  @volatile private[this] var used = 0L
+
+  /** Milliseconds; 0 until there is a watermark. It closes groups after the micro-batch's rows. */
+  def ms: Long = now
+
+  /**
+   * The watermark of the micro-batch before, by which rows are late. A group that closes at the end
+   * of this micro-batch still takes its rows, as in Spark's own operators.
+   */
+  def lateMs: Long = before
+
+  /** The watermark of the last micro-batch that ran. */
+  def usedMs: Long = used
+
+  /** The watermark of the next micro-batch. */
+  def advance(toMs: Long): Unit = {
+    before = now
+    now = toMs
+  }
+
+  /** A micro-batch runs with this watermark. */
+  def use(): Unit = used = now
 
   override def toString: String = "watermark"
 }

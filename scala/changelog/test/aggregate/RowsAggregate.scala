@@ -38,9 +38,10 @@ private[aggregate] object RowsAggregate {
         partial,
         Granted.entries(limits._2),
         layout,
-        UnsafeProjection.create(expressions, read),
+        new GroupResults(layout, UnsafeProjection.create(expressions, read)),
         updateBefore,
         Option.when(isGlobal)(WholeKey.row()),
+        once = false,
         entries)
     }
     val results = functions.map { case (f, _) => StructField(f.prettyName, f.dataType) }

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, GroupAggregate, Inferred, JoinOutput, Normalize, OverAggregate, Projection, QueryText, Selection, Source, SourceChanges, Stateful, StatelessJoin, StaticTable, StreamJoin, TableJoin, TopN, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, JoinOutput, Normalize, OverAggregate, Projection, QueryText, Selection, Source, SourceChanges, Stateful, StatelessJoin, StaticTable, StreamJoin, TableJoin, TopN, UnionAll}
 import io.firesteel.changelog.state.{CallRecord, MemberRecord}
 
 import java.util.IdentityHashMap
@@ -85,6 +85,13 @@ private[changelog] object DescribeMembers {
           order = over.order.map(below.of),
           stored = over.input.output.map(below.of)
         )
+      case held: HeldRows =>
+        empty.copy(keys = held.by.map(below.of), stored = held.output.map(below.of))
+      case held: HeldSessions =>
+        empty.copy(
+          keys = held.keys.map(below.of),
+          places = Some(s"gap of ${held.gap} microseconds"),
+          stored = held.input.output.map(below.of))
       case normalize: Normalize =>
         empty.copy(
           keys = normalize.keys.map(below.of),
@@ -159,7 +166,10 @@ private[changelog] object DescribeMembers {
         val made = below.of(generation.generator)
         known ++ generation.made.zipWithIndex.map { case (c, i) => c.exprId -> s"$made.$i" }
       case join: TableJoin => known + (join.matches.exprId -> "matches")
-      case _: SourceChanges | _: Normalize | _: Selection => known
+      case held: HeldSessions =>
+        known ++ Seq(held.start.exprId -> "session_start", held.end.exprId -> "session_end")
+      case windows: ClosedWindows => named(windows.output) ++ known
+      case _: SourceChanges | _: Normalize | _: Selection | _: HeldRows => known
       case join: StreamJoin => known ++ join.exists.map(_.exprId -> "exists")
     }
   }

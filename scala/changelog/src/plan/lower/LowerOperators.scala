@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.fold.BoundColumns
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, Expansion, Generation, GroupAggregate, Inferred, Normalize, OverAggregate, Projection, Selection, Source, SourceChanges, StatelessJoin, StaticTable, StreamJoin, TableJoin, TopN, TopNStrategy, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, ColumnFacts, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, Normalize, OverAggregate, Projection, Selection, Source, SourceChanges, StatelessJoin, StaticTable, StreamJoin, TableJoin, TopN, TopNStrategy, UnionAll, WindowedInput}
 import io.firesteel.changelog.plan.frames.{OverFrameKind, OverReach}
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
 import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, TimeToLive, Watermark, WholeKey}
@@ -48,6 +48,13 @@ final private[changelog] class LowerOperators(
       case aggregate: GroupAggregate => this.aggregate(aggregate, inferred, inputs.head)
       case topN: TopN => this.topN(topN, inferred, inputs.head)
       case over: OverAggregate => this.over(over, inferred, inputs.head)
+      case held: HeldRows => this.held(held, inferred, inputs.head)
+      case held: HeldSessions => this.held(held, inferred, inputs.head)
+      case windows: ClosedWindows => 
+        val plan = windows.plan.transformUp { case leaf: WindowedInput =>
+          BatchRows(Project(leaf.output, inputs(leaf.number).plan))
+        }
+        Written(StreamRows(plan), None)
     }
   }
 
@@ -69,7 +76,7 @@ final private[changelog] class LowerOperators(
       // The source may retract any row at any time, so the watermark closes nothing.
       contract(
         Some(kind.toAttribute),
-        kindOut,
+        Some(kindOut),
         (None, new Watermark),
         normalize.ttlMs,
         inferred),
@@ -99,7 +106,7 @@ final private[changelog] class LowerOperators(
       key,
       join.columns,
       Nil,
-      contract(Some(kind), kindOut, closing(join.key, inferred), join.ttlMs, inferred),
+      contract(Some(kind), Some(kindOut), closing(join.key, inferred), join.ttlMs, inferred),
       Project(key ++ join.columns :+ kind, plan)
     )
     Written(Project(join.output :+ kindOut, node), Some(kindOut))
@@ -122,7 +129,13 @@ final private[changelog] class LowerOperators(
       aggregate.distinct,
       aggregate.results,
       isGlobal = aggregate.keys.isEmpty,
-      contract(input.kind, kind, closing(aggregate.keys, inferred), aggregate.ttlMs, inferred),
+      aggregate.once,
+      contract(
+        input.kind,
+        Some(kind),
+        aggregate.once.fold(closing(aggregate.keys, inferred))(closingAt),
+        aggregate.ttlMs,
+        inferred),
       plan
     )
     if (inferred.changes.insertOnly) Written(Project(aggregate.output, node), None)
@@ -158,7 +171,7 @@ final private[changelog] class LowerOperators(
       rowKey,
       contract(
         if (strategy == TopNStrategy.Retract) input.kind else None,
-        kind,
+        Some(kind),
         closing(topN.partition, inferred),
         topN.ttlMs,
         inferred),
@@ -188,7 +201,7 @@ final private[changelog] class LowerOperators(
       over.pairedBy(inferred.inputs.head.facts).map(key => over.output.filter(c => key(c.exprId))),
       contract(
         input.kind,
-        kind,
+        Some(kind),
         closing(over.partition, inferred),
         over.ttlMs,
         inferred),
@@ -197,15 +210,36 @@ final private[changelog] class LowerOperators(
     Written(Project(over.output :+ kind, node), Some(kind))
   }
 
+  private def held(held: HeldRows, inferred: Inferred, input: Written): Written = Written(
+    ChangelogHeldRows(
+      held.by,
+      contract(None, None, closingAt(held.end), ttlMs = 0L, inferred),
+      input.plan),
+    None)
+
+  private def held(held: HeldSessions, inferred: Inferred, input: Written): Written = {
+    val (keys, plan) = WholeKey.orWhole(held.keys, input.plan)
+    val closes = (Some(held.time), new Watermark(held.gap))
+    val node = ChangelogHeldSessions(
+      keys,
+      held.time,
+      held.gap,
+      held.start,
+      held.end,
+      contract(None, None, closes, ttlMs = 0L, inferred),
+      plan)
+    Written(Project(held.output, node), None)
+  }
+
   /** The contract of an operator with one input. */
   private def contract(
       kindIn: Option[Attribute],
-      kindOut: Attribute,
+      kindOut: Option[Attribute],
       closing: (Option[Attribute], Watermark),
       ttlMs: Long,
       inferred: Inferred): ChangelogContract = ChangelogContract(
     Seq(kindIn),
-    Some(kindOut),
+    kindOut,
     inferred.updateBefore,
     Seq(closing._1),
     TimeToLive.of(ttlMs),
@@ -219,6 +253,10 @@ final private[changelog] class LowerOperators(
     val by = if (closes) ColumnFacts.closing(keys, facts) else None
     (by, new Watermark(by.fold(0L)(column => facts.eventTimes(column.exprId).after)))
   }
+
+  /** The watermark closes what it has reached of a column: it may be one that it marks no more. */
+  private def closingAt(time: Attribute): (Option[Attribute], Watermark) =
+    (Some(time), new Watermark)
 
   private def project(columns: Seq[NamedExpression], input: Written): Written =
     Written(Project(columns ++ input.kind, input.plan), input.kind)

@@ -5,7 +5,7 @@ import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind}
 import io.firesteel.changelog.state.ChangelogContract
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, Expression, ExpressionSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.JoinType
-import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{BinaryNode, LogicalPlan, Statistics, UnaryNode}
 import org.apache.spark.sql.firesteel.StatefulLogicalPlan
 import org.apache.spark.sql.types.ByteType
 
@@ -46,6 +46,7 @@ private[changelog] object ChangelogNode {
  * @param functions calls over positions in `arguments`, not over columns. The optimizer may find
  *   two columns equal in one micro-batch and not in another, and the state must not depend on that.
  * @param isGlobal whether the keys are a constant and the only group always exists
+ * @param once the key whose groups are emitted once, when the watermark closes them
  */
 final private[changelog] case class ChangelogAggregate(
     keys: Seq[Attribute],
@@ -54,12 +55,14 @@ final private[changelog] case class ChangelogAggregate(
     distinct: Seq[Boolean],
     results: Seq[Attribute],
     isGlobal: Boolean,
+    once: Option[Attribute],
     contract: ChangelogContract,
     child: LogicalPlan)
   extends UnaryNode
   with StatefulNode {
   def calls: Seq[String] = PlanText.calls(functions, distinct, arguments)
-  override protected def shown: Seq[String] = Seq(PlanText.columns(keys), PlanText.list(calls))
+  override protected def shown: Seq[String] = 
+    Seq(PlanText.columns(keys), PlanText.list(calls)) ++ once.map(_ => "once")
   override def output: Seq[Attribute] = keys ++ results ++ contract.kindOut
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogAggregate =
     copy(child = newChild)
@@ -230,5 +233,63 @@ final private[changelog] case class ChangelogMatches(
   override lazy val validConstraints: ExpressionSet = ExpressionSet()
   override def maxRows: Option[Long] = None
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogMatches =
+    copy(child = newChild)
+}
+
+/** See [[io.firesteel.changelog.plan.HeldRows]]. Its result has the columns of the child. */
+final private[changelog] case class ChangelogHeldRows(
+    by: Seq[Attribute],
+    contract: ChangelogContract,
+    child: LogicalPlan)
+  extends UnaryNode
+  with StatefulNode {
+  override protected def shown: Seq[String] = Seq(PlanText.columns(by))
+  override def output: Seq[Attribute] = child.output
+  override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogHeldRows =
+    copy(child = newChild)
+}
+
+/**
+ * See [[io.firesteel.changelog.plan.HeldSessions]]. Its result has the columns of the child, `start`
+ * and `end`.
+ */
+final private[changelog] case class ChangelogHeldSessions(
+    keys: Seq[Attribute],
+    time: Attribute,
+    gap: Long,
+    start: Attribute,
+    end: Attribute,
+    contract: ChangelogContract,
+    child: LogicalPlan)
+  extends UnaryNode
+  with StatefulNode {
+  override protected def shown: Seq[String] = Seq(PlanText.columns(keys), s"gap=${gap}us")
+  override def output: Seq[Attribute] = child.output ++ Seq(start, end)
+  override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogHeldSessions =
+    copy(child = newChild)
+}
+
+/**
+ * Rows that come in one micro-batch and have nothing to do with those of another, as Spark's
+ * operators for batch read them. Their number is not known before they come, so a join must not
+ * broadcast them for their size.
+ */
+final private[changelog] case class BatchRows(child: LogicalPlan) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+  override def isStreaming: Boolean = false
+  override lazy val validConstraints: ExpressionSet = ExpressionSet()
+  override def maxRows: Option[Long] = None
+  override def stats: Statistics = Statistics(sizeInBytes = conf.defaultSizeInBytes)
+  override protected def withNewChildInternal(newChild: LogicalPlan): BatchRows =
+    copy(child = newChild)
+}
+
+/** What Spark's operators for batch have made of [[BatchRows]], as rows of a stream again. */
+final private[changelog] case class StreamRows(child: LogicalPlan) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+  override def isStreaming: Boolean = true
+  override lazy val validConstraints: ExpressionSet = ExpressionSet()
+  override def maxRows: Option[Long] = None
+  override protected def withNewChildInternal(newChild: LogicalPlan): StreamRows =
     copy(child = newChild)
 }

@@ -21,6 +21,7 @@ final private[changelog] class ParseQuery(
     private val ttlMs: Long = SQLConf.get.getConf(ChangelogConf.STATE_TTL)) {
 
   def read(plan: LogicalPlan): ChangelogOperator = plan match {
+    case windows(closed) => closed
     case StatelessSource(rows) => Source(rows)
     case from: FromChangelog => ReadSource(from, ttlMs)
     case StateTtl(ms, child) => keeping(Some(ms)).read(child)
@@ -71,6 +72,8 @@ final private[changelog] class ParseQuery(
     case OverWindow(over) => this.over(over, plan.output)
     case other => throw Unsupported(other, refused)
   }
+
+  private val windows = new ReadWindows(read, this.computable(_, _, _))
 
   /** The same reader with another time to live, if a hint gives one. */
   private def keeping(ttl: Option[Long]): ParseQuery =

@@ -30,7 +30,7 @@ private[parse] object StatelessSource {
   })
 
   /** Whether Spark runs the join with a table: it keeps no row of the table without a match. */
-  private def isSparks(join: Join): Boolean = join.children.map(_.isStreaming) match {
+  private[parse] def isSparks(join: Join): Boolean = join.children.map(_.isStreaming) match {
     case Seq(true, false) => join.joinType != RightOuter && join.joinType != FullOuter
     case Seq(false, true) =>
       join.joinType == Inner || join.joinType == Cross || join.joinType == RightOuter

@@ -1,0 +1,64 @@
+package io.firesteel.changelog.held
+
+import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.changelog.plan.PlanText
+import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, BindReferences, UnsafeProjection}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
+
+/** Executes [[io.firesteel.changelog.plan.HeldSessions]]; see [[SessionState]]. */
+final private[changelog] case class HeldSessionsExec(
+    keys: Seq[Attribute],
+    time: Attribute,
+    gap: Long,
+    start: Attribute,
+    end: Attribute,
+    plannedBy: String,
+    contract: ChangelogContract,
+    stateInfo: Option[StatefulOperatorStateInfo],
+    child: SparkPlan)
+  extends UnaryChangelogExec {
+
+  override def shortName: String = "changelogSessionRows"
+  override def output: Seq[Attribute] = child.output ++ Seq(start, end)
+  override def producedAttributes: AttributeSet = AttributeSet(Seq(start, end))
+  override def clusteredBy: Seq[Attribute] = keys
+  override protected def emitsAtClose: Boolean = true
+  override protected def shown: Seq[String] = Seq(PlanText.columns(keys), s"gap=${gap}us")
+  override def layout: StateLayout =
+    SessionState.layout(keys.map(_.dataType), child.output.map(_.dataType))
+
+  override def firedMessage: String =
+    "rows are kept in state until the watermark closes their session, and then emitted together"
+
+  override def firedValues: Map[String, String] = Map(
+    "operator" -> "SessionRows",
+    "changelogMode" -> contract.mode,
+    "keys" -> keys.map(_.name).mkString(", "),
+    "state" -> stateText
+  )
+
+  override def withState(
+      info: Option[StatefulOperatorStateInfo],
+      inputs: Seq[SparkPlan]): SparkPlan = copy(stateInfo = info, child = inputs.head)
+
+  override protected def task(): StatefulTask = {
+    val (own, in, of, length) = (layout, child.output, keys, gap)
+    val version = getStateInfo.storeVersion
+    val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
+    val at = in.indexWhere(_.exprId == time.exprId)
+    val made = BindReferences.bindReferences(output, output)
+    StatefulTask.ofOne(
+      (entries, _, rows) => {
+        val state = new SessionState(entries, own, length, at)
+        val (toKey, toRow) = (UnsafeProjection.create(of, in), UnsafeProjection.create(in, in))
+        state.add(rows.map(row => (toKey(row), toRow(row))), new ArrivedRows(version), limit)
+        Iterator.empty
+      },
+      (entries, closed) =>
+        new SessionState(entries, own, length, at)
+          .closing(closed.watermarkMs * 1000, UnsafeProjection.create(made))
+    )
+  }
+}

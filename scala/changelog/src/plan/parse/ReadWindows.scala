@@ -1,0 +1,234 @@
+package io.firesteel.changelog.plan.parse
+
+import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
+import io.firesteel.changelog.plan.{ChangelogOperator, ClosedWindows, ColumnFacts, ComputedColumns, HeldRows, HeldSessions, Projection, WindowedInput}
+import io.firesteel.changelog.sql.RowKindFunction
+import io.firesteel.changelog.windows.{SessionTable, WindowTable}
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, EqualTo, Expression, NamedExpression, PredicateHelper, SubqueryExpression}
+import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, LeftAnti, LeftOuter, LeftSemi, RightOuter}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter, Generate, Join, JoinHint, LogicalPlan, Project, SubqueryAlias, View, Window}
+
+/**
+ * Reads what a query asks of the windows of `TUMBLE`, `HOP`, `CUMULATE` and `SESSION`, where a
+ * watermark closes them: aggregates by them, rankings within them, joins of them (Flink: window
+ * aggregation, Top-N, deduplication, join). These answer once, when a window closes.
+ *
+ * Rows wait at the lowest such operator only, an aggregate as a group. All rows of a window then
+ * come in one micro-batch, to all operators above, which are Spark's own for batch.
+ *
+ * @param read reads the rows below
+ */
+final private[parse] class ReadWindows(
+    read: LogicalPlan => ChangelogOperator,
+    computable: (String, Seq[Expression], ChangelogOperator) => ChangelogOperator)
+  extends PredicateHelper {
+
+  /** The operators up to this node, if the last windows close below it. */
+  def unapply(plan: LogicalPlan): Option[ChangelogOperator] =
+    if (!ReadWindows.areIn(plan)) None
+    else {
+      val inputs = ArrayBuffer.empty[ChangelogOperator]
+      windowed(plan, inputs).filter(_.isClosed).map { its =>
+        ClosedWindows(its.plan, its.times.toSeq, inputs.toSeq)
+      }
+    }
+
+  /**
+   * A plan whose rows belong to one window each.
+   *
+   * @param windows the windows whose columns it has
+   * @param times the ends of windows among its columns, and their last microseconds
+   * @param isClosed whether its rows are those of closed windows, and all come at once
+   */
+  private case class Windowed(
+      windows: Set[WindowTable.Columns],
+      times: Set[Attribute],
+      isClosed: Boolean,
+      plan: LogicalPlan) {
+
+    /** Another plan with the same windows. */
+    def of(made: LogicalPlan): Windowed = copy(plan = made)
+
+    /** Another plan that passes on some columns. */
+    def of(made: LogicalPlan, columns: Seq[NamedExpression]): Option[Windowed] = {
+      val named = renamed(columns)
+      val kept = windows.flatMap { its =>
+        for (start <- named(its.start); end <- named(its.end))
+          yield WindowTable.Columns(start, end)
+      }
+      Some(copy(kept, times.flatMap(named(_)), plan = made))
+        .filter(its => its.isClosed || its.windows.nonEmpty)
+    }
+
+    /** Windows by which the expressions tell rows apart. */
+    def by(keys: Seq[Expression]): Option[WindowTable.Columns] = windows.find { its =>
+      Seq(its.start, its.end).forall(column => keys.exists(_.semanticEquals(column)))
+    }
+  }
+
+  private def windowed(plan: LogicalPlan, inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] =
+    plan match {
+      case _ if !plan.isStreaming || plan.expressions.exists(isOther) => None
+      case alias: SubqueryAlias => windowed(alias.child, inputs)
+      case view: View => windowed(view.child, inputs)
+      case SessionTable(parts) => session(parts, inputs)
+      case made @ WindowTable(columns, time) if WindowTable.isClosed(time) =>
+        Some(Windowed(Set(columns), Set(columns.end, time), isClosed = false, made))
+      case project: Project =>
+        windowed(project.child, inputs).flatMap { its =>
+          its.of(project.copy(child = its.plan), project.projectList)
+        }
+      case filter: Filter =>
+        windowed(filter.child, inputs).map(its => its.of(filter.copy(child = its.plan)))
+      case generate: Generate =>
+        windowed(generate.child, inputs).map(its => its.of(generate.copy(child = its.plan)))
+      case distinct: Distinct =>
+        windowed(Aggregate(distinct.output, distinct.output, distinct.child), inputs)
+      case aggregate: Aggregate => windowed(aggregate.child, inputs).flatMap(grouped(aggregate, _, inputs))
+      case window: Window =>
+        for {
+          its <- windowed(window.child, inputs)
+          columns <- its.by(window.partitionSpec)
+          rows = closed("OVER", its, columns, window.partitionSpec, inputs)
+        } yield rows.of(window.withNewChildren(Seq(rows.plan)))
+      case join: Join if join.children.forall(_.isStreaming) => joined(join, inputs)
+      case join: Join => withTable(join, inputs)
+      case _ => None
+    }
+
+  /** Expressions whose values are no matter of a window alone. */
+  private def isOther(expression: Expression): Boolean =
+    RowKindFunction.isIn(expression) || SubqueryExpression.hasSubquery(expression)
+
+  private def renamed(columns: Seq[NamedExpression]): Attribute => Option[Attribute] = {
+    val names = ColumnFacts.renamed(columns).toMap
+    column => names.get(column.exprId).flatMap(to => columns.find(_.exprId == to)).map(_.toAttribute)
+  }
+
+  private def session(
+      parts: SessionTable.Parts,
+      inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] = {
+    val below = new ComputedColumns(Some("_session"))
+    val rows = insertOnly("SESSION", read(parts.rows))
+    if (!WindowTable.unapply(parts.named).exists(its => WindowTable.isClosed(its._2))) {
+      throw ChangelogErrors.unsupportedOperator(
+        "SESSION",
+        "its column of time has no watermark, so no session is ever closed",
+        "set a watermark on the column")
+    }
+    val keys = parts.keys.map(key => below.of(StateTypes.normalForm(key)))
+    StateTypes.require("SESSION", keys)
+    val held = HeldSessions(
+      keys.distinctBy(_.exprId),
+      parts.time,
+      parts.gap,
+      parts.start,
+      parts.end,
+      below.over(rows))
+    WindowTable.unapply(parts.named).map { case (columns, time) =>
+      val named = parts.named.copy(child = input(held, inputs))
+      Windowed(Set(columns), Set(columns.end, time), isClosed = true, named)
+    }
+  }
+
+  /** An aggregate by windows that are open keeps its groups until they close. */
+  private def grouped(
+      aggregate: Aggregate,
+      its: Windowed,
+      inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] =
+    its.by(aggregate.groupingExpressions).flatMap { columns =>
+      val keys = aggregate.aggregateExpressions
+      if (its.isClosed) its.of(aggregate.copy(child = its.plan), keys)
+      else {
+        val rows = computable("Aggregate", ReadAggregate.evaluated(aggregate), read(its.plan))
+        val asked = ReadAggregate(aggregate, ttlMs = 0L, rows)
+        val groups = Projection(asked.columns, asked.operator.copy(once = Some(columns.end)))
+        its.copy(isClosed = true).of(input(groups, inputs), keys)
+      }
+    }
+
+  /** A join of streams: all rows of a window of one meet rows of the same window of the other. */
+  private def joined(join: Join, inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] = {
+    val all = join.condition.toSeq.flatMap(splitConjunctivePredicates)
+    def pairs(l: Windowed, r: Windowed) = all.collect {
+      case EqualTo(a: Attribute, b: Attribute) if l.plan.outputSet.contains(a) => (a, b)
+      case EqualTo(a: Attribute, b: Attribute) => (b, a)
+    }.filter { case (a, b) => l.plan.outputSet.contains(a) && r.plan.outputSet.contains(b) }
+    for {
+      l <- windowed(join.left, inputs)
+      r <- windowed(join.right, inputs)
+      equal = pairs(l, r)
+      ofLeft <- l.by(equal.map(_._1))
+      ofRight <- r.windows.find { w =>
+        Seq(ofLeft.start -> w.start, ofLeft.end -> w.end).forall { case (a, b) =>
+          equal.exists { case (x, y) => x.exprId == a.exprId && y.exprId == b.exprId }
+        }
+      }
+      left = closed("JOIN", l, ofLeft, equal.map(_._1), inputs)
+      right = closed("JOIN", r, ofRight, equal.map(_._2), inputs)
+      kept <- join.joinType match {
+      case Inner | Cross => Some((left.windows ++ right.windows, left.times ++ right.times))
+        case LeftOuter | LeftSemi | LeftAnti | _: ExistenceJoin => Some((left.windows, left.times))
+        case RightOuter => Some((right.windows, right.times))
+        case FullOuter => Some((Set.empty[WindowTable.Columns], Set.empty[Attribute]))
+        case _ => None
+      }
+    } yield Windowed(
+      kept._1,
+      kept._2,
+      isClosed = true,
+      join.copy(left = left.plan, right = right.plan, hint = JoinHint.NONE))
+  }
+
+  /** A join with a table that is no stream, which Spark runs row by row. */
+  private def withTable(join: Join, inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] =
+    if (!StatelessSource.isSparks(join)) None
+    else if (join.left.isStreaming) {
+      windowed(join.left, inputs).map(its => its.of(join.copy(left = its.plan)))
+    } else windowed(join.right, inputs).map(its => its.of(join.copy(right = its.plan)))
+
+  /** The rows of closed windows; rows of open ones wait. */
+  private def closed(
+      operator: String,
+      its: Windowed,
+      columns: WindowTable.Columns,
+      by: Seq[Expression],
+      inputs: ArrayBuffer[ChangelogOperator]): Windowed =
+    if (its.isClosed) its
+    else {
+      val spread = by.collect {
+        case column: Attribute if StateTypes.comparesAsBytes(column.dataType) => column
+      }
+      val rows = insertOnly(operator, read(its.plan))
+      val held = HeldRows((spread :+ columns.end).distinctBy(_.exprId), columns.end, rows)
+      its.copy(isClosed = true, plan = input(held, inputs))
+    }
+
+  private def insertOnly(operator: String, rows: ChangelogOperator): ChangelogOperator =
+    if (rows.facts.changes.insertOnly) rows
+    else throw ChangelogErrors.unsupportedOperator(
+      s"$operator of windows",
+      "rows of its input may be deleted or updated",
+      "write it above an aggregate by window_start and window_end")
+
+  private def input(operator: ChangelogOperator, inputs: ArrayBuffer[ChangelogOperator]): LogicalPlan = {
+    inputs += operator
+    WindowedInput(inputs.size - 1, operator.output)
+  }
+}
+
+private[changelog] object ReadWindows {
+
+  /** Whether a stream asks something of windows that a watermark closes. */
+  def areIn(plan: LogicalPlan): Boolean = plan.isStreaming && plan.exists {
+    case SessionTable(_) => true
+    case WindowTable(_, time) => WindowTable.isClosed(time)
+    case _ => false
+  } && plan.exists {
+    case _: Aggregate | _: Distinct | _: Window | _: Join => true
+    case _ => false
+  }
+}

@@ -1,0 +1,221 @@
+package io.firesteel.changelog.windows
+
+import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+
+import java.sql.Timestamp
+
+import scala.util.Random
+
+import org.apache.spark.sql.{AnalysisException, Row}
+import org.apache.spark.sql.types.StructType
+
+/** `TUMBLE`, `HOP`, `CUMULATE` and `SESSION`: in batch, and on streams, where they answer once. */
+class WindowFunctionsSuite extends ChangelogSuite {
+
+  private val schema = StructType.fromDDL("ts TIMESTAMP, k STRING, v INT, input STRING")
+  private val start = Timestamp.valueOf("2026-01-01 12:00:00").getTime
+
+  private def row(second: Int, k: String, v: Integer, input: String = "l"): Row =
+    Row(new Timestamp(start + second * 1000L), k, v, input)
+
+  private val windows = Map(
+    "TUMBLE" -> "TUMBLE(TABLE({t}), DESCRIPTOR(ts), INTERVAL '10' SECOND)",
+    "HOP" -> "HOP(TABLE({t}), DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND)",
+    "CUMULATE" -> "CUMULATE(TABLE({t}), DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '10' SECOND)",
+    "SESSION" -> "SESSION(TABLE({t}) PARTITION BY (k), DESCRIPTOR(ts), INTERVAL '4' SECOND)"
+  )
+
+  /** Rows out of order, within the watermark's delay. */
+  private def random(seed: Int, batches: Int = 5, size: Int = 30): Seq[Seq[Row]] = {
+    val random = new Random(seed)
+    Seq.tabulate(batches) { batch =>
+      Seq.fill(if (random.nextInt(6) == 0) 0 else random.nextInt(size)) {
+        row(
+          batch * 20 + random.nextInt(24),
+          if (random.nextInt(8) == 0) null else "abc".substring(random.nextInt(3)).take(1),
+          if (random.nextInt(8) == 0) null else random.nextInt(5),
+          if (random.nextBoolean()) "l" else "r")
+      }
+    } :+ Seq(row(batches * 20 + 1000, "end", 0), row(batches * 20 + 1000, "end", 0, "r"))
+  }
+
+  /**
+   * After every micro-batch the rows that came are those of the batch query whose windows the
+   * watermark has closed: none earlier, none twice.
+   */
+  private def closesOnce(
+      sql: String,
+      batches: Seq[Seq[Row]],
+      mode: String = "append"): Unit = {
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "4 seconds"))
+    def started() = fed.startAs(mode, s"SELECT *, '+I' AS op FROM ($sql)")
+    started()
+    try batches.zipWithIndex.foreach { case (rows, i) =>
+        if (i % 2 == 1) {
+          fed.stop()
+          started()
+        }
+        fed.feed(rows)
+        val watermark = Timestamp.from(java.time.Instant.parse(
+          Option(fed.running.lastProgress.eventTime.get("watermark")).get))
+        val all = fed.answer()
+        val closed =
+          all.filter(r => !r.getAs[Timestamp]("window_end").after(watermark))
+        assert(
+          fed.emitted.map(r => Row.fromSeq(r.toSeq.init).toString).sorted == closed.map(_.toString).sorted,
+          s"after micro-batch $i at $watermark")
+      }
+    finally fed.stop()
+    val _ = assert(fed.emitted.nonEmpty)
+  }
+
+  private def aggregate(windows: String) =
+    s"""SELECT window_start, window_end, k, count(*) AS n, sum(v) AS s, count(DISTINCT v) AS d,
+       |max(window_time) AS t FROM $windows GROUP BY window_start, window_end, k""".stripMargin
+
+  test("a window function gives what Spark's window gives, with a start before 1970") {
+    val rows = Seq(-1800000000, -7, 0, 5, 9, 10, 25).map(row(_, "a", 1))
+    import scala.jdk.CollectionConverters._
+    spark.createDataFrame(rows.asJava, schema).createOrReplaceTempView("window_rows")
+    def answers(sql: String) = spark.sql(sql).collect().map(_.toString).sorted.toSeq
+    Seq(
+      "TUMBLE(TABLE(window_rows), DESCRIPTOR(ts), INTERVAL '10' SECOND)" -> "window(ts, '10 seconds')",
+      "TUMBLE(DATA => TABLE(window_rows), TIMECOL => DESCRIPTOR(ts), SIZE => '10 seconds', `OFFSET` => '3 seconds')" ->
+        "window(ts, '10 seconds', '10 seconds', '3 seconds')",
+      "hop(TABLE(window_rows), descriptor(ts), INTERVAL '5' SECOND, INTERVAL '20' SECOND)" ->
+        "window(ts, '20 seconds', '5 seconds')"
+    ).foreach { case (function, window) =>
+      assert(
+        answers(s"SELECT ts, window_start, window_end, window_time FROM $function") ==
+          answers(
+            s"SELECT ts, w.start, w.end, w.end - INTERVAL '0.000001' SECOND FROM " +
+              s"(SELECT ts, $window AS w FROM window_rows)"))
+    }
+    assert(
+      answers(
+        "SELECT window_start, window_end, count(*) FROM " +
+          "SESSION(TABLE(window_rows) PARTITION BY (k), DESCRIPTOR(ts), INTERVAL '5' SECOND) GROUP BY 1, 2") ==
+        answers(
+          "SELECT s.start, s.end, n FROM (SELECT session_window(ts, '5 seconds') AS s, count(*) AS n " +
+            "FROM window_rows GROUP BY k, session_window(ts, '5 seconds'))"))
+    assert(
+      answers(
+        "SELECT second(ts), second(window_start), second(window_end) FROM CUMULATE(TABLE(window_rows), " +
+          "DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND) WHERE second(ts) BETWEEN 5 AND 10") ==
+        Seq("[10,10,15]", "[10,10,20]", "[5,0,10]", "[9,0,10]"))
+  }
+
+  windows.foreach { case (name, function) =>
+    test(s"an aggregate by windows of $name answers once, in every mode") {
+      Seq("append", "update").foreach { mode =>
+        closesOnce(aggregate(function), random(1), mode)
+      }
+    }
+    test(s"the best two rows of each window of $name") {
+      closesOnce(
+        s"""SELECT window_end, k, v, ts, place FROM (SELECT *, row_number() OVER (PARTITION BY
+           |window_start, window_end ORDER BY v DESC, ts, k, input) AS place FROM $function)
+           |WHERE place <= 2""".stripMargin,
+        random(2),
+        "update"
+      )
+    }
+  }
+
+  providers.foreach { provider =>
+    test(s"joins of windows, ${provider.split('.').last}") {
+      withProvider(provider) {
+        val tumble = windows("TUMBLE")
+        def side(input: String) = s"(SELECT * FROM $tumble WHERE input = '$input')"
+        Seq("INNER", "LEFT", "LEFT SEMI", "LEFT ANTI").zipWithIndex.foreach { case (join, i) =>
+          val right = if (join.startsWith("LEFT ")) "" else ", r.v AS rv"
+          closesOnce(
+            s"""SELECT l.window_end, l.k, l.v$right FROM ${side("l")} l $join JOIN ${side("r")} r
+               |ON l.window_start = r.window_start AND l.window_end = r.window_end AND l.k = r.k
+               |AND l.v >= r.v""".stripMargin,
+            random(i),
+            if (i % 2 == 0) "append" else "update"
+          )
+        }
+      }
+    }
+  }
+
+  test("the keys with most rows of each window: Nexmark's fifth query") {
+    val counts =
+      s"(SELECT k, count(*) AS n, window_start, window_end FROM ${windows("HOP")} " +
+        "GROUP BY k, window_start, window_end)"
+    closesOnce(
+      s"""SELECT a.k, a.n, a.window_end FROM $counts a JOIN (SELECT max(n) AS most, window_start,
+         |window_end FROM $counts GROUP BY window_start, window_end) b ON a.window_start = b.window_start
+         |AND a.window_end = b.window_end AND a.n >= b.most""".stripMargin,
+      random(4)
+    )
+  }
+
+  test("windows of windows") {
+    closesOnce(
+      s"""SELECT window_start, window_end, sum(n) AS n FROM TUMBLE(TABLE(SELECT count(*) AS n,
+         |window_time FROM ${windows("TUMBLE")} GROUP BY window_start, window_end, window_time),
+         |DESCRIPTOR(window_time), INTERVAL '30' SECOND) GROUP BY window_start, window_end""".stripMargin,
+      random(5)
+    )
+  }
+
+  test("complete mode has the windows that are closed") {
+    val sql = s"SELECT window_end, count(*) AS n FROM ${windows("TUMBLE")} GROUP BY window_start, window_end"
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "0 seconds"))
+    fed.startAs("complete", sql)
+    try {
+      fed.feed(Seq(row(1, "a", 1), row(2, "a", 1), row(12, "a", 1)))
+      assert(fed.last.map(_.getLong(1)) == Seq(2L))
+      fed.feed(Seq(row(22, "a", 1)))
+      assert(fed.last.map(_.getLong(1)).sorted == Seq(1L, 2L))
+    } finally fed.stop()
+  }
+
+  test("rows that are late are dropped and counted") {
+    val sql = aggregate(windows("TUMBLE"))
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "0 seconds"))
+    fed.startAs("update", sql)
+    try {
+      fed.feed(Seq(row(1, "a", 1), row(15, "a", 1)))
+      fed.feed(Seq(row(3, "a", 1), row(14, "a", 1)))
+      assert(fed.running.lastProgress.stateOperators.map(_.numRowsDroppedByWatermark).sum == 1)
+      fed.feed(Seq(row(25, "a", 1)))
+      assert(fed.emitted.map(_.getLong(3)).toSeq == Seq(1L, 2L))
+    } finally fed.stop()
+  }
+
+  test("without a watermark an aggregate emits changes, and append mode refuses it") {
+    val sql = aggregate(windows("HOP"))
+    val fed = new ChangelogStream(spark, schema, sql)
+    fed.start()
+    try random(6).foreach { rows =>
+        fed.feed(rows)
+        fed.difference.foreach(d => fail(d))
+      }
+    finally fed.stop()
+    val other = new ChangelogStream(spark, schema, sql)
+    intercept[AnalysisException](other.startAs("append", sql))
+  }
+
+  test("wrong arguments are named") {
+    spark.range(1).selectExpr("timestamp_seconds(id) AS ts", "id").createOrReplaceTempView("seconds")
+    Seq(
+      "TUMBLE(TABLE(seconds), DESCRIPTOR(ts), INTERVAL '1' MONTH)",
+      "TUMBLE(TABLE(seconds), DESCRIPTOR(ts), INTERVAL '0' SECOND)",
+      "TUMBLE(TABLE(seconds), ts, INTERVAL '1' SECOND)",
+      "TUMBLE(TABLE(seconds), DESCRIPTOR(ts))",
+      "HOP(TABLE(seconds), DESCRIPTOR(ts), INTERVAL '3' SECOND, INTERVAL '10' SECOND)",
+      "CUMULATE(TABLE(seconds), DESCRIPTOR(ts), INTERVAL '3' SECOND, INTERVAL '10' SECOND)",
+      "TUMBLE(TABLE(seconds) PARTITION BY (id), DESCRIPTOR(ts), INTERVAL '1' SECOND)"
+    ).foreach { call =>
+      val error = intercept[AnalysisException](spark.sql(s"SELECT * FROM $call"))
+      assert(error.getCondition == "FIRESTEEL_WRONG_ARGUMENTS", call)
+    }
+    val column = intercept[AnalysisException](
+      spark.sql("SELECT * FROM TUMBLE(TABLE(seconds), DESCRIPTOR(id), INTERVAL '1' SECOND)"))
+    assert(column.getCondition == "FIRESTEEL_CHANGELOG_BAD_SOURCE_COLUMN")
+  }
+}
