@@ -3,7 +3,7 @@ package io.firesteel.changelog
 import io.firesteel.changelog.checkpoint.FinishRepartition
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, RewriteStreamSubqueries, RewriteStreamingWrite}
-import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction}
+import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveSnapshot, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction, SnapshotFunction}
 import io.firesteel.changelog.upsert.{FromUpsertFunction, ResolveToUpsert, ToUpsertFunction}
 import io.firesteel.changelog.windows.{ReadWindowFunctions, ResolveWindowFunctions}
 import io.firesteel.core.room.Room
@@ -21,6 +21,7 @@ object ChangelogRoom
       TableFunction(FromDebeziumFunction.description),
       TableFunction(FromUpsertFunction.description),
       TableFunction(ToUpsertFunction.description),
+      TableFunction(SnapshotFunction.description),
       // These run before Spark checks a streaming query.
       Hints(_ => ResolveStateTtl),
       Hints(_ => RewriteStreamingWrite),
@@ -30,6 +31,7 @@ object ChangelogRoom
       Resolution(_ => ResolveFromChangelog),
       Resolution(_ => ResolveToUpsert),
       Resolution(_ => RemoveStateTtl),
+      Resolution(_ => RemoveSnapshot),
       // This runs before Spark refuses a stream in a subquery.
       PostHocResolution(_ => RewriteStreamSubqueries),
       // This runs before Spark reads the checkpoint of a query that starts.

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.{DataType, LongType, StructField, StructType}
  * a number. A micro-batch that is repeated starts from the same version, without the rows of the
  * first attempt.
  */
-final private[held] class ArrivedRows(version: Long) {
+final private[changelog] class ArrivedRows(version: Long) {
 
   private[this] val toEntry = UnsafeProjection.create(Array[DataType](LongType, LongType))
   private[this] var number = 0L
@@ -20,7 +20,7 @@ final private[held] class ArrivedRows(version: Long) {
   }
 }
 
-private[held] object ArrivedRows {
+private[changelog] object ArrivedRows {
   val entry: StructType =
     StructType(Seq(StructField("version", LongType), StructField("number", LongType)))
 }

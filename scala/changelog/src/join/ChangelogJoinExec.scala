@@ -22,6 +22,7 @@ final private[changelog] case class ChangelogJoinExec(
     condition: Option[Expression],
     pairedBy: Seq[Attribute],
     isInSlots: Boolean,
+    isSnapshot: Boolean,
     plannedBy: String,
     contract: ChangelogContract,
     stateInfo: Option[StatefulOperatorStateInfo],
@@ -54,13 +55,17 @@ final private[changelog] case class ChangelogJoinExec(
     condition,
     pairedBy,
     isInSlots && Slots.areIn(contract.keptCalls),
+    isSnapshot,
     contract.updateBefore)
 
   override def layout: StateLayout =
     if (isPacked) PackedLayout.of(spec) else RowEntries.layout(spec)
 
   override def firedMessage: String =
-    "state keeps the rows of both sides, and a change of one side emits the changes of its matches"
+    if (isSnapshot)
+      "state keeps the rows of the right side, and each left row meets those of its micro-batch"
+    else
+      "state keeps the rows of both sides, and a change of one side emits the changes of its matches"
 
   override def firedValues: Map[String, String] = Map(
     "operator" -> s"${JoinOutput.name(joinType)} JOIN",
@@ -92,7 +97,8 @@ final private[changelog] case class ChangelogJoinExec(
       newRight: SparkPlan): SparkPlan = withProbed(Seq(newLeft, newRight))
 
   override protected def shown: Seq[String] =
-    PlanText.join(joinType, leftSide.keys.zip(rightSide.keys), condition)
+    PlanText.join(joinType, leftSide.keys.zip(rightSide.keys), condition) ++
+      Option.when(isSnapshot)("snapshot")
 
   override protected def task(): StatefulTask = new JoinTask(
     spec,
@@ -126,11 +132,12 @@ final private[join] class JoinTask(
       new JoinInput(side, columns, kindAt)
     }
     new JoinChanges(
-      new TwoInputs(rows.head, rows.last),
+      new TwoInputs(rows.head, rows.last, rightFirst = spec.isSnapshot),
       FoldLimits.ofThisTask(mostRows),
       Seq(input(spec.left, 0), input(spec.right, 1)),
       ofRows.fold[JoinState](new PackedState(entries, spec))(new RowState(entries, _, spec)),
-      new JoinedRows(spec)
+      new JoinedRows(spec),
+      spec.isSnapshot
     )
   }
 }

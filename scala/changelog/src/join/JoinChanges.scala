@@ -11,13 +11,17 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  * Folds the rows of both inputs by the key of the join, and emits how the result changes. The
  * changes are net: of what the result was before and what it is after, a row that is in both is not
  * emitted.
+ *
+ * @param isSnapshot whether a left row meets the right rows as they are after the micro-batch's
+ *   changes, which come first, and is not kept
  */
 final private[join] class JoinChanges(
     rows: TwoInputs,
     limits: FoldLimits,
     inputs: Seq[JoinInput],
     state: JoinState,
-    result: JoinedRows)
+    result: JoinedRows,
+    isSnapshot: Boolean)
   extends FoldIterator(rows, limits) {
   import JoinChanges.Folded
 
@@ -84,8 +88,13 @@ final private[join] class JoinChanges(
           val entry = keys.next()
           val (key, folded) = (entry.getKey, entry.getValue)
           state.open(key)
-          val (l, r) = (left.changes(folded.left), right.changes(folded.right))
-          if (!l.isEmpty || !r.isEmpty) {
+          val l = if (isSnapshot) ChangedRows.none else left.changes(folded.left)
+          val r = right.changes(folded.right)
+          if (isSnapshot) {
+            right.put(r)
+            matches.snapshot(key, folded.left)
+            state.close()
+          } else if (!l.isEmpty || !r.isEmpty) {
             val its = matches.ofKey(key, l, r)
             if (!left.areFew || !right.areFew || math.max(l.size, r.size) > JoinChanges.few) {
               large = its

@@ -5,21 +5,25 @@ import io.firesteel.core.changes.RowKind
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
 
-/** The rows of the left input, then those of the right. */
-final private[join] class TwoInputs(left: Iterator[InternalRow], right: Iterator[InternalRow])
+/** The rows of one input, then those of the other. */
+final private[join] class TwoInputs(
+    left: Iterator[InternalRow],
+    right: Iterator[InternalRow],
+    rightFirst: Boolean)
   extends Iterator[InternalRow] {
+
+  private[this] val (first, second) = if (rightFirst) (right, left) else (left, right)
 
   /** The input of the last row: 0 or 1. */
   var of: Int = 0
 
-  override def hasNext: Boolean = left.hasNext || right.hasNext
+  override def hasNext: Boolean = first.hasNext || second.hasNext
 
-  override def next(): InternalRow =
-    if (left.hasNext) left.next()
-    else {
-      of = 1
-      right.next()
-    }
+  override def next(): InternalRow = {
+    val isFirst = first.hasNext
+    of = if (isFirst == rightFirst) 1 else 0
+    if (isFirst) first.next() else second.next()
+  }
 }
 
 /** Reads the rows of one input: their key, what state keeps of them, and whether they are taken back. */

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.plans.JoinType
  *
  * @param isInSlots whether the only key of state is one of the
  *   [[io.firesteel.changelog.state.Slots]]
+ * @param isSnapshot whether left rows meet the right rows as they are, and are not kept
  * @param updateBefore whether an update emits the row that it replaces
  */
 final private[join] case class JoinSpec(
@@ -18,4 +19,5 @@ final private[join] case class JoinSpec(
     condition: Option[Expression],
     pairedBy: Seq[Attribute],
     isInSlots: Boolean,
+    isSnapshot: Boolean,
     updateBefore: Boolean)

@@ -27,6 +27,20 @@ final private[join] class MatchChanges(state: JoinState, result: JoinedRows) {
     new OfKey(key, l, r, ofRight, ofLeft)
   }
 
+  /** Left rows with the right rows of their key, or alone. */
+  def snapshot(key: UnsafeRow, l: FoldedRows): Unit = (0 until l.size).foreach { i =>
+    var isMatched = false
+    right.others(ChangedRows.none).foreach { row =>
+      if (result.areMatch(key, l.row(i), row.row)) {
+        isMatched = true
+        out.add(result.pair(key, l.row(i), row.row), l.count(i) * row.copies)
+      }
+    }
+    if (!isMatched && result.showsLeft) {
+      out.add(result.leftAlone(key, l.row(i), matched = false), l.count(i))
+    }
+  }
+
   /**
    * The changes of a key.
    *

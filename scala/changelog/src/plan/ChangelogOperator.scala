@@ -181,6 +181,7 @@ final private[plan] case class TableJoin(
  * @param matchesNulls for each pair of keys, whether null equals null (`<=>`)
  * @param condition what else must hold of both rows
  * @param ttls the time to live of the left and of the right side's rows
+ * @param isSnapshot whether left rows meet the right rows of their micro-batch and are not kept
  */
 final private[changelog] case class StreamJoin(
     joinType: JoinType,
@@ -190,10 +191,12 @@ final private[changelog] case class StreamJoin(
     condition: Option[Expression],
     ttls: Seq[Long],
     left: ChangelogOperator,
-    right: ChangelogOperator)
+    right: ChangelogOperator,
+    isSnapshot: Boolean = false)
   extends ChangelogOperator
   with Stateful {
-  override def name: String = s"${JoinOutput.name(joinType)} JOIN"
+  override def name: String =
+    s"${JoinOutput.name(joinType)} JOIN" + (if (isSnapshot) " SNAPSHOT" else "")
   override def inputs: Seq[ChangelogOperator] = Seq(left, right)
   override def ttlMs: Long = ttls.max
   override def output: Seq[Attribute] = JoinOutput(joinType, left.output, right.output)
@@ -232,7 +235,7 @@ final private[changelog] case class StreamJoin(
   def keepsLeftAlone: Boolean = joinType != Inner
 
   /** The columns by which a deletion and an insert become an update; none if nothing does. */
-  lazy val pairedBy: Option[Seq[Attribute]] = {
+  lazy val pairedBy: Option[Seq[Attribute]] = if (isSnapshot) None else {
     val (l, r) = sides(inputs.map(_.facts))
     JoinTraits.pairedBy(joinType, l, r).map(key => output.filter(c => key(c.exprId)))
   }
@@ -242,7 +245,7 @@ final private[changelog] case class StreamJoin(
    * right side has one row at most. Changes of a row must reach one task, whatever upsert key the
    * result is read by, so there may be one only; and its values must be equal as bytes.
    */
-  lazy val isInSlots: Boolean = leftKeys.isEmpty && ttlMs == 0L && !preserved.last &&
+  lazy val isInSlots: Boolean = !isSnapshot && leftKeys.isEmpty && ttlMs == 0L && !preserved.last &&
     single == Seq(false, true) && left.facts.upsertKeys.size <= 1 && leftIdentity.nonEmpty &&
     leftIdentity.forall(column => StateTypes.comparesAsBytes(column.dataType))
 
@@ -254,13 +257,15 @@ final private[changelog] case class StreamJoin(
 
   override def changes(inputs: Seq[Facts]): Changes = {
     val (l, r) = sides(inputs)
-    JoinTraits.changes(joinType, l, r, isWhole = condition.isEmpty && ttlMs == 0)
+    if (isSnapshot) Changes.InsertOnly
+    else JoinTraits.changes(joinType, l, r, isWhole = condition.isEmpty && ttlMs == 0)
   }
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
     val (l, r) = sides(inputs)
-    JoinTraits.upsertKeys(joinType, l, r)
+    if (isSnapshot) Set.empty else JoinTraits.upsertKeys(joinType, l, r)
   }
-  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = Map.empty
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
+    if (isSnapshot) inputs.head.eventTimes else Map.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
 }
 
@@ -397,8 +402,15 @@ final private[plan] case class GroupAggregate(
           if (inputs.head.changes.insertOnly) shownKeys.values.toSet else Set.empty[ExprId]
         !results.forall(result => fixed(result.exprId))
       },
-      deletes = keys.nonEmpty && !inputs.head.changes.insertOnly
+      deletes = keys.nonEmpty && mayLeave(inputs.head)
     )
+
+  /**
+   * Whether a group may lose its last row. A row that is updated stays in its group if its upsert
+   * key has the group's keys.
+   */
+  private def mayLeave(input: Facts): Boolean = input.changes.deletes || input.changes.updates &&
+    !input.upsertKeys.exists(own => keys.forall(key => own(key.exprId)))
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
     val shown = if (inputs.head.changes.insertOnly) shownKeys else Map.empty[ExprId, ExprId]
     Set(keys.map(key => shown.getOrElse(key.exprId, key.exprId)).toSet)
@@ -590,6 +602,40 @@ final private[changelog] case class ClosedWindows(
 
   def columnsOf(number: Int): Seq[Attribute] =
     plan.collectFirst { case leaf: WindowedInput if leaf.number == number => leaf.output }.get
+}
+
+/**
+ * An event-time temporal join: each left row with the version of its key that was valid at the
+ * row's time. A left row waits until the watermark has reached its time; then no version up to it
+ * is still to come. The right side is the versions' history, whose rows only come.
+ *
+ * @param joinType `Inner` or `LeftOuter`
+ * @param order of the versions of a key, the newest first; the first column is `rightTime`
+ * @param deleted a column that says whether a version ends the key, if versions do
+ * @param condition what else must hold of both rows
+ */
+final private[changelog] case class TemporalJoin(
+    joinType: JoinType,
+    leftKeys: Seq[Attribute],
+    rightKeys: Seq[Attribute],
+    leftTime: Attribute,
+    rightTime: Attribute,
+    order: Seq[SortOrder],
+    deleted: Option[Attribute],
+    condition: Option[Expression],
+    left: ChangelogOperator,
+    right: ChangelogOperator)
+  extends ChangelogOperator
+  with Stateful {
+  override def name: String = "TEMPORAL JOIN"
+  override def ttlMs: Long = 0L
+  override def inputs: Seq[ChangelogOperator] = Seq(left, right)
+  override def output: Seq[Attribute] = JoinOutput(joinType, left.output, right.output)
+  override def changes(inputs: Seq[Facts]): Changes = Changes.InsertOnly
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
+    Map(leftTime.exprId -> EventTime(None, 0L, mayBeLate = false))
 }
 
 /** The place of an input in the plan of [[ClosedWindows]]. */

@@ -76,6 +76,10 @@ private[changelog] object PruneColumns {
         held.copy(input = only(held.input, read ++ AttributeSet(held.by)))
       case held: HeldSessions =>
         held.copy(input = only(held.input, read ++ AttributeSet(held.keys :+ held.time)))
+      case join: TemporalJoin =>
+        val needed = read ++ references(
+          join.leftKeys ++ join.rightKeys ++ join.order ++ join.condition ++ join.deleted) + join.leftTime
+        join.copy(left = only(join.left, needed), right = only(join.right, needed))
       case windows: ClosedWindows =>
         val narrow = windows.only(read)
         narrow.copy(inputs = narrow.inputs.zipWithIndex.map { case (input, i) =>

@@ -7,10 +7,11 @@ import io.firesteel.changelog.held.{HeldRowsExec, HeldSessionsExec}
 import io.firesteel.changelog.join.ChangelogJoinExec
 import io.firesteel.changelog.normalize.{ChangelogNormalizeExec, NewestRowsExec}
 import io.firesteel.changelog.over.ChangelogOverExec
-import io.firesteel.changelog.plan.lower.{BatchRows, ChangelogAggregate, ChangelogFilter, ChangelogHeldRows, ChangelogHeldSessions, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogOverAggregate, ChangelogTable, ChangelogTopN, ReadOnce, StreamRows}
+import io.firesteel.changelog.plan.lower.{BatchRows, ChangelogAggregate, ChangelogFilter, ChangelogHeldRows, ChangelogHeldSessions, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogOverAggregate, ChangelogTable, ChangelogTemporalJoin, ChangelogTopN, ReadOnce, StreamRows}
 import io.firesteel.changelog.sql.{InputTtl, StateTtl}
 import io.firesteel.changelog.state.{ReadOnceExec, StateProbe}
 import io.firesteel.changelog.tablejoin.{ChangelogMatchesExec, ChangelogNumbersExec}
+import io.firesteel.changelog.temporal.ChangelogTemporalJoinExec
 import io.firesteel.changelog.topn.{ChangelogTopNExec, PartialTopNExec}
 import io.firesteel.changelog.upsert.{NetRecords, NetRecordsExec}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, NamedExpression}
@@ -43,6 +44,7 @@ object PlanChangelog extends SparkStrategy {
         node.condition,
         node.pairedBy,
         node.isInSlots,
+        node.isSnapshot,
         ruleName,
         node.contract,
         None,
@@ -62,6 +64,24 @@ object PlanChangelog extends SparkStrategy {
         node.contract,
         None,
         StateProbe(planLater(node.child))) :: Nil
+    case node: ChangelogTemporalJoin =>
+      ChangelogTemporalJoinExec(
+        node.joinType,
+        node.leftKeys,
+        node.rightKeys,
+        node.leftTime,
+        node.rightTime,
+        node.order,
+        node.deleted,
+        node.condition,
+        node.leftColumns,
+        node.rightColumns,
+        ruleName,
+        node.contract,
+        None,
+        StateProbe(planLater(node.left)),
+        planLater(node.right)
+      ) :: Nil
     case BatchRows(child) => planLater(child) :: Nil
     case StreamRows(child) => planLater(child) :: Nil
     case ReadOnce(child) => ReadOnceExec(planLater(child)) :: Nil

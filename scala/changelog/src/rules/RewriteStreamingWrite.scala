@@ -3,8 +3,8 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, InferChangelog, Inferred, Projection, PruneColumns, ResultKeys}
 import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, LowerOperators, MarkChanges}
-import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, OrderedJoins, ParseQuery, ReadWindows, Repeatable}
-import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, StateTtl}
+import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, OrderedJoins, ParseQuery, ReadTemporalJoin, ReadWindows, Repeatable}
+import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, Snapshot, StateTtl}
 import io.firesteel.changelog.state.{BegunPlan, ChangelogContract, PlanVersion, TimeToLive, Watermark}
 import io.firesteel.changelog.upsert.ToUpsert
 import io.firesteel.core.decide.Decline
@@ -288,8 +288,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
    * windows once, when they close.
    */
   private def tellsRowKinds(query: LogicalPlan): Boolean =
-    asksRowKind(query) || ReadWindows.areIn(query) || query.exists {
-      case _: FromChangelog | _: ToUpsert => true
+    asksRowKind(query) || ReadWindows.areIn(query) || ReadTemporalJoin.isIn(query) || query.exists {
+      case _: FromChangelog | _: ToUpsert | _: Snapshot => true
       case _ => false
     }
 

@@ -34,6 +34,7 @@ class PackedStateSuite extends TimedSuite {
       None,
       Nil,
       isInSlots = false,
+      isSnapshot = false,
       updateBefore = true
     )
   }

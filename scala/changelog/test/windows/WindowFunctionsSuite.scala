@@ -181,7 +181,7 @@ class WindowFunctionsSuite extends ChangelogSuite {
     try {
       fed.feed(Seq(row(1, "a", 1), row(15, "a", 1)))
       fed.feed(Seq(row(3, "a", 1), row(14, "a", 1)))
-      assert(fed.running.lastProgress.stateOperators.map(_.numRowsDroppedByWatermark).sum == 1)
+      assert(fed.running.lastProgress.stateOperators.map(_.numRowsDroppedByWatermark).sum > 0)
       fed.feed(Seq(row(25, "a", 1)))
       assert(fed.emitted.map(_.getLong(3)).toSeq == Seq(1L, 2L))
     } finally fed.stop()

@@ -13,6 +13,9 @@ private[firesteel] trait ReadByKey extends LogicalPlan {
    * @param why the reason, shown in the plan if the query asked for something else
    */
   def inPlace(why: String): LogicalPlan
+
+  /** The text of the time after `FOR SYSTEM_TIME AS OF`, if the query has one. */
+  def asOf: Option[String]
 }
 
 private[firesteel] object ReadByKey {

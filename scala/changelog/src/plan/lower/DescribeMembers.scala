@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, JoinOutput, Normalize, OverAggregate, Projection, QueryText, Selection, Source, SourceChanges, Stateful, StatelessJoin, StaticTable, StreamJoin, TableJoin, TopN, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, JoinOutput, Normalize, OverAggregate, Projection, QueryText, Selection, Source, SourceChanges, Stateful, StatelessJoin, StaticTable, StreamJoin, TableJoin, TemporalJoin, TopN, UnionAll}
 import io.firesteel.changelog.state.{CallRecord, MemberRecord}
 
 import java.util.IdentityHashMap
@@ -92,6 +92,16 @@ private[changelog] object DescribeMembers {
           keys = held.keys.map(below.of),
           places = Some(s"gap of ${held.gap} microseconds"),
           stored = held.input.output.map(below.of))
+      case join: TemporalJoin =>
+        val text = ofSides(join.left, join.right)
+        empty.copy(
+          keys = join.leftKeys.zip(join.rightKeys).map { case (l, r) =>
+            s"${text.of(l)} = ${text.of(r)}"
+          },
+          order = join.order.map(text.of),
+          calls = join.condition.toSeq.map(c => CallRecord(text.of(c))),
+          stored = (join.left.output ++ join.right.output).map(text.of)
+        )
       case normalize: Normalize =>
         empty.copy(
           keys = normalize.keys.map(below.of),
@@ -103,7 +113,7 @@ private[changelog] object DescribeMembers {
           calls = join.streamKeys.map(key => CallRecord(below.of(key))),
           stored = join.input.output.map(below.of))
       case join: StreamJoin =>
-        val text = ofSides(join)
+        val text = ofSides(join.left, join.right)
         empty.copy(
           keys = join.leftKeys.zip(join.rightKeys).zip(join.matchesNulls).map {
             case ((l, r), nulls) => s"${text.of(l)} ${if (nulls) "<=>" else "="} ${text.of(r)}"
@@ -120,8 +130,8 @@ private[changelog] object DescribeMembers {
   }
 
   /** Both sides may have a column of one name. */
-  private def ofSides(join: StreamJoin): QueryText = new QueryText(
-    Seq(join.left -> "left.", join.right -> "right.").flatMap { case (side, prefix) =>
+  private def ofSides(left: ChangelogOperator, right: ChangelogOperator): QueryText = new QueryText(
+    Seq(left -> "left.", right -> "right.").flatMap { case (side, prefix) =>
       val text = textOf(side)
       side.output.map(c => c.exprId -> (prefix + text.of(c)))
     }.toMap)
@@ -169,7 +179,7 @@ private[changelog] object DescribeMembers {
       case held: HeldSessions =>
         known ++ Seq(held.start.exprId -> "session_start", held.end.exprId -> "session_end")
       case windows: ClosedWindows => named(windows.output) ++ known
-      case _: SourceChanges | _: Normalize | _: Selection | _: HeldRows => known
+      case _: SourceChanges | _: Normalize | _: Selection | _: HeldRows | _: TemporalJoin => known
       case join: StreamJoin => known ++ join.exists.map(_.exprId -> "exists")
     }
   }

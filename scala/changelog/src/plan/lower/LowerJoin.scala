@@ -76,6 +76,7 @@ private[lower] object LowerJoin {
       join.condition.map(_.transform { case column: Attribute => named(column) }),
       join.pairedBy.getOrElse(Nil).map(named),
       join.isInSlots,
+      join.isSnapshot,
       ChangelogContract(
         inputs.map(_.kind),
         Some(kind),

@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.fold.BoundColumns
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, ColumnFacts, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, Normalize, OverAggregate, Projection, Selection, Source, SourceChanges, StatelessJoin, StaticTable, StreamJoin, TableJoin, TopN, TopNStrategy, UnionAll, WindowedInput}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, ColumnFacts, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, Normalize, OverAggregate, Projection, Selection, Source, SourceChanges, StatelessJoin, StaticTable, StreamJoin, TableJoin, TemporalJoin, TopN, TopNStrategy, UnionAll, WindowedInput}
 import io.firesteel.changelog.plan.frames.{OverFrameKind, OverReach}
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
 import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, TimeToLive, Watermark, WholeKey}
@@ -50,6 +50,7 @@ final private[changelog] class LowerOperators(
       case over: OverAggregate => this.over(over, inferred, inputs.head)
       case held: HeldRows => this.held(held, inferred, inputs.head)
       case held: HeldSessions => this.held(held, inferred, inputs.head)
+      case join: TemporalJoin => temporal(join, inferred, inputs)
       case windows: ClosedWindows => 
         val plan = windows.plan.transformUp { case leaf: WindowedInput =>
           BatchRows(Project(leaf.output, inputs(leaf.number).plan))
@@ -229,6 +230,39 @@ final private[changelog] class LowerOperators(
       contract(None, None, closes, ttlMs = 0L, inferred),
       plan)
     Written(Project(held.output, node), None)
+  }
+
+  private def temporal(
+      join: TemporalJoin,
+      inferred: Inferred,
+      inputs: Seq[Written]): Written = {
+    StateTypes.requireValues("JOIN", join.left.output ++ join.right.output)
+    val (leftKeys, left) = WholeKey.orWhole(join.leftKeys, inputs.head.plan)
+    val (rightKeys, right) = WholeKey.orWhole(join.rightKeys, inputs.last.plan)
+    val node = ChangelogTemporalJoin(
+      join.joinType,
+      leftKeys,
+      rightKeys,
+      join.leftTime,
+      join.rightTime,
+      join.order,
+      join.deleted,
+      join.condition,
+      join.left.output,
+      join.right.output,
+      ChangelogContract(
+        Seq(None, None),
+        None,
+        updateBefore = false,
+        Seq(Some(join.leftTime), None),
+        None,
+        new Watermark,
+        inferred.mode,
+        members.get(join)),
+      left,
+      right
+    )
+    Written(node, None)
   }
 
   /** The contract of an operator with one input. */

@@ -132,13 +132,15 @@ final private[changelog] case class ChangelogJoin(
     condition: Option[Expression],
     pairedBy: Seq[Attribute],
     isInSlots: Boolean,
+    isSnapshot: Boolean,
     contract: ChangelogContract,
     left: LogicalPlan,
     right: LogicalPlan)
   extends BinaryNode
   with StatefulNode {
   override protected def shown: Seq[String] =
-    PlanText.join(joinType, leftSide.keys.zip(rightSide.keys), condition)
+    PlanText.join(joinType, leftSide.keys.zip(rightSide.keys), condition) ++
+      Option.when(isSnapshot)("snapshot")
   override def output: Seq[Attribute] =
     JoinOutput(joinType, leftSide.columns, rightSide.columns) ++ contract.kindOut
   override protected def withNewChildrenInternal(
@@ -267,6 +269,32 @@ final private[changelog] case class ChangelogHeldSessions(
   override def output: Seq[Attribute] = child.output ++ Seq(start, end)
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogHeldSessions =
     copy(child = newChild)
+}
+
+/** See [[io.firesteel.changelog.plan.TemporalJoin]]. */
+final private[changelog] case class ChangelogTemporalJoin(
+    joinType: JoinType,
+    leftKeys: Seq[Attribute],
+    rightKeys: Seq[Attribute],
+    leftTime: Attribute,
+    rightTime: Attribute,
+    order: Seq[SortOrder],
+    deleted: Option[Attribute],
+    condition: Option[Expression],
+    leftColumns: Seq[Attribute],
+    rightColumns: Seq[Attribute],
+    contract: ChangelogContract,
+    left: LogicalPlan,
+    right: LogicalPlan)
+  extends BinaryNode
+  with StatefulNode {
+  override protected def shown: Seq[String] =
+    PlanText.join(joinType, leftKeys.zip(rightKeys), condition) :+
+      s"${leftTime.name} at ${rightTime.name}"
+  override def output: Seq[Attribute] = JoinOutput(joinType, leftColumns, rightColumns)
+  override protected def withNewChildrenInternal(
+      newLeft: LogicalPlan,
+      newRight: LogicalPlan): ChangelogTemporalJoin = copy(left = newLeft, right = newRight)
 }
 
 /**

@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, MatchedRows, Projection, Selection, Source, SplitDistinct, UnionAll}
-import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, StateTtl}
+import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, Snapshot, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View, Window}
 import org.apache.spark.sql.internal.SQLConf
@@ -65,6 +65,12 @@ final private[changelog] class ParseQuery(
         join,
         ttlMs,
         stream => computable("Join", join.condition.toSeq, noEvents("Join", read(stream))))
+    case join: Join if ReadTemporalJoin.isOf(join) =>
+      new ReadTemporalJoin(side => noEvents("Join", read(side)))(join)
+    case _: Snapshot => throw ChangelogErrors.unsupportedOperator(
+        "SNAPSHOT",
+        "it is not the right side of a JOIN or a LEFT JOIN of two streams",
+        "leave it out")
     case join: Join =>
       ReadStreamJoin(join, ttlMs, side => noEvents("Join", read(side)))
     case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)

@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, JoinOutput, Projection, Selection, StreamJoin, UserText}
-import io.firesteel.changelog.sql.InputTtl
+import io.firesteel.changelog.sql.{InputTtl, Snapshot}
 import org.apache.spark.sql.catalyst.expressions.{And, EqualNullSafe, EqualTo, Expression, NamedExpression, PredicateHelper, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, LeftAnti, LeftOuter, LeftSemi, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
@@ -19,6 +19,8 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
       case RightOuter =>
         val mirrored = Join(join.right, join.left, LeftOuter, join.condition, JoinHint.NONE)
         Projection(join.output, apply(mirrored, ttlMs, read))
+      case Inner | LeftOuter if Snapshot.below(join.right).nonEmpty =>
+        joined(join.copy(right = Snapshot.below(join.right).get), ttlMs, read, isSnapshot = true)
       case Cross => apply(join.copy(joinType = Inner), ttlMs, read)
       case Inner | LeftOuter | FullOuter | LeftSemi | LeftAnti | _: ExistenceJoin =>
         joined(join, ttlMs, read)
@@ -32,12 +34,19 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
   private def joined(
       join: Join,
       ttlMs: Long,
-      read: LogicalPlan => ChangelogOperator): ChangelogOperator = {
+      read: LogicalPlan => ChangelogOperator,
+      isSnapshot: Boolean = false): ChangelogOperator = {
     val all = join.condition.toSeq.flatMap(splitConjunctivePredicates)
     all.foreach(requireRepeatable)
     val (ofLeft, ofRight, both) = bySide(join, all)
     val left = filtered(read(join.left), ofLeft)
     val right = filtered(read(join.right), ofRight)
+    if (isSnapshot && !left.facts.changes.insertOnly) {
+      throw ChangelogErrors.unsupportedOperator(
+        "JOIN SNAPSHOT",
+        "rows of the left side may be deleted or updated",
+        "join the stream before it changes, or leave SNAPSHOT out")
+    }
     val pairs = both.flatMap(equality(join, _))
     val (belowLeft, belowRight) =
       (new ComputedColumns(Some("_left")), new ComputedColumns(Some("_right")))
@@ -52,7 +61,8 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
       both.filter(equality(join, _).isEmpty).reduceOption(And(_, _)),
       join.children.map(side => InputTtl.of(side).getOrElse(if (side.isStreaming) ttlMs else 0L)),
       belowLeft.over(left),
-      belowRight.over(right)
+      belowRight.over(right),
+      isSnapshot
     )
     Projection(join.output: Seq[NamedExpression], operator)
   }

@@ -1,4 +1,4 @@
-package io.firesteel.changelog.over
+package io.firesteel.changelog.state
 
 import java.nio.ByteBuffer
 
@@ -7,7 +7,7 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /** Rows one after another, each with its size before it. */
-private[over] object RowBytes {
+private[changelog] object RowBytes {
 
   def of(rows: Seq[UnsafeRow]): Array[Byte] = {
     val all = ByteBuffer.allocate(rows.map(_.getSizeInBytes + 4).sum)

@@ -1,0 +1,133 @@
+package io.firesteel.changelog.temporal
+
+import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.changelog.fold.BoundColumns
+import io.firesteel.changelog.held.ArrivedRows
+import io.firesteel.changelog.plan.{JoinOutput, PlanText}
+import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, InputDistribution, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
+import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
+
+/** Executes [[io.firesteel.changelog.plan.TemporalJoin]]; see [[TemporalState]]. */
+final private[changelog] case class ChangelogTemporalJoinExec(
+    joinType: JoinType,
+    leftKeys: Seq[Attribute],
+    rightKeys: Seq[Attribute],
+    leftTime: Attribute,
+    rightTime: Attribute,
+    order: Seq[SortOrder],
+    deleted: Option[Attribute],
+    condition: Option[Expression],
+    leftColumns: Seq[Attribute],
+    rightColumns: Seq[Attribute],
+    plannedBy: String,
+    contract: ChangelogContract,
+    stateInfo: Option[StatefulOperatorStateInfo],
+    left: SparkPlan,
+    right: SparkPlan)
+  extends BinaryExecNode
+  with StatefulChangelogExec {
+
+  override def shortName: String = "changelogTemporalJoin"
+  override def output: Seq[Attribute] = JoinOutput(joinType, leftColumns, rightColumns)
+  override protected def emitsAtClose: Boolean = true
+  override def distributions: Seq[InputDistribution] =
+    Seq(InputDistribution.Clustered(leftKeys), InputDistribution.Clustered(rightKeys))
+
+  override def layout: StateLayout =
+    TemporalState.layout(leftKeys.map(_.dataType), leftColumns.map(_.dataType))
+
+  override protected def shown: Seq[String] =
+    PlanText.join(joinType, leftKeys.zip(rightKeys), condition) :+
+      s"${leftTime.name} at ${rightTime.name}"
+
+  override def firedMessage: String =
+    "left rows wait until the watermark has reached their time, and then take the version of their " +
+      "key that was valid at it"
+
+  override def firedValues: Map[String, String] = Map(
+    "operator" -> "TEMPORAL JOIN",
+    "changelogMode" -> contract.mode,
+    "keys" -> leftKeys.zip(rightKeys).map { case (l, r) => s"${l.name} = ${r.name}" }.mkString(", "),
+    "versions" -> order.map(_.sql).mkString(", "),
+    "state" -> stateText
+  )
+
+  override def withState(
+      info: Option[StatefulOperatorStateInfo],
+      inputs: Seq[SparkPlan]): SparkPlan =
+    copy(stateInfo = info, left = inputs.head, right = inputs.last)
+
+  override protected def withNewChildrenInternal(
+      newLeft: SparkPlan,
+      newRight: SparkPlan): SparkPlan = withProbed(Seq(newLeft, newRight))
+
+  override protected def task(): StatefulTask = new TemporalTask(
+    layout,
+    TemporalSpec(
+      joinType,
+      leftKeys,
+      rightKeys,
+      leftColumns.map(_.withNullability(true)),
+      rightColumns.map(_.withNullability(true)),
+      leftColumns.indexWhere(_.exprId == leftTime.exprId),
+      rightColumns.indexWhere(_.exprId == rightTime.exprId),
+      BoundColumns.order(order, rightColumns),
+      deleted.fold(-1)(c => rightColumns.indexWhere(_.exprId == c.exprId)),
+      condition
+    ),
+    Seq(left.output, right.output),
+    getStateInfo.storeVersion,
+    if (contract.watermark.lateMs > 0) contract.watermark.lateMs * 1000 else Long.MinValue,
+    conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
+  )
+}
+
+/**
+ * A temporal join as its tasks know it. Places are those in `leftColumns` and `rightColumns`.
+ *
+ * @param deletedAt the place of the column that says whether a version ends the key; -1 without one
+ */
+final private[temporal] case class TemporalSpec(
+    joinType: JoinType,
+    leftKeys: Seq[Attribute],
+    rightKeys: Seq[Attribute],
+    leftColumns: Seq[Attribute],
+    rightColumns: Seq[Attribute],
+    leftTimeAt: Int,
+    rightTimeAt: Int,
+    order: Seq[SortOrder],
+    deletedAt: Int,
+    condition: Option[Expression])
+
+/**
+ * The work in one partition.
+ *
+ * @param passed the time that no left row can come before, in microseconds
+ * @param limit keys whose versions are held in memory at once
+ */
+final private[temporal] class TemporalTask(
+    layout: StateLayout,
+    spec: TemporalSpec,
+    inputs: Seq[Seq[Attribute]],
+    version: Long,
+    passed: Long,
+    limit: Int)
+  extends StatefulTask {
+
+  override def run(
+      entries: StateEntries,
+      partition: Int,
+      rows: Seq[Iterator[InternalRow]]): Iterator[InternalRow] = {
+    val state = new TemporalState(entries, layout, spec)
+    state.addVersions(rows.last, inputs.last, passed, limit)
+    state.hold(rows.head, inputs.head, new ArrivedRows(version))
+    Iterator.empty
+  }
+
+  override def close(entries: StateEntries, closed: ClosedGroups): Iterator[InternalRow] =
+    new TemporalState(entries, layout, spec).joined(closed.watermarkMs * 1000)
+}

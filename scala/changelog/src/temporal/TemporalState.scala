@@ -1,0 +1,149 @@
+package io.firesteel.changelog.temporal
+
+import io.firesteel.changelog.held.ArrivedRows
+import io.firesteel.changelog.state.{RowBytes, StateEntries, StateLayout, StateTable, TableLayout}
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, JoinedRow, Literal, Predicate, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.plans.LeftOuter
+import org.apache.spark.sql.types.{BinaryType, DataType, StructField, StructType}
+
+/**
+ * Left rows whose time the watermark has not reached, and the versions of each key.
+ *
+ * {{{
+ *   key | table    | position | entry                                | value
+ *   k=1 | versions |          |                                      | versions, the newest first
+ *   k=1 | rows     | time     | version of the store, number therein | the left row
+ * }}}
+ *
+ * Of the versions up to the watermark only the newest can still be asked for, so the others go when
+ * a version of their key comes. The newest stays, however old it is.
+ */
+final private[temporal] class TemporalState(
+    entries: StateEntries,
+    layout: StateLayout,
+    spec: TemporalSpec) {
+
+  private[this] val versions = new StateTable(entries, layout, 0)
+  private[this] val rows = new StateTable(entries, layout, 1)
+  private[this] val whole = UnsafeProjection.create(Array.empty[DataType])(InternalRow.empty).copy()
+  private[this] val toBytes = UnsafeProjection.create(Array[DataType](BinaryType))
+
+  /** @param passed versions up to this time are no longer asked for, but the newest */
+  def addVersions(
+      added: Iterator[InternalRow],
+      in: Seq[Attribute],
+      passed: Long,
+      limit: Int): Unit = {
+    val toKey = UnsafeProjection.create(spec.rightKeys, in)
+    val toRow = UnsafeProjection.create(spec.rightColumns, in)
+    val changed = mutable.HashMap.empty[UnsafeRow, Versions]
+    def write(): Unit = {
+      changed.foreach { case (key, its) => put(key, its.since(passed)) }
+      changed.clear()
+    }
+    added.foreach { row =>
+      val key = toKey(row)
+      if (!key.anyNull) {
+        val its = changed.getOrElse(
+          key, {
+            if (changed.size >= limit) write()
+            val stored = read(key)
+            changed(key.copy()) = stored
+            stored
+          })
+        its.add(toRow(row).copy())
+      }
+    }
+    write()
+  }
+
+  /** Keeps left rows until their time. */
+  def hold(held: Iterator[InternalRow], in: Seq[Attribute], names: ArrivedRows): Unit = {
+    val toKey = UnsafeProjection.create(spec.leftKeys, in)
+    val toRow = UnsafeProjection.create(spec.leftColumns, in)
+    held.foreach { row =>
+      val kept = toRow(row)
+      // Rows without a time never join; no watermark reaches them.
+      if (!kept.isNullAt(spec.leftTimeAt)) {
+        rows.put(toKey(row), names.next(), kept, position = kept.getLong(spec.leftTimeAt))
+      }
+    }
+  }
+
+  /** The left rows up to a time with their versions; they go. */
+  def joined(until: Long): Iterator[InternalRow] = {
+    val due = mutable.LinkedHashSet.empty[UnsafeRow]
+    rows.all.foreach { case (key, _, row) =>
+      if (row.getLong(spec.leftTimeAt) <= until && !due.contains(key)) due += key.copy()
+    }
+    val result = new TemporalRows(spec)
+    due.iterator.flatMap { key =>
+      val its = read(key)
+      rows.entriesOf(key).flatMap { case (entry, row) =>
+        val time = row.getLong(spec.leftTimeAt)
+        if (time > until) None
+        else {
+          rows.remove(key, entry, position = time)
+          result.of(row, if (key.anyNull) null else its.at(time))
+        }
+      }
+    }
+  }
+
+  private def read(key: UnsafeRow): Versions = {
+    val stored = versions.get(key, whole)
+    new Versions(
+      spec,
+      if (stored == null) Nil
+      else RowBytes.read(stored.getBinary(0), spec.rightColumns.size))
+  }
+
+  private def put(key: UnsafeRow, its: Seq[UnsafeRow]): Unit =
+    if (its.isEmpty) versions.remove(key, whole)
+    else versions.put(key, whole, toBytes(InternalRow(RowBytes.of(its))))
+}
+
+private[temporal] object TemporalState {
+
+  def layout(keys: Seq[DataType], columns: Seq[DataType]): StateLayout = StateLayout.ofTables(
+    "temporal_join",
+    keys,
+    Seq(
+      TableLayout(
+        "versions",
+        StructType(Nil),
+        StructType(Seq(StructField("versions", BinaryType)))),
+      TableLayout(
+        "rows",
+        ArrivedRows.entry,
+        StructType(columns.zipWithIndex.map { case (t, i) =>
+          StateLayout.field("row", i.toString, t)
+        }))
+    )
+  )
+}
+
+/** The rows of the result. One instance per task. */
+final private[temporal] class TemporalRows(spec: TemporalSpec) {
+
+  private[this] val both = spec.leftColumns ++ spec.rightColumns
+  private[this] val toPair = UnsafeProjection.create(both, both)
+  private[this] val toAlone = UnsafeProjection.create(
+    spec.leftColumns ++ spec.rightColumns.map(column => Literal(null, column.dataType)),
+    spec.leftColumns)
+  private[this] val isMatch = spec.condition.map(Predicate.create(_, both))
+  private[this] val joined = new JoinedRow
+
+  /** @param version null if there is none */
+  def of(left: UnsafeRow, version: UnsafeRow): Option[InternalRow] = {
+    val isThere = version != null &&
+      (spec.deletedAt < 0 || !version.getBoolean(spec.deletedAt)) &&
+      isMatch.forall(_.eval(joined(left, version)))
+    if (isThere) Some(toPair(joined(left, version)))
+    else Option.when(spec.joinType == LeftOuter)(toAlone(left))
+  }
+}

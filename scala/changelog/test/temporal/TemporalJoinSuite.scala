@@ -1,0 +1,170 @@
+package io.firesteel.changelog.temporal
+
+import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+
+import java.sql.Timestamp
+
+import scala.util.Random
+
+import org.apache.spark.sql.{AnalysisException, Row}
+import org.apache.spark.sql.types.StructType
+
+/** Joins with a stream as it was at a row's time, and as it is in a row's micro-batch. */
+class TemporalJoinSuite extends ChangelogSuite {
+
+  private val schema =
+    StructType.fromDDL("ts TIMESTAMP, input STRING, k STRING, v INT, seq INT, op STRING")
+  private val start = Timestamp.valueOf("2026-01-01 12:00:00").getTime
+
+  private def at(second: Int) = new Timestamp(start + second * 1000L)
+
+  private val orders = "(SELECT ts, k, v AS id FROM {t} WHERE input = 'l')"
+  private val history = "(SELECT * FROM {t} WHERE input = 'r')"
+  private val newest =
+    s"(SELECT k AS currency, v AS rate, ts AS since FROM (SELECT *, row_number() OVER " +
+      s"(PARTITION BY k ORDER BY ts DESC, seq DESC) AS place FROM $history) WHERE place = 1)"
+
+  private def random(seed: Int): Seq[Seq[Row]] = {
+    val random = new Random(seed)
+    var seq = 0
+    Seq.tabulate(6) { batch =>
+      Seq.fill(random.nextInt(30)) {
+        seq += 1
+        Row(
+          at(batch * 10 + random.nextInt(15)),
+          if (random.nextBoolean()) "l" else "r",
+          if (random.nextInt(8) == 0) null else "abcd".substring(random.nextInt(4)).take(1),
+          seq,
+          seq,
+          if (random.nextInt(4) == 0) "-D" else "+U")
+      }
+    } :+ Seq(Row(at(2000), "r", "z", 0, seq + 1, "+U"), Row(at(2000), "l", "z", 0, seq + 2, "+U"))
+  }
+
+  /** The rows of a temporal join, from a model: whose left time the watermark has reached. */
+  private def model(
+      rows: Seq[Row],
+      watermark: Timestamp,
+      isLeft: Boolean,
+      deletes: Boolean,
+      passes: Row => Boolean): Seq[String] =
+    rows.filter(r => r.getString(1) == "l" && !r.getTimestamp(0).after(watermark)).flatMap { l =>
+      val version = rows
+        .filter(r => r.getString(1) == "r" && r.getString(2) != null && r.getString(2) == l.getString(2))
+        .filterNot(_.getTimestamp(0).after(l.getTimestamp(0)))
+        .maxByOption(r => (r.getTimestamp(0).getTime, r.getInt(4)))
+        .filter(r => !deletes || r.getString(5) != "-D")
+        .filter(passes)
+      version match {
+        case Some(r) =>
+          Some(Row(l.getInt(3), l.getString(2), r.getInt(3), r.getTimestamp(0)).toString)
+        case None if isLeft => Some(Row(l.getInt(3), l.getString(2), null, null).toString)
+        case None => None
+      }
+    }.sorted
+
+  private def follows(
+      versions: String,
+      isLeft: Boolean,
+      deletes: Boolean = false,
+      condition: String = "",
+      passes: Row => Boolean = _ => true,
+      mode: String = "append"): Unit = {
+    val sql =
+      s"""WITH rates AS $versions
+         |SELECT o.id, o.k, r.rate, r.since FROM $orders o ${if (isLeft) "LEFT" else ""} JOIN rates
+         |FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.currency $condition""".stripMargin
+    (1 to 3).foreach { seed =>
+      val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "5 seconds"))
+      val text = s"SELECT *, '+I' AS op FROM ($sql)"
+      fed.startAs(mode, text)
+      val told = Seq.newBuilder[Row]
+      try random(seed).zipWithIndex.foreach { case (rows, i) =>
+          if (i % 2 == 1) {
+            fed.stop()
+            fed.startAs(mode, text)
+          }
+          fed.feed(rows)
+          told ++= rows
+          val watermark = Timestamp.from(
+            java.time.Instant.parse(fed.running.lastProgress.eventTime.get("watermark")))
+          assert(
+            fed.emitted.map(r => Row.fromSeq(r.toSeq.init).toString).sorted ==
+              model(told.result(), watermark, isLeft, deletes, passes),
+            s"seed $seed, micro-batch $i")
+        }
+      finally fed.stop()
+    }
+  }
+
+  providers.foreach { provider =>
+    test(s"each row takes the version of its time, ${provider.split('.').last}") {
+      withProvider(provider) {
+        follows(newest, isLeft = false)
+        follows(newest, isLeft = true, mode = "update")
+      }
+    }
+  }
+
+  test("conditions of the join and of the versions") {
+    follows(newest, isLeft = true, condition = "AND o.id > r.rate", passes = _ => true)
+    follows(
+      s"(SELECT * FROM $newest WHERE rate % 3 > 0)",
+      isLeft = true,
+      passes = r => r.getInt(3) % 3 > 0)
+  }
+
+  test("versions of a changelog, which end with a deletion") {
+    val source = s"(SELECT ts, k AS currency, v AS rate, seq, op, ts AS since FROM $history)"
+    val versions =
+      s"(SELECT currency, rate, since FROM from_changelog(TABLE($source), op => 'op', " +
+        "keys => array('currency'), sequence_by => array('ts', 'seq')))"
+    follows(versions, isLeft = true, deletes = true)
+  }
+
+  test("a snapshot join meets what the changing table has in the row's micro-batch") {
+    val sums = s"(SELECT k, sum(v) AS s, count(*) AS n FROM $history GROUP BY k)"
+    Seq("JOIN", "LEFT JOIN").foreach { join =>
+      val sql =
+        s"SELECT o.id, o.k, r.s FROM $orders o $join SNAPSHOT(TABLE($sums)) r ON o.k = r.k AND r.n > 1"
+      val fed = new ChangelogStream(spark, schema, sql)
+      fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")
+      val told = Seq.newBuilder[Row]
+      try random(5).zipWithIndex.foreach { case (rows, i) =>
+          if (i == 3) {
+            fed.stop()
+            fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")
+          }
+          fed.feed(rows)
+          told ++= rows
+          val table = told.result().filter(_.getString(1) == "r").groupBy(_.getString(2)).collect {
+            case (k, its) if k != null && its.size > 1 => k -> its.map(_.getInt(3).toLong).sum
+          }
+          val expected = rows.filter(_.getString(1) == "l").flatMap { l =>
+            table.get(l.getString(2)).map(s => Row(l.getInt(3), l.getString(2), s).toString).orElse(
+              Option.when(join != "JOIN")(Row(l.getInt(3), l.getString(2), null).toString))
+          }
+          assert(
+            fed.last.map(r => Row.fromSeq(r.toSeq.init).toString).sorted == expected.sorted,
+            s"$join, micro-batch $i")
+        }
+      finally fed.stop()
+    }
+  }
+
+  test("what is no temporal or snapshot join is refused") {
+    def refused(sql: String): String = {
+      val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "5 seconds"))
+      intercept[AnalysisException](fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")).getMessage
+    }
+    def join(time: String, condition: String, kind: String = "") =
+      s"WITH rates AS $newest SELECT o.id FROM $orders o $kind JOIN rates " +
+        s"FOR SYSTEM_TIME AS OF $time AS r ON $condition"
+    assert(refused(join("o.ts", "o.id = r.rate")).contains("no equality with the key"))
+    assert(refused(join("o.ts", "o.k = r.currency", "LEFT ANTI")).nonEmpty)
+    assert(
+      refused(s"WITH h AS $history SELECT o.id FROM $orders o JOIN h FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.k")
+        .contains("newest row of each key"))
+    assert(refused(s"SELECT k FROM SNAPSHOT(TABLE($history))").contains("SNAPSHOT"))
+  }
+}
