@@ -20,7 +20,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Stati
 private[lookup] final case class LookupTable(
     child: LogicalPlan,
     options: Map[String, String],
-    asOf: Option[String],
+    override val asOf: Option[String],
     inOrder: Option[String] = None,
     name: Option[String] = None)
   extends UnaryNode

@@ -15,7 +15,7 @@ private[firesteel] trait ReadByKey extends LogicalPlan {
   def inPlace(why: String): LogicalPlan
 
   /** The text of the time after `FOR SYSTEM_TIME AS OF`, if the query has one. */
-  def asOf: Option[String]
+  def asOf: Option[String] = None
 }
 
 private[firesteel] object ReadByKey {
