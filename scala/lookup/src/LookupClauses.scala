@@ -11,12 +11,14 @@ import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
  *
  * @param pairs `'key' = value` as arguments of a hint, without parentheses of their own
  * @param columns expressions with a column after `SYSTEM_TIME AS OF` or `TIMESTAMP AS OF`
+ * @param arguments tables and lists of keys that Spark's grammar wants in parentheses
  */
 private[lookup] final case class LookupClauses(
     pairs: Seq[LookupClauses.Pair],
-    columns: Seq[LookupClauses.Column]) {
+    columns: Seq[LookupClauses.Column],
+    arguments: Seq[LookupClauses.Bare]) {
 
-  def isEmpty: Boolean = pairs.isEmpty && columns.isEmpty
+  def isEmpty: Boolean = pairs.isEmpty && columns.isEmpty && arguments.isEmpty
 }
 
 private[lookup] object LookupClauses {
@@ -30,6 +32,9 @@ private[lookup] object LookupClauses {
   /** `first` to `last`, both included. */
   final case class Column(first: Int, last: Int)
 
+  /** `first` to `last`, both included, without parentheses. */
+  final case class Bare(first: Int, last: Int)
+
   /**
    * Finds the clauses.
    *
@@ -39,7 +44,10 @@ private[lookup] object LookupClauses {
    */
   def find(tokens: IndexedSeq[Token], quotedIdentifiers: Boolean): LookupClauses = {
     val reader = new TokenReader(tokens, quotedIdentifiers)
-    LookupClauses(new HintReader(reader).pairs, new AsOfReader(reader).columns)
+    LookupClauses(
+      new HintReader(reader).pairs,
+      new AsOfReader(reader).columns,
+      new TableArgumentReader(reader).bare)
   }
 
   /** The arguments of hints with pairs in every hint comment of a text. */

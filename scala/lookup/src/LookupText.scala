@@ -47,7 +47,7 @@ private[lookup] object LookupText {
   }
 
   private def mayHaveClauses(sqlText: String): Boolean =
-    LookupClauses.hints.exists(find(sqlText, _, 0).nonEmpty) ||
+    (LookupClauses.hints :+ "DESCRIPTOR").exists(find(sqlText, _, 0).nonEmpty) ||
       Seq("SYSTEM_TIME", "TIMESTAMP").exists { time =>
         find(sqlText, time, 0).exists(find(sqlText, "OF", _).nonEmpty)
       }

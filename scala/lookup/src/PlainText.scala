@@ -9,6 +9,7 @@ import org.antlr.v4.runtime.misc.Interval
  * {{{
  *   LOOKUP('table'='c', 'async'='true')   =>   LOOKUP('table','c', 'async','true')
  *   FOR SYSTEM_TIME AS OF o.ts AS c       =>   FOR SYSTEM_TIME AS OF '.t' AS c
+ *   TUMBLE(TABLE bid, DESCRIPTOR(ts)      =>   TUMBLE(TABLE(bid),DESCRIPTOR(ts)
  * }}}
  *
  * Each token has the same place in both, so the lines and positions of errors and of plan nodes are
@@ -37,8 +38,11 @@ private[lookup] object PlainText {
       val start = text.offsetByCodePoints(0, at)
       text.patch(start, literal(time), time.length)
     }
+    val whole = clauses.arguments.foldLeft(plain) { (text, its) =>
+      inParentheses(text, tokens(its.first).getStartIndex, tokens(its.last).getStopIndex)
+    }
     val names = clauses.pairs.map(pair => tokens(pair.first).getStartIndex)
-    PlainText(user, plain, names.toSet, times.toMap)
+    PlainText(user, whole, names.toSet, times.toMap)
   }
 
   /** The text with commas instead of the equals signs of its lookup hints. */
@@ -47,6 +51,20 @@ private[lookup] object PlainText {
       val length = equal.getText.length
       text.patch(text.offsetByCodePoints(0, equal.getStartIndex), ",".padTo(length, ' '), length)
     }
+
+  /**
+   * The text with parentheses instead of the blanks around a range, or behind the comma after it.
+   * Where there are none the text stays, and Spark's parser says what is missing.
+   */
+  private def inParentheses(text: String, first: Int, last: Int): String = {
+    val open = text.offsetByCodePoints(0, first) - 1
+    val after = text.offsetByCodePoints(0, last + 1)
+    def isBlank(at: Int) = at < text.length && text(at).isWhitespace && text(at) != '\n'
+    if (!isBlank(open)) text
+    else if (isBlank(after)) text.patch(open, "(", 1).patch(after, ")", 1)
+    else if (isBlank(after + 1)) text.patch(open, "(", 1).patch(after, s"),", 2)
+    else text
+  }
 
   private def textOf(first: Token, last: Token): String =
     first.getInputStream.getText(Interval.of(first.getStartIndex, last.getStopIndex))

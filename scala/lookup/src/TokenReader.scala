@@ -48,6 +48,10 @@ private[lookup] final class TokenReader(tokens: IndexedSeq[Token], quotedIdentif
   def topLevel(from: Int, until: Int): Seq[Int] =
     depths(from).takeWhile(_._1 < until).collect { case (at, 0) => at }.toSeq
 
+  /** The end of the brackets around a token. */
+  def enclosingEnd(from: Int): Int =
+    depths(from).collectFirst { case (at, -1) => at }.getOrElse(tokens.size)
+
   /** Each token from `from` with the brackets open after it. The end of a hint closes all. */
   private def depths(from: Int): Iterator[(Int, Int)] =
     Iterator
