@@ -24,9 +24,6 @@ class NexmarkStreamsSuite extends StreamsSuite {
   /** Queries of window functions. */
   private val windows = Set("q5", "q7", "q8", "q11")
 
-  /** Not run yet: Spark has no such functions. */
-  private val later = windows
-
   private val keys: Map[String, Seq[String]] = Map(
     "q4" -> Seq("category"),
     "q9" -> Seq("id"),
@@ -140,6 +137,6 @@ class NexmarkStreamsSuite extends StreamsSuite {
         more.isEmpty && missing.isEmpty,
         s"only the stream's ${more.take(5)}, only the batch's ${missing.take(5)}")
     }
-    if (later(query)) ignore(query)(follows()) else test(query)(follows())
+    test(query)(follows())
   }
 }
