@@ -291,13 +291,51 @@ private object OldCheckpointsSuite {
     )
   }
 
+  /**
+   * Operators that answer when a window closes, and a snapshot: they have told nothing when their
+   * checkpoint is kept, and what they tell then needs what it has.
+   */
+  private val once = {
+    val tumble = "TUMBLE(TABLE({t}), DESCRIPTOR(ts), INTERVAL '10' MINUTE)"
+    def query(name: String, sql: String) = Query(
+      name,
+      sql,
+      before = Seq(Seq(at(1, "a", 1), at(2, "a", 1)), Seq(at(5, "b", 2), at(6, "c", 2))),
+      after = Seq(
+        Seq(at(3, "a", 101), at(7, "b", 102), at(9, "b", 103), at(6, "a", 104), at(600, "end", 0))),
+      schema = "ts TIMESTAMP, k STRING, v INT",
+      watermark = Some("ts" -> "0 seconds"),
+      since = "4.3"
+    )
+    val keys = "window_start, window_end, k"
+    Seq(
+      query(
+        "window-aggregate",
+        s"SELECT $keys, count(*) AS n, sum(v) AS s, count(DISTINCT v) AS d FROM $tumble GROUP BY $keys " +
+          "HAVING n > 2"),
+      query(
+        "window-join",
+        s"SELECT l.k, l.v, r.v AS rv FROM $tumble AS l JOIN $tumble AS r ON l.window_start = r.window_start " +
+          "AND l.window_end = r.window_end AND l.k = r.k AND l.v < 100 AND r.v > 100"),
+      query(
+        "session-rows",
+        s"SELECT $keys, count(*) AS n FROM SESSION(TABLE({t}) PARTITION BY (k), DESCRIPTOR(ts), " +
+          s"INTERVAL '5' MINUTE) GROUP BY $keys HAVING n > 2"),
+      query(
+        "snapshot",
+        "SELECT l.k, l.v, r.n FROM {t} AS l JOIN SNAPSHOT(TABLE(SELECT k, count(*) AS n FROM {t} " +
+          "WHERE v < 100 AND k <> 'end' GROUP BY k)) AS r ON l.k = r.k WHERE l.v > 100"
+      )
+    )
+  }
+
   /** Under a time to live that no test outlives, entries have the time at which they were written. */
   private val kept =
     plain.filter(q => Set("aggregate", "retracting", "topn", "retract", "normalize")(q.name))
 
   val queries: Seq[Query] =
     plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins ++ values ++ keyedValues ++
-      Seq(joins.head.kept, over, over.kept)
+      Seq(joins.head.kept, over, over.kept) ++ once
 
   private def zip(from: Path, to: Path): Unit = {
     Files.createDirectories(to.getParent)
