@@ -28,7 +28,7 @@ class TemporalJoinSuite extends ChangelogSuite {
   private val orders = "(SELECT ts, k, v AS id FROM {t} WHERE input = 'l')"
   private val history = "(SELECT * FROM {t} WHERE input = 'r')"
   private val newest =
-    s"(SELECT k AS currency, v AS rate, ts AS since FROM (SELECT *, row_number() OVER " +
+    "(SELECT k AS currency, v AS rate, ts AS since FROM (SELECT *, row_number() OVER " +
       s"(PARTITION BY k ORDER BY ts DESC, seq DESC) AS place FROM $history) WHERE place = 1)"
 
   private def random(seed: Int): Seq[Seq[Row]] = {
@@ -43,7 +43,8 @@ class TemporalJoinSuite extends ChangelogSuite {
           if (random.nextInt(8) == 0) null else "abcd".substring(random.nextInt(4)).take(1),
           seq,
           seq,
-          if (random.nextInt(4) == 0) "-D" else "+U")
+          if (random.nextInt(4) == 0) "-D" else "+U"
+        )
       }
     } :+ Seq(Row(at(2000), "r", "z", 0, seq + 1, "+U"), Row(at(2000), "l", "z", 0, seq + 2, "+U"))
   }
@@ -57,7 +58,8 @@ class TemporalJoinSuite extends ChangelogSuite {
       passes: (Row, Row) => Boolean): Seq[String] =
     rows.filter(r => r.getString(1) == "l" && !r.getTimestamp(0).after(watermark)).flatMap { l =>
       val version = rows
-        .filter(r => r.getString(1) == "r" && r.getString(2) != null && r.getString(2) == l.getString(2))
+        .filter(r =>
+          r.getString(1) == "r" && r.getString(2) != null && r.getString(2) == l.getString(2))
         .filterNot(_.getTimestamp(0).after(l.getTimestamp(0)))
         .maxByOption(r => (r.getTimestamp(0).getTime, r.getInt(4)))
         .filter(r => !deletes || r.getString(5) != "-D")
@@ -114,7 +116,11 @@ class TemporalJoinSuite extends ChangelogSuite {
   }
 
   test("conditions of the join and of the versions") {
-    follows(newest, isLeft = true, condition = "AND o.id > r.rate", passes = (l, r) => l.getInt(3) > r.getInt(3))
+    follows(
+      newest,
+      isLeft = true,
+      condition = "AND o.id > r.rate",
+      passes = (l, r) => l.getInt(3) > r.getInt(3))
     follows(
       s"(SELECT * FROM $newest WHERE rate % 3 > 0)",
       isLeft = true,
@@ -162,7 +168,9 @@ class TemporalJoinSuite extends ChangelogSuite {
   test("what is no temporal or snapshot join is refused") {
     def refused(sql: String): String = {
       val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "5 seconds"))
-      intercept[AnalysisException](fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")).getMessage
+      intercept[AnalysisException](fed.startAs(
+        "append",
+        s"SELECT *, '+I' AS op FROM ($sql)")).getMessage
     }
     def join(time: String, condition: String, kind: String = "") =
       s"WITH rates AS $newest SELECT o.id FROM $orders o $kind JOIN rates " +

@@ -148,7 +148,8 @@ object NexmarkEvents {
     def event(row: Long): Long = row / of * cycle + first + row % of
 
     /** Rows before an event. */
-    def before(event: Long): Long = event / cycle * of + (event % cycle - first).max(0L).min(of.toLong)
+    def before(event: Long): Long =
+      event / cycle * of + (event % cycle - first).max(0L).min(of.toLong)
   }
 
   private val kinds = Map("person" -> Kind(0, 1), "auction" -> Kind(1, 3), "bid" -> Kind(4, 46))

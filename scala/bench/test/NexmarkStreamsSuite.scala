@@ -37,7 +37,8 @@ class NexmarkStreamsSuite extends StreamsSuite {
 
   /** The ids of the event that closes all windows. The results of `windows` begin with one of them. */
   private val closing = -1L
-  private val ids = Map("person" -> Seq("id"), "auction" -> Seq("id"), "bid" -> Seq("auction", "bidder"))
+  private val ids =
+    Map("person" -> Seq("id"), "auction" -> Seq("id"), "bid" -> Seq("auction", "bidder"))
 
   override protected def beforeAll(): Unit = {
     super.beforeAll()

@@ -316,11 +316,13 @@ private object OldCheckpointsSuite {
       query(
         "window-join",
         s"SELECT l.k, l.v, r.v AS rv FROM $tumble AS l JOIN $tumble AS r ON l.window_start = r.window_start " +
-          "AND l.window_end = r.window_end AND l.k = r.k AND l.v < 100 AND r.v > 100"),
+          "AND l.window_end = r.window_end AND l.k = r.k AND l.v < 100 AND r.v > 100"
+      ),
       query(
         "session-rows",
         s"SELECT $keys, count(*) AS n FROM SESSION(TABLE({t}) PARTITION BY (k), DESCRIPTOR(ts), " +
-          s"INTERVAL '5' MINUTE) GROUP BY $keys HAVING n > 2"),
+          s"INTERVAL '5' MINUTE) GROUP BY $keys HAVING n > 2"
+      ),
       query(
         "snapshot",
         "SELECT l.k, l.v, r.n FROM {t} AS l JOIN SNAPSHOT(TABLE(SELECT k, count(*) AS n FROM {t} " +

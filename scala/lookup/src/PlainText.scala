@@ -62,7 +62,7 @@ private[lookup] object PlainText {
     def isBlank(at: Int) = at < text.length && text(at).isWhitespace && text(at) != '\n'
     if (!isBlank(open)) text
     else if (isBlank(after)) text.patch(open, "(", 1).patch(after, ")", 1)
-    else if (isBlank(after + 1)) text.patch(open, "(", 1).patch(after, s"),", 2)
+    else if (isBlank(after + 1)) text.patch(open, "(", 1).patch(after, "),", 2)
     else text
   }
 

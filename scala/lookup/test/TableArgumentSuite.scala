@@ -4,7 +4,8 @@ package io.firesteel.lookup
 class TableArgumentSuite extends ParserSuite {
 
   private def same(flinks: String, sparks: String): Unit = {
-    val _ = assert(parser.parsePlan(flinks).canonicalized == stockParser.parsePlan(sparks).canonicalized)
+    val _ =
+      assert(parser.parsePlan(flinks).canonicalized == stockParser.parsePlan(sparks).canonicalized)
   }
 
   test("a table and its keys need no parentheses") {
@@ -19,9 +20,11 @@ class TableArgumentSuite extends ParserSuite {
     )
     same(
       "SELECT * FROM SESSION(TABLE bid PARTITION BY k, abs(m), DESCRIPTOR(ts), INTERVAL '1' HOUR)",
-      "SELECT * FROM SESSION(TABLE(bid) PARTITION BY (k, abs(m)), DESCRIPTOR(ts), INTERVAL '1' HOUR)")
+      "SELECT * FROM SESSION(TABLE(bid) PARTITION BY (k, abs(m)), DESCRIPTOR(ts), INTERVAL '1' HOUR)"
+    )
     same(
       "SELECT 'DESCRIPTOR', count(*) OVER (PARTITION BY a) FROM TUMBLE(TABLE(bid), DESCRIPTOR(ts), '1 hour')",
-      "SELECT 'DESCRIPTOR', count(*) OVER (PARTITION BY a) FROM TUMBLE(TABLE(bid), DESCRIPTOR(ts), '1 hour')")
+      "SELECT 'DESCRIPTOR', count(*) OVER (PARTITION BY a) FROM TUMBLE(TABLE(bid), DESCRIPTOR(ts), '1 hour')"
+    )
   }
 }

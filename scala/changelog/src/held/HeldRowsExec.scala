@@ -1,7 +1,7 @@
 package io.firesteel.changelog.held
 
 import io.firesteel.changelog.plan.PlanText
-import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, StateEntries, StateLayout, StatefulTask, StateTable, TableLayout, UnaryChangelogExec}
+import io.firesteel.changelog.state.{ArrivedRows, ChangelogContract, ClosedGroups, StateEntries, StateLayout, StatefulTask, StateTable, TableLayout, UnaryChangelogExec}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
@@ -38,9 +38,13 @@ final private[changelog] case class HeldRowsExec(
   override def layout: StateLayout = StateLayout.ofTables(
     "window_rows",
     by.map(_.dataType),
-    Seq(TableLayout("rows", ArrivedRows.entry, StructType(output.zipWithIndex.map {
-      case (column, i) => StateLayout.field("row", i.toString, column.dataType)
-    }))))
+    Seq(TableLayout(
+      "rows",
+      ArrivedRows.entry,
+      StructType(output.zipWithIndex.map {
+        case (column, i) => StateLayout.field("row", i.toString, column.dataType)
+      })))
+  )
 
   override def firedMessage: String =
     "rows are kept in state until the watermark closes their window, and then emitted together"

@@ -2,7 +2,7 @@ package io.firesteel.changelog.held
 
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.plan.PlanText
-import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
+import io.firesteel.changelog.state.{ArrivedRows, ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, BindReferences, UnsafeProjection}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo

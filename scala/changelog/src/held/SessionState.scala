@@ -1,6 +1,6 @@
 package io.firesteel.changelog.held
 
-import io.firesteel.changelog.state.{StateEntries, StateLayout, StateTable, TableLayout}
+import io.firesteel.changelog.state.{ArrivedRows, StateEntries, StateLayout, StateTable, TableLayout}
 
 import scala.collection.mutable
 
@@ -116,5 +116,7 @@ private[held] object SessionState {
         ArrivedRows.entry,
         StructType(columns.zipWithIndex.map { case (t, i) =>
           StateLayout.field("row", i.toString, t)
-        }))))
+        }))
+    )
+  )
 }

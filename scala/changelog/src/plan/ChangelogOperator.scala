@@ -235,7 +235,8 @@ final private[changelog] case class StreamJoin(
   def keepsLeftAlone: Boolean = joinType != Inner
 
   /** The columns by which a deletion and an insert become an update; none if nothing does. */
-  lazy val pairedBy: Option[Seq[Attribute]] = if (isSnapshot) None else {
+  lazy val pairedBy: Option[Seq[Attribute]] = if (isSnapshot) None
+  else {
     val (l, r) = sides(inputs.map(_.facts))
     JoinTraits.pairedBy(joinType, l, r).map(key => output.filter(c => key(c.exprId)))
   }
@@ -639,7 +640,8 @@ final private[changelog] case class TemporalJoin(
 }
 
 /** The place of an input in the plan of [[ClosedWindows]]. */
-final private[changelog] case class WindowedInput(number: Int, output: Seq[Attribute]) extends LeafNode
+final private[changelog] case class WindowedInput(number: Int, output: Seq[Attribute])
+  extends LeafNode
 
 /** `row_kind()`: above it each change is an insert-only row. */
 final private[changelog] case class ChangeEvents(

@@ -2,9 +2,8 @@ package io.firesteel.changelog.temporal
 
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.BoundColumns
-import io.firesteel.changelog.held.ArrivedRows
 import io.firesteel.changelog.plan.{JoinOutput, PlanText}
-import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, InputDistribution, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
+import io.firesteel.changelog.state.{ArrivedRows, ChangelogContract, ClosedGroups, InputDistribution, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.JoinType
@@ -51,7 +50,8 @@ final private[changelog] case class ChangelogTemporalJoinExec(
   override def firedValues: Map[String, String] = Map(
     "operator" -> "TEMPORAL JOIN",
     "changelogMode" -> contract.mode,
-    "keys" -> leftKeys.zip(rightKeys).map { case (l, r) => s"${l.name} = ${r.name}" }.mkString(", "),
+    "keys" -> leftKeys.zip(
+      rightKeys).map { case (l, r) => s"${l.name} = ${r.name}" }.mkString(", "),
     "versions" -> order.map(_.sql).mkString(", "),
     "state" -> stateText
   )

@@ -1,7 +1,6 @@
 package io.firesteel.changelog.temporal
 
-import io.firesteel.changelog.held.ArrivedRows
-import io.firesteel.changelog.state.{RowBytes, StateEntries, StateLayout, StateTable, TableLayout}
+import io.firesteel.changelog.state.{ArrivedRows, RowBytes, StateEntries, StateLayout, StateTable, TableLayout}
 
 import scala.collection.mutable
 

@@ -48,11 +48,17 @@ object ReadWindowFunctions extends Rule[LogicalPlan] {
       case "HOP" =>
         val names = Seq("slide", "size", "offset")
         val its = new WindowArguments(function, names, Set("offset"), arguments)
-        Some(call(function, its, multiple(its, Hop(its.length("slide"), its.length("size"), its.offset))))
+        Some(call(
+          function,
+          its,
+          multiple(its, Hop(its.length("slide"), its.length("size"), its.offset))))
       case "CUMULATE" =>
         val names = Seq("step", "size", "offset")
         val its = new WindowArguments(function, names, Set("offset"), arguments)
-        Some(call(function, its, multiple(its, Cumulate(its.length("step"), its.length("size"), its.offset))))
+        Some(call(
+          function,
+          its,
+          multiple(its, Cumulate(its.length("step"), its.length("size"), its.offset))))
       case "SESSION" =>
         val its = new WindowArguments(function, Seq("gap"), Set.empty, arguments)
         Some(call(function, its, Session(its.length("gap"))))
@@ -84,7 +90,8 @@ object ResolveWindowFunctions extends Rule[LogicalPlan] {
     case call: WindowFunctionCall
         if call.child.resolved && (call.time +: call.partition).forall(_.resolved) =>
       call.time match {
-        case time: Attribute if time.dataType == TimestampType || time.dataType == TimestampNTZType =>
+        case time: Attribute
+            if time.dataType == TimestampType || time.dataType == TimestampNTZType =>
           call.assigner match {
             case session: Session => SessionTable(session, time, call.partition, call.child)
             case other => WindowTable(other, time, call.child)

@@ -41,14 +41,19 @@ private[changelog] object SessionTable {
     val micros = Alias(WindowTable.toMicros(time), "session_micros")()
     val at = micros.toAttribute
     val inOrder = Seq(SortOrder(at, Ascending))
-    val last = over(Max(at), keys, inOrder, SpecifiedWindowFrame(RowFrame, UnboundedPreceding, Literal(-1)))
+    val last =
+      over(Max(at), keys, inOrder, SpecifiedWindowFrame(RowFrame, UnboundedPreceding, Literal(-1)))
     val sinceLast = Window(Seq(last), keys, inOrder, Project(child.output :+ micros, rows))
     val begins = If(
       GreaterThan(Subtract(at, last.toAttribute), Literal(session.gap)),
       Literal(1),
       Literal(null, IntegerType))
     val number =
-      over(Count(Seq(begins)), keys, inOrder, SpecifiedWindowFrame(RowFrame, UnboundedPreceding, CurrentRow))
+      over(
+        Count(Seq(begins)),
+        keys,
+        inOrder,
+        SpecifiedWindowFrame(RowFrame, UnboundedPreceding, CurrentRow))
     val numbered = Window(Seq(number), keys, inOrder, sinceLast)
     val one = keys :+ number.toAttribute
     val all = SpecifiedWindowFrame(RowFrame, UnboundedPreceding, UnboundedFollowing)

@@ -24,7 +24,8 @@ final private[windows] class WindowArguments(
     Seq("data", "timecol") ++ intervals,
     arguments,
     ("TABLE t" +: "DESCRIPTOR(timecol)" +: intervals.filterNot(optional))
-      .mkString(s"$function(", ", ", ")"))
+      .mkString(s"$function(", ", ", ")")
+  )
 
   private val data: FunctionTableSubqueryArgumentExpression = passed("data") match {
     case Some(of: FunctionTableSubqueryArgumentExpression) => of

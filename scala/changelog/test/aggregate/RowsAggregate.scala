@@ -42,7 +42,8 @@ private[aggregate] object RowsAggregate {
         updateBefore,
         Option.when(isGlobal)(WholeKey.row()),
         once = false,
-        entries)
+        entries
+      )
     }
     val results = functions.map { case (f, _) => StructField(f.prettyName, f.dataType) }
     new RowsOperator(

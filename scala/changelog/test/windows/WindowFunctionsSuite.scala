@@ -34,7 +34,8 @@ class WindowFunctionsSuite extends ChangelogSuite {
           batch * 20 + random.nextInt(24),
           if (random.nextInt(8) == 0) null else "abc".substring(random.nextInt(3)).take(1),
           if (random.nextInt(8) == 0) null else random.nextInt(5),
-          if (random.nextBoolean()) "l" else "r")
+          if (random.nextBoolean()) "l" else "r"
+        )
       }
     } :+ Seq(row(batches * 20 + 1000, "end", 0), row(batches * 20 + 1000, "end", 0, "r"))
   }
@@ -62,7 +63,8 @@ class WindowFunctionsSuite extends ChangelogSuite {
         val closed =
           all.filter(r => !r.getAs[Timestamp]("window_end").after(watermark))
         assert(
-          fed.emitted.map(r => Row.fromSeq(r.toSeq.init).toString).sorted == closed.map(_.toString).sorted,
+          fed.emitted.map(r => Row.fromSeq(r.toSeq.init).toString).sorted == closed.map(
+            _.toString).sorted,
           s"after micro-batch $i at $watermark")
       }
     finally fed.stop()
@@ -88,7 +90,7 @@ class WindowFunctionsSuite extends ChangelogSuite {
       assert(
         answers(s"SELECT ts, window_start, window_end, window_time FROM $function") ==
           answers(
-            s"SELECT ts, w.start, w.end, w.end - INTERVAL '0.000001' SECOND FROM " +
+            "SELECT ts, w.start, w.end, w.end - INTERVAL '0.000001' SECOND FROM " +
               s"(SELECT ts, $window AS w FROM window_rows)"))
     }
     assert(
@@ -163,7 +165,8 @@ class WindowFunctionsSuite extends ChangelogSuite {
   }
 
   test("complete mode has the windows that are closed") {
-    val sql = s"SELECT window_end, count(*) AS n FROM ${windows("TUMBLE")} GROUP BY window_start, window_end"
+    val sql =
+      s"SELECT window_end, count(*) AS n FROM ${windows("TUMBLE")} GROUP BY window_start, window_end"
     val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "0 seconds"))
     fed.startAs("complete", sql)
     try {
@@ -201,7 +204,9 @@ class WindowFunctionsSuite extends ChangelogSuite {
   }
 
   test("wrong arguments are named") {
-    spark.range(1).selectExpr("timestamp_seconds(id) AS ts", "id").createOrReplaceTempView("seconds")
+    spark.range(1).selectExpr(
+      "timestamp_seconds(id) AS ts",
+      "id").createOrReplaceTempView("seconds")
     Seq(
       "TUMBLE(TABLE(seconds), DESCRIPTOR(ts), INTERVAL '1' MONTH)",
       "TUMBLE(TABLE(seconds), DESCRIPTOR(ts), INTERVAL '0' SECOND)",

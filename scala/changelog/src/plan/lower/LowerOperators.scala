@@ -51,7 +51,7 @@ final private[changelog] class LowerOperators(
       case held: HeldRows => this.held(held, inferred, inputs.head)
       case held: HeldSessions => this.held(held, inferred, inputs.head)
       case join: TemporalJoin => temporal(join, inferred, inputs)
-      case windows: ClosedWindows => 
+      case windows: ClosedWindows =>
         val plan = windows.plan.transformUp { case leaf: WindowedInput =>
           BatchRows(Project(leaf.output, inputs(leaf.number).plan))
         }

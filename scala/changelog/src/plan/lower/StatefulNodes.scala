@@ -61,7 +61,7 @@ final private[changelog] case class ChangelogAggregate(
   extends UnaryNode
   with StatefulNode {
   def calls: Seq[String] = PlanText.calls(functions, distinct, arguments)
-  override protected def shown: Seq[String] = 
+  override protected def shown: Seq[String] =
     Seq(PlanText.columns(keys), PlanText.list(calls)) ++ once.map(_ => "once")
   override def output: Seq[Attribute] = keys ++ results ++ contract.kindOut
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogAggregate =

@@ -144,7 +144,8 @@ final private[parse] class ReadTemporalJoin(read: LogicalPlan => ChangelogOperat
     }
     Option.when(isTimed && rows.facts.changes.insertOnly) {
       val below = new ComputedColumns(Some("_version"))
-      val keys = ranked.window.partitionSpec.map(key => Seq(key) -> below.of(StateTypes.normalForm(key)))
+      val keys =
+        ranked.window.partitionSpec.map(key => Seq(key) -> below.of(StateTypes.normalForm(key)))
       val order = ranked.window.orderSpec.map(o => o.copy(child = below.of(o.child)))
       val first = Alias(Literal(1), ranked.rank.name)(ranked.rank.exprId)
       val all = History(below.over(rows), keys, order, None, Nil)
@@ -156,19 +157,20 @@ final private[parse] class ReadTemporalJoin(read: LogicalPlan => ChangelogOperat
 
   private def ofChangelog(from: FromChangelog): Option[History] = {
     val isTimed = from.sequence.headOption.exists(isTime)
-    Some(from.child).collect { case StatelessSource(rows) if isTimed =>
-      val below = new ComputedColumns(Some("_version"))
-      val keys = from.keyColumns.map(key => Seq(key) -> below.of(StateTypes.normalForm(key)))
-      val kind = SourceKinds.read(from.opColumn, keyed = true)
-      val deleted = below.of(EqualTo(kind, Literal(RowKind.Delete)))
-      val order = from.sequence.map(c => SortOrder(c.toAttribute, Descending))
-      // The row that an update replaces is no version.
-      val rowKind = below.of(kind)
-      val all = below.over(Source(rows))
-      val versions = Selection(
-        And(IsNotNull(rowKind), Not(EqualTo(rowKind, Literal(RowKind.UpdateBefore)))),
-        all)
-      History(versions, keys, order, Some(deleted), Nil).project(from.output)
+    Some(from.child).collect {
+      case StatelessSource(rows) if isTimed =>
+        val below = new ComputedColumns(Some("_version"))
+        val keys = from.keyColumns.map(key => Seq(key) -> below.of(StateTypes.normalForm(key)))
+        val kind = SourceKinds.read(from.opColumn, keyed = true)
+        val deleted = below.of(EqualTo(kind, Literal(RowKind.Delete)))
+        val order = from.sequence.map(c => SortOrder(c.toAttribute, Descending))
+        // The row that an update replaces is no version.
+        val rowKind = below.of(kind)
+        val all = below.over(Source(rows))
+        val versions = Selection(
+          And(IsNotNull(rowKind), Not(EqualTo(rowKind, Literal(RowKind.UpdateBefore)))),
+          all)
+        History(versions, keys, order, Some(deleted), Nil).project(from.output)
     }
   }
 }

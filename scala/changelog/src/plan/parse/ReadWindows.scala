@@ -69,7 +69,9 @@ final private[parse] class ReadWindows(
     }
   }
 
-  private def windowed(plan: LogicalPlan, inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] =
+  private def windowed(
+      plan: LogicalPlan,
+      inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] =
     plan match {
       case _ if !plan.isStreaming || plan.expressions.exists(isOther) => None
       case alias: SubqueryAlias => windowed(alias.child, inputs)
@@ -87,7 +89,8 @@ final private[parse] class ReadWindows(
         windowed(generate.child, inputs).map(its => its.of(generate.copy(child = its.plan)))
       case distinct: Distinct =>
         windowed(Aggregate(distinct.output, distinct.output, distinct.child), inputs)
-      case aggregate: Aggregate => windowed(aggregate.child, inputs).flatMap(grouped(aggregate, _, inputs))
+      case aggregate: Aggregate =>
+        windowed(aggregate.child, inputs).flatMap(grouped(aggregate, _, inputs))
       case window: Window =>
         for {
           its <- windowed(window.child, inputs)
@@ -105,7 +108,8 @@ final private[parse] class ReadWindows(
 
   private def renamed(columns: Seq[NamedExpression]): Attribute => Option[Attribute] = {
     val names = ColumnFacts.renamed(columns).toMap
-    column => names.get(column.exprId).flatMap(to => columns.find(_.exprId == to)).map(_.toAttribute)
+    column =>
+      names.get(column.exprId).flatMap(to => columns.find(_.exprId == to)).map(_.toAttribute)
   }
 
   private def session(
@@ -170,7 +174,7 @@ final private[parse] class ReadWindows(
       left = closed("JOIN", l, ofLeft, equal.map(_._1), inputs)
       right = closed("JOIN", r, ofRight, equal.map(_._2), inputs)
       kept <- join.joinType match {
-      case Inner | Cross => Some((left.windows ++ right.windows, left.times ++ right.times))
+        case Inner | Cross => Some((left.windows ++ right.windows, left.times ++ right.times))
         case LeftOuter | LeftSemi | LeftAnti | _: ExistenceJoin => Some((left.windows, left.times))
         case RightOuter => Some((right.windows, right.times))
         case FullOuter => Some((Set.empty[WindowTable.Columns], Set.empty[Attribute]))
@@ -214,7 +218,9 @@ final private[parse] class ReadWindows(
       "rows of its input may be deleted or updated",
       "write it above an aggregate by window_start and window_end")
 
-  private def input(operator: ChangelogOperator, inputs: ArrayBuffer[ChangelogOperator]): LogicalPlan = {
+  private def input(
+      operator: ChangelogOperator,
+      inputs: ArrayBuffer[ChangelogOperator]): LogicalPlan = {
     inputs += operator
     WindowedInput(inputs.size - 1, operator.output)
   }

@@ -1,4 +1,4 @@
-package io.firesteel.changelog.held
+package io.firesteel.changelog.state
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
