@@ -32,9 +32,11 @@ final private[changelog] class ParseQuery(
     case asking: Aggregate =>
       val rows = noEvents("Aggregate", read(asking.child))
       val kept = KeptSubqueries.of(asking.expressions, rows, ttlMs)
-      val (aggregate, input) = kept.fold((asking, rows)) { its =>
+      val (asked, found) = kept.fold((asking, rows)) { its =>
         (asking.mapExpressions(its(_)).asInstanceOf[Aggregate], its.input)
       }
+      val (aggregate, input) = SessionGroups.of(asked.groupingExpressions)
+        .fold((asked, found))(SessionGroups(asked, _, found, ttlMs))
       val grouped = ReadAggregate(
         aggregate,
         InputTtl.of(asking.child).getOrElse(ttlMs),

@@ -23,7 +23,6 @@ private[parse] object ReadAggregate {
       }).flatten
 
   def apply(aggregate: Aggregate, ttlMs: Long, input: ChangelogOperator): ReadAggregate = {
-    requireNoSession(aggregate.groupingExpressions)
     val retracting = !input.facts.changes.insertOnly
     val below = new ComputedColumns()
     val keys = aggregate.groupingExpressions.map(g => Key(g, below))
@@ -56,15 +55,13 @@ private[parse] object ReadAggregate {
     ReadAggregate(operator, columns)
   }
 
-  /** Sessions merge as rows arrive. Spark's analyzer only writes the session of one row. */
+  /** Spark's analyzer only writes the session of one row, and merges those of a `GROUP BY`. */
   private def requireNoSession(keys: Seq[Expression]): Unit =
     if (keys.exists(_.references.exists(_.metadata.contains(SessionWindow.marker)))) {
       throw ChangelogErrors.unsupportedOperator(
-        "GROUP BY session_window",
-        "a new row may merge two sessions",
-        "remove DISTINCT and row_kind() and use append or complete mode, where Spark runs it, " +
-          "or use window(...)"
-      )
+        "DISTINCT of session_window",
+        "these are sessions of one row each",
+        "use GROUP BY session_window(...)")
     }
 
   /** `SELECT DISTINCT`: groups of all columns, without aggregates. */

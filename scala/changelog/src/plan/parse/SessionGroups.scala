@@ -1,0 +1,53 @@
+package io.firesteel.changelog.plan.parse
+
+import io.firesteel.changelog.plan.ChangelogOperator
+import io.firesteel.changelog.plan.frames.SessionStart
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Ascending, Attribute, CreateNamedStruct, CurrentRow, Expression, GetStructField, Literal, NamedExpression, RowFrame, SessionWindow, SortOrder, SpecifiedWindowFrame, UnboundedPreceding, WindowExpression, WindowSpecDefinition}
+import org.apache.spark.sql.catalyst.expressions.aggregate.Max
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Window}
+
+/**
+ * `GROUP BY session_window(ts, gap)`. Spark's analyzer writes each row's own session; sessions merge
+ * as rows come. So each row gets the start of its session from the rows before it, as a function
+ * with OVER, and the groups are those of the start, with the last end. A row that joins two sessions
+ * changes the start of the rows behind it, which leave one group and come to the other.
+ */
+private[parse] object SessionGroups {
+
+  /** The key that is a session of one row, if there is one. */
+  def of(keys: Seq[Expression]): Option[Attribute] = keys.collectFirst {
+    case column: Attribute if column.metadata.contains(SessionWindow.marker) => column
+  }
+
+  /** The aggregate by the starts of sessions, and its input with them. */
+  def apply(
+      aggregate: Aggregate,
+      session: Attribute,
+      input: ChangelogOperator,
+      ttlMs: Long): (Aggregate, ChangelogOperator) = {
+    val keys = aggregate.groupingExpressions.filterNot(_.semanticEquals(session))
+    val (from, to) = (GetStructField(session, 0), GetStructField(session, 1))
+    val order = Seq(SortOrder(from, Ascending))
+    val running = SpecifiedWindowFrame(RowFrame, UnboundedPreceding, CurrentRow)
+    val call = WindowExpression(
+      SessionStart(from, to).toAggregateExpression(),
+      WindowSpecDefinition(keys, order, running))
+    val named = Alias(call, "session_start")()
+    val window = Window(Seq(named), keys, order, aggregate.child)
+    val rows = OverWindow(window, Seq(named.toAttribute -> call)).operator(input, ttlMs)
+    val start = named.toAttribute
+    val end = Max(to).toAggregateExpression()
+    val whole = CreateNamedStruct(Seq(Literal("start"), start, Literal("end"), end))
+    def shown(value: Expression): Expression = value.transformUp {
+      case its: Attribute if its.semanticEquals(session) => whole
+      case field: GetStructField if field.child eq whole => whole.valExprs(field.ordinal)
+    }
+    val columns = aggregate.aggregateExpressions.map[NamedExpression] {
+      case column: Attribute if column.semanticEquals(session) =>
+        Alias(whole, column.name)(column.exprId)
+      case column => shown(column).asInstanceOf[NamedExpression]
+    }
+    (Aggregate(start +: keys, columns, aggregate.child), rows)
+  }
+}

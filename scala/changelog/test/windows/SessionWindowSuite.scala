@@ -1,0 +1,52 @@
+package io.firesteel.changelog.windows
+
+import io.firesteel.changelog.ChangelogSuite
+
+import java.sql.Timestamp
+
+import scala.util.Random
+
+import org.apache.spark.sql.Row
+
+/** `GROUP BY session_window(...)` in a changelog: sessions grow, merge, and take their parts back. */
+class SessionWindowSuite extends ChangelogSuite {
+
+  private val schema = "ts TIMESTAMP, k STRING, v INT"
+  private val start = Timestamp.valueOf("2026-01-01 12:00:00").getTime
+
+  private def row(second: Int, k: String, v: Integer) = Row(new Timestamp(start + second * 1000L), k, v)
+
+  private def random(seed: Int): Seq[Seq[Row]] = {
+    val random = new Random(seed)
+    Seq.fill(6)(Seq.fill(random.nextInt(12)) {
+      row(
+        random.nextInt(120),
+        if (random.nextInt(8) == 0) null else "ab".substring(random.nextInt(2)).take(1),
+        if (random.nextInt(8) == 0) null else random.nextInt(5))
+    })
+  }
+
+  private val queries = Seq(
+    "SELECT session_window AS w, k, count(*) AS n, sum(v) AS s FROM {t} GROUP BY session_window(ts, '5 seconds'), k",
+    "SELECT session_window.start AS s, session_window.end AS e, count(DISTINCT v) AS n FROM {t} " +
+      "GROUP BY session_window(ts, '5 seconds')",
+    "SELECT k, max(n) AS most FROM (SELECT k, count(*) AS n FROM {t} GROUP BY session_window(ts, " +
+      "CASE WHEN v > 2 THEN '10 seconds' ELSE '3 seconds' END), k) GROUP BY k",
+    "SELECT session_window.end AS e, n FROM (SELECT session_window, k, count(*) AS n FROM {t} " +
+      "GROUP BY session_window(ts, '4 seconds'), k) WHERE n > 1"
+  )
+
+  queries.zipWithIndex.foreach { case (sql, i) =>
+    test(s"sessions follow batch: ${sql.take(60)} $i") {
+      (1 to 3).foreach(seed => assertFollows(schema, sql, random(10 * i + seed), restarts = Set(2, 4)))
+    }
+  }
+
+  test("a row that joins two sessions takes both back") {
+    val sql = "SELECT session_window.start AS s, count(*) AS n FROM {t} GROUP BY session_window(ts, '5 seconds')"
+    assertFollows(
+      schema,
+      sql,
+      Seq(Seq(row(0, "a", 1), row(8, "a", 1)), Seq(row(4, "a", 1)), Seq(row(13, "a", 1), row(19, "a", 1))))
+  }
+}
