@@ -135,6 +135,26 @@ class TemporalJoinSuite extends ChangelogSuite {
     follows(versions, isLeft = true, deletes = true)
   }
 
+  test("versions of the stream itself are told apart from its rows") {
+    val sql =
+      """WITH ver AS (SELECT x.k AS k, x.v AS v, x.ts AS ts FROM (SELECT *, row_number() OVER
+        |(PARTITION BY k ORDER BY ts DESC) AS place FROM {t}) x WHERE place = 1)
+        |SELECT o.k, o.v, r.v AS rv, r.ts AS since FROM {t} o JOIN ver FOR SYSTEM_TIME AS OF o.ts AS r
+        |ON o.k = r.k AND o.v > 0""".stripMargin
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "5 seconds"))
+    fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")
+    def one(second: Int, v: Int) = Row(at(second), "l", "a", v, v, "+U")
+    try {
+      // Each row is the version of its own time.
+      fed.feed(Seq(one(1, 1), one(5, 2), one(9, 3)))
+      fed.feed(Seq(one(100, 4)))
+      assert(fed.emitted.map(_.getInt(1)).sorted == Seq(1, 2, 3))
+      assert(fed.emitted.forall(r => r.getInt(1) == r.getInt(2)))
+      fed.feed(Seq(one(99, -1), one(98, 5), one(300, 6)))
+      assert(fed.last.map(r => r.getInt(1) -> r.getInt(2)).toSet == Set(4 -> 4, 5 -> 5))
+    } finally fed.stop()
+  }
+
   test("a snapshot join meets what the changing table has in the row's micro-batch") {
     val sums = s"(SELECT k, sum(v) AS s, count(*) AS n FROM $history GROUP BY k)"
     Seq("JOIN", "LEFT JOIN").foreach { join =>

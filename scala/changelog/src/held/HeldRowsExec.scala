@@ -22,6 +22,7 @@ import org.apache.spark.sql.types.StructType
  */
 final private[changelog] case class HeldRowsExec(
     by: Seq[Attribute],
+    columns: Seq[Attribute],
     plannedBy: String,
     contract: ChangelogContract,
     stateInfo: Option[StatefulOperatorStateInfo],
@@ -29,7 +30,7 @@ final private[changelog] case class HeldRowsExec(
   extends UnaryChangelogExec {
 
   override def shortName: String = "changelogWindowRows"
-  override def output: Seq[Attribute] = child.output
+  override def output: Seq[Attribute] = columns
   override def clusteredBy: Seq[Attribute] = by
   override def outputPartitioning: Partitioning = child.outputPartitioning
   override protected def emitsAtClose: Boolean = true
@@ -62,9 +63,10 @@ final private[changelog] case class HeldRowsExec(
 
   override protected def task(): StatefulTask = {
     val (own, in, keys, version) = (layout, child.output, by, getStateInfo.storeVersion)
+    val kept = columns
     def hold(entries: StateEntries, rows: Iterator[InternalRow]): Iterator[InternalRow] = {
       val toKey = UnsafeProjection.create(keys, in)
-      val toRow = UnsafeProjection.create(in, in)
+      val toRow = UnsafeProjection.create(kept, in)
       val arrived = new ArrivedRows(version)
       val table = new StateTable(entries, own, 0)
       rows.foreach(row => table.put(toKey(row), arrived.next(), toRow(row)))

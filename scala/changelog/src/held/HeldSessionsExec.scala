@@ -10,6 +10,7 @@ import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
 /** Executes [[io.firesteel.changelog.plan.HeldSessions]]; see [[SessionState]]. */
 final private[changelog] case class HeldSessionsExec(
     keys: Seq[Attribute],
+    columns: Seq[Attribute],
     time: Attribute,
     gap: Long,
     start: Attribute,
@@ -21,13 +22,13 @@ final private[changelog] case class HeldSessionsExec(
   extends UnaryChangelogExec {
 
   override def shortName: String = "changelogSessionRows"
-  override def output: Seq[Attribute] = child.output ++ Seq(start, end)
+  override def output: Seq[Attribute] = columns ++ Seq(start, end)
   override def producedAttributes: AttributeSet = AttributeSet(Seq(start, end))
   override def clusteredBy: Seq[Attribute] = keys
   override protected def emitsAtClose: Boolean = true
   override protected def shown: Seq[String] = Seq(PlanText.columns(keys), s"gap=${gap}us")
   override def layout: StateLayout =
-    SessionState.layout(keys.map(_.dataType), child.output.map(_.dataType))
+    SessionState.layout(keys.map(_.dataType), columns.map(_.dataType))
 
   override def firedMessage: String =
     "rows are kept in state until the watermark closes their session, and then emitted together"
@@ -45,14 +46,14 @@ final private[changelog] case class HeldSessionsExec(
 
   override protected def task(): StatefulTask = {
     val (own, in, of, length) = (layout, child.output, keys, gap)
-    val version = getStateInfo.storeVersion
+    val (version, kept) = (getStateInfo.storeVersion, columns)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
-    val at = in.indexWhere(_.exprId == time.exprId)
+    val at = columns.indexWhere(_.exprId == time.exprId)
     val made = BindReferences.bindReferences(output, output)
     StatefulTask.ofOne(
       (entries, _, rows) => {
         val state = new SessionState(entries, own, length, at)
-        val (toKey, toRow) = (UnsafeProjection.create(of, in), UnsafeProjection.create(in, in))
+        val (toKey, toRow) = (UnsafeProjection.create(of, in), UnsafeProjection.create(kept, in))
         state.add(rows.map(row => (toKey(row), toRow(row))), new ArrivedRows(version), limit)
         Iterator.empty
       },

@@ -83,7 +83,7 @@ final private[join] class JoinChanges(
       override def hasNext: Boolean = keys.hasNext
       override def next(): Iterator[InternalRow] = {
         // The changes of keys with few rows are emitted together.
-        var large: matches.OfKey = null
+        var large: Iterator[InternalRow] = null
         while (large == null && keys.hasNext && out.size < JoinChanges.together) {
           val entry = keys.next()
           val (key, folded) = (entry.getKey, entry.getValue)
@@ -92,17 +92,16 @@ final private[join] class JoinChanges(
           val r = right.changes(folded.right)
           if (isSnapshot) {
             right.put(r)
-            matches.snapshot(key, folded.left)
-            state.close()
+            large = matches.snapshot(key, folded.left)
           } else if (!l.isEmpty || !r.isEmpty) {
             val its = matches.ofKey(key, l, r)
             if (!left.areFew || !right.areFew || math.max(l.size, r.size) > JoinChanges.few) {
-              large = its
+              large = its.changes
             } else its.changeAll()
           }
         }
         val before = out.take()
-        if (large == null) before else before ++ large.changes
+        if (large == null) before else before ++ large
       }
     }.flatten
     val all = matchNothing() ++ joined

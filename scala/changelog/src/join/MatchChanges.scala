@@ -27,18 +27,26 @@ final private[join] class MatchChanges(state: JoinState, result: JoinedRows) {
     new OfKey(key, l, r, ofRight, ofLeft)
   }
 
-  /** Left rows with the right rows of their key, or alone. */
-  def snapshot(key: UnsafeRow, l: FoldedRows): Unit = (0 until l.size).foreach { i =>
-    var isMatched = false
-    right.others(ChangedRows.none).foreach { row =>
-      if (result.areMatch(key, l.row(i), row.row)) {
-        isMatched = true
-        out.add(result.pair(key, l.row(i), row.row), l.count(i) * row.copies)
+  /** Left rows with the right rows of their key, or alone; each right row is read once. */
+  def snapshot(key: UnsafeRow, l: FoldedRows): Iterator[InternalRow] = {
+    val isMatched = new Array[Boolean](l.size)
+    def alone() = {
+      if (result.showsLeft) (0 until l.size).filterNot(isMatched(_)).foreach { i =>
+        out.add(result.leftAlone(key, l.row(i), matched = false), l.count(i))
       }
+      state.close()
+      out.take()
     }
-    if (!isMatched && result.showsLeft) {
-      out.add(result.leftAlone(key, l.row(i), matched = false), l.count(i))
-    }
+    val rows = if (l.size == 0) Iterator.empty else right.others(ChangedRows.none)
+    rows.flatMap { row =>
+      (0 until l.size).foreach { i =>
+        if (result.areMatch(key, l.row(i), row.row)) {
+          isMatched(i) = true
+          out.add(result.pair(key, l.row(i), row.row), l.count(i) * row.copies)
+        }
+      }
+      out.take()
+    } ++ alone()
   }
 
   /**

@@ -3,10 +3,10 @@ package io.firesteel.changelog.plan
 import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.plan.ColumnFacts.{closed, mapKeys, normalOf, renamed, timeOf}
 import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, ExprId, Expression, Generator, NamedExpression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, ExprId, Expression, ExpressionSet, Generator, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, First, Max, Min}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, FullOuter, Inner, JoinType, LeftAnti, LeftSemi}
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LeafNode, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LeafNode, LogicalPlan, Project, UnaryNode}
 import org.apache.spark.sql.firesteel.normalizeFloats
 import org.apache.spark.sql.types.ArrayType
 
@@ -403,15 +403,8 @@ final private[plan] case class GroupAggregate(
           if (inputs.head.changes.insertOnly) shownKeys.values.toSet else Set.empty[ExprId]
         !results.forall(result => fixed(result.exprId))
       },
-      deletes = keys.nonEmpty && mayLeave(inputs.head)
+      deletes = keys.nonEmpty && !inputs.head.changes.insertOnly
     )
-
-  /**
-   * Whether a group may lose its last row. A row that is updated stays in its group if its upsert
-   * key has the group's keys.
-   */
-  private def mayLeave(input: Facts): Boolean = input.changes.deletes || input.changes.updates &&
-    !input.upsertKeys.exists(own => keys.forall(key => own(key.exprId)))
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
     val shown = if (inputs.head.changes.insertOnly) shownKeys else Map.empty[ExprId, ExprId]
     Set(keys.map(key => shown.getOrElse(key.exprId, key.exprId)).toSet)
@@ -575,11 +568,12 @@ final private[changelog] case class HeldSessions(
  * operators for batch compute what the query asks of a window, and keep nothing.
  *
  * @param plan over leaves of [[WindowedInput]], one for each input
- * @param ends the ends of windows among its columns, and their last microseconds
+ * @param times the ends of windows among its columns, and their last microseconds, which are one
+ *   before the end: microseconds from each to the time when the watermark closes the window
  */
 final private[changelog] case class ClosedWindows(
     plan: LogicalPlan,
-    ends: Seq[Attribute],
+    times: Map[Attribute, Long],
     inputs: Seq[ChangelogOperator])
   extends ChangelogOperator {
   override def name: String = "Windows"
@@ -588,7 +582,9 @@ final private[changelog] case class ClosedWindows(
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
-    ends.map(_.exprId -> EventTime(None, 0L, mayBeLate = false)).toMap
+    times.map { case (column, after) =>
+      column.exprId -> EventTime(None, after, mayBeLate = false)
+    }
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = inputs.map(_ => false)
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
 
@@ -637,6 +633,15 @@ final private[changelog] case class TemporalJoin(
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
     Map(leftTime.exprId -> EventTime(None, 0L, mayBeLate = false))
+}
+
+/** A table that is no stream, in the plan of [[ClosedWindows]]. */
+final private[changelog] case class TableRows(child: LogicalPlan) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+  override lazy val validConstraints: ExpressionSet = ExpressionSet()
+  override def maxRows: Option[Long] = None
+  override protected def withNewChildInternal(newChild: LogicalPlan): TableRows =
+    copy(child = newChild)
 }
 
 /** The place of an input in the plan of [[ClosedWindows]]. */

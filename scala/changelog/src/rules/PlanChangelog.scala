@@ -7,6 +7,7 @@ import io.firesteel.changelog.held.{HeldRowsExec, HeldSessionsExec}
 import io.firesteel.changelog.join.ChangelogJoinExec
 import io.firesteel.changelog.normalize.{ChangelogNormalizeExec, NewestRowsExec}
 import io.firesteel.changelog.over.ChangelogOverExec
+import io.firesteel.changelog.plan.TableRows
 import io.firesteel.changelog.plan.lower.{BatchRows, ChangelogAggregate, ChangelogFilter, ChangelogHeldRows, ChangelogHeldSessions, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogOverAggregate, ChangelogTable, ChangelogTemporalJoin, ChangelogTopN, ReadOnce, StreamRows}
 import io.firesteel.changelog.sql.{InputTtl, StateTtl}
 import io.firesteel.changelog.state.{ReadOnceExec, StateProbe}
@@ -52,10 +53,13 @@ object PlanChangelog extends SparkStrategy {
         planLater(node.right)
       ) :: Nil
     case node: ChangelogHeldRows =>
-      HeldRowsExec(node.by, ruleName, node.contract, None, StateProbe(planLater(node.child))) :: Nil
+      val read = planLater(project(node.columns, node.child))
+      HeldRowsExec(node.by, node.columns, ruleName, node.contract, None, StateProbe(read)) :: Nil
     case node: ChangelogHeldSessions =>
+      val read = planLater(project((node.keys ++ node.columns).distinct, node.child))
       HeldSessionsExec(
         node.keys,
+        node.columns,
         node.time,
         node.gap,
         node.start,
@@ -63,7 +67,8 @@ object PlanChangelog extends SparkStrategy {
         ruleName,
         node.contract,
         None,
-        StateProbe(planLater(node.child))) :: Nil
+        StateProbe(read)
+      ) :: Nil
     case node: ChangelogTemporalJoin =>
       ChangelogTemporalJoinExec(
         node.joinType,
@@ -82,6 +87,7 @@ object PlanChangelog extends SparkStrategy {
         StateProbe(planLater(node.left)),
         planLater(node.right)
       ) :: Nil
+    case TableRows(child) => planLater(child) :: Nil
     case BatchRows(child) => planLater(child) :: Nil
     case StreamRows(child) => planLater(child) :: Nil
     case ReadOnce(child) => ReadOnceExec(planLater(child)) :: Nil

@@ -1,5 +1,6 @@
 package io.firesteel.changelog.state
 
+import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.decide.FiredOperator
 
@@ -16,6 +17,7 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.streaming.state.{OperatorInfoV1, OperatorStateMetadata, OperatorStateMetadataV1, StateSchemaCompatibilityChecker, StateSchemaValidationResult, StateStore, StateStoreColFamilySchema, StateStoreId, StateStoreMetadataV1, StateStoreOps}
 import org.apache.spark.sql.firesteel.renamedProgress
 import org.apache.spark.sql.firesteel.streaming.{StatefulOperatorCustomMetric, StatefulOperatorCustomSumMetric, StatefulOperatorPartitioning, StatefulOperatorStateInfo, StateStoreWriter}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
 /**
@@ -194,6 +196,12 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
 
   override protected def doExecute(): RDD[InternalRow] = {
     metrics // created on the driver: tasks must not create them
+    if (emitsAtClose && !conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE)) {
+      throw ChangelogErrors.unsupportedOperator(
+        nodeName,
+        s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false, so no watermark reaches it",
+        "leave that setting on")
+    }
     val (layout, stored, task) = (this.layout, this.stored, this.task())
     contract.watermark.use()
     val (name, closed) = (nodeName, closedGroups(contract.watermark.ms))

@@ -125,7 +125,6 @@ final private[temporal] class TemporalTask(
     val state = new TemporalState(entries, layout, spec)
     state.addVersions(rows.last, inputs.last, passed, limit)
     state.hold(rows.head, inputs.head, new ArrivedRows(version))
-    Iterator.empty
   }
 
   override def close(entries: StateEntries, closed: ClosedGroups): Iterator[InternalRow] =

@@ -60,15 +60,20 @@ final private[temporal] class TemporalState(
     write()
   }
 
-  /** Keeps left rows until their time. */
-  def hold(held: Iterator[InternalRow], in: Seq[Attribute], names: ArrivedRows): Unit = {
+  /** Keeps left rows until their time. Those without one have no version. */
+  def hold(
+      held: Iterator[InternalRow],
+      in: Seq[Attribute],
+      names: ArrivedRows): Iterator[InternalRow] = {
     val toKey = UnsafeProjection.create(spec.leftKeys, in)
     val toRow = UnsafeProjection.create(spec.leftColumns, in)
-    held.foreach { row =>
+    val result = new TemporalRows(spec)
+    held.flatMap { row =>
       val kept = toRow(row)
-      // Rows without a time never join; no watermark reaches them.
-      if (!kept.isNullAt(spec.leftTimeAt)) {
+      if (kept.isNullAt(spec.leftTimeAt)) result.of(kept, null)
+      else {
         rows.put(toKey(row), names.next(), kept, position = kept.getLong(spec.leftTimeAt))
+        None
       }
     }
   }

@@ -14,7 +14,8 @@ class SessionWindowSuite extends ChangelogSuite {
   private val schema = "ts TIMESTAMP, k STRING, v INT"
   private val start = Timestamp.valueOf("2026-01-01 12:00:00").getTime
 
-  private def row(second: Int, k: String, v: Integer) = Row(new Timestamp(start + second * 1000L), k, v)
+  private def row(second: Int, k: String, v: Integer) =
+    Row(new Timestamp(start + second * 1000L), k, v)
 
   private def random(seed: Int): Seq[Seq[Row]] = {
     val random = new Random(seed)
@@ -38,15 +39,20 @@ class SessionWindowSuite extends ChangelogSuite {
 
   queries.zipWithIndex.foreach { case (sql, i) =>
     test(s"sessions follow batch: ${sql.take(60)} $i") {
-      (1 to 3).foreach(seed => assertFollows(schema, sql, random(10 * i + seed), restarts = Set(2, 4)))
+      (1 to 3).foreach(seed =>
+        assertFollows(schema, sql, random(10 * i + seed), restarts = Set(2, 4)))
     }
   }
 
   test("a row that joins two sessions takes both back") {
-    val sql = "SELECT session_window.start AS s, count(*) AS n FROM {t} GROUP BY session_window(ts, '5 seconds')"
+    val sql =
+      "SELECT session_window.start AS s, count(*) AS n FROM {t} GROUP BY session_window(ts, '5 seconds')"
     assertFollows(
       schema,
       sql,
-      Seq(Seq(row(0, "a", 1), row(8, "a", 1)), Seq(row(4, "a", 1)), Seq(row(13, "a", 1), row(19, "a", 1))))
+      Seq(
+        Seq(row(0, "a", 1), row(8, "a", 1)),
+        Seq(row(4, "a", 1)),
+        Seq(row(13, "a", 1), row(19, "a", 1))))
   }
 }

@@ -164,6 +164,44 @@ class WindowFunctionsSuite extends ChangelogSuite {
     )
   }
 
+  test("row_kind() of an aggregate by windows is an insert, once") {
+    val sql =
+      "SELECT window_end AS e, window_start, window_end, count(*) AS n, row_kind() AS op FROM " +
+        s"(SELECT *, window_end AS again FROM ${windows("TUMBLE")}) GROUP BY window_start, window_end"
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "0 seconds"))
+    fed.startAs("append", sql)
+    try {
+      fed.feed(Seq(row(1, "a", 1)))
+      fed.feed(Seq(row(2, "a", 1)))
+      assert(fed.emitted.isEmpty)
+      fed.feed(Seq(row(20, "a", 1)))
+      assert(fed.emitted.map(r => (r.getLong(3), r.getString(4))).toSeq == Seq((2L, "+I")))
+    } finally fed.stop()
+    val ranked = "SELECT *, row_kind() AS op, row_number() OVER (PARTITION BY window_start, " +
+      s"window_end ORDER BY v) AS p FROM ${windows("TUMBLE")}"
+    val other = new ChangelogStream(spark, schema, ranked, watermark = Some("ts" -> "0 seconds"))
+    intercept[AnalysisException](other.startAs("append", ranked))
+  }
+
+  test("a table that is empty at first, joined to closed windows") {
+    val sql =
+      s"SELECT w.n, d.name FROM (SELECT k, count(*) AS n FROM ${windows("TUMBLE")} GROUP BY window_start, " +
+        "window_end, k) w JOIN dims d ON w.k = d.k"
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "0 seconds"))
+    def started(): Unit = fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")
+    spark.sql("SELECT 'a' AS k, 'Anna' AS name WHERE false").createOrReplaceTempView("dims")
+    started()
+    try {
+      fed.feed(Seq(row(1, "a", 1)))
+      fed.feed(Seq(row(15, "a", 1)))
+      fed.stop()
+      spark.sql("SELECT 'a' AS k, 'Anna' AS name").createOrReplaceTempView("dims")
+      started()
+      fed.feed(Seq(row(25, "a", 1)))
+      assert(fed.emitted.map(r => (r.getLong(0), r.getString(1))).toSeq == Seq((1L, "Anna")))
+    } finally fed.stop()
+  }
+
   test("complete mode has the windows that are closed") {
     val sql =
       s"SELECT window_end, count(*) AS n FROM ${windows("TUMBLE")} GROUP BY window_start, window_end"

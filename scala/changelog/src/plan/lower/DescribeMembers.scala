@@ -86,12 +86,12 @@ private[changelog] object DescribeMembers {
           stored = over.input.output.map(below.of)
         )
       case held: HeldRows =>
-        empty.copy(keys = held.by.map(below.of), stored = held.output.map(below.of))
+        empty.copy(keys = held.by.map(below.of), stored = typed(held.output, below))
       case held: HeldSessions =>
         empty.copy(
           keys = held.keys.map(below.of),
           places = Some(s"gap of ${held.gap} microseconds"),
-          stored = held.input.output.map(below.of))
+          stored = typed(held.input.output, below))
       case join: TemporalJoin =>
         val text = ofSides(join.left, join.right)
         empty.copy(
@@ -100,7 +100,7 @@ private[changelog] object DescribeMembers {
           },
           order = join.order.map(text.of),
           calls = join.condition.toSeq.map(c => CallRecord(text.of(c))),
-          stored = (join.left.output ++ join.right.output).map(text.of)
+          stored = typed(join.left.output ++ join.right.output, text)
         )
       case normalize: Normalize =>
         empty.copy(
@@ -128,6 +128,10 @@ private[changelog] object DescribeMembers {
       case _ => empty
     }
   }
+
+  /** Columns that state keeps as bytes, whose types its schema does not have. */
+  private def typed(columns: Seq[Attribute], text: QueryText): Seq[String] =
+    columns.map(c => s"${text.of(c)} ${c.dataType.catalogString}")
 
   /** Both sides may have a column of one name. */
   private def ofSides(left: ChangelogOperator, right: ChangelogOperator): QueryText = new QueryText(

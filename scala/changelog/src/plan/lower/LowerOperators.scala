@@ -214,6 +214,7 @@ final private[changelog] class LowerOperators(
   private def held(held: HeldRows, inferred: Inferred, input: Written): Written = Written(
     ChangelogHeldRows(
       held.by,
+      held.output,
       contract(None, None, closingAt(held.end), ttlMs = 0L, inferred),
       input.plan),
     None)
@@ -223,6 +224,7 @@ final private[changelog] class LowerOperators(
     val closes = (Some(held.time), new Watermark(held.gap))
     val node = ChangelogHeldSessions(
       keys,
+      held.input.output,
       held.time,
       held.gap,
       held.start,
@@ -238,18 +240,26 @@ final private[changelog] class LowerOperators(
       inputs: Seq[Written]): Written = {
     StateTypes.requireValues("JOIN", join.left.output ++ join.right.output)
     val (leftKeys, left) = WholeKey.orWhole(join.leftKeys, inputs.head.plan)
-    val (rightKeys, right) = WholeKey.orWhole(join.rightKeys, inputs.last.plan)
+    val (ownKeys, right) = WholeKey.orWhole(join.rightKeys, inputs.last.plan)
+    // Both sides may read one stream, and Spark's optimizer drops aliases that tell them apart.
+    val names = (ownKeys ++ join.right.output).distinctBy(_.exprId)
+      .map(c => c.exprId -> Alias(c, s"right_${c.name}")()).toMap
+    def named(column: Attribute): Attribute = names(column.exprId).toAttribute
+    def ofRight(e: Expression): Expression = e.transform {
+      case column: Attribute if !ofLeft(column) => named(column)
+    }
+    def ofLeft(column: Attribute) = join.left.output.exists(_.exprId == column.exprId)
     val node = ChangelogTemporalJoin(
       join.joinType,
       leftKeys,
-      rightKeys,
+      ownKeys.map(named),
       join.leftTime,
-      join.rightTime,
-      join.order,
-      join.deleted,
-      join.condition,
+      named(join.rightTime),
+      join.order.map(o => o.copy(child = o.child.transform { case c: Attribute => named(c) })),
+      join.deleted.map(named),
+      join.condition.map(ofRight),
       join.left.output,
-      join.right.output,
+      join.right.output.map(named),
       ChangelogContract(
         Seq(None, None),
         None,
@@ -260,9 +270,12 @@ final private[changelog] class LowerOperators(
         inferred.mode,
         members.get(join)),
       left,
-      right
+      Project((ownKeys ++ join.right.output).distinctBy(_.exprId).map(c => names(c.exprId)), right)
     )
-    Written(node, None)
+    val shown = join.output.zip(node.output).map { case (column, has) =>
+      if (has.exprId == column.exprId) column else Alias(has, column.name)(column.exprId)
+    }.distinctBy(_.exprId)
+    Written(Project(shown, node), None)
   }
 
   /** The contract of an operator with one input. */

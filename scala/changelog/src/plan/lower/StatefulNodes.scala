@@ -238,25 +238,28 @@ final private[changelog] case class ChangelogMatches(
     copy(child = newChild)
 }
 
-/** See [[io.firesteel.changelog.plan.HeldRows]]. Its result has the columns of the child. */
+/**
+ * See [[io.firesteel.changelog.plan.HeldRows]].
+ *
+ * @param columns what state keeps of a row, whatever the optimizer knows of the plan above
+ */
 final private[changelog] case class ChangelogHeldRows(
     by: Seq[Attribute],
+    columns: Seq[Attribute],
     contract: ChangelogContract,
     child: LogicalPlan)
   extends UnaryNode
   with StatefulNode {
   override protected def shown: Seq[String] = Seq(PlanText.columns(by))
-  override def output: Seq[Attribute] = child.output
+  override def output: Seq[Attribute] = columns
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogHeldRows =
     copy(child = newChild)
 }
 
-/**
- * See [[io.firesteel.changelog.plan.HeldSessions]]. Its result has the columns of the child, `start`
- * and `end`.
- */
+/** See [[io.firesteel.changelog.plan.HeldSessions]]. */
 final private[changelog] case class ChangelogHeldSessions(
     keys: Seq[Attribute],
+    columns: Seq[Attribute],
     time: Attribute,
     gap: Long,
     start: Attribute,
@@ -266,7 +269,7 @@ final private[changelog] case class ChangelogHeldSessions(
   extends UnaryNode
   with StatefulNode {
   override protected def shown: Seq[String] = Seq(PlanText.columns(keys), s"gap=${gap}us")
-  override def output: Seq[Attribute] = child.output ++ Seq(start, end)
+  override def output: Seq[Attribute] = columns ++ Seq(start, end)
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogHeldSessions =
     copy(child = newChild)
 }

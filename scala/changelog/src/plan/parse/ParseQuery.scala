@@ -81,7 +81,10 @@ final private[changelog] class ParseQuery(
     case other => throw Unsupported(other, refused)
   }
 
-  private val windows = new ReadWindows(read, this.computable(_, _, _))
+  private val windows = new ReadWindows(
+    rows => noEvents("GROUP BY, OVER and JOIN of windows", read(rows)),
+    this.computable(_, _, _),
+    this.project(_, _))
 
   /** The same reader with another time to live, if a hint gives one. */
   private def keeping(ttl: Option[Long]): ParseQuery =

@@ -73,7 +73,8 @@ final private[parse] class ReadTemporalJoin(read: LogicalPlan => ChangelogOperat
     val conditions = join.condition.toSeq.flatMap(splitConjunctivePredicates)
     val below = new ComputedColumns(Some("_left"))
     val equal = history.keys.map { case (names, _) =>
-      def isKey(value: Expression) = names.exists(_.semanticEquals(value))
+      def isKey(value: Expression) =
+        isOf(value, join.right) && names.exists(_.semanticEquals(value))
       conditions.collectFirst {
         case condition @ EqualTo(a, b) if isKey(b) && isOf(a, join.left) => condition -> a
         case condition @ EqualTo(b, a) if isKey(b) && isOf(a, join.left) => condition -> a

@@ -1,9 +1,10 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
-import io.firesteel.changelog.plan.{ChangelogOperator, ClosedWindows, ColumnFacts, ComputedColumns, HeldRows, HeldSessions, Projection, WindowedInput}
+import io.firesteel.changelog.plan.{ChangelogOperator, ClosedWindows, ColumnFacts, ComputedColumns, HeldRows, HeldSessions, Projection, TableRows, WindowedInput}
 import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.changelog.windows.{SessionTable, WindowTable}
+import io.firesteel.core.plans.ReadByKey
 
 import scala.collection.mutable.ArrayBuffer
 
@@ -19,33 +20,57 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter,
  * Rows wait at the lowest such operator only, an aggregate as a group. All rows of a window then
  * come in one micro-batch, to all operators above, which are Spark's own for batch.
  *
- * @param read reads the rows below
+ * @param read reads the rows below, which may have no `row_kind()`
+ * @param select a projection, which may have it
  */
 final private[parse] class ReadWindows(
     read: LogicalPlan => ChangelogOperator,
-    computable: (String, Seq[Expression], ChangelogOperator) => ChangelogOperator)
+    computable: (String, Seq[Expression], ChangelogOperator) => ChangelogOperator,
+    select: (Seq[NamedExpression], ChangelogOperator) => ChangelogOperator)
   extends PredicateHelper {
 
   /** The operators up to this node, if the last windows close below it. */
   def unapply(plan: LogicalPlan): Option[ChangelogOperator] =
     if (!ReadWindows.areIn(plan)) None
-    else {
-      val inputs = ArrayBuffer.empty[ChangelogOperator]
-      windowed(plan, inputs).filter(_.isClosed).map { its =>
-        ClosedWindows(its.plan, its.times.toSeq, inputs.toSeq)
-      }
+    else plan match {
+      // Of closed windows each change is an insert.
+      case aggregate: Aggregate if aggregate.aggregateExpressions.exists(RowKindFunction.isIn) =>
+        val (kinds, columns) = aggregate.aggregateExpressions.partition(RowKindFunction.isIn)
+        unapply(aggregate.copy(aggregateExpressions = columns)).map { groups =>
+          select(
+            aggregate.aggregateExpressions.map(c => if (kinds.contains(c)) c else c.toAttribute),
+            groups)
+        }
+      case window: Window if SelectedKinds.areBelow(window.child) && isOfWindows(window) =>
+        throw ChangelogErrors.misplacedRowKind("OVER of windows")
+      case _ => closedBelow(plan)
     }
+
+  private def isOfWindows(window: Window): Boolean = {
+    val rows = window.child match {
+      case Project(columns, child) => Project(columns.filterNot(RowKindFunction.isIn), child)
+      case other => other
+    }
+    closedBelow(window.withNewChildren(Seq(rows))).nonEmpty
+  }
+
+  private def closedBelow(plan: LogicalPlan): Option[ChangelogOperator] = {
+    val inputs = ArrayBuffer.empty[ChangelogOperator]
+    windowed(plan, inputs).filter(_.isClosed).map { its =>
+      ClosedWindows(its.plan, its.times, inputs.toSeq)
+    }
+  }
 
   /**
    * A plan whose rows belong to one window each.
    *
    * @param windows the windows whose columns it has
-   * @param times the ends of windows among its columns, and their last microseconds
+   * @param times as those of [[ClosedWindows]]
    * @param isClosed whether its rows are those of closed windows, and all come at once
    */
   private case class Windowed(
       windows: Set[WindowTable.Columns],
-      times: Set[Attribute],
+      times: Map[Attribute, Long],
       isClosed: Boolean,
       plan: LogicalPlan) {
 
@@ -59,7 +84,8 @@ final private[parse] class ReadWindows(
         for (start <- named(its.start); end <- named(its.end))
           yield WindowTable.Columns(start, end)
       }
-      Some(copy(kept, times.flatMap(named(_)), plan = made))
+      val ends = times.flatMap { case (time, after) => named(time).map(_ -> after) }
+      Some(copy(kept, ends, plan = made))
         .filter(its => its.isClosed || its.windows.nonEmpty)
     }
 
@@ -78,7 +104,7 @@ final private[parse] class ReadWindows(
       case view: View => windowed(view.child, inputs)
       case SessionTable(parts) => session(parts, inputs)
       case made @ WindowTable(columns, time) if WindowTable.isClosed(time) =>
-        Some(Windowed(Set(columns), Set(columns.end, time), isClosed = false, made))
+        Some(Windowed(Set(columns), Map(columns.end -> 0L, time -> 1L), isClosed = false, made))
       case project: Project =>
         windowed(project.child, inputs).flatMap { its =>
           its.of(project.copy(child = its.plan), project.projectList)
@@ -106,10 +132,13 @@ final private[parse] class ReadWindows(
   private def isOther(expression: Expression): Boolean =
     RowKindFunction.isIn(expression) || SubqueryExpression.hasSubquery(expression)
 
-  private def renamed(columns: Seq[NamedExpression]): Attribute => Option[Attribute] = {
-    val names = ColumnFacts.renamed(columns).toMap
+  /** The names that a projection gives a column. */
+  private def renamed(columns: Seq[NamedExpression]): Attribute => Seq[Attribute] = {
+    val names = ColumnFacts.renamed(columns).groupMap(_._1)(_._2)
     column =>
-      names.get(column.exprId).flatMap(to => columns.find(_.exprId == to)).map(_.toAttribute)
+      names.getOrElse(
+        column.exprId,
+        Nil).flatMap(to => columns.find(_.exprId == to)).map(_.toAttribute)
   }
 
   private def session(
@@ -134,7 +163,7 @@ final private[parse] class ReadWindows(
       below.over(rows))
     WindowTable.unapply(parts.named).map { case (columns, time) =>
       val named = parts.named.copy(child = input(held, inputs))
-      Windowed(Set(columns), Set(columns.end, time), isClosed = true, named)
+      Windowed(Set(columns), Map(columns.end -> 0L, time -> 1L), isClosed = true, named)
     }
   }
 
@@ -177,7 +206,7 @@ final private[parse] class ReadWindows(
         case Inner | Cross => Some((left.windows ++ right.windows, left.times ++ right.times))
         case LeftOuter | LeftSemi | LeftAnti | _: ExistenceJoin => Some((left.windows, left.times))
         case RightOuter => Some((right.windows, right.times))
-        case FullOuter => Some((Set.empty[WindowTable.Columns], Set.empty[Attribute]))
+        case FullOuter => Some((Set.empty[WindowTable.Columns], Map.empty[Attribute, Long]))
         case _ => None
       }
     } yield Windowed(
@@ -187,12 +216,20 @@ final private[parse] class ReadWindows(
       join.copy(left = left.plan, right = right.plan, hint = JoinHint.NONE))
   }
 
-  /** A join with a table that is no stream, which Spark runs row by row. */
+  /**
+   * A join with a table that is no stream, which Spark runs row by row. The optimizer must not see
+   * that a table is empty: it would leave out the operators below the join, and their state.
+   */
   private def withTable(join: Join, inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] =
     if (!StatelessSource.isSparks(join)) None
     else if (join.left.isStreaming) {
-      windowed(join.left, inputs).map(its => its.of(join.copy(left = its.plan)))
-    } else windowed(join.right, inputs).map(its => its.of(join.copy(right = its.plan)))
+      windowed(join.left, inputs).map(its =>
+        its.of(join.copy(left = its.plan, right = table(join.right))))
+    } else windowed(join.right, inputs).map(its =>
+      its.of(join.copy(left = table(join.left), right = its.plan)))
+
+  private def table(plan: LogicalPlan): LogicalPlan =
+    if (ReadByKey.isBelow(plan)) plan else TableRows(plan)
 
   /** The rows of closed windows; rows of open ones wait. */
   private def closed(
