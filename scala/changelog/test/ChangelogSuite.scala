@@ -6,6 +6,7 @@ import io.firesteel.core.CoreConf
 import io.firesteel.checkpoint.LocalCheckpointFileManager
 import io.firesteel.testkit.RoomSuite
 import org.apache.spark.sql.{Row, SparkSessionExtensions}
+import org.apache.spark.sql.execution.streaming.state.RocksDBCheckpointMetadata
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.scalatest.Assertion
@@ -14,6 +15,10 @@ import org.scalatest.Assertion
 abstract class ChangelogSuite extends RoomSuite {
 
   require((CoreConf.all ++ ChangelogConf.all).nonEmpty, "reading the settings registers them")
+
+  // Spark 4.0 marks RocksDB's snapshots with the format that is set where the JVM first asks for the
+  // mark, and reads no others. Asked before any test, it is that of kept checkpoints, and of 4.1.
+  require(RocksDBCheckpointMetadata.VERSION == 1, "a session has set another format")
 
   protected val hdfs: String =
     "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
