@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -26,6 +27,9 @@ def client(address: str) -> SparkSession:
 
     `SparkSession.builder.remote` would turn the whole process into a Connect client.
     """
+    # PySpark 4.0 shuts all sessions' thread pool down when one is collected. Collected while that
+    # pool starts a thread, an earlier test's session waits for itself for ever.
+    gc.collect()
     return cast("SparkSession", ConnectSession.builder.remote(address).create())
 
 
