@@ -42,7 +42,11 @@ def test_orders_take_the_rate_of_their_time(spark: SparkSession, tmp_path: Path)
     def rate(value: float, time: str) -> dict[str, Any]:
         return {"currency": "USD", "rate": value, "since": at(time)}
 
-    write(orders, 1, [order(1, "USD", "08:01"), order(2, "XXX", "08:02"), order(3, "USD", "08:20")])
+    write(
+        orders,
+        1,
+        [order(1, "USD", "08:01"), order(2, "XXX", "08:02"), order(3, "USD", "08:20")],
+    )
     write(rates, 1, [rate(0.9, "08:00"), rate(0.8, "08:10"), rate(0.7, "08:30")])
     write(payments, 1, [{"id": 1, "paid": 4, "at": at("08:30")}])
     run()
@@ -51,7 +55,8 @@ def test_orders_take_the_rate_of_their_time(spark: SparkSession, tmp_path: Path)
 
     write(orders, 2, [order(4, "USD", "08:40")])
     write(rates, 2, [rate(0.6, "08:50")])
-    write(payments, 2, [{"id": 3, "paid": 1, "at": at("10:30")}, {"id": 1, "paid": 6, "at": at("09:01")}])
+    late = {"id": 3, "paid": 1, "at": at("10:30")}
+    write(payments, 2, [late, {"id": 1, "paid": 6, "at": at("09:01")}])
     run()
     assert result("euros", "id, euros") == [(1, Decimal(9)), (2, None), (3, Decimal(8))]
     assert result("prompt", "id, paid") == [(1, Decimal(4)), (1, Decimal(6))]
