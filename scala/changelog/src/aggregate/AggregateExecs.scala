@@ -115,7 +115,8 @@ final private[changelog] case class ChangelogAggregateExec(
     Seq(PlanText.columns(keys), PlanText.list(calls)) ++ Option.when(once)("once")
 
   override protected def emitsAtClose: Boolean = once
-  override def outputPartitioning: Partitioning = child.outputPartitioning
+  override def outputPartitioning: Partitioning =
+    if (once) child.outputPartitioning else super.outputPartitioning
 
   override def firedMessage: String =
     if (once) "groups are kept in state, and emitted once, when the watermark closes them"
