@@ -87,23 +87,6 @@ final private[changelog] case class ChangelogTemporalJoinExec(
 }
 
 /**
- * A temporal join as its tasks know it. Places are those in `leftColumns` and `rightColumns`.
- *
- * @param deletedAt the place of the column that says whether a version ends the key; -1 without one
- */
-final private[temporal] case class TemporalSpec(
-    joinType: JoinType,
-    leftKeys: Seq[Attribute],
-    rightKeys: Seq[Attribute],
-    leftColumns: Seq[Attribute],
-    rightColumns: Seq[Attribute],
-    leftTimeAt: Int,
-    rightTimeAt: Int,
-    order: Seq[SortOrder],
-    deletedAt: Int,
-    condition: Option[Expression])
-
-/**
  * The work in one partition.
  *
  * @param passed the time that no left row can come before, in microseconds

@@ -18,7 +18,7 @@ private[changelog] object SessionTable {
    * What a stream must do.
    *
    * @param keys what the rows of a session have in common
-   * @param time the time of a row in microseconds, a column that `rows` has
+   * @param column the column of time, and `time` its microseconds, which `rows` has as well
    * @param start the session's first time, in microseconds
    * @param end the session's last time and the gap, in microseconds
    * @param named the projection above that makes the window's columns
@@ -26,6 +26,7 @@ private[changelog] object SessionTable {
   final case class Parts(
       gap: Long,
       keys: Seq[Expression],
+      column: Attribute,
       time: Attribute,
       start: Attribute,
       end: Attribute,
@@ -78,12 +79,14 @@ private[changelog] object SessionTable {
         sinceLast <- windowBelow(numbered)
         rows <- Some(sinceLast.child).collect { case project: Project => project }
         time <- sinceLast.orderSpec.headOption.map(_.child).collect { case at: Attribute => at }
+        column <- rows.projectList.last.references.headOption
         gap <- columns.collectFirst {
           case Alias(add: Add, "session_end") => add.right
         }.collect { case Literal(gap: Long, LongType) => gap }
       } yield Parts(
         gap,
         sinceLast.partitionSpec,
+        column,
         time,
         columns(columns.size - 2).toAttribute,
         columns.last.toAttribute,

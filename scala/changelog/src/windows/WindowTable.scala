@@ -2,6 +2,8 @@ package io.firesteel.changelog.windows
 
 import io.firesteel.changelog.windows.WindowAssigner.{Cumulate, Hop, Session, Tumble}
 
+import scala.annotation.tailrec
+
 import org.apache.spark.sql.catalyst.expressions.{Add, Alias, Attribute, AttributeReference, Explode, Expression, IsNotNull, Literal, NamedExpression, Pmod, PreciseTimestampConversion, Sequence, Subtract}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Filter, Generate, LogicalPlan, Project}
 import org.apache.spark.sql.types.{DataType, LongType, Metadata, MetadataBuilder}
@@ -58,6 +60,14 @@ private[changelog] object WindowTable {
       (end, _) <- made("end")
       (time, _) <- made("time")
     } yield (Columns(start, end), time)
+  }
+
+  /** The input of a window function and its column of time, below the projection. */
+  @tailrec
+  def input(plan: LogicalPlan): Option[(LogicalPlan, Attribute)] = plan match {
+    case Filter(IsNotNull(time: Attribute), rows) => Some((rows, time))
+    case generate: Generate => input(generate.child)
+    case _ => None
   }
 
   /** Whether the watermark closes the windows that a projection makes. */

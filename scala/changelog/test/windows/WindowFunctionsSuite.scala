@@ -183,6 +183,23 @@ class WindowFunctionsSuite extends ChangelogSuite {
     intercept[AnalysisException](other.startAs("append", ranked))
   }
 
+  test("rows of a join come at any time, so windows of them answer at once") {
+    val sql =
+      "SELECT window_start, window_end, count(*) AS n FROM TUMBLE(TABLE(SELECT l.ts, l.k, r.v FROM " +
+        "(SELECT * FROM {t} WHERE input = 'l') l JOIN (SELECT * FROM {t} WHERE input = 'r') r ON l.k = r.k), " +
+        "DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY window_start, window_end"
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "0 seconds"))
+    fed.start()
+    try Seq(
+        Seq(row(1, "a", 1), row(3, "b", 1)),
+        Seq(row(50, "a", 1, "r")),
+        Seq(row(90, "b", 1, "r"), row(91, "a", 1))).foreach { rows =>
+        fed.feed(rows)
+        fed.difference.foreach(d => fail(d))
+      }
+    finally fed.stop()
+  }
+
   test("a table that is empty at first, joined to closed windows") {
     val sql =
       s"SELECT w.n, d.name FROM (SELECT k, count(*) AS n FROM ${windows("TUMBLE")} GROUP BY window_start, " +

@@ -65,6 +65,13 @@ final private[parse] class ReadTemporalJoin(read: LogicalPlan => ChangelogOperat
       refuse("rows of the left side may be deleted or updated", "join the stream before it changes")
     }
     val time = timeOf(join)
+    if (!left.facts.eventTimes.contains(time.exprId)) {
+      refuse(
+        "no watermark closes the left side's time: a join of streams or a ranking below may yet emit " +
+          "rows of any time",
+        "join the source with the versions first"
+      )
+    }
     val history = historyOf(join.right).getOrElse(refuse(
       "the right side has no versions by a key and a column of event time",
       "make it the newest row of each key: ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1, " +
@@ -143,7 +150,10 @@ final private[parse] class ReadTemporalJoin(read: LogicalPlan => ChangelogOperat
     val isTimed = ranked.window.orderSpec.headOption.exists { first =>
       first.direction == Descending && isTime(first.child)
     }
-    Option.when(isTimed && rows.facts.changes.insertOnly) {
+    // Versions may come late only as late as the watermark says.
+    val isClosed = ranked.window.orderSpec.headOption.flatMap(_.references.headOption)
+      .exists(column => rows.facts.eventTimes.contains(column.exprId))
+    Option.when(isTimed && isClosed && rows.facts.changes.insertOnly) {
       val below = new ComputedColumns(Some("_version"))
       val keys =
         ranked.window.partitionSpec.map(key => Seq(key) -> below.of(StateTypes.normalForm(key)))

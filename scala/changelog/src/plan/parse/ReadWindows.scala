@@ -103,7 +103,7 @@ final private[parse] class ReadWindows(
       case alias: SubqueryAlias => windowed(alias.child, inputs)
       case view: View => windowed(view.child, inputs)
       case SessionTable(parts) => session(parts, inputs)
-      case made @ WindowTable(columns, time) if WindowTable.isClosed(time) =>
+      case made @ WindowTable(columns, time) if isClosed(time, made) =>
         Some(Windowed(Set(columns), Map(columns.end -> 0L, time -> 1L), isClosed = false, made))
       case project: Project =>
         windowed(project.child, inputs).flatMap { its =>
@@ -128,6 +128,15 @@ final private[parse] class ReadWindows(
       case _ => None
     }
 
+  /**
+   * Whether the watermark closes a column. The mark alone does not say so: a join of two streams, or
+   * a ranking, may yet emit or take back a row of any time.
+   */
+  private def isClosed(time: Attribute, made: Project): Boolean =
+    WindowTable.isClosed(time) && WindowTable.input(made.child).exists { case (rows, column) =>
+      read(rows).facts.eventTimes.contains(column.exprId)
+    }
+
   /** Expressions whose values are no matter of a window alone. */
   private def isOther(expression: Expression): Boolean =
     RowKindFunction.isIn(expression) || SubqueryExpression.hasSubquery(expression)
@@ -146,11 +155,13 @@ final private[parse] class ReadWindows(
       inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] = {
     val below = new ComputedColumns(Some("_session"))
     val rows = insertOnly("SESSION", read(parts.rows))
-    if (!WindowTable.unapply(parts.named).exists(its => WindowTable.isClosed(its._2))) {
+    if (!rows.facts.eventTimes.contains(parts.column.exprId)) {
       throw ChangelogErrors.unsupportedOperator(
         "SESSION",
-        "its column of time has no watermark, so no session is ever closed",
-        "set a watermark on the column")
+        "no watermark closes its column of time: it has none, or lost it below",
+        "set a watermark on the column of a source, and call SESSION on it or above filters, " +
+          "projections, unions and joins with tables"
+      )
     }
     val keys = parts.keys.map(key => below.of(StateTypes.normalForm(key)))
     StateTypes.require("SESSION", keys)
