@@ -5,6 +5,8 @@ import io.firesteel.changelog.plan.parse.ParseQuery
 
 import io.firesteel.testkit.Interpreted
 import java.nio.file.Files
+import java.sql.Timestamp
+import java.time.Instant
 
 import scala.collection.mutable
 
@@ -59,6 +61,7 @@ final class ChangelogStream(
   /** What a consumer of every change has. */
   private val table = new ConsumedTable
   private var wrong: Option[String] = None
+  private var watermarkBefore: Option[Timestamp] = None
 
   /** What a consumer of upserts has, by key. */
   private val upserted = mutable.Map.empty[String, String]
@@ -96,9 +99,12 @@ final class ChangelogStream(
       }
       .start()
 
-  def feed(rows: Seq[Row]): Unit = {
+  def feed(rows: Seq[Row]): Unit = feedLate(rows)(_ => false)
+
+  /** @param isLate whether the query drops a row, so that the answer does not count it */
+  def feedLate(rows: Seq[Row])(isLate: Row => Boolean): Unit = {
     last = Nil
-    fed ++= rows
+    fed ++= rows.filterNot(isLate)
     input.addData(rows)
     query.processAllAvailable()
   }
@@ -113,11 +119,21 @@ final class ChangelogStream(
   def stop(): Unit = if (query != null) query.stop()
 
   def restart(): Unit = {
+    val _ = lastWatermark
     stop()
     start()
   }
 
   def running: StreamingQuery = query
+
+  /** The watermark of the last micro-batch: it decides which rows of the next one are late. */
+  def lastWatermark: Option[Timestamp] = {
+    val ran = query.recentProgress.filter(_.durationMs.containsKey("addBatch"))
+    ran.lastOption.flatMap(its => Option(its.eventTime.get("watermark"))).foreach { text =>
+      watermarkBefore = Some(Timestamp.from(Instant.parse(text)))
+    }
+    watermarkBefore
+  }
 
   /** The batch query over all that was fed. */
   def answer(text: String = sql): Seq[Row] = {

@@ -3,7 +3,7 @@ package io.firesteel.changelog.join
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, PlanText}
-import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, ReadOnceExec, Slots, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
+import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, InputDistribution, ReadOnceExec, Slots, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.JoinType
@@ -41,6 +41,16 @@ final private[changelog] case class ChangelogJoinExec(
 
   override def distributions: Seq[InputDistribution] =
     sides.map(side => InputDistribution.Clustered(side.keys))
+
+  /** Rows of the result are older than the watermark by as much as a row waits for its last match. */
+  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
+    super.produceOutputWatermark(inputWatermarkMs).map { ms =>
+      val waits = sides.flatMap(_.bound).flatMap(_.reach).maxOption.getOrElse(0L).max(0L)
+      (ms - (waits + 999) / 1000).max(0L)
+    }
+
+  // Each side tells its own.
+  override protected def closedText: Option[String] = None
 
   /** A checkpoint keeps its layout: the columns of its store say which one it has. */
   private def isPacked: Boolean = {
@@ -105,6 +115,7 @@ final private[changelog] case class ChangelogJoinExec(
     Option.unless(isPacked)(layout),
     Seq(left.output, right.output),
     contract.kindsIn,
+    evicts = contract.watermark.ms > contract.watermark.lateMs,
     conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
   )
 }
@@ -113,12 +124,14 @@ final private[changelog] case class ChangelogJoinExec(
  * The work of a join in one partition.
  *
  * @param ofRows the layout of a store with an entry for each row
+ * @param evicts whether the watermark has advanced since the micro-batch before
  */
 final private[join] class JoinTask(
     spec: JoinSpec,
     ofRows: Option[StateLayout],
     inputs: Seq[Seq[Attribute]],
     kinds: Seq[Option[Attribute]],
+    evicts: Boolean,
     mostRows: Int)
   extends StatefulTask {
 
@@ -139,5 +152,11 @@ final private[join] class JoinTask(
       new JoinedRows(spec),
       spec.isSnapshot
     )
+  }
+
+  /** Emits nothing: what the evicted rows gave stays in the result. */
+  override def close(entries: StateEntries, closed: ClosedGroups): Iterator[InternalRow] = {
+    if (evicts) new EvictRows(entries, spec, closed.watermarkMs * 1000).run()
+    Iterator.empty
   }
 }

@@ -139,6 +139,6 @@ private[join] object JoinRows {
     val rows = if (side.single) "one row for each key" else "rows and their number of copies"
     val matches = if (side.countsMatches) ", each with the number of its matches" else ""
     val read = if (isTable) "; the table is read once, in the first micro-batch" else ""
-    rows + matches + read
+    rows + matches + read + side.bound.fold("")(its => s"; ${its.text}")
   }
 }

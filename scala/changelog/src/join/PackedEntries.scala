@@ -19,6 +19,10 @@ final private[join] class PackedEntries(entries: StateEntries, spec: JoinSpec) {
       BoundReference(i, t, nullable = i < types.size)
     })
   }
+  private[this] val ofStored =
+    UnsafeProjection.create(spec.left.keys.zipWithIndex.map { case (key, i) =>
+      BoundReference(i, key.dataType, nullable = true)
+    })
   private[this] val value = new UnsafeRowWriter(3, initialBytes)
   private[this] val numbers = new UnsafeRowWriter(value, 4)
   private[this] val sides = Array(new SideCodec(spec.left, 0), new SideCodec(spec.right, 1))
@@ -73,6 +77,9 @@ final private[join] class PackedEntries(entries: StateEntries, spec: JoinSpec) {
       numbers.setNullAt(at)
       numbers.setNullAt(at + 1)
     }
+
+  /** The key of the join in a key of the store. */
+  def joinKeyOf(stored: UnsafeRow): UnsafeRow = ofStored(stored)
 
   /** Adds the rows that an entry has of a side. */
   def read(entry: UnsafeRow, side: Int, into: PackedRows): Unit =

@@ -49,6 +49,17 @@ final private[join] class PackedRows {
     rows(size) = null
   }
 
+  /** Removes rows; returns how many. */
+  def removeWhere(unwanted: UnsafeRow => Boolean): Int = {
+    val before = size
+    var i = size - 1
+    while (i >= 0) {
+      if (unwanted(rows(i))) remove(i)
+      i -= 1
+    }
+    before - size
+  }
+
   def clear(): Unit = {
     changed = size > 0
     Arrays.fill(rows.asInstanceOf[Array[AnyRef]], 0, size, null)

@@ -93,6 +93,14 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
     }
   }
 
+  /** Removes the key's rows of which this holds. */
+  def removeWhere(unwanted: UnsafeRow => Boolean): Unit = {
+    first.rows -= (
+      if (!first.isSpread) first.here.removeWhere(unwanted)
+      else (0 until first.buckets).map(load(_).removeWhere(unwanted)).sum)
+    shrink()
+  }
+
   /** Writes the bucket that was read last, if it has changed. */
   def flush(): Unit = if (bucketAt >= 0 && bucket.changed) {
     packed.putBucket(key, placeOf(bucketAt), number, bucket)

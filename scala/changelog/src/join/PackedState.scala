@@ -22,6 +22,14 @@ final private[join] class PackedState(entries: StateEntries, spec: JoinSpec) ext
     right.open(key, entry)
   }
 
+  /** Takes rows of a key out, whatever they matched. */
+  def evict(of: UnsafeRow, areOver: Seq[UnsafeRow => Boolean]): Unit = {
+    open(of)
+    left.removeWhere(areOver.head)
+    right.removeWhere(areOver.last)
+    close()
+  }
+
   override def close(): Unit = {
     left.flush()
     right.flush()

@@ -182,6 +182,8 @@ final private[plan] case class TableJoin(
  * @param condition what else must hold of both rows
  * @param ttls the time to live of the left and of the right side's rows
  * @param isSnapshot whether left rows meet the right rows of their micro-batch and are not kept
+ * @param bounds of the left and the right side's times, in an interval join: late rows are dropped,
+ *   and the watermark takes rows out of state
  */
 final private[changelog] case class StreamJoin(
     joinType: JoinType,
@@ -192,7 +194,8 @@ final private[changelog] case class StreamJoin(
     ttls: Seq[Long],
     left: ChangelogOperator,
     right: ChangelogOperator,
-    isSnapshot: Boolean = false)
+    isSnapshot: Boolean = false,
+    bounds: Option[(TimeBound, TimeBound)] = None)
   extends ChangelogOperator
   with Stateful {
   override def name: String =
@@ -246,9 +249,10 @@ final private[changelog] case class StreamJoin(
    * right side has one row at most. Changes of a row must reach one task, whatever upsert key the
    * result is read by, so there may be one only; and its values must be equal as bytes.
    */
-  lazy val isInSlots: Boolean = !isSnapshot && leftKeys.isEmpty && ttlMs == 0L && !preserved.last &&
-    single == Seq(false, true) && left.facts.upsertKeys.size <= 1 && leftIdentity.nonEmpty &&
-    leftIdentity.forall(column => StateTypes.comparesAsBytes(column.dataType))
+  lazy val isInSlots: Boolean =
+    !isSnapshot && bounds.isEmpty && leftKeys.isEmpty && ttlMs == 0L && !preserved.last &&
+      single == Seq(false, true) && left.facts.upsertKeys.size <= 1 && leftIdentity.nonEmpty &&
+      leftIdentity.forall(column => StateTypes.comparesAsBytes(column.dataType))
 
   /** Columns that are the same in all changes of a row of the left side. */
   lazy val leftIdentity: Seq[Attribute] = {
@@ -265,8 +269,14 @@ final private[changelog] case class StreamJoin(
     val (l, r) = sides(inputs)
     if (isSnapshot) Set.empty else JoinTraits.upsertKeys(joinType, l, r)
   }
+
+  /** Without a bound a row may still be joined, however old it is. */
   override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
-    if (isSnapshot) inputs.head.eventTimes else Map.empty
+    if (isSnapshot) inputs.head.eventTimes
+    else bounds.toSeq.flatMap { case (l, r) => Seq(l, r) }.zip(inputs).collect {
+      case (bound, side) if bound.reach.nonEmpty && output.exists(_.exprId == bound.time.exprId) =>
+        bound.time.exprId -> side.eventTimes(bound.time.exprId).copy(mayBeLate = false)
+    }.toMap
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
 }
 

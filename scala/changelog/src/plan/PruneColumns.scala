@@ -36,7 +36,8 @@ private[changelog] object PruneColumns {
         val needed = read - join.matches ++ references(join.key ++ join.streamKeys ++ asked)
         join.copy(input = only(join.input, needed))
       case join: StreamJoin =>
-        val needed = read ++ references(join.leftKeys ++ join.rightKeys ++ join.condition)
+        val times = join.bounds.toSeq.flatMap { case (l, r) => Seq(l.time, r.time) }
+        val needed = read ++ references(join.leftKeys ++ join.rightKeys ++ join.condition ++ times)
         join.copy(left = only(join.left, needed), right = only(join.right, needed))
       case Projection(columns, input) =>
         val kept = columns.filter(c => read.contains(c.toAttribute))

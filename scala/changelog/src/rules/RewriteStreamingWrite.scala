@@ -38,13 +38,15 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       val whole = inlined(write.inputQuery)
       changelogOf(whole, write.outputMode).fold[LogicalPlan](asSparks(write)) { refused =>
         requireMicroBatches(write)
-        val query = asBegun(write, whole)
+        val version = begun(write)
+        val query = asBegun(version, whole)
+        val reading = Reading(refused, version)
         requireOneAnswer(write.inputQuery)
         UpsertWrite.of(query) match {
           case Some(upserts) =>
-            write.copy(inputQuery = records(query, upserts, write.outputMode, refused)._1)
-          case None if write.outputMode == OutputMode.Complete() => complete(write, query, refused)
-          case None => write.copy(inputQuery = changesFor(write, query, refused))
+            write.copy(inputQuery = records(query, upserts, write.outputMode, reading)._1)
+          case None if write.outputMode == OutputMode.Complete() => complete(write, query, reading)
+          case None => write.copy(inputQuery = changesFor(write, query, reading))
         }
       }
     case other => other
@@ -57,25 +59,37 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   def planned(query: LogicalPlan, mode: OutputMode): Option[(LogicalPlan, Inferred)] = {
     val whole = CommonConditions(inlined(query))
     changelogOf(whole, mode).map { refused =>
+      val reading = Reading(refused, PlanVersion.current)
       requireOneAnswer(query)
       UpsertWrite.of(whole) match {
-        case Some(upserts) => records(whole, upserts, mode, refused)
+        case Some(upserts) => records(whole, upserts, mode, reading)
         case None if mode == OutputMode.Complete() =>
-          val result = table(whole, refused)
+          val result = table(whole, reading)
           (result.sorted, result.inferred)
-        case None if mode == OutputMode.Append() => everyChange(whole, refused)
-        case None => changes(whole, mode, refused)
+        case None if mode == OutputMode.Append() => everyChange(whole, reading)
+        case None => changes(whole, mode, reading)
       }
     }
   }
 
-  /** A checkpoint keeps the operators that it began with. */
-  private def asBegun(write: WriteToStreamStatement, query: LogicalPlan): LogicalPlan = {
+  /**
+   * How a query is read as operators.
+   *
+   * @param refused Spark's reason for refusing it, if it does
+   * @param version the [[PlanVersion]] of its checkpoint
+   */
+  private case class Reading(refused: Option[String], version: Int)
+
+  private def begun(write: WriteToStreamStatement): Int = {
     val location = write.userSpecifiedCheckpointLocation.orElse {
       // Without a name each start has a new one.
       for (all <- conf.checkpointLocation; name <- write.userSpecifiedName) yield s"$all/$name"
     }
-    val version = location.fold(PlanVersion.current)(BegunPlan.versionOf(_, write.hadoopConf))
+    location.fold(PlanVersion.current)(BegunPlan.versionOf(_, write.hadoopConf))
+  }
+
+  /** A checkpoint keeps the operators that it began with. */
+  private def asBegun(version: Int, query: LogicalPlan): LogicalPlan = {
     val rewrites = Seq[(Int, LogicalPlan => LogicalPlan)](
       PlanVersion.commonConditions -> CommonConditions.apply,
       PlanVersion.orderedTables -> OrderedJoins.ofTables)
@@ -150,8 +164,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private def changesFor(
       write: WriteToStreamStatement,
       query: LogicalPlan,
-      refused: Option[String]): LogicalPlan = {
-    val (plan, inferred) = changes(query, write.outputMode, refused)
+      reading: Reading): LogicalPlan = {
+    val (plan, inferred) = changes(query, write.outputMode, reading)
     write.sink match {
       case _: ForeachBatchSink[_] => Project(MarkChanges(plan.output, inferred), plan)
       case _ => plan
@@ -162,9 +176,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private def changes(
       query: LogicalPlan,
       mode: OutputMode,
-      refused: Option[String]): (LogicalPlan, Inferred) = {
+      reading: Reading): (LogicalPlan, Inferred) = {
     val upsert = mode == OutputMode.Update()
-    val read = operators(LastOrder.without(query), updateBefore = !upsert, refused)
+    val read = operators(LastOrder.without(query), updateBefore = !upsert, reading)
     val inferred = InferChangelog(read, updateBefore = false)
     if (upsert) requireUpsertKey(inferred)
     if (!upsert && !inferred.changes.insertOnly) {
@@ -181,17 +195,18 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private def operators(
       query: LogicalPlan,
       updateBefore: Boolean,
-      refused: Option[String]): ChangelogOperator = {
-    val read = PruneColumns(new ParseQuery(updateBefore, refused).read(query))
+      reading: Reading): ChangelogOperator = {
+    val closesJoins = reading.version >= PlanVersion.intervalJoins
+    val read = PruneColumns(new ParseQuery(updateBefore, reading.refused, closesJoins).read(query))
     Repeatable.require(read)
     CostNotes(read).distinct.foreach(note => logWarning(note))
     read
   }
 
   /** Every change of the result, with its kind in a further column. */
-  private def everyChange(query: LogicalPlan, refused: Option[String]): (LogicalPlan, Inferred) = {
+  private def everyChange(query: LogicalPlan, reading: Reading): (LogicalPlan, Inferred) = {
     val inferred = InferChangelog(
-      operators(LastOrder.without(query), updateBefore = true, refused),
+      operators(LastOrder.without(query), updateBefore = true, reading),
       updateBefore = true)
     val written = LowerOperators(inferred)
     (Project(outputOf(query, written.plan) ++ written.kind, written.plan), inferred)
@@ -202,8 +217,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       query: LogicalPlan,
       upserts: ToUpsert,
       mode: OutputMode,
-      refused: Option[String]): (LogicalPlan, Inferred) = {
-    val (plan, inferred) = everyChange(UpsertWrite.rows(upserts), refused)
+      reading: Reading): (LogicalPlan, Inferred) = {
+    val (plan, inferred) = everyChange(UpsertWrite.rows(upserts), reading)
     (UpsertWrite(query, upserts, mode, plan, inferred), inferred)
   }
 
@@ -246,8 +261,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private def complete(
       write: WriteToStreamStatement,
       query: LogicalPlan,
-      refused: Option[String]): LogicalPlan = {
-    val result = table(query, refused)
+      reading: Reading): LogicalPlan = {
+    val result = table(query, reading)
     ResolveWriteToStream(
       write.copy(inputQuery = result.table, outputMode = OutputMode.Append())) match {
       case resolved: WriteToStream =>
@@ -256,12 +271,12 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     }
   }
 
-  private def table(query: LogicalPlan, refused: Option[String]): WholeResult = {
+  private def table(query: LogicalPlan, reading: Reading): WholeResult = {
     if (asksRowKind(query)) throw ChangelogErrors.noEventsInComplete()
     val last = LastOrder(query)
     val unordered = last.query
     val inferred =
-      InferChangelog(operators(unordered, updateBefore = true, refused), updateBefore = true)
+      InferChangelog(operators(unordered, updateBefore = true, reading), updateBefore = true)
     val written = LowerOperators.complete(inferred)
     val columns = outputOf(unordered, written.plan)
     val rows = Project(columns ++ written.kind, written.plan)

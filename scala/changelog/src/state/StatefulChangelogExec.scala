@@ -69,9 +69,15 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
   /** The state as `explain` shows it: key, value and time to live. */
   protected def stateText: String = {
     val kept = contract.ttl.fold("")(its => s"; kept for ${its.text} after it was last written")
-    val closed = contract.eventTimes.flatten.distinct
-      .map(time => s"; until the watermark has passed ${time.name}").mkString
+    val closed = closedText.fold("")(text => s"; $text")
     s"key ${layout.key.toDDL}; value ${layout.value.toDDL}$kept$closed"
+  }
+
+  /** When the watermark takes entries out of state, in words; none if it never does. */
+  protected def closedText: Option[String] = {
+    val times = contract.eventTimes.flatten.distinct
+    Option.when(times.nonEmpty)(
+      s"until the watermark has passed ${times.map(_.name).mkString(", ")}")
   }
 
   private def stored: StateLayout = if (contract.ttl.isEmpty) layout else layout.expiring

@@ -56,7 +56,8 @@ private[lower] object LowerJoin {
         if (preserved(number)) strict else Nil,
         join.single(number),
         replaces = inferred.inputs(number).changes.updates && !inferred.inputs(number).updateBefore,
-        countsMatches = counts && (number == 0 && join.keepsLeftAlone || preserved(number))
+        countsMatches = counts && (number == 0 && join.keepsLeftAlone || preserved(number)),
+        join.bounds.map { case (l, r) => if (number == 0) l else r }
       )
       (its, ordered)
     }
@@ -64,7 +65,10 @@ private[lower] object LowerJoin {
     val (ofRight, ownPlan) = side(1, right, join.rightKeys, right.output)
     val names = if (shareColumns(leftPlan, ownPlan)) newNames(ofRight) else Map.empty[ExprId, Alias]
     def named(column: Attribute): Attribute = names.get(column.exprId).fold(column)(_.toAttribute)
-    val rightSide = ofRight.copy(ofRight.keys.map(named), ofRight.columns.map(named))
+    val rightSide = ofRight.copy(
+      ofRight.keys.map(named),
+      ofRight.columns.map(named),
+      bound = ofRight.bound.map(its => its.copy(time = named(its.time))))
     val rightPlan =
       if (names.isEmpty) ownPlan
       else Project(ownPlan.output.map(c => names.getOrElse(c.exprId, c)), ownPlan)
@@ -81,12 +85,13 @@ private[lower] object LowerJoin {
         inputs.map(_.kind),
         Some(kind),
         inferred.updateBefore,
-        Seq(None, None),
+        Seq(leftSide, rightSide).map(_.bound.map(_.time)),
         TimeToLive.ofTables(join.ttls),
-        new Watermark,
+        new Watermark(join.bounds.fold(0L)(_._1.after)),
         inferred.mode,
         member,
-        kept),
+        kept
+      ),
       leftPlan,
       rightPlan
     )

@@ -13,11 +13,13 @@ import org.apache.spark.sql.internal.SQLConf
  *
  * @param updateBefore whether `row_kind()` shows update-before rows
  * @param refused Spark's reason for refusing the query, if it does
+ * @param closesJoins whether the watermark takes rows out of the state of joins
  * @param ttlMs the time to live of state in milliseconds; 0 keeps it forever
  */
 final private[changelog] class ParseQuery(
     updateBefore: Boolean,
     refused: Option[String],
+    closesJoins: Boolean = true,
     private val ttlMs: Long = SQLConf.get.getConf(ChangelogConf.STATE_TTL)) {
 
   def read(plan: LogicalPlan): ChangelogOperator = plan match {
@@ -74,7 +76,7 @@ final private[changelog] class ParseQuery(
         "it is not the right side of a JOIN or a LEFT JOIN of two streams",
         "leave it out")
     case join: Join =>
-      ReadStreamJoin(join, ttlMs, side => noEvents("Join", read(side)))
+      ReadStreamJoin(join, ttlMs, closesJoins)(side => noEvents("Join", read(side)))
     case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)
     case RankedWindow.Whole(window) => this.ranked(window, plan.output)
     case OverWindow(over) => this.over(over, plan.output)
@@ -88,7 +90,7 @@ final private[changelog] class ParseQuery(
 
   /** The same reader with another time to live, if a hint gives one. */
   private def keeping(ttl: Option[Long]): ParseQuery =
-    ttl.fold(this)(new ParseQuery(updateBefore, refused, _))
+    ttl.fold(this)(new ParseQuery(updateBefore, refused, closesJoins, _))
 
   /** A projection. With `row_kind()` in it, changes become rows here. */
   private def project(

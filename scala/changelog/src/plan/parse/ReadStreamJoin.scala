@@ -13,17 +13,26 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
  */
 private[parse] object ReadStreamJoin extends PredicateHelper {
 
-  /** @param read reads a side */
-  def apply(join: Join, ttlMs: Long, read: LogicalPlan => ChangelogOperator): ChangelogOperator =
+  /**
+   * @param closes whether the watermark may take rows out of state
+   * @param read reads a side
+   */
+  def apply(join: Join, ttlMs: Long, closes: Boolean)(
+      read: LogicalPlan => ChangelogOperator): ChangelogOperator =
     join.joinType match {
       case RightOuter =>
         val mirrored = Join(join.right, join.left, LeftOuter, join.condition, JoinHint.NONE)
-        Projection(join.output, apply(mirrored, ttlMs, read))
+        Projection(join.output, apply(mirrored, ttlMs, closes)(read))
       case Inner | LeftOuter if Snapshot.below(join.right).nonEmpty =>
-        joined(join.copy(right = Snapshot.below(join.right).get), ttlMs, read, isSnapshot = true)
-      case Cross => apply(join.copy(joinType = Inner), ttlMs, read)
+        joined(
+          join.copy(right = Snapshot.below(join.right).get),
+          ttlMs,
+          closes = false,
+          read,
+          isSnapshot = true)
+      case Cross => apply(join.copy(joinType = Inner), ttlMs, closes)(read)
       case Inner | LeftOuter | FullOuter | LeftSemi | LeftAnti | _: ExistenceJoin =>
-        joined(join, ttlMs, read)
+        joined(join, ttlMs, closes, read)
       case other =>
         throw ChangelogErrors.unsupportedOperator(
           s"${JoinOutput.name(other)} JOIN of two streams",
@@ -34,6 +43,7 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
   private def joined(
       join: Join,
       ttlMs: Long,
+      closes: Boolean,
       read: LogicalPlan => ChangelogOperator,
       isSnapshot: Boolean = false): ChangelogOperator = {
     val all = join.condition.toSeq.flatMap(splitConjunctivePredicates)
@@ -53,16 +63,20 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
     val leftKeys = pairs.map(p => belowLeft.of(StateTypes.normalForm(p.left)))
     val rightKeys = pairs.map(p => belowRight.of(StateTypes.normalForm(p.right)))
     StateTypes.require("JOIN", leftKeys ++ rightKeys)
+    val ttls =
+      join.children.map(side => InputTtl.of(side).getOrElse(if (side.isStreaming) ttlMs else 0L))
     val operator = StreamJoin(
       join.joinType,
       leftKeys,
       rightKeys,
       pairs.map(_.matchesNulls),
       both.filter(equality(join, _).isEmpty).reduceOption(And(_, _)),
-      join.children.map(side => InputTtl.of(side).getOrElse(if (side.isStreaming) ttlMs else 0L)),
+      ttls,
       belowLeft.over(left),
       belowRight.over(right),
-      isSnapshot
+      isSnapshot,
+      // With a time to live rows leave by that.
+      if (closes && ttls.forall(_ == 0L)) TimeBounds(both, left, right) else None
     )
     Projection(join.output: Seq[NamedExpression], operator)
   }

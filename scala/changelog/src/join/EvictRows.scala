@@ -1,0 +1,66 @@
+package io.firesteel.changelog.join
+
+import io.firesteel.changelog.plan.{JoinedSide, TimeBound}
+import io.firesteel.changelog.state.StateEntries
+
+import java.util.LinkedHashSet
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
+import org.apache.spark.sql.types.StructType
+
+/**
+ * Takes rows out of the state of an interval join when the watermark says that no match of theirs
+ * is still to come. As in Spark's own join the whole store is read. Memory: the keys of the rows
+ * that go.
+ *
+ * @param watermark in microseconds
+ */
+final private[join] class EvictRows(entries: StateEntries, spec: JoinSpec, watermark: Long) {
+
+  private[this] val packed = new PackedEntries(entries, spec)
+  private[this] val state = new PackedState(entries, spec)
+  private[this] val sides = Seq(spec.left, spec.right)
+
+  /** For each side whether a row of a key goes; none if its rows stay. */
+  private[this] val areOver = sides.map { side =>
+    for (bound <- side.bound; closes <- bound.closes) yield isOver(side, bound, closes)
+  }
+
+  def run(): Unit = if (areOver.exists(_.nonEmpty)) {
+    val keys = new LinkedHashSet[UnsafeRow]
+    val rows = new PackedRows
+    entries.all.foreach { entry =>
+      val key = packed.joinKeyOf(entry.key)
+      val goes = areOver.zipWithIndex.exists { case (isOver, side) =>
+        rows.clear()
+        isOver.nonEmpty && {
+          packed.read(entry.value, side, rows)
+          (0 until rows.size).exists(i => isOver.get(key, rows.row(i)))
+        }
+      }
+      if (goes && !keys.contains(key)) {
+        val _ = keys.add(key.copy())
+      }
+    }
+    keys.forEach { key =>
+      state.evict(key, areOver.map(_.fold((_: UnsafeRow) => false)(isOver => isOver(key, _))))
+    }
+  }
+
+  /** A row without a time matches nothing. */
+  private def isOver(
+      side: JoinedSide,
+      bound: TimeBound,
+      closes: Long): (UnsafeRow, UnsafeRow) => Boolean = {
+    def at(columns: Seq[Attribute]) =
+      columns.indexWhere(_.exprId == bound.time.exprId)
+    val (inKey, inRow) = (at(side.keys), at(side.stored))
+    val isWindow = bound.time.dataType.isInstanceOf[StructType]
+    val last = watermark - closes
+    (key, stored) => {
+      val (row, i) = if (inKey >= 0) (key, inKey) else (stored, inRow)
+      row.isNullAt(i) ||
+      (if (isWindow) row.getStruct(i, 2).getLong(1) else row.getLong(i)) <= last
+    }
+  }
+}
