@@ -4,12 +4,12 @@ import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.{BoundColumns, FoldLimits}
 import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind}
-import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
+import io.firesteel.changelog.state.{ChangelogContract, StateEntries, StateLayout, StatefulTask, UnaryChangelogExec}
 import io.firesteel.core.rows.MergeableAggregates
 
 import java.util.{Arrays, Comparator}
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, Expression, NamedExpression, SortOrder, UnsafeProjection, UnsafeRow, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, BoundReference, Expression, NamedExpression, SortOrder, UnsafeProjection, UnsafeRow, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Complete}
 import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
 import org.apache.spark.sql.execution.SparkPlan
@@ -23,6 +23,7 @@ import org.apache.spark.sql.types.IntegerType
  *
  * @param calls functions over places in `partition ++ columns`
  * @param ties the columns whose bytes order rows that tie, before all others
+ * @param closesSessions whether the watermark closes sessions, see [[ClosedSessions]]
  */
 final private[changelog] case class ChangelogOverExec(
     partition: Seq[Attribute],
@@ -33,6 +34,7 @@ final private[changelog] case class ChangelogOverExec(
     frames: OverFrameKind,
     ties: Seq[Attribute],
     pairedBy: Option[Seq[Attribute]],
+    closesSessions: Boolean,
     plannedBy: String,
     contract: ChangelogContract,
     stateInfo: Option[StatefulOperatorStateInfo],
@@ -82,7 +84,9 @@ final private[changelog] case class ChangelogOverExec(
     val kind = contract.kindOut.toSeq
     val tied = if (ties.size == columns.size) None else Some(BoundColumns.of(ties, row))
     val (found, values) = (frames, results)
-    StatefulTask.ofOne { (entries, _, rows) =>
+    def state(entries: StateEntries) =
+      new OverState(entries, own, row.size, ChangelogOverExec.buffers(found, windows))
+    val changes: StatefulTask.OfOneInput = (entries, _, rows) =>
       new OverIterator(
         rows,
         FoldLimits.ofThisTask(limit),
@@ -102,8 +106,22 @@ final private[changelog] case class ChangelogOverExec(
           key.map(UnsafeProjection.create(_)),
           before,
           UnsafeProjection.create(made ++ kind, made ++ kind)),
-        new OverState(entries, own, row.size, ChangelogOverExec.buffers(found, windows))
+        state(entries)
       )
+    if (!closesSessions) StatefulTask.ofOne(changes)
+    else {
+      // Of the session's own start and end the function is made.
+      val places = calls.head.arguments.collect { case place: BoundReference => place.ordinal }
+      val (startAt, endAt) = (places.head, places.last)
+      val advances = contract.watermark.ms > contract.watermark.lateMs
+      StatefulTask.ofOne(
+        changes,
+        (entries, closed) => {
+          if (advances) {
+            new ClosedSessions(state(entries), startAt, endAt, closed.watermarkMs * 1000).evict()
+          }
+          Iterator.empty
+        })
     }
   }
 }

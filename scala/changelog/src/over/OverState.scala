@@ -37,6 +37,9 @@ final private[over] class OverState(
   private[this] val toBlock = UnsafeProjection.create(OverState.block.map(_.dataType).toArray)
   private[this] val packed = new ValueTallies(isNumber = false)
 
+  /** Every partition. */
+  def partitions(): Seq[UnsafeRow] = lists.all.map(_._1.copy()).toSeq
+
   /** The blocks of a partition, and the next free number of a block. */
   def read(partition: UnsafeRow): (Seq[OverBlock], Long) = {
     val stored = lists.get(partition, whole)

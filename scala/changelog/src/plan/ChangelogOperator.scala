@@ -492,6 +492,8 @@ final private[plan] case class TopN(
  * @param asked columns that functions of the window read, also those of other operators
  * @param apart results of operators below that have other functions of the window: rows that tie
  *   are in one order for all functions, so it must not depend on them
+ * @param sessionEnd the end of each row's own session, if the watermark closes sessions: the rows of
+ *   closed ones leave, and rows whose own session is over are late
  */
 final private[plan] case class OverAggregate(
     partition: Seq[Attribute],
@@ -502,7 +504,8 @@ final private[plan] case class OverAggregate(
     asked: Seq[Attribute],
     apart: Seq[Attribute],
     ttlMs: Long,
-    input: ChangelogOperator)
+    input: ChangelogOperator,
+    sessionEnd: Option[Attribute] = None)
   extends ChangelogOperator
   with OneInput[ChangelogOperator]
   with Stateful {

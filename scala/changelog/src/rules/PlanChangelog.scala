@@ -172,6 +172,7 @@ object PlanChangelog extends SparkStrategy {
       node.frames,
       node.ties,
       node.pairedBy,
+      node.closesSessions,
       ruleName,
       node.contract,
       None,

@@ -1,12 +1,13 @@
 package io.firesteel.changelog.windows
 
-import io.firesteel.changelog.ChangelogSuite
+import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
 
 import java.sql.Timestamp
 
 import scala.util.Random
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.StructType
 
 /** `GROUP BY session_window(...)` in a changelog: sessions grow, merge, and take their parts back. */
 class SessionWindowSuite extends ChangelogSuite {
@@ -41,6 +42,44 @@ class SessionWindowSuite extends ChangelogSuite {
     test(s"sessions follow batch: ${sql.take(60)} $i") {
       (1 to 3).foreach(seed =>
         assertFollows(schema, sql, random(10 * i + seed), restarts = Set(2, 4)))
+    }
+  }
+
+  test("late rows are dropped, and closed sessions leave") {
+    val sql = queries.head
+    (1 to 2).foreach { seed =>
+      withProvider(providers(seed % providers.size)) {
+        val random = new Random(seed)
+        val fed = new ChangelogStream(
+          spark,
+          StructType.fromDDL(schema),
+          sql,
+          watermark = Some("ts" -> "3 seconds"))
+        fed.start()
+        try (0 until 7).foreach { batch =>
+            val watermark = fed.lastWatermark
+            val rows = Seq.fill(if (batch == 1) 700 else random.nextInt(12)) {
+              row(
+                batch * 20 + random.nextInt(40) - (if (random.nextInt(5) == 0) 40 else 0),
+                "ab".substring(random.nextInt(2)).take(1),
+                random.nextInt(5000)) // several blocks of rows
+            }
+            fed.feedLate(rows) { row =>
+              // As in Spark: a row is late when its own session is over.
+              val end = new Timestamp(row.getTimestamp(0).getTime + 5000)
+              watermark.exists(!end.after(_))
+            }
+            fed.difference.foreach(d => fail(s"at $watermark: ${d.take(1500)}"))
+            if (batch == 3) fed.restart()
+          }
+        finally fed.stop()
+        fed.start()
+        try {
+          Seq(1000, 1001).foreach(second => fed.feed(Seq(row(second, "a", 1), row(second, "b", 1))))
+          val over = fed.running.lastProgress.stateOperators.find(_.operatorName.contains("Over")).get
+          assert(over.numRowsTotal == 2)
+        } finally fed.stop()
+      }
     }
   }
 

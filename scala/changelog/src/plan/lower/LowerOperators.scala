@@ -187,6 +187,7 @@ final private[changelog] class LowerOperators(
     StateTypes.require("OVER", over.partition ++ columns)
     val (partition, plan) = WholeKey.orWhole(over.partition, input.plan)
     val row = partition ++ columns
+    val session = if (closes) over.sessionEnd else None
     def bound(reach: OverReach) = reach.copy(values = BoundColumns.bound(reach.values, row))
     val node = ChangelogOverAggregate(
       partition,
@@ -200,10 +201,11 @@ final private[changelog] class LowerOperators(
       },
       columns.filterNot(c => over.apart.exists(_.exprId == c.exprId)),
       over.pairedBy(inferred.inputs.head.facts).map(key => over.output.filter(c => key(c.exprId))),
+      session.nonEmpty,
       contract(
         input.kind,
         Some(kind),
-        closing(over.partition, inferred),
+        session.fold(closing(over.partition, inferred))(closingAt),
         over.ttlMs,
         inferred),
       plan

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.plan.ChangelogOperator
+import io.firesteel.changelog.plan.{ChangelogOperator, OverAggregate}
 import io.firesteel.changelog.plan.frames.SessionStart
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Ascending, Attribute, CreateNamedStruct, CurrentRow, Expression, GetStructField, Literal, NamedExpression, RowFrame, SessionWindow, SortOrder, SpecifiedWindowFrame, UnboundedPreceding, WindowExpression, WindowSpecDefinition}
@@ -35,7 +35,9 @@ private[parse] object SessionGroups {
       WindowSpecDefinition(keys, order, running))
     val named = Alias(call, "session_start")()
     val window = Window(Seq(named), keys, order, aggregate.child)
-    val rows = OverWindow(window, Seq(named.toAttribute -> call)).operator(input, ttlMs)
+    val rows = closing(
+      OverWindow(window, Seq(named.toAttribute -> call)).operator(input, ttlMs),
+      input.facts.changes.insertOnly && input.facts.eventTimes.contains(session.exprId))
     val start = named.toAttribute
     val end = Max(to).toAggregateExpression()
     val whole = CreateNamedStruct(Seq(Literal("start"), start, Literal("end"), end))
@@ -49,5 +51,14 @@ private[parse] object SessionGroups {
       case column => shown(column).asInstanceOf[NamedExpression]
     }
     (Aggregate(start +: keys, columns, aggregate.child), rows)
+  }
+
+  /** The watermark closes sessions by their ends, which the starts are computed from. */
+  private def closing(rows: ChangelogOperator, isTimed: Boolean): ChangelogOperator = rows match {
+    case over: OverAggregate if isTimed && over.ttlMs == 0L =>
+      over.copy(sessionEnd = over.calls.head.arguments.lastOption.collect {
+        case end: Attribute => end
+      })
+    case other => other
   }
 }
