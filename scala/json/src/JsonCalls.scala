@@ -15,9 +15,9 @@ private[json] object JsonCalls {
     case other => JsonCall.of(other).nonEmpty
   }
 
-  /** The expressions inside, without those of documents, and without those of array elements. */
-  def all(expression: Expression): Seq[JsonCall] = JsonCall.of(expression) match {
-    case Some(call) => Seq(call)
+  /** The expressions inside, without those of array elements. */
+  private def all(expression: Expression): Seq[JsonCall] = JsonCall.of(expression) match {
+    case Some(call) => call +: all(call.document)
     case None =>
       expression match {
         case _: LambdaFunction => Nil
@@ -25,9 +25,12 @@ private[json] object JsonCalls {
       }
   }
 
-  /** Those that every row reaches. A branch that a null document does not reach counts, too. */
+  /**
+   * Those that every row reaches, and those inside their documents. A branch that a null document
+   * does not reach counts, too.
+   */
   def reached(expression: Expression): Seq[JsonCall] = JsonCall.of(expression) match {
-    case Some(call) => Seq(call)
+    case Some(call) => call +: reached(call.document)
     case None =>
       expression match {
         case _: LambdaFunction => Nil

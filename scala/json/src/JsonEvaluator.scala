@@ -97,12 +97,17 @@ final private class Originals(outputs: Array[JsonOutput]) {
     row
   }
 
-  /** Those that were missed; the others are in `known`. */
+  /**
+   * Those that were missed; the others are in `known`. If one value of an expression is missed, all
+   * of its values are Spark's: half a surrogate in one makes the others null, too.
+   */
   def some(json: UTF8String, known: InternalRow, missed: Array[Boolean]): InternalRow = {
     val row = new GenericInternalRow(outputs.length)
-    evaluate(json, place => outputs.indices.exists(i => missed(i) && places(i) == place))
+    val isNeeded = new Array[Boolean](different.length)
+    for (i <- outputs.indices if missed(i)) isNeeded(places(i)) = true
+    evaluate(json, isNeeded(_))
     for (i <- outputs.indices) {
-      row.update(i, if (missed(i)) value(i) else known.get(i, outputs(i).dataType))
+      row.update(i, if (isNeeded(places(i))) value(i) else known.get(i, outputs(i).dataType))
     }
     row
   }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
  */
 private[json] object SharedScan {
 
-  def in(project: Project): LogicalPlan = project.child match {
+  def in(project: Project): Project = project.child match {
     case filter: Filter =>
       val (conditions, plain) = conjuncts(filter.condition).partition(JsonCalls.isIn)
       if (conditions.isEmpty) over(project, Nil, filter)
@@ -25,7 +25,7 @@ private[json] object SharedScan {
   private def over(
       project: Project,
       conditions: Seq[Expression],
-      base: LogicalPlan): LogicalPlan = {
+      base: LogicalPlan): Project = {
     val required = if (conditions.isEmpty) project.projectList else conditions
     val documents = required.flatMap(JsonCalls.reached).filter(canShare(base)).map(_.document)
     val calls = (conditions ++ project.projectList).flatMap(JsonCalls.reached)
@@ -45,9 +45,9 @@ private[json] object SharedScan {
       val needed = AttributeSet(list ++ above)
       val scanning =
         Project(base.output.filter(needed.contains) ++ scans.map(_.alias), base)
-      project.copy(
-        projectList = list,
-        child = above.reduceOption(And).fold[LogicalPlan](scanning)(Filter(_, scanning)))
+      val child = above.reduceOption(And).fold[LogicalPlan](scanning)(Filter(_, scanning))
+      // The values may be documents themselves.
+      in(project.copy(projectList = list, child = child))
     }
   }
 
