@@ -46,7 +46,9 @@ object FuseJson extends Rule[LogicalPlan] {
     }
     declined.foreach(Decisions.decline(rewritten, name, _))
     val scanning = rewritten.collect { case some if scans(some).nonEmpty => some }
-    if (scanning.nonEmpty && (rewritten ne node)) Decisions.fire(scanning, fired(scanning))
+    if (scanning.nonEmpty && (rewritten ne node)) {
+      Decisions.fire((rewritten +: scanning).distinct, fired(scanning))
+    }
     rewritten
   }
 

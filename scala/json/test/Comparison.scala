@@ -77,7 +77,9 @@ object Comparison {
     fromJson(StructType.fromDDL(ddl), Map("mode" -> "FAILFAST"))
 
   /** As Spark prunes it. */
-  def field(ddl: String): Expression = GetStructField(fromJson(ddl), 0)
+  def field(ddl: String): Expression = field(StructType.fromDDL(ddl))
+
+  def field(schema: StructType): Expression = GetStructField(fromJson(schema), 0)
 
   def get(path: String): Expression = GetJsonObject(column, Literal(path))
 
