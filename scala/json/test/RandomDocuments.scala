@@ -56,6 +56,21 @@ final class RandomDocuments(random: Random) {
     "12",
     "null"))
 
+  /** A number that fits, most of the time. */
+  private def fitting(wanted: DataType): String =
+    if (!often(30)) number
+    else wanted match {
+      case ByteType => (random.nextInt(256) - 128).toString
+      case ShortType => random.nextInt(30000).toString
+      case IntegerType => random.nextInt.toString
+      case LongType => random.nextLong.toString
+      case decimal: DecimalType =>
+        val digits = math.max(math.min(decimal.precision - decimal.scale, 9), 0)
+        val whole = if (digits == 0) "0" else random.nextInt(math.pow(10, digits).toInt).toString
+        if (random.nextBoolean()) whole else s"$whole.${random.nextInt(1000)}"
+      case _ => pick(Seq(random.nextInt(1000).toString, random.nextGaussian().toString, "1.5e3"))
+    }
+
   private def number: String = random.nextInt(8) match {
     case 0 => random.nextInt(300).toString
     case 1 => (-random.nextInt(40000)).toString
@@ -69,10 +84,10 @@ final class RandomDocuments(random: Random) {
 
   private def value(wanted: DataType): String =
     if (!often(12)) "null"
-    else if (!often(40)) pick(Documents.values)
+    else if (!often(100)) pick(Documents.values)
     else wanted match {
       case BooleanType => random.nextBoolean().toString
-      case _: NumericType => number
+      case _: NumericType => fitting(wanted)
       case DateType | TimestampType | TimestampNTZType =>
         f""""20${random.nextInt(100)}%02d-${1 + random.nextInt(12)}%02d-${1 + random.nextInt(28)}%02d""" +
           (if (random.nextBoolean()) "\""
@@ -90,7 +105,7 @@ final class RandomDocuments(random: Random) {
 
   private def members(fields: Seq[(String, String)]): String = {
     val kept = fields.filter(_ => often(10)) ++
-      (if (often(3)) Nil else Seq(pick(names) -> pick(Seq("1", "\"x\"", "{\"a\":[null]}"))))
+      (if (often(8)) Nil else Seq(pick(names) -> pick(Seq("1", "\"x\"", "{\"a\":[null]}"))))
     val order = if (often(3)) kept else kept.reverse
     order.map { case (name, value) => s"""$space"$name"$space:$space$value$space""" }.mkString(
       "{",
