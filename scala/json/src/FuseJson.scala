@@ -1,6 +1,6 @@
 package io.firesteel.json
 
-import io.firesteel.core.decide.{Decisions, Decline, Fired}
+import io.firesteel.core.decide.Decline
 
 import org.apache.spark.sql.catalyst.expressions.JsonTuple
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project}
@@ -19,37 +19,21 @@ import org.apache.spark.sql.catalyst.rules.Rule
  * }}}
  *
  * An expression that alone reads its column, that may fail, or that only some rows reach, gets a
- * scan of its own in its place. Reasons to leave an expression alone are the cases of
- * [[JsonDecline]].
+ * scan of its own in its place. [[DeclineJson]] records why
+ * expressions are left alone.
  */
 object FuseJson extends Rule[LogicalPlan] {
 
-  private val name = "FuseJson"
-
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!plan.exists(JsonCalls.isAt)) plan
-    else Decline.switchedOff("json", JsonConf.ENABLED) match {
-      case Some(why) =>
-        plan.foreach(node => if (JsonCalls.isAt(node)) Decisions.decline(node, name, why))
-        plan
-      case None => plan.transformDown { case node if JsonCalls.isAt(node) => rewrite(node) }
-    }
+    if (Decline.switchedOff("json", JsonConf.ENABLED).nonEmpty) plan
+    else plan.transformDown { case node if JsonCalls.isAt(node) => rewrite(node) }
 
-  private def rewrite(node: LogicalPlan): LogicalPlan = {
-    val declined = JsonCalls.declines(node)
-    val rewritten = node match {
-      case project: Project => SingleScan.in(SharedScan.in(project))
-      case filter: Filter => ofFilter(filter)
-      case aggregate: Aggregate => SingleScan.in(PullOutJson.of(aggregate))
-      case generate: Generate => ofGenerate(generate)
-      case other => other
-    }
-    declined.foreach(Decisions.decline(rewritten, name, _))
-    val scanning = rewritten.collect { case some if scans(some).nonEmpty => some }
-    if (scanning.nonEmpty && (rewritten ne node)) {
-      Decisions.fire((rewritten +: scanning).distinct, fired(scanning))
-    }
-    rewritten
+  private def rewrite(node: LogicalPlan): LogicalPlan = node match {
+    case project: Project => SingleScan.in(SharedScan.in(project))
+    case filter: Filter => ofFilter(filter)
+    case aggregate: Aggregate => SingleScan.in(PullOutJson.of(aggregate))
+    case generate: Generate => ofGenerate(generate)
+    case other => other
   }
 
   /** Conditions of one filter share a scan as the values of a projection do. */
@@ -62,16 +46,5 @@ object FuseJson extends Rule[LogicalPlan] {
   private def ofGenerate(generate: Generate): LogicalPlan = generate.generator match {
     case tuple: JsonTuple => TupleScan.of(generate, tuple)
     case _ => SingleScan.in(generate)
-  }
-
-  private def scans(node: LogicalPlan): Seq[JsonScan] =
-    node.expressions.flatMap(_.collect { case scan: JsonScan => scan })
-
-  private def fired(nodes: Seq[LogicalPlan]): Fired = {
-    val values = nodes.flatMap(scans).map(_.outputs.length)
-    Fired(
-      name,
-      "documents are read once, straight into binary rows",
-      Map("scans" -> values.length.toString, "values" -> values.sum.toString))
   }
 }

@@ -1,5 +1,7 @@
 package io.firesteel.json
 
+import io.firesteel.core.decide.{Fired, FiredExpression}
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, NonSQLExpression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
@@ -21,7 +23,13 @@ final case class JsonScan private[json] (
     outputs: Seq[JsonOutput],
     shared: Boolean)
   extends UnaryExpression
-  with NonSQLExpression {
+  with NonSQLExpression
+  with FiredExpression {
+
+  override def fired: Fired = Fired(
+    "FuseJson",
+    "documents are read once, straight into binary rows",
+    Map("document" -> child.toString, "values" -> outputs.map(_.reading.text).mkString(", ")))
 
   override lazy val deterministic: Boolean = !shared && child.deterministic
 

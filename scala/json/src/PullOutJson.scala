@@ -1,6 +1,6 @@
 package io.firesteel.json
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeSet, Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project}
 
 /**
@@ -14,33 +14,37 @@ private[json] object PullOutJson {
       call.reading.isRight && !call.fails && call.document.deterministic
     }
     aggregate.child match {
-      case project: Project =>
-        val passed = AttributeSet(project.projectList.filter(project.child.outputSet.contains))
-        into(
-          aggregate,
-          calls.filter(_.document.references.subsetOf(passed)),
-          project.projectList,
-          project.child)
+      case project: Project => into(aggregate, calls, project.projectList, project.child)
       case child => into(aggregate, calls, child.output, child)
     }
   }
 
+  /**
+   * @param list the projection of `child` that the aggregate reads; it may compute the documents
+   */
   private def into(
       aggregate: Aggregate,
       calls: Seq[JsonCall],
       list: Seq[NamedExpression],
       child: LogicalPlan): LogicalPlan = {
+    val computed = AttributeMap(list.collect { case alias: Alias => alias.toAttribute -> alias.child })
+    def overChild(expression: Expression): Expression =
+      expression.transform { case column: Attribute => computed.getOrElse(column, column) }
     val below = child match {
       case filter: Filter => list :+ filter.condition
       case _ => list
     }
-    val documents = (calls ++ below.flatMap(JsonCalls.reached)).map(_.document.canonicalized)
+    val documents = calls.map(call => overChild(call.document).canonicalized) ++
+      below.flatMap(JsonCalls.reached).map(_.document.canonicalized)
     val shared = calls
-      .filter(call => documents.count(_ == call.document.canonicalized) > 1)
+      .filter { call =>
+        val document = overChild(call.document)
+        document.deterministic && documents.count(_ == document.canonicalized) > 1
+      }
       .distinctBy(_.expression.canonicalized)
     if (shared.isEmpty) aggregate
     else {
-      val aliases = shared.map(call => Alias(call.expression, "json")())
+      val aliases = shared.map(call => Alias(overChild(call.expression), "json")())
       def read(expression: Expression): Expression = JsonCalls.replace(expression) { call =>
         shared.indexWhere(_.expression.semanticEquals(call.expression)) match {
           case -1 => None
@@ -50,7 +54,7 @@ private[json] object PullOutJson {
       val reading = aggregate.mapExpressions(read)
       val needed = reading.references
       reading.withNewChildren(
-        Seq(Project(list.filter(needed.contains) ++ aliases, child)))
+        Seq(Project(list.filter(column => needed.contains(column.toAttribute)) ++ aliases, child)))
     }
   }
 }

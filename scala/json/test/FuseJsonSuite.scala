@@ -86,6 +86,14 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
       1)
   }
 
+  test("documents that are computed below an aggregate") {
+    check(
+      s"""SELECT from_json(d, $schema).user.name n, sum(from_json(d, $schema).price) FROM
+         |(SELECT concat(j, ' ') d FROM docs) GROUP BY 1""".stripMargin,
+      1,
+      2)
+  }
+
   test("values of a filter and of the projection above it") {
     check(
       "SELECT id, get_json_object(j, '$.name') FROM docs WHERE get_json_object(j, '$.user.age') > 40 AND id > 3",

@@ -28,7 +28,7 @@ class JsonStreamSuite extends JsonSuite {
           input.addData(some)
           query.processAllAvailable()
         }
-        Explain.of(lastBatchOf(query).get.executedPlan).fired.map(_.rule)
+        Explain.of(lastBatchOf(query).get.executedPlan).fired.map(_.rule).distinct
       } finally query.stop()
     val told = spark.table("told").collect().toSeq
     spark.createDataset(documents)(Encoders.STRING).createOrReplaceTempView("docs")
