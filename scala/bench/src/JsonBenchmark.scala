@@ -50,7 +50,9 @@ object JsonBenchmark extends Room {
 
   private def paths(rows: Long): Case = {
     val paths = Seq("order_id", "status", "price", "address.city", "device.os", "session")
-    val calls = paths.zipWithIndex.map { case (path, i) => s"get_json_object(j, '$$.$path') AS p$i" }
+    val calls = paths.zipWithIndex.map { case (path, i) =>
+      s"get_json_object(j, '$$.$path') AS p$i"
+    }
     Case(
       name = "six-paths",
       title = "six get_json_object over one column",

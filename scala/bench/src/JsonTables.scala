@@ -10,7 +10,7 @@ object JsonTables {
       "address STRUCT<street: STRING, city: STRING, zip: STRING, country: STRING>, " +
       "tags ARRAY<STRING>, device STRUCT<os: STRING, version: INT>, note STRING, session STRING'"
 
-  private def text(column: String): (String, String) = column -> s"""
+  private def text(column: String): (String, String) = column -> """
     concat('{"order_id":', id, ',"customer":"customer ', pmod(xxhash64(id, 1), 100000),
       '","email":"user', pmod(xxhash64(id, 2), 100000), '@example.org","status":"',
       elt(1 + pmod(id, 4), 'placed', 'paid', 'shipped', 'returned'), '","price":',
@@ -47,7 +47,8 @@ object JsonTables {
     rows,
     Seq("j" ->
       """concat('{"id":', id, ',"name":"name ', pmod(xxhash64(id, 1), 100000), '","value":',
-        |  pmod(xxhash64(id, 2), 100000) / 8, '}')""".stripMargin))
+        |  pmod(xxhash64(id, 2), 100000) / 8, '}')""".stripMargin)
+  )
 
   /** Each string has escapes, and characters that are not ASCII. */
   def escaped(rows: Long): Table = Table(
@@ -57,7 +58,8 @@ object JsonTables {
       """concat('{"id":', id, ',"title":"\\"Stra\\u00dfe\\" ', pmod(xxhash64(id, 1), 1000),
         |  ' \\n größer","path":"C:\\\\new\\\\', pmod(xxhash64(id, 2), 1000),
         |  '\\tüber","quote":"«', pmod(id, 7), '» \\/ \\u20ac 日本語","more":"a\\\\b ñ ',
-        |  pmod(id, 9), '"}')""".stripMargin.replace("\\", "\\\\")))
+        |  pmod(id, 9), '"}')""".stripMargin.replace("\\", "\\\\"))
+  )
 
   /** Strings in single quotes, which are not JSON, but which Spark reads. */
   def quoted(rows: Long): Table = Table(

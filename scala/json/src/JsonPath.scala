@@ -6,7 +6,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 private[json] object JsonPath {
 
   // Spark's parser skips spaces and takes more characters; these it takes as they are.
-  private val step = """\.([\p{L}\p{N}_$@#:/-]+)|\['([\p{L}\p{N}_$@#:/. -]+)'\]|\[([0-9]{1,8})\]""".r
+  private val step =
+    """\.([\p{L}\p{N}_$@#:/-]+)|\['([\p{L}\p{N}_$@#:/. -]+)'\]|\[([0-9]{1,8})\]""".r
 
   /** The steps of a path; none if it has no step, or one that is not read here. */
   def parse(path: String): Option[Seq[Reading.Step]] = {

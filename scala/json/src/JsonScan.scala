@@ -29,7 +29,8 @@ final case class JsonScan private[json] (
   override def fired: Fired = Fired(
     "FuseJson",
     "documents are read once, straight into binary rows",
-    Map("document" -> child.toString, "values" -> outputs.map(_.reading.text).mkString(", ")))
+    Map("document" -> child.toString, "values" -> outputs.map(_.reading.text).mkString(", "))
+  )
 
   override lazy val deterministic: Boolean = !shared && child.deterministic
 

@@ -27,7 +27,9 @@ private[json] object PullOutJson {
       calls: Seq[JsonCall],
       list: Seq[NamedExpression],
       child: LogicalPlan): LogicalPlan = {
-    val computed = AttributeMap(list.collect { case alias: Alias => alias.toAttribute -> alias.child })
+    val computed = AttributeMap(list.collect { case alias: Alias =>
+      alias.toAttribute -> alias.child
+    })
     def overChild(expression: Expression): Expression =
       expression.transform { case column: Attribute => computed.getOrElse(column, column) }
     val below = child match {

@@ -51,7 +51,8 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
          | get_json_object(j, '$$.user.name') u, get_json_object(j, '$$.tags[1]') t FROM docs
          |""".stripMargin,
       1,
-      4)
+      4
+    )
     check("SELECT get_json_object(j, '$.id'), get_json_object(j, '$.name') FROM docs", 1, 2)
   }
 
@@ -61,8 +62,11 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
   }
 
   test("a struct that is read field by field") {
-    check(s"SELECT s.id, s.user.age, s.m['k'], s FROM (SELECT from_json(j, $schema) s FROM docs)", 1, 1)
-    check(s"SELECT s.id, s.name FROM (SELECT from_json(j, 'id INT, name STRING') s FROM docs)", 1, 1)
+    check(
+      s"SELECT s.id, s.user.age, s.m['k'], s FROM (SELECT from_json(j, $schema) s FROM docs)",
+      1,
+      1)
+    check("SELECT s.id, s.name FROM (SELECT from_json(j, 'id INT, name STRING') s FROM docs)", 1, 1)
     // Spark believes that the struct is null only for a null document.
     val built = s"named_struct('id', from_json(j, $schema).id, 'ok', from_json(j, $schema).ok)"
     check(s"SELECT $built FROM docs WHERE j LIKE '{%'", 1, 1)
@@ -75,10 +79,17 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
          | max(from_json(j, $schema).name), count(DISTINCT from_json(j, $schema).day) FROM docs GROUP BY 1
          |""".stripMargin,
       1,
-      4)
-    check("SELECT sum(get_json_object(j, '$.id')), max(get_json_object(j, '$.name')) FROM docs", 1, 2)
+      4
+    )
+    check(
+      "SELECT sum(get_json_object(j, '$.id')), max(get_json_object(j, '$.name')) FROM docs",
+      1,
+      2)
     check("SELECT max(get_json_object(j, '$.name')) FROM docs", 1, 1)
-    check(s"SELECT min(from_json(j, $schema).name), min_by(j, from_json(j, $schema).name) FROM docs", 1, 1)
+    check(
+      s"SELECT min(from_json(j, $schema).name), min_by(j, from_json(j, $schema).name) FROM docs",
+      1,
+      1)
     check(s"SELECT from_json(j, $schema).user u, count(*) FROM docs GROUP BY 1", 1, 1)
     check(
       s"SELECT collect_list(s.tags), first(s.name) FROM (SELECT from_json(j, $schema) s FROM docs WHERE id < 40)",
@@ -91,7 +102,8 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
       s"""SELECT from_json(d, $schema).user.name n, sum(from_json(d, $schema).price) FROM
          |(SELECT concat(j, ' ') d FROM docs) GROUP BY 1""".stripMargin,
       1,
-      2)
+      2
+    )
   }
 
   test("values of a filter and of the projection above it") {
@@ -119,9 +131,15 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
   }
 
   test("json_tuple") {
-    check("SELECT id, x, y FROM docs LATERAL VIEW json_tuple(j, 'id', 'name', 'none') t AS x, y, z", 1, 2)
+    check(
+      "SELECT id, x, y FROM docs LATERAL VIEW json_tuple(j, 'id', 'name', 'none') t AS x, y, z",
+      1,
+      2)
     check("SELECT json_tuple(j, 'name', 'user') FROM docs", 1, 2)
-    check("SELECT x FROM docs LATERAL VIEW OUTER json_tuple(j, 'name') t AS x WHERE x IS NOT NULL", 1, 1)
+    check(
+      "SELECT x FROM docs LATERAL VIEW OUTER json_tuple(j, 'name') t AS x WHERE x IS NOT NULL",
+      1,
+      1)
   }
 
   test("branches that only some rows reach keep a scan of their own") {
@@ -129,7 +147,10 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
       "SELECT CASE WHEN id % 2 = 0 THEN get_json_object(j, '$.name') ELSE get_json_object(j, '$.id') END FROM docs",
       2,
       2)
-    check("SELECT coalesce(get_json_object(j, '$.none'), get_json_object(j, '$.id')) FROM docs", 2, 2)
+    check(
+      "SELECT coalesce(get_json_object(j, '$.none'), get_json_object(j, '$.id')) FROM docs",
+      2,
+      2)
     check(
       "SELECT get_json_object(j, '$.id') a, if(id > 5, get_json_object(j, '$.name'), 'x') b FROM docs",
       2,
@@ -139,7 +160,8 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
   test("an expression that may fail stays where it is") {
     val failing = s"from_json(j, $schema, map('mode', 'FAILFAST'))"
     val _ = assertSameOutcome(s"SELECT $failing FROM docs")
-    val sql = s"SELECT if(j IS NOT NULL, $failing.name, 'x'), $failing.id FROM docs WHERE id IN (0, 2)"
+    val sql =
+      s"SELECT if(j IS NOT NULL, $failing.name, 'x'), $failing.id FROM docs WHERE id IN (0, 2)"
     // The same struct twice, for Spark prunes a schema only without options.
     check(sql, 1, 1)
   }
@@ -154,31 +176,40 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
   test("values of a LIMIT, an ORDER BY, a join, a subquery") {
     check("SELECT get_json_object(j, '$.name') n, id FROM docs ORDER BY n, id LIMIT 10", 1, 1)
     check(
-      s"SELECT a.id FROM docs a JOIN docs b ON get_json_object(a.j, '$$.id') = b.id WHERE b.id < 50",
+      "SELECT a.id FROM docs a JOIN docs b ON get_json_object(a.j, '$$.id') = b.id WHERE b.id < 50",
       0,
       0)
     check(
       "SELECT id, (SELECT max(get_json_object(j, '$.name')) FROM docs) m FROM docs WHERE get_json_object(j, '$.id') IN (SELECT get_json_object(j, '$.id') FROM docs)",
       3,
-      3)
+      3
+    )
   }
 
   test("without generated code") {
     withConf(interpreted: _*) {
       check(s"SELECT from_json(j, $schema) s, get_json_object(j, '$$.name') FROM docs", 1, 2)
       check("SELECT max(get_json_object(j, '$.name')), first(j) FROM docs", 1, 1)
-      check("SELECT array(get_json_object(j, '$.id'), get_json_object(j, '$.name')) FROM docs", 1, 2)
+      check(
+        "SELECT array(get_json_object(j, '$.id'), get_json_object(j, '$.name')) FROM docs",
+        1,
+        2)
     }
   }
 
   test("reasons") {
     assert(declines("SELECT from_json(j, 'v VARIANT').v FROM docs") == Set("JSON.TYPE"))
     assert(declines("SELECT from_json(j, 'b BINARY').b FROM docs") == Set("JSON.TYPE"))
-    assert(declines("SELECT from_json(j, 'd DATE', map('dateFormat', 'yyyy')).d FROM docs") == Set("JSON.OPTION"))
+    assert(declines("SELECT from_json(j, 'd DATE', map('dateFormat', 'yyyy')).d FROM docs") == Set(
+      "JSON.OPTION"))
     assert(declines("SELECT get_json_object(j, '$.a[*].b') FROM docs") == Set("JSON.PATH"))
-    assert(declines("SELECT transform(array(j), x -> get_json_object(x, '$.a')) FROM docs") == Set("JSON.LAMBDA"))
-    assert(declines("SELECT id FROM docs SORT BY get_json_object(j, '$.a')") == Set("JSON.OPERATOR"))
-    assert(declines("SELECT id, a FROM docs LATERAL VIEW json_tuple(j, concat('a', id)) t AS a") == Set("JSON.PATH"))
+    assert(declines("SELECT transform(array(j), x -> get_json_object(x, '$.a')) FROM docs") == Set(
+      "JSON.LAMBDA"))
+    assert(
+      declines("SELECT id FROM docs SORT BY get_json_object(j, '$.a')") == Set("JSON.OPERATOR"))
+    assert(
+      declines("SELECT id, a FROM docs LATERAL VIEW json_tuple(j, concat('a', id)) t AS a") == Set(
+        "JSON.PATH"))
     withConf(JsonConf.ENABLED.key -> false) {
       assert(declines("SELECT get_json_object(j, '$.a') FROM docs") == Set("JSON.SWITCHED_OFF"))
     }

@@ -21,7 +21,8 @@ class JsonStreamSuite extends JsonSuite {
   private def run(sql: String, mode: String): (Seq[Row], Seq[Row], Seq[String]) = {
     val input = memoryStream(spark)(Encoders.STRING)
     input.toDF().createOrReplaceTempView("docs")
-    val query = spark.sql(sql).writeStream.format("memory").queryName("told").outputMode(mode).start()
+    val query =
+      spark.sql(sql).writeStream.format("memory").queryName("told").outputMode(mode).start()
     val rules =
       try {
         documents.grouped(4).foreach { some =>
@@ -56,6 +57,7 @@ class JsonStreamSuite extends JsonSuite {
     check(
       """SELECT from_json(value, 'k STRING, v DOUBLE').k, sum(from_json(value, 'k STRING, v DOUBLE').v)
         |FROM docs GROUP BY 1""".stripMargin,
-      "complete")
+      "complete"
+    )
   }
 }

@@ -22,7 +22,8 @@ object Malformed {
     "\u00f4\u0090\u0080\u0080",
     "\u00f5\u0080\u0080\u0080",
     "\u00fe",
-    "\u00ff")
+    "\u00ff"
+  )
 
   val all: Seq[String] = bytes.flatMap { bad =>
     Seq(
@@ -36,6 +37,7 @@ object Malformed {
       s"""{"a":1}$bad""",
       s"""{"a$bad":1}""",
       s"""{"a":"\\u0041$bad"}""",
-      s"""{"a":"$bad""")
+      s"""{"a":"$bad"""
+    )
   }
 }

@@ -21,8 +21,20 @@ class PlainTimeSuite extends TimedSuite {
         time.readDate(bytes, 0, bytes.length) && time.days == day
       }
     assert(wrong.isEmpty)
-    val none = Seq("2023-02-29", "2024-02-30", "2024-04-31", "2024-00-01", "2024-01-00",
-      "2024-13-01", "2024-1-001", "2024/01/01", "1599-01-01", "a024-01-01", "2024-01-0a", "20240101  ")
+    val none = Seq(
+      "2023-02-29",
+      "2024-02-30",
+      "2024-04-31",
+      "2024-00-01",
+      "2024-01-00",
+      "2024-13-01",
+      "2024-1-001",
+      "2024/01/01",
+      "1599-01-01",
+      "a024-01-01",
+      "2024-01-0a",
+      "20240101  "
+    )
     assert(none.filter(text => time.readDate(text.getBytes(UTF_8), 0, text.length)).isEmpty)
   }
 
@@ -33,7 +45,8 @@ class PlainTimeSuite extends TimedSuite {
         (random.nextInt.toLong * 4) % 10000000000L,
         random.nextInt(1000000) * 1000,
         ZoneOffset.UTC)
-      val text = if (random.nextBoolean()) at.toString else at.withNano(0).toString.replace('T', ' ')
+      val text =
+        if (random.nextBoolean()) at.toString else at.withNano(0).toString.replace('T', ' ')
       val bytes = text.getBytes(UTF_8)
       if (time.readTime(bytes, 0, bytes.length) && time.end == bytes.length) {
         val sparks = DateTimeUtils.stringToTimestamp(UTF8String.fromString(text), ZoneOffset.UTC)

@@ -54,7 +54,8 @@ final class RandomDocuments(random: Random) {
     "2024-02-29",
     "2024-02-29T01:02:03Z",
     "12",
-    "null"))
+    "null"
+  ))
 
   /** A number that fits, most of the time. */
   private def fitting(wanted: DataType): String =
@@ -89,9 +90,11 @@ final class RandomDocuments(random: Random) {
       case BooleanType => random.nextBoolean().toString
       case _: NumericType => fitting(wanted)
       case DateType | TimestampType | TimestampNTZType =>
-        f""""20${random.nextInt(100)}%02d-${1 + random.nextInt(12)}%02d-${1 + random.nextInt(28)}%02d""" +
+        f""""20${random.nextInt(
+            100)}%02d-${1 + random.nextInt(12)}%02d-${1 + random.nextInt(28)}%02d""" +
           (if (random.nextBoolean()) "\""
-           else f"T${random.nextInt(24)}%02d:${random.nextInt(60)}%02d:00.${random.nextInt(1000)}%03d\"")
+           else
+             f"T${random.nextInt(24)}%02d:${random.nextInt(60)}%02d:00.${random.nextInt(1000)}%03d\"")
       case struct: StructType => members(struct.map(field => field.name -> value(field.dataType)))
       case array: ArrayType =>
         Seq.fill(random.nextInt(4))(value(array.elementType)).map(space + _ + space).mkString(
@@ -125,7 +128,8 @@ final class RandomDocuments(random: Random) {
         case 2 => before ++ Array(document(at), document(at)) ++ after
         case 3 => before
         case 4 => (before :+ pick("\"\\{}[]:,0-e.u\u0000\n'/ ".map(_.toByte))) ++ after
-        case _ => before ++ document.slice(at, math.min(document.length, at + 5)) ++ document.drop(at)
+        case _ =>
+          before ++ document.slice(at, math.min(document.length, at + 5)) ++ document.drop(at)
       }
     }
 }

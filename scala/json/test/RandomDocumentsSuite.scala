@@ -47,7 +47,8 @@ class RandomDocumentsSuite extends TimedSuite {
       Comparison.fromJson(schema),
       Comparison.field(StructType(Seq(schema(random.nextInt(schema.length))))),
       Comparison.get(s"$$['${names(random.nextInt(names.length))}']"),
-      Comparison.tuple(names: _*)) ++
+      Comparison.tuple(names: _*)
+    ) ++
       nested.map(Comparison.get) ++
       Option.when(random.nextInt(4) == 0)(
         Comparison.fromJson(MapType(StringType, made.dataType(1))))
