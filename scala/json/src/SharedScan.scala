@@ -1,19 +1,23 @@
 package io.firesteel.json
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, AttributeSet, Expression, GetStructField, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, BinaryComparison, Expression, GetStructField, In, InSet, IsNotNull, IsNull, Literal, NamedExpression, Not, Or, StringPredicate}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 
 /**
  * A scan below a projection, and below a filter under it, that several of their expressions read.
  *
- * Conditions without JSON stay below the scan, so that sources still see them.
+ * Conditions without JSON stay below the scan, so that sources still see them. If one of them comes
+ * after a condition with JSON and can fail, the filter stays as it is: Spark would check a field of
+ * the scan for null later than the value of a function, and rows would reach what they must not.
  */
 private[json] object SharedScan {
 
   def in(project: Project): Project = project.child match {
-    case filter: Filter =>
-      val (conditions, plain) = conjuncts(filter.condition).partition(JsonCalls.isIn)
-      if (conditions.isEmpty) over(project, Nil, filter)
+    case filter: Filter if filter.condition.deterministic =>
+      val (first, rest) = conjuncts(filter.condition).span(!JsonCalls.isIn(_))
+      val (safe, conditions) = rest.partition(isSafe)
+      val plain = first ++ safe
+      if (conditions.isEmpty || !conditions.forall(JsonCalls.isIn)) over(project, Nil, filter)
       else {
         val base = if (plain.isEmpty) filter.child else Filter(plain.reduce(And), filter.child)
         over(project, conditions, base)
@@ -56,7 +60,15 @@ private[json] object SharedScan {
     call.reading.isRight && !call.fails && call.document.deterministic &&
       call.document.references.subsetOf(base.outputSet) && !JsonCalls.isIn(call.document)
 
-  def conjuncts(condition: Expression): Seq[Expression] = condition match {
+  /** Whether a condition has no JSON, and is of such kinds that it cannot fail. */
+  private def isSafe(condition: Expression): Boolean = condition match {
+    case _: Attribute | _: Literal => true
+    case _: BinaryComparison | _: StringPredicate | _: In | _: InSet | _: IsNull | _: IsNotNull |
+        _: And | _: Or | _: Not => condition.children.forall(isSafe)
+    case _ => false
+  }
+
+  private def conjuncts(condition: Expression): Seq[Expression] = condition match {
     case And(left, right) => conjuncts(left) ++ conjuncts(right)
     case other => Seq(other)
   }

@@ -29,7 +29,6 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
 
   private def scans(sql: String): Seq[JsonScan] = {
     val data = spark.sql(sql)
-    data.collect()
     collectWithSubqueries(executed(data)) { case node: SparkPlan =>
       node.expressions.flatMap(_.collect { case scan: JsonScan => scan })
     }.flatten.distinct
@@ -128,6 +127,23 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
       "WHERE id = 7 AND get_json_object(j, '$.id') = '7'"
     check(sql, 1, 3)
     assert(executed(spark.sql(sql)).toString.contains("EqualTo(id,7)"))
+  }
+
+  test("a condition that may fail stays after the one that protects it") {
+    // Document 3 is null, so that no division by zero is reached.
+    val protecting = "get_json_object(j, '$.name') IS NOT NULL"
+    check(
+      s"SELECT get_json_object(j, '$$.id') FROM docs WHERE $protecting AND 10 / (id - 3) > 0",
+      2,
+      2)
+    val _ = assertSameOutcome(
+      s"SELECT get_json_object(j, '$$.id') FROM docs WHERE 10 / (id - 3) > 0 AND $protecting")
+    check(s"SELECT id FROM docs WHERE $protecting AND 10 / (id - 3) > 0", 1, 1)
+  }
+
+  test("a condition by chance") {
+    val random = "get_json_object(j, '$.id') IS NOT NULL AND rand(3) >= 0"
+    check(s"SELECT get_json_object(j, '$$.id') FROM docs WHERE $random", 1, 1)
   }
 
   test("json_tuple") {
