@@ -15,9 +15,9 @@ private[json] object SharedScan {
   def in(project: Project): Project = project.child match {
     case filter: Filter if filter.condition.deterministic =>
       val (first, rest) = conjuncts(filter.condition).span(!JsonCalls.isIn(_))
-      val (safe, conditions) = rest.partition(isSafe)
+      val (safe, conditions) = rest.partition(one => !JsonCalls.isIn(one) && isSafe(one))
       val plain = first ++ safe
-      if (conditions.isEmpty || !conditions.forall(JsonCalls.isIn)) over(project, Nil, filter)
+      if (conditions.isEmpty || changesOrder(conditions)) over(project, Nil, filter)
       else {
         val base = if (plain.isEmpty) filter.child else Filter(plain.reduce(And), filter.child)
         over(project, conditions, base)
@@ -60,9 +60,18 @@ private[json] object SharedScan {
     call.reading.isRight && !call.fails && call.document.deterministic &&
       call.document.references.subsetOf(base.outputSet) && !JsonCalls.isIn(call.document)
 
-  /** Whether a condition has no JSON, and is of such kinds that it cannot fail. */
+  /**
+   * Whether a condition that can fail might be reached by other rows: if it has no JSON, or comes
+   * together with a check for null, which Spark makes first on fields.
+   */
+  private def changesOrder(conditions: Seq[Expression]): Boolean =
+    conditions.exists(!JsonCalls.isIn(_)) ||
+      (conditions.exists(_.isInstanceOf[IsNotNull]) && !conditions.forall(isSafe))
+
+  /** Whether a condition is of such kinds that it cannot fail. */
   private def isSafe(condition: Expression): Boolean = condition match {
     case _: Attribute | _: Literal => true
+    case call if JsonCall.of(call).exists(!_.fails) => true
     case _: BinaryComparison | _: StringPredicate | _: In | _: InSet | _: IsNull | _: IsNotNull |
         _: And | _: Or | _: Not => condition.children.forall(isSafe)
     case _ => false
