@@ -2,6 +2,7 @@ package io.firesteel.extension
 
 import io.firesteel.changelog.ChangelogRoom
 import io.firesteel.core.room.{Phase, Room}
+import io.firesteel.json.JsonRoom
 import io.firesteel.lookup.LookupRoom
 import io.firesteel.panes.PanesRoom
 import io.firesteel.rank.RankRoom
@@ -14,7 +15,7 @@ object Rooms {
 
   /** In their order within a phase. */
   val all: Seq[Room] =
-    Seq(ShuffleRoom, RankRoom, SkewRoom, PanesRoom, ChangelogRoom, LookupRoom, SinksRoom)
+    Seq(ShuffleRoom, RankRoom, SkewRoom, PanesRoom, ChangelogRoom, LookupRoom, SinksRoom, JsonRoom)
 
   val names: Seq[String] = all.map(_.name).sorted
 

@@ -1,5 +1,6 @@
 package io.firesteel.core.decide
 
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.execution.SparkPlan
@@ -27,6 +28,14 @@ trait FiredOperator { self: SparkPlan =>
 
   /** False for the second node of a pair, so that one decision is reported once. */
   def reportsDecision: Boolean = true
+}
+
+/**
+ * An expression that a rule of firesteel made; its presence in a physical plan proves that the rule
+ * fired. A rewrite in the optimizer is shown by it, where later rules may copy every node.
+ */
+trait FiredExpression { self: Expression =>
+  def fired: Fired
 }
 
 /**

@@ -19,9 +19,13 @@ object Explain {
     }
     // A rewrite tags several nodes.
     val rewritten = nodes.flatMap(Decisions.rewritesAt).distinct.map(_.what)
+    // An aggregate's two halves have the same expressions.
+    val made = nodes.flatMap(_.expressions).flatMap(_.collect { case one: FiredExpression =>
+      one.fired
+    }).distinct
     // One logical node is linked to every physical node it became: report a reason once per rule.
     val declined = nodes.flatMap(Decisions.declinesAt).distinct
-    Explain(rewritten ++ fired, declined, plan.treeString)
+    Explain(rewritten ++ fired ++ made, declined, plan.treeString)
   }
 
   private def everyNode(plan: SparkPlan): Seq[SparkPlan] = {

@@ -1,0 +1,50 @@
+package io.firesteel.json
+
+import io.firesteel.core.decide.Decline
+
+import org.apache.spark.sql.catalyst.expressions.JsonTuple
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.rules.Rule
+
+/**
+ * Reads each document once for all expressions of a query that read it.
+ *
+ * {{{
+ *   Project [from_json(j).a, get_json_object(j, '$.b')]
+ *   +- child
+ *
+ *   Project [scan.0, scan.1]
+ *   +- Project [json_scan(j) AS scan]
+ *      +- child
+ * }}}
+ *
+ * An expression that alone reads its column, that may fail, or that only some rows reach, gets a
+ * scan of its own in its place. [[DeclineJson]] records why
+ * expressions are left alone.
+ */
+object FuseJson extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (Decline.switchedOff("json", JsonConf.ENABLED).nonEmpty) plan
+    else plan.transformDown { case node if JsonCalls.isAt(node) => rewrite(node) }
+
+  private def rewrite(node: LogicalPlan): LogicalPlan = node match {
+    case project: Project => SingleScan.in(SharedScan.in(project))
+    case filter: Filter => ofFilter(filter)
+    case aggregate: Aggregate => SingleScan.in(PullOutJson.of(aggregate))
+    case generate: Generate => ofGenerate(generate)
+    case other => other
+  }
+
+  /** Conditions of one filter share a scan as the values of a projection do. */
+  private def ofFilter(filter: Filter): LogicalPlan =
+    SharedScan.in(Project(filter.output, filter)) match {
+      case Project(_, same: Filter) if same eq filter => SingleScan.in(filter)
+      case shared => shared
+    }
+
+  private def ofGenerate(generate: Generate): LogicalPlan = generate.generator match {
+    case tuple: JsonTuple => TupleScan.of(generate, tuple)
+    case _ => SingleScan.in(generate)
+  }
+}

@@ -1,0 +1,65 @@
+package io.firesteel.json
+
+import io.firesteel.core.decide.{Fired, FiredExpression}
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, NonSQLExpression, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.types.{DataType, StructField, StructType}
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * Reads a document once; each field of the struct is the value of an expression over it.
+ *
+ * Spark's expressions are kept inside the outputs, over column 0, where no rule of Spark looks for
+ * them.
+ *
+ * @param shared the struct is read by several expressions. Then rules must not copy the scan to
+ *   them, which they do not if it is not deterministic.
+ */
+final case class JsonScan private[json] (
+    child: Expression,
+    outputs: Seq[JsonOutput],
+    shared: Boolean)
+  extends UnaryExpression
+  with NonSQLExpression
+  with FiredExpression {
+
+  override def fired: Fired = Fired(
+    "FuseJson",
+    "documents are read once, straight into binary rows",
+    Map("document" -> child.toString, "values" -> outputs.map(_.reading.text).mkString(", "))
+  )
+
+  override lazy val deterministic: Boolean = !shared && child.deterministic
+
+  override def nullable: Boolean = false
+
+  /** It has a row that it writes again for each document. */
+  override def stateful: Boolean = true
+
+  override lazy val dataType: DataType =
+    StructType(outputs.map(output => StructField(output.name, output.dataType)))
+
+  override def prettyName: String = "json_scan"
+
+  override def flatArguments: Iterator[Any] = Iterator(child) ++ outputs.map(_.name)
+
+  @transient private lazy val evaluator = new JsonEvaluator(outputs.toArray)
+
+  override def eval(input: InternalRow): Any =
+    evaluator.read(child.eval(input).asInstanceOf[UTF8String])
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val scan = ctx.addReferenceObj("jsonScan", new JsonEvaluator(outputs.toArray))
+    val json = child.genCode(ctx)
+    val code = code"""
+      ${json.code}
+      InternalRow ${ev.value} = $scan.read(${json.isNull} ? null : ${json.value});"""
+    ev.copy(code = code, isNull = FalseLiteral)
+  }
+
+  override protected def withNewChildInternal(newChild: Expression): JsonScan =
+    copy(child = newChild)
+}

@@ -1,0 +1,62 @@
+package io.firesteel.json
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project}
+
+/**
+ * Takes the expressions over documents out of an aggregate, into a projection of its input, if they
+ * can share a scan there.
+ */
+private[json] object PullOutJson {
+
+  def of(aggregate: Aggregate): LogicalPlan = {
+    val calls = aggregate.expressions.flatMap(JsonCalls.reached).filter { call =>
+      call.reading.isRight && !call.fails && call.document.deterministic
+    }
+    aggregate.child match {
+      case project: Project => into(aggregate, calls, project.projectList, project.child)
+      case child => into(aggregate, calls, child.output, child)
+    }
+  }
+
+  /**
+   * @param list the projection of `child` that the aggregate reads; it may compute the documents
+   */
+  private def into(
+      aggregate: Aggregate,
+      calls: Seq[JsonCall],
+      list: Seq[NamedExpression],
+      child: LogicalPlan): LogicalPlan = {
+    val computed = AttributeMap(list.collect { case alias: Alias =>
+      alias.toAttribute -> alias.child
+    })
+    def overChild(expression: Expression): Expression =
+      expression.transform { case column: Attribute => computed.getOrElse(column, column) }
+    val below = child match {
+      case filter: Filter => list :+ filter.condition
+      case _ => list
+    }
+    val documents = calls.map(call => overChild(call.document).canonicalized) ++
+      below.flatMap(JsonCalls.reached).map(_.document.canonicalized)
+    val shared = calls
+      .filter { call =>
+        val document = overChild(call.document)
+        document.deterministic && documents.count(_ == document.canonicalized) > 1
+      }
+      .distinctBy(_.expression.canonicalized)
+    if (shared.isEmpty) aggregate
+    else {
+      val aliases = shared.map(call => Alias(overChild(call.expression), "json")())
+      def read(expression: Expression): Expression = JsonCalls.replace(expression) { call =>
+        shared.indexWhere(_.expression.semanticEquals(call.expression)) match {
+          case -1 => None
+          case place => Some(aliases(place).toAttribute)
+        }
+      }
+      val reading = aggregate.mapExpressions(read)
+      val needed = reading.references
+      reading.withNewChildren(
+        Seq(Project(list.filter(column => needed.contains(column.toAttribute)) ++ aliases, child)))
+    }
+  }
+}

@@ -1,0 +1,46 @@
+package io.firesteel.json
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.time.ZoneId
+
+import org.apache.spark.sql.types._
+
+/** The readers of types. */
+private[json] object Readers {
+
+  /** The types without a reader that `dataType` is or has inside. */
+  def unread(dataType: DataType): Seq[DataType] = dataType match {
+    case BooleanType | ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType |
+        DateType | TimestampType | TimestampNTZType => Nil
+    case _: DecimalType => Nil
+    case _: CharType | _: VarcharType => Seq(dataType)
+    case _: StringType => Nil
+    case array: ArrayType => unread(array.elementType)
+    case map: MapType => unread(map.keyType) ++ unread(map.valueType)
+    case struct: StructType => struct.map(_.dataType).flatMap(unread)
+    case other => Seq(other)
+  }
+
+  def of(dataType: DataType, zone: ZoneId): ValueReader = dataType match {
+    case BooleanType => new BooleanReader
+    case ByteType => new IntegerReader(1)
+    case ShortType => new IntegerReader(2)
+    case IntegerType => new IntegerReader(4)
+    case LongType => new IntegerReader(8)
+    case FloatType => new FloatReader
+    case DoubleType => new DoubleReader
+    case decimal: DecimalType => new DecimalReader(decimal)
+    case DateType => new DateReader
+    case TimestampType => new TimestampReader(zone)
+    case TimestampNTZType => new LocalTimestampReader
+    case array: ArrayType => new ArrayReader(of(array.elementType, zone))
+    case map: MapType => new MapReader(of(map.valueType, zone))
+    case struct: StructType =>
+      new StructReader(
+        struct.names.map(bytesOf),
+        struct.map(field => of(field.dataType, zone)).toArray)
+    case _ => new StringReader
+  }
+
+  def bytesOf(name: String): Array[Byte] = name.getBytes(UTF_8)
+}

@@ -1,0 +1,102 @@
+package io.firesteel.json
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, BinaryComparison, Expression, GetStructField, In, InSet, IsNotNull, IsNull, Literal, NamedExpression, Not, Or, StringPredicate}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+
+/**
+ * A scan below a projection, and below a filter under it, that several of their expressions read.
+ *
+ * Conditions without JSON stay below the scan, so that sources still see them. If one of them comes
+ * after a condition with JSON and can fail, the filter stays as it is: Spark would check a field of
+ * the scan for null later than the value of a function, and rows would reach what they must not.
+ */
+private[json] object SharedScan {
+
+  def in(project: Project): Project = project.child match {
+    case filter: Filter if filter.condition.deterministic =>
+      val (first, rest) = conjuncts(filter.condition).span(!JsonCalls.isIn(_))
+      val (safe, conditions) = rest.partition(one => !JsonCalls.isIn(one) && isSafe(one))
+      val plain = first ++ safe
+      if (conditions.isEmpty || changesOrder(conditions)) over(project, Nil, filter)
+      else {
+        val base = if (plain.isEmpty) filter.child else Filter(plain.reduce(And), filter.child)
+        over(project, conditions, base)
+      }
+    case child => over(project, Nil, child)
+  }
+
+  /** The projection of the conditions' rows, with scans; the same projection if none is shared. */
+  private def over(
+      project: Project,
+      conditions: Seq[Expression],
+      base: LogicalPlan): Project = {
+    val required = if (conditions.isEmpty) project.projectList else conditions
+    val documents = required.flatMap(JsonCalls.reached).filter(canShare(base)).map(_.document)
+    val calls = (conditions ++ project.projectList).flatMap(JsonCalls.reached)
+      .filter(canShare(base))
+      .groupBy(_.document.canonicalized)
+      .filter { case (document, calls) =>
+        calls.length > 1 && documents.exists(_.canonicalized == document)
+      }
+    if (calls.isEmpty) project
+    else {
+      val scans = calls.values.toSeq.map(new SharedScan(_))
+      def read[E <: Expression](expression: E): E =
+        JsonCalls.replace(expression)(call => scans.flatMap(_.value(call)).headOption)
+          .asInstanceOf[E]
+      val list = project.projectList.map(read[NamedExpression])
+      val above = conditions.map(read[Expression])
+      val needed = AttributeSet(list ++ above)
+      val scanning =
+        Project(base.output.filter(needed.contains) ++ scans.map(_.alias), base)
+      val child = above.reduceOption(And).fold[LogicalPlan](scanning)(Filter(_, scanning))
+      // The values may be documents themselves.
+      in(project.copy(projectList = list, child = child))
+    }
+  }
+
+  /** An expression may move if it cannot fail, and if its document is there. */
+  private def canShare(base: LogicalPlan)(call: JsonCall): Boolean =
+    call.reading.isRight && !call.fails && call.document.deterministic &&
+      call.document.references.subsetOf(base.outputSet) && !JsonCalls.isIn(call.document)
+
+  /**
+   * Whether a condition that can fail might be reached by other rows: if it has no JSON, or comes
+   * together with a check for null, which Spark makes first on fields.
+   */
+  private def changesOrder(conditions: Seq[Expression]): Boolean =
+    conditions.exists(!JsonCalls.isIn(_)) ||
+      (conditions.exists(_.isInstanceOf[IsNotNull]) && !conditions.forall(isSafe))
+
+  /** Whether a condition is of such kinds that it cannot fail. */
+  private def isSafe(condition: Expression): Boolean = condition match {
+    case _: Attribute | _: Literal => true
+    case call if JsonCall.of(call).exists(!_.fails) => true
+    case _: BinaryComparison | _: StringPredicate | _: In | _: InSet | _: IsNull | _: IsNotNull |
+        _: And | _: Or | _: Not => condition.children.forall(isSafe)
+    case _ => false
+  }
+
+  private def conjuncts(condition: Expression): Seq[Expression] = condition match {
+    case And(left, right) => conjuncts(left) ++ conjuncts(right)
+    case other => Seq(other)
+  }
+}
+
+/** One scan for the expressions over one document. */
+final private class SharedScan(calls: Seq[JsonCall]) {
+
+  private val different: Seq[JsonCall] =
+    calls.distinctBy(_.expression.canonicalized)
+
+  private val outputs = different.zipWithIndex.flatMap { case (call, i) => call.output(s"v$i") }
+
+  val alias: Alias = Alias(JsonScan(calls.head.document, outputs, shared = true), "json")()
+
+  /** Where the value of an expression is, if it is in this scan. */
+  def value(call: JsonCall): Option[Expression] = {
+    val place = different.indexWhere(_.expression.semanticEquals(call.expression))
+    Option.when(place >= 0)(
+      GetStructField(alias.toAttribute, place, Some(outputs(place).name)))
+  }
+}

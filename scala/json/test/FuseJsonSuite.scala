@@ -1,0 +1,237 @@
+package io.firesteel.json
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+
+/** Queries over documents: the same answers, and how many scans they have. */
+class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
+
+  private val schema =
+    "'id BIGINT, name STRING, price DOUBLE, amount DECIMAL(10,2), at TIMESTAMP, day DATE, " +
+      "ok BOOLEAN, user STRUCT<name: STRING, age: INT>, tags ARRAY<STRING>, m MAP<STRING, INT>'"
+
+  override protected def beforeAll(): Unit = {
+    super.beforeAll()
+    spark.sql(
+      """SELECT id, CASE WHEN id % 11 = 3 THEN NULL WHEN id % 13 = 5 THEN concat('{"id":', id)
+        | WHEN id % 17 = 7 THEN concat('{"id":"', id, '","name":1.50}')
+        | WHEN id % 19 = 8 THEN concat('[{"id":', id, '}]')
+        | WHEN id % 23 = 9 THEN concat('{"id":', id, ',"id":1}') WHEN id % 29 = 1 THEN ''
+        | ELSE concat('{"id":', id, ', "name":"n', id % 7, '\\u00e9", "price":', id / 4,
+        |  ',"amount":', id * 0.005, ',"at":"2024-01-0', id % 9 + 1, 'T12:00:00.5Z","day":"2024-02-0',
+        |  id % 9 + 1, '","ok":', id % 2 = 0, ',"user":{"name":"u', id % 5, '","age":', id % 90,
+        |  '},"tags":["a","b', id % 3, '"],"m":{"k":', id, '},"extra":[1,{"x":null}]}') END AS j
+        |FROM range(0, 400, 1, 2)""".stripMargin
+    ).createOrReplaceTempView("made")
+    spark.sql("SELECT * FROM made").write.saveAsTable("docs")
+  }
+
+  private def scans(sql: String): Seq[JsonScan] = {
+    val data = spark.sql(sql)
+    collectWithSubqueries(executed(data)) { case node: SparkPlan =>
+      node.expressions.flatMap(_.collect { case scan: JsonScan => scan })
+    }.flatten.distinct
+  }
+
+  private def originals(sql: String): Seq[Expression] =
+    scans(sql).flatMap(_.outputs.map(_.original))
+
+  /** The query has the answer of Spark, and so many scans of so many values together. */
+  private def check(sql: String, count: Int, values: Int): Unit = {
+    val _ = assertSameAnswer(sql)
+    val found = scans(sql)
+    val _ = assert(found.length == count && originals(sql).length == values, s"$sql\n$found")
+  }
+
+  test("values of one projection share a scan") {
+    check(
+      s"""SELECT id, from_json(j, $schema).price p, from_json(j, $schema).name n,
+         | get_json_object(j, '$$.user.name') u, get_json_object(j, '$$.tags[1]') t FROM docs
+         |""".stripMargin,
+      1,
+      4
+    )
+    check("SELECT get_json_object(j, '$.id'), get_json_object(j, '$.name') FROM docs", 1, 2)
+  }
+
+  test("one value has a scan in its place") {
+    check(s"SELECT from_json(j, $schema) s FROM docs", 1, 1)
+    check("SELECT upper(get_json_object(j, '$.name')) FROM docs", 1, 1)
+  }
+
+  test("a struct that is read field by field") {
+    check(
+      s"SELECT s.id, s.user.age, s.m['k'], s FROM (SELECT from_json(j, $schema) s FROM docs)",
+      1,
+      1)
+    check("SELECT s.id, s.name FROM (SELECT from_json(j, 'id INT, name STRING') s FROM docs)", 1, 1)
+    // Spark believes that the struct is null only for a null document.
+    val built = s"named_struct('id', from_json(j, $schema).id, 'ok', from_json(j, $schema).ok)"
+    check(s"SELECT $built FROM docs WHERE j LIKE '{%'", 1, 1)
+    check(s"SELECT $built, from_json(j, $schema).tags FROM docs WHERE j LIKE '{%'", 1, 2)
+  }
+
+  test("values below an aggregate") {
+    check(
+      s"""SELECT from_json(j, $schema).user.name n, sum(from_json(j, $schema).price),
+         | max(from_json(j, $schema).name), count(DISTINCT from_json(j, $schema).day) FROM docs GROUP BY 1
+         |""".stripMargin,
+      1,
+      4
+    )
+    check(
+      "SELECT sum(get_json_object(j, '$.id')), max(get_json_object(j, '$.name')) FROM docs",
+      1,
+      2)
+    check("SELECT max(get_json_object(j, '$.name')) FROM docs", 1, 1)
+    check(
+      s"SELECT min(from_json(j, $schema).name), min_by(j, from_json(j, $schema).name) FROM docs",
+      1,
+      1)
+    check(s"SELECT from_json(j, $schema).user u, count(*) FROM docs GROUP BY 1", 1, 1)
+    check(
+      s"SELECT collect_list(s.tags), first(s.name) FROM (SELECT from_json(j, $schema) s FROM docs WHERE id < 40)",
+      1,
+      1)
+  }
+
+  test("documents that are computed below an aggregate") {
+    check(
+      s"""SELECT from_json(d, $schema).user.name n, sum(from_json(d, $schema).price) FROM
+         |(SELECT concat(j, ' ') d FROM docs) GROUP BY 1""".stripMargin,
+      1,
+      2
+    )
+  }
+
+  test("values of a filter and of the projection above it") {
+    check(
+      "SELECT id, get_json_object(j, '$.name') FROM docs WHERE get_json_object(j, '$.user.age') > 40 AND id > 3",
+      1,
+      2)
+    check("SELECT id FROM docs WHERE get_json_object(j, '$.id') > 100", 1, 1)
+    check(
+      "SELECT id FROM docs WHERE get_json_object(j, '$.id') > 100 AND get_json_object(j, '$.ok') = 'true'",
+      1,
+      2)
+    check(
+      s"""SELECT from_json(j, $schema).name, count(*) FROM docs
+         |WHERE from_json(j, $schema).price > 3 GROUP BY 1""".stripMargin,
+      1,
+      2)
+  }
+
+  test("conditions without JSON stay at the source") {
+    val sql = "SELECT get_json_object(j, '$.a'), get_json_object(j, '$.b') FROM docs " +
+      "WHERE id = 7 AND get_json_object(j, '$.id') = '7'"
+    check(sql, 1, 3)
+    assert(executed(spark.sql(sql)).toString.contains("EqualTo(id,7)"))
+  }
+
+  test("a condition that may fail stays after the one that protects it") {
+    // Document 3 is null, so that no division by zero is reached.
+    val protecting = "get_json_object(j, '$.name') IS NOT NULL"
+    check(
+      s"SELECT get_json_object(j, '$$.id') FROM docs WHERE $protecting AND 10 / (id - 3) > 0",
+      2,
+      2)
+    val _ = assertSameOutcome(
+      s"SELECT get_json_object(j, '$$.id') FROM docs WHERE 10 / (id - 3) > 0 AND $protecting")
+    check(s"SELECT id FROM docs WHERE $protecting AND 10 / (id - 3) > 0", 1, 1)
+  }
+
+  test("a condition by chance") {
+    val random = "get_json_object(j, '$.id') IS NOT NULL AND rand(3) >= 0"
+    check(s"SELECT get_json_object(j, '$$.id') FROM docs WHERE $random", 1, 1)
+  }
+
+  test("json_tuple") {
+    check(
+      "SELECT id, x, y FROM docs LATERAL VIEW json_tuple(j, 'id', 'name', 'none') t AS x, y, z",
+      1,
+      2)
+    check("SELECT json_tuple(j, 'name', 'user') FROM docs", 1, 2)
+    check(
+      "SELECT x FROM docs LATERAL VIEW OUTER json_tuple(j, 'name') t AS x WHERE x IS NOT NULL",
+      1,
+      1)
+  }
+
+  test("branches that only some rows reach keep a scan of their own") {
+    check(
+      "SELECT CASE WHEN id % 2 = 0 THEN get_json_object(j, '$.name') ELSE get_json_object(j, '$.id') END FROM docs",
+      2,
+      2)
+    check(
+      "SELECT coalesce(get_json_object(j, '$.none'), get_json_object(j, '$.id')) FROM docs",
+      2,
+      2)
+    check(
+      "SELECT get_json_object(j, '$.id') a, if(id > 5, get_json_object(j, '$.name'), 'x') b FROM docs",
+      2,
+      2)
+  }
+
+  test("an expression that may fail stays where it is") {
+    val failing = s"from_json(j, $schema, map('mode', 'FAILFAST'))"
+    val _ = assertSameOutcome(s"SELECT $failing FROM docs")
+    val sql =
+      s"SELECT if(j IS NOT NULL, $failing.name, 'x'), $failing.id FROM docs WHERE id IN (0, 2)"
+    // The same struct twice, for Spark prunes a schema only without options.
+    check(sql, 1, 1)
+  }
+
+  test("documents of documents") {
+    check(
+      "SELECT get_json_object(get_json_object(j, '$.user'), '$.name'), get_json_object(get_json_object(j, '$.user'), '$.age') FROM docs",
+      2,
+      3)
+  }
+
+  test("values of a LIMIT, an ORDER BY, a join, a subquery") {
+    check("SELECT get_json_object(j, '$.name') n, id FROM docs ORDER BY n, id LIMIT 10", 1, 1)
+    check(
+      "SELECT a.id FROM docs a JOIN docs b ON get_json_object(a.j, '$$.id') = b.id WHERE b.id < 50",
+      0,
+      0)
+    check(
+      "SELECT id, (SELECT max(get_json_object(j, '$.name')) FROM docs) m FROM docs WHERE get_json_object(j, '$.id') IN (SELECT get_json_object(j, '$.id') FROM docs)",
+      3,
+      3
+    )
+  }
+
+  test("without generated code") {
+    withConf(interpreted: _*) {
+      check(s"SELECT from_json(j, $schema) s, get_json_object(j, '$$.name') FROM docs", 1, 2)
+      check("SELECT max(get_json_object(j, '$.name')), first(j) FROM docs", 1, 1)
+      check(
+        "SELECT array(get_json_object(j, '$.id'), get_json_object(j, '$.name')) FROM docs",
+        1,
+        2)
+    }
+  }
+
+  test("reasons") {
+    assert(declines("SELECT from_json(j, 'v VARIANT').v FROM docs") == Set("JSON.TYPE"))
+    assert(declines("SELECT from_json(j, 'b BINARY').b FROM docs") == Set("JSON.TYPE"))
+    assert(declines("SELECT from_json(j, 'd DATE', map('dateFormat', 'yyyy')).d FROM docs") == Set(
+      "JSON.OPTION"))
+    assert(declines("SELECT get_json_object(j, '$.a[*].b') FROM docs") == Set("JSON.PATH"))
+    assert(declines("SELECT transform(array(j), x -> get_json_object(x, '$.a')) FROM docs") == Set(
+      "JSON.LAMBDA"))
+    assert(
+      declines("SELECT id FROM docs SORT BY get_json_object(j, '$.a')") == Set("JSON.OPERATOR"))
+    assert(
+      declines("SELECT id, a FROM docs LATERAL VIEW json_tuple(j, concat('a', id)) t AS a") == Set(
+        "JSON.PATH"))
+    withConf(JsonConf.ENABLED.key -> false) {
+      assert(declines("SELECT get_json_object(j, '$.a') FROM docs") == Set("JSON.SWITCHED_OFF"))
+    }
+    withConf("spark.sql.legacy.timeParserPolicy" -> "LEGACY") {
+      assert(declines("SELECT from_json(j, 'd DATE').d FROM docs") == Set("JSON.LEGACY"))
+    }
+    assert(fired("SELECT get_json_object(j, '$.a') FROM docs") == Seq("FuseJson"))
+  }
+}
