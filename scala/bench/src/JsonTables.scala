@@ -58,7 +58,7 @@ object JsonTables {
       """concat('{"id":', id, ',"title":"\\"Stra\\u00dfe\\" ', pmod(xxhash64(id, 1), 1000),
         |  ' \\n größer","path":"C:\\\\new\\\\', pmod(xxhash64(id, 2), 1000),
         |  '\\tüber","quote":"«', pmod(id, 7), '» \\/ \\u20ac 日本語","more":"a\\\\b ñ ',
-        |  pmod(id, 9), '"}')""".stripMargin.replace("\\", "\\\\"))
+        |  pmod(id, 9), '"}')""".stripMargin)
   )
 
   /** Strings in single quotes, which are not JSON, but which Spark reads. */

@@ -1,5 +1,7 @@
 package io.firesteel.json
 
+import java.util.Arrays
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow, JsonTuple}
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
@@ -89,11 +91,17 @@ final private class Originals(outputs: Array[JsonOutput]) {
   // Each has a row that it writes again, and other evaluators may have the same expression.
   private[this] val copies = different.map(_.clone())
   private[this] val values = new Array[Any](different.length)
+  private[this] val isNeeded = new Array[Boolean](different.length)
 
   def all(json: UTF8String): InternalRow = {
+    Arrays.fill(isNeeded, true)
+    evaluate(json)
     val row = new GenericInternalRow(outputs.length)
-    evaluate(json, _ => true)
-    for (i <- outputs.indices) row.update(i, value(i))
+    var i = 0
+    while (i < outputs.length) {
+      row.update(i, value(i))
+      i += 1
+    }
     row
   }
 
@@ -102,23 +110,27 @@ final private class Originals(outputs: Array[JsonOutput]) {
    * of its values are Spark's: half a surrogate in one makes the others null, too.
    */
   def some(json: UTF8String, known: InternalRow, missed: Array[Boolean]): InternalRow = {
-    val row = new GenericInternalRow(outputs.length)
-    val isNeeded = new Array[Boolean](different.length)
+    Arrays.fill(isNeeded, false)
     for (i <- outputs.indices if missed(i)) isNeeded(places(i)) = true
-    evaluate(json, isNeeded(_))
+    evaluate(json)
+    val row = new GenericInternalRow(outputs.length)
     for (i <- outputs.indices) {
       row.update(i, if (isNeeded(places(i))) value(i) else known.get(i, outputs(i).dataType))
     }
     row
   }
 
-  private def evaluate(json: UTF8String, isNeeded: Int => Boolean): Unit = {
+  private def evaluate(json: UTF8String): Unit = {
     argument.update(0, json)
-    for (place <- different.indices if isNeeded(place)) {
-      values(place) = copies(place) match {
-        case tuple: JsonTuple => tuple.eval(argument).iterator.next()
-        case value => value.eval(argument)
+    var place = 0
+    while (place < copies.length) {
+      if (isNeeded(place)) {
+        values(place) = copies(place) match {
+          case tuple: JsonTuple => tuple.eval(argument).iterator.next()
+          case value => value.eval(argument)
+        }
       }
+      place += 1
     }
   }
 
