@@ -9,7 +9,7 @@ object OverMain extends SuiteMain("over") {
 
   private val batches = 10
 
-  private val filesPerBatch = 2
+  val filesPerBatch: Int = 2
 
   /** Files of a table. */
   val parts: Int = batches * filesPerBatch

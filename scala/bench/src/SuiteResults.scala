@@ -7,7 +7,6 @@ package io.firesteel.bench
  * @param rows rows of the result in the end
  * @param operators firesteel's stateful operators, from the sink down
  * @param flink the error with which Flink refused the query, or its text of its plan
- * @param isCompared whether Flink's answer was compared, too
  */
 final case class SuiteResult(
     query: String,
@@ -16,8 +15,7 @@ final case class SuiteResult(
     batches: Int,
     rounds: Rounds,
     operators: Seq[String],
-    flink: Either[String, String],
-    isCompared: Boolean) {
+    flink: Either[String, String]) {
 
   /** How many times faster than Flink; none if Flink did not run it. */
   def speedUp: Option[Sample] =

@@ -34,8 +34,7 @@ final class SuiteRunner(
       once.batches,
       rounds(query, theirs.isRight),
       once.operators,
-      theirs,
-      query.sum.nonEmpty)
+      theirs)
   }
 
   /** Flink's plan, once its answer is right, or why it refuses the query. */
