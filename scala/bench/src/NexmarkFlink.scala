@@ -63,5 +63,6 @@ object NexmarkFlink {
     its.sql
       .replaceAll("\\b(dateTime|day|minute|value)\\b", "`$1`")
       .replace("replace(extra, 'c')", "replace(extra, 'c', '')")
-      .replaceAll("\\blength\\(", "char_length("))
+      .replaceAll("\\blength\\(", "char_length(")
+  )
 }

@@ -5,10 +5,11 @@ import org.apache.spark.sql.SparkSession
 /** Times the queries of Nexmark beside Apache Flink, and writes their page. */
 object NexmarkMain extends SuiteMain("nexmark") {
 
-  private val batches = 10
+  /** As many micro-batches as the cases of `streaming` have. */
+  private val batches = 5
 
-  /** Files of a table that a micro-batch reads: one for each core. */
-  val filesPerBatch: Int = 2
+  /** Files of a table that a micro-batch reads: two for each core. */
+  val filesPerBatch: Int = 4
 
   /** Files of a table. */
   val parts: Int = batches * filesPerBatch

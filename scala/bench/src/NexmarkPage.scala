@@ -22,7 +22,8 @@ object NexmarkPage {
   private def heading(results: SuiteResults): String =
     s"""# Measured: Nexmark beside Apache Flink
        |
-       |Written by ${SuitePage.command(results)}; do not edit. The queries of Nexmark over ${results.size} in the
+       |Written by ${SuitePage.command(
+        results)}; do not edit. The queries of Nexmark over ${results.size} in the
        |order of their times: persons, auctions and bids are streams of ${NexmarkMain.parts} Parquet files each. firesteel and
        |Flink ran in turn, each in a JVM with two tasks on the same two cores, after one run of each. A
        |ratio is the median of the ratios of neighbouring runs, with the smallest and the largest; seconds

@@ -57,29 +57,30 @@ final class OurStream(spark: SparkSession, tasks: TaskLog, scratch: Path) {
    *
    * @param columns of the result that are summed
    */
-  def answer(sql: String, columns: Seq[String]): StreamedOnce = ScratchCheckpoint.in(scratch) { checkpoint =>
-    val sum = new AtomicReference(Checksum.none)
-    val query = spark
-      .sql(s"SELECT *, row_kind() AS op FROM ($sql)")
-      .writeStream
-      .outputMode("append")
-      .option("checkpointLocation", checkpoint.toString)
-      .trigger(Trigger.AvailableNow)
-      .foreachBatch { (batch: DataFrame, _: Long) =>
-        val changes = batch.selectExpr(Checksum.ofChanges(columns, "op"): _*)
-        val changed = Checksum.read(changes.head())
-        val _ = sum.updateAndGet(_ + changed)
-      }
-      .start()
-    query.awaitTermination()
-    val operators = query.lastProgress.stateOperators
-    StreamedOnce(
-      sum.get,
-      query.recentProgress.count(_.numInputRows > 0),
-      StateSize(operators.map(_.numRowsTotal).sum, operators.map(_.memoryUsedBytes).sum),
-      OurStream.operators(query)
-    )
-  }
+  def answer(sql: String, columns: Seq[String]): StreamedOnce =
+    ScratchCheckpoint.in(scratch) { checkpoint =>
+      val sum = new AtomicReference(Checksum.none)
+      val query = spark
+        .sql(s"SELECT *, row_kind() AS op FROM ($sql)")
+        .writeStream
+        .outputMode("append")
+        .option("checkpointLocation", checkpoint.toString)
+        .trigger(Trigger.AvailableNow)
+        .foreachBatch { (batch: DataFrame, _: Long) =>
+          val changes = batch.selectExpr(Checksum.ofChanges(columns, "op"): _*)
+          val changed = Checksum.read(changes.head())
+          val _ = sum.updateAndGet(_ + changed)
+        }
+        .start()
+      query.awaitTermination()
+      val operators = query.lastProgress.stateOperators
+      StreamedOnce(
+        sum.get,
+        query.recentProgress.count(_.numInputRows > 0),
+        StateSize(operators.map(_.numRowsTotal).sum, operators.map(_.memoryUsedBytes).sum),
+        OurStream.operators(query)
+      )
+    }
 }
 
 object OurStream {

@@ -20,7 +20,8 @@ object OverPage {
   private def heading(results: SuiteResults): String =
     s"""# Measured: sums by OVER beside Apache Flink
        |
-       |Written by ${SuitePage.command(results)}; do not edit. Readings of sensors, ${results.size} in the order of
+       |Written by ${SuitePage.command(
+        results)}; do not edit. Readings of sensors, ${results.size} in the order of
        |their times, in ${OverMain.parts} Parquet files.
        |firesteel reads ${OverMain.filesPerBatch} of them in each micro-batch, and commits its state in each, by Spark's
        |default provider. firesteel and Flink ran in turn, each in a JVM with two tasks on the same two

@@ -31,7 +31,9 @@ final class StreamingRunner(
     ours.register(question, files)
     val jobs = new FlinkJobs(question, files, scratch)
 
-    val once = progress.step(s"${question.name}: answer of firesteel")(ours.answer(question.sql, question.answer))
+    val once = progress.step(s"${question.name}: answer of firesteel")(ours.answer(
+      question.sql,
+      question.answer))
     agree(question, truth.answer, StreamingContestant.firesteel, once.answer)
     agree(
       question,
@@ -64,7 +66,8 @@ final class StreamingRunner(
   private def others(question: StreamingCase, jobs: FlinkJobs): Seq[(String, () => Run)] = {
     val rocksDb = Contestant("", "", StreamingSettings.rocksDb)
     Seq(
-      StreamingContestant.rocksDb -> (() => rocksDb.within(spark)(ours.time(question.sql, question.mode))),
+      StreamingContestant.rocksDb -> (() =>
+        rocksDb.within(spark)(ours.time(question.sql, question.mode))),
       StreamingContestant.flinkCheckpoints -> (() => flink.time(jobs.withCheckpoints)),
       StreamingContestant.sparkScan -> (() => ours.timeScan(question)),
       StreamingContestant.flinkScan -> (() => flink.time(jobs.scan))

@@ -15,7 +15,8 @@ object TpchPage {
   private def heading(results: SuiteResults): String =
     s"""# Measured: TPC-H over streams, beside Apache Flink
        |
-       |Written by ${SuitePage.command(results)}; do not edit. The queries of TPC-H at ${results.size}: every table
+       |Written by ${SuitePage.command(
+        results)}; do not edit. The queries of TPC-H at ${results.size}: every table
        |but region and nation is a stream of ${TpchMain.parts} Parquet files. firesteel and Flink ran in
        |turn, each in a JVM with two tasks on the same two cores, after one run of each. Both had as many
        |rows in the end as the batch query, or there would be no page. The values are compared by the

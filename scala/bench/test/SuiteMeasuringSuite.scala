@@ -33,7 +33,8 @@ class SuiteMeasuringSuite extends AnyFunSuite {
     val page = NexmarkPage.of(nexmark)
     assert(page.contains("Flink / firesteel, queries with state, ≥ 2.0 | 4.00 | met |"))
     assert(page.contains("no query, queries with state, below 1.0 | none | met |"))
-    assert(page.contains("| q6 | append | 7 | 10 | – | 1.00 (1.00–1.00) | refused: no such \\| order |"))
+    assert(
+      page.contains("| q6 | append | 7 | 10 | – | 1.00 (1.00–1.00) | refused: no such \\| order |"))
   }
 
   test("both plans are on the page, and in the JSON") {
