@@ -37,7 +37,7 @@ final case class OverCase(name: String, keys: Int, frame: String) {
       flink = FlinkDialect(
         columns = Seq(
           "event_time AS TO_TIMESTAMP_LTZ(ts, 3)",
-          s"WATERMARK FOR event_time AS event_time - INTERVAL '${rows / 1000 + 1}' SECOND(9)"),
+          "WATERMARK FOR event_time AS event_time - INTERVAL '1' DAY"),
         sql = Some(query("event_time"))
       )
     )
