@@ -1,9 +1,5 @@
 package io.firesteel.bench
 
-import java.nio.file.{Files, Path}
-
-import org.apache.spark.sql.SparkSession
-
 /** A sum by `OVER` of the readings of sensors, which come in the order of their times. */
 final case class OverCase(name: String, keys: Int, frame: String) {
 
@@ -17,10 +13,7 @@ final case class OverCase(name: String, keys: Int, frame: String) {
       "v" -> "pmod(xxhash64(id, 2), 1000)"),
     OverMain.parts)
 
-  /**
-   * Flink needs event time. Its watermark waits for all rows, since two tasks read files of different
-   * times.
-   */
+  /** Flink needs event time. It reads rows in the order of their times, so the watermark never waits. */
   def question(rows: Long): StreamingCase = {
     def query(by: String) =
       s"SELECT k, ts, v, SUM(v) OVER (PARTITION BY k ORDER BY $by $frame) AS s FROM readings_$keys"
@@ -37,7 +30,7 @@ final case class OverCase(name: String, keys: Int, frame: String) {
       flink = FlinkDialect(
         columns = Seq(
           "event_time AS TO_TIMESTAMP_LTZ(ts, 3)",
-          "WATERMARK FOR event_time AS event_time - INTERVAL '1' DAY"),
+          "WATERMARK FOR event_time AS event_time"),
         sql = Some(query("event_time"))
       )
     )
@@ -54,22 +47,4 @@ object OverCases {
     OverCase("running", 1000, "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW")
 
   val all: Seq[OverCase] = Seq(many, few, running)
-}
-
-/** The readings as Parquet files in the order of their times. */
-final class OverFiles(spark: SparkSession, data: Path, progress: Progress) {
-
-  def make(table: Table): StreamedFiles = {
-    val folder = data.toAbsolutePath.resolve(s"${table.name}-${table.rows}-${table.files}")
-    if (!Files.isDirectory(folder)) {
-      progress.step(s"making ${table.name}")(WholeFolder.make(folder) { making =>
-        Files.createDirectories(making)
-        (1 to table.files).foreach { part =>
-          def border(of: Int): Long = table.rows * of / table.files
-          OrderedFiles.write(table.some(spark, border(part - 1), border(part), 1), making, part)
-        }
-      })
-    }
-    StreamedFiles(folder, "parquet", table.some(spark, 0, 1, 1).schema)
-  }
 }

@@ -26,8 +26,11 @@ object OverMain extends SuiteMain("over") {
     val files = new OverFiles(spark, arguments.data, progress)
     OverCases.all.filter(its => asked.contains(its.name)).map { its =>
       val question = its.question(arguments.rows)
-      val read = files.make(question.table)
-      val jobs = new FlinkJobs(question, read, Paths.get("target/bench").resolve(suite))
+      val read = files.inOrder(question.table)
+      val jobs = new FlinkJobs(
+        question,
+        files.forTasks(question.table),
+        Paths.get("target/bench").resolve(suite))
       SuiteQuery(
         its.name,
         question.sql,

@@ -28,8 +28,8 @@ object OverPage {
        |cores, after one run of each. Both gave the answer of the batch query, or there would be no page.
        |
        |${SuitePage.flink} Flink
-       |emits a row once the watermark has passed it. The watermark waits for all rows, since two tasks
-       |read files of different times.
+       |emits a row once the watermark has passed it. It has two files of every second row, one for each
+       |task, since it reads files in no order of time.
        |
        |```sql
        |${OverCases.many.question(1).sql}
