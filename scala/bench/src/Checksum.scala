@@ -31,11 +31,11 @@ object Checksum {
   def read(row: Row): Checksum =
     Checksum(row.getLong(0), if (row.isNullAt(1)) 0L else row.getLong(1))
 
-  /** Each column has another factor, so swapped values change the sum. */
+  /** Each column has another factor, so swapped values change the sum. No column: only rows count. */
   private def hash(columns: Seq[String]): String = {
     val terms = columns.zipWithIndex.map { case (column, i) =>
       s"MOD($column, $modulus) * ${(i + 1) * 7919}"
     }
-    s"MOD(${terms.mkString(" + ")}, $modulus)"
+    if (terms.isEmpty) "CAST(0 AS BIGINT)" else s"MOD(${terms.mkString(" + ")}, $modulus)"
   }
 }

@@ -77,4 +77,13 @@ object FlinkJobs {
     "table.exec.mini-batch.size" -> "5000",
     "table.optimizer.agg-phase-strategy" -> "TWO_PHASE"
   )
+
+  /** A table of the Parquet files in a folder. */
+  def parquet(table: String, columns: String, folder: Path): String =
+    s"CREATE TEMPORARY TABLE $table ($columns) WITH ('connector' = 'filesystem', " +
+      s"'path' = '${folder.toUri}', 'format' = 'parquet')"
+
+  /** The changes of the result go to a sink that drops them. */
+  def dropped(query: String): String =
+    s"CREATE TABLE answers WITH ('connector' = 'blackhole') AS $query"
 }

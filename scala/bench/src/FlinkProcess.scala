@@ -9,7 +9,13 @@ import org.json4s.{DefaultFormats, Extraction, Formats, JObject, JString, JValue
 import org.json4s.jackson.JsonMethods.{compact, parse, render}
 
 /** The versions that run there. */
-final case class FlinkFacts(flink: String, java: String, heapBytes: Long)
+final case class FlinkFacts(flink: String, java: String, heapBytes: Long) {
+
+  /** Names and values for a page. */
+  def forPage: Seq[(String, String)] = Seq(
+    "Flink" -> flink,
+    "Flink's JDK, heap" -> f"$java, ${heapBytes / math.pow(2, 30)}%.1f GiB")
+}
 
 /**
  * Apache Flink in a process of its own, which stays warm from job to job. Requests are lines of

@@ -15,6 +15,9 @@ object Main {
     .map(name => Class.forName(name).getField("MODULE$").get(null))
     .collect { case room: Room => room }
 
+  /** Queries beside Flink. */
+  private val suites: Seq[SuiteMain] = Seq(TpchMain, NexmarkMain, OverMain)
+
   def main(arguments: Array[String]): Unit =
     if (arguments.containsSlice(Seq("--room", TpcdsMain.suite))) TpcdsMain.run(arguments.toSeq)
     else Arguments.parse(arguments.toSeq) match {
@@ -22,7 +25,8 @@ object Main {
       case Right(read) if read.room == LookupMain.room => LookupMain.run(read)
       // Flink runs the same queries.
       case Right(read) if read.room == StreamingMain.suite => StreamingMain.run(read)
-      case Right(read) if read.room == TpchMain.suite => TpchMain.run(read)
+      case Right(read) if suites.exists(_.suite == read.room) =>
+        suites.find(_.suite == read.room).foreach(_.run(read))
       // Spark's own join of streams is compared, and micro-batches with batch queries.
       case Right(read) if read.room == JoinsMain.suite => JoinsMain.run(read)
       case parsed => againstStock(parsed)
@@ -52,10 +56,9 @@ object Main {
       .find(_.name == arguments.room)
       .toRight(
         s"no room ${arguments.room}; there are " +
-          (rooms.map(_.name) ++ Seq(
+          (rooms.map(_.name) ++ suites.map(_.suite) ++ Seq(
             LookupMain.room,
             TpcdsMain.suite,
-            TpchMain.suite,
             StreamingMain.suite,
             JoinsMain.suite)).mkString(", "))
 

@@ -123,8 +123,6 @@ object NexmarkEvents {
   /** How late `dateTime` may be. */
   val delay = "4 seconds"
 
-  val queries: Seq[String] = (0 to 23).map(number => s"q$number")
-
   /** The text of a query over the three tables; q13 also reads `side_input`. */
   def sql(query: String): String = Files.readString(Path.of(s"tests/queries/nexmark/$query.sql"))
 

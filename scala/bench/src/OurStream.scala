@@ -30,8 +30,8 @@ final class OurStream(spark: SparkSession, tasks: TaskLog, scratch: Path) {
   /**
    * Wall time from SQL text to the commit of the last micro-batch, in a sink that drops the rows.
    */
-  def time(question: StreamingCase): Run =
-    timed(s"SELECT *, row_kind() AS op FROM (${question.sql})", question.mode)
+  def time(sql: String, mode: String): Run =
+    timed(s"SELECT *, row_kind() AS op FROM ($sql)", mode)
 
   /** The same for reading the columns only. */
   def timeScan(question: StreamingCase): Run =
@@ -52,30 +52,35 @@ final class OurStream(spark: SparkSession, tasks: TaskLog, scratch: Path) {
     }
   }
 
-  /** Runs a case for its whole changelog, which a consumer sums row by row. */
-  def answer(question: StreamingCase): StreamedOnce = ScratchCheckpoint.in(scratch) { checkpoint =>
-    val sum = new AtomicReference(Checksum.none)
-    val query = spark
-      .sql(s"SELECT *, row_kind() AS op FROM (${question.sql})")
-      .writeStream
-      .outputMode("append")
-      .option("checkpointLocation", checkpoint.toString)
-      .trigger(Trigger.AvailableNow)
-      .foreachBatch { (batch: DataFrame, _: Long) =>
-        val changes = batch.selectExpr(Checksum.ofChanges(question.answer, "op"): _*)
-        val changed = Checksum.read(changes.head())
-        val _ = sum.updateAndGet(_ + changed)
-      }
-      .start()
-    query.awaitTermination()
-    val operators = query.lastProgress.stateOperators
-    StreamedOnce(
-      sum.get,
-      query.recentProgress.count(_.numInputRows > 0),
-      StateSize(operators.map(_.numRowsTotal).sum, operators.map(_.memoryUsedBytes).sum),
-      OurStream.operators(query)
-    )
-  }
+  /**
+   * Runs a query for its whole changelog, which a consumer sums row by row.
+   *
+   * @param columns of the result that are summed
+   */
+  def answer(sql: String, columns: Seq[String]): StreamedOnce =
+    ScratchCheckpoint.in(scratch) { checkpoint =>
+      val sum = new AtomicReference(Checksum.none)
+      val query = spark
+        .sql(s"SELECT *, row_kind() AS op FROM ($sql)")
+        .writeStream
+        .outputMode("append")
+        .option("checkpointLocation", checkpoint.toString)
+        .trigger(Trigger.AvailableNow)
+        .foreachBatch { (batch: DataFrame, _: Long) =>
+          val changes = batch.selectExpr(Checksum.ofChanges(columns, "op"): _*)
+          val changed = Checksum.read(changes.head())
+          val _ = sum.updateAndGet(_ + changed)
+        }
+        .start()
+      query.awaitTermination()
+      val operators = query.lastProgress.stateOperators
+      StreamedOnce(
+        sum.get,
+        query.recentProgress.count(_.numInputRows > 0),
+        StateSize(operators.map(_.numRowsTotal).sum, operators.map(_.memoryUsedBytes).sum),
+        OurStream.operators(query)
+      )
+    }
 }
 
 object OurStream {

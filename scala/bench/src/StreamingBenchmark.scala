@@ -22,9 +22,7 @@ object StreamingBenchmark {
       trending(rows),
       words(rows),
       distinct(rows),
-      latest(rows),
-      moving(rows),
-      running(rows))
+      latest(rows))
 
   private def top10(rows: Long): StreamingCase = StreamingCase(
     "top-10",
@@ -112,48 +110,6 @@ object StreamingBenchmark {
         sql = Some(query("event_time")))
     )
   }
-
-  /** Readings of sensors, in the order of their times. */
-  private def overReadings(name: String, title: String, frame: String, rows: Long) = {
-    def query(by: String) =
-      s"SELECT k, ts, v, SUM(v) OVER (PARTITION BY k ORDER BY $by $frame) AS s " +
-        s"FROM stream_$name"
-    StreamingCase(
-      name,
-      title,
-      "`ts` is declared as event time in Flink, which emits a row once the watermark has passed it. " +
-        "The watermark waits for all rows, since two tasks read files of different times.",
-      table(
-        name,
-        rows,
-        "k" -> below(keys.toLong, 1),
-        "ts" -> "1700000000000 + id",
-        "v" -> below(1000, 2)),
-      query("ts"),
-      reads = Seq("k", "ts", "v"),
-      answer = Seq("k", "ts", "v", "s"),
-      target = Some(1.0),
-      mode = "append", // no columns of the result are its key
-      flink = FlinkDialect(
-        columns = Seq(
-          "event_time AS TO_TIMESTAMP_LTZ(ts, 3)",
-          s"WATERMARK FOR event_time AS event_time - INTERVAL '${rows / 1000 + 1}' SECOND(9)"),
-        sql = Some(query("event_time"))
-      )
-    )
-  }
-
-  private def moving(rows: Long): StreamingCase = overReadings(
-    "moving",
-    s"sum over the 100 rows before each row, $keys keys",
-    "ROWS BETWEEN 100 PRECEDING AND CURRENT ROW",
-    rows)
-
-  private def running(rows: Long): StreamingCase = overReadings(
-    "running",
-    s"running total of each of $keys keys",
-    "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
-    rows)
 
   private def topN(columns: String, key: String, order: String, from: String, n: Int): String =
     s"SELECT $columns FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY $key ORDER BY $order) AS rn " +

@@ -93,11 +93,7 @@ object StreamingMain {
         progress.line(s"case ${i + 1} of ${cases.size}: ${question.title}")
         runner.run(question)
       }
-      (
-        Seq(
-          "Flink" -> facts.flink,
-          "Flink's JDK, heap" -> f"${facts.java}, ${facts.heapBytes / math.pow(2, 30)}%.1f GiB"),
-        results)
+      (facts.forPage, results)
     }
   }
 

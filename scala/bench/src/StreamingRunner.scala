@@ -31,7 +31,9 @@ final class StreamingRunner(
     ours.register(question, files)
     val jobs = new FlinkJobs(question, files, scratch)
 
-    val once = progress.step(s"${question.name}: answer of firesteel")(ours.answer(question))
+    val once = progress.step(s"${question.name}: answer of firesteel")(ours.answer(
+      question.sql,
+      question.answer))
     agree(question, truth.answer, StreamingContestant.firesteel, once.answer)
     agree(
       question,
@@ -58,13 +60,14 @@ final class StreamingRunner(
 
   private def rivals(question: StreamingCase, jobs: FlinkJobs): Seq[(String, () => Run)] =
     Seq(
-      StreamingContestant.firesteel -> (() => ours.time(question)),
+      StreamingContestant.firesteel -> (() => ours.time(question.sql, question.mode)),
       StreamingContestant.flink -> (() => flink.time(jobs.timed)))
 
   private def others(question: StreamingCase, jobs: FlinkJobs): Seq[(String, () => Run)] = {
     val rocksDb = Contestant("", "", StreamingSettings.rocksDb)
     Seq(
-      StreamingContestant.rocksDb -> (() => rocksDb.within(spark)(ours.time(question))),
+      StreamingContestant.rocksDb -> (() =>
+        rocksDb.within(spark)(ours.time(question.sql, question.mode))),
       StreamingContestant.flinkCheckpoints -> (() => flink.time(jobs.withCheckpoints)),
       StreamingContestant.sparkScan -> (() => ours.timeScan(question)),
       StreamingContestant.flinkScan -> (() => flink.time(jobs.scan))

@@ -1,10 +1,6 @@
 package io.firesteel.bench
 
 import java.nio.file.{Files, Path}
-import java.nio.file.attribute.FileTime
-
-import scala.jdk.CollectionConverters._
-import scala.util.Using
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.types.StructType
@@ -32,21 +28,11 @@ final class TpchFiles(
       progress.step(s"making $table")(WholeFolder.make(folder(table)) { making =>
         Files.createDirectories(making)
         val last = if (TpchFiles.isSmall(table)) 1 else parts
-        (1 to last).foreach(write(making, table, _, last))
+        (1 to last).foreach { part =>
+          OrderedFiles.write(TpchTables.part(spark, table, scale, part, last), making, part)
+        }
       })
     }
-  }
-
-  private def write(into: Path, table: String, part: Int, last: Int): Unit = {
-    val written = into.resolve(s"_$part")
-    TpchTables.part(spark, table, scale, part, last).coalesce(1).write.parquet(written.toString)
-    val file = Using.resource(Files.list(written)) {
-      _.iterator.asScala.find(_.toString.endsWith(".parquet")).get
-    }
-    val named = into.resolve(s"$part.parquet")
-    Files.move(file, named)
-    Files.setLastModifiedTime(named, FileTime.fromMillis(1700000000000L + part * 1000L))
-    WholeFolder.delete(written)
   }
 
   /** Lets queries read the tables by their names, as tables. */

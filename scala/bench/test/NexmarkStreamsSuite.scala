@@ -5,7 +5,6 @@ import java.sql.Timestamp
 import scala.collection.mutable
 
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.functions.{expr, lit}
 import org.apache.spark.sql.streaming.Trigger
 import org.scalatest.Assertion
 
@@ -21,25 +20,6 @@ class NexmarkStreamsSuite extends StreamsSuite {
   /** Numbers of events, inside of windows: 17.3 s, 33.7 s and 50 s after the first. */
   private val borders = Seq(0L, 1730L, 3370L, 5000L)
 
-  /** Queries of window functions. */
-  private val windows = Set("q5", "q7", "q8", "q11")
-
-  private val keys: Map[String, Seq[String]] = Map(
-    "q4" -> Seq("category"),
-    "q9" -> Seq("id"),
-    "q12" -> Seq("bidder", "starttime", "endtime"),
-    "q15" -> Seq("day"),
-    "q16" -> Seq("channel", "day"),
-    "q17" -> Seq("auction", "day"),
-    "q18" -> Seq("bidder", "auction"),
-    "q19" -> Seq("auction", "rank_number")
-  )
-
-  /** The ids of the event that closes all windows. The results of `windows` begin with one of them. */
-  private val closing = -1L
-  private val ids =
-    Map("person" -> Seq("id"), "auction" -> Seq("id"), "bid" -> Seq("auction", "bidder"))
-
   override protected def beforeAll(): Unit = {
     super.beforeAll()
     spark.conf.set("spark.sql.session.timeZone", "UTC")
@@ -52,9 +32,7 @@ class NexmarkStreamsSuite extends StreamsSuite {
       borders.zip(borders.tail).zipWithIndex.foreach { case ((from, until), part) =>
         events.table(spark, table, from, until).write.parquet(s"$folder/$part/$table")
       }
-      events.table(spark, table, 0, 50).limit(1)
-        .withColumns(ids(table).map(_ -> lit(closing)).toMap +
-          ("dateTime" -> expr("dateTime + INTERVAL '1' DAY")))
+      NexmarkFiles.closing(events.table(spark, table, 0, 50), table)
         .write.parquet(s"$folder/3/$table")
     }
     NexmarkEvents.sideInput(spark).createOrReplaceTempView("side_input")
@@ -80,26 +58,27 @@ class NexmarkStreamsSuite extends StreamsSuite {
     }
   }
 
-  private def answer(query: String): Map[Row, Int] = {
-    tables(streaming = true, if (windows(query)) "[0-3]" else "[0-2]")
+  private def answer(query: NexmarkQuery): Map[Row, Int] = {
+    tables(streaming = true, if (query.closes) "[0-3]" else "[0-2]")
     val (has, rows) = (mutable.Map.empty[Row, Int], mutable.Map.empty[Row, Row])
-    val running = spark.sql(s"SELECT *, row_kind() AS op FROM (${NexmarkEvents.sql(query)})")
+    val running = spark.sql(s"SELECT *, row_kind() AS op FROM (${query.sql})")
       .writeStream
       .trigger(Trigger.AvailableNow())
-      .outputMode(if (keys.contains(query)) "update" else "append")
+      .outputMode(query.mode)
       .foreachBatch { (batch: DataFrame, _: Long) =>
-        keys.get(query).fold(fold(batch, has))(upsert(batch, _, rows))
+        if (query.key.isEmpty) fold(batch, has) else upsert(batch, query.key, rows)
       }
       .start()
     running.awaitTermination()
-    assert(running.recentProgress.count(_.numInputRows > 0) == (if (windows(query)) 4 else 3))
-    if (keys.contains(query)) bag(rows.values.toSeq) else has.toMap
+    assert(running.recentProgress.count(_.numInputRows > 0) == (if (query.closes) 4 else 3))
+    if (query.key.isEmpty) has.toMap else bag(rows.values.toSeq)
   }
 
   /** What two runs have in common: windows of the clock do not start with the query. */
-  private def comparable(query: String, rows: Map[Row, Int]): Map[Row, Int] =
-    if (query == "q12") rows.keys.groupMapReduce(row => Row(row.get(0)))(_.getLong(1).toInt)(_ + _)
-    else if (windows(query)) rows.filter(_._1.get(0) != closing)
+  private def comparable(query: NexmarkQuery, rows: Map[Row, Int]): Map[Row, Int] =
+    if (query.name == "q12") {
+      rows.keys.groupMapReduce(row => Row(row.get(0)))(_.getLong(1).toInt)(_ + _)
+    } else if (query.closes) rows.filter(_._1.get(0) != NexmarkFiles.closingId)
     else rows
 
   test("parts of a table make the whole, with dense ids and times that ascend") {
@@ -127,10 +106,10 @@ class NexmarkStreamsSuite extends StreamsSuite {
     assert(tied.isEmpty)
   }
 
-  NexmarkEvents.queries.foreach { query =>
+  NexmarkQueries.all.foreach { query =>
     def follows(): Assertion = {
       tables(streaming = false, "[0-2]")
-      val wanted = bag(spark.sql(NexmarkEvents.sql(query)).collect().toSeq)
+      val wanted = bag(spark.sql(query.sql).collect().toSeq)
       assert(wanted.nonEmpty, "an empty result proves nothing")
       val (ours, theirs) = (comparable(query, answer(query)), comparable(query, wanted))
       val (more, missing) = (ours.toSet -- theirs.toSet, theirs.toSet -- ours.toSet)
@@ -138,6 +117,6 @@ class NexmarkStreamsSuite extends StreamsSuite {
         more.isEmpty && missing.isEmpty,
         s"only the stream's ${more.take(5)}, only the batch's ${missing.take(5)}")
     }
-    test(query)(follows())
+    test(query.name)(follows())
   }
 }

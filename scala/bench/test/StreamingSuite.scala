@@ -43,7 +43,7 @@ class StreamingSuite extends TimedSuite with BeforeAndAfterAll {
   test("a changelog adds up to the batch query's answer, in five micro-batches") {
     val expected = truth(words)
     ours.register(words, files("csv"))
-    val once = ours.answer(words)
+    val once = ours.answer(words.sql, words.answer)
     assert(once.answer == expected && once.batches == 5 && once.state.rows > 0)
     assert(once.operators == Seq.fill(2)("Aggregate [I,UB,UA]"))
   }
