@@ -72,7 +72,7 @@ final private[over] class OverIterator(
   /** The partition with its changes; none if nothing changes. */
   private def settle(
       partition: UnsafeRow,
-      tallies: Tally.Map): Option[(OverPartition, Seq[Long])] = {
+      tallies: Tally.Map): Option[(OverPartition, IndexedSeq[Long])] = {
     val sorted = Array.newBuilder[(UnsafeRow, Long)]
     tallies.forEach((row, tally) => if (tally.count != 0L) sorted += row -> tally.count)
     val changes = sorted.result().sortWith((a, b) => order.compare(a._1, b._1) < 0)

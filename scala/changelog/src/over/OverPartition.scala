@@ -54,7 +54,7 @@ final private[over] class OverPartition(
    *
    * @param changes rows in their order, with the number of copies that come or go
    */
-  def add(changes: Array[(UnsafeRow, Long)]): Seq[Long] = {
+  def add(changes: Array[(UnsafeRow, Long)]): IndexedSeq[Long] = {
     val found = ArrayBuffer.empty[Long]
     var i = 0
     while (i < changes.length) {
@@ -67,7 +67,7 @@ final private[over] class OverPartition(
         if (blocks(block).rows(place).isChanged) found += at(block, place)
       }
     }
-    found.toSeq
+    found.toIndexedSeq
   }
 
   /** The block that has a row, or would have it. */

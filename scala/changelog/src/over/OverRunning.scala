@@ -29,7 +29,7 @@ final private[over] class OverRunning(
   private[this] val group = ArrayBuffer.empty[OverEntry]
 
   /** The net changes of the result, if rows at these positions have changed. */
-  def of(partition: OverPartition, changed: Seq[Long]): Tally.Map = {
+  def of(partition: OverPartition, changed: IndexedSeq[Long]): Tally.Map = {
     val net = new Tally.Map()
     if (changed.nonEmpty) {
       val starts = new java.util.IdentityHashMap[OverEntry, OverBlock]()

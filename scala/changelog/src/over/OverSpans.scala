@@ -12,7 +12,7 @@ import scala.collection.mutable.ArrayBuffer
 final private[over] class OverSpans(partition: OverPartition, frames: OverFrames) {
 
   /** The spans of changes at these positions, which are in order. */
-  def of(changed: Seq[Long]): Iterator[OverSpan] = new Iterator[OverSpan] {
+  def of(changed: IndexedSeq[Long]): Iterator[OverSpan] = new Iterator[OverSpan] {
     private[this] var at = 0
     override def hasNext: Boolean = at < changed.length
     override def next(): OverSpan = {

@@ -11,7 +11,7 @@ private[over] trait OverStrategy {
    *
    * @param partitions with the positions of the rows that have changed
    */
-  def results(partitions: Iterator[(OverPartition, Seq[Long])]): Iterator[Tally.Map]
+  def results(partitions: Iterator[(OverPartition, IndexedSeq[Long])]): Iterator[Tally.Map]
 }
 
 private[over] object OverStrategy {
@@ -19,7 +19,7 @@ private[over] object OverStrategy {
   /** By the frames around the changed rows. */
   final class Frames(frames: OverFrames, evaluated: OverResults) extends OverStrategy {
     override def results(
-        partitions: Iterator[(OverPartition, Seq[Long])]): Iterator[Tally.Map] =
+        partitions: Iterator[(OverPartition, IndexedSeq[Long])]): Iterator[Tally.Map] =
       evaluated.of(partitions.flatMap { case (partition, changed) =>
         // Saved last, because the rows have both numbers of copies till then.
         new OverSpans(partition, frames).of(changed).concat {
@@ -32,7 +32,7 @@ private[over] object OverStrategy {
   /** From the partition's start on. */
   final class Running(functions: OverRunning) extends OverStrategy {
     override def results(
-        partitions: Iterator[(OverPartition, Seq[Long])]): Iterator[Tally.Map] =
+        partitions: Iterator[(OverPartition, IndexedSeq[Long])]): Iterator[Tally.Map] =
       partitions.map { case (partition, changed) =>
         val net = functions.of(partition, changed)
         partition.save()
