@@ -13,17 +13,21 @@ final class OverFiles(spark: SparkSession, data: Path, progress: Progress) {
 
   private val tasks = 2
 
-  def inOrder(table: Table): StreamedFiles = make(table, table.files.toString, table.files) { part =>
-    def border(of: Int): Long = table.rows * of / table.files
-    table.some(spark, border(part - 1), border(part), 1)
-  }
+  def inOrder(table: Table): StreamedFiles =
+    make(table, table.files.toString, table.files) { part =>
+      def border(of: Int): Long = table.rows * of / table.files
+      table.some(spark, border(part - 1), border(part), 1)
+    }
 
   /** Every second row in each file. */
   def forTasks(table: Table): StreamedFiles = make(table, "tasks", tasks) { part =>
     table.some(spark, 0, table.rows, 1).where(s"ts % $tasks = ${part - 1}")
   }
 
-  private def make(table: Table, name: String, files: Int)(rows: Int => DataFrame): StreamedFiles = {
+  private def make(
+      table: Table,
+      name: String,
+      files: Int)(rows: Int => DataFrame): StreamedFiles = {
     val folder = data.toAbsolutePath.resolve(s"${table.name}-${table.rows}-$name")
     if (!Files.isDirectory(folder)) {
       progress.step(s"making ${folder.getFileName}")(WholeFolder.make(folder) { making =>

@@ -121,8 +121,9 @@ class IntervalJoinSuite extends ChangelogSuite {
   }
 
   test("groups above it close") {
-    val sql = s"SELECT window(ts, '10 seconds') AS w, count(*) AS n, count(rts) AS m FROM ($within) " +
-      "GROUP BY window(ts, '10 seconds')"
+    val sql =
+      s"SELECT window(ts, '10 seconds') AS w, count(*) AS n, count(rts) AS m FROM ($within) " +
+        "GROUP BY window(ts, '10 seconds')"
     assert(stateRows(follows(sql, random(7), 2)) <= 4)
   }
 
@@ -151,7 +152,8 @@ class IntervalJoinSuite extends ChangelogSuite {
     val query = spark.sql(
       """SELECT l.value, r.value AS other, row_kind() AS op FROM rate_rows l LEFT JOIN rate_rows r ON l.value = r.value
         |AND r.timestamp BETWEEN l.timestamp AND l.timestamp + INTERVAL 1 HOUR""".stripMargin)
-    val its = ExplainStream(spark, executionOf(query).analyzed, OutputMode.Append()).fired.head.values
+    val its =
+      ExplainStream(spark, executionOf(query).analyzed, OutputMode.Append()).fired.head.values
     assert(its("left").endsWith(
       "a row leaves when the watermark is at timestamp + INTERVAL '0 01:00:00' DAY TO SECOND"))
     assert(its("right").contains("INTERVAL '0 00:00:00'"))

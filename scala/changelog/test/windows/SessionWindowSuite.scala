@@ -62,7 +62,8 @@ class SessionWindowSuite extends ChangelogSuite {
               row(
                 batch * 20 + random.nextInt(40) - (if (random.nextInt(5) == 0) 40 else 0),
                 "ab".substring(random.nextInt(2)).take(1),
-                random.nextInt(5000)) // several blocks of rows
+                random.nextInt(5000)
+              ) // several blocks of rows
             }
             fed.feedLate(rows) { row =>
               // As in Spark: a row is late when its own session is over.
@@ -76,7 +77,8 @@ class SessionWindowSuite extends ChangelogSuite {
         fed.start()
         try {
           Seq(1000, 1001).foreach(second => fed.feed(Seq(row(second, "a", 1), row(second, "b", 1))))
-          val over = fed.running.lastProgress.stateOperators.find(_.operatorName.contains("Over")).get
+          val over =
+            fed.running.lastProgress.stateOperators.find(_.operatorName.contains("Over")).get
           assert(over.numRowsTotal == 2)
         } finally fed.stop()
       }

@@ -37,7 +37,8 @@ private[parse] object SessionGroups {
     val window = Window(Seq(named), keys, order, aggregate.child)
     val rows = closing(
       OverWindow(window, Seq(named.toAttribute -> call)).operator(input, ttlMs),
-      input.facts.changes.insertOnly && input.facts.eventTimes.contains(session.exprId))
+      input.facts.changes.insertOnly && input.facts.eventTimes.contains(session.exprId)
+    )
     val start = named.toAttribute
     val end = Max(to).toAggregateExpression()
     val whole = CreateNamedStruct(Seq(Literal("start"), start, Literal("end"), end))

@@ -41,14 +41,15 @@ private[parse] object TimeBounds {
       case AtMost(l, r, micros) if isPair(l, r) => Some((l, r) -> (None, Some(micros)))
       case _ => None
     }
-    val bounds = pairs.groupBy { case ((l, r), _) => (l.exprId, r.exprId) }.values.toSeq.map { its =>
-      val ((l, r), reaches) = (its.head._1, its.map(_._2))
-      val after = ofLeft(l.exprId).after
-      // All conditions hold, so the least bound does.
-      (
-        TimeBound(l, reaches.flatMap(_._1).minOption, after),
-        TimeBound(r, reaches.flatMap(_._2).minOption, after))
-    }
+    val bounds =
+      pairs.groupBy { case ((l, r), _) => (l.exprId, r.exprId) }.values.toSeq.map { its =>
+        val ((l, r), reaches) = (its.head._1, its.map(_._2))
+        val after = ofLeft(l.exprId).after
+        // All conditions hold, so the least bound does.
+        (
+          TimeBound(l, reaches.flatMap(_._1).minOption, after),
+          TimeBound(r, reaches.flatMap(_._2).minOption, after))
+      }
     val insertOnly = left.facts.changes.insertOnly && right.facts.changes.insertOnly
     if (insertOnly) bounds.sortBy { case (l, r) => place(l, r) }.headOption else None
   }
