@@ -48,8 +48,9 @@ final case class JsonScan private[json] (
 
   @transient private lazy val evaluator = new JsonEvaluator(outputs.toArray)
 
+  /** A copy: an interpreted comparison evaluates one expression for two rows. */
   override def eval(input: InternalRow): Any =
-    evaluator.read(child.eval(input).asInstanceOf[UTF8String])
+    evaluator.read(child.eval(input).asInstanceOf[UTF8String]).copy()
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val scan = ctx.addReferenceObj("jsonScan", new JsonEvaluator(outputs.toArray))

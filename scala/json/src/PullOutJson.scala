@@ -1,16 +1,18 @@
 package io.firesteel.json
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project}
 
 /**
  * Takes the expressions over documents out of an aggregate, into a projection of its input, if they
- * can share a scan there.
+ * can share a scan there. These are the ones inside grouping expressions and arguments of functions.
+ * Others are computed from the results, of which the input has no documents.
  */
 private[json] object PullOutJson {
 
   def of(aggregate: Aggregate): LogicalPlan = {
-    val calls = aggregate.expressions.flatMap(JsonCalls.reached).filter { call =>
+    val calls = ofRows(aggregate).flatMap(JsonCalls.reached).filter { call =>
       call.reading.isRight && !call.fails && call.document.deterministic
     }
     aggregate.child match {
@@ -18,6 +20,12 @@ private[json] object PullOutJson {
       case child => into(aggregate, calls, child.output, child)
     }
   }
+
+  /** What is computed from each row of the input. A `FILTER` decides whether arguments are. */
+  private def ofRows(aggregate: Aggregate): Seq[Expression] =
+    aggregate.groupingExpressions ++
+      aggregate.aggregateExpressions.flatMap(_.collect { case call: AggregateExpression => call })
+        .flatMap(call => call.filter.fold(call.aggregateFunction.children)(Seq(_)))
 
   /**
    * @param list the projection of `child` that the aggregate reads; it may compute the documents
@@ -53,7 +61,16 @@ private[json] object PullOutJson {
           case place => Some(aliases(place).toAttribute)
         }
       }
-      val reading = aggregate.mapExpressions(read)
+      def result(expression: Expression): Expression = expression match {
+        case call: AggregateExpression => read(call)
+        case key if aggregate.groupingExpressions.exists(_.semanticEquals(key)) => read(key)
+        case other => other.mapChildren(result)
+      }
+      val reading = aggregate.copy(
+        groupingExpressions = aggregate.groupingExpressions.map(read),
+        aggregateExpressions =
+          aggregate.aggregateExpressions.map(result(_).asInstanceOf[NamedExpression])
+      )
       val needed = reading.references
       reading.withNewChildren(
         Seq(Project(list.filter(column => needed.contains(column.toAttribute)) ++ aliases, child)))

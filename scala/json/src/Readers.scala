@@ -12,7 +12,7 @@ private[json] object Readers {
   def unread(dataType: DataType): Seq[DataType] = dataType match {
     case BooleanType | ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType |
         DateType | TimestampType | TimestampNTZType => Nil
-    case _: DecimalType => Nil
+    case decimal: DecimalType if decimal.scale >= 0 => Nil // a legacy setting allows others
     case _: CharType | _: VarcharType => Seq(dataType)
     case _: StringType => Nil
     case array: ArrayType => unread(array.elementType)

@@ -1,7 +1,8 @@
 package io.firesteel.json
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, BinaryComparison, Expression, GetStructField, In, InSet, IsNotNull, IsNull, Literal, NamedExpression, Not, Or, StringPredicate}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, BinaryComparison, Cast, Expression, GetStructField, In, InSet, IsNotNull, IsNull, Literal, NamedExpression, Not, Or, StringPredicate}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.types.{BinaryType, StringType}
 
 /**
  * A scan below a projection, and below a filter under it, that several of their expressions read.
@@ -32,8 +33,12 @@ private[json] object SharedScan {
       base: LogicalPlan): Project = {
     val required = if (conditions.isEmpty) project.projectList else conditions
     val documents = required.flatMap(JsonCalls.reached).filter(canShare(base)).map(_.document)
+    // Later conditions are not computed for rows that fail an earlier one.
+    val first = (if (conditions.isEmpty) required else conditions.take(1))
+      .flatMap(JsonCalls.reached).map(_.document.canonicalized).toSet
     val calls = (conditions ++ project.projectList).flatMap(JsonCalls.reached)
       .filter(canShare(base))
+      .filter(its => first(its.document.canonicalized) || isSafe(its.document))
       .groupBy(_.document.canonicalized)
       .filter { case (document, calls) =>
         calls.length > 1 && documents.exists(_.canonicalized == document)
@@ -68,10 +73,13 @@ private[json] object SharedScan {
     conditions.exists(!JsonCalls.isIn(_)) ||
       (conditions.exists(_.isInstanceOf[IsNotNull]) && !conditions.forall(isSafe))
 
-  /** Whether a condition is of such kinds that it cannot fail. */
+  /** Whether a condition or a document is of such kinds that it cannot fail. */
   private def isSafe(condition: Expression): Boolean = condition match {
     case _: Attribute | _: Literal => true
-    case call if JsonCall.of(call).exists(!_.fails) => true
+    case call if JsonCall.of(call).exists(its => !its.fails && isSafe(its.document)) => true
+    case text: Cast if text.child.dataType == BinaryType && text.dataType == StringType =>
+      isSafe(text.child)
+    case _: GetStructField => condition.children.forall(isSafe)
     case _: BinaryComparison | _: StringPredicate | _: In | _: InSet | _: IsNull | _: IsNotNull |
         _: And | _: Or | _: Not => condition.children.forall(isSafe)
     case _ => false

@@ -96,6 +96,37 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
       1)
   }
 
+  test("values of groups and of aggregates' results stay above the aggregate") {
+    val (name, id) = ("get_json_object(j, '$.name')", "get_json_object(j, '$.id')")
+    Seq(
+      "SELECT get_json_object(max(j), '$.name'), get_json_object(max(j), '$.id') FROM docs",
+      s"SELECT j, $name, $id FROM docs GROUP BY j",
+      s"SELECT $name, max($id) FROM docs GROUP BY j",
+      s"SELECT $name, max($name), max($id) FROM docs GROUP BY j",
+      s"SELECT $name FROM docs WHERE $id IS NOT NULL GROUP BY j",
+      s"SELECT upper($name), $id, count(*) FROM docs GROUP BY $name, $id",
+      s"SELECT $name, sum(id) FILTER (WHERE $id > 3), max($id) FILTER (WHERE id > 2) FROM docs GROUP BY $name"
+    ).foreach(assertSameAnswer(_))
+  }
+
+  test("a document that fails for rows that an earlier condition excludes") {
+    val failing = "concat(j, 10 / (id - 4))"
+    val _ = assertSameAnswer(
+      s"""SELECT id FROM docs WHERE get_json_object(j, '$$.name') = 'n0' AND
+         |get_json_object($failing, '$$.id') = '7' AND get_json_object($failing, '$$.name') = 'n0'
+         |""".stripMargin)
+  }
+
+  test("interpreted comparisons of values of two rows") {
+    withConf("spark.sql.codegen.factoryMode" -> "NO_CODEGEN") {
+      Seq(
+        // The first eight bytes are the same: an order compares these first.
+        "SELECT get_json_object(j, '$.user'), max(j) FROM docs GROUP BY 1",
+        "SELECT id FROM docs WHERE get_json_object(j, '$.user') IN (SELECT get_json_object(j, '$.user') FROM docs)"
+      ).foreach(assertSameAnswer(_))
+    }
+  }
+
   test("documents that are computed below an aggregate") {
     check(
       s"""SELECT from_json(d, $schema).user.name n, sum(from_json(d, $schema).price) FROM

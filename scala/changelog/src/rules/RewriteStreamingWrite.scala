@@ -196,8 +196,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       query: LogicalPlan,
       updateBefore: Boolean,
       reading: Reading): ChangelogOperator = {
-    val closesJoins = reading.version >= PlanVersion.intervalJoins
-    val read = PruneColumns(new ParseQuery(updateBefore, reading.refused, closesJoins).read(query))
+    val closesRows = reading.version >= PlanVersion.closedRows
+    val read = PruneColumns(new ParseQuery(updateBefore, reading.refused, closesRows).read(query))
     Repeatable.require(read)
     CostNotes(read).distinct.foreach(note => logWarning(note))
     read

@@ -16,8 +16,8 @@ private[changelog] object PlanVersion {
   /** Conditions of a filter may join one changing stream with several tables, one by one. */
   val orderedTables: Int = 3
 
-  /** The watermark takes rows out of the state of interval joins, and drops late ones. */
-  val intervalJoins: Int = 4
+  /** The watermark takes rows of interval joins and sessions out of state, and late rows are dropped. */
+  val closedRows: Int = 4
 
-  val current: Int = intervalJoins
+  val current: Int = closedRows
 }

@@ -35,6 +35,7 @@ class IntervalJoinSuite extends ChangelogSuite {
     "r.ts >= l.ts - INTERVAL '5' SECOND AND l.ts > r.ts - INTERVAL '7' SECOND AND l.v >= r.v",
     "l.ts - r.ts > INTERVAL '-3' SECOND AND INTERVAL '4' SECOND >= l.ts - r.ts",
     "l.ts = r.ts",
+    "r.ts = l.ts + INTERVAL '6' SECOND",
     "r.ts BETWEEN l.ts + INTERVAL '5' SECOND AND l.ts + INTERVAL '9' SECOND",
     "l.ts < r.ts"
   )
@@ -101,6 +102,21 @@ class IntervalJoinSuite extends ChangelogSuite {
     "LEFT",
     "r.ts BETWEEN l.ts AND l.ts + INTERVAL '10' SECOND",
     "l.ts, l.k, l.v, r.ts AS rts")
+
+  for (joinType <- Seq("LEFT", "LEFT SEMI", "LEFT ANTI", "FULL"))
+    test(s"$joinType: a match that has left state stays a match") {
+      val columns = if (joinType.startsWith("LEFT ")) "l.*" else "l.ts, l.k, r.ts AS rts, r.v"
+      val at = "r.ts = l.ts + INTERVAL '60' SECOND"
+      follows(
+        join(joinType, at, columns),
+        Seq(
+          Seq(row(0, "a", 1, "l")),
+          Seq(row(60, "a", 1, "r"), row(10, "b", 1, "l"), row(10, "b", 1, "r")),
+          Seq(row(11, "b", 1, "l")),
+          Seq(row(60, "a", 2, "r"))),
+        restart = 2
+      )
+    }
 
   test("windows above it close, later by as much as a row waits for its match") {
     val sql = s"SELECT window_end, count(*) AS n, count(rts) AS m FROM TUMBLE(TABLE($within), " +

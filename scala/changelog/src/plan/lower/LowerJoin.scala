@@ -26,7 +26,8 @@ private[lower] object LowerJoin {
     val strict = join.matchesNulls.indices.filterNot(join.matchesNulls(_))
     val isSpread = preserved.head && strict.nonEmpty
     val kept = new KeptCalls
-    val counts = join.condition.nonEmpty || join.ttlMs > 0
+    // Where rows leave, those in state do not say whether a row had a match.
+    val counts = join.condition.nonEmpty || join.ttlMs > 0 || join.bounds.nonEmpty
     def side(
         number: Int,
         operator: ChangelogOperator,

@@ -13,13 +13,13 @@ import org.apache.spark.sql.internal.SQLConf
  *
  * @param updateBefore whether `row_kind()` shows update-before rows
  * @param refused Spark's reason for refusing the query, if it does
- * @param closesJoins whether the watermark takes rows out of the state of joins
+ * @param closesRows whether the watermark takes rows of joins and sessions out of state
  * @param ttlMs the time to live of state in milliseconds; 0 keeps it forever
  */
 final private[changelog] class ParseQuery(
     updateBefore: Boolean,
     refused: Option[String],
-    closesJoins: Boolean = true,
+    closesRows: Boolean = true,
     private val ttlMs: Long = SQLConf.get.getConf(ChangelogConf.STATE_TTL)) {
 
   def read(plan: LogicalPlan): ChangelogOperator = plan match {
@@ -38,7 +38,7 @@ final private[changelog] class ParseQuery(
         (asking.mapExpressions(its(_)).asInstanceOf[Aggregate], its.input)
       }
       val (aggregate, input) = SessionGroups.of(asked.groupingExpressions)
-        .fold((asked, found))(SessionGroups(asked, _, found, ttlMs))
+        .fold((asked, found))(SessionGroups(asked, _, found, ttlMs, closesRows))
       val grouped = ReadAggregate(
         aggregate,
         InputTtl.of(asking.child).getOrElse(ttlMs),
@@ -76,7 +76,7 @@ final private[changelog] class ParseQuery(
         "it is not the right side of a JOIN or a LEFT JOIN of two streams",
         "leave it out")
     case join: Join =>
-      ReadStreamJoin(join, ttlMs, closesJoins)(side => noEvents("Join", read(side)))
+      ReadStreamJoin(join, ttlMs, closesRows)(side => noEvents("Join", read(side)))
     case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)
     case RankedWindow.Whole(window) => this.ranked(window, plan.output)
     case OverWindow(over) => this.over(over, plan.output)
@@ -90,7 +90,7 @@ final private[changelog] class ParseQuery(
 
   /** The same reader with another time to live, if a hint gives one. */
   private def keeping(ttl: Option[Long]): ParseQuery =
-    ttl.fold(this)(new ParseQuery(updateBefore, refused, closesJoins, _))
+    ttl.fold(this)(new ParseQuery(updateBefore, refused, closesRows, _))
 
   /** A projection. With `row_kind()` in it, changes become rows here. */
   private def project(

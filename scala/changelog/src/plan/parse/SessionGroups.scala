@@ -20,12 +20,17 @@ private[parse] object SessionGroups {
     case column: Attribute if column.metadata.contains(SessionWindow.marker) => column
   }
 
-  /** The aggregate by the starts of sessions, and its input with them. */
+  /**
+   * The aggregate by the starts of sessions, and its input with them.
+   *
+   * @param closes whether the watermark may close sessions
+   */
   def apply(
       aggregate: Aggregate,
       session: Attribute,
       input: ChangelogOperator,
-      ttlMs: Long): (Aggregate, ChangelogOperator) = {
+      ttlMs: Long,
+      closes: Boolean): (Aggregate, ChangelogOperator) = {
     val keys = aggregate.groupingExpressions.filterNot(_.semanticEquals(session))
     val (from, to) = (GetStructField(session, 0), GetStructField(session, 1))
     val order = Seq(SortOrder(from, Ascending))
@@ -37,7 +42,7 @@ private[parse] object SessionGroups {
     val window = Window(Seq(named), keys, order, aggregate.child)
     val rows = closing(
       OverWindow(window, Seq(named.toAttribute -> call)).operator(input, ttlMs),
-      input.facts.changes.insertOnly && input.facts.eventTimes.contains(session.exprId)
+      closes && input.facts.changes.insertOnly && input.facts.eventTimes.contains(session.exprId)
     )
     val start = named.toAttribute
     val end = Max(to).toAggregateExpression()
