@@ -14,16 +14,46 @@ import org.apache.spark.sql.types.{BinaryType, StringType}
 private[json] object SharedScan {
 
   def in(project: Project): Project = project.child match {
-    case filter: Filter if filter.condition.deterministic =>
-      val (first, rest) = conjuncts(filter.condition).span(!JsonCalls.isIn(_))
-      val (safe, conditions) = rest.partition(one => !JsonCalls.isIn(one) && isSafe(one))
-      val plain = first ++ safe
-      if (conditions.isEmpty || changesOrder(conditions)) over(project, Nil, filter)
-      else {
-        val base = if (plain.isEmpty) filter.child else Filter(plain.reduce(And), filter.child)
-        over(project, conditions, base)
+    case filter: Filter => split(filter).fold(over(project, Nil, filter)) {
+        case (conditions, base) => over(project, conditions, base)
       }
+    case computing @ Project(list, filter: Filter) =>
+      split(filter).flatMap { case (conditions, base) => computedBelow(list, conditions, base) }
+        .fold(over(project, Nil, computing)) { case (conditions, base) =>
+          over(project, conditions, base)
+        }
     case child => over(project, Nil, child)
+  }
+
+  /** The conditions that the scan comes below, and the input with the others. */
+  private def split(filter: Filter): Option[(Seq[Expression], LogicalPlan)] = {
+    val (first, rest) = conjuncts(filter.condition).span(!JsonCalls.isIn(_))
+    val (safe, conditions) = rest.partition(one => !JsonCalls.isIn(one) && isSafe(one))
+    val plain = first ++ safe
+    Option.when(filter.condition.deterministic && conditions.nonEmpty && !changesOrder(conditions))(
+      conditions ->
+        (if (plain.isEmpty) filter.child else Filter(plain.reduce(And), filter.child)))
+  }
+
+  /**
+   * The conditions and their input if the documents of `list`, which the conditions compute, too, are
+   * computed in the input. None if `list` computes anything else.
+   */
+  private def computedBelow(
+      list: Seq[NamedExpression],
+      conditions: Seq[Expression],
+      base: LogicalPlan): Option[(Seq[Expression], LogicalPlan)] = {
+    val documents = list.collect { case document: Alias => document }
+    val first = JsonCalls.reached(conditions.head).map(_.document)
+    Option.when(
+      documents.nonEmpty && documents.forall(its => first.exists(_.semanticEquals(its.child))) &&
+        list.forall(column => column.isInstanceOf[Attribute] || documents.contains(column))) {
+      val computed = conditions.map(_.transform {
+        case one if documents.exists(_.child.semanticEquals(one)) =>
+          documents.find(_.child.semanticEquals(one)).get.toAttribute
+      })
+      computed -> Project(base.output ++ documents, base)
+    }
   }
 
   /** The projection of the conditions' rows, with scans; the same projection if none is shared. */

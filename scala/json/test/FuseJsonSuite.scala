@@ -127,6 +127,21 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
     }
   }
 
+  test("documents that are computed between a projection and its filter") {
+    val computed = "(SELECT to_json(struct(id, j)) d FROM docs)"
+    val id = "get_json_object(d, '$.id')"
+    check(s"SELECT $id, get_json_object(d, '$$.j') FROM $computed WHERE $id > 3", 1, 2)
+    check(
+      s"SELECT d, $id FROM $computed WHERE length($id) = 1 AND length(get_json_object(d, '$$.j')) > 9",
+      1,
+      2)
+    // Another column comes between.
+    check(
+      s"SELECT n, get_json_object(d, '$$.j'), $id FROM (SELECT to_json(struct(id, j)) d, upper(j) n FROM docs) WHERE $id > 3",
+      2,
+      3)
+  }
+
   test("documents that are computed below an aggregate") {
     check(
       s"""SELECT from_json(d, $schema).user.name n, sum(from_json(d, $schema).price) FROM
