@@ -19,17 +19,22 @@ private[firesteel] trait Since43 {
     TimeWindowResolution.buildTimeWindowRewrite(window, child)
 
   /** The progress of a stateful operator under another name, `private[spark]`. */
-  def renamedProgress(of: StateOperatorProgress, name: String): StateOperatorProgress =
+  def renamedProgress(
+      of: StateOperatorProgress,
+      name: String,
+      updated: Long = 0L,
+      removed: Long = 0L,
+      dropped: Long = 0L): StateOperatorProgress =
     new StateOperatorProgress(
       name,
       of.numRowsTotal,
-      of.numRowsUpdated,
+      of.numRowsUpdated + updated,
       of.allUpdatesTimeMs,
-      of.numRowsRemoved,
+      of.numRowsRemoved + removed,
       of.allRemovalsTimeMs,
       of.commitTimeMs,
       of.memoryUsedBytes,
-      of.numRowsDroppedByWatermark,
+      of.numRowsDroppedByWatermark + dropped,
       of.numShufflePartitions,
       of.numStateStoreInstances,
       of.customMetrics,

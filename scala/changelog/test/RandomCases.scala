@@ -31,6 +31,7 @@ trait RandomCases { self: ChangelogSuite =>
     wholeStage <- Gen.frequency(3 -> false, 1 -> true)
     partitions <- Gen.frequency(3 -> 2, 1 -> 1, 1 -> 3)
     distinctBuckets <- Gen.frequency(3 -> 0, 1 -> 3)
+    shares <- Gen.frequency(3 -> true, 1 -> false)
   } yield RandomCase(
     query.sql,
     batches,
@@ -40,7 +41,8 @@ trait RandomCases { self: ChangelogSuite =>
       SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> wholeStage,
       ChangelogConf.MAX_BUFFERED_ROWS.key -> buffered,
       SQLConf.SHUFFLE_PARTITIONS.key -> partitions,
-      ChangelogConf.DISTINCT_BUCKETS.key -> distinctBuckets
+      ChangelogConf.DISTINCT_BUCKETS.key -> distinctBuckets,
+      ChangelogConf.MULTIPLE_INPUT.key -> shares
     )
   )
 

@@ -38,6 +38,7 @@ final private[changelog] case class PartialAggregateExec(
     s"${PlanText.columns(keys)}, ${PlanText.list(PlanText.calls(functions, distinct, arguments))}"
   override def output: Seq[Attribute] = delta
   override def producedAttributes: AttributeSet = outputSet -- child.outputSet
+  override def outputPartitioning: Partitioning = child.outputPartitioning
 
   override lazy val metrics: Map[String, SQLMetric] = Map(
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
@@ -115,8 +116,7 @@ final private[changelog] case class ChangelogAggregateExec(
     Seq(PlanText.columns(keys), PlanText.list(calls)) ++ Option.when(once)("once")
 
   override protected def emitsAtClose: Boolean = once
-  override def outputPartitioning: Partitioning =
-    if (once) child.outputPartitioning else super.outputPartitioning
+  override protected def alwaysPlaced: Boolean = once
 
   override def firedMessage: String =
     if (once) "groups are kept in state, and emitted once, when the watermark closes them"
@@ -127,7 +127,7 @@ final private[changelog] case class ChangelogAggregateExec(
     "changelogMode" -> contract.mode,
     "keys" -> keys.map(_.name).mkString(", "),
     "state" -> stateText
-  )
+  ) ++ shuffleText
 
   override def withState(
       info: Option[StatefulOperatorStateInfo],

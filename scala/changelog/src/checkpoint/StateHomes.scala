@@ -11,11 +11,14 @@ import org.apache.spark.sql.types.StructType
  *
  * @param columns places in the state's key of the columns by whose hash rows are distributed
  * @param replicated numbers of the store's tables with the same entries in every partition
+ * @param shared of a store that several operators share, the columns of each of them; the first
+ *   column of the key has the operator's number
  */
 final private[checkpoint] case class StateHomes(
     key: StructType,
     columns: Seq[Int],
-    replicated: Set[Int] = Set.empty) {
+    replicated: Set[Int] = Set.empty,
+    shared: Seq[Seq[Int]] = Nil) {
 
   /**
    * Whether an entry is in every partition. The table's number comes after the distribution
@@ -31,12 +34,18 @@ final private[checkpoint] case class StateHomes(
 
   def among(partitions: Int): UnsafeRow => Int = {
     if (isOne) (_: UnsafeRow) => 0
+    else if (shared.isEmpty) homeBy(columns, partitions)
     else {
-      val keys = columns.map(i => BoundReference(i, key(i).dataType, nullable = true))
-      val home = UnsafeProjection.create(
-        Seq(HashPartitioning(keys, partitions).partitionIdExpression))
-      row => home(row).getInt(0)
+      val homes = shared.map(homeBy(_, partitions))
+      row => homes(row.getInt(0))(row)
     }
+  }
+
+  private def homeBy(columns: Seq[Int], partitions: Int): UnsafeRow => Int = {
+    val keys = columns.map(i => BoundReference(i, key(i).dataType, nullable = true))
+    val home = UnsafeProjection.create(
+      Seq(HashPartitioning(keys, partitions).partitionIdExpression))
+    row => home(row).getInt(0)
   }
 }
 
@@ -60,7 +69,10 @@ private[checkpoint] object StateHomes {
   def of(record: OperatorRecord, key: StructType): StateHomes = StateHomes(
     key,
     record.distribution.map(key.fieldIndex),
-    record.tables.indices.filter(i => record.replicated.contains(record.tables(i))).toSet)
+    record.tables.indices.filter(i => record.replicated.contains(record.tables(i))).toSet,
+    if (record.members.size < 2) Nil
+    else (record.distribution +: record.members.tail.map(_.distribution)).map(_.map(key.fieldIndex))
+  )
 
   /** For an operator without a record, by its name in the checkpoint; none if it is unknown. */
   def of(operator: String, key: StructType): Option[StateHomes] =

@@ -56,5 +56,30 @@ object ChangelogConf {
       .checkValue(n => n >= 0 && n <= 65536, "must be from 0 to 65536")
       .createWithDefault(0)
 
-  val all: Seq[ConfigEntry[_]] = Seq(ENABLED, MAX_BUFFERED_ROWS, STATE_TTL, DISTINCT_BUCKETS)
+  val REMOVE_SHUFFLES: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.firesteel.changelog.removeShuffles")
+      .doc("Whether an operator reads rows where the operator below left them if that lies by the " +
+        "same keys, without a shuffle. It counts at a query's first start; a checkpoint keeps " +
+        "what it began with.")
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
+  val MULTIPLE_INPUT: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.firesteel.changelog.multipleInput.enabled")
+      .doc("Whether operators without a shuffle between them share one state store and run in one " +
+        "task. It counts at a query's first start; a checkpoint keeps what it began with.")
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
+  val all: Seq[ConfigEntry[_]] = Seq(
+    ENABLED,
+    MAX_BUFFERED_ROWS,
+    STATE_TTL,
+    DISTINCT_BUCKETS,
+    REMOVE_SHUFFLES,
+    MULTIPLE_INPUT)
 }

@@ -4,7 +4,6 @@ import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.state.{ArrivedRows, ChangelogContract, ClosedGroups, StateEntries, StateLayout, StatefulTask, StateTable, TableLayout, UnaryChangelogExec}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
-import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
 import org.apache.spark.sql.types.StructType
@@ -32,7 +31,7 @@ final private[changelog] case class HeldRowsExec(
   override def shortName: String = "changelogWindowRows"
   override def output: Seq[Attribute] = columns
   override def clusteredBy: Seq[Attribute] = by
-  override def outputPartitioning: Partitioning = child.outputPartitioning
+  override protected def alwaysPlaced: Boolean = true
   override protected def emitsAtClose: Boolean = true
   override protected def shown: Seq[String] = Seq(PlanText.columns(by))
 
@@ -55,7 +54,7 @@ final private[changelog] case class HeldRowsExec(
     "changelogMode" -> contract.mode,
     "keys" -> by.map(_.name).mkString(", "),
     "state" -> stateText
-  )
+  ) ++ shuffleText
 
   override def withState(
       info: Option[StatefulOperatorStateInfo],

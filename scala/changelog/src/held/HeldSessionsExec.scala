@@ -38,7 +38,7 @@ final private[changelog] case class HeldSessionsExec(
     "changelogMode" -> contract.mode,
     "keys" -> keys.map(_.name).mkString(", "),
     "state" -> stateText
-  )
+  ) ++ shuffleText
 
   override def withState(
       info: Option[StatefulOperatorStateInfo],

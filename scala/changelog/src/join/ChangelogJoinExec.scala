@@ -3,10 +3,11 @@ package io.firesteel.changelog.join
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, PlanText}
-import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, InputDistribution, ReadOnceExec, Slots, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
+import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, InputDistribution, Slots, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
+import io.firesteel.changelog.state.inputs.ReadOnceExec
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
-import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.catalyst.plans.{FullOuter, Inner, JoinType}
 import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan}
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
 
@@ -42,12 +43,18 @@ final private[changelog] case class ChangelogJoinExec(
   override def distributions: Seq[InputDistribution] =
     sides.map(side => InputDistribution.Clustered(side.keys))
 
+  /** A row without a match has nulls for the keys of the other side. */
+  override protected def keepsPlacesOf: Seq[Int] = joinType match {
+    case Inner => Seq(0, 1)
+    case FullOuter => Nil
+    case _ => Seq(0)
+  }
+
   /** Rows of the result are older than the watermark by as much as a row waits for its last match. */
-  override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] =
-    super.produceOutputWatermark(inputWatermarkMs).map { ms =>
-      val waits = sides.flatMap(_.bound).flatMap(_.reach).maxOption.getOrElse(0L).max(0L)
-      (ms - (waits + 999) / 1000).max(0L)
-    }
+  override protected def heldBack(inputWatermarkMs: Long): Long = {
+    val waits = sides.flatMap(_.bound).flatMap(_.reach).maxOption.getOrElse(0L).max(0L)
+    (inputWatermarkMs - (waits + 999) / 1000).max(0L)
+  }
 
   // Each side tells its own.
   override protected def closedText: Option[String] = None
@@ -88,7 +95,7 @@ final private[changelog] case class ChangelogJoinExec(
       .map { case ((side, name), kind) => s"$name: ${JoinRows.updateBefore(side, kind.isEmpty)}" }
       .mkString("; "),
     "state" -> stateText
-  )
+  ) ++ shuffleText
 
   /** Whether a side is a table, by itself or below Spark's own operators. */
   private def isTable(side: SparkPlan): Boolean = side match {

@@ -9,6 +9,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, Literal, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.firesteel.streaming.{StatefulOperatorCustomMetric, StatefulOperatorCustomSumMetric, StatefulOperatorStateInfo}
@@ -32,6 +33,7 @@ final private[changelog] case class NewestRowsExec(
   override def argString(maxFields: Int): String =
     PlanText.normalize(keys, sequence).mkString(", ")
   override def output: Seq[Attribute] = child.output :+ partition
+  override def outputPartitioning: Partitioning = child.outputPartitioning
   override def producedAttributes: AttributeSet = AttributeSet(partition)
 
   override lazy val metrics: Map[String, SQLMetric] = Map(
@@ -94,7 +96,7 @@ final private[changelog] case class ChangelogNormalizeExec(
     "keys" -> keys.map(_.name).mkString(", "),
     "sequence" -> (if (sequence.isEmpty) "arrival" else sequence.map(_.name).mkString(", ")),
     "state" -> stateText
-  )
+  ) ++ shuffleText
 
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] =
     super.customStatefulOperatorMetrics :+ StatefulOperatorCustomSumMetric(

@@ -62,7 +62,7 @@ final private[changelog] case class ChangelogOverExec(
     "functions" -> PlanText.overCalls(calls, partition ++ columns).mkString(", "),
     "frames" -> frames.text,
     "state" -> stateText
-  )
+  ) ++ shuffleText
 
   override def withState(
       info: Option[StatefulOperatorStateInfo],

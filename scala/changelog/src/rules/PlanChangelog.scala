@@ -10,7 +10,8 @@ import io.firesteel.changelog.over.ChangelogOverExec
 import io.firesteel.changelog.plan.TableRows
 import io.firesteel.changelog.plan.lower.{BatchRows, ChangelogAggregate, ChangelogFilter, ChangelogHeldRows, ChangelogHeldSessions, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogOverAggregate, ChangelogTable, ChangelogTemporalJoin, ChangelogTopN, ReadOnce, StreamRows}
 import io.firesteel.changelog.sql.{InputTtl, StateTtl}
-import io.firesteel.changelog.state.{ReadOnceExec, StateProbe}
+import io.firesteel.changelog.state.{GuestExec, StatefulChangelogExec}
+import io.firesteel.changelog.state.inputs.{ReadOnceExec, StateProbe}
 import io.firesteel.changelog.tablejoin.{ChangelogMatchesExec, ChangelogNumbersExec}
 import io.firesteel.changelog.temporal.ChangelogTemporalJoinExec
 import io.firesteel.changelog.topn.{ChangelogTopNExec, PartialTopNExec}
@@ -29,16 +30,21 @@ object PlanChangelog extends SparkStrategy {
   /** The rule's name in `firesteel.explain`, passed to the operators. */
   private def ruleName = RewriteStreamingWrite.getClass.getSimpleName.stripSuffix("$")
 
-  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case node: ChangelogAggregate => aggregate(node) :: Nil
-    case node: ChangelogTopN => topN(node) :: Nil
-    case node: ChangelogOverAggregate => over(node) :: Nil
-    case node: ChangelogNormalize => normalize(node) :: Nil
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = stateful(plan) match {
+    case Some(operator) => GuestExec.orHost(operator) :: Nil
+    case None => others(plan)
+  }
+
+  private def stateful(plan: LogicalPlan): Option[StatefulChangelogExec] = plan match {
+    case node: ChangelogAggregate => Some(aggregate(node))
+    case node: ChangelogTopN => Some(topN(node))
+    case node: ChangelogOverAggregate => Some(over(node))
+    case node: ChangelogNormalize => Some(normalize(node))
     case node: ChangelogTable =>
       val child = planLater(project(node.columns ++ node.contract.kindIn, node.child))
-      ChangelogTableExec(node.columns, ruleName, node.contract, None, StateProbe(child)) :: Nil
+      Some(ChangelogTableExec(node.columns, ruleName, node.contract, None, StateProbe(child)))
     case node: ChangelogJoin =>
-      ChangelogJoinExec(
+      Some(ChangelogJoinExec(
         node.joinType,
         node.leftSide,
         node.rightSide,
@@ -51,13 +57,14 @@ object PlanChangelog extends SparkStrategy {
         None,
         StateProbe(planLater(node.left)),
         planLater(node.right)
-      ) :: Nil
+      ))
     case node: ChangelogHeldRows =>
       val read = planLater(project(node.columns, node.child))
-      HeldRowsExec(node.by, node.columns, ruleName, node.contract, None, StateProbe(read)) :: Nil
+      Some(
+        HeldRowsExec(node.by, node.columns, ruleName, node.contract, None, StateProbe(read)))
     case node: ChangelogHeldSessions =>
       val read = planLater(project((node.keys ++ node.columns).distinct, node.child))
-      HeldSessionsExec(
+      Some(HeldSessionsExec(
         node.keys,
         node.columns,
         node.time,
@@ -68,9 +75,9 @@ object PlanChangelog extends SparkStrategy {
         node.contract,
         None,
         StateProbe(read)
-      ) :: Nil
+      ))
     case node: ChangelogTemporalJoin =>
-      ChangelogTemporalJoinExec(
+      Some(ChangelogTemporalJoinExec(
         node.joinType,
         node.leftKeys,
         node.rightKeys,
@@ -86,7 +93,11 @@ object PlanChangelog extends SparkStrategy {
         None,
         StateProbe(planLater(node.left)),
         planLater(node.right)
-      ) :: Nil
+      ))
+    case _ => None
+  }
+
+  private def others(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case TableRows(child) => planLater(child) :: Nil
     case BatchRows(child) => planLater(child) :: Nil
     case StreamRows(child) => planLater(child) :: Nil
@@ -110,7 +121,7 @@ object PlanChangelog extends SparkStrategy {
     case _ => Nil
   }
 
-  private def aggregate(node: ChangelogAggregate): SparkPlan = {
+  private def aggregate(node: ChangelogAggregate): StatefulChangelogExec = {
     val kindIn = node.contract.kindIn
     val layout =
       AggregateExecs.layout(node.keys, node.functions, node.distinct, kindIn, node.isGlobal)
@@ -138,7 +149,7 @@ object PlanChangelog extends SparkStrategy {
     )
   }
 
-  private def topN(node: ChangelogTopN): SparkPlan = {
+  private def topN(node: ChangelogTopN): StatefulChangelogExec = {
     val read =
       planLater(project(node.partition ++ node.columns ++ node.contract.kindIn, node.child))
     // Without a last place every row is kept, so there is nothing to fold below the exchange.
@@ -161,7 +172,7 @@ object PlanChangelog extends SparkStrategy {
     )
   }
 
-  private def over(node: ChangelogOverAggregate): SparkPlan = {
+  private def over(node: ChangelogOverAggregate): StatefulChangelogExec = {
     val read = project(node.partition ++ node.columns ++ node.contract.kindIn, node.child)
     ChangelogOverExec(
       node.partition,
@@ -180,7 +191,7 @@ object PlanChangelog extends SparkStrategy {
     )
   }
 
-  private def normalize(node: ChangelogNormalize): SparkPlan = {
+  private def normalize(node: ChangelogNormalize): StatefulChangelogExec = {
     val read = planLater(project(node.keys ++ node.columns ++ node.contract.kindIn, node.child))
     val partition = AttributeReference("partition", IntegerType, nullable = false)()
     ChangelogNormalizeExec(

@@ -38,9 +38,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       val whole = inlined(write.inputQuery)
       changelogOf(whole, write.outputMode).fold[LogicalPlan](asSparks(write)) { refused =>
         requireMicroBatches(write)
-        val version = begun(write)
-        val query = asBegun(version, whole)
-        val reading = Reading(refused, version)
+        val plan = begun(write)
+        val query = asBegun(plan.version, whole)
+        val reading = Reading(refused, plan)
         requireOneAnswer(write.inputQuery)
         UpsertWrite.of(query) match {
           case Some(upserts) =>
@@ -59,7 +59,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   def planned(query: LogicalPlan, mode: OutputMode): Option[(LogicalPlan, Inferred)] = {
     val whole = CommonConditions(inlined(query))
     changelogOf(whole, mode).map { refused =>
-      val reading = Reading(refused, PlanVersion.current)
+      val reading = Reading(refused, BegunPlan.now(conf))
       requireOneAnswer(query)
       UpsertWrite.of(whole) match {
         case Some(upserts) => records(whole, upserts, mode, reading)
@@ -76,16 +76,16 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
    * How a query is read as operators.
    *
    * @param refused Spark's reason for refusing it, if it does
-   * @param version the [[PlanVersion]] of its checkpoint
+   * @param begun how its checkpoint began
    */
-  private case class Reading(refused: Option[String], version: Int)
+  private case class Reading(refused: Option[String], begun: BegunPlan)
 
-  private def begun(write: WriteToStreamStatement): Int = {
+  private def begun(write: WriteToStreamStatement): BegunPlan = {
     val location = write.userSpecifiedCheckpointLocation.orElse {
       // Without a name each start has a new one.
       for (all <- conf.checkpointLocation; name <- write.userSpecifiedName) yield s"$all/$name"
     }
-    location.fold(PlanVersion.current)(BegunPlan.versionOf(_, write.hadoopConf))
+    location.fold(BegunPlan.now(conf))(BegunPlan.of(_, write.hadoopConf, conf))
   }
 
   /** A checkpoint keeps the operators that it began with. */
@@ -184,7 +184,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     if (!upsert && !inferred.changes.insertOnly) {
       throw ChangelogErrors.notInsertOnly(read.name + " " + InferChangelog(read, true).mode)
     }
-    val written = LowerOperators(inferred)
+    val written = LowerOperators(inferred, reading.begun.choices)
     val shown = written.kind match {
       case Some(kind) if inferred.updateBefore => LowerOperators.withoutBefore(written.plan, kind)
       case _ => written.plan
@@ -196,7 +196,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       query: LogicalPlan,
       updateBefore: Boolean,
       reading: Reading): ChangelogOperator = {
-    val closesRows = reading.version >= PlanVersion.closedRows
+    val closesRows = reading.begun.version >= PlanVersion.closedRows
     val read = PruneColumns(new ParseQuery(updateBefore, reading.refused, closesRows).read(query))
     Repeatable.require(read)
     CostNotes(read).distinct.foreach(note => logWarning(note))
@@ -208,7 +208,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     val inferred = InferChangelog(
       operators(LastOrder.without(query), updateBefore = true, reading),
       updateBefore = true)
-    val written = LowerOperators(inferred)
+    val written = LowerOperators(inferred, reading.begun.choices)
     (Project(outputOf(query, written.plan) ++ written.kind, written.plan), inferred)
   }
 
@@ -277,7 +277,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     val unordered = last.query
     val inferred =
       InferChangelog(operators(unordered, updateBefore = true, reading), updateBefore = true)
-    val written = LowerOperators.complete(inferred)
+    val written = LowerOperators.complete(inferred, reading.begun.choices)
     val columns = outputOf(unordered, written.plan)
     val rows = Project(columns ++ written.kind, written.plan)
     val attributes = columns.map(_.toAttribute)

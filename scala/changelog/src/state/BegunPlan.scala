@@ -1,26 +1,59 @@
 package io.firesteel.changelog.state
 
+import io.firesteel.changelog.common.ChangelogConf
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
+import org.apache.spark.sql.internal.SQLConf
 
-/** The [[PlanVersion]] with which a checkpoint began, before its query is read as operators. */
+/**
+ * What a query chose when it began; its checkpoint keeps it.
+ *
+ * @param removesShuffles whether needless shuffles are removed, see [[Placement]]
+ * @param sharesStores whether operators without a shuffle between them share a store, see
+ *   [[GuestExec]]
+ */
+final private[changelog] case class PlanChoices(removesShuffles: Boolean, sharesStores: Boolean)
+
+private[changelog] object PlanChoices {
+  val none: PlanChoices = PlanChoices(removesShuffles = false, sharesStores = false)
+}
+
+/**
+ * How a checkpoint began, before its query is read as operators.
+ *
+ * @param version the [[PlanVersion]]
+ */
+final private[changelog] case class BegunPlan(version: Int, choices: PlanChoices)
+
 private[changelog] object BegunPlan {
 
-  /** The version of a checkpoint, which may be new. */
-  def versionOf(checkpoint: String, conf: Configuration): Int = {
-    val files = CheckpointFileManager.create(new Path(checkpoint), conf)
+  /** A query without a checkpoint. */
+  def now(conf: SQLConf): BegunPlan = BegunPlan(
+    PlanVersion.current,
+    PlanChoices(
+      conf.getConf(ChangelogConf.REMOVE_SHUFFLES),
+      conf.getConf(ChangelogConf.MULTIPLE_INPUT)))
+
+  /** The query of a checkpoint, which may be new. */
+  def of(checkpoint: String, hadoopConf: Configuration, conf: SQLConf): BegunPlan = {
+    val files = CheckpointFileManager.create(new Path(checkpoint), hadoopConf)
     def names(folder: String) = {
       val path = new Path(checkpoint, folder)
       if (!files.exists(path)) Nil else files.list(path).toSeq.map(_.getPath.getName)
     }
     val states = new Path(checkpoint, "state").toString
     val records = names("state").flatMap(_.toLongOption)
-      .flatMap(new RecordFile(states, _, conf).read())
+      .flatMap(new RecordFile(states, _, hadoopConf).read())
       // A record of a later version is an error of its operator.
       .flatMap(OperatorRecord.read(_).toOption)
     def hasCommits = names("commits").exists(_.toLongOption.nonEmpty)
-    records.map(_.plan).maxOption
-      .getOrElse(if (hasCommits) PlanVersion.first else PlanVersion.current)
+    if (records.nonEmpty) {
+      val choices = records.map(_.choices)
+      BegunPlan(
+        records.map(_.plan).max,
+        PlanChoices(choices.exists(_.removesShuffles), choices.exists(_.sharesStores)))
+    } else if (hasCommits) BegunPlan(PlanVersion.first, PlanChoices.none)
+    else now(conf)
   }
 }

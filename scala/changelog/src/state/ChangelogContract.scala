@@ -17,6 +17,7 @@ import org.apache.spark.sql.types.{DataType, NullType}
  * @param watermark the operator's watermark, shared by all micro-batches
  * @param mode the changelog mode of the result, in Flink's notation
  * @param member the part of the query that the checkpoint records for this operator
+ * @param placement by which columns of its key the operator's state is distributed
  * @param keptCalls the calls and columns that the checkpoint has, shared by all micro-batches
  */
 final private[changelog] case class ChangelogContract(
@@ -28,6 +29,7 @@ final private[changelog] case class ChangelogContract(
     watermark: Watermark,
     mode: String,
     member: MemberRecord,
+    placement: Placement = Placement.ownShuffles,
     keptCalls: KeptCalls = new KeptCalls)
   extends Expression
   with Unevaluable {

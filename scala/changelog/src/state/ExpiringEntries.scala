@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicBoolean
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.state.{StateStore, UnsafeRowPair}
+import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 import org.apache.spark.sql.types.{LongType, StructType}
 
 /**
@@ -19,7 +19,7 @@ import org.apache.spark.sql.types.{LongType, StructType}
  * @param nowMs the time of this micro-batch
  */
 final private[state] class ExpiringEntries(
-    store: StateStore,
+    store: KeyedStore,
     counts: StateCounts,
     value: StructType,
     lifetimes: Lifetimes,
@@ -61,7 +61,7 @@ final private[state] class ExpiringEntries(
     }
 
   override def evict(): Unit =
-    if ((store.version + store.id.partitionId) % ExpiringEntries.evictEvery == 0) {
+    if (store.turn % ExpiringEntries.evictEvery == 0) {
       counts.expired += removeWhere(entry => hasExpired(entry.key, entry.value))
     }
 

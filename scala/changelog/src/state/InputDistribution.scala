@@ -34,3 +34,39 @@ private[changelog] object InputDistribution {
     Alias(isNull.fold[Expression](Literal(0))(If(_, hash, Literal(0))), "spread")()
   }
 }
+
+/**
+ * Where the rows of an operator's state lie. It is decided when a query starts for the first time,
+ * and the operator's record has it: an entry stays in its partition.
+ *
+ * @param by places of the key's columns by whose hash rows are distributed, in this order; none for
+ *   all columns in their order
+ * @param inPlace for each input, whether its rows lie so already, so that no shuffle is needed
+ * @param choices what the query chose when it began
+ * @param guest the operator's number among those that share a store, if the store is another one's
+ */
+final private[changelog] case class Placement(
+    by: Seq[Int],
+    inPlace: Seq[Boolean],
+    choices: PlanChoices,
+    guest: Option[Int] = None) {
+
+  /** The columns of a key by whose hash rows are distributed. */
+  def of[A](keys: Seq[A]): Seq[A] = if (by.isEmpty) keys else by.map(keys)
+
+  /** What is done with the rows of the inputs, in words; none if all are shuffled. */
+  def text(names: Seq[String]): Option[String] = inPlace.count(identity) match {
+    case 0 => None
+    case all if all == names.size => Some("none, rows lie by these keys already")
+    case _ =>
+      Some(names.zip(inPlace).map { case (name, stays) =>
+        if (stays) s"$name: none, rows lie by these keys already" else s"$name: by the keys"
+      }.mkString("; "))
+  }
+}
+
+private[changelog] object Placement {
+
+  /** Every input is shuffled by the whole key. */
+  val ownShuffles: Placement = Placement(Nil, Nil, PlanChoices.none)
+}

@@ -41,15 +41,20 @@ final private[state] class KeptState(
     }
   }
 
-  /** The columns of the store's key. */
-  def keys: Seq[String] = schema.toSeq.flatMap(_._1.fieldNames)
+  /** The columns of the store's key; of a shared store those of one member, as it names them. */
+  def keys(member: Int, isShared: Boolean): Seq[String] =
+    named(schema.toSeq.flatMap(_._1.fieldNames), member, isShared)
 
-  /** The columns of the store's value. */
-  def columns: Seq[String] = schema.toSeq.flatMap(_._2.fieldNames)
+  /** The columns of the store's value; of a shared store those of one member. */
+  def columns(member: Int, isShared: Boolean): Seq[String] =
+    named(schema.toSeq.flatMap(_._2.fieldNames), member, isShared)
 
-  /** The recorded aggregate calls. */
-  def calls: Seq[CallRecord] =
-    recorded.flatMap(_.toOption).toSeq.flatMap(_.members).flatMap(_.calls)
+  private def named(all: Seq[String], member: Int, isShared: Boolean): Seq[String] =
+    if (isShared) SharedLayout.ownNames(member, all) else all
+
+  /** The recorded aggregate calls of a member. */
+  def calls(member: Int): Seq[CallRecord] =
+    recorded.flatMap(_.toOption).toSeq.flatMap(_.members.lift(member)).flatMap(_.calls)
 
   /**
    * Refuses other columns. Spark compares types only, but two different sums may have one type. The
@@ -62,7 +67,8 @@ final private[state] class KeptState(
       schema.toSeq.flatMap { case (key, value) => from.differences(key, value) }
     // A join has other columns with a time to live, not only one more.
     def onlyTtl = differences(otherwise).isEmpty ||
-      expires(columns) != expires(now.value.fieldNames.toSeq) && recorded.nonEmpty &&
+      expires(schema.toSeq.flatMap(_._2.fieldNames)) != expires(now.value.fieldNames.toSeq) &&
+      recorded.nonEmpty &&
       inQuery(record).isEmpty
     if (differences(now).nonEmpty) {
       throw (

@@ -16,7 +16,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode
  *   partitions; none if every partition has every entry
  * @param tables names of the tables in the store; none if the store has one layout only
  * @param replicated names of the tables with the same entries in every partition
- * @param members the operators of the query that it runs; several if they are fused
+ * @param members the operators of the query whose state it has: its own, and those of its guests
+ * @param choices what the query chose when it began
  * @param plan how the query was read as operators, see [[PlanVersion]]
  * @param format version of the format in which the record was written
  */
@@ -26,6 +27,7 @@ final private[changelog] case class OperatorRecord(
     tables: Seq[String],
     replicated: Seq[String],
     members: Seq[MemberRecord],
+    choices: PlanChoices = PlanChoices.none,
     plan: Int = PlanVersion.current,
     format: Int = OperatorRecord.version) {
   import OperatorRecord.compared
@@ -46,6 +48,7 @@ final private[changelog] case class OperatorRecord(
     OperatorRecord.put(root, "distribution", distribution)
     OperatorRecord.put(root, "tables", tables)
     OperatorRecord.put(root, "replicated", replicated)
+    root.put("removesShuffles", choices.removesShuffles).put("sharesStores", choices.sharesStores)
     val all = root.putArray("members")
     members.foreach { member =>
       val node = all.addObject()
@@ -93,9 +96,13 @@ private[changelog] object OperatorRecord {
             places = list(node, "places").headOption,
             filters = list(node, "filters"),
             columns = list(node, "columns"),
-            stored = list(node, "stored")
+            stored = list(node, "stored"),
+            distribution = list(node, "distribution")
           )
         },
+        PlanChoices(
+          root.path("removesShuffles").asBoolean(false),
+          root.path("sharesStores").asBoolean(false)),
         root.path("plan").asInt(PlanVersion.first),
         found
       ))
@@ -123,6 +130,8 @@ private[changelog] object OperatorRecord {
  * @param filters conditions above it, up to the next stateful operator
  * @param columns columns of its result that are read there
  * @param stored columns of its input, where the state has them by their places
+ * @param distribution of a guest, the columns of the store's key by whose hash its entries are
+ *   distributed
  */
 final private[changelog] case class MemberRecord(
     operator: String,
@@ -132,7 +141,8 @@ final private[changelog] case class MemberRecord(
     places: Option[String] = None,
     filters: Seq[String] = Nil,
     columns: Seq[String] = Nil,
-    stored: Seq[String] = Nil) {
+    stored: Seq[String] = Nil,
+    distribution: Seq[String] = Nil) {
 
   /** The same as version 1 would have recorded it. */
   def early: MemberRecord = {
@@ -180,6 +190,7 @@ private[changelog] object MemberRecord {
     "places" -> (_.places.toSeq),
     "filters" -> (_.filters),
     "columns" -> (_.columns),
-    "stored" -> (_.stored)
+    "stored" -> (_.stored),
+    "distribution" -> (_.distribution)
   )
 }

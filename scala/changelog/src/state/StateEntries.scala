@@ -2,8 +2,7 @@ package io.firesteel.changelog.state
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreIterator, UnsafeRowPair}
-import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.execution.streaming.state.{StateStoreIterator, UnsafeRowPair}
 
 /** Metrics of an operator's state. */
 final private[state] case class StateCounts(
@@ -13,7 +12,9 @@ final private[state] case class StateCounts(
     late: SQLMetric)
 
 /** The entries of an operator's store, as its tasks read and write them. */
-private[changelog] class StateEntries(store: StateStore, protected val counts: StateCounts) {
+private[changelog] class StateEntries(
+    store: KeyedStore,
+    protected val counts: StateCounts) {
 
   /** The value of a key; the next call may overwrite it. Null if there is none. */
   def get(key: UnsafeRow): UnsafeRow = store.get(key)
@@ -33,7 +34,7 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
 
   /** Visits the entries with this key prefix; the next visit may overwrite both rows. */
   final def scan(prefix: UnsafeRow)(visit: (UnsafeRow, UnsafeRow) => Unit): Unit = {
-    val entries = store.prefixScan(prefix)
+    val entries = store.withPrefix(prefix)
     try {
       while (entries.hasNext) {
         val entry = entries.next()
@@ -52,9 +53,9 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
    * kind may read into one row, so its rows are copied.
    */
   final def withPrefix(prefix: UnsafeRow): Iterator[UnsafeRowPair] = {
-    val entries: StateStoreIterator[UnsafeRowPair] = store.prefixScan(prefix)
+    val entries: StateStoreIterator[UnsafeRowPair] = store.withPrefix(prefix)
     val all =
-      if (StateEntries.isRocksDb(store)) new Iterator[UnsafeRowPair] {
+      if (store.readsSnapshots) new Iterator[UnsafeRowPair] {
         override def hasNext: Boolean = {
           val more = entries.hasNext
           if (!more) entries.close()
@@ -63,7 +64,7 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
         override def next(): UnsafeRowPair = entries.next()
       }
       else {
-        def kept(row: UnsafeRow) = if (StateEntries.isInMemory(store)) row else row.copy()
+        def kept(row: UnsafeRow) = if (store.keepsRows) row else row.copy()
         try entries.map(its => new UnsafeRowPair(kept(its.key), kept(its.value))).toArray.iterator
         finally entries.close()
       }
@@ -72,7 +73,7 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
 
   /** The same as [[scan]], until `visit` returns false. */
   final def scanWhile(prefix: UnsafeRow)(visit: (UnsafeRow, UnsafeRow) => Boolean): Unit = {
-    val entries = store.prefixScan(prefix)
+    val entries = store.withPrefix(prefix)
     try {
       var more = true
       while (more && entries.hasNext) {
@@ -82,14 +83,11 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
     } finally entries.close()
   }
 
-  /**
-   * Whether the store visits keys in the order of their bytes. RocksDB does, if Spark stores rows
-   * unchanged (`spark.sql.streaming.stateStore.encodingFormat`).
-   */
-  final def sortsKeys: Boolean = StateEntries.sortsKeys(store)
+  /** See [[KeyedStore.sortsKeys]]. */
+  final def sortsKeys: Boolean = store.sortsKeys
 
   final def all: Iterator[UnsafeRowPair] = {
-    val entries: StateStoreIterator[UnsafeRowPair] = store.iterator()
+    val entries: StateStoreIterator[UnsafeRowPair] = store.all()
     entries.filter(isThere)
   }
 
@@ -109,7 +107,7 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
   /** Removes entries without emitting anything; returns their number. */
   final protected def removeWhere(unwanted: UnsafeRowPair => Boolean): Long = {
     val found = Seq.newBuilder[UnsafeRow]
-    val entries = store.iterator()
+    val entries = store.all()
     try entries.foreach(entry => if (unwanted(entry)) found += entry.key.copy())
     finally entries.close()
     val keys = found.result()
@@ -118,19 +116,4 @@ private[changelog] class StateEntries(store: StateStore, protected val counts: S
   }
 
   protected def isThere(entry: UnsafeRowPair): Boolean = true
-}
-
-private[state] object StateEntries {
-
-  private val format = SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT
-
-  private def isRocksDb(store: StateStore): Boolean =
-    store.getClass.getSimpleName == "RocksDBStateStore"
-
-  private def isInMemory(store: StateStore): Boolean =
-    store.getClass.getSimpleName == "HDFSBackedStateStore"
-
-  private def sortsKeys(store: StateStore): Boolean =
-    isRocksDb(store) &&
-      SQLConf.get.getConf(format).equalsIgnoreCase("unsaferow")
 }

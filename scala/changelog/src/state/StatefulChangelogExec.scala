@@ -1,6 +1,7 @@
 package io.firesteel.changelog.state
 
 import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.state.inputs.{OwnSourceExec, ReadOnceExec, ReplicateRowsExec, StateProbe}
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.decide.FiredOperator
 
@@ -12,8 +13,10 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.plans.physical.{Distribution, UnspecifiedDistribution}
+import org.apache.spark.sql.catalyst.plans.physical.{Distribution, Partitioning, PartitioningCollection, UnknownPartitioning, UnspecifiedDistribution}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.exchange.Exchange
+import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.{OperatorInfoV1, OperatorStateMetadata, OperatorStateMetadataV1, StateSchemaCompatibilityChecker, StateSchemaValidationResult, StateStore, StateStoreColFamilySchema, StateStoreId, StateStoreMetadataV1, StateStoreOps}
 import org.apache.spark.sql.firesteel.renamedProgress
 import org.apache.spark.sql.firesteel.streaming.{StatefulOperatorCustomMetric, StatefulOperatorCustomSumMetric, StatefulOperatorPartitioning, StatefulOperatorStateInfo, StateStoreWriter}
@@ -57,8 +60,15 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     shortName.capitalize + stateInfo.fold("")(info => s" ${info.operatorId}")
 
   /** With the operator's number, as in plans: a query may have several operators of one kind. */
-  override def getProgress(): StateOperatorProgress =
-    renamedProgress(super.getProgress(), s"$shortName ${getStateInfo.operatorId}")
+  override def getProgress(): StateOperatorProgress = {
+    def ofGuests(metric: String) = guests.map(_.longMetric(metric).value).sum
+    renamedProgress(
+      super.getProgress(),
+      s"$shortName ${getStateInfo.operatorId}",
+      ofGuests("numUpdatedStateRows"),
+      ofGuests("numRemovedStateRows"),
+      ofGuests("numRowsDroppedByWatermark"))
+  }
 
   final override def argString(maxFields: Int): String = {
     val kept = contract.ttl.map(its => s"ttl=${its.text}")
@@ -82,6 +92,19 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
 
   private def stored: StateLayout = if (contract.ttl.isEmpty) layout else layout.expiring
 
+  /** The layout that it would have if its rows had a time to live, or had none. */
+  private def otherwise: StateLayout = if (contract.ttl.isEmpty) layout.expiring else layout
+
+  /** The operators whose state is in this operator's store, in the order of their numbers. */
+  private def guests: Seq[GuestExec] =
+    if (!contract.placement.choices.sharesStores) Nil
+    else children.flatMap(GuestExec.below).sortBy(_.member)
+
+  private def sharers: Seq[StatefulChangelogExec] = this +: guests.map(_.operator)
+
+  /** The layout of a store with guests. */
+  private def shared: SharedLayout = SharedLayout(sharers.map(_.stored))
+
   override def customStatefulOperatorMetrics: Seq[StatefulOperatorCustomMetric] = Seq(
     StatefulOperatorCustomSumMetric(expiredMetric, "number of expired state rows"),
     StatefulOperatorCustomSumMetric(lateMetric, "number of ignored late retractions")
@@ -92,15 +115,36 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
   private def expiredMetric = "numExpiredStateRows"
   private def lateMetric = "numLateRetractions"
 
+  /** The watermark of the result, given that of the inputs. */
+  protected def heldBack(inputWatermarkMs: Long): Long = inputWatermarkMs
+
+  /** The watermark that reaches each operator that shares this store; this operator's is the last. */
+  private def watermarks(inputMs: Long): Seq[(StatefulChangelogExec, Long)] = {
+    def below(plan: SparkPlan): Seq[(StatefulChangelogExec, Long)] = plan match {
+      case guest: GuestExec => reaching(guest.operator, guest.children)
+      case _: StatefulChangelogExec | _: Exchange => Nil
+      case other => other.children.flatMap(below)
+    }
+    def reaching(operator: StatefulChangelogExec, inputs: Seq[SparkPlan]) = {
+      val all = inputs.map(below)
+      val ms = all.flatMap(_.lastOption).map { case (it, reached) => it.heldBack(reached) }
+      all.flatten :+ (operator -> ms.foldLeft(inputMs)(_ min _))
+    }
+    reaching(this, children)
+  }
+
   /** Called on the operator of the previous micro-batch; after a restart, on this one. */
   override def produceOutputWatermark(inputWatermarkMs: Long): Option[Long] = {
-    contract.watermark.advance(inputWatermarkMs)
-    super.produceOutputWatermark(inputWatermarkMs)
+    val all = watermarks(inputWatermarkMs)
+    all.foreach { case (operator, ms) => operator.contract.watermark.advance(ms) }
+    super.produceOutputWatermark(inputWatermarkMs).map(_ => heldBack(all.last._2))
   }
 
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean =
-    emitsAtClose && contract.eventTimes.exists(_.isDefined) &&
-      newInputWatermark > contract.watermark.usedMs
+    watermarks(newInputWatermark).exists { case (operator, ms) =>
+      operator.emitsAtClose && operator.contract.eventTimes.exists(_.isDefined) &&
+      ms > operator.contract.watermark.usedMs
+    }
 
   /** For each input the groups that a watermark has closed. */
   private def closedGroups(ms: Long): Seq[Option[ClosedGroups]] =
@@ -124,15 +168,13 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
   final protected def withProbed(newInputs: Seq[SparkPlan]): SparkPlan = {
     val told = newInputs.collectFirst { case StateProbe(info, _) => info }
     told.fold(withState(stateInfo, newInputs)) { info =>
-      val inputs = newInputs.zip(distributions).map { case (input, spread) =>
-        val rows = input match {
-          case StateProbe(_, child) => child
-          case other => other
-        }
-        val once = ReadOnceExec.in(info, rows)
-        val read =
-          if (contract.eventTimes.forall(_.isEmpty)) once
-          else OwnSourceExec.below(info.operatorId, once)
+      val host = GuestExec.Host(info, s"${shortName.capitalize} ${info.operatorId}")
+      val hosted = newInputs.map(StateProbe.without).map(GuestExec.hosted(host, _))
+      val sharing = this +: hosted.flatMap(GuestExec.below).map(_.operator)
+      val hasTimes = sharing.exists(_.contract.eventTimes.exists(_.nonEmpty))
+      val inputs = hosted.zip(distributions).map { case (input, spread) =>
+        val once = ReadOnceExec.in(info, input)
+        val read = if (hasTimes) OwnSourceExec.below(info.operatorId, once) else once
         if (spread == InputDistribution.Replicated) {
           ReplicateRowsExec.everywhere(read, info.numPartitions)
         } else read
@@ -144,9 +186,36 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
   override def requiredChildDistribution: Seq[Distribution] = distributions.map { spread =>
     (spread, stateInfo) match {
       case (InputDistribution.Clustered(keys), Some(info)) =>
-        StatefulOperatorPartitioning.getCompatibleDistribution(keys, info, conf)
+        val by = contract.placement.of(keys)
+        StatefulOperatorPartitioning.getCompatibleDistribution(by, info, conf)
       case _ => UnspecifiedDistribution
     }
+  }
+
+  /**
+   * Numbers of the inputs whose rows lie where the rows of the result lie: their keys are among its
+   * columns.
+   */
+  protected def keepsPlacesOf: Seq[Int] = Nil
+
+  /** Whether the result was placed as its input before queries removed shuffles. */
+  protected def alwaysPlaced: Boolean = false
+
+  /** Spark adds no shuffle above it for readers with the same keys. */
+  override def outputPartitioning: Partitioning = placedAs(children)
+
+  private[state] def placedAs(inputs: Seq[SparkPlan]): Partitioning =
+    if (!contract.placement.choices.removesShuffles && !alwaysPlaced) UnknownPartitioning(0)
+    else keepsPlacesOf.map(inputs(_).outputPartitioning) match {
+      case Seq() => UnknownPartitioning(0)
+      case Seq(one) => one
+      case several => PartitioningCollection(several)
+    }
+
+  /** How the rows of the inputs reach the state, for `explain`; empty if all are shuffled. */
+  protected def shuffleText: Map[String, String] = {
+    val names = if (children.size == 2) Seq("left", "right") else Seq("input")
+    contract.placement.text(names).map("shuffle" -> _).toMap
   }
 
   override def validateAndMaybeEvolveStateSchema(
@@ -154,20 +223,27 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       batchId: Long,
       stateSchemaVersion: Int): List[StateSchemaValidationResult] = {
     val kept = new KeptState(getStateInfo, nodeName, hadoopConf)
-    // First: the layout depends on it.
-    contract.keptCalls.recorded = kept.calls
-    contract.keptCalls.columns = kept.columns
-    contract.keptCalls.keys = kept.keys
+    // First: the layouts depend on it.
+    val sharing = sharers
+    sharing.zipWithIndex.foreach { case (operator, i) =>
+      operator.contract.keptCalls.recorded = kept.calls(i)
+      operator.contract.keptCalls.columns = kept.columns(i, isShared = sharing.size > 1)
+      operator.contract.keptCalls.keys = kept.keys(i, isShared = sharing.size > 1)
+    }
     val record = this.record
-    kept.requireLayout(stored, if (contract.ttl.isEmpty) layout.expiring else layout, record)
+    val now = wholeLayout
+    kept.requireLayout(
+      now,
+      if (sharing.size == 1) otherwise else SharedLayout(sharing.map(_.otherwise)).whole,
+      record)
     kept.requireQuery(record, batchId)
     val schema = StateStoreColFamilySchema(
       StateStore.DEFAULT_COL_FAMILY_NAME,
       0,
-      stored.key,
+      now.key,
       0,
-      stored.value,
-      Some(stored.encoder))
+      now.value,
+      Some(now.encoder))
     List(
       StateSchemaCompatibilityChecker.validateAndMaybeEvolveStateSchema(
         getStateInfo,
@@ -183,71 +259,108 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     OperatorStateMetadataV1(
       OperatorInfoV1(state.operatorId, shortName),
       Array(
-        StateStoreMetadataV1(StateStoreId.DEFAULT_STORE_NAME, layout.prefix, state.numPartitions)))
+        StateStoreMetadataV1(StateStoreId.DEFAULT_STORE_NAME, wholeLayout.prefix, state.numPartitions)))
   }
 
+  /** The layout of this operator's store. */
+  private def wholeLayout: StateLayout = if (guests.isEmpty) stored else shared.whole
+
   /** The record of this operator in the checkpoint. */
-  private def record: OperatorRecord = OperatorRecord(
-    shortName,
-    StatefulChangelogExec.hashed(distributions).fold(Seq.empty[String]) { keys =>
-      layout.key.fieldNames.toSeq.take(keys.size)
-    },
-    layout.tables.map(_.name),
-    layout.tables.filter(_.replicated).map(_.name),
-    Seq(member)
-  )
+  private def record: OperatorRecord = {
+    val sharing = sharers
+    /** The columns of the store's key by whose hash the entries of an operator are distributed. */
+    def distribution(member: Int): Seq[String] = {
+      val its = sharing(member)
+      StatefulChangelogExec.hashed(its.distributions).fold(Seq.empty[String]) { keys =>
+        val names =
+          if (sharing.size == 1) layout.key.fieldNames.toSeq.take(keys.size)
+          else shared.keyNames(member, keys.size)
+        its.contract.placement.of(names)
+      }
+    }
+    OperatorRecord(
+      shortName,
+      distribution(0),
+      if (sharing.size == 1) layout.tables.map(_.name) else Nil,
+      if (sharing.size == 1) layout.tables.filter(_.replicated).map(_.name) else Nil,
+      sharing.zipWithIndex.map { case (its, i) =>
+        if (i == 0) its.member else its.member.copy(distribution = distribution(i))
+      },
+      contract.placement.choices
+    )
+  }
 
   /** The part of the query that this operator runs, with the state's columns of its calls. */
   protected def member: MemberRecord = contract.member
 
   override protected def doExecute(): RDD[InternalRow] = {
-    metrics // created on the driver: tasks must not create them
-    if (emitsAtClose && !conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE)) {
+    if (sharers.exists(_.emitsAtClose) && !conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE)) {
       throw ChangelogErrors.unsupportedOperator(
         nodeName,
         s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false, so no watermark reaches it",
         "leave that setting on")
     }
-    val (layout, stored, task) = (this.layout, this.stored, this.task())
-    contract.watermark.use()
-    val (name, closed) = (nodeName, closedGroups(contract.watermark.ms))
-    val tooLate = closedGroups(contract.watermark.lateMs)
-    val life = contract.ttl.map { its =>
-      (if (its.ofTables.isEmpty) Lifetimes.One(its.ms) else layout.lifetimes(its.ofTables)) ->
-        its.nowMs
-    }
-    val late = longMetric("numRowsDroppedByWatermark")
-    val counts = StateCounts(
-      longMetric("numUpdatedStateRows"),
-      longMetric("numRemovedStateRows"),
-      longMetric(expiredMetric),
-      longMetric(lateMetric))
+    val work = this.work()
+    val sharing = if (guests.isEmpty) None else Some(shared)
+    val (stored, id) = (wholeLayout, getStateInfo.operatorId)
     StatefulChangelogExec.together(children.map(_.execute())).mapPartitionsWithStateStore(
       session.sqlContext,
       getStateInfo,
       stored.key,
       stored.value,
       stored.encoder) { (store, inputs) =>
-      val entries = life.fold(new StateEntries(store, counts)) { case (lifetimes, nowMs) =>
-        new ExpiringEntries(store, counts, layout.value, lifetimes, nowMs, name)
+      val others = sharing.map(_ => SharedStore.ofThisTask(id))
+      val own = sharing.fold(KeyedStore.of(store)) { layout =>
+        others.foreach(_.open(store, layout))
+        new MemberStore(store, layout, 0)
       }
-      val inTime = inputs.next().zip(tooLate).map { case (rows, its) =>
-        its.fold(rows)(_.inTime(rows, late))
+      val (entries, changes) = work.run(own, store.id.partitionId, inputs.next())
+      commitAtEnd(store, work, changes) { () =>
+        others.foreach(_.finish())
+        entries.evict()
       }
-      val changes = task.run(entries, store.id.partitionId, inTime)
-      // Inputs whose event time is the same key column share the closed groups.
-      val evicted = closed.flatten.distinctBy(_.keyAt).iterator.flatMap(task.close(entries, _))
-      commitAtEnd(store, entries, changes ++ evicted)
     }
+  }
+
+  /** What it does in each partition in this micro-batch. */
+  private[state] def work(): PartitionWork = {
+    metrics // created on the driver: tasks must not create them
+    val layout = this.layout
+    contract.watermark.use()
+    val life = contract.ttl.map { its =>
+      (if (its.ofTables.isEmpty) Lifetimes.One(its.ms) else layout.lifetimes(its.ofTables)) ->
+        its.nowMs
+    }
+    new PartitionWork(
+      layout,
+      life,
+      nodeName,
+      task(),
+      closedGroups(contract.watermark.ms),
+      closedGroups(contract.watermark.lateMs),
+      StateCounts(
+        longMetric("numUpdatedStateRows"),
+        longMetric("numRemovedStateRows"),
+        longMetric(expiredMetric),
+        longMetric(lateMetric)),
+      longMetric("numRowsDroppedByWatermark"),
+      longMetric("numOutputRows"),
+      contract.kindOut.fold(-1)(kind => output.indexWhere(_.exprId == kind.exprId)),
+      StatefulChangelogExec.kindMetrics.map(longMetric).toArray
+    )
+  }
+
+  /** The metrics of its work, without those of a store. */
+  private[state] def ownMetrics: Map[String, SQLMetric] = {
+    val own = Seq("numOutputRows", "numUpdatedStateRows", "numRemovedStateRows", expiredMetric) ++
+      Seq(lateMetric, "numRowsDroppedByWatermark") ++ StatefulChangelogExec.kindMetrics
+    metrics.filter { case (name, _) => own.contains(name) }
   }
 
   private def commitAtEnd(
       store: StateStore,
-      entries: StateEntries,
-      rows: Iterator[InternalRow]): Iterator[InternalRow] = {
-    val numOutputRows = longMetric("numOutputRows")
-    val kinds = StatefulChangelogExec.kindMetrics.map(longMetric).toArray
-    val kindAt = contract.kindOut.fold(-1)(kind => output.indexWhere(_.exprId == kind.exprId))
+      work: PartitionWork,
+      rows: Iterator[InternalRow])(beforeCommit: () => Unit): Iterator[InternalRow] = {
     val (updating, committing) = (longMetric("allUpdatesTimeMs"), longMetric("commitTimeMs"))
     val out = new Iterator[InternalRow] {
       private[this] var committed = false
@@ -259,7 +372,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
         nanos += System.nanoTime() - start
         if (!more && !committed) {
           committed = true
-          entries.evict()
+          beforeCommit()
           updating += NANOSECONDS.toMillis(nanos)
           committing += timeTakenMs { val _ = store.commit() }
           setStoreMetrics(store)
@@ -269,10 +382,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       }
 
       override def next(): InternalRow = {
-        numOutputRows += 1
-        val row = rows.next()
-        if (kindAt >= 0) kinds(row.getByte(kindAt)) += 1
-        row
+        work.counted(rows.next())
       }
     }
     // A join above it may leave rows unread, such as one whose other side is empty.
@@ -291,6 +401,8 @@ private[changelog] trait UnaryChangelogExec extends UnaryExecNode with StatefulC
 
   final override def distributions: Seq[InputDistribution] =
     Seq(InputDistribution.Clustered(clusteredBy))
+
+  override protected def keepsPlacesOf: Seq[Int] = Seq(0)
 
   override protected def withNewChildInternal(newChild: SparkPlan): SparkPlan =
     withProbed(Seq(newChild))
@@ -318,7 +430,7 @@ private[state] object StatefulChangelogExec {
     distributions.collectFirst { case InputDistribution.Clustered(keys) => keys }
 
   /** For each partition the unread rows of all inputs. */
-  private def together(inputs: Seq[RDD[InternalRow]]): RDD[Seq[Iterator[InternalRow]]] = {
+  def together(inputs: Seq[RDD[InternalRow]]): RDD[Seq[Iterator[InternalRow]]] = {
     val first = inputs.head.mapPartitions(rows => Iterator.single(Seq(rows)))
     inputs.tail.foldLeft(first) { (before, input) =>
       before.zipPartitions(input)((all, rows) => Iterator.single(all.next() :+ rows))

@@ -6,6 +6,7 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, GenericInternalRow, JoinedRow, UnsafeProjection}
 import org.apache.spark.sql.catalyst.util.GenericArrayData
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.types.StructType
 
@@ -22,6 +23,7 @@ final private[changelog] case class ChangelogMatchesExec(
   override def nodeName: String = "ChangelogMatches"
   override def argString(maxFields: Int): String = matches.toString
   override def output: Seq[Attribute] = columns :+ matches
+  override def outputPartitioning: Partitioning = child.outputPartitioning
   override def producedAttributes: AttributeSet = AttributeSet(matches)
 
   override protected def doExecute(): RDD[InternalRow] = {

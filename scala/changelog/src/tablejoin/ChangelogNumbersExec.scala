@@ -3,6 +3,7 @@ package io.firesteel.changelog.tablejoin
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, GenericInternalRow, JoinedRow, UnsafeProjection}
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 
 /** Executes [[ChangelogNumbers]]. */
@@ -12,6 +13,7 @@ final private[changelog] case class ChangelogNumbersExec(number: Attribute, chil
   override def nodeName: String = "ChangelogNumbers"
   override def argString(maxFields: Int): String = number.toString
   override def output: Seq[Attribute] = child.output :+ number
+  override def outputPartitioning: Partitioning = child.outputPartitioning
   override def producedAttributes: AttributeSet = AttributeSet(number)
 
   override protected def doExecute(): RDD[InternalRow] = {

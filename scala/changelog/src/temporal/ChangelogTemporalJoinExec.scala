@@ -35,6 +35,7 @@ final private[changelog] case class ChangelogTemporalJoinExec(
   override protected def emitsAtClose: Boolean = true
   override def distributions: Seq[InputDistribution] =
     Seq(InputDistribution.Clustered(leftKeys), InputDistribution.Clustered(rightKeys))
+  override protected def keepsPlacesOf: Seq[Int] = Seq(0)
 
   override def layout: StateLayout =
     TemporalState.layout(leftKeys.map(_.dataType), leftColumns.map(_.dataType))
@@ -54,7 +55,7 @@ final private[changelog] case class ChangelogTemporalJoinExec(
       rightKeys).map { case (l, r) => s"${l.name} = ${r.name}" }.mkString(", "),
     "versions" -> order.map(_.sql).mkString(", "),
     "state" -> stateText
-  )
+  ) ++ shuffleText
 
   override def withState(
       info: Option[StatefulOperatorStateInfo],

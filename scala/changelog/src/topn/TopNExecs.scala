@@ -49,7 +49,7 @@ final private[changelog] case class ChangelogTopNExec(
     "partition" -> partition.map(_.name).mkString(", "),
     "order" -> order.map(_.sql).mkString(", "),
     "state" -> stateText
-  )
+  ) ++ shuffleText
 
   override def withState(
       info: Option[StatefulOperatorStateInfo],

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.join
 
 import io.firesteel.changelog.plan.JoinedSide
-import io.firesteel.changelog.state.{MapEntries, MapStore, RowsOperator, StateEntries}
+import io.firesteel.changelog.state.{KeyedStore, MapEntries, MapStore, RowsOperator, StateEntries}
 import io.firesteel.testkit.TimedSuite
 
 import scala.collection.mutable
@@ -105,7 +105,7 @@ class PackedStateSuite extends TimedSuite {
 
   private def inStore(): (MapStore, Tried) = {
     val store = new MapStore(PackedLayout.of(spec).key)
-    (store, new Tried(new StateEntries(store, RowsOperator.newCounts())))
+    (store, new Tried(new StateEntries(KeyedStore.of(store), RowsOperator.newCounts())))
   }
 
   test("of a key with one row, a deletion without the row before it deletes what is there") {
@@ -113,7 +113,7 @@ class PackedStateSuite extends TimedSuite {
       val one = spec.right.copy(single = true, replaces = replaces)
       val ofOne = spec.copy(right = one)
       val entries = new StateEntries(
-        new MapStore(PackedLayout.of(ofOne).key),
+        KeyedStore.of(new MapStore(PackedLayout.of(ofOne).key)),
         RowsOperator.newCounts())
       val state = new PackedState(entries, ofOne)
       def change(n: Int, delta: Long): Seq[(Long, Long)] = {

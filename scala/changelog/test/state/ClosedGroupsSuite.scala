@@ -47,7 +47,7 @@ class ClosedGroupsSuite extends AnyFunSuite {
     val key = StructType.fromDDL("k BIGINT, time TIMESTAMP")
     val toKey = UnsafeProjection.create(Array[DataType](LongType, TimestampType))
     val (store, counts) = (new MapStore(key), RowsOperator.newCounts())
-    val entries = new StateEntries(store, counts)
+    val entries = new StateEntries(KeyedStore.of(store), counts)
     def put(k: Long, time: Any): Unit = {
       val row = toKey(InternalRow(k, time))
       entries.put(row, row)

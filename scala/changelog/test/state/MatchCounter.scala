@@ -1,6 +1,7 @@
 package io.firesteel.changelog.state
 
 import io.firesteel.changelog.plan.lower.{ChangelogNode, StatefulNode}
+import io.firesteel.changelog.state.inputs.StateProbe
 import io.firesteel.core.changes.RowKind
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, BoundReference, Literal, UnsafeProjection, UnsafeRow}

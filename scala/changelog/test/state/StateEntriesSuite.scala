@@ -26,7 +26,7 @@ class StateEntriesSuite extends AnyFunSuite {
   }
 
   test("without a time to live entries stay, and are scanned by the beginning of their key") {
-    val entries = new StateEntries(new MapStore(key), RowsOperator.newCounts())
+    val entries = new StateEntries(KeyedStore.of(new MapStore(key)), RowsOperator.newCounts())
     (0L until 20L).foreach(i => entries.put(keyOf(i % 2, i), rowOf(i * i)))
     entries.remove(keyOf(0, 4))
     entries.remove(keyOf(5, 5))
@@ -44,7 +44,7 @@ class StateEntriesSuite extends AnyFunSuite {
     var now = 0L
     (1 to 80).foreach { _ =>
       now += random.nextInt(40)
-      val entries = new ExpiringEntries(store, counts, value, Lifetimes.One(ttl), now, "rows")
+      val entries = new ExpiringEntries(KeyedStore.of(store), counts, value, Lifetimes.One(ttl), now, "rows")
       def live = written.collect { case (at, (v, time)) if now - time <= ttl => at -> v }
       (0 until 5).foreach { _ =>
         val at = (random.nextInt(3).toLong, random.nextInt(10).toLong)
@@ -73,7 +73,7 @@ class StateEntriesSuite extends AnyFunSuite {
   test("of a time to live, a debt is nothing and is counted") {
     val counts = RowsOperator.newCounts()
     val entries =
-      new ExpiringEntries(new MapStore(key), counts, value, Lifetimes.One(5L), 0L, "rows")
+      new ExpiringEntries(KeyedStore.of(new MapStore(key)), counts, value, Lifetimes.One(5L), 0L, "rows")
     assert(entries.expires && entries.present(3) == 3 && entries.present(-2) == 0)
     assert(counts.late.value == 1)
   }
@@ -81,7 +81,7 @@ class StateEntriesSuite extends AnyFunSuite {
   test("a value is given as it was put, and stays when the next one is read") {
     val entries =
       new ExpiringEntries(
-        new MapStore(key),
+        KeyedStore.of(new MapStore(key)),
         RowsOperator.newCounts(),
         value,
         Lifetimes.One(5L),
@@ -95,7 +95,7 @@ class StateEntriesSuite extends AnyFunSuite {
 
   test("what is evicted is what had expired before the micro-batch, in one of sixteen") {
     val (store, counts) = (new MapStore(key), RowsOperator.newCounts())
-    def at(now: Long) = new ExpiringEntries(store, counts, value, Lifetimes.One(10L), now, "rows")
+    def at(now: Long) = new ExpiringEntries(KeyedStore.of(store), counts, value, Lifetimes.One(10L), now, "rows")
     at(0).put(keyOf(1, 1), rowOf(1))
     at(10).put(keyOf(2, 2), rowOf(2))
     store.version = 15

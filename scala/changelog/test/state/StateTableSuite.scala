@@ -22,7 +22,7 @@ class StateTableSuite extends AnyFunSuite {
   private val store = new MapStore(layout.key)
   private val counts = RowsOperator.newCounts()
   private val tables = schemas.indices.map { i =>
-    new StateTable(new StateEntries(store, counts), layout, i)
+    new StateTable(new StateEntries(KeyedStore.of(store), counts), layout, i)
   }
 
   private def schemaOf(ddl: String): StructType =

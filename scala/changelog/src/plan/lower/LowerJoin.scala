@@ -10,8 +10,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 /**
  * Writes a join of two streams. A row with a null in a key that is compared by `=` matches nothing.
  * If its side is not preserved, it is filtered out below the shuffle. Otherwise it is in the result
- * as it is, and is spread over all tasks. Without keys one task has all rows, or they are in
- * [[Slots]].
+ * as it is, and is spread over all tasks, unless that costs a shuffle, see [[PlaceState]]. Without
+ * keys one task has all rows, or they are in [[Slots]].
  */
 private[lower] object LowerJoin {
 
@@ -19,12 +19,13 @@ private[lower] object LowerJoin {
       join: StreamJoin,
       inferred: Inferred,
       inputs: Seq[Written],
-      member: MemberRecord): Written = {
+      member: MemberRecord,
+      placed: Placed): Written = {
     val (left, right) = (join.left, join.right)
     StateTypes.requireValues("JOIN", left.output ++ right.output)
     val preserved = join.preserved
     val strict = join.matchesNulls.indices.filterNot(join.matchesNulls(_))
-    val isSpread = preserved.head && strict.nonEmpty
+    val isSpread = preserved.head && strict.nonEmpty && placed.spreadsNulls
     val kept = new KeptCalls
     // Where rows leave, those in state do not say whether a row had a match.
     val counts = join.condition.nonEmpty || join.ttlMs > 0 || join.bounds.nonEmpty
@@ -91,6 +92,7 @@ private[lower] object LowerJoin {
         new Watermark(join.bounds.fold(0L)(_._1.after)),
         inferred.mode,
         member,
+        placed.placement,
         kept
       ),
       leftPlan,

@@ -5,7 +5,7 @@ import io.firesteel.changelog.fold.BoundColumns
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, ColumnFacts, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, Normalize, OverAggregate, Projection, Selection, Source, SourceChanges, StatelessJoin, StaticTable, StreamJoin, TableJoin, TemporalJoin, TopN, TopNStrategy, UnionAll, WindowedInput}
 import io.firesteel.changelog.plan.frames.{OverFrameKind, OverReach}
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
-import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, TimeToLive, Watermark, WholeKey}
+import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, Placement, PlanChoices, TimeToLive, Watermark, WholeKey}
 import io.firesteel.core.changes.RowKind
 
 import java.util.IdentityHashMap
@@ -18,10 +18,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, Jo
  *
  * @param closes whether the watermark closes groups and drops late rows
  * @param members the records of operators with state for the checkpoint
+ * @param placed where operators with state lie; empty if every operator has its own shuffles
  */
 final private[changelog] class LowerOperators(
     closes: Boolean,
-    members: IdentityHashMap[ChangelogOperator, MemberRecord])
+    members: IdentityHashMap[ChangelogOperator, MemberRecord],
+    placed: IdentityHashMap[ChangelogOperator, Placed])
   extends PredicateHelper {
   import LowerOperators._
 
@@ -34,7 +36,7 @@ final private[changelog] class LowerOperators(
       case changes: SourceChanges => source(changes, inputs.head)
       case normalize: Normalize => this.normalize(normalize, inferred, inputs.head)
       case join: TableJoin => tableJoin(join, inferred, inputs.head)
-      case join: StreamJoin => LowerJoin(join, inferred, inputs, members.get(join))
+      case join: StreamJoin => LowerJoin(join, inferred, inputs, members.get(join), placeOf(join))
       case Projection(columns, _) => project(columns, inputs.head)
       case selection: Selection =>
         filter(
@@ -270,7 +272,8 @@ final private[changelog] class LowerOperators(
         None,
         new Watermark,
         inferred.mode,
-        members.get(join)),
+        members.get(join),
+        placeOf(join).placement),
       left,
       Project((ownKeys ++ join.right.output).distinctBy(_.exprId).map(c => names(c.exprId)), right)
     )
@@ -294,7 +297,11 @@ final private[changelog] class LowerOperators(
     TimeToLive.of(ttlMs),
     closing._2,
     inferred.mode,
-    members.get(inferred.operator))
+    members.get(inferred.operator),
+    placeOf(inferred.operator).placement)
+
+  private def placeOf(operator: ChangelogOperator): Placed =
+    Option(placed.get(operator)).getOrElse(Placed(Placement.ownShuffles, spreadsNulls = true))
 
   /** The key column by which the watermark closes the operator's state, and when it does. */
   private def closing(keys: Seq[Attribute], inferred: Inferred): (Option[Attribute], Watermark) = {
@@ -404,12 +411,18 @@ final private[changelog] class LowerOperators(
 
 private[changelog] object LowerOperators {
 
-  def apply(inferred: Inferred): Written =
-    new LowerOperators(closes = true, DescribeMembers(inferred))(inferred)
+  /** @param choices what the query chose when it began */
+  def apply(inferred: Inferred, choices: PlanChoices): Written =
+    apply(inferred, closes = true, choices)
 
   /** Complete mode emits every group, whatever the watermark, as Spark does. */
-  def complete(inferred: Inferred): Written =
-    new LowerOperators(closes = false, DescribeMembers(inferred))(inferred)
+  def complete(inferred: Inferred, choices: PlanChoices): Written =
+    apply(inferred, closes = false, choices)
+
+  private def apply(inferred: Inferred, closes: Boolean, choices: PlanChoices): Written = {
+    val placed = PlaceState(inferred.operator, choices)
+    new LowerOperators(closes, DescribeMembers(inferred), placed)(inferred)
+  }
 
   /** The changelog without update-before rows: the newest row of each key, and deletions. */
   def withoutBefore(plan: LogicalPlan, kind: Attribute): LogicalPlan =

@@ -1,4 +1,4 @@
-package io.firesteel.changelog.state
+package io.firesteel.changelog.state.inputs
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -21,11 +21,11 @@ final private[changelog] case class ReadOnceExec(child: SparkPlan) extends Unary
 private[changelog] object ReadOnceExec {
 
   /** The plan as the micro-batch of this state runs it. */
-  private[state] def in(state: StatefulOperatorStateInfo, plan: SparkPlan): SparkPlan =
+  private[changelog] def in(state: StatefulOperatorStateInfo, plan: SparkPlan): SparkPlan =
     if (state.storeVersion == 0L) plan
     else plan.transformUp { case ReadOnceExec(child) => ReadOnceExec(NoRowsExec(child.output)) }
 }
 
-final private[state] case class NoRowsExec(output: Seq[Attribute]) extends LeafExecNode {
+final private[changelog] case class NoRowsExec(output: Seq[Attribute]) extends LeafExecNode {
   override protected def doExecute(): RDD[InternalRow] = sparkContext.emptyRDD[InternalRow]
 }

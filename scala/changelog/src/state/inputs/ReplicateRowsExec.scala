@@ -1,4 +1,4 @@
-package io.firesteel.changelog.state
+package io.firesteel.changelog.state.inputs
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -9,7 +9,7 @@ import org.apache.spark.sql.firesteel.shuffleByNumber
 import org.apache.spark.sql.types.IntegerType
 
 /** Emits each row once per partition of the state; the last column has the partition's number. */
-final private[state] case class ReplicateRowsExec(
+final private[changelog] case class ReplicateRowsExec(
     partition: Attribute,
     numPartitions: Int,
     child: SparkPlan)
@@ -37,7 +37,7 @@ final private[state] case class ReplicateRowsExec(
     copy(child = newChild)
 }
 
-private[state] object ReplicateRowsExec {
+private[changelog] object ReplicateRowsExec {
 
   /**
    * The rows in each of `numPartitions` partitions. The exchange has the origin of a user's

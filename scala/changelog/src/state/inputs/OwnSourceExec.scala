@@ -1,4 +1,4 @@
-package io.firesteel.changelog.state
+package io.firesteel.changelog.state.inputs
 
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -22,7 +22,7 @@ final private[changelog] case class OwnSourceExec(operatorId: Long, child: Spark
     copy(child = newChild)
 }
 
-private[state] object OwnSourceExec {
+private[changelog] object OwnSourceExec {
 
   def below(operatorId: Long, plan: SparkPlan): SparkPlan = plan.transformUp {
     case source if source.nodeName == "EventTimeWatermark" => OwnSourceExec(operatorId, source)

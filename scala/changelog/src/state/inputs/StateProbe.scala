@@ -1,4 +1,4 @@
-package io.firesteel.changelog.state
+package io.firesteel.changelog.state.inputs
 
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.streaming.{StatefulOperatorStateInfo, StreamingGlobalLimitExec}
@@ -17,6 +17,12 @@ private[changelog] object StateProbe {
 
   def apply(child: SparkPlan): SparkPlan =
     StreamingGlobalLimitExec(mark, child, stateInfo = None, outputMode = None)
+
+  /** The plan without the probe above it, if there is one. */
+  def without(plan: SparkPlan): SparkPlan = plan match {
+    case probe: StreamingGlobalLimitExec if probe.streamLimit == mark => probe.child
+    case other => other
+  }
 
   /** A probe that Spark has filled in, and its child. */
   def unapply(plan: SparkPlan): Option[(StatefulOperatorStateInfo, SparkPlan)] = plan match {

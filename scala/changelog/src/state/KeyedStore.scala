@@ -1,0 +1,61 @@
+package io.firesteel.changelog.state
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreIterator, UnsafeRowPair}
+import org.apache.spark.sql.internal.SQLConf
+
+/** The keys and values of one operator: a store of its own, or its part of a shared one. */
+private[changelog] trait KeyedStore {
+
+  /** The value of a key; the next call may overwrite it. Null if there is none. */
+  def get(key: UnsafeRow): UnsafeRow
+
+  def put(key: UnsafeRow, value: UnsafeRow): Unit
+
+  def remove(key: UnsafeRow): Unit
+
+  /** The entries with this key prefix; the next one may overwrite both rows. */
+  def withPrefix(prefix: UnsafeRow): StateStoreIterator[UnsafeRowPair]
+
+  /** All entries; the next one may overwrite both rows. */
+  def all(): StateStoreIterator[UnsafeRowPair]
+
+  /** Whether an iterator shows the entries as they were when it was made. */
+  def readsSnapshots: Boolean
+
+  /** Whether the rows that iterators return stay as they are. */
+  def keepsRows: Boolean
+
+  /**
+   * Whether iterators return keys in the order of their bytes. RocksDB does, if Spark stores rows
+   * unchanged (`spark.sql.streaming.stateStore.encodingFormat`).
+   */
+  def sortsKeys: Boolean
+
+  /** Changes with the version and differs by partition: when it is divided, work is spread. */
+  def turn: Long
+}
+
+private[changelog] object KeyedStore {
+
+  private val format = SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT
+
+  /** A store of one operator. */
+  def of(store: StateStore): KeyedStore = new Whole(store)
+
+  final private class Whole(store: StateStore) extends KeyedStore {
+    private[this] val name = store.getClass.getSimpleName
+
+    override def get(key: UnsafeRow): UnsafeRow = store.get(key)
+    override def put(key: UnsafeRow, value: UnsafeRow): Unit = store.put(key, value)
+    override def remove(key: UnsafeRow): Unit = store.remove(key)
+    override def withPrefix(prefix: UnsafeRow): StateStoreIterator[UnsafeRowPair] =
+      store.prefixScan(prefix)
+    override def all(): StateStoreIterator[UnsafeRowPair] = store.iterator()
+    override def readsSnapshots: Boolean = name == "RocksDBStateStore"
+    override def keepsRows: Boolean = name == "HDFSBackedStateStore"
+    override val sortsKeys: Boolean =
+      readsSnapshots && SQLConf.get.getConf(format).equalsIgnoreCase("unsaferow")
+    override def turn: Long = store.version + store.id.partitionId
+  }
+}

@@ -1,0 +1,228 @@
+package io.firesteel.changelog.state
+
+import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+import io.firesteel.changelog.checkpoint.RepartitionState
+import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.core.decide.Explain
+
+import java.sql.Timestamp
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.firesteel.{hasEmptyStores, lastBatchOf}
+import org.apache.spark.sql.firesteel.streaming.StateStoreWriter
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{IntegerType, LongType, StringType, StructField, StructType}
+import org.scalatest.Assertion
+
+/** Operators that share the store of the one above them. */
+class SharedStoreSuite extends ChangelogSuite {
+
+  private val schema = "k INT, g STRING, v BIGINT, id BIGINT"
+
+  private val top = "SELECT k, g, v, id FROM (SELECT *, row_number() OVER " +
+    "(PARTITION BY k ORDER BY v DESC, id) rn FROM {t}) WHERE rn <= 2"
+  private val one = "SELECT k, sum(v) v, count(*) n FROM {t} GROUP BY k"
+
+  /** Each with the number of operators and of stores. */
+  private val queries: Seq[(String, Int, Int)] = Seq(
+    (s"SELECT k, avg(v), count(DISTINCT g), max(id) FROM ($top) GROUP BY k", 2, 1),
+    (s"SELECT *, sum(v) OVER (PARTITION BY k ORDER BY id, g) s FROM ($top)", 2, 1),
+    (
+      "SELECT k, sum(v), count(*) FROM (SELECT * FROM (SELECT *, rank() OVER (PARTITION BY k ORDER " +
+        s"BY v DESC) r FROM ($one) LATERAL VIEW explode(array(v, n)) AS x) WHERE r = 1) GROUP BY k",
+      3,
+      1),
+    (s"SELECT a.k, a.v, b.v AS w FROM ($one) a LEFT JOIN ($top) b ON a.k = b.k", 3, 1),
+    (
+      s"SELECT a.k, count(*), max(b.v) FROM ($one) a JOIN ($one) b ON a.k = b.k AND b.n > 1 " +
+        "JOIN {t} c ON c.k = b.k GROUP BY a.k",
+      5,
+      1),
+    (s"SELECT g, sum(v) FROM (SELECT k, g, max(v) v FROM ($top) GROUP BY k, g) GROUP BY g", 3, 3),
+    (s"SELECT k, max(m) FROM (SELECT k, v AS m FROM ($top) UNION ALL SELECT k, n FROM ($one)) GROUP BY k", 3, 3)
+  )
+
+  private def rows(from: Int): Seq[Row] = (0 until 12).map { i =>
+    val k: Any = if ((i * from) % 7 == 3) null else (i * from) % 5
+    Row(k, Seq("a", "b", null)((i + from) % 3), ((i * 31 + from) % 11 - 3).toLong, (i + from).toLong)
+  }
+
+  private val stores: Seq[(String, Seq[(String, Any)])] = {
+    val format = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
+    val provider = SQLConf.STATE_STORE_PROVIDER_CLASS.key
+    Seq(
+      "the default provider" -> Seq(provider -> hdfs),
+      "RocksDB" -> Seq(provider -> rocksDb, format -> 1),
+      "RocksDB with versions by id" -> Seq(
+        provider -> rocksDb,
+        format -> 2,
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> true)
+    )
+  }
+
+  private def feed(fed: ChangelogStream, from: Int): Assertion = {
+    fed.feed(rows(from))
+    assert(fed.difference.isEmpty, fed.difference)
+  }
+
+  private def operators(fed: ChangelogStream): (Int, Int) = {
+    val plan = lastBatchOf(fed.running).get.executedPlan
+    val stores = plan.collect { case writer: StateStoreWriter => writer }.size
+    (stores + plan.collect { case guest: GuestExec => guest }.size, stores)
+  }
+
+  for ((name, settings) <- stores; ((sql, all, count), i) <- queries.zipWithIndex) {
+    test(s"query $i, $name") {
+      withConf(settings: _*) {
+        val fed = stream(schema, sql)
+        try {
+          fed.start()
+          (1 to 2).foreach(feed(fed, _))
+          assert(operators(fed) == (all, count))
+          fed.restart()
+          (3 to 4).foreach(feed(fed, _))
+          fed.stop()
+          if (hasEmptyStores || i % 2 == 0 && name == "the default provider") {
+            RepartitionState(spark, fed.checkpoint, 3)
+            fed.start()
+            (5 to 6).foreach(feed(fed, _))
+          }
+        } finally fed.stop()
+      }
+    }
+  }
+
+  test("a checkpoint keeps its stores, shared or not") {
+    Seq(true, false).foreach { shares =>
+      val fed = stream(schema, queries.head._1)
+      try {
+        withConf(ChangelogConf.MULTIPLE_INPUT.key -> shares) {
+          fed.start()
+          val _ = feed(fed, 1)
+        }
+        withConf(ChangelogConf.MULTIPLE_INPUT.key -> !shares) {
+          fed.restart()
+          val _ = feed(fed, 2)
+          assert(operators(fed) == ((2, if (shares) 1 else 2)))
+        }
+      } finally fed.stop()
+    }
+  }
+
+  test("another query over a shared store is refused") {
+    val fed = stream(schema, queries.head._1)
+    fed.start()
+    feed(fed, 1)
+    fed.stop()
+    val other = stream(schema, queries.head._1.replace("rn <= 2", "rn <= 3"))
+    other.checkpoint = fed.checkpoint
+    other.addBefore(rows(1))
+    val error = intercept[Exception] {
+      other.start()
+      other.feed(rows(2))
+    }
+    other.stop()
+    assert(error.getMessage.contains("TopN") || error.getMessage.contains("topn"), error)
+  }
+
+  test("a failed micro-batch is repeated from the version before") {
+    val fed = stream(schema, queries(3)._1)
+    try {
+      fed.start()
+      feed(fed, 1)
+      fed.failsNext = true
+      val _ = intercept[Exception](fed.feed(rows(2)))
+      fed.restart()
+      feed(fed, 3)
+    } finally fed.stop()
+  }
+
+  test("explain, progress, and the state reader name each operator") {
+    val fed = stream(schema, queries.head._1)
+    try {
+      fed.start()
+      feed(fed, 1)
+      val fired = Explain.of(lastBatchOf(fed.running).get.executedPlan).fired
+      assert(fired.map(_.values("operator")) == Seq("Aggregate", "TopN"))
+      assert(fired(1).values("store") == "ChangelogAggregate 0")
+      val progress = fed.running.lastProgress.stateOperators
+      assert(progress.map(_.operatorName).toSeq == Seq("changelogAggregate 0"))
+      assert(progress.head.numRowsUpdated > progress.head.numRowsTotal / 2)
+    } finally fed.stop()
+    val state = spark.read.format("statestore").load(fed.checkpoint)
+    val columns = state.select("key.*").columns.toSeq
+    assert(columns.contains("0_aggregate_key_0") && columns.contains("1_topn_partition_0"))
+    assert(state.select("key.member").distinct().count() == 2)
+  }
+
+  test("a time to live of each operator") {
+    val sql =
+      s"SELECT k, count(*), sum(v) FROM (SELECT /*+ STATE_TTL('1d') */ * FROM ($one)) GROUP BY k"
+    Seq(hdfs, rocksDb).foreach(withProvider(_) {
+      withConf(ChangelogConf.STATE_TTL.key -> "2d") {
+        val fed = stream(schema, sql)
+        try {
+          fed.start()
+          feed(fed, 1)
+          fed.restart()
+          feed(fed, 2)
+          assert(operators(fed) == ((2, 1)))
+        } finally fed.stop()
+      }
+    })
+  }
+
+  test("windows that close, below and above one another, and an interval join") {
+    val timed = "k INT, at TIMESTAMP, v BIGINT"
+    def at(minute: Int) = Timestamp.valueOf(f"2026-01-01 ${minute / 60}%02d:${minute % 60}%02d:00")
+    val sql = Seq(
+      "SELECT window_end, k, sum(v) s FROM TUMBLE(TABLE(t), DESCRIPTOR(at), INTERVAL 10 MINUTES) GROUP BY window_end, k",
+      "SELECT w.start, k, sum(n), count(*) FROM (SELECT window(at, '10 minutes') w, k, count(*) n FROM t GROUP BY 1, 2) GROUP BY w, k",
+      "SELECT a.k, count(*) FROM t a JOIN t b ON a.k = b.k AND b.at BETWEEN a.at AND a.at + INTERVAL 5 MINUTES GROUP BY a.k"
+    )
+    sql.foreach { text =>
+      val results = Seq(true, false).map { shares =>
+        withConf(ChangelogConf.MULTIPLE_INPUT.key -> shares) {
+          val fed = new ChangelogStream(
+            spark,
+            StructType.fromDDL(timed),
+            text.replace("TABLE(t)", "TABLE({t})").replace(" t ", " {t} "),
+            watermark = Some("at" -> "0 seconds"))
+          try {
+            fed.start()
+            (0 until 4).foreach { i =>
+              if (i == 2) fed.restart()
+              fed.feed((0 until 6).map(n => Row(n % 2, at(i * 12 + n * 2), n.toLong)))
+            }
+            fed.emitted.map(_.toString).sorted
+          } finally fed.stop()
+        }
+      }
+      assert(results.head == results.last && results.head.nonEmpty, text)
+    }
+  }
+
+  test("the rows of a member stay as they are when others are read") {
+    val a = StateLayout(
+      "a",
+      StructType(Seq(StructField("a_key", IntegerType))),
+      StructType(Seq(StructField("a_value", StringType))),
+      prefix = 0)
+    val b = StateLayout.ofTables(
+      "b",
+      Seq(StringType),
+      Seq(TableLayout(
+        "rows",
+        StructType(Seq(StructField("id", LongType))),
+        StructType(Seq(StructField("name", StringType))))))
+    val layout = SharedLayout(Seq(a, b))
+    assert(layout.whole.key.fieldNames.toSeq == Seq(
+      "member",
+      "0_a_key",
+      "1_b_key_0",
+      "1_b_table",
+      "1_b_position",
+      "1_b_entry"))
+    assert(layout.whole.prefix == 4)
+  }
+}
