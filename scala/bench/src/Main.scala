@@ -18,6 +18,9 @@ object Main {
   /** Queries beside Flink. */
   private val suites: Seq[SuiteMain] = Seq(TpchMain, NexmarkMain, OverMain)
 
+  /** Streams beside Spark's own joins, batch queries, and the same streams with other settings. */
+  private val figures: Seq[FigureSuite] = Seq(JoinsMain, NeighboursMain)
+
   def main(arguments: Array[String]): Unit =
     if (arguments.containsSlice(Seq("--room", TpcdsMain.suite))) TpcdsMain.run(arguments.toSeq)
     else Arguments.parse(arguments.toSeq) match {
@@ -27,8 +30,8 @@ object Main {
       case Right(read) if read.room == StreamingMain.suite => StreamingMain.run(read)
       case Right(read) if suites.exists(_.suite == read.room) =>
         suites.find(_.suite == read.room).foreach(_.run(read))
-      // Spark's own join of streams is compared, and micro-batches with batch queries.
-      case Right(read) if read.room == JoinsMain.suite => JoinsMain.run(read)
+      case Right(read) if figures.exists(_.suite == read.room) =>
+        figures.find(_.suite == read.room).foreach(_.run(read))
       case parsed => againstStock(parsed)
     }
 
@@ -56,11 +59,10 @@ object Main {
       .find(_.name == arguments.room)
       .toRight(
         s"no room ${arguments.room}; there are " +
-          (rooms.map(_.name) ++ suites.map(_.suite) ++ Seq(
+          (rooms.map(_.name) ++ suites.map(_.suite) ++ figures.map(_.suite) ++ Seq(
             LookupMain.room,
             TpcdsMain.suite,
-            StreamingMain.suite,
-            JoinsMain.suite)).mkString(", "))
+            StreamingMain.suite)).mkString(", "))
 
   private def casesOf(arguments: Arguments, room: Room): Either[String, Seq[Case]] = {
     val all = room.cases(arguments.rows)

@@ -32,6 +32,7 @@ trait RandomCases { self: ChangelogSuite =>
     partitions <- Gen.frequency(3 -> 2, 1 -> 1, 1 -> 3)
     distinctBuckets <- Gen.frequency(3 -> 0, 1 -> 3)
     shares <- Gen.frequency(3 -> true, 1 -> false)
+    partialKey <- Gen.frequency(3 -> false, 1 -> true)
   } yield RandomCase(
     query.sql,
     batches,
@@ -42,7 +43,8 @@ trait RandomCases { self: ChangelogSuite =>
       ChangelogConf.MAX_BUFFERED_ROWS.key -> buffered,
       SQLConf.SHUFFLE_PARTITIONS.key -> partitions,
       ChangelogConf.DISTINCT_BUCKETS.key -> distinctBuckets,
-      ChangelogConf.MULTIPLE_INPUT.key -> shares
+      ChangelogConf.MULTIPLE_INPUT.key -> shares,
+      ChangelogConf.PARTIAL_KEY.key -> partialKey
     )
   )
 

@@ -66,6 +66,17 @@ object ChangelogConf {
       .booleanConf
       .createWithDefault(true)
 
+  val PARTIAL_KEY: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.firesteel.changelog.shuffleByPartialKey.enabled")
+      .doc("Whether an operator is distributed by some of its keys if the operator above has only " +
+        "these: one shuffle less, but the rows of these keys are in one task. Use it if these keys " +
+        "have many values and none has too many rows. It counts at a query's first start; a " +
+        "checkpoint keeps what it began with.")
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(false)
+
   val MULTIPLE_INPUT: ConfigEntry[Boolean] =
     SQLConf
       .buildConf("spark.firesteel.changelog.multipleInput.enabled")
@@ -81,5 +92,6 @@ object ChangelogConf {
     STATE_TTL,
     DISTINCT_BUCKETS,
     REMOVE_SHUFFLES,
+    PARTIAL_KEY,
     MULTIPLE_INPUT)
 }

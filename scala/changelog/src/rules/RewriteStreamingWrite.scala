@@ -2,7 +2,7 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, InferChangelog, Inferred, Projection, PruneColumns, ResultKeys}
-import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, LowerOperators, MarkChanges}
+import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, LowerOperators, MarkChanges, SinkRows}
 import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, OrderedJoins, ParseQuery, ReadTemporalJoin, ReadWindows, Repeatable}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, Snapshot, StateTtl}
 import io.firesteel.changelog.state.{BegunPlan, ChangelogContract, PlanVersion, TimeToLive, Watermark}
@@ -44,7 +44,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
         requireOneAnswer(write.inputQuery)
         UpsertWrite.of(query) match {
           case Some(upserts) =>
-            write.copy(inputQuery = records(query, upserts, write.outputMode, reading)._1)
+            val rows = records(query, upserts, write.outputMode, reading)._1
+            write.copy(inputQuery = if (isForFunction(write)) SinkRows(rows) else rows)
           case None if write.outputMode == OutputMode.Complete() => complete(write, query, reading)
           case None => write.copy(inputQuery = changesFor(write, query, reading))
         }
@@ -166,11 +167,11 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       query: LogicalPlan,
       reading: Reading): LogicalPlan = {
     val (plan, inferred) = changes(query, write.outputMode, reading)
-    write.sink match {
-      case _: ForeachBatchSink[_] => Project(MarkChanges(plan.output, inferred), plan)
-      case _ => plan
-    }
+    if (isForFunction(write)) SinkRows(Project(MarkChanges(plan.output, inferred), plan)) else plan
   }
+
+  private def isForFunction(write: WriteToStreamStatement): Boolean =
+    write.sink.isInstanceOf[ForeachBatchSink[_]]
 
   /** Append and update mode. */
   private def changes(

@@ -10,13 +10,18 @@ import org.apache.spark.sql.internal.SQLConf
  * What a query chose when it began; its checkpoint keeps it.
  *
  * @param removesShuffles whether needless shuffles are removed, see [[Placement]]
+ * @param byPartialKey whether operators are distributed by some of their keys for their readers
  * @param sharesStores whether operators without a shuffle between them share a store, see
  *   [[GuestExec]]
  */
-final private[changelog] case class PlanChoices(removesShuffles: Boolean, sharesStores: Boolean)
+final private[changelog] case class PlanChoices(
+    removesShuffles: Boolean,
+    byPartialKey: Boolean,
+    sharesStores: Boolean)
 
 private[changelog] object PlanChoices {
-  val none: PlanChoices = PlanChoices(removesShuffles = false, sharesStores = false)
+  val none: PlanChoices =
+    PlanChoices(removesShuffles = false, byPartialKey = false, sharesStores = false)
 }
 
 /**
@@ -33,6 +38,7 @@ private[changelog] object BegunPlan {
     PlanVersion.current,
     PlanChoices(
       conf.getConf(ChangelogConf.REMOVE_SHUFFLES),
+      conf.getConf(ChangelogConf.PARTIAL_KEY),
       conf.getConf(ChangelogConf.MULTIPLE_INPUT)))
 
   /** The query of a checkpoint, which may be new. */
@@ -52,7 +58,10 @@ private[changelog] object BegunPlan {
       val choices = records.map(_.choices)
       BegunPlan(
         records.map(_.plan).max,
-        PlanChoices(choices.exists(_.removesShuffles), choices.exists(_.sharesStores)))
+        PlanChoices(
+          choices.exists(_.removesShuffles),
+          choices.exists(_.byPartialKey),
+          choices.exists(_.sharesStores)))
     } else if (hasCommits) BegunPlan(PlanVersion.first, PlanChoices.none)
     else now(conf)
   }

@@ -25,6 +25,9 @@ final private[changelog] class KeptCalls extends Serializable {
   /** All columns of the store's key, in their order. Empty if the checkpoint is new. */
   @volatile var keys: Seq[String] = Nil
 
+  /** The numbers of the operators that share the store with it; none before the first micro-batch. */
+  @volatile var guests: Option[Seq[Int]] = None
+
   /**
    * For each call its recorded columns. None if a call is not among the recorded ones, or one of
    * these not among the calls: then the columns are those of a new checkpoint.

@@ -48,7 +48,8 @@ final private[changelog] case class OperatorRecord(
     OperatorRecord.put(root, "distribution", distribution)
     OperatorRecord.put(root, "tables", tables)
     OperatorRecord.put(root, "replicated", replicated)
-    root.put("removesShuffles", choices.removesShuffles).put("sharesStores", choices.sharesStores)
+    root.put("removesShuffles", choices.removesShuffles)
+      .put("byPartialKey", choices.byPartialKey).put("sharesStores", choices.sharesStores)
     val all = root.putArray("members")
     members.foreach { member =>
       val node = all.addObject()
@@ -102,6 +103,7 @@ private[changelog] object OperatorRecord {
         },
         PlanChoices(
           root.path("removesShuffles").asBoolean(false),
+          root.path("byPartialKey").asBoolean(false),
           root.path("sharesStores").asBoolean(false)),
         root.path("plan").asInt(PlanVersion.first),
         found

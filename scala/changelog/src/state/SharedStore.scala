@@ -20,8 +20,7 @@ final private[state] class SharedStore {
   private[this] val guests = ArrayBuffer.empty[Iterator[InternalRow]]
   @volatile private[this] var opened: Option[(StateStore, SharedLayout)] = None
 
-  /** Called by the host before it reads its input. */
-  def open(store: StateStore, layout: SharedLayout): Unit = opened = Some((store, layout))
+  private def open(store: StateStore, layout: SharedLayout): Unit = opened = Some((store, layout))
 
   private def get: (StateStore, SharedLayout) = opened.getOrElse(
     throw new IllegalStateException("an operator that shares a store runs in a task without it"))
@@ -61,10 +60,20 @@ private[state] object SharedStore {
 
   private val all = new ConcurrentHashMap[(Long, Long), SharedStore]()
 
-  /** The store of an operator in this task; whoever asks first makes it. */
+  private def keyOf(operatorId: Long) = (TaskContext.get().taskAttemptId(), operatorId)
+
+  /** For the host, before it reads its input: the store that its guests in this task wait for. */
+  def opened(operatorId: Long, store: StateStore, layout: SharedLayout): SharedStore = {
+    val shared = ofThisTask(operatorId)
+    // A task that computes the operator twice makes guests anew.
+    val _ = all.remove(keyOf(operatorId))
+    shared.open(store, layout)
+    shared
+  }
+
+  /** For a guest: the store that the host will open in this task. */
   def ofThisTask(operatorId: Long): SharedStore = {
-    val task = TaskContext.get()
-    val key = (task.taskAttemptId(), operatorId)
+    val (task, key) = (TaskContext.get(), keyOf(operatorId))
     all.computeIfAbsent(
       key,
       _ => {

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.state
 
-import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
 import io.firesteel.changelog.state.inputs.{OwnSourceExec, ReadOnceExec, ReplicateRowsExec, StateProbe}
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.decide.FiredOperator
@@ -300,6 +300,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
         s"${SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE.key} is false, so no watermark reaches it",
         "leave that setting on")
     }
+    requireSharers()
     val work = this.work()
     val sharing = if (guests.isEmpty) None else Some(shared)
     val (stored, id) = (wholeLayout, getStateInfo.operatorId)
@@ -309,16 +310,30 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       stored.key,
       stored.value,
       stored.encoder) { (store, inputs) =>
-      val others = sharing.map(_ => SharedStore.ofThisTask(id))
-      val own = sharing.fold(KeyedStore.of(store)) { layout =>
-        others.foreach(_.open(store, layout))
-        new MemberStore(store, layout, 0)
-      }
+      val others = sharing.map(SharedStore.opened(id, store, _))
+      val own = sharing.fold(KeyedStore.of(store))(new MemberStore(store, _, 0))
       val (entries, changes) = work.run(own, store.id.partitionId, inputs.next())
       commitAtEnd(store, work, changes) { () =>
         others.foreach(_.finish())
         entries.evict()
       }
+    }
+  }
+
+  /**
+   * The operators that share the store are the same in each micro-batch of a running query, or its
+   * layout would change. Spark drops an operator whose rows it knows to be none.
+   */
+  private def requireSharers(): Unit = {
+    val (now, kept) = (guests.map(_.member), contract.keptCalls)
+    kept.guests match {
+      case None => kept.guests = Some(now)
+      case Some(before) if before != now =>
+        throw ChangelogErrors.unsupportedOperator(
+          nodeName,
+          s"it shares its store with ${before.size} operators, and Spark has planned ${now.size} of them",
+          s"start the query with a new checkpoint and ${ChangelogConf.MULTIPLE_INPUT.key} = false")
+      case _ => ()
     }
   }
 
@@ -336,7 +351,9 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       life,
       nodeName,
       task(),
-      closedGroups(contract.watermark.ms),
+      // Without an advance there is nothing to close: late rows were dropped.
+      if (contract.watermark.ms > contract.watermark.lateMs) closedGroups(contract.watermark.ms)
+      else Nil,
       closedGroups(contract.watermark.lateMs),
       StateCounts(
         longMetric("numUpdatedStateRows"),

@@ -7,9 +7,9 @@ import io.firesteel.core.decide.Explain
 
 import java.sql.Timestamp
 
-import org.apache.spark.sql.Row
+import org.apache.spark.sql.{DataFrame, Encoders, Row}
 import org.apache.spark.sql.firesteel.{hasEmptyStores, lastBatchOf}
-import org.apache.spark.sql.firesteel.streaming.StateStoreWriter
+import org.apache.spark.sql.firesteel.streaming.{memoryStream, StateStoreWriter}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{IntegerType, LongType, StringType, StructField, StructType}
 import org.scalatest.Assertion
@@ -166,9 +166,64 @@ class SharedStoreSuite extends ChangelogSuite {
           feed(fed, 1)
           fed.restart()
           feed(fed, 2)
-          assert(operators(fed) == ((2, 1)))
+          // Each is scanned for itself.
+          assert(operators(fed) == ((2, 2)))
         } finally fed.stop()
       }
+    })
+  }
+
+  test("what Spark computes elsewhere, or not at all, keeps stores apart") {
+    Seq(
+      s"SELECT k, sum(v) FROM ($top) WHERE g IN (SELECT g FROM few) GROUP BY k",
+      s"SELECT a.k, count(*) FROM {t} a JOIN {t} b ON a.k = b.k WHERE b.g IN (SELECT g FROM few) GROUP BY a.k",
+      s"SELECT k, sum(v) FROM ($one) WHERE false OR n > 1 GROUP BY k"
+    ).foreach { sql =>
+      spark.sql("SELECT * FROM VALUES ('a'), ('c') AS few(g)").createOrReplaceTempView("few")
+      withConf(SQLConf.AUTO_BROADCASTJOIN_THRESHOLD.key -> -1) {
+        val fed = stream(schema, sql)
+        try {
+          fed.start()
+          (1 to 3).foreach { i =>
+            if (i == 3) fed.restart()
+            feed(fed, i)
+          }
+        } finally fed.stop()
+      }
+    }
+  }
+
+  test("a function that reads a micro-batch twice in one task") {
+    Seq(hdfs, rocksDb).foreach(withProvider(_) {
+      val fed = stream(schema, "SELECT 1 FROM {t}")
+      val source = memoryStream[Row](spark)(Encoders.row(StructType.fromDDL(schema)))
+      source.toDF().createOrReplaceTempView("twice")
+      var read = Seq.empty[Row]
+      val query = spark.sql(s"SELECT *, row_kind() AS op FROM (${queries.head._1.replace("{t}", "twice")})")
+        .writeStream
+        .option("checkpointLocation", fed.checkpoint)
+        .foreachBatch { (batch: DataFrame, _: Long) =>
+          val sums = batch.groupBy("k").count().hint("merge")
+          read = batch.join(sums, "k").collect().toSeq
+        }
+        .start()
+      try {
+        (1 to 2).foreach { i =>
+          source.addData(rows(i))
+          query.processAllAvailable()
+        }
+        val state = spark.read.format("statestore").load(fed.checkpoint)
+        // The same as of a query whose micro-batches are read once.
+        val once = stream(schema, queries.head._1)
+        try {
+          once.start()
+          (1 to 2).foreach(feed(once, _))
+          assert(read.size == once.last.count(!_.isNullAt(0)))
+          val wanted = spark.read.format("statestore").load(once.checkpoint)
+          assert(state.selectExpr("hash(key, value)").collect().toSet ==
+            wanted.selectExpr("hash(key, value)").collect().toSet)
+        } finally once.stop()
+      } finally query.stop()
     })
   }
 

@@ -5,7 +5,7 @@ import io.firesteel.changelog.state.{Placement, PlanChoices}
 
 import java.util.IdentityHashMap
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, NamedExpression, PythonFuncExpression, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{FullOuter, Inner}
 
 /**
@@ -22,7 +22,8 @@ final private[lower] case class Placed(placement: Placement, spreadsNulls: Boole
  *
  * A reader asks its input for rows by the hash of some columns. An operator without a distribution
  * passes the question on, if it passes the columns on. An operator with keys says yes if the columns
- * are its keys, in any order: then it takes the reader's order. Of a join these are the keys of a
+ * are its keys, in any order: then it takes the reader's order. If the query may be distributed by
+ * partial keys (Flink: `table.optimizer.shuffle-by-partial-key-enabled`), some of its keys will do. Of a join these are the keys of a
  * side whose rows are all in the result with their own keys.
  *
  * An outer join spreads rows with null keys over all tasks. It does not if that saves a shuffle:
@@ -44,7 +45,7 @@ final private[lower] class PlaceState(choices: PlanChoices) {
         val by = ways(operator, keys).flatMap(places(_, asked)).headOption
         val spreads = operator match {
           case join: StreamJoin if join.preserved.head && by.isEmpty =>
-            !liesBy(join.left, keys.head)
+            !join.matchesNulls.forall(identity) && !liesBy(join.left, keys.head)
           case _ => false
         }
         val order = by.getOrElse(keys.head.indices)
@@ -61,8 +62,48 @@ final private[lower] class PlaceState(choices: PlanChoices) {
     }
   }
 
+  /**
+   * The places of the asked columns among the keys, if these are the same columns, or some of them
+   * where that is enough.
+   */
+  private def places(keys: Columns, asked: Columns): Option[Seq[Int]] =
+    Option.when(
+      asked.nonEmpty && asked.distinct.size == asked.size && asked.forall(keys.contains) &&
+        (asked.size == keys.distinct.size || choices.byPartialKey))(asked.map(keys.indexOf(_)))
+
+  /** Whether an operator's rows lie by the hash of these columns, if it is asked to. */
   private def liesBy(operator: ChangelogOperator, asked: Columns): Boolean =
     waysAs(operator, asked).nonEmpty
+
+  /**
+   * If the operator's rows lie by the hash of the asked columns once it is asked to: these, and other
+   * columns of the result that are the same in each row, such as the keys of both sides of a join.
+   */
+  private def waysAs(operator: ChangelogOperator, asked: Columns): Seq[Columns] =
+    if (asked.isEmpty) Nil
+    else keysOf(operator) match {
+      case Some(keys) =>
+        val all = ways(operator, keys)
+        all.flatMap(places(_, asked)).headOption.toSeq.flatMap(at => all.map(at.map(_)))
+      case None =>
+        val inputs = operator.inputs.indices.map { i =>
+          waysAs(operator.inputs(i), below(operator, i, asked))
+        }
+        if (inputs.isEmpty || inputs.exists(_.isEmpty)) Nil
+        else (asked +: (if (inputs.size == 1) inputs.head else Nil)
+          .map(way => all(way.map(above(operator, _)))).filter(_.nonEmpty)).distinct
+    }
+
+  /** The columns of the result, in the order of the keys, by whose hash its rows lie. */
+  private def ways(operator: ChangelogOperator, keys: Seq[Columns]): Seq[Columns] = {
+    val sides = operator match {
+      case join: StreamJoin if join.joinType == Inner => Seq(0, 1)
+      case join: StreamJoin if join.joinType == FullOuter => Nil
+      case _ => Seq(0)
+    }
+    sides.flatMap { side => keys(side) +: waysAs(operator.inputs(side), keys(side)) }.distinct
+      .filter(_.forall(id => operator.output.exists(_.exprId == id)))
+  }
 }
 
 private[lower] object PlaceState {
@@ -94,40 +135,23 @@ private[lower] object PlaceState {
   }).map(_.map(_.map(_.exprId)))
 
   /**
-   * If the operator's rows lie by the hash of the asked columns once it is asked to: these, and other
-   * columns of the result that are the same in each row, such as the keys of both sides of a join.
+   * Whether Spark computes the expressions of an operator without a distribution where its rows are.
+   * It computes Python functions in a node that does not say how its rows lie, and many subqueries
+   * by joins.
    */
-  private def waysAs(operator: ChangelogOperator, asked: Columns): Seq[Columns] =
-    if (asked.isEmpty) Nil
-    else keysOf(operator) match {
-      case Some(keys) =>
-        val all = ways(operator, keys)
-        all.flatMap(places(_, asked)).headOption.toSeq.flatMap(at => all.map(at.map(_)))
-      case None =>
-        val inputs = operator.inputs.indices.map { i =>
-          waysAs(operator.inputs(i), below(operator, i, asked))
-        }
-        if (inputs.isEmpty || inputs.exists(_.isEmpty)) Nil
-        else (asked +: (if (inputs.size == 1) inputs.head else Nil)
-          .map(way => all(way.map(above(operator, _)))).filter(_.nonEmpty)).distinct
+  def staysInTask(operator: ChangelogOperator): Boolean = {
+    val expressions: Seq[Expression] = operator match {
+      case Projection(columns, _) => columns
+      case ChangeEvents(columns, _, _) => columns
+      case Selection(condition, _) => Seq(condition)
+      case generation: Generation => Seq(generation.generator)
+      case _ => Nil
     }
-
-  /** The columns of the result, in the order of the keys, by whose hash its rows lie. */
-  private def ways(operator: ChangelogOperator, keys: Seq[Columns]): Seq[Columns] = {
-    val sides = operator match {
-      case join: StreamJoin if join.joinType == Inner => Seq(0, 1)
-      case join: StreamJoin if join.joinType == FullOuter => Nil
-      case _ => Seq(0)
-    }
-    sides.flatMap { side => keys(side) +: waysAs(operator.inputs(side), keys(side)) }.distinct
-      .filter(_.forall(id => operator.output.exists(_.exprId == id)))
+    !expressions.exists(_.exists {
+      case _: PythonFuncExpression | _: SubqueryExpression => true
+      case _ => false
+    })
   }
-
-  /** The places of the asked columns among the keys, if these are the same columns. */
-  private def places(keys: Columns, asked: Columns): Option[Seq[Int]] =
-    Option.when(
-      asked.nonEmpty && asked.size == keys.size && asked.distinct.size == keys.size &&
-        asked.forall(keys.contains))(asked.map(keys.indexOf(_)))
 
   /** The asked columns in an input of an operator without a distribution; none if it lacks one. */
   private def below(operator: ChangelogOperator, input: Int, asked: Columns): Columns = {
@@ -139,6 +163,7 @@ private[lower] object PlaceState {
       }
     })
     operator match {
+      case _ if !staysInTask(operator) => Nil
       case Projection(columns, _) => passed(columns)
       case ChangeEvents(columns, _, _) => passed(columns)
       case union: UnionAll => all(asked.map { id =>

@@ -1,10 +1,11 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{ChangelogOperator, Generation, Projection, Selection, StreamJoin, TableJoin}
+import io.firesteel.changelog.plan.{ChangelogOperator, ColumnFacts, Generation, GroupAggregate, HeldRows, HeldSessions, Normalize, OverAggregate, Projection, Selection, StreamJoin, TableJoin, TemporalJoin, TopN}
 
 import java.util.IdentityHashMap
 
-import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SubqueryExpression}
+import org.apache.spark.sql.types.BooleanType
 
 /**
  * Which operators keep their state in the store of an operator above them (Flink: MultipleInput): those
@@ -37,7 +38,8 @@ private[lower] object ShareStores {
       placed: IdentityHashMap[ChangelogOperator, Placed]): Unit = placed.get(operator) match {
     case null =>
       val passed = operator match {
-        case _: Projection | _: Selection | _: Generation => above
+        case Selection(condition, _) if mayBeFalse(condition) => None
+        case _: Projection | _: Selection | _: Generation if PlaceState.staysInTask(operator) => above
         case _ => None
       }
       operator.inputs.foreach(number(_, passed, placed))
@@ -53,11 +55,40 @@ private[lower] object ShareStores {
       }
   }
 
+  /**
+   * Whether a part of a condition does not depend on rows. Spark drops what is below a filter that is
+   * false for a whole micro-batch.
+   */
+  private def mayBeFalse(condition: Expression): Boolean =
+    condition.exists(part => part.dataType == BooleanType && part.references.isEmpty)
+
   /** Spark plans the subqueries of an operator's own expressions only if it knows the operator. */
   private def canBeGuest(operator: ChangelogOperator): Boolean = operator match {
+    case _ if scans(operator) => false
     case join: StreamJoin => !join.condition.exists(SubqueryExpression.hasSubquery)
     case _ => true
   }
 
-  private def takesGuests(operator: ChangelogOperator): Boolean = !operator.isInstanceOf[TableJoin]
+  /**
+   * Whether a watermark or a time to live removes state. It is found by reading the whole store, so
+   * such an operator has a store of its own.
+   */
+  private def scans(operator: ChangelogOperator): Boolean = operator match {
+    case _: HeldRows | _: HeldSessions | _: TemporalJoin => true
+    case join: StreamJoin => join.ttlMs > 0 || join.bounds.nonEmpty
+    case aggregate: GroupAggregate =>
+      aggregate.ttlMs > 0 || aggregate.once.nonEmpty || isClosed(aggregate.keys, aggregate)
+    case topN: TopN => topN.ttlMs > 0 || isClosed(topN.partition, topN)
+    case over: OverAggregate =>
+      over.ttlMs > 0 || over.sessionEnd.nonEmpty || isClosed(over.partition, over)
+    case join: TableJoin => join.ttlMs > 0 || isClosed(join.key, join)
+    case normalize: Normalize => normalize.ttlMs > 0
+    case _ => false
+  }
+
+  private def isClosed(keys: Seq[Attribute], operator: ChangelogOperator): Boolean =
+    ColumnFacts.closing(keys, operator.inputs.head.facts).nonEmpty
+
+  private def takesGuests(operator: ChangelogOperator): Boolean =
+    !operator.isInstanceOf[TableJoin] && !scans(operator)
 }

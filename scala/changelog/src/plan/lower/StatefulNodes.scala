@@ -317,6 +317,17 @@ final private[changelog] case class BatchRows(child: LogicalPlan) extends UnaryN
     copy(child = newChild)
 }
 
+/**
+ * The rows of a micro-batch for a function that reads them as it likes, also twice in one task. It
+ * does not tell how the rows lie: a shuffle between two readings keeps them in tasks of their own, so
+ * that a task computes no operator twice.
+ */
+final private[changelog] case class SinkRows(child: LogicalPlan) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+  override protected def withNewChildInternal(newChild: LogicalPlan): SinkRows =
+    copy(child = newChild)
+}
+
 /** What Spark's operators for batch have made of [[BatchRows]], as rows of a stream again. */
 final private[changelog] case class StreamRows(child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output

@@ -123,6 +123,18 @@ class PlaceStateSuite extends ChangelogSuite with RandomCases {
     }
   }
 
+  test("by some of the keys, if the setting allows it") {
+    withConf(ChangelogConf.PARTIAL_KEY.key -> true) {
+      check(s"SELECT k, count(*), sum(v) FROM ($two) GROUP BY k", 1)
+      check(
+        "SELECT k, sum(v) FROM (SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v DESC, g) " +
+          s"rn FROM ($two)) WHERE rn <= 2) GROUP BY k",
+        1)
+      check(s"SELECT a.k, max(b.m) FROM ($two) a LEFT JOIN ($turned) b ON a.k = b.k AND a.g = b.g GROUP BY a.k", 2)
+      check(s"SELECT count(*) FROM ($two)", 2)
+    }
+  }
+
   test("explain says which inputs need no shuffle") {
     val fed = stream(schema, s"SELECT a.v, b.v FROM ($two) a JOIN {t} b ON a.g = b.g AND a.k = b.k")
     try {

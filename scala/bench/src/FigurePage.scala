@@ -6,25 +6,21 @@ import io.firesteel.bench.MarkdownPage.{environment, seconds, spread, table}
 import org.json4s.{JArray, JBool, JDouble, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{pretty, render}
 
-/** The page of joins of streams, for people and for programs. */
-object JoinsPage {
+/** The page of a suite of figures, for people and for programs. */
+object FigurePage {
 
-  private val notes = Map(
-    ManyJoins.name -> ManyJoins.note,
-    HotKey.name -> HotKey.note,
-    LastBatches.name -> LastBatches.note)
-
-  def of(results: JoinsResults): String = {
+  def of(suite: FigureSuite, results: JoinsResults): String = {
     val command = results.environment.facts.toMap.getOrElse("command", "")
     val heading =
-      s"""# Measured: joins of streams
+      s"""# Measured: ${suite.title}
          |
          |Written by $command; do not edit. What is compared ran in turn in one JVM, on two cores. A ratio
          |is the median of the ratios of one round each, with the smallest and the largest; seconds are
          |medians.""".stripMargin
-    val parts = JoinsMain.names.flatMap { part =>
-      val figures = results.figures.filter(_.part == part)
-      Option.when(figures.nonEmpty)(s"## ${part.capitalize}\n\n${notes(part)}\n\n${shown(figures)}")
+    val parts = suite.parts.flatMap { part =>
+      val figures = results.figures.filter(_.part == part.name)
+      Option.when(figures.nonEmpty)(
+        s"## ${part.name.capitalize}\n\n${part.note}\n\n${shown(figures)}")
     }
     (heading +: parts :+ environment(results.environment)).mkString("\n\n") + "\n"
   }
@@ -44,8 +40,8 @@ object JoinsPage {
     }
   )
 
-  def json(results: JoinsResults): String = pretty(render(JObject(
-    "room" -> JString(JoinsMain.suite),
+  def json(suite: FigureSuite, results: JoinsResults): String = pretty(render(JObject(
+    "room" -> JString(suite.suite),
     "noise" -> JBool(false),
     "environment" -> JObject(results.environment.facts.toList.map { case (name, value) =>
       name -> JString(value)
