@@ -115,3 +115,21 @@ def test_a_pandas_function_over_a_window_is_refused(session: SparkSession, tmp_p
     changes = words.select("word", of_window, firesteel.row_kind())
     with pytest.raises(AnalysisException, match=r"OVER of longest[\s\S]*runs in the JVM"):
         changes.writeStream.format("noop").start()
+
+
+def test_python_functions_between_operators_of_one_key(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    source, checkpoint = tmp_path / "in", tmp_path / "checkpoint"
+    _write(source, "1", ["a", "b", "a"])
+    twice = F.udf(lambda n: 2 * n, "long")
+    counts = _words(session, source).groupBy("word").agg(F.count("*").alias("c"))
+    counts = counts.where(twice("c") > 2).select("word", twice("c").alias("d"))
+    changes = counts.groupBy("word").agg(F.max("d").alias("m"))
+    changes = changes.select("*", firesteel.row_kind().alias("op"))
+    rows = _run(changes, checkpoint)
+    assert rows == [("a", 4, "+I")]
+
+    _write(source, "2", ["b", "a"])
+    rows += _run(changes, checkpoint)
+    assert _applied(rows) == [("a", 6), ("b", 4)]

@@ -80,6 +80,31 @@ print("executors:", spark.sparkContext._jsc.sc().statusTracker().getExecutorInfo
 spark.stop()
 '''
 
+# Operators of one key, which share a store.
+CHAIN = """
+    SELECT a.k, count(*) AS n, max(b.paid) AS paid
+    FROM (SELECT k, count(*) AS c FROM orders GROUP BY k) AS a
+    JOIN (SELECT k, sum(v) AS paid FROM (SELECT *, row_number() OVER
+            (PARTITION BY k ORDER BY v DESC, id) AS place FROM payments AS p) WHERE place <= 3
+          GROUP BY k) AS b ON a.k = b.k
+    GROUP BY a.k"""
+ROCKS = (
+    'builder.config("spark.sql.streaming.stateStore.providerClass", "org.apache.spark.sql.execution'
+    '.streaming.state.RocksDBStateStoreProvider")\n'
+)
+
+
+@pytest.mark.long
+def test_operators_of_one_key_are_the_batch_query_after_each_micro_batch(
+    run_python: Callable[..., str], writable_spark_home: Path
+) -> None:
+    start = PROGRAM.index('query = """')
+    end = PROGRAM.index("for name in names:", start)
+    program = f'{PROGRAM[:start]}query = """{CHAIN}"""\n{PROGRAM[end:]}'
+    program = program.replace("spark = firesteel", ROCKS + "spark = firesteel", 1)
+    printed = run_python(program, SPARK_HOME=str(writable_spark_home))
+    assert "executors: 2" in printed
+
 
 @pytest.mark.long
 def test_a_join_of_three_streams_is_the_batch_query_after_each_micro_batch(

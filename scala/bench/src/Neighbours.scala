@@ -101,8 +101,9 @@ object Neighbours {
       keys: Seq[Long],
       bound: Bound)
 
-  private val top = "(SELECT * FROM (SELECT k, v, id, row_number() OVER (PARTITION BY k ORDER BY v " +
-    "DESC, id) AS rn FROM t) WHERE rn <= 5)"
+  private val top =
+    "(SELECT * FROM (SELECT k, v, id, row_number() OVER (PARTITION BY k ORDER BY v " +
+      "DESC, id) AS rn FROM t) WHERE rn <= 5)"
 
   private val queries = Seq(
     Query(
@@ -124,6 +125,9 @@ object Neighbours {
   private def table(rows: Long, keys: Long): Table = Table(
     s"chains_$keys",
     rows,
-    Seq("id" -> "id", "k" -> s"pmod(xxhash64(id, 1), ${keys}L)", "v" -> "pmod(xxhash64(id, 3), 100000)"),
+    Seq(
+      "id" -> "id",
+      "k" -> s"pmod(xxhash64(id, 1), ${keys}L)",
+      "v" -> "pmod(xxhash64(id, 3), 100000)"),
     10)
 }

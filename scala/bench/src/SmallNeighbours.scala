@@ -16,7 +16,8 @@ final class SmallNeighbours(
     val all = settings ++ Map(
       "spark.sql.shuffle.partitions" -> partitions.toString,
       // A stream that waits looks for files all the time, beside the one that is timed.
-      "spark.sql.streaming.pollingDelay" -> "500ms")
+      "spark.sql.streaming.pollingDelay" -> "500ms"
+    )
     val sides = Seq(
       four -> (sql, true),
       apart -> (sql, false),
@@ -43,7 +44,8 @@ final class SmallNeighbours(
       val measured = JoinsResults.rounds(rounds)
       Seq(
         JoinFigure(name, "four operators", provider, four, apart, measured, Bound.AtMost(0.5)),
-        JoinFigure(name, "four and one", provider, four, one, measured, Bound.AtMost(2.0)))
+        JoinFigure(name, "four and one", provider, four, one, measured, Bound.AtMost(2.0))
+      )
     } finally streams.foreach(_._2.close())
   }
 

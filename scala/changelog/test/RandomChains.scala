@@ -31,7 +31,10 @@ object RandomChains {
   } yield batches
 
   private val base: Gen[String] =
-    Gen.oneOf("SELECT * FROM {t}", "SELECT * FROM {t} WHERE v > -3", "SELECT k, 'x' AS g, v, id FROM {t}")
+    Gen.oneOf(
+      "SELECT * FROM {t}",
+      "SELECT * FROM {t} WHERE v > -3",
+      "SELECT k, 'x' AS g, v, id FROM {t}")
 
   val query: Gen[Query] = for {
     size <- Gen.choose(2, 6)
@@ -72,7 +75,8 @@ object RandomChains {
   } yield one.replace("SELECT DISTINCT", "SELECT DISTINCT ")
 
   private def joined(left: String, right: String): Gen[String] = for {
-    joinType <- Gen.oneOf("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
+    joinType <-
+      Gen.oneOf("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
     on <- Gen.frequency(
       4 -> "l.k = r.k",
       2 -> "l.k = r.k AND l.g = r.g",
@@ -82,7 +86,8 @@ object RandomChains {
     side <- Gen.oneOf("l", "r")
   } yield {
     val of = if (joinType.contains("SEMI") || joinType.contains("ANTI")) "l" else side
-    val other = if (joinType.contains("SEMI") || joinType.contains("ANTI")) "l" else if (of == "l") "r" else "l"
+    val other = if (joinType.contains("SEMI") || joinType.contains("ANTI")) "l"
+    else if (of == "l") "r" else "l"
     s"SELECT $of.k, $of.g, $other.v, $of.id FROM ($left) l $joinType ($right) r ON $on"
   }
 }

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.checkpoint
 
-import io.firesteel.changelog.state.OperatorRecord
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
+import io.firesteel.changelog.state.{OperatorRecord, SharedLayout}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, GetStructField, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.types.StructType
 
@@ -11,14 +11,14 @@ import org.apache.spark.sql.types.StructType
  *
  * @param columns places in the state's key of the columns by whose hash rows are distributed
  * @param replicated numbers of the store's tables with the same entries in every partition
- * @param shared of a store that several operators share, the columns of each of them; the first
- *   column of the key has the operator's number
+ * @param shared of a store that several operators share, the columns of each of them: the place in
+ *   the key, and in a struct there. The first column of the key has the operator's number
  */
 final private[checkpoint] case class StateHomes(
     key: StructType,
     columns: Seq[Int],
     replicated: Set[Int] = Set.empty,
-    shared: Seq[Seq[Int]] = Nil) {
+    shared: Seq[Seq[Seq[Int]]] = Nil) {
 
   /**
    * Whether an entry is in every partition. The table's number comes after the distribution
@@ -34,15 +34,18 @@ final private[checkpoint] case class StateHomes(
 
   def among(partitions: Int): UnsafeRow => Int = {
     if (isOne) (_: UnsafeRow) => 0
-    else if (shared.isEmpty) homeBy(columns, partitions)
+    else if (shared.isEmpty) homeBy(columns.map(Seq(_)), partitions)
     else {
       val homes = shared.map(homeBy(_, partitions))
       row => homes(row.getInt(0))(row)
     }
   }
 
-  private def homeBy(columns: Seq[Int], partitions: Int): UnsafeRow => Int = {
-    val keys = columns.map(i => BoundReference(i, key(i).dataType, nullable = true))
+  private def homeBy(columns: Seq[Seq[Int]], partitions: Int): UnsafeRow => Int = {
+    val keys = columns.map { place =>
+      val column: Expression = BoundReference(place.head, key(place.head).dataType, nullable = true)
+      place.tail.foldLeft(column)(GetStructField(_, _))
+    }
     val home = UnsafeProjection.create(
       Seq(HashPartitioning(keys, partitions).partitionIdExpression))
     row => home(row).getInt(0)
@@ -68,10 +71,12 @@ private[checkpoint] object StateHomes {
   /** For an operator with a record in the checkpoint. */
   def of(record: OperatorRecord, key: StructType): StateHomes = StateHomes(
     key,
-    record.distribution.map(key.fieldIndex),
+    if (record.members.size < 2) record.distribution.map(key.fieldIndex)
+    else record.distribution.indices,
     record.tables.indices.filter(i => record.replicated.contains(record.tables(i))).toSet,
     if (record.members.size < 2) Nil
-    else (record.distribution +: record.members.tail.map(_.distribution)).map(_.map(key.fieldIndex))
+    else (record.distribution +: record.members.tail.map(_.distribution))
+      .map(_.map(SharedLayout.placeOf(key, _)))
   )
 
   /** For an operator without a record, by its name in the checkpoint; none if it is unknown. */

@@ -59,9 +59,10 @@ object ChangelogConf {
   val REMOVE_SHUFFLES: ConfigEntry[Boolean] =
     SQLConf
       .buildConf("spark.firesteel.changelog.removeShuffles")
-      .doc("Whether an operator reads rows where the operator below left them if that lies by the " +
-        "same keys, without a shuffle. It counts at a query's first start; a checkpoint keeps " +
-        "what it began with.")
+      .doc(
+        "Whether an operator reads rows where the operator below left them if that lies by the " +
+          "same keys, without a shuffle. It counts at a query's first start; a checkpoint keeps " +
+          "what it began with.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -80,8 +81,9 @@ object ChangelogConf {
   val MULTIPLE_INPUT: ConfigEntry[Boolean] =
     SQLConf
       .buildConf("spark.firesteel.changelog.multipleInput.enabled")
-      .doc("Whether operators without a shuffle between them share one state store and run in one " +
-        "task. It counts at a query's first start; a checkpoint keeps what it began with.")
+      .doc(
+        "Whether operators without a shuffle between them share one state store and run in one " +
+          "task. It counts at a query's first start; a checkpoint keeps what it began with.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)

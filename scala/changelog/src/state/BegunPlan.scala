@@ -13,15 +13,21 @@ import org.apache.spark.sql.internal.SQLConf
  * @param byPartialKey whether operators are distributed by some of their keys for their readers
  * @param sharesStores whether operators without a shuffle between them share a store, see
  *   [[GuestExec]]
+ * @param mixesScans whether operators that scan their keys share stores with others that do not
  */
 final private[changelog] case class PlanChoices(
     removesShuffles: Boolean,
     byPartialKey: Boolean,
-    sharesStores: Boolean)
+    sharesStores: Boolean,
+    mixesScans: Boolean)
 
 private[changelog] object PlanChoices {
   val none: PlanChoices =
-    PlanChoices(removesShuffles = false, byPartialKey = false, sharesStores = false)
+    PlanChoices(
+      removesShuffles = false,
+      byPartialKey = false,
+      sharesStores = false,
+      mixesScans = false)
 }
 
 /**
@@ -39,7 +45,11 @@ private[changelog] object BegunPlan {
     PlanChoices(
       conf.getConf(ChangelogConf.REMOVE_SHUFFLES),
       conf.getConf(ChangelogConf.PARTIAL_KEY),
-      conf.getConf(ChangelogConf.MULTIPLE_INPUT)))
+      conf.getConf(ChangelogConf.MULTIPLE_INPUT),
+      // The default provider has an index for scans, which would have the entries of all members.
+      conf.stateStoreProviderClass.endsWith("RocksDBStateStoreProvider")
+    )
+  )
 
   /** The query of a checkpoint, which may be new. */
   def of(checkpoint: String, hadoopConf: Configuration, conf: SQLConf): BegunPlan = {
@@ -61,7 +71,9 @@ private[changelog] object BegunPlan {
         PlanChoices(
           choices.exists(_.removesShuffles),
           choices.exists(_.byPartialKey),
-          choices.exists(_.sharesStores)))
+          choices.exists(_.sharesStores),
+          choices.exists(_.mixesScans))
+      )
     } else if (hasCommits) BegunPlan(PlanVersion.first, PlanChoices.none)
     else now(conf)
   }

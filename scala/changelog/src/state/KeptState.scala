@@ -43,14 +43,16 @@ final private[state] class KeptState(
 
   /** The columns of the store's key; of a shared store those of one member, as it names them. */
   def keys(member: Int, isShared: Boolean): Seq[String] =
-    named(schema.toSeq.flatMap(_._1.fieldNames), member, isShared)
+    named(schema.map(_._1), member, isShared)
 
   /** The columns of the store's value; of a shared store those of one member. */
   def columns(member: Int, isShared: Boolean): Seq[String] =
-    named(schema.toSeq.flatMap(_._2.fieldNames), member, isShared)
+    named(schema.map(_._2), member, isShared)
 
-  private def named(all: Seq[String], member: Int, isShared: Boolean): Seq[String] =
-    if (isShared) SharedLayout.ownNames(member, all) else all
+  private def named(all: Option[StructType], member: Int, isShared: Boolean): Seq[String] =
+    all.toSeq.flatMap { columns =>
+      if (isShared) SharedLayout.ownNames(member, columns) else columns.fieldNames.toSeq
+    }
 
   /** The recorded aggregate calls of a member. */
   def calls(member: Int): Seq[CallRecord] =

@@ -1,56 +1,60 @@
 package io.firesteel.changelog.state
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, Literal, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, GenericInternalRow, Literal, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreIterator, UnsafeRowPair}
 import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
 
 /**
  * The schema of one store with the state of several operators. Both providers can keep it: it needs
- * no column families. The columns of each member have its number before their names, and are null
- * in the entries of the others.
+ * no column families. Each member has columns of its own, with its number before their names. They
+ * are null in the entries of the others.
  *
  * {{{
- *   member | 0_aggregate_key_0 | 1_topn_partition_0 | 1_topn_column_0 | 0_aggregate_sum_0 | ...
- *   0      | k=1               |                    |                 | 17
- *   1      |                   | k=1                | v=9             |
+ *   member | 0_key | 1_topn_partition_0 | 1_topn_column_0 | 0_value        | 1_value
+ *   0      | {k=1} |                    |                 | {sum=17, ...}  |
+ *   1      |       | k=1                | v=9             |                | {count=1}
  * }}}
  *
- * Columns by which a member scans come before all others.
+ * The key of a member that is never scanned, and every value, is a struct: its bytes are those of
+ * the row, so they are neither taken apart nor put together. Columns by which a member scans come
+ * before all others, and in RocksDB the columns after them order its entries.
  *
  * @param members their layouts, as they are stored
  */
 final private[changelog] case class SharedLayout(members: Seq[StateLayout]) {
-
-  private def heads: Seq[SharedColumn] = columns(m => m.key.take(m.scanned), _ => 0)
-  private def rests: Seq[SharedColumn] = columns(m => m.key.drop(m.scanned), _.scanned)
-  private val scans = members.exists(_.prefix > 0)
+  import SharedLayout._
 
   /** The columns of keys after the member's number. */
-  private[state] val ofKeys: Seq[SharedColumn] = heads ++ rests
+  private[state] val ofKeys: Seq[SharedColumn] =
+    each(m => if (isScanned(m)) columns(m.key.take(m.prefix), 0) else struct("key", m.key)) ++
+      each(m => if (isScanned(m)) columns(m.key.drop(m.prefix), m.prefix) else Nil)
 
-  private[state] val ofPrefixes: Seq[SharedColumn] = heads
+  /** Number of columns by which stores scan, after the member's number; 0 if they never do. */
+  private[state] val scanned: Int =
+    if (members.exists(isScanned)) members.map(m => if (isScanned(m)) m.prefix else 1).sum else 0
 
-  private[state] val ofValues: Seq[SharedColumn] = columns(_.value, _ => 0)
+  private[state] val ofValues: Seq[SharedColumn] = each(m => struct("value", m.value))
 
   /** The layout of the whole store. */
   val whole: StateLayout = StateLayout(
     "shared",
     StructType(StructField(SharedLayout.member, IntegerType) +: ofKeys.map(_.field)),
     StructType(ofValues.map(_.field)),
-    if (scans) 1 + heads.size else 0)
+    if (scanned == 0) 0 else 1 + scanned
+  )
 
-  /** Of a member the names of the first columns of its key. */
-  def keyNames(member: Int, count: Int): Seq[String] =
-    members(member).key.fieldNames.toSeq.take(count).map(SharedLayout.named(member, _))
+  /** Of a member the first columns of its key: `column`, or `column.field` within a struct. */
+  def keyNames(member: Int, count: Int): Seq[String] = {
+    val names = members(member).key.fieldNames.toSeq.take(count)
+    if (isScanned(members(member))) names.map(named(member, _))
+    else names.map(name => s"${named(member, "key")}.$name")
+  }
 
-  private def columns(of: StateLayout => Seq[StructField], first: StateLayout => Int) =
+  private def each(of: StateLayout => Seq[(Int, StructField)]): Seq[SharedColumn] =
     members.zipWithIndex.flatMap { case (layout, member) =>
-      of(layout).zipWithIndex.map { case (field, i) =>
-        SharedColumn(
-          member,
-          first(layout) + i,
-          field.copy(name = SharedLayout.named(member, field.name)))
+      of(layout).map { case (at, field) =>
+        SharedColumn(member, at, field.copy(name = named(member, field.name)))
       }
     }
 }
@@ -59,71 +63,105 @@ private[changelog] object SharedLayout {
 
   val member: String = "member"
 
-  def named(member: Int, column: String): String = s"${member}_$column"
+  private[state] def isScanned(member: StateLayout): Boolean = member.prefix > 0
+
+  private def columns(fields: Seq[StructField], from: Int): Seq[(Int, StructField)] =
+    fields.zipWithIndex.map { case (field, i) => (from + i, field) }
+
+  private def struct(name: String, row: StructType): Seq[(Int, StructField)] =
+    Seq(0 -> StructField(name, row))
+
+  private def named(member: Int, column: String): String = s"${member}_$column"
 
   /** The columns of one member, with the names that it gave them. */
-  def ownNames(member: Int, all: Seq[String]): Seq[String] = {
+  def ownNames(member: Int, all: StructType): Seq[String] = {
     val mark = named(member, "")
-    all.filter(_.startsWith(mark)).map(_.stripPrefix(mark))
+    all.filter(_.name.startsWith(mark)).flatMap { field =>
+      field.dataType match {
+        case row: StructType if Seq("key", "value").map(mark + _).contains(field.name) =>
+          row.fieldNames.toSeq
+        case _ => Seq(field.name.stripPrefix(mark))
+      }
+    }
+  }
+
+  /** The place of a column that [[SharedLayout.keyNames]] names: in the key, and in a struct. */
+  def placeOf(key: StructType, name: String): Seq[Int] = name.split('.').toSeq match {
+    case Seq(struct, field) =>
+      val at = key.fieldIndex(struct)
+      Seq(at, key(at).dataType.asInstanceOf[StructType].fieldIndex(field))
+    case _ => Seq(key.fieldIndex(name))
   }
 }
 
 /**
  * A column of a shared store.
  *
- * @param at its place among the columns of its member's key or value
+ * @param at its place among the columns of its member's key; 0 for a whole row
  */
 final private[state] case class SharedColumn(member: Int, at: Int, field: StructField)
 
 /**
- * The part of a shared store that belongs to one member. Rows are copied: what is read stays as it
- * is, whatever is read next.
+ * The part of a shared store that belongs to one member. Both providers return rows over bytes that
+ * stay as they are, and so does it.
  */
 final private[state] class MemberStore(store: StateStore, layout: SharedLayout, member: Int)
   extends KeyedStore {
 
   private[this] val under = KeyedStore.of(store)
   private[this] val own = layout.members(member)
+  private[this] val isScanned = SharedLayout.isScanned(own)
   private[this] val number: Expression = Literal(member)
+  private[this] val whole = new GenericInternalRow(1)
   private[this] val toKey = UnsafeProjection.create(number +: layout.ofKeys.map(shared))
-  private[this] val toPrefix = UnsafeProjection.create(number +: layout.ofPrefixes.map(shared))
+  private[this] val toPrefix =
+    UnsafeProjection.create(number +: layout.ofKeys.take(layout.scanned).map(shared))
   private[this] val toValue = UnsafeProjection.create(layout.ofValues.map(shared))
-  private[this] val ofKey = UnsafeProjection.create(mine(layout.ofKeys, 1))
-  private[this] val ofValue = UnsafeProjection.create(mine(layout.ofValues, 0))
+  private[this] val (keyAt, valueAt) =
+    (
+      1 + layout.ofKeys.indexWhere(_.member == member),
+      layout.ofValues.indexWhere(_.member == member))
+  private[this] val flatKey = UnsafeProjection.create(
+    layout.ofKeys.zipWithIndex.filter(_._1.member == member).sortBy(_._1.at).map {
+      case (column, i) => BoundReference(1 + i, column.field.dataType, nullable = true)
+    })
 
-  /** A column of the shared store, from a row of this member. */
+  /** A column of the shared store, from a row of this member, or from a row with that row. */
   private def shared(column: SharedColumn): Expression =
     if (column.member == member) BoundReference(column.at, column.field.dataType, nullable = true)
     else Literal(null, column.field.dataType)
 
-  /** The columns of this member, from a row of the shared store. */
-  private def mine(columns: Seq[SharedColumn], before: Int): Seq[Expression] =
-    columns.zipWithIndex.filter(_._1.member == member).sortBy(_._1.at).map { case (column, i) =>
-      BoundReference(before + i, column.field.dataType, nullable = true)
-    }
+  private def wrapped(row: UnsafeRow): InternalRow = {
+    whole.update(0, row)
+    whole
+  }
 
-  private def copied(projection: UnsafeProjection, row: InternalRow) = projection(row).copy()
+  private def sharedKey(key: UnsafeRow): UnsafeRow = toKey(if (isScanned) key else wrapped(key))
+
+  private def ownKey(key: UnsafeRow): UnsafeRow =
+    if (isScanned) flatKey(key).copy() else key.getStruct(keyAt, own.key.size)
+
+  private def ownValue(value: UnsafeRow): UnsafeRow = value.getStruct(valueAt, own.value.size)
 
   override def get(key: UnsafeRow): UnsafeRow = {
-    val value = under.get(toKey(key))
-    if (value == null) null else copied(ofValue, value)
+    val value = under.get(sharedKey(key))
+    if (value == null) null else ownValue(value)
   }
 
-  override def put(key: UnsafeRow, value: UnsafeRow): Unit = under.put(toKey(key), toValue(value))
+  override def put(key: UnsafeRow, value: UnsafeRow): Unit =
+    under.put(sharedKey(key), toValue(wrapped(value)))
 
-  override def remove(key: UnsafeRow): Unit = under.remove(toKey(key))
+  override def remove(key: UnsafeRow): Unit = under.remove(sharedKey(key))
 
-  override def withPrefix(prefix: UnsafeRow): StateStoreIterator[UnsafeRowPair] = {
-    require(prefix.numFields == own.prefix, "a prefix has all columns of a scan")
+  override def withPrefix(prefix: UnsafeRow): StateStoreIterator[UnsafeRowPair] =
     mine(under.withPrefix(toPrefix(prefix)))
-  }
 
   override def all(): StateStoreIterator[UnsafeRowPair] = mine(under.all())
 
   private def mine(
       entries: StateStoreIterator[UnsafeRowPair]): StateStoreIterator[UnsafeRowPair] = {
     val own = entries.filter(_.key.getInt(0) == member).map { entry =>
-      new UnsafeRowPair(copied(ofKey, entry.key), copied(ofValue, entry.value))
+      new UnsafeRowPair(ownKey(entry.key), ownValue(entry.value))
     }
     new StateStoreIterator(own, () => entries.close())
   }

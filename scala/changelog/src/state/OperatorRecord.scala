@@ -50,6 +50,7 @@ final private[changelog] case class OperatorRecord(
     OperatorRecord.put(root, "replicated", replicated)
     root.put("removesShuffles", choices.removesShuffles)
       .put("byPartialKey", choices.byPartialKey).put("sharesStores", choices.sharesStores)
+      .put("mixesScans", choices.mixesScans)
     val all = root.putArray("members")
     members.foreach { member =>
       val node = all.addObject()
@@ -104,7 +105,9 @@ private[changelog] object OperatorRecord {
         PlanChoices(
           root.path("removesShuffles").asBoolean(false),
           root.path("byPartialKey").asBoolean(false),
-          root.path("sharesStores").asBoolean(false)),
+          root.path("sharesStores").asBoolean(false),
+          root.path("mixesScans").asBoolean(false)
+        ),
         root.path("plan").asInt(PlanVersion.first),
         found
       ))

@@ -29,9 +29,6 @@ final private[changelog] case class StateLayout(
   def lifetimes(ofTables: Seq[Long]): Lifetimes =
     Lifetimes.OfTables(key.length - 3, ofTables.map(ms => if (ms == 0L) Long.MaxValue else ms))
 
-  /** Number of leading key columns by which a scan finds entries; all if entries are never scanned. */
-  private[state] def scanned: Int = if (prefix == 0) key.size else prefix
-
   def encoder: KeyStateEncoderSpec =
     if (prefix == 0) NoPrefixKeyStateEncoderSpec(key)
     else PrefixKeyScanStateEncoderSpec(key, prefix)

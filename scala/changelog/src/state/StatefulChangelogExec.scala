@@ -67,7 +67,8 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       s"$shortName ${getStateInfo.operatorId}",
       ofGuests("numUpdatedStateRows"),
       ofGuests("numRemovedStateRows"),
-      ofGuests("numRowsDroppedByWatermark"))
+      ofGuests("numRowsDroppedByWatermark")
+    )
   }
 
   final override def argString(maxFields: Int): String = {
@@ -259,7 +260,10 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     OperatorStateMetadataV1(
       OperatorInfoV1(state.operatorId, shortName),
       Array(
-        StateStoreMetadataV1(StateStoreId.DEFAULT_STORE_NAME, wholeLayout.prefix, state.numPartitions)))
+        StateStoreMetadataV1(
+          StateStoreId.DEFAULT_STORE_NAME,
+          wholeLayout.prefix,
+          state.numPartitions)))
   }
 
   /** The layout of this operator's store. */
@@ -268,6 +272,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
   /** The record of this operator in the checkpoint. */
   private def record: OperatorRecord = {
     val sharing = sharers
+
     /** The columns of the store's key by whose hash the entries of an operator are distributed. */
     def distribution(member: Int): Seq[String] = {
       val its = sharing(member)
@@ -332,7 +337,8 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
         throw ChangelogErrors.unsupportedOperator(
           nodeName,
           s"it shares its store with ${before.size} operators, and Spark has planned ${now.size} of them",
-          s"start the query with a new checkpoint and ${ChangelogConf.MULTIPLE_INPUT.key} = false")
+          s"start the query with a new checkpoint and ${ChangelogConf.MULTIPLE_INPUT.key} = false"
+        )
       case _ => ()
     }
   }

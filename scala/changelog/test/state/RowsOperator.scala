@@ -40,7 +40,13 @@ final private[changelog] class RowsOperator(
   def runAll(rows: Seq[Seq[Change]], closed: Option[ClosedGroups] = None): Seq[Change] = {
     val entries =
       if (ttlMs == 0L) new StateEntries(KeyedStore.of(store), metrics)
-      else new ExpiringEntries(KeyedStore.of(store), metrics, layout.value, Lifetimes.One(ttlMs), nowMs, "rows")
+      else new ExpiringEntries(
+        KeyedStore.of(store),
+        metrics,
+        layout.value,
+        Lifetimes.One(ttlMs),
+        nowMs,
+        "rows")
     val read = inputs.zip(rows).map { case (schema, of) => rowsOf(schema, of.iterator) }
     val late = new SQLMetric("sum")
     val open = read.map(its => closed.fold(its)(_.inTime(its, late)))

@@ -44,7 +44,8 @@ class StateEntriesSuite extends AnyFunSuite {
     var now = 0L
     (1 to 80).foreach { _ =>
       now += random.nextInt(40)
-      val entries = new ExpiringEntries(KeyedStore.of(store), counts, value, Lifetimes.One(ttl), now, "rows")
+      val entries =
+        new ExpiringEntries(KeyedStore.of(store), counts, value, Lifetimes.One(ttl), now, "rows")
       def live = written.collect { case (at, (v, time)) if now - time <= ttl => at -> v }
       (0 until 5).foreach { _ =>
         val at = (random.nextInt(3).toLong, random.nextInt(10).toLong)
@@ -73,7 +74,13 @@ class StateEntriesSuite extends AnyFunSuite {
   test("of a time to live, a debt is nothing and is counted") {
     val counts = RowsOperator.newCounts()
     val entries =
-      new ExpiringEntries(KeyedStore.of(new MapStore(key)), counts, value, Lifetimes.One(5L), 0L, "rows")
+      new ExpiringEntries(
+        KeyedStore.of(new MapStore(key)),
+        counts,
+        value,
+        Lifetimes.One(5L),
+        0L,
+        "rows")
     assert(entries.expires && entries.present(3) == 3 && entries.present(-2) == 0)
     assert(counts.late.value == 1)
   }
@@ -95,7 +102,8 @@ class StateEntriesSuite extends AnyFunSuite {
 
   test("what is evicted is what had expired before the micro-batch, in one of sixteen") {
     val (store, counts) = (new MapStore(key), RowsOperator.newCounts())
-    def at(now: Long) = new ExpiringEntries(KeyedStore.of(store), counts, value, Lifetimes.One(10L), now, "rows")
+    def at(now: Long) =
+      new ExpiringEntries(KeyedStore.of(store), counts, value, Lifetimes.One(10L), now, "rows")
     at(0).put(keyOf(1, 1), rowOf(1))
     at(10).put(keyOf(2, 2), rowOf(2))
     store.version = 15

@@ -65,7 +65,8 @@ class StateInOrderSuite extends ChangelogSuite {
 
   private def tables(store: StateStore): Seq[StateTable] = {
     def metric = SQLMetrics.createMetric(spark.sparkContext, "m")
-    val entries = new StateEntries(KeyedStore.of(store), StateCounts(metric, metric, metric, metric))
+    val entries =
+      new StateEntries(KeyedStore.of(store), StateCounts(metric, metric, metric, metric))
     Seq(0, 1).map(new StateTable(entries, layout, _))
   }
 

@@ -298,7 +298,8 @@ final private[changelog] class LowerOperators(
     closing._2,
     inferred.mode,
     members.get(inferred.operator),
-    placeOf(inferred.operator).placement)
+    placeOf(inferred.operator).placement
+  )
 
   private def placeOf(operator: ChangelogOperator): Placed =
     Option(placed.get(operator)).getOrElse(Placed(Placement.ownShuffles, spreadsNulls = true))

@@ -57,7 +57,8 @@ final private[lower] class PlaceState(choices: PlanChoices) {
               if (order == keys.head.indices) Nil else order,
               operator.inputs.zip(wanted).map { case (input, by) => liesBy(input, by) },
               choices),
-            spreads))
+            spreads)
+        )
         operator.inputs.zip(wanted).foreach { case (input, by) => place(input, by) }
     }
   }
@@ -116,7 +117,7 @@ private[lower] object PlaceState {
       choices: PlanChoices): IdentityHashMap[ChangelogOperator, Placed] = {
     val all = new PlaceState(choices)
     if (choices.removesShuffles) all.place(root, Nil)
-    if (choices.sharesStores) ShareStores(root, all.placed)
+    if (choices.sharesStores) ShareStores(root, all.placed, choices.mixesScans)
     all.placed
   }
 

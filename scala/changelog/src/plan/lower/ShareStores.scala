@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{ChangelogOperator, ColumnFacts, Generation, GroupAggregate, HeldRows, HeldSessions, Normalize, OverAggregate, Projection, Selection, StreamJoin, TableJoin, TemporalJoin, TopN}
+import io.firesteel.changelog.plan.{ChangelogOperator, ColumnFacts, Generation, GroupAggregate, HeldRows, HeldSessions, Normalize, OverAggregate, Projection, Selection, StreamJoin, TableJoin, TemporalJoin, TopN, TopNStrategy}
 
 import java.util.IdentityHashMap
 
@@ -17,8 +17,12 @@ import org.apache.spark.sql.types.BooleanType
  */
 private[lower] object ShareStores {
 
-  /** The operators that share a store, as they get their numbers; the first one is the host. */
-  final private class Group {
+  /**
+   * The operators that share a store, as they get their numbers; the first one is the host.
+   *
+   * @param scansKeys whether it finds entries by the first columns of their keys
+   */
+  final private class Group(val scansKeys: Boolean) {
     private[this] var members = 0
     def next(): Int = {
       members += 1
@@ -29,29 +33,48 @@ private[lower] object ShareStores {
   /** The same places, with the numbers of guests. */
   def apply(
       root: ChangelogOperator,
-      placed: IdentityHashMap[ChangelogOperator, Placed]): Unit = number(root, None, placed)
+      placed: IdentityHashMap[ChangelogOperator, Placed],
+      mixesScans: Boolean): Unit = new ShareStores(placed, mixesScans).number(root, None)
+
+  /**
+   * Whether an operator has several entries of a key and scans them. An answer that is not that of
+   * its layout costs time only.
+   */
+  private def scansKeys(operator: ChangelogOperator): Boolean = operator match {
+    case topN: TopN =>
+      !topN.places.isFirst || topN.strategy(topN.input.facts) == TopNStrategy.Retract
+    case _: OverAggregate => true
+    case _ => false
+  }
+}
+
+final private class ShareStores(
+    placed: IdentityHashMap[ChangelogOperator, Placed],
+    mixesScans: Boolean) {
+  import ShareStores._
 
   /** @param above the group of the reader, if this operator's rows reach it in their task */
-  private def number(
-      operator: ChangelogOperator,
-      above: Option[Group],
-      placed: IdentityHashMap[ChangelogOperator, Placed]): Unit = placed.get(operator) match {
+  private def number(operator: ChangelogOperator, above: Option[Group]): Unit = placed.get(
+    operator) match {
     case null =>
       val passed = operator match {
         case Selection(condition, _) if mayBeFalse(condition) => None
-        case _: Projection | _: Selection | _: Generation if PlaceState.staysInTask(operator) => above
+        case _: Projection | _: Selection | _: Generation if PlaceState.staysInTask(operator) =>
+          above
         case _ => None
       }
-      operator.inputs.foreach(number(_, passed, placed))
+      operator.inputs.foreach(number(_, passed))
     case its =>
-      val shared = above.filter(_ => canBeGuest(operator))
-      val group = shared.getOrElse(new Group)
+      val scans = scansKeys(operator)
+      val shared =
+        above.filter(group => canBeGuest(operator) && (mixesScans || group.scansKeys == scans))
+      val group = shared.getOrElse(new Group(scans))
       val own = group.next()
       placed.put(
         operator,
         its.copy(placement = its.placement.copy(guest = shared.map(_ => own))))
       operator.inputs.zip(its.placement.inPlace).foreach { case (input, stays) =>
-        number(input, if (stays && takesGuests(operator)) Some(group) else None, placed)
+        number(input, if (stays && takesGuests(operator)) Some(group) else None)
       }
   }
 
