@@ -1,7 +1,7 @@
 package io.firesteel.changelog.over
 
-import io.firesteel.changelog.fold.{PackedValues, ValueTallies}
-import io.firesteel.changelog.state.{RowBytes, StateEntries, StateLayout, StateTable, TableLayout}
+import io.firesteel.changelog.fold.{PackedValues, RowBytes, ValueTallies}
+import io.firesteel.changelog.state.{StateEntries, StateLayout, StateTable, TableLayout}
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}

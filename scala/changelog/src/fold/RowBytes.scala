@@ -1,4 +1,4 @@
-package io.firesteel.changelog.state
+package io.firesteel.changelog.fold
 
 import java.nio.ByteBuffer
 
