@@ -28,7 +28,20 @@ final case class Arguments(
     memoryResult: Option[Path],
     pythonResult: Option[Path],
     flink: Option[Path],
-    command: String)
+    command: String) {
+
+  /** Ends the program if the suite has no case of an asked name; `--noise` is of rooms. */
+  def requireCases(suite: String, names: Seq[String]): Unit = {
+    val unknown = cases.filterNot(names.contains)
+    if (unknown.nonEmpty || noise) {
+      val wrong =
+        if (noise) s"no --noise in $suite"
+        else s"no case ${unknown.mkString(", ")}; there are ${names.mkString(", ")}"
+      System.err.println(s"bench: $wrong\n${Arguments.usage}")
+      sys.exit(2)
+    }
+  }
+}
 
 object Arguments {
 

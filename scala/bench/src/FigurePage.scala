@@ -9,7 +9,7 @@ import org.json4s.jackson.JsonMethods.{pretty, render}
 /** The page of a suite of figures, for people and for programs. */
 object FigurePage {
 
-  def of(suite: FigureSuite, results: JoinsResults): String = {
+  def of(suite: FigureSuite, results: FigureResults): String = {
     val command = results.environment.facts.toMap.getOrElse("command", "")
     val heading =
       s"""# Measured: ${suite.title}
@@ -25,7 +25,7 @@ object FigurePage {
     (heading +: parts :+ environment(results.environment)).mkString("\n\n") + "\n"
   }
 
-  private def shown(figures: Seq[JoinFigure]): String = table(
+  private def shown(figures: Seq[Figure]): String = table(
     Seq("case", "state", "target", "measured", "verdict", "seconds", "seconds"),
     figures.map { its =>
       Seq(
@@ -40,7 +40,7 @@ object FigurePage {
     }
   )
 
-  def json(suite: FigureSuite, results: JoinsResults): String = pretty(render(JObject(
+  def json(suite: FigureSuite, results: FigureResults): String = pretty(render(JObject(
     "room" -> JString(suite.suite),
     "noise" -> JBool(false),
     "environment" -> JObject(results.environment.facts.toList.map { case (name, value) =>
@@ -49,7 +49,7 @@ object FigurePage {
     "cases" -> JArray(results.figures.toList.map(one))
   ))) + "\n"
 
-  private def one(its: JoinFigure): JValue = JObject(
+  private def one(its: Figure): JValue = JObject(
     "name" -> JString(its.part),
     "title" -> JString(its.title),
     "provider" -> JString(its.provider),

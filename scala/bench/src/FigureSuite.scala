@@ -12,7 +12,7 @@ import org.apache.spark.sql.SparkSession
 final case class FigurePart(
     name: String,
     note: String,
-    measure: (SparkSession, Path, Progress, Arguments) => Seq[JoinFigure])
+    measure: (SparkSession, Path, Progress, Arguments) => Seq[Figure])
 
 /** Times streams against each other without Flink, and writes their page. */
 abstract class FigureSuite(val suite: String, val title: String) {
@@ -20,14 +20,7 @@ abstract class FigureSuite(val suite: String, val title: String) {
   def parts: Seq[FigurePart]
 
   final def run(arguments: Arguments): Unit = {
-    val unknown = arguments.cases.filterNot(parts.map(_.name).contains)
-    if (unknown.nonEmpty || arguments.noise) {
-      val wrong =
-        if (arguments.noise) s"no --noise in $suite"
-        else s"no case ${unknown.mkString(", ")}; there are ${parts.map(_.name).mkString(", ")}"
-      System.err.println(s"bench: $wrong\n${Arguments.usage}")
-      sys.exit(2)
-    }
+    arguments.requireCases(suite, parts.map(_.name))
     val scratch = Paths.get(s"target/bench/$suite")
     WholeFolder.delete(scratch)
     Files.createDirectories(scratch)
@@ -40,11 +33,11 @@ abstract class FigureSuite(val suite: String, val title: String) {
       val asked =
         parts.filter(part => arguments.cases.isEmpty || arguments.cases.contains(part.name))
       val figures = asked.flatMap(_.measure(spark, scratch, progress, arguments))
-      write(arguments.out, JoinsResults(environment, figures))
+      write(arguments.out, FigureResults(environment, figures))
     } finally spark.stop()
   }
 
-  private def write(out: Path, results: JoinsResults): Unit = {
+  private def write(out: Path, results: FigureResults): Unit = {
     Files.createDirectories(out)
     val page = FigurePage.of(this, results)
     Files.writeString(out.resolve(s"$suite.md"), page)

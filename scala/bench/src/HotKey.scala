@@ -13,7 +13,7 @@ final class HotKey(spark: SparkSession, scratch: Path, progress: Progress, argum
   private val settings =
     StreamingSettings.rocksDb + ("spark.sql.streaming.pollingDelay" -> "500ms")
 
-  def run(): Seq[JoinFigure] = Contestant("", "", settings).within(spark) {
+  def run(): Seq[Figure] = Contestant("", "", settings).within(spark) {
     val streams = Seq(few, many).map { rows =>
       val folder = Files.createTempDirectory(scratch.toAbsolutePath, "hot")
       progress.step(f"$name: $rows%,d rows of one key")(new HotStream(spark, folder, rows))
@@ -24,9 +24,9 @@ final class HotKey(spark: SparkSession, scratch: Path, progress: Progress, argum
         progress.stepWithOutcome(s"$name: round ${i + 1}")(round(streams, warmUps + i))(
           _.map { case (what, seconds) => f"$what $seconds%.3f" }.mkString("(", ", ", ")"))
       }
-      val rounds = JoinsResults.rounds(all)
+      val rounds = FigureResults.rounds(all)
       changes.map { change =>
-        JoinFigure(
+        Figure(
           name,
           change.title,
           "RocksDB",

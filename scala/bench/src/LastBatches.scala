@@ -16,11 +16,11 @@ final class LastBatches(
   private val tasks = new TaskLog(spark.sparkContext)
   private val files = new TpchFiles(spark, arguments.data, scale, TpchMain.parts, progress)
 
-  def run(): Seq[JoinFigure] = {
+  def run(): Seq[Figure] = {
     files.make()
     for {
       query <- queries
-      (provider, settings) <- JoinsResults.providers
+      (provider, settings) <- FigureResults.providers
     } yield {
       val sql = TpchFiles.unordered(TpchTables.sql(query))
       val all = (-warmUps until arguments.pairs).flatMap { i =>
@@ -30,7 +30,7 @@ final class LastBatches(
         }(_.map { case (name, seconds) => f"$name $seconds%.3f" }.mkString("(", ", ", ")"))
         if (i < 0) Nil else round
       }
-      JoinFigure(name, query, provider, last, batch, JoinsResults.rounds(all), Bound.AtMost(0.5))
+      Figure(name, query, provider, last, batch, FigureResults.rounds(all), Bound.AtMost(0.5))
     }
   }
 

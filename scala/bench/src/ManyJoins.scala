@@ -20,14 +20,14 @@ final class ManyJoins(
   private val rows = arguments.rows
   private val data = new DataFolder(arguments.data, progress)
 
-  def run(): Seq[JoinFigure] = {
+  def run(): Seq[Figure] = {
     tables(rows).foreach { table =>
       StreamedFiles
         .make(spark, data, table, "parquet")
         .stream(spark, perBatch = 1)
         .createOrReplaceTempView(table.name)
     }
-    JoinsResults.providers.map { case (provider, settings) =>
+    FigureResults.providers.map { case (provider, settings) =>
       // It is as long as ten micro-batches, so a run of each compiles what it runs.
       both(settings).foreach { case (name, contestant) => check(s"$name, $provider", contestant) }
       val runs = (0 until arguments.pairs).flatMap { i =>
@@ -37,7 +37,7 @@ final class ManyJoins(
           }
         }(_.map { case (name, run) => f"$name ${run.seconds}%.2f" }.mkString("(", ", ", ")"))
       }
-      JoinFigure(
+      Figure(
         name,
         f"$rows%,d rows of each side",
         provider,

@@ -17,10 +17,10 @@ final class Neighbours(
   private val tasks = new TaskLog(spark.sparkContext)
   private val data = new DataFolder(arguments.data, progress)
 
-  def run(): Seq[JoinFigure] = for {
+  def run(): Seq[Figure] = for {
     query <- queries
     keys <- query.keys
-    (provider, settings) <- JoinsResults.providers
+    (provider, settings) <- FigureResults.providers
   } yield {
     val own = table(arguments.rows, keys)
     StreamedFiles.make(spark, data, own, "parquet").stream(spark, perBatch = 1)
@@ -41,7 +41,7 @@ final class Neighbours(
         f"$name ${run.seconds}%.2f s, ${run.shuffledBytes / 1e6}%.0f MB shuffled"
       }.mkString("(", ", ", ")"))
     }
-    JoinFigure(
+    Figure(
       name,
       f"${query.title}, $keys%,d keys",
       provider,

@@ -12,7 +12,7 @@ final class SmallNeighbours(
     arguments: Arguments) {
   import SmallNeighbours._
 
-  def run(): Seq[JoinFigure] = JoinsResults.providers.flatMap { case (provider, settings) =>
+  def run(): Seq[Figure] = FigureResults.providers.flatMap { case (provider, settings) =>
     val all = settings ++ Map(
       "spark.sql.shuffle.partitions" -> partitions.toString,
       // A stream that waits looks for files all the time, beside the one that is timed.
@@ -41,10 +41,10 @@ final class SmallNeighbours(
       progress.line(s"$name, $provider: ${rounds.groupMap(_._1)(_._2).map { case (n, s) =>
           f"$n ${Sample(s).median}%.3f s"
         }.mkString(", ")}")
-      val measured = JoinsResults.rounds(rounds)
+      val measured = FigureResults.rounds(rounds)
       Seq(
-        JoinFigure(name, "four operators", provider, four, apart, measured, Bound.AtMost(0.5)),
-        JoinFigure(name, "four and one", provider, four, one, measured, Bound.AtMost(2.0))
+        Figure(name, "four operators", provider, four, apart, measured, Bound.AtMost(0.5)),
+        Figure(name, "four and one", provider, four, one, measured, Bound.AtMost(2.0))
       )
     } finally streams.foreach(_._2.close())
   }

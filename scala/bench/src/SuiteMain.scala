@@ -24,14 +24,7 @@ abstract class SuiteMain(val suite: String) {
   protected def page(results: SuiteResults): String
 
   final def run(arguments: Arguments): Unit = {
-    val unknown = arguments.cases.filterNot(names.contains)
-    if (unknown.nonEmpty || arguments.noise) {
-      val wrong =
-        if (arguments.noise) s"no --noise in $suite"
-        else s"no case ${unknown.mkString(", ")}; there are ${names.mkString(", ")}"
-      System.err.println(s"bench: $wrong\n${Arguments.usage}")
-      sys.exit(2)
-    }
+    arguments.requireCases(suite, names)
     val spark =
       BenchSession.start(arguments.data, installed = true, more = StreamingSettings.session)
     try write(arguments, measure(spark, arguments))

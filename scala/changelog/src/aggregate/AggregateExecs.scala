@@ -97,7 +97,7 @@ final private[changelog] case class ChangelogAggregateExec(
       kept.columns)
   }
 
-  override protected def member: MemberRecord = {
+  override def member: MemberRecord = {
     val recorded = contract.member.calls
     // Unnamed functions of a user have one text; then calls are found by their places.
     val named = functions.map(_.canonicalized).zip(recorded).distinct.size ==
@@ -115,7 +115,7 @@ final private[changelog] case class ChangelogAggregateExec(
   override protected def shown: Seq[String] =
     Seq(PlanText.columns(keys), PlanText.list(calls)) ++ Option.when(once)("once")
 
-  override protected def emitsAtClose: Boolean = once
+  override def emitsAtClose: Boolean = once
   override protected def alwaysPlaced: Boolean = once
 
   override def firedMessage: String =

@@ -32,7 +32,7 @@ final private[changelog] case class HeldRowsExec(
   override def output: Seq[Attribute] = columns
   override def clusteredBy: Seq[Attribute] = by
   override protected def alwaysPlaced: Boolean = true
-  override protected def emitsAtClose: Boolean = true
+  override def emitsAtClose: Boolean = true
   override protected def shown: Seq[String] = Seq(PlanText.columns(by))
 
   override def layout: StateLayout = StateLayout.ofTables(

@@ -25,7 +25,7 @@ final private[changelog] case class HeldSessionsExec(
   override def output: Seq[Attribute] = columns ++ Seq(start, end)
   override def producedAttributes: AttributeSet = AttributeSet(Seq(start, end))
   override def clusteredBy: Seq[Attribute] = keys
-  override protected def emitsAtClose: Boolean = true
+  override def emitsAtClose: Boolean = true
   override protected def shown: Seq[String] = Seq(PlanText.columns(keys), s"gap=${gap}us")
   override def layout: StateLayout =
     SessionState.layout(keys.map(_.dataType), columns.map(_.dataType))

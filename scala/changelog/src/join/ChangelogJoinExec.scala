@@ -51,7 +51,7 @@ final private[changelog] case class ChangelogJoinExec(
   }
 
   /** Rows of the result are older than the watermark by as much as a row waits for its last match. */
-  override protected def heldBack(inputWatermarkMs: Long): Long = {
+  override def heldBack(inputWatermarkMs: Long): Long = {
     val waits = sides.flatMap(_.bound).flatMap(_.reach).maxOption.getOrElse(0L).max(0L)
     (inputWatermarkMs - (waits + 999) / 1000).max(0L)
   }

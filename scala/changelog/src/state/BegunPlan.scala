@@ -7,30 +7,6 @@ import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * What a query chose when it began; its checkpoint keeps it.
- *
- * @param removesShuffles whether needless shuffles are removed, see [[Placement]]
- * @param byPartialKey whether operators are distributed by some of their keys for their readers
- * @param sharesStores whether operators without a shuffle between them share a store, see
- *   [[GuestExec]]
- * @param mixesScans whether operators that scan their keys share stores with others that do not
- */
-final private[changelog] case class PlanChoices(
-    removesShuffles: Boolean,
-    byPartialKey: Boolean,
-    sharesStores: Boolean,
-    mixesScans: Boolean)
-
-private[changelog] object PlanChoices {
-  val none: PlanChoices =
-    PlanChoices(
-      removesShuffles = false,
-      byPartialKey = false,
-      sharesStores = false,
-      mixesScans = false)
-}
-
-/**
  * How a checkpoint began, before its query is read as operators.
  *
  * @param version the [[PlanVersion]]

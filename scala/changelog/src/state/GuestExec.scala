@@ -21,7 +21,7 @@ import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
  * @param host where the store is; none while the micro-batch is planned
  */
 final private[changelog] case class GuestExec(
-    operator: StatefulChangelogExec,
+    operator: StoreMember,
     host: Option[GuestExec.Host],
     children: Seq[SparkPlan])
   extends SparkPlan
@@ -54,7 +54,7 @@ final private[changelog] case class GuestExec(
     val (work, number) = (operator.work(), member)
     val id = host.getOrElse(
       throw new IllegalStateException(s"$nodeName has no store to share")).info.operatorId
-    StatefulChangelogExec.together(children.map(_.execute())).mapPartitions { inputs =>
+    StoreMember.together(children.map(_.execute())).mapPartitions { inputs =>
       SharedStore.ofThisTask(id).guest(number, work)(inputs.next())
     }
   }
@@ -69,12 +69,12 @@ private[changelog] object GuestExec {
   final case class Host(info: StatefulOperatorStateInfo, name: String)
 
   /** The operator as a guest, if it is one. */
-  def orHost(operator: StatefulChangelogExec): SparkPlan =
+  def orHost(operator: StoreMember): SparkPlan =
     if (operator.contract.placement.guest.isEmpty) operator
     else {
       val inputs = operator.children.map(StateProbe.without)
       val alone = operator.withState(None, inputs.map(input => GuestInputExec(input.output)))
-      GuestExec(alone.asInstanceOf[StatefulChangelogExec], None, inputs)
+      GuestExec(alone.asInstanceOf[StoreMember], None, inputs)
     }
 
   /** The inputs of a host, with what its guests must know of it. */
@@ -82,17 +82,17 @@ private[changelog] object GuestExec {
     case guest: GuestExec if guest.host.isEmpty =>
       val of = guest.operator.withState(Some(host.info), guest.operator.children)
       GuestExec(
-        of.asInstanceOf[StatefulChangelogExec],
+        of.asInstanceOf[StoreMember],
         Some(host),
         guest.children.map(hosted(host, _)))
-    case _: StatefulChangelogExec => input
+    case _: StoreMember => input
     case other => other.withNewChildren(other.children.map(hosted(host, _)))
   }
 
   /** The guests below a plan: those that no shuffle and no other store is between. */
   private[state] def below(plan: SparkPlan): Seq[GuestExec] = plan match {
     case guest: GuestExec => guest.children.flatMap(below) :+ guest
-    case _: StatefulChangelogExec | _: Exchange => Nil
+    case _: StoreMember | _: Exchange => Nil
     case other => other.children.flatMap(below)
   }
 }

@@ -19,8 +19,32 @@ private[changelog] object PlanVersion {
   /** The watermark takes rows of interval joins and sessions out of state, and late rows are dropped. */
   val closedRows: Int = 4
 
-  /** Operators may be distributed as their readers are, see [[Placement]]. */
+  /** Operators may be distributed as their readers are, see `Placement`. */
   val placements: Int = 5
 
   val current: Int = placements
+}
+
+/**
+ * What a query chose when it began; its checkpoint keeps it.
+ *
+ * @param removesShuffles whether needless shuffles are removed, see `Placement`
+ * @param byPartialKey whether operators are distributed by some of their keys for their readers
+ * @param sharesStores whether operators without a shuffle between them share a store, see
+ *   `GuestExec`
+ * @param mixesScans whether operators that scan their keys share stores with others that do not
+ */
+final private[changelog] case class PlanChoices(
+    removesShuffles: Boolean,
+    byPartialKey: Boolean,
+    sharesStores: Boolean,
+    mixesScans: Boolean)
+
+private[changelog] object PlanChoices {
+  val none: PlanChoices =
+    PlanChoices(
+      removesShuffles = false,
+      byPartialKey = false,
+      sharesStores = false,
+      mixesScans = false)
 }

@@ -3,7 +3,6 @@ package io.firesteel.changelog.state
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
 import io.firesteel.changelog.state.inputs.{OwnSourceExec, ReadOnceExec, ReplicateRowsExec, StateProbe}
 import io.firesteel.core.changes.RowKind
-import io.firesteel.core.decide.FiredOperator
 
 import java.util.concurrent.TimeUnit.NANOSECONDS
 
@@ -19,7 +18,7 @@ import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.{OperatorInfoV1, OperatorStateMetadata, OperatorStateMetadataV1, StateSchemaCompatibilityChecker, StateSchemaValidationResult, StateStore, StateStoreColFamilySchema, StateStoreId, StateStoreMetadataV1, StateStoreOps}
 import org.apache.spark.sql.firesteel.renamedProgress
-import org.apache.spark.sql.firesteel.streaming.{StatefulOperatorCustomMetric, StatefulOperatorCustomSumMetric, StatefulOperatorPartitioning, StatefulOperatorStateInfo, StateStoreWriter}
+import org.apache.spark.sql.firesteel.streaming.{StatefulOperatorCustomMetric, StatefulOperatorCustomSumMetric, StatefulOperatorPartitioning, StateStoreWriter}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StateOperatorProgress
 
@@ -31,28 +30,18 @@ import org.apache.spark.sql.streaming.StateOperatorProgress
  * its last row was read. Exactly once, as in Spark's own operators: a repeated micro-batch starts
  * from the same version of the store.
  */
-private[changelog] trait StatefulChangelogExec extends StateStoreWriter with FiredOperator {
-
-  def contract: ChangelogContract
-
-  /** How the rows of each input reach the partitions of the state. */
-  def distributions: Seq[InputDistribution]
+private[changelog] trait StatefulChangelogExec extends StateStoreWriter with StoreMember {
 
   def layout: StateLayout
 
   /** The work in one partition of the state; created on the driver. */
   protected def task(): StatefulTask
 
-  def withState(info: Option[StatefulOperatorStateInfo], inputs: Seq[SparkPlan]): SparkPlan
-
   /** Name of the strategy that planned the operator. */
   def plannedBy: String
 
   /** Texts that the operator's line in a plan shows, in this order. */
   protected def shown: Seq[String]
-
-  /** Whether the operator emits rows when the watermark closes state, even if no row arrives. */
-  protected def emitsAtClose: Boolean = false
 
   override def output: Seq[Attribute]
 
@@ -91,17 +80,16 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       s"until the watermark has passed ${times.map(_.name).mkString(", ")}")
   }
 
-  private def stored: StateLayout = if (contract.ttl.isEmpty) layout else layout.expiring
+  private[state] def stored: StateLayout = if (contract.ttl.isEmpty) layout else layout.expiring
 
-  /** The layout that it would have if its rows had a time to live, or had none. */
-  private def otherwise: StateLayout = if (contract.ttl.isEmpty) layout.expiring else layout
+  private[state] def otherwise: StateLayout = if (contract.ttl.isEmpty) layout.expiring else layout
 
   /** The operators whose state is in this operator's store, in the order of their numbers. */
   private def guests: Seq[GuestExec] =
     if (!contract.placement.choices.sharesStores) Nil
     else children.flatMap(GuestExec.below).sortBy(_.member)
 
-  private def sharers: Seq[StatefulChangelogExec] = this +: guests.map(_.operator)
+  private def sharers: Seq[StoreMember] = this +: guests.map(_.operator)
 
   /** The layout of a store with guests. */
   private def shared: SharedLayout = SharedLayout(sharers.map(_.stored))
@@ -116,17 +104,14 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
   private def expiredMetric = "numExpiredStateRows"
   private def lateMetric = "numLateRetractions"
 
-  /** The watermark of the result, given that of the inputs. */
-  protected def heldBack(inputWatermarkMs: Long): Long = inputWatermarkMs
-
   /** The watermark that reaches each operator that shares this store; this operator's is the last. */
-  private def watermarks(inputMs: Long): Seq[(StatefulChangelogExec, Long)] = {
-    def below(plan: SparkPlan): Seq[(StatefulChangelogExec, Long)] = plan match {
+  private def watermarks(inputMs: Long): Seq[(StoreMember, Long)] = {
+    def below(plan: SparkPlan): Seq[(StoreMember, Long)] = plan match {
       case guest: GuestExec => reaching(guest.operator, guest.children)
-      case _: StatefulChangelogExec | _: Exchange => Nil
+      case _: StoreMember | _: Exchange => Nil
       case other => other.children.flatMap(below)
     }
-    def reaching(operator: StatefulChangelogExec, inputs: Seq[SparkPlan]) = {
+    def reaching(operator: StoreMember, inputs: Seq[SparkPlan]) = {
       val all = inputs.map(below)
       val ms = all.flatMap(_.lastOption).map { case (it, reached) => it.heldBack(reached) }
       all.flatten :+ (operator -> ms.foldLeft(inputMs)(_ min _))
@@ -295,9 +280,6 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     )
   }
 
-  /** The part of the query that this operator runs, with the state's columns of its calls. */
-  protected def member: MemberRecord = contract.member
-
   override protected def doExecute(): RDD[InternalRow] = {
     if (sharers.exists(_.emitsAtClose) && !conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE)) {
       throw ChangelogErrors.unsupportedOperator(
@@ -309,7 +291,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     val work = this.work()
     val sharing = if (guests.isEmpty) None else Some(shared)
     val (stored, id) = (wholeLayout, getStateInfo.operatorId)
-    StatefulChangelogExec.together(children.map(_.execute())).mapPartitionsWithStateStore(
+    StoreMember.together(children.map(_.execute())).mapPartitionsWithStateStore(
       session.sqlContext,
       getStateInfo,
       stored.key,
@@ -343,7 +325,6 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     }
   }
 
-  /** What it does in each partition in this micro-batch. */
   private[state] def work(): PartitionWork = {
     metrics // created on the driver: tasks must not create them
     val layout = this.layout
@@ -357,9 +338,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
       life,
       nodeName,
       task(),
-      // Without an advance there is nothing to close: late rows were dropped.
-      if (contract.watermark.ms > contract.watermark.lateMs) closedGroups(contract.watermark.ms)
-      else Nil,
+      closedGroups(contract.watermark.ms),
       closedGroups(contract.watermark.lateMs),
       StateCounts(
         longMetric("numUpdatedStateRows"),
@@ -373,7 +352,6 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Fir
     )
   }
 
-  /** The metrics of its work, without those of a store. */
   private[state] def ownMetrics: Map[String, SQLMetric] = {
     val own = Seq("numOutputRows", "numUpdatedStateRows", "numRemovedStateRows", expiredMetric) ++
       Seq(lateMetric, "numRowsDroppedByWatermark") ++ StatefulChangelogExec.kindMetrics
@@ -451,12 +429,4 @@ private[state] object StatefulChangelogExec {
   /** The columns by whose hash the state is distributed; none if each partition has all of it. */
   private def hashed(distributions: Seq[InputDistribution]): Option[Seq[Attribute]] =
     distributions.collectFirst { case InputDistribution.Clustered(keys) => keys }
-
-  /** For each partition the unread rows of all inputs. */
-  def together(inputs: Seq[RDD[InternalRow]]): RDD[Seq[Iterator[InternalRow]]] = {
-    val first = inputs.head.mapPartitions(rows => Iterator.single(Seq(rows)))
-    inputs.tail.foldLeft(first) { (before, input) =>
-      before.zipPartitions(input)((all, rows) => Iterator.single(all.next() :+ rows))
-    }
-  }
 }

@@ -32,7 +32,7 @@ final private[changelog] case class ChangelogTemporalJoinExec(
 
   override def shortName: String = "changelogTemporalJoin"
   override def output: Seq[Attribute] = JoinOutput(joinType, leftColumns, rightColumns)
-  override protected def emitsAtClose: Boolean = true
+  override def emitsAtClose: Boolean = true
   override def distributions: Seq[InputDistribution] =
     Seq(InputDistribution.Clustered(leftKeys), InputDistribution.Clustered(rightKeys))
   override protected def keepsPlacesOf: Seq[Int] = Seq(0)

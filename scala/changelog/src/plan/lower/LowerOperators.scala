@@ -422,6 +422,7 @@ private[changelog] object LowerOperators {
 
   private def apply(inferred: Inferred, closes: Boolean, choices: PlanChoices): Written = {
     val placed = PlaceState(inferred.operator, choices)
+    if (choices.sharesStores) ShareStores(inferred.operator, placed, choices.mixesScans)
     new LowerOperators(closes, DescribeMembers(inferred), placed)(inferred)
   }
 

@@ -117,7 +117,6 @@ private[lower] object PlaceState {
       choices: PlanChoices): IdentityHashMap[ChangelogOperator, Placed] = {
     val all = new PlaceState(choices)
     if (choices.removesShuffles) all.place(root, Nil)
-    if (choices.sharesStores) ShareStores(root, all.placed, choices.mixesScans)
     all.placed
   }
 

@@ -7,7 +7,7 @@ package io.firesteel.bench
  * @param over what is judged, by its name in the rounds
  * @param under what it is compared with
  */
-final case class JoinFigure(
+final case class Figure(
     part: String,
     title: String,
     provider: String,
@@ -21,10 +21,10 @@ final case class JoinFigure(
   def isMet: Boolean = bound.missedBy(ratio.median).isEmpty
 }
 
-/** The results of one call for joins. */
-final case class JoinsResults(environment: Environment, figures: Seq[JoinFigure])
+/** The results of one call of a suite. */
+final case class FigureResults(environment: Environment, figures: Seq[Figure])
 
-object JoinsResults {
+object FigureResults {
 
   /** Both state store providers, by the names that pages give them. */
   val providers: Seq[(String, Map[String, String])] =
