@@ -15,7 +15,7 @@ object DeclineStreamingPanes extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     if (plan.isStreaming) plan.foreach {
-      case PaneQuery(query) if query.aggregate.isStreaming =>
+      case SlidingAggregate(query) if query.aggregate.isStreaming =>
         Decisions.decline(query.aggregate, PlanPanes.ruleName, why)
       case _ =>
     }

@@ -1,6 +1,7 @@
 package io.firesteel.panes
 
 import io.firesteel.core.decide.Decline
+import io.firesteel.core.windows.PaneGrid
 import java.util.Locale
 
 import scala.util.Try

@@ -1,6 +1,7 @@
 package io.firesteel.panes
 
 import io.firesteel.core.decide.Decline
+import io.firesteel.core.windows.PaneQuery
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Exists, ExprId, Expression, ListQuery, PythonUDF}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
@@ -20,9 +21,9 @@ final class KeepFoldedWindows(session: SparkSession) extends Rule[LogicalPlan] {
     if (columnsIn(plan).forall(done.contains)) plan
     else {
       val kept =
-        plan.collect { case PaneQuery(query) if isKept(query) => query.copied.attribute.exprId }
+        plan.collect { case SlidingAggregate(query) if isKept(query) => query.copied.attribute.exprId }
       plan.transformUp {
-        case CopiedRows(folded: WindowGenerate) if !done.contains(folded.attribute.exprId) =>
+        case CopiedWindows(folded: WindowGenerate) if !done.contains(folded.attribute.exprId) =>
           if (kept.contains(folded.attribute.exprId))
             WindowCopies(folded.generate, folded.windows.copies)
           else unfolded(folded)
@@ -31,7 +32,7 @@ final class KeepFoldedWindows(session: SparkSession) extends Rule[LogicalPlan] {
   }
 
   private def columnsIn(plan: LogicalPlan): Seq[ExprId] = plan.collect {
-    case CopiedRows(folded: WindowGenerate) => folded.attribute.exprId
+    case CopiedWindows(folded: WindowGenerate) => folded.attribute.exprId
   }
 
   private def isKept(query: PaneQuery): Boolean =

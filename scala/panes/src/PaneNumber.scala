@@ -1,5 +1,6 @@
 package io.firesteel.panes
 
+import io.firesteel.core.windows.PaneGrid
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{ConditionalExpression, Expression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}

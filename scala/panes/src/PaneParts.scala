@@ -2,6 +2,7 @@ package io.firesteel.panes
 
 import io.firesteel.core.decide.Decline
 import io.firesteel.core.rows.{RawColumns, WideSum}
+import io.firesteel.core.windows.PaneQuery
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, GetStructField, NamedExpression, RowOrdering, SessionWindow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, ImperativeAggregate}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation

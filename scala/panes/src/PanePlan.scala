@@ -1,5 +1,6 @@
 package io.firesteel.panes
 
+import io.firesteel.core.windows.{PaneGrid, PaneQuery}
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Expression, IsNotNull}
 import org.apache.spark.sql.catalyst.expressions.aggregate.Final
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}

@@ -3,6 +3,7 @@ package io.firesteel.panes
 import io.firesteel.core.decide.FiredOperator
 import io.firesteel.core.plans.GrowsRows
 import io.firesteel.core.rows.{MergeableAggregates, TaskMemoryBudget}
+import io.firesteel.core.windows.PaneGrid
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow

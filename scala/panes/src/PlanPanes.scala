@@ -2,6 +2,7 @@ package io.firesteel.panes
 
 import io.firesteel.core.decide.{Decline, OptionalStrategy}
 import io.firesteel.core.plans.CannotFail
+import io.firesteel.core.windows.{PaneGrid, PaneQuery}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.aggregate.TypedImperativeAggregate
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -33,7 +34,7 @@ import org.apache.spark.sql.internal.SQLConf
  */
 object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED) {
 
-  override protected def recognise(plan: LogicalPlan): Option[PaneQuery] = PaneQuery.unapply(plan)
+  override protected def recognise(plan: LogicalPlan): Option[PaneQuery] = SlidingAggregate.unapply(plan)
 
   override protected def subject(query: PaneQuery): LogicalPlan = query.aggregate
 

@@ -12,7 +12,7 @@ final private[panes] case class WindowCopies(child: LogicalPlan, copies: Long) e
   /** Column statistics of the rows, except numbers of nulls, hold for their copies. */
   override def stats: Statistics = {
     val rows = child match {
-      case CopiedRows(folded: WindowGenerate) => folded.child.stats
+      case CopiedWindows(folded: WindowGenerate) => folded.child.stats
       case other => other.stats
     }
     rows.copy(

@@ -1,5 +1,6 @@
 package io.firesteel.panes
 
+import io.firesteel.core.windows.PaneGrid
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BinaryComparison, EqualTo, Expression, GetStructField, GreaterThan, GreaterThanOrEqual, IsNotNull, LessThan, LessThanOrEqual, Literal}
 
 /**

@@ -1,5 +1,6 @@
 package io.firesteel.panes
 
+import io.firesteel.core.windows.PaneGrid
 import io.firesteel.testkit.TimedSuite
 
 import scala.util.Random

@@ -1,6 +1,7 @@
 package io.firesteel.panes
 
 import io.firesteel.core.rows.{MemoryBudget, MergeableAggregates}
+import io.firesteel.core.windows.PaneGrid
 import io.firesteel.testkit.TimedSuite
 import scala.util.Random
 

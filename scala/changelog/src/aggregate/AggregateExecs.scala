@@ -3,7 +3,9 @@ package io.firesteel.changelog.aggregate
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.PlanText
+import io.firesteel.changelog.plan.frames.Panes
 import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, StateLayout, StatefulTask, UnaryChangelogExec, WholeKey}
+import io.firesteel.core.windows.PaneWindows
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, BindReferences, Expression, Literal, UnsafeProjection}
@@ -29,6 +31,7 @@ final private[changelog] case class PartialAggregateExec(
     functions: Seq[Expression],
     distinct: Seq[Boolean],
     kindIn: Option[Attribute],
+    panes: Option[PaneWindows],
     delta: Seq[Attribute],
     child: SparkPlan)
   extends UnaryExecNode {
@@ -44,7 +47,7 @@ final private[changelog] case class PartialAggregateExec(
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val layout = AggregateExecs.layout(keys, functions, distinct, kindIn, isGlobal = false)
+    val layout = AggregateExecs.layout(keys, functions, distinct, kindIn, panes)
     val kindAt = if (kindIn.isEmpty) -1 else keys.size + arguments.size
     val (limit, out) = (conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS), longMetric("numOutputRows"))
     child.execute().mapPartitions { rows =>
@@ -62,6 +65,7 @@ final private[changelog] case class PartialAggregateExec(
  * Executes [[GroupAggregate]] on the partial results of [[PartialAggregateExec]].
  *
  * @param once whether a group is emitted once, when the watermark closes it
+ * @param panes the windows, if the last key is a pane
  */
 final private[changelog] case class ChangelogAggregateExec(
     keys: Seq[Attribute],
@@ -70,6 +74,7 @@ final private[changelog] case class ChangelogAggregateExec(
     results: Seq[Attribute],
     isGlobal: Boolean,
     once: Boolean,
+    panes: Option[Panes],
     calls: Seq[String],
     plannedBy: String,
     contract: ChangelogContract,
@@ -78,11 +83,13 @@ final private[changelog] case class ChangelogAggregateExec(
   extends UnaryChangelogExec {
 
   override def shortName: String = "changelogAggregate"
-  override def output: Seq[Attribute] = keys ++ results ++ contract.kindOut
+  override def output: Seq[Attribute] =
+    panes.fold(keys ++ results)(_.output(keys, results)) ++ contract.kindOut
   override def producedAttributes: AttributeSet = outputSet -- child.outputSet
   // Arguments are read below the exchange; only partial results arrive here.
   @transient override lazy val references: AttributeSet = AttributeSet(keys)
-  override def clusteredBy: Seq[Attribute] = keys
+  // A window needs several panes of a key.
+  override def clusteredBy: Seq[Attribute] = if (panes.isEmpty) keys else keys.init
 
   /** The layout of the checkpoint's store, once the driver has read which calls wrote it. */
   private def aggregateLayout: AggregateLayout = {
@@ -94,7 +101,8 @@ final private[changelog] case class ChangelogAggregateExec(
       contract.kindIn.nonEmpty,
       isGlobal,
       kept.columnsOf(contract.member.calls.map(_.text)),
-      kept.columns)
+      kept.columns,
+      panes.map(its => PaneStore(its.windows, scansWindows = PaneStore.scans(conf))))
   }
 
   override def member: MemberRecord = {
@@ -113,13 +121,17 @@ final private[changelog] case class ChangelogAggregateExec(
   override def layout: StateLayout = aggregateLayout.state
 
   override protected def shown: Seq[String] =
-    Seq(PlanText.columns(keys), PlanText.list(calls)) ++ Option.when(once)("once")
+    Seq(PlanText.columns(keys), PlanText.list(calls)) ++ panes.map(its => s"windows=$its") ++
+      Option.when(once)("once")
 
-  override def emitsAtClose: Boolean = once
+  override def emitsAtClose: Boolean = once || panes.nonEmpty
   override protected def alwaysPlaced: Boolean = once
 
   override def firedMessage: String =
-    if (once) "groups are kept in state, and emitted once, when the watermark closes them"
+    if (panes.nonEmpty) {
+      "panes are kept in state, each row in one of them; the watermark closes windows, which are " +
+        "emitted once, each from the one before and the panes that entered and left"
+    } else if (once) "groups are kept in state, and emitted once, when the watermark closes them"
     else "groups are kept in state, and each micro-batch emits the changes of their results"
 
   override def firedValues: Map[String, String] = Map(
@@ -127,13 +139,33 @@ final private[changelog] case class ChangelogAggregateExec(
     "changelogMode" -> contract.mode,
     "keys" -> keys.map(_.name).mkString(", "),
     "state" -> stateText
-  ) ++ shuffleText
+  ) ++ panes.map(its => "windows" -> its.toString) ++ shuffleText
 
   override def withState(
       info: Option[StatefulOperatorStateInfo],
       inputs: Seq[SparkPlan]): SparkPlan = copy(stateInfo = info, child = inputs.head)
 
-  override protected def task(): StatefulTask = {
+  override protected def task(): StatefulTask = panes.fold(ofGroups)(ofPanes)
+
+  private def ofPanes(panes: Panes): StatefulTask = {
+    val (layout, watermark) = (aggregateLayout, contract.watermark)
+    val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
+    val (expressions, inputs) = AggregateExecs.windowColumns(keys, panes, functions)
+    val endedAt = Option.when(watermark.lateMs > 0)(watermark.lateMs * 1000)
+    val fold: StatefulTask.OfOneInput = (entries, _, rows) =>
+      new PaneFold(rows, FoldLimits.ofThisTask(limit), layout, panes.windows, endedAt, entries)
+    val close: StatefulTask.AtClose = (entries, closed) =>
+      new ClosingWindows(
+        layout,
+        layout.panes.get,
+        new GroupResults(layout, UnsafeProjection.create(expressions, inputs)),
+        endedAt,
+        closed.watermarkMs * 1000,
+        entries)
+    StatefulTask.ofOne(fold, close)
+  }
+
+  private def ofGroups: StatefulTask = {
     val (layout, before) = (aggregateLayout, contract.updateBefore)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val (expressions, inputs) = AggregateExecs.resultColumns(keys, functions)
@@ -164,17 +196,18 @@ private[changelog] object AggregateExecs {
       functions: Seq[Expression],
       distinct: Seq[Boolean],
       kindIn: Option[Attribute],
-      isGlobal: Boolean): AggregateLayout =
+      panes: Option[PaneWindows]): AggregateLayout =
     new AggregateLayout(
       keys,
       functions,
       distinct,
       kindIn.nonEmpty,
-      isGlobal)
+      isGlobal = false,
+      panes = panes.map(PaneStore(_, scansWindows = false)))
 
   /** The columns between the halves: those of the store's key and value. */
   def delta(keys: Seq[Attribute], layout: AggregateLayout): Seq[Attribute] =
-    keys ++ (layout.state.key.drop(keys.size) ++ layout.state.value).map { field =>
+    keys ++ (layout.setColumns ++ layout.state.value).map { field =>
       AttributeReference(field.name, field.dataType, nullable = true)()
     }
 
@@ -182,6 +215,26 @@ private[changelog] object AggregateExecs {
   def resultColumns(
       keys: Seq[Attribute],
       functions: Seq[Expression]): (Seq[Expression], Seq[Attribute]) = {
+    val (results, buffers) = evaluated(functions)
+    val inputs = keys ++ buffers
+    (BindReferences.bindReferences(keys ++ results :+ kind, inputs), inputs)
+  }
+
+  /** The same of a window, whose bounds follow the keys, of which one is a pane. */
+  def windowColumns(
+      keys: Seq[Attribute],
+      panes: Panes,
+      functions: Seq[Expression]): (Seq[Expression], Seq[Attribute]) = {
+    val (results, buffers) = evaluated(functions)
+    val inputs = keys ++ panes.bounds ++ buffers
+    val columns = keys.init ++ results ++ panes.bounds :+ kind
+    (BindReferences.bindReferences(columns, inputs), inputs)
+  }
+
+  private val kind = Literal(0.toByte, ByteType)
+
+  /** The results of functions, and the columns of buffers that they read. */
+  private def evaluated(functions: Seq[Expression]): (Seq[Expression], Seq[Attribute]) = {
     val results = functions.map {
       case function: DeclarativeAggregate =>
         (function.aggBufferAttributes, function.evaluateExpression)
@@ -189,9 +242,6 @@ private[changelog] object AggregateExecs {
         val made = AttributeReference(any.prettyName, any.dataType, any.nullable)()
         (Seq(made), made)
     }
-    val inputs = keys ++ results.flatMap(_._1)
-    val kind = Literal(0.toByte, ByteType)
-    val columns = keys ++ results.map(_._2) :+ kind
-    (BindReferences.bindReferences(columns, inputs), inputs)
+    (results.map(_._2), results.flatMap(_._1))
   }
 }

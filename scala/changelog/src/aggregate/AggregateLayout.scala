@@ -5,6 +5,7 @@ import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.{AnyAggregate, SplitDistinct}
 import io.firesteel.changelog.state.StateLayout
 import io.firesteel.core.rows.KeyIndex
+import io.firesteel.core.windows.PaneWindows
 
 import scala.collection.mutable.ArrayBuffer
 
@@ -12,6 +13,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, EvalMode, Expression, SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Count, DeclarativeAggregate, Max, Min, Sum}
 import org.apache.spark.sql.firesteel.{asNullable, evalModeOf}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{BinaryType, DataType, Decimal, DecimalType, DoubleType, FloatType, IntegerType, StructField, StructType}
 
 /**
@@ -64,6 +66,9 @@ final private[aggregate] case class ValueSet(
  * @param kept for each call the names of its columns in the store of an earlier start, see
  *   [[StoredSlots]]
  * @param inOrder all columns of that store's value, in order
+ * @param panes how the store keeps panes, if the last key is a pane. Then an entry of the store
+ *   begins with the number of its set, and the entry of a pane may have bytes where others have the
+ *   values of a set: see [[RunningWindow]].
  */
 final private[changelog] class AggregateLayout(
     keys: Seq[Attribute],
@@ -72,7 +77,8 @@ final private[changelog] class AggregateLayout(
     retracting: Boolean,
     val isGlobal: Boolean,
     kept: Option[Seq[Seq[String]]] = None,
-    inOrder: Seq[String] = Nil)
+    inOrder: Seq[String] = Nil,
+    val panes: Option[PaneStore] = None)
   extends Serializable {
 
   val numKeys: Int = keys.size
@@ -102,7 +108,7 @@ final private[changelog] class AggregateLayout(
   val numRefs: Int = slots.map(_.refs).sum
 
   /** Whether keys of the store have the number of a set and of a bucket. */
-  val hasSet: Boolean = sets.nonEmpty
+  val hasSet: Boolean = sets.nonEmpty || panes.nonEmpty
 
   /** Place of the set's number in the key. */
   val setAt: Int = numKeys
@@ -151,6 +157,12 @@ final private[changelog] class AggregateLayout(
     slots.filterNot(bySets.contains)
   }
 
+  /** Those of them that a partial result can be taken from, and the others. */
+  val (exact: Array[Slot], others: Array[Slot]) = direct.partition(_.hasInverse)
+
+  private val exactAt = exact.map(slot => stored.at(slots.indexOf(slot)))
+  private val othersAt = others.map(slot => stored.at(slots.indexOf(slot)))
+
   /** Whether entries have no fixed size. */
   val isOfAnySize: Boolean = slotTypes.exists(!UnsafeRow.isFixedLength(_))
 
@@ -177,6 +189,33 @@ final private[changelog] class AggregateLayout(
     }
   }
 
+  /** Adds the exact slots of a value of the store. */
+  def mergeExact(state: GroupState, value: InternalRow): Unit = {
+    var i = 0
+    while (i < exact.length) {
+      exact(i).merge(state, value, exactAt(i))
+      i += 1
+    }
+  }
+
+  /** Takes the exact slots of a value of the store away. */
+  def retractExact(state: GroupState, value: InternalRow): Unit = {
+    var i = 0
+    while (i < exact.length) {
+      exact(i).retract(state, value, exactAt(i))
+      i += 1
+    }
+  }
+
+  /** Adds the other slots of a value of the store that are updated row by row. */
+  def mergeOthers(state: GroupState, value: InternalRow): Unit = {
+    var i = 0
+    while (i < others.length) {
+      others(i).merge(state, value, othersAt(i))
+      i += 1
+    }
+  }
+
   /** Writes a value of the store; below the exchange, the end of a row between the halves. */
   def write(state: GroupState, value: InternalRow): Unit = {
     var i = 0
@@ -193,19 +232,28 @@ final private[changelog] class AggregateLayout(
 
   /** The store's schema. */
   def state: StateLayout = {
-    val keyNames = keys.zipWithIndex.map { case (key, i) =>
-      s"key_$i" + SplitDistinct.bucketsOf(key).fold("")(n => s"_of_$n")
-    } ++
-      (if (hasSet) Seq("set", "bucket") else Nil)
+    val own = keys.zipWithIndex.map { case (key, i) =>
+      fieldOf(s"key_$i" + SplitDistinct.bucketsOf(key).fold("")(n => s"_of_$n"), key.dataType)
+    }
     val packed = sets.zip(setNumber).sortBy(_._2).map(set => typesOf(set._1))
     val values = stored.fields.map { case (name, t) => StructField(name, asNullable(t)) } ++
       Option.when(hasSet)(fieldOf(packed.mkString("values_", "_", ""), BinaryType))
     StateLayout(
       AggregateLayout.name,
-      StructType(keyNames.zip(keyTypes).map { case (n, t) => fieldOf(n, t) }),
+      StructType(storeKey(own ++ setColumns)),
       StructType(values),
-      prefix = 0)
+      prefix = if (panes.exists(_.scansWindows)) 1 else 0,
+      keysAt = if (panes.isEmpty) 0 else 1)
   }
+
+  /** The columns of the number of a set and of a bucket. */
+  def setColumns: Seq[StructField] =
+    if (hasSet) Seq("set", "bucket").map(fieldOf(_, IntegerType)) else Nil
+
+  /** The columns of a key in the order of the store. */
+  def storeKey[A](columns: Seq[A]): Seq[A] =
+    if (panes.isEmpty) columns
+    else columns(setAt) +: columns.patch(setAt, Nil, 1)
 
   /** A schema does not show the types of packed values, so a column name contains them. */
   private def typesOf(set: ValueSet): String = set.types.map(_.catalogString).mkString("_")
@@ -349,4 +397,20 @@ private[changelog] object AggregateLayout {
 
   /** The set number of a group's own entry. */
   val ofGroup: Int = -1
+
+  /** The set number of the entry of a key's window, see [[RunningWindow]]. */
+  val ofWindow: Int = -2
+}
+
+/**
+ * How a store keeps panes.
+ *
+ * @param scansWindows whether the store finds the windows of its keys by a prefix. The default
+ *   provider's index for prefixes would have all panes, so there all entries are read.
+ */
+final private[aggregate] case class PaneStore(windows: PaneWindows, scansWindows: Boolean)
+
+private[aggregate] object PaneStore {
+  def scans(conf: SQLConf): Boolean =
+    conf.stateStoreProviderClass.endsWith("RocksDBStateStoreProvider")
 }

@@ -15,9 +15,14 @@ final private[aggregate] class AggregateRows(layout: AggregateLayout) {
   private[this] val toValue = UnsafeProjection.create(layout.valueTypes.toArray)
   private[this] val toDelta =
     UnsafeProjection.create((layout.keyTypes ++ layout.valueTypes).toArray)
-  private[this] val toEntryKey = UnsafeProjection.create(ofGroup(AggregateLayout.ofGroup))
+  private[this] val toDeltaKey = UnsafeProjection.create(ofGroup(AggregateLayout.ofGroup))
+  private[this] val toEntryKey =
+    UnsafeProjection.create(layout.storeKey(ofGroup(AggregateLayout.ofGroup)))
+  private[this] lazy val toWindowKey =
+    UnsafeProjection.create(layout.storeKey(ofGroup(AggregateLayout.ofWindow)))
   private[this] val toKeyOfGroup = UnsafeProjection.create(bound(groupKeyTypes.size))
-  private[this] val toBucketKey = UnsafeProjection.create(layout.keyTypes.toArray)
+  private[this] val toBucketKey = UnsafeProjection.create(layout.storeKey(bound(layout.keyTypes.size)))
+  private[this] val toSetKey = UnsafeProjection.create(layout.keyTypes.toArray)
   private[this] val bucket = new GenericInternalRow(2)
 
   /** The group key of a row between the halves. */
@@ -25,6 +30,9 @@ final private[aggregate] class AggregateRows(layout: AggregateLayout) {
 
   /** The key of a group's own entry. */
   def entryOf(groupKey: UnsafeRow): UnsafeRow = toEntryKey(groupKey)
+
+  /** The key of the entry of a key's window. */
+  def windowEntryOf(groupKey: UnsafeRow): UnsafeRow = toWindowKey(groupKey)
 
   /** The key of an entry with values of a set. */
   def bucketKeyOf(groupKey: UnsafeRow, set: Int, at: Int): UnsafeRow = {
@@ -39,6 +47,13 @@ final private[aggregate] class AggregateRows(layout: AggregateLayout) {
     toValue(value)
   }
 
+  /** The same with bytes of another kind. */
+  def valueOf(state: GroupState, bytes: Array[Byte]): UnsafeRow = {
+    layout.write(state, value)
+    value.update(layout.valuesAt, bytes)
+    toValue(value)
+  }
+
   /** The value of an entry with values of a set. */
   def valueOf(values: Array[Byte]): UnsafeRow = {
     fill(values)
@@ -48,13 +63,15 @@ final private[aggregate] class AggregateRows(layout: AggregateLayout) {
   /** A row between the halves for a group's own entry. */
   def delta(groupKey: UnsafeRow, state: GroupState): UnsafeRow = {
     write(state)
-    toDelta(joinedDelta(toEntryKey(groupKey), value))
+    toDelta(joinedDelta(toDeltaKey(groupKey), value))
   }
 
   /** A row between the halves for a set of values. */
   def delta(groupKey: UnsafeRow, set: Int, values: Array[Byte]): UnsafeRow = {
     fill(values)
-    toDelta(joinedDelta(bucketKeyOf(groupKey, set, 0), value))
+    bucket.setInt(0, set)
+    bucket.setInt(1, 0)
+    toDelta(joinedDelta(toSetKey(joined(groupKey, bucket)), value))
   }
 
   private[this] def write(state: GroupState): Unit = {

@@ -18,7 +18,7 @@ final private[aggregate] class GroupResults(layout: AggregateLayout, results: Un
   private[this] val joined = new JoinedRow
 
   /** The row, without its kind; the next call overwrites it. */
-  def of(key: UnsafeRow, state: GroupState): UnsafeRow = {
+  def of(key: InternalRow, state: GroupState): UnsafeRow = {
     var at = 0
     layout.results.foreach { r =>
       r.fill(state, buffer, at)

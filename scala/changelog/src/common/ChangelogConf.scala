@@ -88,6 +88,27 @@ object ChangelogConf {
       .booleanConf
       .createWithDefault(true)
 
+  val PANES: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.firesteel.changelog.panes.enabled")
+      .doc("Whether an aggregate over overlapping windows that a watermark closes keeps each row " +
+        "once, in a pane, instead of once in each of its windows. It counts at a query's first " +
+        "start; a checkpoint keeps what it began with.")
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
+  val PANES_MIN_OVERLAP: ConfigEntry[Long] =
+    SQLConf
+      .buildConf("spark.firesteel.changelog.panes.minOverlap")
+      .doc("Smallest number of windows per row, which is size / slide, for which an aggregate " +
+        "over `window(time, size, slide)` in append mode that Spark runs by itself is run over " +
+        "panes. It counts at a query's first start; a checkpoint keeps what it began with.")
+      .version("0.1.0")
+      .longConf
+      .checkValue(_ >= 2, "must be at least 2")
+      .createWithDefault(8L)
+
   val all: Seq[ConfigEntry[_]] = Seq(
     ENABLED,
     MAX_BUFFERED_ROWS,
@@ -95,5 +116,7 @@ object ChangelogConf {
     DISTINCT_BUCKETS,
     REMOVE_SHUFFLES,
     PARTIAL_KEY,
-    MULTIPLE_INPUT)
+    MULTIPLE_INPUT,
+    PANES,
+    PANES_MIN_OVERLAP)
 }

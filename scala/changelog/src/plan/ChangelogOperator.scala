@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan
 
 import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.plan.ColumnFacts.{closed, mapKeys, normalOf, renamed, timeOf}
-import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind}
+import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind, Panes}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, ExprId, Expression, ExpressionSet, Generator, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, First, Max, Min}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, FullOuter, Inner, JoinType, LeftAnti, LeftSemi}
@@ -379,20 +379,29 @@ final private[plan] case class UnionAll(inputs: Seq[ChangelogOperator], output: 
  *
  * @param functions calls over columns of the input; `distinct` has one value for each call
  * @param once a key, the end of a window: groups are emitted once, when the watermark has reached it
+ * @param panes the windows, if the last key is a pane: they are emitted once
  */
-final private[plan] case class GroupAggregate(
+final private[changelog] case class GroupAggregate(
     keys: Seq[Attribute],
     functions: Seq[Expression],
     distinct: Seq[Boolean],
     results: Seq[Attribute],
     ttlMs: Long,
     input: ChangelogOperator,
-    once: Option[Attribute] = None)
+    once: Option[Attribute] = None,
+    panes: Option[Panes] = None)
   extends ChangelogOperator
   with OneInput[ChangelogOperator]
   with Stateful {
   override def name: String = "Aggregate"
-  override def output: Seq[Attribute] = keys ++ results
+  override def output: Seq[Attribute] =
+    panes.fold(keys ++ results)(_.output(keys, results))
+
+  /** Whether each row of the result is emitted once. */
+  def emitsOnce: Boolean = once.nonEmpty || panes.nonEmpty
+
+  /** The keys by which rows are distributed. */
+  def placedBy: Seq[Attribute] = if (panes.isEmpty) keys else keys.init
 
   /** Keys of a collation, with the result that shows the first string of the group. */
   private def shownKeys: Map[ExprId, ExprId] = {
@@ -406,7 +415,7 @@ final private[plan] case class GroupAggregate(
 
   // SELECT DISTINCT has no results, so it emits no updates.
   override def changes(inputs: Seq[Facts]): Changes =
-    if (once.nonEmpty) Changes.InsertOnly
+    if (emitsOnce) Changes.InsertOnly
     else Changes(
       updates = {
         val fixed =
@@ -417,16 +426,17 @@ final private[plan] case class GroupAggregate(
     )
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
     val shown = if (inputs.head.changes.insertOnly) shownKeys else Map.empty[ExprId, ExprId]
-    Set(keys.map(key => shown.getOrElse(key.exprId, key.exprId)).toSet)
+    Set((placedBy ++ panes.map(_.start)).map(key => shown.getOrElse(key.exprId, key.exprId)).toSet)
   }
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] =
     // After its state expired a group starts again, so its results may fall.
-    if (!inputs.head.changes.insertOnly || ttlMs > 0 || once.nonEmpty) Map.empty
+    if (!inputs.head.changes.insertOnly || ttlMs > 0 || emitsOnce) Map.empty
     else results.zip(functions).collect {
       case (result, _: Count | _: Max) => result.exprId -> Trend.Rising
       case (result, _: Min) => result.exprId -> Trend.Falling
     }.toMap
-  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = closed(keys, inputs.head)
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
+    if (panes.isEmpty) closed(keys, inputs.head) else Map.empty
 }
 
 /**

@@ -124,8 +124,9 @@ object PlanChangelog extends SparkStrategy {
 
   private def aggregate(node: ChangelogAggregate): StatefulChangelogExec = {
     val kindIn = node.contract.kindIn
+    val windows = node.panes.map(_.windows)
     val layout =
-      AggregateExecs.layout(node.keys, node.functions, node.distinct, kindIn, node.isGlobal)
+      AggregateExecs.layout(node.keys, node.functions, node.distinct, kindIn, windows)
     val read = project(node.keys ++ node.arguments ++ kindIn, node.child)
     val partial = PartialAggregateExec(
       node.keys,
@@ -133,6 +134,7 @@ object PlanChangelog extends SparkStrategy {
       node.functions,
       node.distinct,
       kindIn,
+      windows,
       AggregateExecs.delta(node.keys, layout),
       planLater(read))
     ChangelogAggregateExec(
@@ -142,6 +144,7 @@ object PlanChangelog extends SparkStrategy {
       node.results,
       node.isGlobal,
       node.once.nonEmpty,
+      node.panes,
       node.calls,
       ruleName,
       node.contract,

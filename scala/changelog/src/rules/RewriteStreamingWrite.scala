@@ -1,15 +1,16 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, InferChangelog, Inferred, Projection, PruneColumns, ResultKeys}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, GroupAggregate, InferChangelog, Inferred, Projection, PruneColumns, ResultKeys}
 import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, LowerOperators, MarkChanges, SinkRows}
-import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, OrderedJoins, ParseQuery, ReadTemporalJoin, ReadWindows, Repeatable}
+import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, OrderedJoins, ParseQuery, ReadPanes, ReadTemporalJoin, ReadWindows, Repeatable}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, Snapshot, StateTtl}
 import io.firesteel.changelog.state.{BegunPlan, ChangelogContract, PlanVersion, TimeToLive, Watermark}
 import io.firesteel.changelog.upsert.ToUpsert
 import io.firesteel.core.decide.Decline
 
 import scala.annotation.tailrec
+import scala.util.Try
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
@@ -36,9 +37,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     case write: WriteToStreamStatement
         if write.inputQuery.resolved && write.inputQuery.isStreaming =>
       val whole = inlined(write.inputQuery)
-      changelogOf(whole, write.outputMode).fold[LogicalPlan](asSparks(write)) { refused =>
+      lazy val plan = begun(write)
+      changelogOf(whole, write.outputMode, plan).fold[LogicalPlan](asSparks(write)) { refused =>
         requireMicroBatches(write)
-        val plan = begun(write)
         val query = asBegun(plan.version, whole)
         val reading = Reading(refused, plan)
         requireOneAnswer(write.inputQuery)
@@ -59,15 +60,17 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
    */
   def planned(query: LogicalPlan, mode: OutputMode): Option[(LogicalPlan, Inferred)] = {
     val whole = CommonConditions(inlined(query))
-    changelogOf(whole, mode).map { refused =>
-      val reading = Reading(refused, BegunPlan.now(conf))
+    val begun = BegunPlan.now(conf)
+    changelogOf(whole, mode, begun).map { refused =>
+      val reading = Reading(refused, begun)
       requireOneAnswer(query)
       UpsertWrite.of(whole) match {
         case Some(upserts) => records(whole, upserts, mode, reading)
         case None if mode == OutputMode.Complete() =>
           val result = table(whole, reading)
           (result.sorted, result.inferred)
-        case None if mode == OutputMode.Append() => everyChange(whole, reading)
+        case None if mode == OutputMode.Append() && !closesWindows(whole, reading.begun) =>
+          everyChange(whole, reading)
         case None => changes(whole, mode, reading)
       }
     }
@@ -99,7 +102,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
 
   /** Whether a query would become a changelog in an output mode. */
   def becomesChangelog(query: LogicalPlan, mode: OutputMode): Boolean =
-    changelogOf(inlined(query), mode).nonEmpty
+    changelogOf(inlined(query), mode, BegunPlan.now(conf)).nonEmpty
 
   /** Writes common table expressions into the places that read them, also those of a view. */
   private def inlined(query: LogicalPlan): LogicalPlan =
@@ -131,7 +134,10 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   }
 
   /** Whether a query becomes a changelog, and Spark's reason for refusing it, if it does. */
-  private def changelogOf(query: LogicalPlan, mode: OutputMode): Option[Option[String]] =
+  private def changelogOf(
+      query: LogicalPlan,
+      mode: OutputMode,
+      begun: => BegunPlan): Option[Option[String]] =
     if (query.exists(node => node.isInstanceOf[ChangelogNode] && node.isStreaming)) None
     else if (tellsRowKinds(query)) {
       Decline.switchedOff("changelog", ChangelogConf.ENABLED).foreach { off =>
@@ -139,10 +145,28 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       }
       Some(None)
     } else {
-      refusal(query, mode).filter { _ =>
-        Decline.switchedOff("changelog", ChangelogConf.ENABLED).isEmpty
-      }.map(Some(_))
+      val refused = refusal(query, mode)
+      lazy val overPanes = mode == OutputMode.Append() && closesWindows(query, begun)
+      if (Decline.switchedOff("changelog", ChangelogConf.ENABLED).nonEmpty) None
+      else if (refused.isEmpty && !overPanes) None
+      else Some(refused)
     }
+
+  /**
+   * Whether a query that Spark runs by itself is one over panes. A checkpoint that Spark's plan
+   * began stays Spark's, and one with panes stays so whatever the settings say.
+   */
+  private def closesWindows(query: LogicalPlan, begun: BegunPlan): Boolean = {
+    val overlap = if (begun.isNew) conf.getConf(ChangelogConf.PANES_MIN_OVERLAP) else 2L
+    begun.choices.usesPanes && ReadPanes.areAllOf(query, overlap) &&
+    Try(operators(query, updateBefore = true, Reading(None, begun), atClose = true)).toOption
+      .exists(isOverPanes)
+  }
+
+  private def isOverPanes(operator: ChangelogOperator): Boolean = operator match {
+    case groups: GroupAggregate => groups.panes.nonEmpty
+    case other => other.inputs.exists(isOverPanes)
+  }
 
   /** Spark's own plans keep state as Spark does, without a time to live. */
   private def asSparks(write: WriteToStreamStatement): LogicalPlan = {
@@ -179,7 +203,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       mode: OutputMode,
       reading: Reading): (LogicalPlan, Inferred) = {
     val upsert = mode == OutputMode.Update()
-    val read = operators(LastOrder.without(query), updateBefore = !upsert, reading)
+    val atClose = !upsert && !asksRowKind(query)
+    val read = operators(LastOrder.without(query), updateBefore = !upsert, reading, atClose)
     val inferred = InferChangelog(read, updateBefore = false)
     if (upsert) requireUpsertKey(inferred)
     if (!upsert && !inferred.changes.insertOnly) {
@@ -196,9 +221,10 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private def operators(
       query: LogicalPlan,
       updateBefore: Boolean,
-      reading: Reading): ChangelogOperator = {
-    val closesRows = reading.begun.version >= PlanVersion.closedRows
-    val read = PruneColumns(new ParseQuery(updateBefore, reading.refused, closesRows).read(query))
+      reading: Reading,
+      atClose: Boolean = false): ChangelogOperator = {
+    val parse = new ParseQuery(updateBefore, reading.refused, reading.begun, atClose)
+    val read = PruneColumns(parse.read(query))
     Repeatable.require(read)
     CostNotes(read).distinct.foreach(note => logWarning(note))
     read

@@ -10,10 +10,17 @@ import org.apache.spark.sql.internal.SQLConf
  * How a checkpoint began, before its query is read as operators.
  *
  * @param version the [[PlanVersion]]
+ * @param isNew whether the query has no checkpoint yet
  */
-final private[changelog] case class BegunPlan(version: Int, choices: PlanChoices)
+final private[changelog] case class BegunPlan(
+    version: Int,
+    choices: PlanChoices,
+    isNew: Boolean = false)
 
 private[changelog] object BegunPlan {
+
+  /** A new query with all that this version can do. */
+  val latest: BegunPlan = BegunPlan(PlanVersion.current, PlanChoices.none.copy(usesPanes = true))
 
   /** A query without a checkpoint. */
   def now(conf: SQLConf): BegunPlan = BegunPlan(
@@ -23,8 +30,10 @@ private[changelog] object BegunPlan {
       conf.getConf(ChangelogConf.PARTIAL_KEY),
       conf.getConf(ChangelogConf.MULTIPLE_INPUT),
       // The default provider has an index for scans, which would have the entries of all members.
-      conf.stateStoreProviderClass.endsWith("RocksDBStateStoreProvider")
-    )
+      conf.stateStoreProviderClass.endsWith("RocksDBStateStoreProvider"),
+      conf.getConf(ChangelogConf.PANES)
+    ),
+    isNew = true
   )
 
   /** The query of a checkpoint, which may be new. */
@@ -48,7 +57,8 @@ private[changelog] object BegunPlan {
           choices.exists(_.removesShuffles),
           choices.exists(_.byPartialKey),
           choices.exists(_.sharesStores),
-          choices.exists(_.mixesScans))
+          choices.exists(_.mixesScans),
+          choices.exists(_.usesPanes))
       )
     } else if (hasCommits) BegunPlan(PlanVersion.first, PlanChoices.none)
     else now(conf)

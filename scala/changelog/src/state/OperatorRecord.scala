@@ -50,7 +50,7 @@ final private[changelog] case class OperatorRecord(
     OperatorRecord.put(root, "replicated", replicated)
     root.put("removesShuffles", choices.removesShuffles)
       .put("byPartialKey", choices.byPartialKey).put("sharesStores", choices.sharesStores)
-      .put("mixesScans", choices.mixesScans)
+      .put("mixesScans", choices.mixesScans).put("usesPanes", choices.usesPanes)
     val all = root.putArray("members")
     members.foreach { member =>
       val node = all.addObject()
@@ -106,7 +106,8 @@ private[changelog] object OperatorRecord {
           root.path("removesShuffles").asBoolean(false),
           root.path("byPartialKey").asBoolean(false),
           root.path("sharesStores").asBoolean(false),
-          root.path("mixesScans").asBoolean(false)
+          root.path("mixesScans").asBoolean(false),
+          root.path("usesPanes").asBoolean(false)
         ),
         root.path("plan").asInt(PlanVersion.first),
         found

@@ -22,7 +22,10 @@ private[changelog] object PlanVersion {
   /** Operators may be distributed as their readers are, see `Placement`. */
   val placements: Int = 5
 
-  val current: Int = placements
+  /** Aggregates over overlapping windows may be over panes, see `Panes`. */
+  val panes: Int = 6
+
+  val current: Int = panes
 }
 
 /**
@@ -33,12 +36,14 @@ private[changelog] object PlanVersion {
  * @param sharesStores whether operators without a shuffle between them share a store, see
  *   `GuestExec`
  * @param mixesScans whether operators that scan their keys share stores with others that do not
+ * @param usesPanes whether aggregates over overlapping windows are over panes
  */
 final private[changelog] case class PlanChoices(
     removesShuffles: Boolean,
     byPartialKey: Boolean,
     sharesStores: Boolean,
-    mixesScans: Boolean)
+    mixesScans: Boolean,
+    usesPanes: Boolean)
 
 private[changelog] object PlanChoices {
   val none: PlanChoices =
@@ -46,5 +51,6 @@ private[changelog] object PlanChoices {
       removesShuffles = false,
       byPartialKey = false,
       sharesStores = false,
-      mixesScans = false)
+      mixesScans = false,
+      usesPanes = false)
 }

@@ -13,13 +13,15 @@ import org.apache.spark.sql.types.{BinaryType, DataType, IntegerType, LongType, 
  * @param prefix number of leading key columns that all entries of a group share; 0 if a group has
  *   one entry and is never scanned
  * @param tables the tables of a store with more than one, see [[StateTable]]
+ * @param keysAt place of the first column by which rows are distributed
  */
 final private[changelog] case class StateLayout(
     operator: String,
     key: StructType,
     value: StructType,
     prefix: Int,
-    tables: Seq[TableLayout] = Nil) {
+    tables: Seq[TableLayout] = Nil,
+    keysAt: Int = 0) {
 
   /** The same with the time of the last write, for a time to live. */
   def expiring: StateLayout =

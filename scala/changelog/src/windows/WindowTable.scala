@@ -33,13 +33,13 @@ private[changelog] object WindowTable {
       case Hop(slide, size, offset) =>
         val last = before(at, slide, offset)
         val first = plus(last, slide - size)
-        each(first, last, slide, rows) { start =>
+        each(assigner, first, last, slide, rows) { start =>
           named(time, child.output, start, plus(start, size), _)
         }
       case Cumulate(step, size, offset) =>
         val start = before(at, size, offset)
         val first = plus(before(at, step, offset), step)
-        each(first, plus(start, size), step, rows) { end =>
+        each(assigner, first, plus(start, size), step, rows) { end =>
           // The window before the latest end of the row's windows begins where that one does.
           val begin = before(plus(end, -1L), size, offset)
           named(time, child.output, begin, end, _)
@@ -97,9 +97,14 @@ private[changelog] object WindowTable {
   }
 
   /** One row for each number from `first` to `last`. */
-  private def each(first: Expression, last: Expression, step: Long, rows: LogicalPlan)(
-      over: Attribute => LogicalPlan => LogicalPlan): LogicalPlan = {
-    val bound = AttributeReference("bound", LongType, nullable = false)()
+  private def each(
+      windows: WindowAssigner,
+      first: Expression,
+      last: Expression,
+      step: Long,
+      rows: LogicalPlan)(over: Attribute => LogicalPlan => LogicalPlan): LogicalPlan = {
+    val bound =
+      AttributeReference("bound", LongType, nullable = false, TableCopies.metadata(windows))()
     val numbers = new Sequence(first, last, Literal(step))
     val all = Generate(Explode(numbers), Nil, outer = false, None, Seq(bound), rows)
     over(bound)(all)

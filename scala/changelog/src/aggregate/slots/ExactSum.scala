@@ -15,6 +15,8 @@ final private[slots] class ExactSum(mantissa: BigInteger, exponent: Int)
 
   def isZero: Boolean = mantissa.signum == 0
 
+  def negated: ExactSum = new ExactSum(mantissa.negate, exponent)
+
   def plus(value: Double): ExactSum = if (value == 0.0) this else plus(ExactSum.of(value))
 
   def plus(other: ExactSum): ExactSum = other.addTo(mantissa, exponent)

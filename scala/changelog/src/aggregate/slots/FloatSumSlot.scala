@@ -38,6 +38,17 @@ final private[aggregate] class FloatSumSlot(column: Int, dataType: DataType) ext
     state.refs(refAt) = exact(state).plus(ExactSum.of(row.getBinary(at + 4)))
   }
 
+  override def hasInverse: Boolean = true
+
+  override def retract(state: GroupState, row: InternalRow, at: Int): Unit = {
+    var i = 0
+    while (i < 4) {
+      state.longs(longAt + i) -= row.getLong(at + i)
+      i += 1
+    }
+    state.refs(refAt) = exact(state).plus(ExactSum.of(row.getBinary(at + 4)).negated)
+  }
+
   override def write(state: GroupState, row: InternalRow, at: Int): Unit = {
     (0 until 4).foreach(i => row.setLong(at + i, state.longs(longAt + i)))
     row.update(at + 4, exact(state).toBytes)

@@ -37,6 +37,19 @@ private[aggregate] trait Slot extends Serializable {
   /** Merges the partial result of another task, in columns from `at` on. */
   def merge(state: GroupState, row: InternalRow, at: Int): Unit
 
+  /** Takes away a partial result that was merged before. */
+  def retract(state: GroupState, row: InternalRow, at: Int): Unit =
+    throw new IllegalStateException(s"$this cannot take a partial result away")
+
+  /** Whether `retract` is possible. */
+  def hasInverse: Boolean = false
+
+  /** Makes the slot as before its first row. */
+  final def reset(state: GroupState): Unit = {
+    (longAt until longAt + longs).foreach(state.longs(_) = 0L)
+    (refAt until refAt + refs).foreach(state.refs(_) = null)
+  }
+
   /** Writes the slot's columns from `at` on. */
   def write(state: GroupState, row: InternalRow, at: Int): Unit
 
@@ -58,6 +71,11 @@ final private[aggregate] class CountSlot(columns: Array[Int]) extends Slot {
 
   override def merge(state: GroupState, row: InternalRow, at: Int): Unit =
     state.longs(longAt) += row.getLong(at)
+
+  override def hasInverse: Boolean = true
+
+  override def retract(state: GroupState, row: InternalRow, at: Int): Unit =
+    state.longs(longAt) -= row.getLong(at)
 
   override def write(state: GroupState, row: InternalRow, at: Int): Unit =
     row.setLong(at, state.longs(longAt))

@@ -9,6 +9,8 @@ import org.apache.spark.sql.types.{ByteType, DataType, DecimalType, IntegerType,
 /** An exact sum of integers, or of decimals without their decimal point. */
 abstract private[aggregate] class WholeSumSlot extends Slot {
 
+  final override def hasInverse: Boolean = true
+
   /** Number of rows that are not null. */
   final def count(state: GroupState): Long = state.longs(longAt)
 
@@ -39,12 +41,17 @@ final private[aggregate] class LongSumSlot(column: Int, dataType: DataType) exte
     if (!row.isNullAt(column)) {
       val value = read(row)
       state.longs(longAt) += sign
-      if (sign > 0) plus(state, value, value >> 63) else minus(state, value)
+      if (sign > 0) plus(state, value, value >> 63) else minus(state, value, value >> 63)
     }
 
   override def merge(state: GroupState, row: InternalRow, at: Int): Unit = {
     state.longs(longAt) += row.getLong(at)
     plus(state, row.getLong(at + 1), row.getLong(at + 2))
+  }
+
+  override def retract(state: GroupState, row: InternalRow, at: Int): Unit = {
+    state.longs(longAt) -= row.getLong(at)
+    minus(state, row.getLong(at + 1), row.getLong(at + 2))
   }
 
   override def write(state: GroupState, row: InternalRow, at: Int): Unit =
@@ -65,11 +72,11 @@ final private[aggregate] class LongSumSlot(column: Int, dataType: DataType) exte
     state.longs(longAt + 2) += high + carry
   }
 
-  private def minus(state: GroupState, value: Long): Unit = {
+  private def minus(state: GroupState, low: Long, high: Long): Unit = {
     val before = lowBits(state)
-    val borrow = if (java.lang.Long.compareUnsigned(before, value) < 0) 1 else 0
-    state.longs(longAt + 1) = before - value
-    state.longs(longAt + 2) -= (value >> 63) + borrow
+    val borrow = if (java.lang.Long.compareUnsigned(before, low) < 0) 1 else 0
+    state.longs(longAt + 1) = before - low
+    state.longs(longAt + 2) -= high + borrow
   }
 
   private def read(row: InternalRow): Long = dataType match {

@@ -30,6 +30,11 @@ final private[aggregate] class WideSumSlot(column: Int, decimal: DecimalType)
     totalOf(state).add(new BigInteger(row.getBinary(at + 1)))
   }
 
+  override def retract(state: GroupState, row: InternalRow, at: Int): Unit = {
+    state.longs(longAt) -= row.getLong(at)
+    totalOf(state).add(new BigInteger(row.getBinary(at + 1)).negate)
+  }
+
   override def write(state: GroupState, row: InternalRow, at: Int): Unit = {
     row.setLong(at, state.longs(longAt))
     row.update(at + 1, sum(state).toByteArray)

@@ -71,7 +71,8 @@ private[changelog] object DescribeMembers {
       case aggregate: GroupAggregate =>
         empty.copy(
           keys = aggregate.keys.map(below.of),
-          calls = calls(aggregate, below).map(CallRecord(_)))
+          calls = calls(aggregate, below).map(CallRecord(_)),
+          places = aggregate.panes.map(_.toString))
       case topN: TopN =>
         empty.copy(
           keys = topN.partition.map(below.of),
@@ -162,7 +163,8 @@ private[changelog] object DescribeMembers {
       case Projection(columns, _) => columns.map(c => c.exprId -> below.of(c)).toMap
       case ChangeEvents(columns, _, _) => columns.map(c => c.exprId -> below.of(c)).toMap
       case aggregate: GroupAggregate =>
-        known ++ aggregate.results.map(_.exprId).zip(calls(aggregate, below))
+        known ++ aggregate.results.map(_.exprId).zip(calls(aggregate, below)) ++
+          aggregate.panes.toSeq.flatMap(_.bounds).map(bound => bound.exprId -> bound.name)
       case topN: TopN =>
         known ++ topN.rank.map(_.exprId -> topN.places.function.name)
       case over: OverAggregate =>

@@ -120,10 +120,11 @@ final private[changelog] class LowerOperators(
       inferred: Inferred,
       input: Written): Written = {
     val kind = ChangelogNode.newKind()
-    val (keys, plan) = WholeKey.orWhole(aggregate.keys, input.plan)
+    val (placed, plan) = WholeKey.orWhole(aggregate.placedBy, input.plan)
+    val pane = aggregate.panes.map(_ => aggregate.keys.last)
     val arguments = aggregate.functions.flatMap(_.references.toSeq).distinctBy(_.exprId)
     val node = ChangelogAggregate(
-      keys,
+      placed ++ pane,
       arguments,
       aggregate.functions.map(_.transform { case column: Attribute =>
         val place = arguments.indexWhere(_.exprId == column.exprId)
@@ -133,10 +134,14 @@ final private[changelog] class LowerOperators(
       aggregate.results,
       isGlobal = aggregate.keys.isEmpty,
       aggregate.once,
+      aggregate.panes,
       contract(
         input.kind,
         Some(kind),
-        aggregate.once.fold(closing(aggregate.keys, inferred))(closingAt),
+        aggregate.once.orElse(pane).fold(closing(aggregate.keys, inferred)) { time =>
+          val after = inferred.inputs.head.facts.eventTimes.get(time.exprId).fold(0L)(_.after)
+          (Some(time), new Watermark(aggregate.panes.fold(after)(_.windows.size)))
+        },
         aggregate.ttlMs,
         inferred),
       plan

@@ -122,7 +122,7 @@ private[lower] object PlaceState {
 
   /** For each input the keys of an operator with state; none for an operator without. */
   private def keysOf(operator: ChangelogOperator): Option[Seq[Columns]] = (operator match {
-    case aggregate: GroupAggregate => Some(Seq(aggregate.keys))
+    case aggregate: GroupAggregate => Some(Seq(aggregate.placedBy))
     case topN: TopN => Some(Seq(topN.partition))
     case over: OverAggregate => Some(Seq(over.partition))
     case normalize: Normalize => Some(Seq(normalize.keys))

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, Places, PlanText}
-import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind}
+import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind, Panes}
 import io.firesteel.changelog.state.ChangelogContract
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, Expression, ExpressionSet, SortOrder}
 import org.apache.spark.sql.catalyst.plans.JoinType
@@ -47,6 +47,7 @@ private[changelog] object ChangelogNode {
  *   two columns equal in one micro-batch and not in another, and the state must not depend on that.
  * @param isGlobal whether the keys are a constant and the only group always exists
  * @param once the key whose groups are emitted once, when the watermark closes them
+ * @param panes the windows, if the last key is a pane
  */
 final private[changelog] case class ChangelogAggregate(
     keys: Seq[Attribute],
@@ -56,14 +57,17 @@ final private[changelog] case class ChangelogAggregate(
     results: Seq[Attribute],
     isGlobal: Boolean,
     once: Option[Attribute],
+    panes: Option[Panes],
     contract: ChangelogContract,
     child: LogicalPlan)
   extends UnaryNode
   with StatefulNode {
   def calls: Seq[String] = PlanText.calls(functions, distinct, arguments)
   override protected def shown: Seq[String] =
-    Seq(PlanText.columns(keys), PlanText.list(calls)) ++ once.map(_ => "once")
-  override def output: Seq[Attribute] = keys ++ results ++ contract.kindOut
+    Seq(PlanText.columns(keys), PlanText.list(calls)) ++ panes.map(its => s"windows=$its") ++
+      once.map(_ => "once")
+  override def output: Seq[Attribute] =
+    panes.fold(keys ++ results)(_.output(keys, results)) ++ contract.kindOut
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogAggregate =
     copy(child = newChild)
 }

@@ -1,7 +1,9 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Expansion, Generation, MatchedRows, Projection, Selection, Source, SplitDistinct, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, Expansion, Generation, GroupAggregate, MatchedRows, Projection, Selection, Source, SplitDistinct, UnionAll}
+import io.firesteel.changelog.plan.parse.rank.{Projected, RankedWindow, SortedLimit}
+import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, Snapshot, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View, Window}
@@ -13,14 +15,18 @@ import org.apache.spark.sql.internal.SQLConf
  *
  * @param updateBefore whether `row_kind()` shows update-before rows
  * @param refused Spark's reason for refusing the query, if it does
- * @param closesRows whether the watermark takes rows of joins and sessions out of state
+ * @param begun what the version with which the checkpoint began can do
+ * @param atClose whether groups are emitted once, when the watermark closes them
  * @param ttlMs the time to live of state in milliseconds; 0 keeps it forever
  */
 final private[changelog] class ParseQuery(
     updateBefore: Boolean,
     refused: Option[String],
-    closesRows: Boolean = true,
+    begun: BegunPlan = BegunPlan.latest,
+    atClose: Boolean = false,
     private val ttlMs: Long = SQLConf.get.getConf(ChangelogConf.STATE_TTL)) {
+
+  private val closesRows = begun.version >= PlanVersion.closedRows
 
   def read(plan: LogicalPlan): ChangelogOperator = plan match {
     case windows(closed) => closed
@@ -31,19 +37,10 @@ final private[changelog] class ParseQuery(
     case alias: SubqueryAlias => read(alias.child)
     case view: View => read(view.child)
     case project: Project => this.project(project.projectList, read(project.child))
-    case asking: Aggregate =>
-      val rows = noEvents("Aggregate", read(asking.child))
-      val kept = KeptSubqueries.of(asking.expressions, rows, ttlMs)
-      val (asked, found) = kept.fold((asking, rows)) { its =>
-        (asking.mapExpressions(its(_)).asInstanceOf[Aggregate], its.input)
-      }
-      val (aggregate, input) = SessionGroups.of(asked.groupingExpressions)
-        .fold((asked, found))(SessionGroups(asked, _, found, ttlMs, closesRows))
-      val grouped = ReadAggregate(
-        aggregate,
-        InputTtl.of(asking.child).getOrElse(ttlMs),
-        computable("Aggregate", ReadAggregate.evaluated(aggregate), input))
-      project(grouped.columns, SplitDistinct(grouped.operator))
+    case aggregate @ ReadPanes(panes) if atClose && begun.choices.usesPanes && isMarked(panes) =>
+      val found = panes(rows => noEvents("Aggregate", read(rows)), computable("Aggregate", _, _))
+      found.fold(groups(aggregate))(its => project(its.columns, its.operator))
+    case aggregate: Aggregate => groups(aggregate)
     case distinct: Distinct =>
       ReadAggregate.distinct(ttlMs, noEvents("DISTINCT", read(distinct.child)))
     case union: Union =>
@@ -83,14 +80,40 @@ final private[changelog] class ParseQuery(
     case other => throw Unsupported(other, refused)
   }
 
+  private def groups(asking: Aggregate): ChangelogOperator = {
+    val rows = noEvents("Aggregate", read(asking.child))
+    val kept = KeptSubqueries.of(asking.expressions, rows, ttlMs)
+    val (asked, found) = kept.fold((asking, rows)) { its =>
+      (asking.mapExpressions(its(_)).asInstanceOf[Aggregate], its.input)
+    }
+    val (aggregate, input) = SessionGroups.of(asked.groupingExpressions)
+      .fold((asked, found))(SessionGroups(asked, _, found, ttlMs, closesRows))
+    val grouped = ReadAggregate(
+      aggregate,
+      InputTtl.of(asking.child).getOrElse(ttlMs),
+      computable("Aggregate", ReadAggregate.evaluated(aggregate), input))
+    project(grouped.columns, closing(grouped.operator).getOrElse(SplitDistinct(grouped.operator)))
+  }
+
+  /** The groups that are emitted once: in append mode, where the watermark closes a key. */
+  private def closing(groups: GroupAggregate): Option[GroupAggregate] =
+    if (!atClose || begun.version < PlanVersion.panes || groups.facts.changes.insertOnly) None
+    else ColumnFacts.closing(groups.keys, groups.input.facts)
+      .map(key => groups.copy(once = Some(key), ttlMs = 0L))
+
+  /** Whether the watermark closes the time of windows. */
+  private def isMarked(panes: ReadPanes): Boolean =
+    read(panes.rows).facts.eventTimes.contains(panes.time.exprId)
+
   private val windows = new ReadWindows(
     rows => noEvents("GROUP BY, OVER and JOIN of windows", read(rows)),
     this.computable(_, _, _),
-    this.project(_, _))
+    this.project(_, _),
+    begun.choices.usesPanes)
 
   /** The same reader with another time to live, if a hint gives one. */
   private def keeping(ttl: Option[Long]): ParseQuery =
-    ttl.fold(this)(new ParseQuery(updateBefore, refused, closesRows, _))
+    ttl.fold(this)(new ParseQuery(updateBefore, refused, begun, atClose, _))
 
   /** A projection. With `row_kind()` in it, changes become rows here. */
   private def project(

@@ -2,6 +2,7 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, Projection, Selection, Source, TemporalJoin, UserText}
+import io.firesteel.changelog.plan.parse.rank.{RankedWindow}
 import io.firesteel.changelog.sql.{FromChangelog, SourceKinds}
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.plans.ReadByKey

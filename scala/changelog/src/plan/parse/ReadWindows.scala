@@ -22,11 +22,13 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter,
  *
  * @param read reads the rows below, which may have no `row_kind()`
  * @param select a projection, which may have it
+ * @param usesPanes whether an aggregate by overlapping windows is one over panes
  */
 final private[parse] class ReadWindows(
     read: LogicalPlan => ChangelogOperator,
     computable: (String, Seq[Expression], ChangelogOperator) => ChangelogOperator,
-    select: (Seq[NamedExpression], ChangelogOperator) => ChangelogOperator)
+    select: (Seq[NamedExpression], ChangelogOperator) => ChangelogOperator,
+    usesPanes: Boolean)
   extends PredicateHelper {
 
   /** The operators up to this node, if the last windows close below it. */
@@ -187,9 +189,15 @@ final private[parse] class ReadWindows(
       val keys = aggregate.aggregateExpressions
       if (its.isClosed) its.of(aggregate.copy(child = its.plan), keys)
       else {
-        val rows = computable("Aggregate", ReadAggregate.evaluated(aggregate), read(its.plan))
-        val asked = ReadAggregate(aggregate, ttlMs = 0L, rows)
-        val groups = Projection(asked.columns, asked.operator.copy(once = Some(columns.end)))
+        val overPanes = Some(aggregate.copy(child = its.plan)).filter(_ => usesPanes)
+          .collect { case ReadPanes(panes) => panes }
+          .flatMap(_.apply(read, computable("Aggregate", _, _)))
+        val asked = overPanes.getOrElse {
+          val rows = computable("Aggregate", ReadAggregate.evaluated(aggregate), read(its.plan))
+          val copied = ReadAggregate(aggregate, ttlMs = 0L, rows)
+          copied.copy(operator = copied.operator.copy(once = Some(columns.end)))
+        }
+        val groups = Projection(asked.columns, asked.operator)
         its.copy(isClosed = true).of(input(groups, inputs), keys)
       }
     }

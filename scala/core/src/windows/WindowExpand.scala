@@ -1,4 +1,4 @@
-package io.firesteel.panes
+package io.firesteel.core.windows
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BinaryArithmetic, BoundReference, CreateNamedStruct, EvalMode, Expression, GetStructField, PreciseTimestampConversion, TimeWindow}
@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.{LongType, TimestampNTZType, TimestampType}
  * @param columns the other columns that are equal in all copies, each as an expression over the
  *   rows
  */
-private[panes] final case class WindowExpand(
+private[firesteel] final case class WindowExpand(
     expand: Expand,
     attribute: Attribute,
     copies: Seq[Expression],
@@ -86,7 +86,7 @@ private[panes] final case class WindowExpand(
   }
 }
 
-private[panes] object WindowExpand {
+private[firesteel] object WindowExpand {
 
   def unapply(plan: LogicalPlan): Option[WindowExpand] = plan match {
     case expand: Expand =>

@@ -1,6 +1,6 @@
-package io.firesteel.panes
+package io.firesteel.core.windows
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression, PredicateHelper}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression, GetStructField, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Join, LogicalPlan, Project, UnaryNode}
 
 /**
@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Join, Log
  *
  * @param between the nodes between, from the lowest to the highest
  */
-private[panes] final case class PaneQuery(
+private[firesteel] final case class PaneQuery(
     aggregate: Aggregate,
     between: Seq[LogicalPlan],
     copied: CopiedRows)
@@ -46,6 +46,36 @@ private[panes] final case class PaneQuery(
   /** The conditions that a copy satisfies, over the rows and the window column. */
   val filters: Seq[Expression] = conditions
 
+  /**
+   * Whether the copies are exactly the windows of a row, and the other conditions. If the slide does
+   * not divide the size, Spark makes one copy too many of some rows and removes it by `time >=
+   * window.start AND time < window.end`. Panes ensure this condition.
+   */
+  def within(time: Expression): (Boolean, Seq[Expression]) = {
+    val (within, others) = filters.partition(c => begun(time)(c) || open(time)(c))
+    (copied.isExact || within.exists(begun(time)) && within.exists(open(time)), others)
+  }
+
+  /** `time >= window.start` */
+  private def begun(time: Expression)(condition: Expression): Boolean = condition match {
+    case c: GreaterThanOrEqual => c.left.semanticEquals(time) && isBound(c.right, 0)
+    case c: LessThanOrEqual => c.right.semanticEquals(time) && isBound(c.left, 0)
+    case _ => false
+  }
+
+  /** `time < window.end` */
+  private def open(time: Expression)(condition: Expression): Boolean = condition match {
+    case c: LessThan => c.left.semanticEquals(time) && isBound(c.right, 1)
+    case c: GreaterThan => c.right.semanticEquals(time) && isBound(c.left, 1)
+    case _ => false
+  }
+
+  private def isBound(side: Expression, ordinal: Int): Boolean = side match {
+    case field: GetStructField =>
+      field.ordinal == ordinal && field.child.semanticEquals(copied.attribute)
+    case _ => false
+  }
+
   /** An expression of the aggregate, over the rows and the window column. */
   def inRows(expression: Expression): Expression = in(columns)(expression)
 
@@ -69,25 +99,30 @@ private[panes] final case class PaneQuery(
     }
 }
 
-private[panes] object PaneQuery {
+private[firesteel] object PaneQuery {
 
-  def unapply(plan: LogicalPlan): Option[PaneQuery] = plan match {
-    case aggregate: Aggregate =>
-      descend(aggregate.child, Nil).map { case (between, copied) =>
-        PaneQuery(aggregate, between, copied)
-      }
-    case _ => None
-  }
-
-  private def descend(
-      plan: LogicalPlan,
-      above: List[LogicalPlan]): Option[(List[LogicalPlan], CopiedRows)] = plan match {
-    case CopiedRows(copied) => Some((above, copied))
-    case WindowCopies(windows, _) => descend(windows, above)
-    case _: Aggregate => None
-    case node: UnaryNode => descend(node.child, node :: above)
-    // Spark pushes LEFT SEMI and ANTI joins below an aggregate.
-    case join: Join => descend(join.left, join :: above)
-    case _ => None
+  /**
+   * The query that a plan is, if it is one.
+   *
+   * @param copied recognises the node that copies rows
+   */
+  def of(plan: LogicalPlan)(copied: LogicalPlan => Option[CopiedRows]): Option[PaneQuery] = {
+    def descend(
+        plan: LogicalPlan,
+        above: List[LogicalPlan]): Option[(List[LogicalPlan], CopiedRows)] =
+      copied(plan).map(above -> _).orElse(plan match {
+        case _: Aggregate => None
+        case node: UnaryNode => descend(node.child, node :: above)
+        // Spark pushes LEFT SEMI and ANTI joins below an aggregate.
+        case join: Join => descend(join.left, join :: above)
+        case _ => None
+      })
+    plan match {
+      case aggregate: Aggregate =>
+        descend(aggregate.child, Nil).map { case (between, copies) =>
+          PaneQuery(aggregate, between, copies)
+        }
+      case _ => None
+    }
   }
 }

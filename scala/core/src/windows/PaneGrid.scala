@@ -1,4 +1,4 @@
-package io.firesteel.panes
+package io.firesteel.core.windows
 
 /**
  * Divides time into panes, so that every window is a run of whole panes.
@@ -66,7 +66,7 @@ final case class PaneGrid(size: Long, slide: Long, start: Long) {
 object PaneGrid {
 
   // 36,000 years. With longer windows, the test times of WindowExpand would overflow a LONG.
-  private[panes] val longest: Long = 1L << 60
+  private[firesteel] val longest: Long = 1L << 60
 
   private val units = Seq(
     "day" -> 86400000000L,
@@ -76,7 +76,7 @@ object PaneGrid {
     "millisecond" -> 1000L)
 
   /** A duration in the largest unit of which it is a multiple. */
-  private[panes] def text(micros: Long): String = {
+  private[firesteel] def text(micros: Long): String = {
     val (unit, length) = units.find(micros % _._2 == 0).getOrElse("microsecond" -> 1L)
     val count = micros / length
     s"$count $unit${if (count == 1) "" else "s"}"

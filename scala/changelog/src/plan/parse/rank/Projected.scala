@@ -1,4 +1,4 @@
-package io.firesteel.changelog.plan.parse
+package io.firesteel.changelog.plan.parse.rank
 
 import io.firesteel.changelog.sql.{InputTtl, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.NamedExpression

@@ -1,4 +1,4 @@
-package io.firesteel.changelog.plan.parse
+package io.firesteel.changelog.plan.parse.rank
 
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, Places, TopN}
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, SortOrder}

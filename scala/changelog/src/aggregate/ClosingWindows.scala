@@ -1,0 +1,100 @@
+package io.firesteel.changelog.aggregate
+
+import io.firesteel.changelog.state.StateEntries
+import io.firesteel.core.changes.RowKind
+import io.firesteel.core.windows.PaneWindows
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, Literal, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.types.IntegerType
+
+/**
+ * The results of the windows that the watermark closes, as inserts; in the order of their ends for
+ * each key. The panes that no later window has go.
+ *
+ * A key without panes costs nothing. Of a key whose panes neither enter nor leave a window only the
+ * entry of its window is read.
+ *
+ * @param endedAt the time up to which windows have closed in earlier micro-batches; none if none has
+ * @param endAt the time up to which they close in this one
+ */
+final private[aggregate] class ClosingWindows(
+    layout: AggregateLayout,
+    store: PaneStore,
+    results: GroupResults,
+    endedAt: Option[Long],
+    endAt: Long,
+    entries: StateEntries)
+  extends Iterator[InternalRow] {
+
+  private[this] val windows: PaneWindows = store.windows
+  private[this] val first = endedAt.fold(Long.MinValue)(windows.lastEndedAt(_) + 1)
+  private[this] val last = windows.lastEndedAt(endAt)
+
+  private[this] val made = new AggregateRows(layout)
+  private[this] val window = {
+    val buckets = new ValueBuckets(layout, made, entries)
+    new RunningWindow(layout, windows, made, buckets, new SetUpdate(layout, buckets), entries)
+  }
+  private[this] val toKey = UnsafeProjection.create(
+    layout.keyTypes.take(layout.numKeys).zipWithIndex.map { case (t, i) =>
+      BoundReference(i + 1, t, nullable = true)
+    })
+  private[this] val bounds = new GenericInternalRow(2)
+  private[this] val named = new JoinedRow
+
+  // The entries of windows; their rows may be overwritten when the next one is read.
+  private[this] val stored =
+    if (last < first) Iterator.empty
+    else if (store.scansWindows) {
+      val prefix = Literal(AggregateLayout.ofWindow, IntegerType)
+      entries.withPrefix(UnsafeProjection.create(Seq(prefix))(InternalRow.empty))
+    } else entries.all.filter(_.key.getInt(0) == AggregateLayout.ofWindow)
+
+  private[this] var key: UnsafeRow = _
+  private[this] var number = 0L
+  private[this] var isOpen = false
+  private[this] var found = false
+
+  override def hasNext: Boolean = {
+    while (!found && (isOpen || stored.hasNext)) {
+      if (!isOpen) open()
+      find()
+    }
+    found
+  }
+
+  override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException("no more windows")
+    found = false
+    bounds.update(0, windows.startOf(number))
+    bounds.update(1, windows.endOf(number))
+    val row = results.of(named(key, bounds), window.all)
+    row.setByte(row.numFields - 1, RowKind.Insert)
+    number += 1
+    row
+  }
+
+  private def open(): Unit = {
+    val entry = stored.next()
+    key = toKey(entry.key).copy()
+    window.open(key, entry.value)
+    number = first
+    isOpen = true
+  }
+
+  /** Moves to the next window of the key that has rows; closes the key if there is none. */
+  private def find(): Unit = {
+    while (!found && isOpen) {
+      // A window without panes is passed up to the first pane that will come.
+      if (window.isEmpty) number =
+        window.next.fold(Long.MaxValue)(pane => math.max(number, windows.firstWindowOf(pane)))
+      if (number > last) {
+        // Panes that a window has left, though no later one was emitted, go with the next one.
+        window.save()
+        isOpen = false
+      } else if (window.moveTo(number)) found = true
+      else number += 1
+    }
+  }
+}

@@ -1,0 +1,134 @@
+package io.firesteel.changelog.aggregate
+
+import io.firesteel.changelog.aggregate.slots.GroupState
+import io.firesteel.changelog.fold.{FoldIterator, FoldLimits, PackedValues, ValueTallies}
+import io.firesteel.changelog.state.StateEntries
+import io.firesteel.core.rows.KeyIndex
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeRow}
+
+/**
+ * Adds the partial results of the tasks below to the groups' state: one access to a group's entry
+ * per micro-batch.
+ */
+abstract private[aggregate] class GroupFold(
+    rows: Iterator[InternalRow],
+    limits: FoldLimits,
+    layout: AggregateLayout,
+    entries: StateEntries)
+  extends FoldIterator(rows, limits) {
+
+  private[this] val keyWidth = layout.keyTypes.size
+  private[this] val keys = layout.keyTypes.take(layout.numKeys).zipWithIndex.map { case (t, i) =>
+    BoundReference(i, t, nullable = true)
+  }
+  private[this] val groups = new KeyIndex(KeyIndex.isNumber(keys), keys.size)
+  private[this] val states = ArrayBuffer.empty[GroupState]
+  private[this] val values = layout.sets.map(set => new ValueTallies(set.isNumber))
+  protected val made = new AggregateRows(layout)
+  protected val buckets = new ValueBuckets(layout, made, entries)
+  protected val sets = new SetUpdate(layout, buckets)
+
+  // Bytes of variable size: entries, previous results, added values.
+  private[this] var large = 0L
+
+  /** A group was found, or begins, with this state; `stored` is null if it begins. */
+  protected def loaded(key: UnsafeRow, state: GroupState, stored: UnsafeRow): Unit
+
+  /** A group is about to change. */
+  protected def changing(group: Int, key: UnsafeRow): Unit = ()
+
+  /** A group has changed in the store; returns what is emitted for it. */
+  protected def changed(group: Int, key: UnsafeRow, state: GroupState): List[InternalRow]
+
+  /** Nothing is held any more. */
+  protected def emptied(): Unit = ()
+
+  override protected def held: Int = {
+    var (sum, set) = (states.size, 0)
+    while (set < values.length) {
+      sum += values(set).size
+      set += 1
+    }
+    sum
+  }
+
+  override protected def bytes: Long = {
+    var (sum, set) = (groups.bytes + states.size * layout.stateBytes * 2 + large, 0)
+    while (set < values.length) {
+      sum += values(set).bytes
+      set += 1
+    }
+    sum
+  }
+
+  override protected def fold(delta: InternalRow): Unit = {
+    val group = groupOf(made.groupKeyOf(delta))
+    if (layout.hasSet && delta.getInt(layout.setAt) != AggregateLayout.ofGroup) {
+      val set = delta.getInt(layout.setAt)
+      val packed = delta.getBinary(keyWidth + layout.valuesAt)
+      PackedValues.unpack(packed, layout.sets(set).types.size, group, values(set))
+    } else {
+      if (layout.hasGrowing) large += FoldLimits.bytesOf(delta)
+      layout.mergeDelta(states(group), delta)
+    }
+  }
+
+  protected def groupOf(key: UnsafeRow): Int = {
+    val group = groups.of(key)
+    if (group == states.size) load(key)
+    group
+  }
+
+  /** Loads a group's state. */
+  private def load(key: UnsafeRow): Unit = {
+    val state = layout.newState()
+    val stored = entries.get(made.entryOf(key))
+    if (stored != null) {
+      if (layout.isOfAnySize) large += 2L * stored.getSizeInBytes
+      layout.mergeValue(state, stored)
+    }
+    states += state
+    loaded(key, state, stored)
+  }
+
+  override protected def drain(): Iterator[InternalRow] = {
+    val changed = values.map(_.byGroup(states.size))
+    states.indices.iterator.flatMap(settle(_, changed)).concat(clear())
+  }
+
+  /** Updates a group's entries. */
+  private def settle(group: Int, tallies: Array[(Array[Int], Array[Int])]): List[InternalRow] = {
+    val (key, state) = (groups.key(group), states(group))
+    changing(group, key)
+    var set = 0
+    while (set < tallies.length) {
+      val (order, starts) = tallies(set)
+      if (starts(group) < starts(group + 1)) {
+        sets(key, state, set, values(set), order, starts(group), starts(group + 1))
+      }
+      set += 1
+    }
+    val rows = layout.rows.count(state)
+    val now =
+      if (entries.present(rows) == rows) state
+      else {
+        // More rows were retracted than are in state: drop the group and its values.
+        layout.sets.indices.foreach(buckets.forget(key, state, _))
+        layout.newState()
+      }
+    changed(group, key, now)
+  }
+
+  private def clear(): Iterator[InternalRow] = {
+    groups.clear()
+    states.clear()
+    large = 0L
+    values.foreach(_.clear())
+    emptied()
+    Iterator.empty
+  }
+}

@@ -1,0 +1,69 @@
+package io.firesteel.changelog.aggregate
+
+import io.firesteel.changelog.aggregate.slots.GroupState
+import io.firesteel.changelog.fold.FoldLimits
+import io.firesteel.changelog.state.StateEntries
+import io.firesteel.core.windows.PaneWindows
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+/**
+ * Adds partial results to panes, and tells the windows of their keys which panes will come. Nothing
+ * is emitted: windows are, when they close.
+ *
+ * @param endedAt the time up to which windows have closed in earlier micro-batches; none if none has
+ */
+final private[aggregate] class PaneFold(
+    rows: Iterator[InternalRow],
+    limits: FoldLimits,
+    layout: AggregateLayout,
+    windows: PaneWindows,
+    endedAt: Option[Long],
+    entries: StateEntries)
+  extends GroupFold(rows, limits, layout, entries) {
+
+  private[this] val paneAt = layout.numKeys - 1
+  private[this] val window =
+    new RunningWindow(layout, windows, made, buckets, sets, entries)
+  private[this] val firstOpen = endedAt.fold(Long.MinValue)(windows.firstOpenPane)
+  // No window has passed these panes.
+  private[this] val ahead = endedAt.fold(Long.MinValue) { time =>
+    windows.endOf(windows.lastEndedAt(time))
+  }
+  private[this] val isNew = ArrayBuffer.empty[Boolean]
+
+  /** A row of a pane whose windows have all closed is late. */
+  override protected def fold(delta: InternalRow): Unit =
+    if (delta.getLong(paneAt) >= firstOpen) super.fold(delta)
+
+  override protected def loaded(key: UnsafeRow, state: GroupState, stored: UnsafeRow): Unit =
+    isNew += (stored == null)
+
+  override protected def changing(group: Int, key: UnsafeRow): Unit = {
+    val pane = key.getLong(paneAt)
+    if (pane < ahead) {
+      window.open(key)
+      if (window.hasPassed(pane)) window.withdraw(pane)
+    }
+  }
+
+  override protected def changed(
+      group: Int,
+      key: UnsafeRow,
+      state: GroupState): List[InternalRow] = {
+    val (entry, pane) = (made.entryOf(key), key.getLong(paneAt))
+    if (layout.isZero(state)) entries.remove(entry)
+    else entries.put(entry, made.valueOf(state))
+    if (pane < ahead || isNew(group)) {
+      if (pane >= ahead) window.open(key)
+      if (window.hasPassed(pane)) window.admit(pane) else window.expect(pane)
+      window.save()
+    }
+    Nil
+  }
+
+  override protected def emptied(): Unit = isNew.clear()
+}
