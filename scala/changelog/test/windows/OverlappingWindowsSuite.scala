@@ -1,0 +1,189 @@
+package io.firesteel.changelog.windows
+
+import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.testkit.TestSize
+
+import java.sql.Timestamp
+
+import scala.jdk.CollectionConverters._
+import scala.util.Random
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.StructType
+
+/**
+ * Aggregates over overlapping windows, which are kept in panes. After every micro-batch the rows
+ * that were emitted are those of the windows that the watermark has closed, each over the rows that
+ * were not late for it.
+ */
+class OverlappingWindowsSuite extends ChangelogSuite {
+  import OverlappingWindowsSuite._
+
+  private val schema =
+    StructType.fromDDL("ts TIMESTAMP, k STRING, v INT, f DOUBLE, d DECIMAL(30, 3), s STRING")
+
+  private val calls = Seq(
+    "count(*)",
+    "count(v)",
+    "sum(v)",
+    "avg(v)",
+    "sum(f)",
+    "avg(d)",
+    "sum(d)",
+    "min(v)",
+    "max(s)",
+    "min(f)",
+    "count(DISTINCT v)",
+    "sum(DISTINCT v)",
+    "count(DISTINCT s, v)",
+    "count(v) FILTER (WHERE v > 2)",
+    "sort_array(collect_list(v))",
+    "sort_array(collect_set(s))",
+    "round(stddev(v), 6)",
+    "bool_or(v = 3)",
+    "approx_count_distinct(v)",
+    "max_by(v, ts)",
+    "percentile(v, 0.5)"
+  )
+
+  private def row(random: Random, at: Long): Row = {
+    def orNull[A](value: => A): Any = if (random.nextInt(7) == 0) null else value
+    val floats = Seq(0.0, -0.0, Double.NaN, 0.1, 3.5, 1e10, Double.PositiveInfinity)
+    Row(
+      if (random.nextInt(40) == 0) null else new Timestamp(at),
+      orNull(Seq("a", "A", "b", "c")(random.nextInt(4))),
+      orNull(random.nextInt(6)),
+      orNull(floats(random.nextInt(floats.size))),
+      orNull(new java.math.BigDecimal(random.nextInt(1000)).movePointLeft(random.nextInt(3))),
+      orNull(Seq("x", "y", "zz", "")(random.nextInt(4)))
+    )
+  }
+
+  /** Micro-batches whose times advance, with rows out of order, late ones and gaps. */
+  private def batches(random: Random, unit: Long): Seq[Seq[Row]] = {
+    var now = epoch + random.nextInt(1000) * unit
+    Seq.fill(4 + random.nextInt(5)) {
+      now += unit * (if (random.nextInt(5) == 0) 60 + random.nextInt(60) else random.nextInt(12))
+      Seq.fill(if (random.nextInt(6) == 0) 0 else random.nextInt(25)) {
+        row(random, now - (unit * 20 * math.pow(random.nextDouble(), 3)).toLong)
+      }
+    } :+ Seq(row(random, now + 1000 * unit).toSeq.updated(0, new Timestamp(now + 1000 * unit)))
+      .map(Row.fromSeq)
+  }
+
+  /**
+   * @param windows SQL of the windows' table, with the columns `window_start` and `window_end`
+   * @param of start and end of each window of a time, in milliseconds
+   */
+  private case class Windows(windows: String, from: String, of: Long => Seq[(Long, Long)])
+
+  private def hop(size: Long, slide: Long, offset: Long): Long => Seq[(Long, Long)] = at => {
+    val newest = at - Math.floorMod(at - offset, slide)
+    Iterator.iterate(newest)(_ - slide).takeWhile(_ + size > at).map(s => (s, s + size)).toSeq
+  }
+
+  private def random(random: Random): Windows = {
+    val (step, times, offset) = (1000L * (1 + random.nextInt(3)), 2 + random.nextInt(9), 0L)
+    def text(ms: Long) = s"'$ms milliseconds'"
+    random.nextInt(4) match {
+      case 0 =>
+        val size = step * times
+        Windows(
+          "window_start, window_end",
+          s"HOP(TABLE({t}), DESCRIPTOR(ts), ${text(step)}, ${text(size)}, ${text(500)})",
+          hop(size, step, 500))
+      case 1 =>
+        val size = step * times
+        Windows(
+          "window_start, window_end",
+          s"CUMULATE(TABLE({t}), DESCRIPTOR(ts), ${text(step)}, ${text(size)})",
+          at => {
+            val start = at - Math.floorMod(at, size)
+            val first = at - Math.floorMod(at, step) + step
+            (first to start + size by step).map(start -> _)
+          })
+      case more =>
+        // A size that is no multiple of the slide, too.
+        val size = step * times + (if (more == 2) 300 else 0)
+        val start = if (random.nextBoolean()) 700L else 0L
+        Windows(
+          s"window(ts, ${text(size)}, ${text(step)}, ${text(start)})",
+          "{t}",
+          hop(size, step, start))
+    }
+  }
+
+  private def check(seed: Int, batches: Seq[Seq[Row]], windows: Windows, keys: Seq[String], calls: Seq[String])
+      : Unit = {
+    val named = calls.zipWithIndex.map { case (call, i) => s"$call AS c$i" }
+    val isTable = windows.from != "{t}"
+    val bounds = if (isTable) "window_start AS ws, window_end AS we" else "window.start AS ws, window.end AS we"
+    val sql = s"SELECT ${(keys ++ named :+ bounds).mkString(", ")} FROM ${windows.from} GROUP BY " +
+      (windows.windows +: keys).mkString(", ")
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "5 seconds"))
+    val accepted = Seq.newBuilder[Row]
+    def started() = fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")
+    started()
+    val places = new Random(seed)
+    try batches.zipWithIndex.foreach { case (rows, i) =>
+        if (places.nextInt(3) == 0) {
+          val _ = fed.lastWatermark
+          fed.stop()
+          started()
+        }
+        val late = if (i == 0) 0L else fed.lastWatermark.fold(0L)(_.getTime)
+        fed.feed(rows)
+        for {
+          row <- rows if !row.isNullAt(0)
+          (start, end) <- windows.of(row.getTimestamp(0).getTime) if end > late
+        } accepted += Row.fromSeq(row.toSeq ++ Seq(new Timestamp(start), new Timestamp(end)))
+        val closed = fed.lastWatermark.fold(0L)(_.getTime)
+        spark.createDataFrame(
+          accepted.result().asJava,
+          StructType.fromDDL(schema.toDDL + ", ws TIMESTAMP, we TIMESTAMP")
+        ).createOrReplaceTempView("accepted")
+        val wanted = spark.sql(
+          s"SELECT ${(keys ++ named ++ Seq("ws", "we")).mkString(", ")} FROM accepted " +
+            s"WHERE unix_millis(we) <= $closed GROUP BY ${(keys ++ Seq("ws", "we")).mkString(", ")}"
+        ).collect().toSeq
+        val (has, should) = (ChangelogStream.bag(fed.emitted.map(r => Row.fromSeq(r.toSeq.init)).toSeq), ChangelogStream.bag(wanted))
+        assert(
+          has == should,
+          s"seed $seed, micro-batch $i, $sql\nonly emitted: ${(has.toSet -- should).take(5)}\n" +
+            s"missing: ${(should.toSet -- has).take(5)}")
+      }
+    finally fed.stop()
+    val operators = fed.running.recentProgress.toSeq.flatMap(_.stateOperators.map(_.operatorName))
+    val _ = assert(
+      fed.emitted.nonEmpty && operators.forall(_.startsWith("changelogAggregate")),
+      operators)
+  }
+
+  providers.foreach { provider =>
+    test(s"random windows, keys and functions, ${provider.split('.').last}") {
+      withProvider(provider) {
+        withConf(ChangelogConf.PANES_MIN_OVERLAP.key -> "2") {
+          (0 until TestSize.cases(12)).map(_ + TestSize.seed(1L).toInt).foreach { seed =>
+            val random = new Random(seed)
+            val windows = this.random(random)
+            val keys = random.shuffle(Seq("k", "v % 2", "s")).take(random.nextInt(3))
+            val buffered = if (random.nextInt(3) == 0) "7" else "1000000"
+            withConf(ChangelogConf.MAX_BUFFERED_ROWS.key -> buffered) {
+              check(
+                seed,
+                batches(random, 1000L),
+                windows,
+                keys.map(k => if (k.contains('%')) s"v % 2" else k),
+                random.shuffle(calls).take(1 + random.nextInt(4)))
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+private object OverlappingWindowsSuite {
+  private val epoch = Timestamp.valueOf("2026-03-29 00:10:00").getTime
+}
