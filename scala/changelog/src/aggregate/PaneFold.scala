@@ -3,6 +3,7 @@ package io.firesteel.changelog.aggregate
 import io.firesteel.changelog.aggregate.slots.GroupState
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.state.StateEntries
+import io.firesteel.core.rows.KeyIndex
 import io.firesteel.core.windows.PaneWindows
 
 import scala.collection.mutable.ArrayBuffer
@@ -35,6 +36,10 @@ final private[aggregate] class PaneFold(
   }
   private[this] val isNew = ArrayBuffer.empty[Boolean]
 
+  // Panes that are new in the store, by the keys of their windows.
+  private[this] val windowKeys = new KeyIndex(isNumber = false, layout.numKeys)
+  private[this] val coming = ArrayBuffer.empty[ComingPanes]
+
   /** A row of a pane whose windows have all closed is late. */
   override protected def fold(delta: InternalRow): Unit =
     if (delta.getLong(paneAt) >= firstOpen) super.fold(delta)
@@ -57,13 +62,30 @@ final private[aggregate] class PaneFold(
     val (entry, pane) = (made.entryOf(key), key.getLong(paneAt))
     if (layout.isZero(state)) entries.remove(entry)
     else entries.put(entry, made.valueOf(state))
-    if (pane < ahead || isNew(group)) {
-      if (pane >= ahead) window.open(key)
+    if (pane < ahead) {
       if (window.hasPassed(pane)) window.admit(pane) else window.expect(pane)
       window.save()
-    }
+    } else if (isNew(group)) expect(key, pane)
     Nil
   }
 
-  override protected def emptied(): Unit = isNew.clear()
+  /** The window of the key is read and written once for all its new panes. */
+  private def expect(key: UnsafeRow, pane: Long): Unit = {
+    val ofWindow = key.copy()
+    ofWindow.setNullAt(paneAt)
+    val at = windowKeys.of(ofWindow)
+    if (at == coming.size) coming += new ComingPanes
+    val _ = coming(at).add(pane)
+  }
+
+  override protected def emptied(): Unit = {
+    coming.indices.foreach { i =>
+      window.open(windowKeys.key(i))
+      while (!coming(i).isEmpty) window.expect(coming(i).removeFirst())
+      window.save()
+    }
+    windowKeys.clear()
+    coming.clear()
+    isNew.clear()
+  }
 }

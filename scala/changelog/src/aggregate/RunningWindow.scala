@@ -63,7 +63,7 @@ final private[aggregate] class RunningWindow(
   private[this] var entered = none
   private[this] var boundary = none
   private[this] var step: UnsafeRow = _ // of the oldest pane, if that is before the boundary
-  private[this] val coming = ArrayBuffer.empty[Long] // in order
+  private[this] val coming = new ComingPanes
 
   /** Moves to the window of a key; `any` is the key of one of its panes, or of the window. */
   def open(any: UnsafeRow): Unit = {
@@ -94,7 +94,7 @@ final private[aggregate] class RunningWindow(
       oldest = bytes.getLong()
       entered = bytes.getLong()
       boundary = bytes.getLong()
-      (0 until bytes.getInt()).foreach(_ => coming += bytes.getLong())
+      (0 until bytes.getInt()).foreach(_ => coming.add(bytes.getLong()))
       if (bytes.hasRemaining) {
         val own = new Array[Byte](bytes.remaining)
         bytes.get(own)
@@ -111,7 +111,7 @@ final private[aggregate] class RunningWindow(
       val more = if (step == null) Array.emptyByteArray else step.getBytes
       val bytes = ByteBuffer.allocate(28 + 8 * coming.size + more.length)
       bytes.putLong(oldest).putLong(entered).putLong(boundary).putInt(coming.size)
-      coming.foreach(bytes.putLong(_))
+      coming.write(bytes)
       bytes.put(more)
       entries.put(made.windowEntryOf(key), made.valueOf(state, bytes.array))
     }
@@ -123,19 +123,13 @@ final private[aggregate] class RunningWindow(
   def isEmpty: Boolean = oldest >= entered
 
   /** The first pane that will come. */
-  def next: Option[Long] = coming.headOption
+  def next: Option[Long] = Option.when(!coming.isEmpty)(coming.first)
 
   /** Whether the window has, or has had, the panes of this time. */
   def hasPassed(pane: Long): Boolean = pane < entered
 
   /** A new pane that will come. */
-  def expect(pane: Long): Unit = {
-    val at = coming.lastIndexWhere(_ <= pane) + 1
-    if (at == 0 || coming(at - 1) != pane) {
-      coming.insert(at, pane)
-      isChanged = true
-    }
-  }
+  def expect(pane: Long): Unit = if (coming.add(pane)) isChanged = true
 
   /** Takes a pane away that is about to change. */
   def withdraw(pane: Long): Unit = {
@@ -157,9 +151,9 @@ final private[aggregate] class RunningWindow(
   def moveTo(window: Long): Boolean = {
     leaveBefore(windows.startOf(window))
     val until = windows.endOf(window)
-    while (coming.nonEmpty && coming.head < until) {
+    while (!coming.isEmpty && coming.first < until) {
       isChanged = true
-      val pane = coming.remove(0)
+      val pane = coming.removeFirst()
       val stored = paneOf(pane)
       if (stored != null) add(pane, stored)
     }
