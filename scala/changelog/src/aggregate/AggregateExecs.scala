@@ -151,9 +151,17 @@ final private[changelog] case class ChangelogAggregateExec(
     val (layout, watermark) = (aggregateLayout, contract.watermark)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val (expressions, inputs) = AggregateExecs.windowColumns(keys, panes, functions)
+    val late = longMetric("numRowsDroppedByWatermark")
     val endedAt = Option.when(watermark.lateMs > 0)(watermark.lateMs * 1000)
     val fold: StatefulTask.OfOneInput = (entries, _, rows) =>
-      new PaneFold(rows, FoldLimits.ofThisTask(limit), layout, panes.windows, endedAt, entries)
+      new PaneFold(
+        rows,
+        FoldLimits.ofThisTask(limit),
+        layout,
+        panes.windows,
+        endedAt,
+        late,
+        entries)
     val close: StatefulTask.AtClose = (entries, closed) =>
       new ClosingWindows(
         layout,

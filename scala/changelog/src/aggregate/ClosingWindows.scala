@@ -32,10 +32,7 @@ final private[aggregate] class ClosingWindows(
   private[this] val last = windows.lastEndedAt(endAt)
 
   private[this] val made = new AggregateRows(layout)
-  private[this] val window = {
-    val buckets = new ValueBuckets(layout, made, entries)
-    new RunningWindow(layout, windows, made, buckets, new SetUpdate(layout, buckets), entries)
-  }
+  private[this] val window = new RunningWindow(layout, windows, made, entries)
   private[this] val toKey = UnsafeProjection.create(
     layout.keyTypes.take(layout.numKeys).zipWithIndex.map { case (t, i) =>
       BoundReference(i + 1, t, nullable = true)

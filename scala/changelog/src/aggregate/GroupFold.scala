@@ -29,8 +29,8 @@ abstract private[aggregate] class GroupFold(
   private[this] val states = ArrayBuffer.empty[GroupState]
   private[this] val values = layout.sets.map(set => new ValueTallies(set.isNumber))
   protected val made = new AggregateRows(layout)
-  protected val buckets = new ValueBuckets(layout, made, entries)
-  protected val sets = new SetUpdate(layout, buckets)
+  private[this] val buckets = new ValueBuckets(layout, made, entries)
+  private[this] val sets = new SetUpdate(layout, buckets)
 
   // Bytes of variable size: entries, previous results, added values.
   private[this] var large = 0L

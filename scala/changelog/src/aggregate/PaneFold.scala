@@ -10,12 +10,14 @@ import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.metric.SQLMetric
 
 /**
  * Adds partial results to panes, and tells the windows of their keys which panes will come. Nothing
  * is emitted: windows are, when they close.
  *
  * @param endedAt the time up to which windows have closed in earlier micro-batches; none if none has
+ * @param late counts partial results of panes whose windows have all closed
  */
 final private[aggregate] class PaneFold(
     rows: Iterator[InternalRow],
@@ -23,12 +25,13 @@ final private[aggregate] class PaneFold(
     layout: AggregateLayout,
     windows: PaneWindows,
     endedAt: Option[Long],
+    late: SQLMetric,
     entries: StateEntries)
   extends GroupFold(rows, limits, layout, entries) {
 
   private[this] val paneAt = layout.numKeys - 1
   private[this] val window =
-    new RunningWindow(layout, windows, made, buckets, sets, entries)
+    new RunningWindow(layout, windows, made, entries)
   private[this] val firstOpen = endedAt.fold(Long.MinValue)(windows.firstOpenPane)
   // No window has passed these panes.
   private[this] val ahead = endedAt.fold(Long.MinValue) { time =>
@@ -42,7 +45,7 @@ final private[aggregate] class PaneFold(
 
   /** A row of a pane whose windows have all closed is late. */
   override protected def fold(delta: InternalRow): Unit =
-    if (delta.getLong(paneAt) >= firstOpen) super.fold(delta)
+    if (delta.getLong(paneAt) >= firstOpen) super.fold(delta) else late += 1
 
   override protected def loaded(key: UnsafeRow, state: GroupState, stored: UnsafeRow): Unit =
     isNew += (stored == null)

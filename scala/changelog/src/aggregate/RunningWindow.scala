@@ -43,10 +43,12 @@ final private[aggregate] class RunningWindow(
     layout: AggregateLayout,
     windows: PaneWindows,
     made: AggregateRows,
-    buckets: ValueBuckets,
-    sets: SetUpdate,
     entries: StateEntries) {
   import RunningWindow.none
+
+  private[this] val ofPanes = new ValueBuckets(layout, made, entries)
+  private[this] val ofWindow = new ValueBuckets(layout, made, entries, holds = true)
+  private[this] val sets = new SetUpdate(layout, ofWindow)
 
   private[this] val paneAt = layout.numKeys - 1
   private[this] val hasOthers = layout.others.nonEmpty
@@ -105,6 +107,7 @@ final private[aggregate] class RunningWindow(
 
   /** Writes the window, if it has changed. */
   def save(): Unit = if (isChanged) {
+    ofWindow.flush()
     if (isEmpty && coming.isEmpty) {
       if (isKept) entries.remove(made.windowEntryOf(key))
     } else {
@@ -208,7 +211,7 @@ final private[aggregate] class RunningWindow(
     while (set < tallies.length) {
       val of = tallies(set)
       of.clear()
-      buckets.foreach(paneKey, pane, set) { (values, entry) =>
+      ofPanes.foreach(paneKey, pane, set) { (values, entry) =>
         val count = sign * values.count(entry)
         if (of.isNumber) of.addNumber(0, values.number(entry), count)
         else of.addRow(0, values.row(entry), count)
@@ -221,7 +224,7 @@ final private[aggregate] class RunningWindow(
   /** Removes the pane of `paneKey` from the store. */
   private def remove(pane: GroupState): Unit = {
     entries.remove(made.entryOf(paneKey))
-    layout.sets.indices.foreach(buckets.forget(paneKey, pane, _))
+    layout.sets.indices.foreach(ofPanes.forget(paneKey, pane, _))
   }
 
   private def leaveBefore(start: Long): Unit =
@@ -239,7 +242,7 @@ final private[aggregate] class RunningWindow(
 
   /** All panes leave. */
   private def clear(): Unit = {
-    layout.sets.indices.foreach(buckets.forget(key, state, _))
+    layout.sets.indices.foreach(ofWindow.forget(key, state, _))
     state = layout.newState()
     if (!windows.isCumulative) foreachPane(oldest) { stored => remove(stateOf(stored)) }
     oldest = entered

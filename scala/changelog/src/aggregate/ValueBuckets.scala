@@ -3,6 +3,9 @@ package io.firesteel.changelog.aggregate
 import io.firesteel.changelog.aggregate.slots.GroupState
 import io.firesteel.changelog.fold.{PackedValues, ValueTallies}
 import io.firesteel.changelog.state.StateEntries
+
+import scala.collection.mutable
+
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /** Callback with a value's number of rows before and after a change. */
@@ -20,13 +23,34 @@ private[aggregate] trait ValueChange {
  * With a time to live a set shrinks in the same way. The buckets that are read show how many values
  * have expired: a bucket with less than a third of the average has lost the rest. The hash
  * distributes values so evenly that a bucket without losses has at least half of the average.
+ *
+ * @param holds whether buckets of one group stay in memory until [[flush]]: values come and go many
+ *   times in a micro-batch that closes many windows
  */
 final private[aggregate] class ValueBuckets(
     layout: AggregateLayout,
     made: AggregateRows,
-    entries: StateEntries) {
+    entries: StateEntries,
+    holds: Boolean = false) {
+  import ValueBuckets.maxHeld
 
   private[this] val loaded = layout.sets.map(set => new ValueTallies(set.isNumber))
+
+  // For each set the buckets that are held, all of one group.
+  private[this] val held = layout.sets.map(_ => mutable.HashMap.empty[Int, ValueTallies])
+  private[this] var heldOf: UnsafeRow = _
+  private[this] var heldValues = 0L
+
+  /** Writes the buckets that are held. */
+  def flush(): Unit = if (heldValues > 0L) {
+    held.indices.foreach { set =>
+      held(set).foreach { case (bucket, values) =>
+        write(heldOf, set, bucket, values, entriesOf(values))
+      }
+      held(set).clear()
+    }
+    heldValues = 0L
+  }
 
   /** Adds the tallies `changed(from until until)` to those in the store. */
   def add(
@@ -41,6 +65,7 @@ final private[aggregate] class ValueBuckets(
     grow(group, state, set, size.values(state) + (until - from))
     val buckets = size.buckets(state)
     val share = size.values(state) / math.max(buckets, 1)
+    if (heldValues > maxHeld) flush()
     val byBucket = new Array[Long](until - from)
     var i = 0
     while (i < byBucket.length) {
@@ -55,16 +80,17 @@ final private[aggregate] class ValueBuckets(
       val bucket = (byBucket(i) >>> 32).toInt
       val values = load(group, set, bucket)
       val before = values.size
+      var added = 0L
       while (i < byBucket.length && (byBucket(i) >>> 32).toInt == bucket) {
-        change(values, changes, byBucket(i).toInt, tell)
+        added += change(values, changes, byBucket(i).toInt, tell)
         i += 1
       }
-      val kept = entriesOf(values)
-      size.add(state, (kept.length - before).toLong)
+      size.add(state, added)
       if (entries.expires && before * 3L < share) size.add(state, before - share)
       visited += 1
-      seen += kept.length
-      save(group, set, bucket, values, kept)
+      seen += before + added
+      if (holds) heldValues += values.size - before
+      else write(group, set, bucket, values, entriesOf(values))
     }
     // A bucket that was not read may have values.
     if (entries.expires) {
@@ -75,18 +101,21 @@ final private[aggregate] class ValueBuckets(
   }
 
   /** Removes a set from the store. */
-  def forget(group: UnsafeRow, state: GroupState, set: Int): Unit =
+  def forget(group: UnsafeRow, state: GroupState, set: Int): Unit = {
+    flush()
     (0 until layout.sets(set).size.buckets(state)).foreach { bucket =>
       entries.remove(made.bucketKeyOf(group, set, bucket))
     }
+  }
 
   /** Visits the present values of a set. */
   def foreach(group: UnsafeRow, state: GroupState, set: Int)(
       visit: (ValueTallies, Int) => Unit): Unit = {
+    flush()
     val size = layout.sets(set).size
     var found = 0L
     (0 until size.buckets(state)).foreach { bucket =>
-      val values = load(group, set, bucket)
+      val values = read(group, set, bucket)
       found += values.size
       (0 until values.size).foreach(entry => if (values.count(entry) > 0L) visit(values, entry))
     }
@@ -96,12 +125,14 @@ final private[aggregate] class ValueBuckets(
     }
   }
 
+  /** Changes the tally of a value; by how many the number of values grows. */
   private def change(
       values: ValueTallies,
       changes: ValueTallies,
       changed: Int,
-      tell: ValueChange): Unit =
-    if (changes.count(changed) != 0L) {
+      tell: ValueChange): Int =
+    if (changes.count(changed) == 0L) 0
+    else {
       val entry =
         if (values.isNumber) values.ofNumber(0, changes.number(changed))
         else values.ofRow(0, changes.row(changed))
@@ -109,6 +140,7 @@ final private[aggregate] class ValueBuckets(
       val after = entries.present(before + changes.count(changed))
       values.addTo(entry, after - before)
       tell(values, entry, before, after)
+      (if (after == 0L) 0 else 1) - (if (before == 0L) 0 else 1)
     }
 
   /** Adds the buckets that so many values need. */
@@ -116,7 +148,8 @@ final private[aggregate] class ValueBuckets(
     val size = layout.sets(set).size
     val wanted = Math.toIntExact(values / layout.sets(set).perBucket + 1)
     // An empty set has no values to move.
-    if (size.values(state) > 0L) {
+    if (size.values(state) > 0L && wanted > size.buckets(state)) {
+      flush()
       (size.buckets(state) until wanted).foreach(bucket => split(group, set, bucket))
     }
     if (wanted > size.buckets(state)) size.setBuckets(state, wanted)
@@ -140,35 +173,51 @@ final private[aggregate] class ValueBuckets(
 
   /** Moves the values of the last bucket back to the bucket that they came from. */
   private def join(group: UnsafeRow, set: Int, bucket: Int): Unit = {
-    val gone = load(group, set, bucket)
+    val gone = read(group, set, bucket)
     if (gone.size > 0) {
       entries.remove(made.bucketKeyOf(group, set, bucket))
       val to = bucket - Integer.highestOneBit(bucket)
-      val values = load(group, set, to, keeping = true)
-      save(group, set, to, values, entriesOf(values))
+      val values = read(group, set, to, keeping = true)
+      write(group, set, to, values, entriesOf(values))
     }
   }
 
   /** Moves values to the new bucket that they now belong to. */
   private def split(group: UnsafeRow, set: Int, bucket: Int): Unit = {
     val from = bucket - Integer.highestOneBit(bucket)
-    val values = load(group, set, from)
+    val values = read(group, set, from)
     val (gone, kept) = entriesOf(values).partition { entry =>
       bucketOf(values.hash(entry), bucket + 1) == bucket
     }
     if (gone.nonEmpty) {
-      save(group, set, bucket, values, gone)
-      save(group, set, from, values, kept)
+      write(group, set, bucket, values, gone)
+      write(group, set, from, values, kept)
     }
   }
 
-  private def load(
+  private def load(group: UnsafeRow, set: Int, bucket: Int): ValueTallies =
+    if (!holds) read(group, set, bucket)
+    else held(set).getOrElseUpdate(
+      bucket, {
+        val values = new ValueTallies(layout.sets(set).isNumber)
+        fill(values, group, set, bucket)
+        heldOf = group
+        heldValues += values.size + 1
+        values
+      })
+
+  private def read(
       group: UnsafeRow,
       set: Int,
       bucket: Int,
       keeping: Boolean = false): ValueTallies = {
     val values = loaded(set)
     if (!keeping) values.clear()
+    fill(values, group, set, bucket)
+    values
+  }
+
+  private def fill(values: ValueTallies, group: UnsafeRow, set: Int, bucket: Int): Unit = {
     val stored = entries.get(made.bucketKeyOf(group, set, bucket))
     if (stored != null) {
       PackedValues.unpack(
@@ -177,10 +226,9 @@ final private[aggregate] class ValueBuckets(
         0,
         values)
     }
-    values
   }
 
-  private def save(
+  private def write(
       group: UnsafeRow,
       set: Int,
       bucket: Int,
@@ -209,4 +257,10 @@ final private[aggregate] class ValueBuckets(
       val wide = hash & (half * 2 - 1)
       if (wide < buckets) wide else wide - half
     }
+}
+
+private object ValueBuckets {
+
+  /** Values that are held in memory: some 20 megabytes of numbers. */
+  private val maxHeld = 1L << 19
 }

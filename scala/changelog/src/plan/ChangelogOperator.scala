@@ -436,7 +436,12 @@ final private[changelog] case class GroupAggregate(
       case (result, _: Min) => result.exprId -> Trend.Falling
     }.toMap
   override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
-    if (panes.isEmpty) closed(keys, inputs.head) else Map.empty
+    panes.fold(closed(keys, inputs.head).filter { case (key, _) =>
+      // Another time may be over when the groups are emitted.
+      !once.exists(time => inputs.head.eventTimes.contains(time.exprId) && time.exprId != key)
+    })(_.closing.map { case (id, after) =>
+      id -> EventTime(None, after, mayBeLate = false)
+    })
 }
 
 /**

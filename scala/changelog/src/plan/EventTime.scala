@@ -49,7 +49,10 @@ private[changelog] object EventTime {
       case _ =>
         val from = value.references.toSeq.map(column => times.get(column.exprId))
         if (!isMarked || from.isEmpty || from.exists(_.isEmpty)) None
-        else Some(EventTime(sizeOf(value), 0L, from.flatten.exists(_.mayBeLate)))
+        else {
+          val size = sizeOf(value).orElse(sizeOfBounds(value, times))
+          Some(EventTime(size, 0L, from.flatten.exists(_.mayBeLate)))
+        }
     }
 
   /** The size of the windows, read from Spark's expression for `window(...)`. */
@@ -62,6 +65,17 @@ private[changelog] object EventTime {
       }
     case _ => None
   }
+
+  /** The size of a window that is made of its two bounds. */
+  private def sizeOfBounds(window: Expression, times: Map[ExprId, EventTime]): Option[Long] =
+    window match {
+      case struct: CreateNamedStruct =>
+        struct.valExprs match {
+          case Seq(start: Attribute, _: Attribute) => times.get(start.exprId).map(_.after)
+          case _ => None
+        }
+      case _ => None
+    }
 
   /** Without conversions between times and microseconds. */
   private def bare(value: Expression): Expression = value match {

@@ -38,7 +38,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
         if write.inputQuery.resolved && write.inputQuery.isStreaming =>
       val whole = inlined(write.inputQuery)
       lazy val plan = begun(write)
-      changelogOf(whole, write.outputMode, plan).fold[LogicalPlan](asSparks(write)) { refused =>
+      val found = changelogOf(whole, write.outputMode, plan)
+      if (found.isEmpty) requireSparks(plan)
+      found.fold[LogicalPlan](asSparks(write)) { refused =>
         requireMicroBatches(write)
         val query = asBegun(plan.version, whole)
         val reading = Reading(refused, plan)
@@ -158,7 +160,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
    */
   private def closesWindows(query: LogicalPlan, begun: BegunPlan): Boolean = {
     val overlap = if (begun.isNew) conf.getConf(ChangelogConf.PANES_MIN_OVERLAP) else 2L
-    begun.choices.usesPanes && ReadPanes.areAllOf(query, overlap) &&
+    begun.choices.usesPanes && conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE) &&
+    ReadPanes.areAllOf(query, overlap) &&
     Try(operators(query, updateBefore = true, Reading(None, begun), atClose = true)).toOption
       .exists(isOverPanes)
   }
@@ -167,6 +170,12 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     case groups: GroupAggregate => groups.panes.nonEmpty
     case other => other.inputs.exists(isOverPanes)
   }
+
+  /** A checkpoint with state of this room is not Spark's, though Spark could run the query. */
+  private def requireSparks(begun: => BegunPlan): Unit =
+    Decline.switchedOff("changelog", ChangelogConf.ENABLED).filter(_ => begun.isOurs).foreach {
+      off => throw ChangelogErrors.switchedOff(off.switch)
+    }
 
   /** Spark's own plans keep state as Spark does, without a time to live. */
   private def asSparks(write: WriteToStreamStatement): LogicalPlan = {

@@ -11,11 +11,13 @@ import org.apache.spark.sql.internal.SQLConf
  *
  * @param version the [[PlanVersion]]
  * @param isNew whether the query has no checkpoint yet
+ * @param isOurs whether operators of this room have written records
  */
 final private[changelog] case class BegunPlan(
     version: Int,
     choices: PlanChoices,
-    isNew: Boolean = false)
+    isNew: Boolean = false,
+    isOurs: Boolean = false)
 
 private[changelog] object BegunPlan {
 
@@ -48,6 +50,8 @@ private[changelog] object BegunPlan {
       .flatMap(new RecordFile(states, _, hadoopConf).read())
       // A record of a later version is an error of its operator.
       .flatMap(OperatorRecord.read(_).toOption)
+    // Spark's own operators write their schemas before the first micro-batch ends.
+    def hasState = names("state").exists(_.toLongOption.nonEmpty)
     def hasCommits = names("commits").exists(_.toLongOption.nonEmpty)
     if (records.nonEmpty) {
       val choices = records.map(_.choices)
@@ -58,9 +62,10 @@ private[changelog] object BegunPlan {
           choices.exists(_.byPartialKey),
           choices.exists(_.sharesStores),
           choices.exists(_.mixesScans),
-          choices.exists(_.usesPanes))
+          choices.exists(_.usesPanes)),
+        isOurs = true
       )
-    } else if (hasCommits) BegunPlan(PlanVersion.first, PlanChoices.none)
+    } else if (hasCommits || hasState) BegunPlan(PlanVersion.first, PlanChoices.none)
     else now(conf)
   }
 }

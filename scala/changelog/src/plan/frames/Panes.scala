@@ -22,5 +22,8 @@ final private[changelog] case class Panes(windows: PaneWindows, start: Attribute
   def named(by: Map[ExprId, Attribute]): Panes =
     copy(start = by.getOrElse(start.exprId, start), end = by.getOrElse(end.exprId, end))
 
+  /** For each bound how long after it the window closes, in microseconds. */
+  def closing: Map[ExprId, Long] = Map(start.exprId -> windows.size, end.exprId -> 0L)
+
   override def toString: String = windows.toString
 }

@@ -19,11 +19,13 @@ import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, Jo
  * @param closes whether the watermark closes groups and drops late rows
  * @param members the records of operators with state for the checkpoint
  * @param placed where operators with state lie; empty if every operator has its own shuffles
+ * @param choices what the query chose when it began
  */
 final private[changelog] class LowerOperators(
     closes: Boolean,
     members: IdentityHashMap[ChangelogOperator, MemberRecord],
-    placed: IdentityHashMap[ChangelogOperator, Placed])
+    placed: IdentityHashMap[ChangelogOperator, Placed],
+    choices: PlanChoices)
   extends PredicateHelper {
   import LowerOperators._
 
@@ -307,7 +309,10 @@ final private[changelog] class LowerOperators(
   )
 
   private def placeOf(operator: ChangelogOperator): Placed =
-    Option(placed.get(operator)).getOrElse(Placed(Placement.ownShuffles, spreadsNulls = true))
+    Option(placed.get(operator)).getOrElse {
+      val ofShuffles = PlanChoices.none.copy(usesPanes = choices.usesPanes)
+      Placed(Placement.ownShuffles.copy(choices = ofShuffles), spreadsNulls = true)
+    }
 
   /** The key column by which the watermark closes the operator's state, and when it does. */
   private def closing(keys: Seq[Attribute], inferred: Inferred): (Option[Attribute], Watermark) = {
@@ -428,7 +433,7 @@ private[changelog] object LowerOperators {
   private def apply(inferred: Inferred, closes: Boolean, choices: PlanChoices): Written = {
     val placed = PlaceState(inferred.operator, choices)
     if (choices.sharesStores) ShareStores(inferred.operator, placed, choices.mixesScans)
-    new LowerOperators(closes, DescribeMembers(inferred), placed)(inferred)
+    new LowerOperators(closes, DescribeMembers(inferred), placed, choices)(inferred)
   }
 
   /** The changelog without update-before rows: the newest row of each key, and deletions. */

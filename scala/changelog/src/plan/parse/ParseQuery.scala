@@ -73,7 +73,12 @@ final private[changelog] class ParseQuery(
         "it is not the right side of a JOIN or a LEFT JOIN of two streams",
         "leave it out")
     case join: Join =>
-      ReadStreamJoin(join, ttlMs, closesRows)(side => noEvents("Join", read(side)))
+      // The table of a snapshot is what it is at the time, and not only what has closed.
+      val tables = join.children.flatMap(Snapshot.below)
+      val changing = new ParseQuery(updateBefore, refused, begun, atClose = false, ttlMs)
+      ReadStreamJoin(join, ttlMs, closesRows) { side =>
+        noEvents("Join", (if (tables.contains(side)) changing else this).read(side))
+      }
     case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)
     case RankedWindow.Whole(window) => this.ranked(window, plan.output)
     case OverWindow(over) => this.over(over, plan.output)
@@ -103,7 +108,8 @@ final private[changelog] class ParseQuery(
 
   /** Whether the watermark closes the time of windows. */
   private def isMarked(panes: ReadPanes): Boolean =
-    read(panes.rows).facts.eventTimes.contains(panes.time.exprId)
+    // Rows of a time that closes later come after windows of it would.
+    read(panes.rows).facts.eventTimes.get(panes.time.exprId).exists(_.after == 0L)
 
   private val windows = new ReadWindows(
     rows => noEvents("GROUP BY, OVER and JOIN of windows", read(rows)),

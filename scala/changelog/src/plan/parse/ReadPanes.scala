@@ -5,7 +5,7 @@ import io.firesteel.changelog.plan.frames.Panes
 import io.firesteel.changelog.windows.TableCopies
 import io.firesteel.core.windows.{CopiedRows, PaneQuery, PaneStart, PaneWindows, WindowExpand}
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, CreateNamedStruct, Expression, GetStructField, Literal, NamedExpression, PreciseTimestampConversion}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, CreateNamedStruct, Expression, GetStructField, IsNotNull, Literal, NamedExpression, PreciseTimestampConversion}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project, SubqueryAlias, View}
 import org.apache.spark.sql.types.LongType
@@ -53,7 +53,10 @@ final private[changelog] class ReadPanes(
       (ofRows ++ calls ++ conditions).forall(query.unknownColumns(_).isEmpty) &&
       query.obstacle.isEmpty && query.expressionsBetween.forall(_.deterministic)
     Option.when(isApart) {
-      val kept = conditions.foldLeft(rows)((below, condition) => Filter(condition, below))
+      // Spark drops rows without a time by the bounds of their windows, or by this condition.
+      val exists = IsNotNull(time)
+      val all = if (conditions.exists(_.semanticEquals(exists))) conditions else exists +: conditions
+      val kept = all.foldLeft(rows)((below, condition) => Filter(condition, below))
       val panes = Aggregate(
         ofRows :+ PaneStart(time, windows),
         aggregate.aggregateExpressions.map(result),
@@ -78,6 +81,11 @@ final private[changelog] class ReadPanes(
       case window: Attribute if window == query.copied.attribute => ofBounds
     }
     column match {
+      case alias @ Alias(window: Attribute, name) =>
+        Alias(made(window), name)(
+          exprId = alias.exprId,
+          qualifier = alias.qualifier,
+          explicitMetadata = Some(alias.explicitMetadata.getOrElse(window.metadata)))
       case alias: Alias => alias.withNewChildren(Seq(made(alias.child))).asInstanceOf[Alias]
       case other => Alias(made(other), other.name)(
           exprId = other.exprId,
