@@ -19,7 +19,7 @@ object Main {
   private val suites: Seq[SuiteMain] = Seq(TpchMain, NexmarkMain, OverMain)
 
   /** Streams beside Spark's own joins, batch queries, and the same streams with other settings. */
-  private val figures: Seq[FigureSuite] = Seq(JoinsMain, NeighboursMain)
+  private val figures: Seq[FigureSuite] = Seq(JoinsMain, NeighboursMain, WindowsMain)
 
   def main(arguments: Array[String]): Unit =
     if (arguments.containsSlice(Seq("--room", TpcdsMain.suite))) TpcdsMain.run(arguments.toSeq)

@@ -1,0 +1,90 @@
+package io.firesteel.bench
+
+import java.nio.file.Path
+
+import org.apache.spark.sql.SparkSession
+
+/** Sums of long windows, beside stock Spark, which copies each row into all windows. */
+final class WindowSums(
+    spark: SparkSession,
+    scratch: Path,
+    progress: Progress,
+    arguments: Arguments) {
+  import WindowSums._
+
+  private val files = new OverFiles(spark, arguments.data, progress)
+  private val streams = new ReadingStreams(spark, scratch)
+
+  def run(): Seq[Figure] = cases.flatMap { case (window, share, times) =>
+    val sql =
+      s"""SELECT k, window, sum(v) AS s, count(*) AS c FROM readings
+         |GROUP BY k, window(at, '${window.size}', '${window.slide}')""".stripMargin
+    val all = files.inOrder(window.table(arguments.rows))
+    val parts = (if (share == 1) Seq(1) else Seq(share, 2 * share)).map { its =>
+      files.inOrder(window.table(arguments.rows / its))
+    }
+    FigureResults.providers.take(1).map { case (provider, settings) =>
+      val (ours, stock) =
+        (Contestant(Contestant.firesteel, sql, settings),
+          Contestant(Contestant.stock, sql, settings + ("spark.firesteel.enabled" -> "false")))
+      def timed(by: Contestant, read: StreamedFiles): Run = by.within(spark) {
+        streams.register(read)
+        streams.time(sql)
+      }
+      val answers = Seq(ours, stock).map { by =>
+        progress.step(s"${window.title}: answer, ${by.name}")(by.within(spark) {
+          streams.register(parts.last)
+          streams.answer(sql, Seq("k", "s", "c"))
+        })
+      }
+      if (answers.distinct.size != 1 || answers.head.rows == 0) {
+        throw new WrongAnswer(s"${window.title}: ${answers.mkString(", ")}")
+      }
+      val _ = timed(ours, all)
+      val runs = (0 until arguments.pairs).flatMap { i =>
+        progress.stepWithOutcome(s"${window.title}: round ${i + 1}") {
+          Rounds.order(
+            Seq(
+              ours.name -> (() => timed(ours, all)),
+              stock.name -> (() => whole(parts.map(timed(stock, _).seconds), share))),
+            i).map { case (name, time) => name -> time() }
+        }(_.map { case (name, run) => f"$name ${run.seconds}%.2f s" }.mkString("(", ", ", ")"))
+      }
+      Figure(
+        name,
+        window.title +
+          (if (share == 1) "" else s"; stock from 1/$share and 1/${2 * share} of the rows"),
+        provider,
+        stock.name,
+        ours.name,
+        Rounds(runs.groupMap(_._1)(_._2)),
+        Bound.AtLeast(times))
+    }
+  }
+}
+
+object WindowSums {
+
+  val name: String = "sums"
+
+  val note: String =
+    s"""`sum` and `count` by `window(at, size, slide)` and a key of ${LongWindow.keys}, append mode, from
+       |Parquet in ${LongWindow.batches} micro-batches. Stock Spark copies each row into size / slide
+       |windows. Where it takes minutes it reads two parts of the rows, spread over the same days, and its
+       |time for all rows follows from both: each row takes as long as any other. Both give the same
+       |rows over the smaller part.""".stripMargin
+
+  /** The time for all rows, from that of one part of them, or of two, one twice as large. */
+  private def whole(seconds: Seq[Double], share: Int): Run = Run(
+    seconds match {
+      case Seq(larger, smaller) => larger + (larger - smaller) * 2 * (share - 1)
+      case all => all.head
+    },
+    Nil)
+
+  /** A window, the part of the rows that stock reads, and the target. */
+  private val cases: Seq[(LongWindow, Int, Double)] =
+    LongWindow.all.zip(Seq(1 -> 10.0, 10 -> 40.0, 1000 -> 100.0)).map { case (window, (share, times)) =>
+      (window, share, times)
+    }
+}
