@@ -124,11 +124,14 @@ final private[changelog] case class ChangelogAggregateExec(
     Seq(PlanText.columns(keys), PlanText.list(calls)) ++ panes.map(its => s"windows=$its") ++
       Option.when(once)("once")
 
-  override def emitsAtClose: Boolean = once || panes.nonEmpty
+  override def emitsAtClose: Boolean = once || panes.exists(_.atClose)
   override protected def alwaysPlaced: Boolean = once
 
   override def firedMessage: String =
-    if (panes.nonEmpty) {
+    if (panes.exists(!_.atClose)) {
+      "panes are kept in state, each row in one of them; each micro-batch emits the changes of the " +
+        "windows whose panes have changed"
+    } else if (panes.nonEmpty) {
       "panes are kept in state, each row in one of them; the watermark closes windows, which are " +
         "emitted once, each from the one before and the panes that entered and left"
     } else if (once) "groups are kept in state, and emitted once, when the watermark closes them"
@@ -151,26 +154,45 @@ final private[changelog] case class ChangelogAggregateExec(
     val (layout, watermark) = (aggregateLayout, contract.watermark)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val (expressions, inputs) = AggregateExecs.windowColumns(keys, panes, functions)
+    def results() = new GroupResults(layout, UnsafeProjection.create(expressions, inputs))
+    val (windows, before) = (panes.windows, contract.updateBefore)
     val late = longMetric("numRowsDroppedByWatermark")
     val endedAt = Option.when(watermark.lateMs > 0)(watermark.lateMs * 1000)
     val fold: StatefulTask.OfOneInput = (entries, _, rows) =>
-      new PaneFold(
+      new ExpectedPanes(
         rows,
         FoldLimits.ofThisTask(limit),
         layout,
-        panes.windows,
+        windows,
         endedAt,
         late,
         entries)
+    val change: StatefulTask.OfOneInput = (entries, _, rows) =>
+      new ChangedPanes(
+        rows,
+        FoldLimits.ofThisTask(limit),
+        layout,
+        windows,
+        results(),
+        before,
+        endedAt,
+        late,
+        entries)
+    val leave: StatefulTask.AtClose = (entries, closed) => {
+      val open = windows.firstOpenPane(closed.watermarkMs * 1000)
+      // The pane is the last of the keys, after the number of the set.
+      entries.removeAll(key => key.getLong(layout.numKeys) < open)
+      Iterator.empty
+    }
     val close: StatefulTask.AtClose = (entries, closed) =>
       new ClosingWindows(
         layout,
         layout.panes.get,
-        new GroupResults(layout, UnsafeProjection.create(expressions, inputs)),
+        results(),
         endedAt,
         closed.watermarkMs * 1000,
         entries)
-    StatefulTask.ofOne(fold, close)
+    if (panes.atClose) StatefulTask.ofOne(fold, close) else StatefulTask.ofOne(change, leave)
   }
 
   private def ofGroups: StatefulTask = {

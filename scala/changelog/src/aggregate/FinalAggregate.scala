@@ -3,7 +3,6 @@ package io.firesteel.changelog.aggregate
 import io.firesteel.changelog.aggregate.slots.GroupState
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.state.StateEntries
-import io.firesteel.core.changes.RowKind
 
 import scala.collection.mutable.ArrayBuffer
 
@@ -48,7 +47,11 @@ final private[aggregate] class FinalAggregate(
       state: GroupState): List[InternalRow] = {
     put(key, state)
     val exists = layout.isGlobal || layout.rows.count(state) > 0
-    if (once) Nil else changes(before(group), if (exists) result(key, asRead(state)) else null)
+    if (once) Nil
+    else GroupResults.changes(
+      before(group),
+      if (exists) result(key, asRead(state)) else null,
+      updateBefore)
   }
 
   /**
@@ -67,20 +70,6 @@ final private[aggregate] class FinalAggregate(
     val entry = made.entryOf(key)
     if (!layout.isGlobal && layout.isZero(state)) entries.remove(entry)
     else entries.put(entry, made.valueOf(state))
-  }
-
-  private def changes(before: UnsafeRow, after: UnsafeRow): List[InternalRow] =
-    if (before == null && after == null) Nil
-    else if (before == null) List(kind(after, RowKind.Insert))
-    else if (after == null) List(kind(before, RowKind.Delete))
-    else if (before == after) Nil
-    else if (updateBefore) {
-      List(kind(before, RowKind.UpdateBefore), kind(after, RowKind.UpdateAfter))
-    } else List(kind(after, RowKind.UpdateAfter))
-
-  private def kind(row: UnsafeRow, kind: Byte): UnsafeRow = {
-    row.setByte(row.numFields - 1, kind)
-    row
   }
 
   override protected def emptied(): Unit = before.clear()

@@ -44,6 +44,9 @@ abstract private[aggregate] class GroupFold(
   /** A group has changed in the store; returns what is emitted for it. */
   protected def changed(group: Int, key: UnsafeRow, state: GroupState): List[InternalRow]
 
+  /** What is emitted when all groups have changed in the store. */
+  protected def settled(): Iterator[InternalRow] = Iterator.empty
+
   /** Nothing is held any more. */
   protected def emptied(): Unit = ()
 
@@ -97,7 +100,7 @@ abstract private[aggregate] class GroupFold(
 
   override protected def drain(): Iterator[InternalRow] = {
     val changed = values.map(_.byGroup(states.size))
-    states.indices.iterator.flatMap(settle(_, changed)).concat(clear())
+    states.indices.iterator.flatMap(settle(_, changed)).concat(settled()).concat(clear())
   }
 
   /** Updates a group's entries. */

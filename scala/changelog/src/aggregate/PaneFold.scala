@@ -1,25 +1,19 @@
 package io.firesteel.changelog.aggregate
 
-import io.firesteel.changelog.aggregate.slots.GroupState
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.state.StateEntries
-import io.firesteel.core.rows.KeyIndex
 import io.firesteel.core.windows.PaneWindows
 
-import scala.collection.mutable.ArrayBuffer
-
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.metric.SQLMetric
 
 /**
- * Adds partial results to panes, and tells the windows of their keys which panes will come. Nothing
- * is emitted: windows are, when they close.
+ * Adds partial results to panes. A row of a pane whose windows have all closed is late.
  *
  * @param endedAt the time up to which windows have closed in earlier micro-batches; none if none has
- * @param late counts partial results of panes whose windows have all closed
+ * @param late counts partial results that are late
  */
-final private[aggregate] class PaneFold(
+abstract private[aggregate] class PaneFold(
     rows: Iterator[InternalRow],
     limits: FoldLimits,
     layout: AggregateLayout,
@@ -29,66 +23,11 @@ final private[aggregate] class PaneFold(
     entries: StateEntries)
   extends GroupFold(rows, limits, layout, entries) {
 
-  private[this] val paneAt = layout.numKeys - 1
-  private[this] val window =
-    new RunningWindow(layout, windows, made, entries)
+  /** Place of the pane in the key of a group. */
+  final protected val paneAt: Int = layout.numKeys - 1
+
   private[this] val firstOpen = endedAt.fold(Long.MinValue)(windows.firstOpenPane)
-  // No window has passed these panes.
-  private[this] val ahead = endedAt.fold(Long.MinValue) { time =>
-    windows.endOf(windows.lastEndedAt(time))
-  }
-  private[this] val isNew = ArrayBuffer.empty[Boolean]
 
-  // Panes that are new in the store, by the keys of their windows.
-  private[this] val windowKeys = new KeyIndex(isNumber = false, layout.numKeys)
-  private[this] val coming = ArrayBuffer.empty[ComingPanes]
-
-  /** A row of a pane whose windows have all closed is late. */
-  override protected def fold(delta: InternalRow): Unit =
+  final override protected def fold(delta: InternalRow): Unit =
     if (delta.getLong(paneAt) >= firstOpen) super.fold(delta) else late += 1
-
-  override protected def loaded(key: UnsafeRow, state: GroupState, stored: UnsafeRow): Unit =
-    isNew += (stored == null)
-
-  override protected def changing(group: Int, key: UnsafeRow): Unit = {
-    val pane = key.getLong(paneAt)
-    if (pane < ahead) {
-      window.open(key)
-      if (window.hasPassed(pane)) window.withdraw(pane)
-    }
-  }
-
-  override protected def changed(
-      group: Int,
-      key: UnsafeRow,
-      state: GroupState): List[InternalRow] = {
-    val (entry, pane) = (made.entryOf(key), key.getLong(paneAt))
-    if (layout.isZero(state)) entries.remove(entry)
-    else entries.put(entry, made.valueOf(state))
-    if (pane < ahead) {
-      if (window.hasPassed(pane)) window.admit(pane) else window.expect(pane)
-      window.save()
-    } else if (isNew(group)) expect(key, pane)
-    Nil
-  }
-
-  /** The window of the key is read and written once for all its new panes. */
-  private def expect(key: UnsafeRow, pane: Long): Unit = {
-    val ofWindow = key.copy()
-    ofWindow.setNullAt(paneAt)
-    val at = windowKeys.of(ofWindow)
-    if (at == coming.size) coming += new ComingPanes
-    val _ = coming(at).add(pane)
-  }
-
-  override protected def emptied(): Unit = {
-    coming.indices.foreach { i =>
-      window.open(windowKeys.key(i))
-      while (!coming(i).isEmpty) window.expect(coming(i).removeFirst())
-      window.save()
-    }
-    windowKeys.clear()
-    coming.clear()
-    isNew.clear()
-  }
 }

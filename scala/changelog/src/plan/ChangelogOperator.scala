@@ -379,7 +379,7 @@ final private[plan] case class UnionAll(inputs: Seq[ChangelogOperator], output: 
  *
  * @param functions calls over columns of the input; `distinct` has one value for each call
  * @param once a key, the end of a window: groups are emitted once, when the watermark has reached it
- * @param panes the windows, if the last key is a pane: they are emitted once
+ * @param panes the windows, if the last key is a pane
  */
 final private[changelog] case class GroupAggregate(
     keys: Seq[Attribute],
@@ -398,7 +398,7 @@ final private[changelog] case class GroupAggregate(
     panes.fold(keys ++ results)(_.output(keys, results))
 
   /** Whether each row of the result is emitted once. */
-  def emitsOnce: Boolean = once.nonEmpty || panes.nonEmpty
+  def emitsOnce: Boolean = once.nonEmpty || panes.exists(_.atClose)
 
   /** The keys by which rows are distributed. */
   def placedBy: Seq[Attribute] = if (panes.isEmpty) keys else keys.init
@@ -424,6 +424,7 @@ final private[changelog] case class GroupAggregate(
       },
       deletes = keys.nonEmpty && !inputs.head.changes.insertOnly
     )
+
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
     val shown = if (inputs.head.changes.insertOnly) shownKeys else Map.empty[ExprId, ExprId]
     Set((placedBy ++ panes.map(_.start)).map(key => shown.getOrElse(key.exprId, key.exprId)).toSet)

@@ -1,6 +1,8 @@
 package io.firesteel.changelog.plan
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, GetStructField, NamedExpression}
+import io.firesteel.changelog.plan.frames.Panes
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, CreateNamedStruct, ExprId, Expression, GetStructField, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.types.StructType
 
@@ -41,11 +43,19 @@ private[changelog] object ColumnFacts {
 
   /** The upsert keys of a projection: keys whose columns it passes on, whole or in parts. */
   def mapKeys(columns: Seq[NamedExpression], keys: Set[Set[ExprId]]): Set[Set[ExprId]] = {
-    val names = inParts(columns) ++ renamed(columns).reverse.map { case (from, to) =>
+    val names = ofBounds(columns) ++ inParts(columns) ++ renamed(columns).reverse.map { case (from, to) =>
       from -> Set(to)
     }
     keys.filter(_.forall(names.contains)).map(_.flatMap(names))
   }
+
+  /** Bounds of windows, which are passed on in the column of windows. */
+  private def ofBounds(columns: Seq[NamedExpression]): Map[ExprId, Set[ExprId]] =
+    columns.collect { case alias @ Alias(window: CreateNamedStruct, _) =>
+      window.valExprs.collect {
+        case bound: Attribute if Panes.isBound(bound) => bound.exprId -> Set(alias.exprId)
+      }
+    }.flatten.toMap
 
   /**
    * Structs whose fields are all passed on as columns, such as the start and the end of a window.

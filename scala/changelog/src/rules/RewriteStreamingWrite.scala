@@ -3,7 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, GroupAggregate, InferChangelog, Inferred, Projection, PruneColumns, ResultKeys}
 import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, LowerOperators, MarkChanges, SinkRows}
-import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, OrderedJoins, ParseQuery, ReadPanes, ReadTemporalJoin, ReadWindows, Repeatable}
+import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, OrderedJoins, ParseQuery, ReadPanes, ReadTemporalJoin, ReadWindows, Repeatable, WindowsEmit}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, Snapshot, StateTtl}
 import io.firesteel.changelog.state.{BegunPlan, ChangelogContract, PlanVersion, TimeToLive, Watermark}
 import io.firesteel.changelog.upsert.ToUpsert
@@ -58,7 +58,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
 
   /**
    * The plan that a query would run as, and the results of inference; none if it stays Spark's
-   * plan. In append mode the query is read as if it selected `row_kind()`.
+   * plan. In append mode a query whose result changes is read as if it selected `row_kind()`.
    */
   def planned(query: LogicalPlan, mode: OutputMode): Option[(LogicalPlan, Inferred)] = {
     val whole = CommonConditions(inlined(query))
@@ -71,8 +71,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
         case None if mode == OutputMode.Complete() =>
           val result = table(whole, reading)
           (result.sorted, result.inferred)
-        case None if mode == OutputMode.Append() && !closesWindows(whole, reading.begun) =>
-          everyChange(whole, reading)
+        case None if mode == OutputMode.Append() =>
+          Try(changes(whole, mode, reading)).getOrElse(everyChange(whole, reading))
         case None => changes(whole, mode, reading)
       }
     }
@@ -148,7 +148,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       Some(None)
     } else {
       val refused = refusal(query, mode)
-      lazy val overPanes = mode == OutputMode.Append() && closesWindows(query, begun)
+      lazy val overPanes = mode != OutputMode.Complete() && areWindows(query, mode, begun)
       if (Decline.switchedOff("changelog", ChangelogConf.ENABLED).nonEmpty) None
       else if (refused.isEmpty && !overPanes) None
       else Some(refused)
@@ -158,12 +158,11 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
    * Whether a query that Spark runs by itself is one over panes. A checkpoint that Spark's plan
    * began stays Spark's, and one with panes stays so whatever the settings say.
    */
-  private def closesWindows(query: LogicalPlan, begun: BegunPlan): Boolean = {
-    val overlap = if (begun.isNew) conf.getConf(ChangelogConf.PANES_MIN_OVERLAP) else 2L
+  private def areWindows(query: LogicalPlan, mode: OutputMode, begun: BegunPlan): Boolean = {
     begun.choices.usesPanes && conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE) &&
-    ReadPanes.areAllOf(query, overlap) &&
-    Try(operators(query, updateBefore = true, Reading(None, begun), atClose = true)).toOption
-      .exists(isOverPanes)
+    ReadPanes.areAllOf(query, begun.choices.panesFrom) &&
+    Try(changes(query, mode, Reading(None, begun))).toOption
+      .exists { case (_, inferred) => isOverPanes(inferred.operator) }
   }
 
   private def isOverPanes(operator: ChangelogOperator): Boolean = operator match {
@@ -212,8 +211,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       mode: OutputMode,
       reading: Reading): (LogicalPlan, Inferred) = {
     val upsert = mode == OutputMode.Update()
-    val atClose = !upsert && !asksRowKind(query)
-    val read = operators(LastOrder.without(query), updateBefore = !upsert, reading, atClose)
+    val emit =
+      if (upsert || asksRowKind(query)) WindowsEmit.AtOnce else WindowsEmit.AtClose
+    val read = operators(LastOrder.without(query), updateBefore = !upsert, reading, emit)
     val inferred = InferChangelog(read, updateBefore = false)
     if (upsert) requireUpsertKey(inferred)
     if (!upsert && !inferred.changes.insertOnly) {
@@ -231,8 +231,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       query: LogicalPlan,
       updateBefore: Boolean,
       reading: Reading,
-      atClose: Boolean = false): ChangelogOperator = {
-    val parse = new ParseQuery(updateBefore, reading.refused, reading.begun, atClose)
+      emit: WindowsEmit = WindowsEmit.AtOnce): ChangelogOperator = {
+    val parse = new ParseQuery(updateBefore, reading.refused, reading.begun, emit)
     val read = PruneColumns(parse.read(query))
     Repeatable.require(read)
     CostNotes(read).distinct.foreach(note => logWarning(note))
@@ -312,7 +312,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     val last = LastOrder(query)
     val unordered = last.query
     val inferred =
-      InferChangelog(operators(unordered, updateBefore = true, reading), updateBefore = true)
+      InferChangelog(
+        operators(unordered, updateBefore = true, reading, WindowsEmit.Copied),
+        updateBefore = true)
     val written = LowerOperators.complete(inferred, reading.begun.choices)
     val columns = outputOf(unordered, written.plan)
     val rows = Project(columns ++ written.kind, written.plan)

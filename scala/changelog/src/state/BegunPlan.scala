@@ -10,19 +10,17 @@ import org.apache.spark.sql.internal.SQLConf
  * How a checkpoint began, before its query is read as operators.
  *
  * @param version the [[PlanVersion]]
- * @param isNew whether the query has no checkpoint yet
  * @param isOurs whether operators of this room have written records
  */
 final private[changelog] case class BegunPlan(
     version: Int,
     choices: PlanChoices,
-    isNew: Boolean = false,
     isOurs: Boolean = false)
 
 private[changelog] object BegunPlan {
 
   /** A new query with all that this version can do. */
-  val latest: BegunPlan = BegunPlan(PlanVersion.current, PlanChoices.none.copy(usesPanes = true))
+  val latest: BegunPlan = BegunPlan(PlanVersion.current, PlanChoices.none.copy(panesFrom = 2L))
 
   /** A query without a checkpoint. */
   def now(conf: SQLConf): BegunPlan = BegunPlan(
@@ -33,9 +31,8 @@ private[changelog] object BegunPlan {
       conf.getConf(ChangelogConf.MULTIPLE_INPUT),
       // The default provider has an index for scans, which would have the entries of all members.
       conf.stateStoreProviderClass.endsWith("RocksDBStateStoreProvider"),
-      conf.getConf(ChangelogConf.PANES)
-    ),
-    isNew = true
+      if (conf.getConf(ChangelogConf.PANES)) conf.getConf(ChangelogConf.PANES_MIN_OVERLAP) else 0L
+    )
   )
 
   /** The query of a checkpoint, which may be new. */
@@ -62,7 +59,7 @@ private[changelog] object BegunPlan {
           choices.exists(_.byPartialKey),
           choices.exists(_.sharesStores),
           choices.exists(_.mixesScans),
-          choices.exists(_.usesPanes)),
+          choices.map(_.panesFrom).max),
         isOurs = true
       )
     } else if (hasCommits || hasState) BegunPlan(PlanVersion.first, PlanChoices.none)

@@ -50,7 +50,7 @@ final private[changelog] case class OperatorRecord(
     OperatorRecord.put(root, "replicated", replicated)
     root.put("removesShuffles", choices.removesShuffles)
       .put("byPartialKey", choices.byPartialKey).put("sharesStores", choices.sharesStores)
-      .put("mixesScans", choices.mixesScans).put("usesPanes", choices.usesPanes)
+      .put("mixesScans", choices.mixesScans).put("panesFrom", choices.panesFrom)
     val all = root.putArray("members")
     members.foreach { member =>
       val node = all.addObject()
@@ -107,7 +107,7 @@ private[changelog] object OperatorRecord {
           root.path("byPartialKey").asBoolean(false),
           root.path("sharesStores").asBoolean(false),
           root.path("mixesScans").asBoolean(false),
-          root.path("usesPanes").asBoolean(false)
+          root.path("panesFrom").asLong(0L)
         ),
         root.path("plan").asInt(PlanVersion.first),
         found

@@ -36,14 +36,18 @@ private[changelog] object PlanVersion {
  * @param sharesStores whether operators without a shuffle between them share a store, see
  *   `GuestExec`
  * @param mixesScans whether operators that scan their keys share stores with others that do not
- * @param usesPanes whether aggregates over overlapping windows are over panes
+ * @param panesFrom the smallest number of windows per row from which aggregates are over panes, where
+ *   there is a choice; 0 if none is
  */
 final private[changelog] case class PlanChoices(
     removesShuffles: Boolean,
     byPartialKey: Boolean,
     sharesStores: Boolean,
     mixesScans: Boolean,
-    usesPanes: Boolean)
+    panesFrom: Long) {
+
+  def usesPanes: Boolean = panesFrom > 0L
+}
 
 private[changelog] object PlanChoices {
   val none: PlanChoices =
@@ -52,5 +56,5 @@ private[changelog] object PlanChoices {
       byPartialKey = false,
       sharesStores = false,
       mixesScans = false,
-      usesPanes = false)
+      panesFrom = 0L)
 }

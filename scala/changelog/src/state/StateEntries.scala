@@ -101,8 +101,11 @@ private[changelog] class StateEntries(
   def evict(): Unit = ()
 
   /** Evicts the entries of closed groups. */
-  final def close(groups: ClosedGroups): Unit =
-    counts.removed += removeWhere(entry => groups.isOf(entry.key))
+  final def close(groups: ClosedGroups): Unit = removeAll(groups.isOf)
+
+  /** Removes entries by their keys. */
+  final def removeAll(unwanted: UnsafeRow => Boolean): Unit =
+    counts.removed += removeWhere(entry => unwanted(entry.key))
 
   /** Removes entries without emitting anything; returns their number. */
   final protected def removeWhere(unwanted: UnsafeRowPair => Boolean): Long = {

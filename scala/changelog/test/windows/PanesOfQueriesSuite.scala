@@ -1,6 +1,6 @@
 package io.firesteel.changelog.windows
 
-import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+import io.firesteel.changelog.{ChangelogStream, ChangelogSuite, RandomChangelogs}
 import io.firesteel.changelog.checkpoint.RepartitionState
 import io.firesteel.changelog.common.ChangelogConf
 
@@ -11,6 +11,8 @@ import org.apache.spark.sql.firesteel.hasEmptyStores
 import org.apache.spark.sql.firesteel.streaming.StreamingQueryWrapper
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
+import org.scalacheck.Gen
+import org.scalacheck.rng.Seed
 
 /** Which queries over overlapping windows are over panes, and what a checkpoint keeps of that. */
 class PanesOfQueriesSuite extends ChangelogSuite {
@@ -196,6 +198,15 @@ class PanesOfQueriesSuite extends ChangelogSuite {
       val ends = stream.emitted.map(r => (r.getTimestamp(1).getTime - begin) / 60000 -> r.getLong(0)).toMap
       assert(ends == Map(10L -> 1L, 20L -> 1L, 30L -> 3L, 40L -> 2L, 50L -> 1L))
     } finally stream.stop()
+  }
+
+  test("windows over rows that change, without a watermark") {
+    val sql = "SELECT g, window.start AS s, window.end AS e, count(*) AS n, sum(v) AS t, avg(w) AS a FROM " +
+      "(SELECT *, timestamp_seconds(id % 1000 * 20) AS at FROM {t}) GROUP BY g, window(at, '10 minutes', '1 minute')"
+    (1 to 4).foreach { n =>
+      val batches = RandomChangelogs.fullBatches.pureApply(Gen.Parameters.default, Seed(n.toLong))
+      assertFollows(RandomChangelogs.schema, sql, batches, Set(2), RandomChangelogs.full)
+    }
   }
 
   providers.filter(_ == hdfs || hasEmptyStores).foreach { provider =>

@@ -140,10 +140,7 @@ final private[changelog] class LowerOperators(
       contract(
         input.kind,
         Some(kind),
-        aggregate.once.orElse(pane).fold(closing(aggregate.keys, inferred)) { time =>
-          val after = inferred.inputs.head.facts.eventTimes.get(time.exprId).fold(0L)(_.after)
-          (Some(time), new Watermark(aggregate.panes.fold(after)(_.windows.size)))
-        },
+        closingOf(aggregate, inferred),
         aggregate.ttlMs,
         inferred),
       plan
@@ -310,7 +307,7 @@ final private[changelog] class LowerOperators(
 
   private def placeOf(operator: ChangelogOperator): Placed =
     Option(placed.get(operator)).getOrElse {
-      val ofShuffles = PlanChoices.none.copy(usesPanes = choices.usesPanes)
+      val ofShuffles = PlanChoices.none.copy(panesFrom = choices.panesFrom)
       Placed(Placement.ownShuffles.copy(choices = ofShuffles), spreadsNulls = true)
     }
 
@@ -319,6 +316,20 @@ final private[changelog] class LowerOperators(
     val facts = inferred.inputs.head.facts
     val by = if (closes) ColumnFacts.closing(keys, facts) else None
     (by, new Watermark(by.fold(0L)(column => facts.eventTimes(column.exprId).after)))
+  }
+
+  private def closingOf(
+      aggregate: GroupAggregate,
+      inferred: Inferred): (Option[Attribute], Watermark) = {
+    val times = inferred.inputs.head.facts.eventTimes
+    (aggregate.panes, aggregate.once) match {
+      case (Some(panes), _) if panes.atClose || times.contains(aggregate.keys.last.exprId) =>
+        (Some(aggregate.keys.last), new Watermark(panes.windows.size))
+      case (Some(_), _) => (None, new Watermark)
+      case (_, Some(time)) =>
+        (Some(time), new Watermark(times.get(time.exprId).fold(0L)(_.after)))
+      case _ => closing(aggregate.keys, inferred)
+    }
   }
 
   /** The watermark closes what it has reached of a column: it may be one that it marks no more. */

@@ -16,14 +16,14 @@ import org.apache.spark.sql.internal.SQLConf
  * @param updateBefore whether `row_kind()` shows update-before rows
  * @param refused Spark's reason for refusing the query, if it does
  * @param begun what the version with which the checkpoint began can do
- * @param atClose whether groups are emitted once, when the watermark closes them
+ * @param windows when groups that a watermark closes are emitted
  * @param ttlMs the time to live of state in milliseconds; 0 keeps it forever
  */
 final private[changelog] class ParseQuery(
     updateBefore: Boolean,
     refused: Option[String],
     begun: BegunPlan = BegunPlan.latest,
-    atClose: Boolean = false,
+    windowsOf: WindowsEmit = WindowsEmit.Copied,
     private val ttlMs: Long = SQLConf.get.getConf(ChangelogConf.STATE_TTL)) {
 
   private val closesRows = begun.version >= PlanVersion.closedRows
@@ -37,8 +37,9 @@ final private[changelog] class ParseQuery(
     case alias: SubqueryAlias => read(alias.child)
     case view: View => read(view.child)
     case project: Project => this.project(project.projectList, read(project.child))
-    case aggregate @ ReadPanes(panes) if atClose && begun.choices.usesPanes && isMarked(panes) =>
-      val found = panes(rows => noEvents("Aggregate", read(rows)), computable("Aggregate", _, _))
+    case aggregate @ ReadPanes(panes) if usesPanes(panes) =>
+      val found =
+        panes(atClose, rows => noEvents("Aggregate", read(rows)), computable("Aggregate", _, _))
       found.fold(groups(aggregate))(its => project(its.columns, its.operator))
     case aggregate: Aggregate => groups(aggregate)
     case distinct: Distinct =>
@@ -75,7 +76,7 @@ final private[changelog] class ParseQuery(
     case join: Join =>
       // The table of a snapshot is what it is at the time, and not only what has closed.
       val tables = join.children.flatMap(Snapshot.below)
-      val changing = new ParseQuery(updateBefore, refused, begun, atClose = false, ttlMs)
+      val changing = new ParseQuery(updateBefore, refused, begun, WindowsEmit.Copied, ttlMs)
       ReadStreamJoin(join, ttlMs, closesRows) { side =>
         noEvents("Join", (if (tables.contains(side)) changing else this).read(side))
       }
@@ -106,10 +107,19 @@ final private[changelog] class ParseQuery(
     else ColumnFacts.closing(groups.keys, groups.input.facts)
       .map(key => groups.copy(once = Some(key), ttlMs = 0L))
 
-  /** Whether the watermark closes the time of windows. */
-  private def isMarked(panes: ReadPanes): Boolean =
-    // Rows of a time that closes later come after windows of it would.
-    read(panes.rows).facts.eventTimes.get(panes.time.exprId).exists(_.after == 0L)
+  /**
+   * Whether windows are kept as panes. Windows that close need a watermark. Rows of a time that
+   * closes later than its value come after windows of it would.
+   */
+  private def usesPanes(panes: ReadPanes): Boolean = begun.choices.usesPanes && {
+    def time = read(panes.rows).facts.eventTimes.get(panes.time.exprId)
+    windowsOf match {
+      case WindowsEmit.AtClose => time.exists(_.after == 0L)
+      case WindowsEmit.AtOnce =>
+        ttlMs == 0L && panes.windows.overlap >= begun.choices.panesFrom && time.forall(_.after == 0L)
+      case WindowsEmit.Copied => false
+    }
+  }
 
   private val windows = new ReadWindows(
     rows => noEvents("GROUP BY, OVER and JOIN of windows", read(rows)),
@@ -117,9 +127,11 @@ final private[changelog] class ParseQuery(
     this.project(_, _),
     begun.choices.usesPanes)
 
+  private def atClose: Boolean = windowsOf == WindowsEmit.AtClose
+
   /** The same reader with another time to live, if a hint gives one. */
   private def keeping(ttl: Option[Long]): ParseQuery =
-    ttl.fold(this)(new ParseQuery(updateBefore, refused, begun, atClose, _))
+    ttl.fold(this)(new ParseQuery(updateBefore, refused, begun, windowsOf, _))
 
   /** A projection. With `row_kind()` in it, changes become rows here. */
   private def project(
@@ -284,4 +296,19 @@ private object FilterBelow {
       unapply(child).map { case (filter, _) => (filter, columns) }
     case _ => None
   }
+}
+
+/** When the aggregates of a query emit groups that a watermark closes. */
+sealed private[changelog] trait WindowsEmit
+
+private[changelog] object WindowsEmit {
+
+  /** Once, when the watermark closes them: append mode. */
+  case object AtClose extends WindowsEmit
+
+  /** The changes of each micro-batch. */
+  case object AtOnce extends WindowsEmit
+
+  /** The same, and each row is copied into all of its windows, which stay: complete mode. */
+  case object Copied extends WindowsEmit
 }

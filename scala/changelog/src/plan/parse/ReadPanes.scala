@@ -1,12 +1,12 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.plan.ChangelogOperator
+import io.firesteel.changelog.plan.{ChangelogOperator, GroupAggregate}
 import io.firesteel.changelog.plan.frames.Panes
 import io.firesteel.changelog.windows.TableCopies
 import io.firesteel.core.windows.{CopiedRows, PaneQuery, PaneStart, PaneWindows, WindowExpand}
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, CreateNamedStruct, Expression, GetStructField, IsNotNull, Literal, NamedExpression, PreciseTimestampConversion}
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Average, Count, Max, Min, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project, SubqueryAlias, View}
 import org.apache.spark.sql.types.LongType
 
@@ -29,15 +29,22 @@ final private[changelog] class ReadPanes(
     val time: Attribute,
     val windows: PaneWindows) {
 
-  private val (start, end) =
-    (AttributeReference("window_start", time.dataType, nullable = false)(),
-      AttributeReference("window_end", time.dataType, nullable = false)())
+  private val (start, end) = (bound("window_start"), bound("window_end"))
+
+  private def bound(name: String): Attribute =
+    AttributeReference(name, time.dataType, nullable = false, Panes.ofBound)()
 
   /** The rows before copying. */
   def rows: LogicalPlan = query.copied.child
 
-  /** Reads it, if each part of it is a matter of a row or of a window alone. */
+  /**
+   * Reads it, if each part of it is a matter of a row or of a window alone.
+   *
+   * @param atClose whether windows are emitted once, when the watermark closes them; otherwise all
+   *   calls must allow that the panes of a window are merged in any way
+   */
   def apply(
+      atClose: Boolean,
       read: LogicalPlan => ChangelogOperator,
       computable: (Seq[Expression], ChangelogOperator) => ChangelogOperator)
       : Option[ReadAggregate] = {
@@ -64,8 +71,8 @@ final private[changelog] class ReadPanes(
       val grouped =
         ReadAggregate(panes, ttlMs = 0L, computable(ReadAggregate.evaluated(panes), read(kept)))
       grouped.copy(operator =
-        grouped.operator.copy(panes = Some(Panes(windows, start, end))))
-    }
+        grouped.operator.copy(panes = Some(Panes(windows, start, end, atClose))))
+    }.filter(its => atClose || ReadPanes.canChange(its.operator))
   }
 
   /** Whether two windows differ in it. */
@@ -77,16 +84,16 @@ final private[changelog] class ReadPanes(
   }
 
   private def result(column: NamedExpression): NamedExpression = {
-    def made(value: Expression) = query.inRows(value).transform {
+    def made(value: Expression) = query.inRows(value).transformUp {
       case window: Attribute if window == query.copied.attribute => ofBounds
+      case GetStructField(window: CreateNamedStruct, at, _) => window.valExprs(at)
     }
     column match {
-      case alias @ Alias(window: Attribute, name) =>
-        Alias(made(window), name)(
+      case alias: Alias =>
+        Alias(made(alias.child), alias.name)(
           exprId = alias.exprId,
           qualifier = alias.qualifier,
-          explicitMetadata = Some(alias.explicitMetadata.getOrElse(window.metadata)))
-      case alias: Alias => alias.withNewChildren(Seq(made(alias.child))).asInstanceOf[Alias]
+          explicitMetadata = Some(alias.metadata))
       case other => Alias(made(other), other.name)(
           exprId = other.exprId,
           explicitMetadata = Some(other.metadata))
@@ -111,6 +118,15 @@ private[changelog] object ReadPanes {
       query.copied.time.collect { case time: Attribute => time }.flatMap { time =>
         windowsOf(query.copied).map(new ReadPanes(query, time, _))
       }
+    }
+
+  /** Whether the result of a window is the same for panes that are merged in another order. */
+  private def canChange(groups: GroupAggregate): Boolean =
+    groups.functions.zip(groups.distinct).forall {
+      case (_, true) => false
+      case (_: Min | _: Max, _) => groups.input.facts.changes.insertOnly
+      case (_: Count | _: Sum | _: Average, _) => true
+      case _ => false
     }
 
   /**

@@ -1,0 +1,85 @@
+package io.firesteel.changelog.aggregate
+
+import io.firesteel.changelog.aggregate.slots.GroupState
+import io.firesteel.changelog.fold.FoldLimits
+import io.firesteel.changelog.state.StateEntries
+import io.firesteel.core.rows.KeyIndex
+import io.firesteel.core.windows.PaneWindows
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.metric.SQLMetric
+
+/**
+ * Adds partial results to panes, and tells the windows of their keys which panes will come. Nothing
+ * is emitted: windows are, when they close.
+ */
+final private[aggregate] class ExpectedPanes(
+    rows: Iterator[InternalRow],
+    limits: FoldLimits,
+    layout: AggregateLayout,
+    windows: PaneWindows,
+    endedAt: Option[Long],
+    late: SQLMetric,
+    entries: StateEntries)
+  extends PaneFold(rows, limits, layout, windows, endedAt, late, entries) {
+
+  private[this] val window =
+    new RunningWindow(layout, windows, made, entries)
+  // No window has passed these panes.
+  private[this] val ahead = endedAt.fold(Long.MinValue) { time =>
+    windows.endOf(windows.lastEndedAt(time))
+  }
+  private[this] val isNew = ArrayBuffer.empty[Boolean]
+
+  // Panes that are new in the store, by the keys of their windows.
+  private[this] val windowKeys = new KeyIndex(isNumber = false, layout.numKeys)
+  private[this] val coming = ArrayBuffer.empty[ComingPanes]
+
+  override protected def loaded(key: UnsafeRow, state: GroupState, stored: UnsafeRow): Unit =
+    isNew += (stored == null)
+
+  override protected def changing(group: Int, key: UnsafeRow): Unit = {
+    val pane = key.getLong(paneAt)
+    if (pane < ahead) {
+      window.open(key)
+      if (window.hasPassed(pane)) window.withdraw(pane)
+    }
+  }
+
+  override protected def changed(
+      group: Int,
+      key: UnsafeRow,
+      state: GroupState): List[InternalRow] = {
+    val (entry, pane) = (made.entryOf(key), key.getLong(paneAt))
+    if (layout.isZero(state)) entries.remove(entry)
+    else entries.put(entry, made.valueOf(state))
+    if (pane < ahead) {
+      if (window.hasPassed(pane)) window.admit(pane) else window.expect(pane)
+      window.save()
+    } else if (isNew(group)) expect(key, pane)
+    Nil
+  }
+
+  /** The window of the key is read and written once for all its new panes. */
+  private def expect(key: UnsafeRow, pane: Long): Unit = {
+    val ofWindow = key.copy()
+    ofWindow.setNullAt(paneAt)
+    val at = windowKeys.of(ofWindow)
+    if (at == coming.size) coming += new ComingPanes
+    val _ = coming(at).add(pane)
+  }
+
+  override protected def emptied(): Unit = {
+    coming.indices.foreach { i =>
+      window.open(windowKeys.key(i))
+      while (!coming(i).isEmpty) window.expect(coming(i).removeFirst())
+      window.save()
+    }
+    windowKeys.clear()
+    coming.clear()
+    isNew.clear()
+  }
+}
