@@ -23,8 +23,9 @@ final class WindowDistincts(
     val heap = s"${Runtime.getRuntime.maxMemory >> 20}m"
     Using.resource(new FlinkProcess(python, heap, scratch.resolveSibling("flink.log"))) { flink =>
       progress.line(s"Flink ${flink.facts.flink}")
-      LongWindow.all.zip(Seq((1, 2.0), (5, 5.0), (100, 10.0))).map { case (window, (share, times)) =>
-        one(flink, window, arguments.rows / rowsShare / share, times)
+      LongWindow.all.zip(Seq((1, 2.0), (5, 5.0), (100, 10.0))).map {
+        case (window, (share, times)) =>
+          one(flink, window, arguments.rows / rowsShare / share, times)
       }
     }
   }
@@ -60,9 +61,11 @@ final class WindowDistincts(
     streams.register(read)
     val answers = Seq(
       progress.step(s"${window.title}: answer, firesteel")(streams.answer(sql, Seq("k", "d"))),
-      progress.step(s"${window.title}: answer, Flink")(flink.checksum(jobs.answer)))
+      progress.step(s"${window.title}: answer, Flink")(flink.checksum(jobs.answer))
+    )
     if (answers.distinct.size != 1) {
-      throw new WrongAnswer(s"${window.title} to ${Instant.ofEpochMilli(until)}: ${answers.mkString(", ")}")
+      throw new WrongAnswer(
+        s"${window.title} to ${Instant.ofEpochMilli(until)}: ${answers.mkString(", ")}")
     }
     val runs = (0 until arguments.pairs).flatMap { i =>
       progress.stepWithOutcome(s"${window.title}: round ${i + 1}") {
@@ -80,7 +83,8 @@ final class WindowDistincts(
       StreamingContestant.flink,
       Contestant.firesteel,
       Rounds(runs.groupMap(_._1)(_._2)),
-      Bound.AtLeast(times))
+      Bound.AtLeast(times)
+    )
   }
 }
 

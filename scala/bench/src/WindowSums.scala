@@ -25,7 +25,8 @@ final class WindowSums(
     }
     FigureResults.providers.take(1).map { case (provider, settings) =>
       val (ours, stock) =
-        (Contestant(Contestant.firesteel, sql, settings),
+        (
+          Contestant(Contestant.firesteel, sql, settings),
           Contestant(Contestant.stock, sql, settings + ("spark.firesteel.enabled" -> "false")))
       def timed(by: Contestant, read: StreamedFiles): Run = by.within(spark) {
         streams.register(read)
@@ -58,7 +59,8 @@ final class WindowSums(
         stock.name,
         ours.name,
         Rounds(runs.groupMap(_._1)(_._2)),
-        Bound.AtLeast(times))
+        Bound.AtLeast(times)
+      )
     }
   }
 }
@@ -84,7 +86,8 @@ object WindowSums {
 
   /** A window, the part of the rows that stock reads, and the target. */
   private val cases: Seq[(LongWindow, Int, Double)] =
-    LongWindow.all.zip(Seq(1 -> 10.0, 10 -> 40.0, 1000 -> 100.0)).map { case (window, (share, times)) =>
-      (window, share, times)
+    LongWindow.all.zip(Seq(1 -> 10.0, 10 -> 40.0, 1000 -> 100.0)).map {
+      case (window, (share, times)) =>
+        (window, share, times)
     }
 }

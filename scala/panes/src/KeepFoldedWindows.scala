@@ -21,7 +21,9 @@ final class KeepFoldedWindows(session: SparkSession) extends Rule[LogicalPlan] {
     if (columnsIn(plan).forall(done.contains)) plan
     else {
       val kept =
-        plan.collect { case SlidingAggregate(query) if isKept(query) => query.copied.attribute.exprId }
+        plan.collect {
+          case SlidingAggregate(query) if isKept(query) => query.copied.attribute.exprId
+        }
       plan.transformUp {
         case CopiedWindows(folded: WindowGenerate) if !done.contains(folded.attribute.exprId) =>
           if (kept.contains(folded.attribute.exprId))

@@ -34,7 +34,8 @@ import org.apache.spark.sql.internal.SQLConf
  */
 object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED) {
 
-  override protected def recognise(plan: LogicalPlan): Option[PaneQuery] = SlidingAggregate.unapply(plan)
+  override protected def recognise(plan: LogicalPlan): Option[PaneQuery] =
+    SlidingAggregate.unapply(plan)
 
   override protected def subject(query: PaneQuery): LogicalPlan = query.aggregate
 

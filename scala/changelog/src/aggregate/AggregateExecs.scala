@@ -102,7 +102,8 @@ final private[changelog] case class ChangelogAggregateExec(
       isGlobal,
       kept.columnsOf(contract.member.calls.map(_.text)),
       kept.columns,
-      panes.map(its => PaneStore(its.windows, scansWindows = PaneStore.scans(conf))))
+      panes.map(its => PaneStore(its.windows, scansWindows = PaneStore.scans(conf)))
+    )
   }
 
   override def member: MemberRecord = {

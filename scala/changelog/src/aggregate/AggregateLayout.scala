@@ -243,7 +243,8 @@ final private[changelog] class AggregateLayout(
       StructType(storeKey(own ++ setColumns)),
       StructType(values),
       prefix = if (panes.exists(_.scansWindows)) 1 else 0,
-      keysAt = if (panes.isEmpty) 0 else 1)
+      keysAt = if (panes.isEmpty) 0 else 1
+    )
   }
 
   /** The columns of the number of a set and of a bucket. */

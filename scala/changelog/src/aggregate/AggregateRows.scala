@@ -24,7 +24,8 @@ final private[aggregate] class AggregateRows(layout: AggregateLayout) {
   private[this] lazy val toWindowKey =
     UnsafeProjection.create(layout.storeKey(ofGroup(AggregateLayout.ofWindow)))
   private[this] lazy val toKeyOfGroup = UnsafeProjection.create(bound(groupKeyTypes.size))
-  private[this] lazy val toBucketKey = UnsafeProjection.create(layout.storeKey(bound(layout.keyTypes.size)))
+  private[this] lazy val toBucketKey =
+    UnsafeProjection.create(layout.storeKey(bound(layout.keyTypes.size)))
   private[this] lazy val toSetKey = UnsafeProjection.create(layout.keyTypes.toArray)
   private[this] val bucket = new GenericInternalRow(2)
 

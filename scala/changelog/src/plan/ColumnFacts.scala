@@ -43,8 +43,9 @@ private[changelog] object ColumnFacts {
 
   /** The upsert keys of a projection: keys whose columns it passes on, whole or in parts. */
   def mapKeys(columns: Seq[NamedExpression], keys: Set[Set[ExprId]]): Set[Set[ExprId]] = {
-    val names = ofBounds(columns) ++ inParts(columns) ++ renamed(columns).reverse.map { case (from, to) =>
-      from -> Set(to)
+    val names = ofBounds(columns) ++ inParts(columns) ++ renamed(columns).reverse.map {
+      case (from, to) =>
+        from -> Set(to)
     }
     keys.filter(_.forall(names.contains)).map(_.flatMap(names))
   }

@@ -59,7 +59,8 @@ private[changelog] object BegunPlan {
           choices.exists(_.byPartialKey),
           choices.exists(_.sharesStores),
           choices.exists(_.mixesScans),
-          choices.map(_.panesFrom).max),
+          choices.map(_.panesFrom).max
+        ),
         isOurs = true
       )
     } else if (hasCommits || hasState) BegunPlan(PlanVersion.first, PlanChoices.none)

@@ -263,7 +263,8 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
       val its = sharing(member)
       StatefulChangelogExec.hashed(its.distributions).fold(Seq.empty[String]) { keys =>
         val names =
-          if (sharing.size == 1) layout.key.fieldNames.toSeq.slice(layout.keysAt, layout.keysAt + keys.size)
+          if (sharing.size == 1)
+            layout.key.fieldNames.toSeq.slice(layout.keysAt, layout.keysAt + keys.size)
           else shared.keyNames(member, keys.size)
         its.contract.placement.of(names)
       }

@@ -43,9 +43,17 @@ private[changelog] object TableCopies {
   }
 
   def unapply(plan: LogicalPlan): Option[TableCopies] = plan match {
-    case generate @ Generate(_, _, _, _, Seq(made), Filter(IsNotNull(time: Attribute), _))
-        if made.metadata.contains(numbers) =>
-      windowsOf(made.metadata.getLongArray(numbers)).map(TableCopies(generate, _, time))
+    case generate: Generate =>
+      for {
+        made <- generate.generatorOutput.headOption if made.metadata.contains(numbers)
+        time <- timed(generate.child)
+        windows <- windowsOf(made.metadata.getLongArray(numbers))
+      } yield TableCopies(generate, windows, time)
+    case _ => None
+  }
+
+  private def timed(rows: LogicalPlan): Option[Attribute] = rows match {
+    case Filter(IsNotNull(time: Attribute), _) => Some(time)
     case _ => None
   }
 

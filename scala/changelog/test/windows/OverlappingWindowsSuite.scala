@@ -105,7 +105,8 @@ class OverlappingWindowsSuite extends ChangelogSuite {
             val start = at - Math.floorMod(at, size)
             val first = at - Math.floorMod(at, step) + step
             (first to start + size by step).map(start -> _)
-          })
+          }
+        )
       case more =>
         // A size that is no multiple of the slide, too.
         val size = step * times + (if (more == 2) 300 else 0)
@@ -127,7 +128,8 @@ class OverlappingWindowsSuite extends ChangelogSuite {
       emits: String = "at close"): Unit = {
     val named = calls.zipWithIndex.map { case (call, i) => s"$call AS c$i" }
     val isTable = windows.from != "{t}"
-    val bounds = if (isTable) "window_start AS ws, window_end AS we" else "window.start AS ws, window.end AS we"
+    val bounds = if (isTable) "window_start AS ws, window_end AS we"
+    else "window.start AS ws, window.end AS we"
     val (atClose, kind) = (emits == "at close", if (emits == "changes") "row_kind()" else "'+I'")
     val sql = s"SELECT ${(keys ++ named :+ bounds).mkString(", ")} FROM ${windows.from} GROUP BY " +
       (windows.windows +: keys).mkString(", ")
@@ -159,7 +161,8 @@ class OverlappingWindowsSuite extends ChangelogSuite {
           s"SELECT ${(keys ++ named ++ Seq("ws", "we")).mkString(", ")} FROM accepted " +
             s"WHERE unix_millis(we) <= $closed GROUP BY ${(keys ++ Seq("ws", "we")).mkString(", ")}"
         ).collect().toSeq
-        val (has, should) = (folded(fed.emitted.toSeq, emits, keys.size), ChangelogStream.bag(wanted))
+        val (has, should) =
+          (folded(fed.emitted.toSeq, emits, keys.size), ChangelogStream.bag(wanted))
         assert(
           has == should,
           s"seed $seed, micro-batch $i, $sql\nonly emitted: ${(has.toSet -- should).take(5)}\n" +
@@ -177,11 +180,13 @@ class OverlappingWindowsSuite extends ChangelogSuite {
     def bare(row: Row) = Row.fromSeq(row.toSeq.init)
     emits match {
       case "upserts" =>
-        def key(row: Row) = ChangelogStream.text(Row.fromSeq(row.toSeq.take(keys) ++ row.toSeq.takeRight(3).init))
+        def key(row: Row) =
+          ChangelogStream.text(Row.fromSeq(row.toSeq.take(keys) ++ row.toSeq.takeRight(3).init))
         ChangelogStream.bag(emitted.groupBy(key).values.map(rows => bare(rows.last)).toSeq)
       case _ =>
         val signed = emitted.map { row =>
-          ChangelogStream.text(bare(row)) -> (if (row.getString(row.length - 1).startsWith("-")) -1 else 1)
+          ChangelogStream.text(bare(row)) -> (if (row.getString(row.length - 1).startsWith("-")) -1
+                                              else 1)
         }
         signed.groupMapReduce(_._1)(_._2)(_ + _).filter(_._2 != 0)
     }
@@ -196,7 +201,8 @@ class OverlappingWindowsSuite extends ChangelogSuite {
               val random = new Random(seed)
               val windows = Iterator.continually(this.random(random)).find(_.from == "{t}").get
               val keys = random.shuffle(Seq("k", "s")).take(random.nextInt(3))
-              withConf(ChangelogConf.MAX_BUFFERED_ROWS.key -> (if (random.nextInt(3) == 0) "5" else "1000000")) {
+              withConf(ChangelogConf.MAX_BUFFERED_ROWS.key -> (if (random.nextInt(3) == 0) "5"
+                                                               else "1000000")) {
                 check(
                   seed,
                   batches(random, 1000L),
@@ -226,7 +232,7 @@ class OverlappingWindowsSuite extends ChangelogSuite {
                 seed,
                 batches(random, 1000L),
                 windows,
-                keys.map(k => if (k.contains('%')) s"v % 2" else k),
+                keys.map(k => if (k.contains('%')) "v % 2" else k),
                 random.shuffle(calls).take(1 + random.nextInt(4)))
             }
           }

@@ -99,7 +99,8 @@ class PanesOfQueriesSuite extends ChangelogSuite {
   }
 
   test("DISTINCT values of rows without a time count in no window") {
-    val sql = "SELECT k, count(DISTINCT v) AS d, window.end AS e FROM {t} GROUP BY k, window(ts, '10 minutes', '3 minutes')"
+    val sql =
+      "SELECT k, count(DISTINCT v) AS d, window.end AS e FROM {t} GROUP BY k, window(ts, '10 minutes', '3 minutes')"
     val stream = fed(sql)
     started(stream, sql)
     try {
@@ -118,8 +119,9 @@ class PanesOfQueriesSuite extends ChangelogSuite {
   test("windows of windows: the outer ones wait for the inner ones") {
     closes(
       s"SELECT max(d) AS m, w FROM (SELECT k, count(DISTINCT v) AS d, $hour AS w FROM {t} GROUP BY 1, 3) GROUP BY w")
-    val outer = "SELECT count(*) AS n, window(t2, '1 hour', '5 minutes').end AS e FROM (SELECT window.start AS t2, " +
-      "count(DISTINCT v) AS d, k FROM {t} GROUP BY window(ts, '10 minutes'), k) GROUP BY window(t2, '1 hour', '5 minutes')"
+    val outer =
+      "SELECT count(*) AS n, window(t2, '1 hour', '5 minutes').end AS e FROM (SELECT window.start AS t2, " +
+        "count(DISTINCT v) AS d, k FROM {t} GROUP BY window(ts, '10 minutes'), k) GROUP BY window(t2, '1 hour', '5 minutes')"
     // Spark marks no event time there, so no watermark closes the outer windows.
     intercept[AnalysisException](started(fed(outer), outer))
   }
@@ -195,14 +197,16 @@ class PanesOfQueriesSuite extends ChangelogSuite {
       stream.feed(Seq(row(15, "a", 1), row(-20, "a", 1)))
       assert(stream.running.lastProgress.stateOperators.head.numRowsDroppedByWatermark == 1)
       stream.feed(Seq(row(95, "a", 1)))
-      val ends = stream.emitted.map(r => (r.getTimestamp(1).getTime - begin) / 60000 -> r.getLong(0)).toMap
+      val ends =
+        stream.emitted.map(r => (r.getTimestamp(1).getTime - begin) / 60000 -> r.getLong(0)).toMap
       assert(ends == Map(10L -> 1L, 20L -> 1L, 30L -> 3L, 40L -> 2L, 50L -> 1L))
     } finally stream.stop()
   }
 
   test("windows over rows that change, without a watermark") {
-    val sql = "SELECT g, window.start AS s, window.end AS e, count(*) AS n, sum(v) AS t, avg(w) AS a FROM " +
-      "(SELECT *, timestamp_seconds(id % 1000 * 20) AS at FROM {t}) GROUP BY g, window(at, '10 minutes', '1 minute')"
+    val sql =
+      "SELECT g, window.start AS s, window.end AS e, count(*) AS n, sum(v) AS t, avg(w) AS a FROM " +
+        "(SELECT *, timestamp_seconds(id % 1000 * 20) AS at FROM {t}) GROUP BY g, window(at, '10 minutes', '1 minute')"
     (1 to 4).foreach { n =>
       val batches = RandomChangelogs.fullBatches.pureApply(Gen.Parameters.default, Seed(n.toLong))
       assertFollows(RandomChangelogs.schema, sql, batches, Set(2), RandomChangelogs.full)
@@ -212,7 +216,8 @@ class PanesOfQueriesSuite extends ChangelogSuite {
   providers.filter(_ == hdfs || hasEmptyStores).foreach { provider =>
     test(s"state over panes is split into other partitions, ${provider.split('.').last}") {
       withProvider(provider) {
-        val sql = s"SELECT k, count(DISTINCT v) AS d, max(v) AS m, sum(v) AS s, $hour AS w FROM {t} GROUP BY k, $hour"
+        val sql =
+          s"SELECT k, count(DISTINCT v) AS d, max(v) AS m, sum(v) AS s, $hour AS w FROM {t} GROUP BY k, $hour"
         val stream = fed(sql)
         started(stream, sql)
         try {

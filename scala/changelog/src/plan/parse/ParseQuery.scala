@@ -116,7 +116,8 @@ final private[changelog] class ParseQuery(
     windowsOf match {
       case WindowsEmit.AtClose => time.exists(_.after == 0L)
       case WindowsEmit.AtOnce =>
-        ttlMs == 0L && panes.windows.overlap >= begun.choices.panesFrom && time.forall(_.after == 0L)
+        ttlMs == 0L && panes.windows.overlap >= begun.choices.panesFrom && time.forall(
+          _.after == 0L)
       case WindowsEmit.Copied => false
     }
   }

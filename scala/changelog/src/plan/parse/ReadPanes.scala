@@ -55,14 +55,16 @@ final private[changelog] class ReadPanes(
       case call: AggregateExpression => query.inRows(call)
     })
     val (isExact, conditions) = query.within(time)
-    val isApart = isExact && ofWindow.exists(tellsApart) && ofWindow.forall(query.readsWindowOnly) &&
-      !(calls ++ conditions).exists(query.readsWindow) &&
-      (ofRows ++ calls ++ conditions).forall(query.unknownColumns(_).isEmpty) &&
-      query.obstacle.isEmpty && query.expressionsBetween.forall(_.deterministic)
+    val isApart =
+      isExact && ofWindow.exists(tellsApart) && ofWindow.forall(query.readsWindowOnly) &&
+        !(calls ++ conditions).exists(query.readsWindow) &&
+        (ofRows ++ calls ++ conditions).forall(query.unknownColumns(_).isEmpty) &&
+        query.obstacle.isEmpty && query.expressionsBetween.forall(_.deterministic)
     Option.when(isApart) {
       // Spark drops rows without a time by the bounds of their windows, or by this condition.
       val exists = IsNotNull(time)
-      val all = if (conditions.exists(_.semanticEquals(exists))) conditions else exists +: conditions
+      val all =
+        if (conditions.exists(_.semanticEquals(exists))) conditions else exists +: conditions
       val kept = all.foldLeft(rows)((below, condition) => Filter(condition, below))
       val panes = Aggregate(
         ofRows :+ PaneStart(time, windows),
@@ -79,14 +81,18 @@ final private[changelog] class ReadPanes(
   private def tellsApart(group: Expression): Boolean = group match {
     case window: Attribute => window == query.copied.attribute
     case field: GetStructField => field.child == query.copied.attribute
-    case PreciseTimestampConversion(window: Attribute, _, _) => window == query.copied.attribute
+    case micros: PreciseTimestampConversion => micros.child == query.copied.attribute
     case _ => false
   }
 
   private def result(column: NamedExpression): NamedExpression = {
     def made(value: Expression) = query.inRows(value).transformUp {
       case window: Attribute if window == query.copied.attribute => ofBounds
-      case GetStructField(window: CreateNamedStruct, at, _) => window.valExprs(at)
+      case field: GetStructField =>
+        field.child match {
+          case window: CreateNamedStruct => window.valExprs(field.ordinal)
+          case _ => field
+        }
     }
     column match {
       case alias: Alias =>
@@ -134,7 +140,8 @@ private[changelog] object ReadPanes {
    * without state, one such aggregate, and projections and filters.
    */
   def areAllOf(query: LogicalPlan, overlap: Long): Boolean = query match {
-    case _: Project | _: Filter | _: SubqueryAlias | _: View => areAllOf(query.children.head, overlap)
+    case _: Project | _: Filter | _: SubqueryAlias | _: View =>
+      areAllOf(query.children.head, overlap)
     case ReadPanes(its) =>
       its.windows.overlap >= overlap && (its.rows match {
         case StatelessSource(_) => true
