@@ -76,7 +76,7 @@ final class ChangelogStream(
   }
 
   /** A text with what the stream reads in the places of `{t}`, or of its parts. */
-  private def reading(text: String): String =
+  def reading(text: String): String =
     if (parts.isEmpty) text.replace("{t}", source.call(name))
     else parts.foldLeft(text) { case (all, (part, its)) =>
       all.replace(s"{$part}", its.call(s"${name}_$part"))
@@ -114,6 +114,11 @@ final class ChangelogStream(
     fed ++= rows
     input.addData(rows)
     table.become(answer())
+  }
+
+  /** Rows for the source alone. */
+  def add(rows: Seq[Row]): Unit = {
+    val _ = input.addData(rows)
   }
 
   def stop(): Unit = if (query != null) query.stop()

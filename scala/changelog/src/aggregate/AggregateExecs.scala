@@ -158,7 +158,7 @@ final private[changelog] case class ChangelogAggregateExec(
     def results() = new GroupResults(layout, UnsafeProjection.create(expressions, inputs))
     val (windows, before) = (panes.windows, contract.updateBefore)
     val late = longMetric("numRowsDroppedByWatermark")
-    val endedAt = Option.when(watermark.lateMs > 0)(watermark.lateMs * 1000)
+    val endedAt = Option.when(panes.isMarked && watermark.lateMs > 0)(watermark.lateMs * 1000)
     val fold: StatefulTask.OfOneInput = (entries, _, rows) =>
       new ExpectedPanes(
         rows,

@@ -427,7 +427,10 @@ final private[changelog] case class GroupAggregate(
 
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
     val shown = if (inputs.head.changes.insertOnly) shownKeys else Map.empty[ExprId, ExprId]
-    Set((placedBy ++ panes.map(_.start)).map(key => shown.getOrElse(key.exprId, key.exprId)).toSet)
+    val ofWindows = panes.fold(Seq(Seq.empty[Attribute]))(_.keys)
+    ofWindows.map { its =>
+      (placedBy ++ its).map(key => shown.getOrElse(key.exprId, key.exprId)).toSet
+    }.toSet
   }
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] =
     // After its state expired a group starts again, so its results may fall.
@@ -437,12 +440,15 @@ final private[changelog] case class GroupAggregate(
       case (result, _: Min) => result.exprId -> Trend.Falling
     }.toMap
   override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
-    panes.fold(closed(keys, inputs.head).filter { case (key, _) =>
-      // Another time may be over when the groups are emitted.
-      !once.exists(time => inputs.head.eventTimes.contains(time.exprId) && time.exprId != key)
-    })(_.closing.map { case (id, after) =>
-      id -> EventTime(None, after, mayBeLate = false)
-    })
+    panes match {
+      case Some(its) if its.isMarked =>
+        its.closing.map { case (id, after) => id -> EventTime(None, after, mayBeLate = false) }
+      case Some(_) => Map.empty
+      case None => closed(keys, inputs.head).filter { case (key, _) =>
+          // Another time may be over when the groups are emitted.
+          !once.exists(time => inputs.head.eventTimes.contains(time.exprId) && time.exprId != key)
+        }
+    }
 }
 
 /**

@@ -1,8 +1,10 @@
 package io.firesteel.changelog.plan
 
-import io.firesteel.changelog.plan.frames.Panes
+import io.firesteel.core.windows.WindowOfBounds
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, CreateNamedStruct, ExprId, Expression, GetStructField, NamedExpression}
+import scala.math.Ordering.Implicits.seqOrdering
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, GetStructField, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.types.StructType
 
@@ -43,19 +45,19 @@ private[changelog] object ColumnFacts {
 
   /** The upsert keys of a projection: keys whose columns it passes on, whole or in parts. */
   def mapKeys(columns: Seq[NamedExpression], keys: Set[Set[ExprId]]): Set[Set[ExprId]] = {
-    val names = ofBounds(columns) ++ inParts(columns) ++ renamed(columns).reverse.map {
-      case (from, to) =>
-        from -> Set(to)
+    def mapped(names: Map[ExprId, Set[ExprId]]) =
+      keys.filter(_.forall(names.contains)).map(_.flatMap(names))
+    val names = inParts(columns) ++ renamed(columns).reverse.map { case (from, to) =>
+      from -> Set(to)
     }
-    keys.filter(_.forall(names.contains)).map(_.flatMap(names))
+    val windows = ofBounds(columns)
+    if (windows.isEmpty) mapped(names) else mapped(names) ++ mapped(names ++ windows)
   }
 
   /** Bounds of windows, which are passed on in the column of windows. */
   private def ofBounds(columns: Seq[NamedExpression]): Map[ExprId, Set[ExprId]] =
-    columns.collect { case alias @ Alias(window: CreateNamedStruct, _) =>
-      window.valExprs.collect {
-        case bound: Attribute if Panes.isBound(bound) => bound.exprId -> Set(alias.exprId)
-      }
+    columns.collect { case alias @ Alias(window: WindowOfBounds, _) =>
+      window.children.collect { case bound: Attribute => bound.exprId -> Set(alias.exprId) }
     }.flatten.toMap
 
   /**
@@ -96,7 +98,7 @@ private[changelog] object ColumnFacts {
 
   /** The same one of several upsert keys at every start: the shortest. */
   def smallest(keys: Set[Set[ExprId]]): Option[Set[ExprId]] =
-    keys.toSeq.sortBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" "))).headOption
+    keys.toSeq.sortBy(k => k.size.toLong +: k.map(_.id).toSeq.sorted).headOption
 
   /** Columns that a projection passes on, with their new ids. */
   def renamed(columns: Seq[NamedExpression]): Seq[(ExprId, ExprId)] = columns.collect {

@@ -1,5 +1,7 @@
 package io.firesteel.changelog.plan
 
+import io.firesteel.core.windows.WindowOfBounds
+
 import org.apache.spark.sql.catalyst.expressions.{Add, Alias, Attribute, CreateNamedStruct, ExprId, Expression, GetStructField, Literal, UnaryExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Expand, LogicalPlan, Project, Union}
 
@@ -69,11 +71,7 @@ private[changelog] object EventTime {
   /** The size of a window that is made of its two bounds. */
   private def sizeOfBounds(window: Expression, times: Map[ExprId, EventTime]): Option[Long] =
     window match {
-      case struct: CreateNamedStruct =>
-        struct.valExprs match {
-          case Seq(start: Attribute, _: Attribute) => times.get(start.exprId).map(_.after)
-          case _ => None
-        }
+      case WindowOfBounds(start: Attribute, _) => times.get(start.exprId).map(_.after)
       case _ => None
     }
 

@@ -38,12 +38,13 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
         if write.inputQuery.resolved && write.inputQuery.isStreaming =>
       val whole = inlined(write.inputQuery)
       lazy val plan = begun(write)
-      val found = changelogOf(whole, write.outputMode, plan)
+      val isMicro = otherTrigger(write).isEmpty
+      val found = changelogOf(whole, write.outputMode, plan, isMicro)
       if (found.isEmpty) requireSparks(plan)
       found.fold[LogicalPlan](asSparks(write)) { refused =>
         requireMicroBatches(write)
         val query = asBegun(plan.version, whole)
-        val reading = Reading(refused, plan)
+        val reading = Reading(refused, plan, isSparks = refused.isEmpty && !tellsRowKinds(whole))
         requireOneAnswer(write.inputQuery)
         UpsertWrite.of(query) match {
           case Some(upserts) =>
@@ -64,7 +65,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     val whole = CommonConditions(inlined(query))
     val begun = BegunPlan.now(conf)
     changelogOf(whole, mode, begun).map { refused =>
-      val reading = Reading(refused, begun)
+      val reading = Reading(refused, begun, isSparks = refused.isEmpty && !tellsRowKinds(whole))
       requireOneAnswer(query)
       UpsertWrite.of(whole) match {
         case Some(upserts) => records(whole, upserts, mode, reading)
@@ -83,8 +84,12 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
    *
    * @param refused Spark's reason for refusing it, if it does
    * @param begun how its checkpoint began
+   * @param isSparks whether Spark could run it by itself: a time to live has no effect there
    */
-  private case class Reading(refused: Option[String], begun: BegunPlan)
+  private case class Reading(
+      refused: Option[String],
+      begun: BegunPlan,
+      isSparks: Boolean = false)
 
   private def begun(write: WriteToStreamStatement): BegunPlan = {
     val location = write.userSpecifiedCheckpointLocation.orElse {
@@ -139,7 +144,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private def changelogOf(
       query: LogicalPlan,
       mode: OutputMode,
-      begun: => BegunPlan): Option[Option[String]] =
+      begun: => BegunPlan,
+      isMicro: Boolean = true): Option[Option[String]] =
     if (query.exists(node => node.isInstanceOf[ChangelogNode] && node.isStreaming)) None
     else if (tellsRowKinds(query)) {
       Decline.switchedOff("changelog", ChangelogConf.ENABLED).foreach { off =>
@@ -148,7 +154,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       Some(None)
     } else {
       val refused = refusal(query, mode)
-      lazy val overPanes = mode != OutputMode.Complete() && areWindows(query, mode, begun)
+      lazy val overPanes =
+        isMicro && mode != OutputMode.Complete() && areWindows(query, mode, begun)
       if (Decline.switchedOff("changelog", ChangelogConf.ENABLED).nonEmpty) None
       else if (refused.isEmpty && !overPanes) None
       else Some(refused)
@@ -161,7 +168,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private def areWindows(query: LogicalPlan, mode: OutputMode, begun: BegunPlan): Boolean = {
     begun.choices.usesPanes && conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE) &&
     ReadPanes.areAllOf(query, begun.choices.panesFrom) &&
-    Try(changes(query, mode, Reading(None, begun))).toOption
+    Try(changes(query, mode, Reading(None, begun, isSparks = true))).toOption
       .exists { case (_, inferred) => isOverPanes(inferred.operator) }
   }
 
@@ -232,7 +239,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       updateBefore: Boolean,
       reading: Reading,
       emit: WindowsEmit = WindowsEmit.AtOnce): ChangelogOperator = {
-    val parse = new ParseQuery(updateBefore, reading.refused, reading.begun, emit)
+    val ttlMs = if (reading.isSparks) 0L else conf.getConf(ChangelogConf.STATE_TTL)
+    val parse = new ParseQuery(updateBefore, reading.refused, reading.begun, emit, ttlMs)
     val read = PruneColumns(parse.read(query))
     Repeatable.require(read)
     CostNotes(read).distinct.foreach(note => logWarning(note))

@@ -44,9 +44,10 @@ final private[changelog] case class SharedLayout(members: Seq[StateLayout]) {
     if (scanned == 0) 0 else 1 + scanned
   )
 
-  /** Of a member the first columns of its key: `column`, or `column.field` within a struct. */
+  /** Of a member the columns by which its rows are distributed: `column`, or `column.field` within a struct. */
   def keyNames(member: Int, count: Int): Seq[String] = {
-    val names = members(member).key.fieldNames.toSeq.take(count)
+    val its = members(member)
+    val names = its.key.fieldNames.toSeq.slice(its.keysAt, its.keysAt + count)
     if (isScanned(members(member))) names.map(named(member, _))
     else names.map(name => s"${named(member, "key")}.$name")
   }

@@ -6,7 +6,7 @@ import io.firesteel.changelog.common.ChangelogConf
 
 import java.sql.Timestamp
 
-import org.apache.spark.sql.{AnalysisException, Row}
+import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.firesteel.hasEmptyStores
 import org.apache.spark.sql.firesteel.streaming.StreamingQueryWrapper
 import org.apache.spark.sql.internal.SQLConf
@@ -200,6 +200,83 @@ class PanesOfQueriesSuite extends ChangelogSuite {
       val ends =
         stream.emitted.map(r => (r.getTimestamp(1).getTime - begin) / 60000 -> r.getLong(0)).toMap
       assert(ends == Map(10L -> 1L, 20L -> 1L, 30L -> 3L, 40L -> 2L, 50L -> 1L))
+    } finally stream.stop()
+  }
+
+  test("windows that change leave state when the watermark closes them, and only then") {
+    val sql = s"SELECT k, count(*) AS n, $hour AS w FROM {t} GROUP BY k, $hour"
+    val stream = fed(sql)
+    started(stream, sql, "update")
+    try {
+      (0 until 6).foreach(i => stream.feed(Seq(row(i * 90.0, "a", 1), row(i * 90.0 + 7, "a", 1))))
+      assert(isOverPanes(stream))
+      assert(stream.running.lastProgress.stateOperators.head.numRowsTotal <= 4)
+    } finally stream.stop()
+    // A watermark of another column closes nothing.
+    val other = "SELECT k, count(*) AS n, window(old, '1 hour', '5 minutes') AS w FROM " +
+      "(SELECT *, ts - INTERVAL 10 HOURS AS old FROM {t}) GROUP BY k, window(old, '1 hour', '5 minutes')"
+    val late = fed(other)
+    late.startUpserts(Seq(0, 2))
+    try (0 until 4).foreach { i =>
+        late.feed(Seq(row(i * 90.0, "a", 1), row(0, "b", 1)))
+        late.difference.foreach(d => fail(d))
+      }
+    finally late.stop()
+  }
+
+  test("queries in update mode whose windows change") {
+    Seq(
+      s"SELECT k, max(v) AS m, w FROM (SELECT k, v, $hour AS w FROM {t}) GROUP BY k, w",
+      s"SELECT k, count(*) AS n, w FROM (SELECT k, v, $hour AS w FROM {t}) WHERE v > 1 GROUP BY k, w",
+      s"SELECT * FROM ($sums) WHERE w.end > TIMESTAMP '2026-03-01 10:30:00'",
+      s"SELECT k, sum(v) AS s, window.end AS e FROM {t} GROUP BY k, $hour",
+      "SELECT k, sum(v) AS s, window_start, window_end FROM HOP(TABLE(SELECT k, v, date_trunc('minute', ts) AS at " +
+        "FROM {t}), DESCRIPTOR(at), INTERVAL '5' MINUTE, INTERVAL '1' HOUR) GROUP BY k, window_start, window_end",
+      "SELECT k, sum(v) AS s, window_end FROM CUMULATE(TABLE(SELECT k, v, date_trunc('minute', ts) AS at " +
+        "FROM {t}), DESCRIPTOR(at), INTERVAL '5' MINUTE, INTERVAL '1' HOUR) GROUP BY k, window_start, window_end"
+    ).foreach { sql =>
+      val stream = fed(sql)
+      stream.startUpserts(if (sql.startsWith("SELECT *")) Seq(0, 3) else Seq(0, 2))
+      try {
+        // The last two micro-batches close everything, and their rows change other windows.
+        batches.foreach { rows =>
+          stream.feed(rows)
+          stream.difference.foreach(d => fail(s"$sql $d"))
+        }
+        assert(isOverPanes(stream), sql)
+      } finally stream.stop()
+    }
+  }
+
+  test("the schema of a window is that of Spark") {
+    val (own, stock) = (fed(sums), fed(sums))
+    def schemaOf(stream: ChangelogStream, on: String): String =
+      withConf(ChangelogConf.PANES.key -> on) {
+        var schema = ""
+        val query = spark.sql(stream.reading(sums)).writeStream.outputMode("append").foreachBatch {
+          (batch: DataFrame, _: Long) =>
+            schema = batch.schema.json
+            val _ = batch.collect()
+        }.start()
+        stream.add(Seq(row(1, "a", 1)))
+        query.processAllAvailable()
+        query.stop()
+        schema.replaceAll("\"nullable\":(true|false),?", "")
+      }
+    assert(schemaOf(own, "true") == schemaOf(stock, "false"))
+  }
+
+  test("a time to live has no effect on windows that Spark could run") {
+    val stream = fed(sums)
+    started(stream, sums, "update")
+    try {
+      stream.feed(batches.head)
+      stream.stop()
+      withConf(ChangelogConf.STATE_TTL.key -> "1d") {
+        started(stream, sums, "update")
+        stream.feed(batches(1))
+        assert(isOverPanes(stream))
+      }
     } finally stream.stop()
   }
 

@@ -3,7 +3,6 @@ package io.firesteel.changelog.plan.frames
 import io.firesteel.core.windows.PaneWindows
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId}
-import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
 
 /**
  * The windows of an aggregate whose last key is a pane, a run of which makes a window.
@@ -11,12 +10,14 @@ import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
  * @param start the column of the result with the start of a window, and `end` that with its end
  * @param atClose whether a window is emitted once, when the watermark has reached its end; otherwise
  *   each micro-batch emits the changes of open windows
+ * @param isMarked whether a watermark closes windows; it may be one of another column
  */
 final private[changelog] case class Panes(
     windows: PaneWindows,
     start: Attribute,
     end: Attribute,
-    atClose: Boolean) {
+    atClose: Boolean,
+    isMarked: Boolean) {
 
   def bounds: Seq[Attribute] = Seq(start, end)
 
@@ -24,19 +25,12 @@ final private[changelog] case class Panes(
   def output(keys: Seq[Attribute], results: Seq[Attribute]): Seq[Attribute] =
     keys.init ++ results ++ bounds
 
+  /** The columns by which windows are told apart, in every way. */
+  def keys: Seq[Seq[Attribute]] =
+    if (windows.isCumulative) Seq(Seq(end), bounds) else Seq(Seq(start), Seq(end), bounds)
+
   /** For each bound how long after it the window closes, in microseconds. */
   def closing: Map[ExprId, Long] = Map(start.exprId -> windows.size, end.exprId -> 0L)
 
   override def toString: String = if (atClose) windows.toString else s"$windows, at once"
-}
-
-private[changelog] object Panes {
-
-  private val bound = "firesteel.bound"
-
-  /** Metadata of the columns with the bounds of a window. */
-  val ofBound: Metadata = new MetadataBuilder().putBoolean(bound, value = true).build()
-
-  /** Whether a column is a bound of a window. */
-  def isBound(column: Attribute): Boolean = column.metadata.contains(bound)
 }

@@ -323,7 +323,7 @@ final private[changelog] class LowerOperators(
       inferred: Inferred): (Option[Attribute], Watermark) = {
     val times = inferred.inputs.head.facts.eventTimes
     (aggregate.panes, aggregate.once) match {
-      case (Some(panes), _) if panes.atClose || times.contains(aggregate.keys.last.exprId) =>
+      case (Some(panes), _) if panes.isMarked =>
         (Some(aggregate.keys.last), new Watermark(panes.windows.size))
       case (Some(_), _) => (None, new Watermark)
       case (_, Some(time)) =>

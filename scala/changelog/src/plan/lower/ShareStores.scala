@@ -100,7 +100,8 @@ final private class ShareStores(
     case _: HeldRows | _: HeldSessions | _: TemporalJoin => true
     case join: StreamJoin => join.ttlMs > 0 || join.bounds.nonEmpty
     case aggregate: GroupAggregate =>
-      aggregate.ttlMs > 0 || aggregate.emitsOnce || isClosed(aggregate.keys, aggregate)
+      aggregate.ttlMs > 0 || aggregate.emitsOnce || aggregate.panes.exists(_.isMarked) ||
+      isClosed(aggregate.keys, aggregate)
     case topN: TopN => topN.ttlMs > 0 || isClosed(topN.partition, topN)
     case over: OverAggregate =>
       over.ttlMs > 0 || over.sessionEnd.nonEmpty || isClosed(over.partition, over)

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, Expansion, Generation, GroupAggregate, MatchedRows, Projection, Selection, Source, SplitDistinct, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, EventTime, Expansion, Generation, GroupAggregate, MatchedRows, Projection, Selection, Source, SplitDistinct, UnionAll}
 import io.firesteel.changelog.plan.parse.rank.{Projected, RankedWindow, SortedLimit}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, Snapshot, StateTtl}
@@ -38,8 +38,11 @@ final private[changelog] class ParseQuery(
     case view: View => read(view.child)
     case project: Project => this.project(project.projectList, read(project.child))
     case aggregate @ ReadPanes(panes) if usesPanes(panes) =>
-      val found =
-        panes(atClose, rows => noEvents("Aggregate", read(rows)), computable("Aggregate", _, _))
+      val found = panes(
+        atClose,
+        timeOf(panes).nonEmpty,
+        rows => noEvents("Aggregate", read(rows)),
+        computable("Aggregate", _, _))
       found.fold(groups(aggregate))(its => project(its.columns, its.operator))
     case aggregate: Aggregate => groups(aggregate)
     case distinct: Distinct =>
@@ -107,17 +110,20 @@ final private[changelog] class ParseQuery(
     else ColumnFacts.closing(groups.keys, groups.input.facts)
       .map(key => groups.copy(once = Some(key), ttlMs = 0L))
 
+  /** When the watermark closes the time of windows; none if it does not. */
+  private def timeOf(panes: ReadPanes): Option[EventTime] =
+    read(panes.rows).facts.eventTimes.get(panes.time.exprId)
+
   /**
    * Whether windows are kept as panes. Windows that close need a watermark. Rows of a time that
    * closes later than its value come after windows of it would.
    */
   private def usesPanes(panes: ReadPanes): Boolean = begun.choices.usesPanes && {
-    def time = read(panes.rows).facts.eventTimes.get(panes.time.exprId)
+    def closesAt = timeOf(panes).map(_.after)
     windowsOf match {
-      case WindowsEmit.AtClose => time.exists(_.after == 0L)
+      case WindowsEmit.AtClose => closesAt.contains(0L)
       case WindowsEmit.AtOnce =>
-        ttlMs == 0L && panes.windows.overlap >= begun.choices.panesFrom && time.forall(
-          _.after == 0L)
+        ttlMs == 0L && panes.windows.overlap >= begun.choices.panesFrom && closesAt.forall(_ == 0L)
       case WindowsEmit.Copied => false
     }
   }

@@ -3,9 +3,9 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.plan.{ChangelogOperator, GroupAggregate}
 import io.firesteel.changelog.plan.frames.Panes
 import io.firesteel.changelog.windows.TableCopies
-import io.firesteel.core.windows.{CopiedRows, PaneQuery, PaneStart, PaneWindows, WindowExpand}
+import io.firesteel.core.windows.{CopiedRows, PaneQuery, PaneStart, PaneWindows, WindowExpand, WindowOfBounds}
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, CreateNamedStruct, Expression, GetStructField, IsNotNull, Literal, NamedExpression, PreciseTimestampConversion}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Expression, GetStructField, IsNotNull, NamedExpression, PreciseTimestampConversion}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Average, Count, Max, Min, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project, SubqueryAlias, View}
 import org.apache.spark.sql.types.LongType
@@ -32,7 +32,7 @@ final private[changelog] class ReadPanes(
   private val (start, end) = (bound("window_start"), bound("window_end"))
 
   private def bound(name: String): Attribute =
-    AttributeReference(name, time.dataType, nullable = false, Panes.ofBound)()
+    AttributeReference(name, time.dataType, nullable = false)()
 
   /** The rows before copying. */
   def rows: LogicalPlan = query.copied.child
@@ -42,9 +42,11 @@ final private[changelog] class ReadPanes(
    *
    * @param atClose whether windows are emitted once, when the watermark closes them; otherwise all
    *   calls must allow that the panes of a window are merged in any way
+   * @param isMarked whether a watermark closes them
    */
   def apply(
       atClose: Boolean,
+      isMarked: Boolean,
       read: LogicalPlan => ChangelogOperator,
       computable: (Seq[Expression], ChangelogOperator) => ChangelogOperator)
       : Option[ReadAggregate] = {
@@ -73,7 +75,7 @@ final private[changelog] class ReadPanes(
       val grouped =
         ReadAggregate(panes, ttlMs = 0L, computable(ReadAggregate.evaluated(panes), read(kept)))
       grouped.copy(operator =
-        grouped.operator.copy(panes = Some(Panes(windows, start, end, atClose))))
+        grouped.operator.copy(panes = Some(Panes(windows, start, end, atClose, isMarked))))
     }.filter(its => atClose || ReadPanes.canChange(its.operator))
   }
 
@@ -90,8 +92,14 @@ final private[changelog] class ReadPanes(
       case window: Attribute if window == query.copied.attribute => ofBounds
       case field: GetStructField =>
         field.child match {
-          case window: CreateNamedStruct => window.valExprs(field.ordinal)
+          case window: WindowOfBounds => window.children(field.ordinal)
           case _ => field
+        }
+      case back: PreciseTimestampConversion =>
+        back.child match {
+          case micros: PreciseTimestampConversion if micros.child.dataType == back.dataType =>
+            micros.child
+          case _ => back
         }
     }
     column match {
@@ -111,7 +119,7 @@ final private[changelog] class ReadPanes(
     case _: TableCopies =>
       val bound = if (windows.isCumulative) end else start
       PreciseTimestampConversion(bound, bound.dataType, LongType)
-    case _ => CreateNamedStruct(Seq(Literal("start"), start, Literal("end"), end))
+    case _ => WindowOfBounds(start, end)
   }
 }
 

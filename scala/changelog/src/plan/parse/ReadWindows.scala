@@ -191,7 +191,7 @@ final private[parse] class ReadWindows(
       else {
         val overPanes = Some(aggregate.copy(child = its.plan)).filter(_ => usesPanes)
           .collect { case ReadPanes(panes) => panes }
-          .flatMap(_.apply(atClose = true, read, computable("Aggregate", _, _)))
+          .flatMap(_.apply(atClose = true, isMarked = true, read, computable("Aggregate", _, _)))
         val asked = overPanes.getOrElse {
           val rows = computable("Aggregate", ReadAggregate.evaluated(aggregate), read(its.plan))
           val copied = ReadAggregate(aggregate, ttlMs = 0L, rows)
