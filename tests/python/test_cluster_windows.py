@@ -18,6 +18,8 @@ from pyspark.sql import SparkSession
 
 builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", False)
 builder.config("spark.sql.shuffle.partitions", 3)
+builder.config("spark.sql.streaming.stateStore.providerClass",
+    "org.apache.spark.sql.execution.streaming.state.PROVIDER")
 spark = firesteel.configure(builder).getOrCreate()
 spark.sparkContext.setLogLevel("ERROR")
 folder = tempfile.mkdtemp()
@@ -32,6 +34,11 @@ queries = {
     "GROUP BY window_start, window_end, k",
     "join": f"SELECT l.window_end AS e, l.k, r.v FROM {tumble} AS l JOIN {tumble} AS r "
     "ON l.window_start = r.window_start AND l.window_end = r.window_end AND l.k = r.k",
+    "hop": "SELECT window_end AS e, k, count(DISTINCT v) AS d, max(v) AS m FROM HOP(TABLE t, "
+    "DESCRIPTOR(ts), INTERVAL '10' SECOND, INTERVAL '1' MINUTE) "
+    "GROUP BY window_start, window_end, k",
+    "panes": "SELECT window.end AS e, k, sum(v) AS s, avg(v) AS a FROM (TABLE t) "
+    "GROUP BY window(ts, '1 minute', '5 seconds'), k",
     "sessions": "SELECT window_end AS e, k, count(*) AS n FROM SESSION(TABLE t PARTITION BY k, "
     "DESCRIPTOR(ts), INTERVAL '25' SECOND) GROUP BY window_start, window_end, k",
 }
@@ -78,7 +85,9 @@ print("equal")
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("provider", ["HDFSBackedStateStoreProvider", "RocksDBStateStoreProvider"])
 def test_windows_and_joins_by_time_answer_as_batch_on_a_cluster(
-    run_python: Callable[..., str], writable_spark_home: Path
+    run_python: Callable[..., str], writable_spark_home: Path, provider: str
 ) -> None:
-    assert "equal" in run_python(PROGRAM, SPARK_HOME=str(writable_spark_home))
+    program = PROGRAM.replace("PROVIDER", provider)
+    assert "equal" in run_python(program, SPARK_HOME=str(writable_spark_home))

@@ -14,7 +14,12 @@ sealed abstract class PanesDecline(
 object PanesDecline {
 
   case object Streaming
-    extends PanesDecline("STREAMING", "a streaming aggregate keeps Spark's plan", "")
+    extends PanesDecline(
+      "STREAMING",
+      "a streaming aggregate keeps Spark's plan: rows have few windows, its functions or columns " +
+        "need copies, or its checkpoint began so",
+      "See spark.firesteel.changelog.panes.minOverlap."
+    )
 
   final case class OtherNode(node: String)
     extends PanesDecline(

@@ -197,7 +197,7 @@ class OverlappingWindowsSuite extends ChangelogSuite {
       test(s"random windows that change, $emits, ${provider.split('.').last}") {
         withProvider(provider) {
           withConf(ChangelogConf.PANES_MIN_OVERLAP.key -> "2") {
-            (0 until TestSize.cases(8)).map(_ + TestSize.seed(100L).toInt).foreach { seed =>
+            (0 until TestSize.cases(3)).map(_ + TestSize.seed(100L).toInt).foreach { seed =>
               val random = new Random(seed)
               val windows = Iterator.continually(this.random(random)).find(_.from == "{t}").get
               val keys = random.shuffle(Seq("k", "s")).take(random.nextInt(3))
@@ -222,7 +222,7 @@ class OverlappingWindowsSuite extends ChangelogSuite {
     test(s"random windows, keys and functions, ${provider.split('.').last}") {
       withProvider(provider) {
         withConf(ChangelogConf.PANES_MIN_OVERLAP.key -> "2") {
-          (0 until TestSize.cases(12)).map(_ + TestSize.seed(1L).toInt).foreach { seed =>
+          (0 until TestSize.cases(5)).map(_ + TestSize.seed(1L).toInt).foreach { seed =>
             val random = new Random(seed)
             val windows = this.random(random)
             val keys = random.shuffle(Seq("k", "v % 2", "s")).take(random.nextInt(3))

@@ -42,6 +42,7 @@ private[firesteel] object PaneWindows {
     override def size: Long = grid.size
     override def overlap: Long = (size - 1) / grid.slide + 1
     override def isCumulative: Boolean = false
+    override def toString: String = grid.toString
 
     override def paneOf(time: Long): Long = {
       val within = Math.floorMod(Math.subtractExact(time, grid.start), grid.slide)
@@ -68,6 +69,11 @@ private[firesteel] object PaneWindows {
   final case class Cumulative(step: Long, size: Long, offset: Long) extends PaneWindows {
     override def overlap: Long = size / step
     override def isCumulative: Boolean = true
+
+    override def toString: String = {
+      val from = if (offset == 0L) "" else s" from ${PaneGrid.text(offset)}"
+      s"up to ${PaneGrid.text(size)} by ${PaneGrid.text(step)}$from"
+    }
 
     override def paneOf(time: Long): Long =
       Math.subtractExact(time, Math.floorMod(Math.subtractExact(time, offset), step))
