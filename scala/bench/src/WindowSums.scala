@@ -84,10 +84,12 @@ object WindowSums {
     },
     Nil)
 
-  /** A window, the part of the rows that stock reads, and the target. */
+  /**
+   * A window, the part of the rows that stock reads, and the target. Of 30 days by 10 minutes stock
+   * does not end in five minutes, even with 2,500 rows.
+   */
   private val cases: Seq[(LongWindow, Int, Double)] =
-    LongWindow.all.zip(Seq(1 -> 10.0, 10 -> 40.0, 1000 -> 100.0)).map {
-      case (window, (share, times)) =>
-        (window, share, times)
+    LongWindow.all.zip(Seq(1 -> 10.0, 10 -> 40.0)).map { case (window, (share, times)) =>
+      (window, share, times)
     }
 }

@@ -165,9 +165,11 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
    * Whether a query that Spark runs by itself is one over panes. A checkpoint that Spark's plan
    * began stays Spark's, and one with panes stays so whatever the settings say.
    */
-  private def areWindows(query: LogicalPlan, mode: OutputMode, begun: BegunPlan): Boolean = {
-    begun.choices.usesPanes && conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE) &&
+  private def areWindows(query: LogicalPlan, mode: OutputMode, begun: => BegunPlan): Boolean = {
+    // The checkpoint of another query is not read.
+    ReadPanes.areAllOf(query, overlap = 2L) && begun.choices.usesPanes &&
     ReadPanes.areAllOf(query, begun.choices.panesFrom) &&
+    conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE) &&
     Try(changes(query, mode, Reading(None, begun, isSparks = true))).toOption
       .exists { case (_, inferred) => isOverPanes(inferred.operator) }
   }
