@@ -4,7 +4,7 @@ import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.plan.frames.Panes
-import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, StateLayout, StatefulTask, UnaryChangelogExec, WholeKey}
+import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, MemberRecord, StateLayout, StatefulTask, UnaryChangelogExec, WholeKey}
 import io.firesteel.core.windows.PaneWindows
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -179,20 +179,22 @@ final private[changelog] case class ChangelogAggregateExec(
         endedAt,
         late,
         entries)
-    val leave: StatefulTask.AtClose = (entries, closed) => {
-      val open = windows.firstOpenPane(closed.watermarkMs * 1000)
-      // The pane is the last of the keys, after the number of the set.
-      entries.removeAll(key => key.getLong(layout.numKeys) < open)
-      Iterator.empty
+    // Most micro-batches of long windows close none, and both read the whole store.
+    def closing(closed: ClosedGroups)(
+        rows: Long => Iterator[InternalRow]): Iterator[InternalRow] = {
+      val endAt = closed.watermarkMs * 1000
+      if (endedAt.exists(windows.lastEndedAt(_) >= windows.lastEndedAt(endAt))) Iterator.empty
+      else rows(endAt)
     }
+    val leave: StatefulTask.AtClose = (entries, closed) =>
+      closing(closed) { endAt =>
+        val open = windows.firstOpenPane(endAt)
+        // The pane is the last of the keys, after the number of the set.
+        entries.removeAll(key => key.getLong(layout.numKeys) < open)
+        Iterator.empty
+      }
     val close: StatefulTask.AtClose = (entries, closed) =>
-      new ClosingWindows(
-        layout,
-        layout.panes.get,
-        results(),
-        endedAt,
-        closed.watermarkMs * 1000,
-        entries)
+      closing(closed)(new ClosingWindows(layout, layout.panes.get, results(), endedAt, _, entries))
     if (panes.atClose) StatefulTask.ofOne(fold, close) else StatefulTask.ofOne(change, leave)
   }
 

@@ -142,8 +142,11 @@ final private[changelog] class AggregateLayout(
   /** Place of the packed values in the store's value. */
   val valuesAt: Int = slotTypes.size
 
-  /** Place of each slot's first column in the rows between the halves, after the keys. */
-  private val slotAt: Array[Int] = slots.map(_.fields.size).scanLeft(0)(_ + _).init
+  private val ofDeltas = new SlotColumns(
+    slots,
+    slots.map(_.fields.size).scanLeft(keyTypes.size)(_ + _).init)
+
+  private val ofValues = new SlotColumns(slots, stored.at)
 
   /** The number of each set in the store's keys. */
   val setNumber: Array[Int] = {
@@ -157,11 +160,14 @@ final private[changelog] class AggregateLayout(
     slots.filterNot(bySets.contains)
   }
 
-  /** Those of them that a partial result can be taken from, and the others. */
-  val (exact: Array[Slot], others: Array[Slot]) = direct.partition(_.hasInverse)
+  /** Those of them, in the store's value, that a partial result can be taken from. */
+  val exact: SlotColumns = inValue(direct.filter(_.hasInverse))
 
-  private val exactAt = exact.map(slot => stored.at(slots.indexOf(slot)))
-  private val othersAt = others.map(slot => stored.at(slots.indexOf(slot)))
+  /** The other ones. */
+  val others: SlotColumns = inValue(direct.filterNot(_.hasInverse))
+
+  private def inValue(some: Array[Slot]): SlotColumns =
+    new SlotColumns(some, some.map(slot => stored.at(slots.indexOf(slot))))
 
   /** Whether entries have no fixed size. */
   val isOfAnySize: Boolean = slotTypes.exists(!UnsafeRow.isFixedLength(_))
@@ -172,58 +178,13 @@ final private[changelog] class AggregateLayout(
   def newState(): GroupState = new GroupState(new Array[Long](numLongs), new Array[Any](numRefs))
 
   /** Adds a row between the halves. */
-  def mergeDelta(state: GroupState, row: InternalRow): Unit = {
-    var i = 0
-    while (i < slots.length) {
-      slots(i).merge(state, row, keyTypes.size + slotAt(i))
-      i += 1
-    }
-  }
+  def mergeDelta(state: GroupState, row: InternalRow): Unit = ofDeltas.merge(state, row)
 
   /** Adds a value of the store. */
-  def mergeValue(state: GroupState, value: InternalRow): Unit = {
-    var i = 0
-    while (i < slots.length) {
-      slots(i).merge(state, value, stored.at(i))
-      i += 1
-    }
-  }
-
-  /** Adds the exact slots of a value of the store. */
-  def mergeExact(state: GroupState, value: InternalRow): Unit = {
-    var i = 0
-    while (i < exact.length) {
-      exact(i).merge(state, value, exactAt(i))
-      i += 1
-    }
-  }
-
-  /** Takes the exact slots of a value of the store away. */
-  def retractExact(state: GroupState, value: InternalRow): Unit = {
-    var i = 0
-    while (i < exact.length) {
-      exact(i).retract(state, value, exactAt(i))
-      i += 1
-    }
-  }
-
-  /** Adds the other slots of a value of the store that are updated row by row. */
-  def mergeOthers(state: GroupState, value: InternalRow): Unit = {
-    var i = 0
-    while (i < others.length) {
-      others(i).merge(state, value, othersAt(i))
-      i += 1
-    }
-  }
+  def mergeValue(state: GroupState, value: InternalRow): Unit = ofValues.merge(state, value)
 
   /** Writes a value of the store; below the exchange, the end of a row between the halves. */
-  def write(state: GroupState, value: InternalRow): Unit = {
-    var i = 0
-    while (i < slots.length) {
-      slots(i).write(state, value, stored.at(i))
-      i += 1
-    }
-  }
+  def write(state: GroupState, value: InternalRow): Unit = ofValues.write(state, value)
 
   /** For each call the names of its columns in the store's value. */
   def columnsOfCalls: Seq[Seq[String]] = stored.ofCalls

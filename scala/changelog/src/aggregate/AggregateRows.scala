@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.IntegerType
 
 /**
  * Builds the keys and values of an aggregate's store. One per task. A projection is made when it is
- * needed: each takes a millisecond.
+ * needed, because no task needs all of them and its code must be generated.
  */
 final private[aggregate] class AggregateRows(layout: AggregateLayout) {
 

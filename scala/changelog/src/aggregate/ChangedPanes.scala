@@ -1,7 +1,7 @@
 package io.firesteel.changelog.aggregate
 
 import io.firesteel.changelog.aggregate.slots.GroupState
-import io.firesteel.changelog.fold.FoldLimits
+import io.firesteel.changelog.fold.{FoldLimits, ResultChange}
 import io.firesteel.changelog.state.StateEntries
 import io.firesteel.core.rows.KeyIndex
 import io.firesteel.core.windows.PaneWindows
@@ -117,7 +117,7 @@ final private[aggregate] class ChangedPanes(
       bounds.update(1, windows.endOf(window))
       def row(of: SlidingGroup): UnsafeRow =
         if (of.rows > 0) results.of(named(key, bounds), of.all).copy() else null
-      GroupResults.changes(row(was), row(now), updateBefore)
+      ResultChange(row(was), row(now), updateBefore)
     }
 
     /** The changes of the next window that has a changed pane; none if there is no more. */

@@ -42,8 +42,7 @@ final private[aggregate] class ClosingWindows(
 
   // The entries of windows; their rows may be overwritten when the next one is read.
   private[this] val stored =
-    if (last < first) Iterator.empty
-    else if (store.scansWindows) {
+    if (store.scansWindows) {
       val prefix = Literal(AggregateLayout.ofWindow, IntegerType)
       entries.withPrefix(UnsafeProjection.create(Seq(prefix))(InternalRow.empty))
     } else entries.all.filter(_.key.getInt(0) == AggregateLayout.ofWindow)

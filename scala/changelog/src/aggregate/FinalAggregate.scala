@@ -1,7 +1,7 @@
 package io.firesteel.changelog.aggregate
 
 import io.firesteel.changelog.aggregate.slots.GroupState
-import io.firesteel.changelog.fold.FoldLimits
+import io.firesteel.changelog.fold.{FoldLimits, ResultChange}
 import io.firesteel.changelog.state.StateEntries
 
 import scala.collection.mutable.ArrayBuffer
@@ -48,7 +48,7 @@ final private[aggregate] class FinalAggregate(
     put(key, state)
     val exists = layout.isGlobal || layout.rows.count(state) > 0
     if (once) Nil
-    else GroupResults.changes(
+    else ResultChange(
       before(group),
       if (exists) result(key, asRead(state)) else null,
       updateBefore)

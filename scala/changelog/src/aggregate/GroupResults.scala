@@ -48,26 +48,3 @@ final private[aggregate] class GroupResults(layout: AggregateLayout, results: Un
   private def isOwn(key: InternalRow): Boolean =
     !layout.hasSet || key.getInt(layout.setAt) == AggregateLayout.ofGroup
 }
-
-private[aggregate] object GroupResults {
-
-  /**
-   * The change of a result.
-   *
-   * @param before the row that was emitted last; null if there is none
-   * @param after the row that takes its place; null if there is none
-   */
-  def changes(before: UnsafeRow, after: UnsafeRow, updateBefore: Boolean): List[InternalRow] =
-    if (before == null && after == null) Nil
-    else if (before == null) List(kind(after, RowKind.Insert))
-    else if (after == null) List(kind(before, RowKind.Delete))
-    else if (before == after) Nil
-    else if (updateBefore) {
-      List(kind(before, RowKind.UpdateBefore), kind(after, RowKind.UpdateAfter))
-    } else List(kind(after, RowKind.UpdateAfter))
-
-  private def kind(row: UnsafeRow, kind: Byte): UnsafeRow = {
-    row.setByte(row.numFields - 1, kind)
-    row
-  }
-}

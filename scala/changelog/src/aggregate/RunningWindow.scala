@@ -108,7 +108,8 @@ final private[aggregate] class RunningWindow(
   /** Writes the window, if it has changed. */
   def save(): Unit = if (isChanged) {
     ofWindow.flush()
-    if (isEmpty && coming.isEmpty) {
+    val isOver = isEmpty && coming.isEmpty
+    if (isOver) {
       if (isKept) entries.remove(made.windowEntryOf(key))
     } else {
       val more = if (step == null) Array.emptyByteArray else step.getBytes
@@ -119,7 +120,7 @@ final private[aggregate] class RunningWindow(
       entries.put(made.windowEntryOf(key), made.valueOf(state, bytes.array))
     }
     isChanged = false
-    isKept = true
+    isKept = !isOver
   }
 
   /** Whether the window has no panes. */
@@ -169,9 +170,9 @@ final private[aggregate] class RunningWindow(
     else {
       // Evaluating a function may change its buffer, and later panes are merged into it.
       val whole = new GroupState(state.longs.clone(), state.refs.clone())
-      layout.others.foreach(_.reset(whole))
-      if (step != null) layout.mergeOthers(whole, step)
-      layout.mergeOthers(whole, made.valueOf(state, null))
+      layout.others.reset(whole)
+      if (step != null) layout.others.merge(whole, step)
+      layout.others.merge(whole, made.valueOf(state, null))
       whole
     }
 
@@ -181,8 +182,8 @@ final private[aggregate] class RunningWindow(
   }
 
   private def add(pane: Long, stored: UnsafeRow): Unit = {
-    layout.mergeExact(state, stored)
-    layout.mergeOthers(state, stored)
+    layout.exact.merge(state, stored)
+    layout.others.merge(state, stored)
     val its = stateOf(stored)
     countValues(its, 1L)
     oldest = if (isEmpty) pane else math.min(oldest, pane)
@@ -193,7 +194,7 @@ final private[aggregate] class RunningWindow(
 
   private def takeAway(pane: Long, stored: UnsafeRow): GroupState = {
     paneKey.setLong(paneAt, pane)
-    layout.retractExact(state, stored)
+    layout.exact.retract(state, stored)
     val its = stateOf(stored)
     countValues(its, -1L)
     its
@@ -279,19 +280,19 @@ final private[aggregate] class RunningWindow(
     step = null
     panes.reverseIterator.foreach { case (paneKey, stored) =>
       val merged = layout.newState()
-      layout.mergeOthers(merged, stored)
-      if (step != null) layout.mergeOthers(merged, step)
+      layout.others.merge(merged, stored)
+      if (step != null) layout.others.merge(merged, step)
       step = made.valueOf(merged, null).copy()
       entries.put(made.entryOf(paneKey), made.valueOf(stateOf(stored), step.getBytes))
     }
-    layout.others.foreach(_.reset(state))
+    layout.others.reset(state)
     boundary = entered
   }
 
   /** All panes become newer ones: one has changed, and with it the steps of those before it. */
   private def mergeAgain(): Unit = {
-    layout.others.foreach(_.reset(state))
-    foreachPane(oldest)(layout.mergeOthers(state, _))
+    layout.others.reset(state)
+    foreachPane(oldest)(layout.others.merge(state, _))
     boundary = none
     step = null
   }

@@ -23,16 +23,16 @@ final private[aggregate] class SlidingGroup(layout: AggregateLayout, made: Aggre
 
   /** The last pane enters. */
   def enter(pane: UnsafeRow): Unit = {
-    layout.mergeExact(state, pane)
+    layout.exact.merge(state, pane)
     if (hasOthers) {
-      layout.mergeOthers(state, pane)
+      layout.others.merge(state, pane)
       newer.addLast(pane)
     }
   }
 
   /** The first pane leaves. */
   def leave(pane: UnsafeRow): Unit = {
-    layout.retractExact(state, pane)
+    layout.exact.retract(state, pane)
     if (hasOthers) {
       if (older.isEmpty) keepSteps()
       val _ = older.removeFirst()
@@ -43,11 +43,11 @@ final private[aggregate] class SlidingGroup(layout: AggregateLayout, made: Aggre
   private def keepSteps(): Unit = {
     while (!newer.isEmpty) {
       val merged = layout.newState()
-      layout.mergeOthers(merged, newer.removeLast())
-      if (!older.isEmpty) layout.mergeOthers(merged, older.peekFirst())
+      layout.others.merge(merged, newer.removeLast())
+      if (!older.isEmpty) layout.others.merge(merged, older.peekFirst())
       older.addFirst(made.valueOf(merged, null).copy())
     }
-    layout.others.foreach(_.reset(state))
+    layout.others.reset(state)
   }
 
   def clear(): Unit = {
@@ -61,9 +61,9 @@ final private[aggregate] class SlidingGroup(layout: AggregateLayout, made: Aggre
     if (older.isEmpty) state
     else {
       val whole = new GroupState(state.longs.clone(), state.refs.clone())
-      layout.others.foreach(_.reset(whole))
-      layout.mergeOthers(whole, older.peekFirst())
-      layout.mergeOthers(whole, made.valueOf(state, null))
+      layout.others.reset(whole)
+      layout.others.merge(whole, older.peekFirst())
+      layout.others.merge(whole, made.valueOf(state, null))
       whole
     }
 }

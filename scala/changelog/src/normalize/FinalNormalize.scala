@@ -1,8 +1,7 @@
 package io.firesteel.changelog.normalize
 
-import io.firesteel.changelog.fold.{ArrivalOrder, FoldIterator, FoldLimits, KeyChanges}
+import io.firesteel.changelog.fold.{ArrivalOrder, FoldIterator, FoldLimits, KeyChanges, ResultChange}
 import io.firesteel.changelog.state.StateEntries
-import io.firesteel.core.changes.RowKind
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.metric.SQLMetric
@@ -94,25 +93,11 @@ final private[normalize] class FinalNormalize(
     if (after == null && order.isByArrival) {
       if (stored != null) entries.remove(key)
     } else if (stored == null || entries.expires || stored != value) entries.put(key, value)
-    changes(before, after)
+    ResultChange(before, after, updateBefore)
   }
 
   /** The row of a value, without its row kind; null for a deletion. */
   private def rowOf(key: UnsafeRow, value: UnsafeRow): UnsafeRow =
     if (value == null || value.getBoolean(deletedAt)) null
     else toOutput(joined(key, value)).copy()
-
-  private def changes(before: UnsafeRow, after: UnsafeRow): List[InternalRow] =
-    if (before == null && after == null) Nil
-    else if (before == null) List(kind(after, RowKind.Insert))
-    else if (after == null) List(kind(before, RowKind.Delete))
-    else if (before == after) Nil
-    else if (updateBefore) {
-      List(kind(before, RowKind.UpdateBefore), kind(after, RowKind.UpdateAfter))
-    } else List(kind(after, RowKind.UpdateAfter))
-
-  private def kind(row: UnsafeRow, kind: Byte): UnsafeRow = {
-    row.setByte(row.numFields - 1, kind)
-    row
-  }
 }
