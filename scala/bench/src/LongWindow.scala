@@ -35,10 +35,9 @@ object LongWindow {
   /** Micro-batches with rows; one without follows, which closes windows. */
   val batches: Int = 4
 
-  val all: Seq[LongWindow] = Seq(
-    LongWindow("24 hours", "1 hour", 30),
-    LongWindow("7 days", "1 hour", 30),
-    LongWindow("30 days", "10 minutes", 60))
+  val day: LongWindow = LongWindow("24 hours", "1 hour", 30)
+  val week: LongWindow = LongWindow("7 days", "1 hour", 30)
+  val month: LongWindow = LongWindow("30 days", "10 minutes", 60)
 }
 
 /** Runs queries over the readings as streams. */

@@ -61,6 +61,17 @@ final case class Rounds(runs: Map[String, Seq[Run]]) {
 
 object Rounds {
 
+  /** Runs of contestants, each once a round, told as they end. */
+  def inTurn(progress: Progress, title: String, pairs: Int)(
+      contestants: (String, () => Run)*): Rounds = {
+    val runs = (0 until pairs).flatMap { i =>
+      progress.stepWithOutcome(s"$title: round ${i + 1}") {
+        order(contestants, i).map { case (name, time) => name -> time() }
+      }(_.map { case (name, run) => f"$name ${run.seconds}%.2f s" }.mkString("(", ", ", ")"))
+    }
+    Rounds(runs.groupMap(_._1)(_._2))
+  }
+
   /** A B C, then C B A, so each place in the order affects every contestant equally. */
   def order[A](contestants: Seq[A], round: Int): Seq[A] =
     if (round % 2 == 0) contestants else contestants.reverse

@@ -23,9 +23,8 @@ final class WindowDistincts(
     val heap = s"${Runtime.getRuntime.maxMemory >> 20}m"
     Using.resource(new FlinkProcess(python, heap, scratch.resolveSibling("flink.log"))) { flink =>
       progress.line(s"Flink ${flink.facts.flink}")
-      LongWindow.all.zip(Seq((1, 2.0), (5, 5.0), (100, 10.0))).map {
-        case (window, (share, times)) =>
-          one(flink, window, arguments.rows / rowsShare / share, times)
+      cases.map { case (window, share, times) =>
+        one(flink, window, arguments.rows / share, times)
       }
     }
   }
@@ -67,22 +66,16 @@ final class WindowDistincts(
       throw new WrongAnswer(
         s"${window.title} to ${Instant.ofEpochMilli(until)}: ${answers.mkString(", ")}")
     }
-    val runs = (0 until arguments.pairs).flatMap { i =>
-      progress.stepWithOutcome(s"${window.title}: round ${i + 1}") {
-        Rounds.order(
-          Seq(
-            Contestant.firesteel -> (() => streams.time(sql)),
-            StreamingContestant.flink -> (() => flink.time(jobs.timed))),
-          i).map { case (name, time) => name -> time() }
-      }(_.map { case (name, run) => f"$name ${run.seconds}%.2f s" }.mkString("(", ", ", ")"))
-    }
+    val rounds = Rounds.inTurn(progress, window.title, arguments.pairs)(
+      Contestant.firesteel -> (() => streams.time(sql)),
+      StreamingContestant.flink -> (() => flink.time(jobs.timed)))
     Figure(
       name,
       f"${window.title}, $rows%,d rows",
       "in memory",
       StreamingContestant.flink,
       Contestant.firesteel,
-      Rounds(runs.groupMap(_._1)(_._2)),
+      rounds,
       Bound.AtLeast(times)
     )
   }
@@ -96,7 +89,9 @@ object WindowDistincts {
     s"""`count(DISTINCT v)` of 100,000 values by `HOP` and a key of ${LongWindow.keys}. Flink keeps its state
        |on the heap, with mini-batches and two phases. Both give the same rows.""".stripMargin
 
-  private val rowsShare = 5
+  /** A window, the part of the rows that both read, and the target. */
+  private val cases: Seq[(LongWindow, Int, Double)] =
+    Seq((LongWindow.day, 5, 2.0), (LongWindow.week, 25, 5.0), (LongWindow.month, 500, 10.0))
 
   /** @param call the call of `HOP`, with a place for what follows the table */
   private def query(call: String => String, time: String, window: LongWindow): String =

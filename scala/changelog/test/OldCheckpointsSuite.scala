@@ -332,13 +332,39 @@ private object OldCheckpointsSuite {
     )
   }
 
+  /**
+   * Overlapping windows that answer once, and ones that change: the first checkpoints have a copy of
+   * each row in each of its windows, the others have panes.
+   */
+  private val overlapping = {
+    val hop = "HOP(TABLE({t}), DESCRIPTOR(ts), INTERVAL '10' MINUTE, INTERVAL '20' MINUTE)"
+    val keys = "window_start, window_end, k"
+    val atClose = once.head.copy(
+      name = "hop",
+      sql =
+        s"SELECT $keys, sum(v) AS s, max(v) AS m, count(DISTINCT v) AS d FROM $hop GROUP BY $keys " +
+          "HAVING count(*) > 2")
+    val hour = "window(ts, '1 hour', '5 minutes')"
+    val changing = windows.copy(
+      name = "sliding",
+      sql =
+        s"SELECT k, $hour AS w, count(*) AS n, avg(v) AS a, max(v) AS m FROM {t} GROUP BY k, $hour",
+      before = Seq(Seq(at(1, "a", 1), at(2, "b", 1), at(61, "a", 1)), Seq(at(62, "b", 1))),
+      after = Seq(Seq(at(61, "a", 5), at(64, "b", 2)), Seq(at(200, "c", 1))),
+      since = "4.3"
+    )
+    Seq("copies", "panes").flatMap { kept =>
+      Seq(atClose, changing).map(query => query.copy(name = s"${query.name}-$kept"))
+    }
+  }
+
   /** Under a time to live that no test outlives, entries have the time at which they were written. */
   private val kept =
     plain.filter(q => Set("aggregate", "retracting", "topn", "retract", "normalize")(q.name))
 
   val queries: Seq[Query] =
     plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins ++ values ++ keyedValues ++
-      Seq(joins.head.kept, over, over.kept) ++ once
+      Seq(joins.head.kept, over, over.kept) ++ once ++ overlapping
 
   private def zip(from: Path, to: Path): Unit = {
     Files.createDirectories(to.getParent)

@@ -158,7 +158,10 @@ final private[changelog] case class ChangelogAggregateExec(
     def results() = new GroupResults(layout, UnsafeProjection.create(expressions, inputs))
     val (windows, before) = (panes.windows, contract.updateBefore)
     val late = longMetric("numRowsDroppedByWatermark")
-    val endedAt = Option.when(panes.isMarked && watermark.lateMs > 0)(watermark.lateMs * 1000)
+    // The micro-batch before this one is known, or the first one of a run asks the store.
+    val ended = math.max(watermark.lateMs, watermark.closedMs)
+    val endedAt = Option.when(panes.isMarked && ended > 0)(ended * 1000)
+    val isFirst = watermark.closedMs == 0L
     val fold: StatefulTask.OfOneInput = (entries, _, rows) =>
       new ExpectedPanes(
         rows,
@@ -166,6 +169,7 @@ final private[changelog] case class ChangelogAggregateExec(
         layout,
         windows,
         endedAt,
+        isFirst,
         late,
         entries)
     val change: StatefulTask.OfOneInput = (entries, _, rows) =>
@@ -183,8 +187,8 @@ final private[changelog] case class ChangelogAggregateExec(
     def closing(closed: ClosedGroups)(
         rows: Long => Iterator[InternalRow]): Iterator[InternalRow] = {
       val endAt = closed.watermarkMs * 1000
-      if (endedAt.exists(windows.lastEndedAt(_) >= windows.lastEndedAt(endAt))) Iterator.empty
-      else rows(endAt)
+      val isDone = endedAt.exists(windows.lastEndedAt(_) >= windows.lastEndedAt(endAt))
+      if (isDone && !isFirst) Iterator.empty else rows(endAt)
     }
     val leave: StatefulTask.AtClose = (entries, closed) =>
       closing(closed) { endAt =>
@@ -194,7 +198,9 @@ final private[changelog] case class ChangelogAggregateExec(
         Iterator.empty
       }
     val close: StatefulTask.AtClose = (entries, closed) =>
-      closing(closed)(new ClosingWindows(layout, layout.panes.get, results(), endedAt, _, entries))
+      closing(closed) {
+        new ClosingWindows(layout, layout.panes.get, results(), endedAt, isFirst, _, entries)
+      }
     if (panes.atClose) StatefulTask.ofOne(fold, close) else StatefulTask.ofOne(change, leave)
   }
 

@@ -6,6 +6,7 @@ import io.firesteel.core.windows.PaneWindows
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, Literal, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 import org.apache.spark.sql.types.IntegerType
 
 /**
@@ -16,6 +17,8 @@ import org.apache.spark.sql.types.IntegerType
  * entry of its window is read.
  *
  * @param endedAt the time up to which windows have closed in earlier micro-batches; none if none has
+ * @param isFirst whether it is the first micro-batch of a run, which asks the store: Spark may not have
+ *   told what an earlier run has closed
  * @param endAt the time up to which they close in this one
  */
 final private[aggregate] class ClosingWindows(
@@ -23,12 +26,12 @@ final private[aggregate] class ClosingWindows(
     store: PaneStore,
     results: GroupResults,
     endedAt: Option[Long],
+    isFirst: Boolean,
     endAt: Long,
     entries: StateEntries)
   extends Iterator[InternalRow] {
 
   private[this] val windows: PaneWindows = store.windows
-  private[this] val first = endedAt.fold(Long.MinValue)(windows.lastEndedAt(_) + 1)
   private[this] val last = windows.lastEndedAt(endAt)
 
   private[this] val made = new AggregateRows(layout)
@@ -40,17 +43,28 @@ final private[aggregate] class ClosingWindows(
   private[this] val bounds = new GenericInternalRow(2)
   private[this] val named = new JoinedRow
 
-  // The entries of windows; their rows may be overwritten when the next one is read.
-  private[this] val stored =
-    if (store.scansWindows) {
-      val prefix = Literal(AggregateLayout.ofWindow, IntegerType)
-      entries.withPrefix(UnsafeProjection.create(Seq(prefix))(InternalRow.empty))
-    } else entries.all.filter(_.key.getInt(0) == AggregateLayout.ofWindow)
+  private[this] val first =
+    (if (isFirst) kept.orElse(endedAt) else endedAt).fold(Long.MinValue)(windows.lastEndedAt(_) + 1)
+
+  private[this] val stored = if (last < first) Iterator.empty else ofWindows
+  private[this] var isMarked = false // whether an entry has the time of this micro-batch
 
   private[this] var key: UnsafeRow = _
   private[this] var number = 0L
   private[this] var isOpen = false
   private[this] var found = false
+
+  /** The entries of windows; their rows may be overwritten when the next one is read. */
+  private def ofWindows: Iterator[UnsafeRowPair] =
+    if (store.scansWindows) {
+      val prefix = Literal(AggregateLayout.ofWindow, IntegerType)
+      entries.withPrefix(UnsafeProjection.create(Seq(prefix))(InternalRow.empty))
+    } else entries.all.filter(_.key.getInt(0) == AggregateLayout.ofWindow)
+
+  /** The time up to which windows have closed, if an entry has it. */
+  private def kept: Option[Long] =
+    ofWindows.map(its => RunningWindow.endedAtIn(its.value, layout.valuesAt))
+      .filter(_ != RunningWindow.none).maxOption
 
   override def hasNext: Boolean = {
     while (!found && (isOpen || stored.hasNext)) {
@@ -87,7 +101,8 @@ final private[aggregate] class ClosingWindows(
         window.next.fold(Long.MaxValue)(pane => math.max(number, windows.firstWindowOf(pane)))
       if (number > last) {
         // Panes that a window has left, though no later one was emitted, go with the next one.
-        window.save()
+        window.endedAt = endAt
+        if (window.save(always = !isMarked)) isMarked = true
         isOpen = false
       } else if (window.moveTo(number)) found = true
       else number += 1

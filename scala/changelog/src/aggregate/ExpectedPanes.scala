@@ -15,6 +15,8 @@ import org.apache.spark.sql.execution.metric.SQLMetric
 /**
  * Adds partial results to panes, and tells the windows of their keys which panes will come. Nothing
  * is emitted: windows are, when they close.
+ *
+ * @param isFirst whether it is the first micro-batch of a run, of which `endedAt` may be too early
  */
 final private[aggregate] class ExpectedPanes(
     rows: Iterator[InternalRow],
@@ -22,16 +24,17 @@ final private[aggregate] class ExpectedPanes(
     layout: AggregateLayout,
     windows: PaneWindows,
     endedAt: Option[Long],
+    isFirst: Boolean,
     late: SQLMetric,
     entries: StateEntries)
   extends PaneFold(rows, limits, layout, windows, endedAt, late, entries) {
 
   private[this] val window =
     new RunningWindow(layout, windows, made, entries)
-  // No window has passed these panes.
-  private[this] val ahead = endedAt.fold(Long.MinValue) { time =>
-    windows.endOf(windows.lastEndedAt(time))
-  }
+  // No window has passed panes from here on.
+  private[this] val ahead =
+    if (isFirst) Long.MaxValue
+    else endedAt.fold(Long.MinValue)(time => windows.endOf(windows.lastEndedAt(time)))
   private[this] val isNew = ArrayBuffer.empty[Boolean]
 
   // Panes that are new in the store, by the keys of their windows.
@@ -41,13 +44,16 @@ final private[aggregate] class ExpectedPanes(
   override protected def loaded(key: UnsafeRow, state: GroupState, stored: UnsafeRow): Unit =
     isNew += (stored == null)
 
-  override protected def changing(group: Int, key: UnsafeRow): Unit = {
-    val pane = key.getLong(paneAt)
-    if (pane < ahead) {
+  override protected def changing(group: Int, key: UnsafeRow): Unit =
+    if (mayHavePassed(group, key)) {
       window.open(key)
+      val pane = key.getLong(paneAt)
       if (window.hasPassed(pane)) window.withdraw(pane)
     }
-  }
+
+  /** Whether a pane of the store may be in its window already. */
+  private def mayHavePassed(group: Int, key: UnsafeRow): Boolean =
+    !isNew(group) && key.getLong(paneAt) < ahead
 
   override protected def changed(
       group: Int,
@@ -56,15 +62,15 @@ final private[aggregate] class ExpectedPanes(
     val (entry, pane) = (made.entryOf(key), key.getLong(paneAt))
     if (layout.isZero(state)) entries.remove(entry)
     else entries.put(entry, made.valueOf(state))
-    if (pane < ahead) {
-      if (window.hasPassed(pane)) window.admit(pane) else window.expect(pane)
-      window.save()
-    } else if (isNew(group)) expect(key, pane)
+    if (mayHavePassed(group, key)) {
+      if (window.hasPassed(pane)) window.admit(pane)
+      val _ = window.save()
+    } else if (isNew(group)) add(key, pane)
     Nil
   }
 
   /** The window of the key is read and written once for all its new panes. */
-  private def expect(key: UnsafeRow, pane: Long): Unit = {
+  private def add(key: UnsafeRow, pane: Long): Unit = {
     val ofWindow = key.copy()
     ofWindow.setNullAt(paneAt)
     val at = windowKeys.of(ofWindow)
@@ -75,8 +81,11 @@ final private[aggregate] class ExpectedPanes(
   override protected def emptied(): Unit = {
     coming.indices.foreach { i =>
       window.open(windowKeys.key(i))
-      while (!coming(i).isEmpty) window.expect(coming(i).removeFirst())
-      window.save()
+      while (!coming(i).isEmpty) {
+        val pane = coming(i).removeFirst()
+        if (window.hasPassed(pane)) window.admit(pane) else window.expect(pane)
+      }
+      val _ = window.save()
     }
     windowKeys.clear()
     coming.clear()

@@ -37,7 +37,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  *
  * A window that no pane enters or leaves is not written. The panes of the window are not listed:
  * after one has gone the next one is found by reading the panes that may follow, one for each
- * window that was passed.
+ * window that was passed. The first micro-batch of a run finds in these entries up to which time
+ * windows have closed: of each partition that closes windows at least one entry is written.
  */
 final private[aggregate] class RunningWindow(
     layout: AggregateLayout,
@@ -67,6 +68,9 @@ final private[aggregate] class RunningWindow(
   private[this] var step: UnsafeRow = _ // of the oldest pane, if that is before the boundary
   private[this] val coming = new ComingPanes
 
+  /** The time up to which windows of the partition had closed when this one was last written. */
+  var endedAt: Long = none
+
   /** Moves to the window of a key; `any` is the key of one of its panes, or of the window. */
   def open(any: UnsafeRow): Unit = {
     key = any.copy()
@@ -90,13 +94,17 @@ final private[aggregate] class RunningWindow(
     oldest = none
     entered = none
     boundary = none
+    endedAt = none
     if (stored != null) {
       layout.mergeValue(state, stored)
       val bytes = ByteBuffer.wrap(stored.getBinary(layout.valuesAt))
       oldest = bytes.getLong()
       entered = bytes.getLong()
       boundary = bytes.getLong()
-      (0 until bytes.getInt()).foreach(_ => coming.add(bytes.getLong()))
+      val count = bytes.getInt()
+      // Entries of earlier commits have no time; others tell it by the complement of the number.
+      if (count < 0) endedAt = bytes.getLong()
+      (0 until (if (count < 0) ~count else count)).foreach(_ => coming.add(bytes.getLong()))
       if (bytes.hasRemaining) {
         val own = new Array[Byte](bytes.remaining)
         bytes.get(own)
@@ -105,22 +113,30 @@ final private[aggregate] class RunningWindow(
     }
   }
 
-  /** Writes the window, if it has changed. */
-  def save(): Unit = if (isChanged) {
-    ofWindow.flush()
+  /**
+   * Writes the window, if it has changed; whether it is written.
+   *
+   * @param always writes it also if it is as it was, but for `endedAt`
+   */
+  def save(always: Boolean = false): Boolean = {
     val isOver = isEmpty && coming.isEmpty
-    if (isOver) {
-      if (isKept) entries.remove(made.windowEntryOf(key))
-    } else {
-      val more = if (step == null) Array.emptyByteArray else step.getBytes
-      val bytes = ByteBuffer.allocate(28 + 8 * coming.size + more.length)
-      bytes.putLong(oldest).putLong(entered).putLong(boundary).putInt(coming.size)
-      coming.write(bytes)
-      bytes.put(more)
-      entries.put(made.windowEntryOf(key), made.valueOf(state, bytes.array))
+    val isWritten = (isChanged || always) && !isOver
+    if (isChanged || isWritten) {
+      ofWindow.flush()
+      if (isWritten) write() else if (isKept) entries.remove(made.windowEntryOf(key))
+      isChanged = false
+      isKept = isWritten
     }
-    isChanged = false
-    isKept = !isOver
+    isWritten
+  }
+
+  private def write(): Unit = {
+    val more = if (step == null) Array.emptyByteArray else step.getBytes
+    val bytes = ByteBuffer.allocate(36 + 8 * coming.size + more.length)
+    bytes.putLong(oldest).putLong(entered).putLong(boundary).putInt(~coming.size).putLong(endedAt)
+    coming.write(bytes)
+    bytes.put(more)
+    entries.put(made.windowEntryOf(key), made.valueOf(state, bytes.array))
   }
 
   /** Whether the window has no panes. */
@@ -153,13 +169,15 @@ final private[aggregate] class RunningWindow(
 
   /** Moves to a later window; whether it has rows. */
   def moveTo(window: Long): Boolean = {
-    leaveBefore(windows.startOf(window))
+    val start = windows.startOf(window)
+    leaveBefore(start)
     val until = windows.endOf(window)
     while (!coming.isEmpty && coming.first < until) {
       isChanged = true
       val pane = coming.removeFirst()
       val stored = paneOf(pane)
-      if (stored != null) add(pane, stored)
+      // A late row of a run's first micro-batch may be of windows that have closed.
+      if (stored != null) if (pane < start) remove(stateOf(stored)) else add(pane, stored)
     }
     layout.rows.count(state) > 0
   }
@@ -304,8 +322,14 @@ final private[aggregate] class RunningWindow(
   }
 }
 
-private object RunningWindow {
+private[aggregate] object RunningWindow {
 
   /** A time before all panes. */
-  private val none = Long.MinValue
+  val none: Long = Long.MinValue
+
+  /** The time in the value of a window's entry, see `endedAt`; `none` if it has none. */
+  def endedAtIn(stored: UnsafeRow, valuesAt: Int): Long = {
+    val bytes = ByteBuffer.wrap(stored.getBinary(valuesAt))
+    if (bytes.getInt(24) < 0) bytes.getLong(28) else none
+  }
 }

@@ -47,8 +47,10 @@ private[changelog] object BegunPlan {
       .flatMap(new RecordFile(states, _, hadoopConf).read())
       // A record of a later version is an error of its operator.
       .flatMap(OperatorRecord.read(_).toOption)
-    // Spark's own operators write their schemas before the first micro-batch ends.
-    def hasState = names("state").exists(_.toLongOption.nonEmpty)
+    // Spark's own operators write their schemas before the first micro-batch ends. A folder alone may
+    // be one of ours, whose record was not written.
+    def hasState = names("state").filter(_.toLongOption.nonEmpty)
+      .exists(operator => names(s"state/$operator/_metadata").exists(!_.startsWith(".")))
     def hasCommits = names("commits").exists(_.toLongOption.nonEmpty)
     if (records.nonEmpty) {
       val choices = records.map(_.choices)

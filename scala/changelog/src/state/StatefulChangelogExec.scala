@@ -329,7 +329,8 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
   private[state] def work(): PartitionWork = {
     metrics // created on the driver: tasks must not create them
     val layout = this.layout
-    contract.watermark.use()
+    val watermark = contract.watermark
+    watermark.use(stateInfo.fold(-1L)(_.storeVersion))
     val life = contract.ttl.map { its =>
       (if (its.ofTables.isEmpty) Lifetimes.One(its.ms) else layout.lifetimes(its.ofTables)) ->
         its.nowMs
@@ -339,8 +340,9 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
       life,
       nodeName,
       task(),
-      closedGroups(contract.watermark.ms),
-      closedGroups(contract.watermark.lateMs),
+      // What closes is found by reading the whole store.
+      if (watermark.ms > watermark.closedMs) closedGroups(watermark.ms) else Nil,
+      closedGroups(watermark.lateMs),
       StateCounts(
         longMetric("numUpdatedStateRows"),
         longMetric("numRemovedStateRows"),

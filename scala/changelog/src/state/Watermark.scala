@@ -15,6 +15,8 @@ final private[changelog] class Watermark(val after: Long = 0L) extends Serializa
   @volatile private[this] var now = 0L
   @volatile private[this] var before = 0L
   @volatile private[this] var used = 0L
+  @volatile private[this] var closed = 0L
+  @volatile private[this] var usedIn = -1L
 
   /** Milliseconds; 0 until there is a watermark. It closes groups after the micro-batch's rows. */
   def ms: Long = now
@@ -34,8 +36,19 @@ final private[changelog] class Watermark(val after: Long = 0L) extends Serializa
     now = toMs
   }
 
-  /** A micro-batch runs with this watermark. */
-  def use(): Unit = used = now
+  /**
+   * The watermark up to which the micro-batch before has closed groups; 0 in the first micro-batch
+   * of a running query. It is not always `lateMs`: Spark tells no watermark of a micro-batch whose
+   * plan has none, such as one whose filter is false for all rows.
+   */
+  def closedMs: Long = closed
+
+  /** A micro-batch runs with this watermark; a function may read its rows several times. */
+  def use(version: Long): Unit = {
+    if (version != usedIn) closed = used
+    usedIn = version
+    used = now
+  }
 
   override def toString: String = "watermark"
 }
