@@ -39,6 +39,7 @@ from firesteel.lookup import (
 from firesteel.metrics import LookupJoinMetrics, LookupMetrics, lookup_metrics
 from firesteel.session import CheckResult, check, configure
 from firesteel.sinks import ApplyChanges, apply_changes
+from firesteel.statements import StatementSet, statement_set
 from firesteel.watch import QueryWatch, watch
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "LookupMetrics",
     "QueryWatch",
     "Repartitioned",
+    "StatementSet",
     "SupportsLookup",
     "SupportsLookupCustomShuffle",
     "TaskInfo",

@@ -12,6 +12,7 @@ from firesteel import _errors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyspark.sql import SparkSession
     from pyspark.sql.classic.dataframe import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
@@ -47,6 +48,16 @@ def lookup_metrics_of_batch(query: StreamingQuery) -> str:
         ExtensionNotLoadedError: The query's session runs without firesteel.
     """
     return str(_api_for(query).lookupMetricsOfBatch(query._jsq))
+
+
+def written_statements(spark: SparkSession, checkpoint: str, batch_id: int) -> str:
+    """Return the names of the statements that have written a micro-batch, as JSON."""
+    return str(_api().writtenStatements(spark._jsparkSession, checkpoint, batch_id))
+
+
+def note_statement(spark: SparkSession, checkpoint: str, batch_id: int, name: str) -> None:
+    """Note that a statement of a set has written a micro-batch."""
+    _api().noteStatement(spark._jsparkSession, checkpoint, batch_id, name)
 
 
 def start() -> None:

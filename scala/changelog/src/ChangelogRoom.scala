@@ -4,6 +4,7 @@ import io.firesteel.changelog.checkpoint.FinishRepartition
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, RewriteStreamSubqueries, RewriteStreamingWrite}
 import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveSnapshot, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction, SnapshotFunction}
+import io.firesteel.changelog.statements.{ResolveStatementSet, StatementSetFunction}
 import io.firesteel.changelog.upsert.{FromUpsertFunction, ResolveToUpsert, ToUpsertFunction}
 import io.firesteel.changelog.windows.{ReadWindowFunctions, ResolveWindowFunctions}
 import io.firesteel.core.room.Room
@@ -22,6 +23,7 @@ object ChangelogRoom
       TableFunction(FromUpsertFunction.description),
       TableFunction(ToUpsertFunction.description),
       TableFunction(SnapshotFunction.description),
+      TableFunction(StatementSetFunction.description),
       // These run before Spark checks a streaming query.
       Hints(_ => ResolveStateTtl),
       Hints(_ => RewriteStreamingWrite),
@@ -30,6 +32,7 @@ object ChangelogRoom
       Resolution(_ => ResolveWindowFunctions),
       Resolution(_ => ResolveFromChangelog),
       Resolution(_ => ResolveToUpsert),
+      Resolution(_ => ResolveStatementSet),
       Resolution(_ => RemoveStateTtl),
       Resolution(_ => RemoveSnapshot),
       // This runs before Spark refuses a stream in a subquery.

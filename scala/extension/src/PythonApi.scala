@@ -1,15 +1,17 @@
 package io.firesteel.extension
 
 import io.firesteel.changelog.rules.ExplainStream
+import io.firesteel.changelog.statements.StatementFiles
 import io.firesteel.core.decide.Explain
 import io.firesteel.core.plans.PlanMetrics
 import java.util.Locale
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.Dataset
+import org.apache.spark.sql.{Dataset, SparkSession}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf, outputModeOf}
+import org.apache.spark.sql.firesteel.Files.hadoopConf
 import org.apache.spark.sql.streaming.StreamingQuery
 import org.json4s.JsonAST.{JArray, JField, JLong, JNull, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{compact, render}
@@ -57,6 +59,17 @@ object PythonApi {
   /** The same for the last micro-batch of a streaming query; `[]` before the first one. */
   def lookupMetricsOfBatch(query: StreamingQuery): String =
     lastBatchOf(query).fold("[]")(batch => lookupMetrics(batch.executedPlan))
+
+  /** The statements of a set that have written a micro-batch, as a list of their names. */
+  def writtenStatements(session: SparkSession, checkpoint: String, batch: Long): String =
+    compact(render(JArray(filesOf(session, checkpoint).written(batch).map(JString(_)).toList)))
+
+  /** Notes that a statement of a set has written a micro-batch. */
+  def noteStatement(session: SparkSession, checkpoint: String, batch: Long, name: String): Unit =
+    filesOf(session, checkpoint).note(batch, name)
+
+  private def filesOf(session: SparkSession, checkpoint: String) =
+    new StatementFiles(checkpoint, hadoopConf(session, Map.empty))
 
   private def lookupMetrics(plan: SparkPlan): String = {
     val joins = PlanMetrics.ofFired(plan).collect {

@@ -42,6 +42,12 @@ private[changelog] object ChangelogErrors {
 
   def switchedOff(setting: String): Throwable = analysis("SWITCHED_OFF", "setting" -> setting)
 
+  def otherStatements(before: Seq[String], now: Seq[String]): Throwable =
+    analysis("OTHER_STATEMENTS", "before" -> before.mkString(", "), "now" -> now.mkString(", "))
+
+  def noStatementSet(checkpoint: String): Throwable =
+    analysis("NO_STATEMENT_SET", "checkpoint" -> checkpoint)
+
   def badSourceColumn(
       function: String,
       column: Attribute,

@@ -3,6 +3,7 @@ package io.firesteel.changelog.plan
 import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.plan.ColumnFacts.{closed, mapKeys, normalOf, renamed, timeOf}
 import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind, Panes}
+import io.firesteel.changelog.plan.share.SharedView
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, ExprId, Expression, ExpressionSet, Generator, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, First, Max, Min}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, FullOuter, Inner, JoinType, LeftAnti, LeftSemi}
@@ -45,6 +46,21 @@ final private[changelog] case class Source(plan: LogicalPlan) extends ChangelogO
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Nil
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
+}
+
+/** The changes of a part of the query that is computed once for all that read it. */
+final private[changelog] case class SharedRows(view: SharedView) extends ChangelogOperator {
+  private lazy val told = view.part.factsOf(view.output)
+  override def name: String = "SharedView"
+  override def inputs: Seq[ChangelogOperator] = Nil
+  override def output: Seq[Attribute] = view.output
+  override def changes(inputs: Seq[Facts]): Changes = told.changes
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = told.upsertKeys
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = told.trends
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = told.eventTimes
+  override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Nil
+  // A part tells every change, and a reader drops what it does not need.
+  override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = wanted
 }
 
 /**

@@ -17,6 +17,7 @@ private[changelog] object PruneColumns {
   private def prune(operator: ChangelogOperator, read: AttributeSet): ChangelogOperator =
     operator match {
       case source: Source => source
+      case shared: SharedRows => shared
       case StaticTable(table) =>
         val kept = table.output.filter(read.contains)
         StaticTable(if (kept == table.output) table else Project(kept, table))

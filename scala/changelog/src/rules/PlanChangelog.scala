@@ -9,6 +9,7 @@ import io.firesteel.changelog.normalize.{ChangelogNormalizeExec, NewestRowsExec}
 import io.firesteel.changelog.over.ChangelogOverExec
 import io.firesteel.changelog.plan.TableRows
 import io.firesteel.changelog.plan.lower.{BatchRows, ChangelogAggregate, ChangelogFilter, ChangelogHeldRows, ChangelogHeldSessions, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogOverAggregate, ChangelogTable, ChangelogTemporalJoin, ChangelogTopN, ReadOnce, SinkRows, StreamRows}
+import io.firesteel.changelog.plan.share.{SharedPlans, SharedPlansExec, SharedView, SharedViewExec}
 import io.firesteel.changelog.sql.{InputTtl, StateTtl}
 import io.firesteel.changelog.state.{GuestExec, StatefulChangelogExec}
 import io.firesteel.changelog.state.inputs.{ReadOnceExec, StateProbe}
@@ -102,6 +103,8 @@ object PlanChangelog extends SparkStrategy {
     case BatchRows(child) => planLater(child) :: Nil
     case StreamRows(child) => planLater(child) :: Nil
     case SinkRows(child) => SinkRowsExec(planLater(child)) :: Nil
+    case SharedPlans(parts, plans) => SharedPlansExec(parts, plans.map(planLater)) :: Nil
+    case SharedView(part, output) => SharedViewExec(part, output) :: Nil
     case ReadOnce(child) => ReadOnceExec(planLater(child)) :: Nil
     case node: ChangelogFilter =>
       ChangelogFilterExec(node.passes, node.kind, node.kindOut, planLater(node.child)) :: Nil

@@ -6,6 +6,7 @@ import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, Describ
 import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, OrderedJoins, ParseQuery, ReadPanes, ReadTemporalJoin, ReadWindows, Repeatable, WindowsEmit}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, Snapshot, StateTtl}
 import io.firesteel.changelog.state.{BegunPlan, ChangelogContract, PlanVersion, TimeToLive, Watermark}
+import io.firesteel.changelog.statements.StatementFiles
 import io.firesteel.changelog.upsert.ToUpsert
 import io.firesteel.core.decide.Decline
 
@@ -34,6 +35,16 @@ import org.apache.spark.sql.streaming.OutputMode
 object RewriteStreamingWrite extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+    case write @ StatementSetWrite(set) =>
+      Decline.switchedOff("changelog", ChangelogConf.ENABLED).foreach { off =>
+        throw ChangelogErrors.switchedOff(off.switch)
+      }
+      requireMicroBatches(write)
+      val plan = new RewriteStatements(begun(write))(set)
+      checkpointOf(write).foreach { its =>
+        new StatementFiles(its, write.hadoopConf).requireStatements(set.names, set.modes)
+      }
+      write.copy(inputQuery = plan)
     case write: WriteToStreamStatement
         if write.inputQuery.resolved && write.inputQuery.isStreaming =>
       val whole = inlined(write.inputQuery)
@@ -91,13 +102,52 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       begun: BegunPlan,
       isSparks: Boolean = false)
 
-  private def begun(write: WriteToStreamStatement): BegunPlan = {
-    val location = write.userSpecifiedCheckpointLocation.orElse {
+  /** A query as its checkpoint began to read it. */
+  private[rules] def read(begun: BegunPlan, query: LogicalPlan): LogicalPlan = {
+    requireOneAnswer(query)
+    asBegun(begun.version, inlined(query))
+  }
+
+  /** The changes of a query, or its rows if they only come, in append or update mode. */
+  private[rules] def changesOf(
+      query: LogicalPlan,
+      mode: OutputMode,
+      begun: BegunPlan): (LogicalPlan, Inferred) = changes(query, mode, Reading(None, begun))
+
+  /** The result of a query in complete mode, without its order. */
+  private[rules] def wholeOf(query: LogicalPlan, begun: BegunPlan): LogicalPlan =
+    table(query, Reading(None, begun)).table
+
+  /** Every change of a part of a query, with the column of kinds; none if its rows only come. */
+  private[rules] def partOf(
+      query: LogicalPlan,
+      emit: WindowsEmit,
+      begun: BegunPlan): (LogicalPlan, Option[Attribute], Inferred) = {
+    val read = operators(query, updateBefore = true, Reading(None, begun), emit)
+    val inferred = InferChangelog(read, updateBefore = true)
+    val written = LowerOperators(inferred, begun.choices)
+    (
+      Project(outputOf(query, written.plan) ++ written.kind, written.plan),
+      written.kind,
+      inferred)
+  }
+
+  private[rules] def warn(text: String): Unit = logWarning(text)
+
+  /** When the windows of a query are emitted. */
+  private[rules] def emitOf(query: LogicalPlan, mode: OutputMode): WindowsEmit =
+    if (mode == OutputMode.Complete()) WindowsEmit.Copied
+    else if (mode == OutputMode.Update() || asksRowKind(query)) WindowsEmit.AtOnce
+    else WindowsEmit.AtClose
+
+  private def begun(write: WriteToStreamStatement): BegunPlan =
+    checkpointOf(write).fold(BegunPlan.now(conf))(BegunPlan.of(_, write.hadoopConf, conf))
+
+  private def checkpointOf(write: WriteToStreamStatement): Option[String] =
+    write.userSpecifiedCheckpointLocation.orElse {
       // Without a name each start has a new one.
       for (all <- conf.checkpointLocation; name <- write.userSpecifiedName) yield s"$all/$name"
     }
-    location.fold(BegunPlan.now(conf))(BegunPlan.of(_, write.hadoopConf, conf))
-  }
 
   /** A checkpoint keeps the operators that it began with. */
   private def asBegun(version: Int, query: LogicalPlan): LogicalPlan = {
@@ -220,9 +270,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       mode: OutputMode,
       reading: Reading): (LogicalPlan, Inferred) = {
     val upsert = mode == OutputMode.Update()
-    val emit =
-      if (upsert || asksRowKind(query)) WindowsEmit.AtOnce else WindowsEmit.AtClose
-    val read = operators(LastOrder.without(query), updateBefore = !upsert, reading, emit)
+    val read =
+      operators(LastOrder.without(query), updateBefore = !upsert, reading, emitOf(query, mode))
     val inferred = InferChangelog(read, updateBefore = false)
     if (upsert) requireUpsertKey(inferred)
     if (!upsert && !inferred.changes.insertOnly) {
@@ -350,7 +399,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
    * Whether the query selects `row_kind()`, reads a changelog source, writes upserts, or asks for
    * windows once, when they close.
    */
-  private def tellsRowKinds(query: LogicalPlan): Boolean =
+  private[rules] def tellsRowKinds(query: LogicalPlan): Boolean =
     asksRowKind(query) || ReadWindows.areIn(query) || ReadTemporalJoin.isIn(query) || query.exists {
       case _: FromChangelog | _: ToUpsert | _: Snapshot => true
       case _ => false
@@ -363,7 +412,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
    * Spark's reason for refusing the query; none if Spark runs it. Its check of correctness counts
    * even if it is switched off, because Spark would then answer aggregates over aggregates wrongly.
    */
-  private def refusal(query: LogicalPlan, mode: OutputMode): Option[String] = {
+  private[rules] def refusal(query: LogicalPlan, mode: OutputMode): Option[String] = {
     val strict = conf.clone()
     strict.setConf(SQLConf.STATEFUL_OPERATOR_CHECK_CORRECTNESS_ENABLED, true)
     SQLConf.withExistingConf(strict) {

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, JoinOutput, Normalize, OverAggregate, Projection, QueryText, Selection, Source, SourceChanges, Stateful, StatelessJoin, StaticTable, StreamJoin, TableJoin, TemporalJoin, TopN, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, JoinOutput, Normalize, OverAggregate, Projection, QueryText, Selection, SharedRows, Source, SourceChanges, Stateful, StatelessJoin, StaticTable, StreamJoin, TableJoin, TemporalJoin, TopN, UnionAll}
 import io.firesteel.changelog.state.{CallRecord, MemberRecord}
 
 import java.util.IdentityHashMap
@@ -159,6 +159,7 @@ private[changelog] object DescribeMembers {
     operator match {
       case Source(plan) => named(plan.output)
       case StaticTable(plan) => named(plan.output)
+      case SharedRows(view) => named(view.output)
       case join: StatelessJoin => named(join.join.output) ++ known
       case Projection(columns, _) => columns.map(c => c.exprId -> below.of(c)).toMap
       case ChangeEvents(columns, _, _) => columns.map(c => c.exprId -> below.of(c)).toMap

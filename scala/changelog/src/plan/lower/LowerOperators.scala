@@ -2,8 +2,9 @@ package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.fold.BoundColumns
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, ColumnFacts, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, Normalize, OverAggregate, Projection, Selection, Source, SourceChanges, StatelessJoin, StaticTable, StreamJoin, TableJoin, TemporalJoin, TopN, TopNStrategy, UnionAll, WindowedInput}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, ColumnFacts, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, Normalize, OverAggregate, Projection, Selection, SharedRows, Source, SourceChanges, StatelessJoin, StaticTable, StreamJoin, TableJoin, TemporalJoin, TopN, TopNStrategy, UnionAll, WindowedInput}
 import io.firesteel.changelog.plan.frames.{OverFrameKind, OverReach}
+import io.firesteel.changelog.plan.share.SharedView
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
 import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, Placement, PlanChoices, TimeToLive, Watermark, WholeKey}
 import io.firesteel.core.changes.RowKind
@@ -34,6 +35,7 @@ final private[changelog] class LowerOperators(
     inferred.operator match {
       case Source(plan) => Written(plan, None)
       case StaticTable(plan) => Written(ReadOnce(plan), None)
+      case SharedRows(view) => shared(view, inferred)
       case StatelessJoin(join, output, _) => Written(Project(output, over(join, inputs.head)), None)
       case changes: SourceChanges => source(changes, inputs.head)
       case normalize: Normalize => this.normalize(normalize, inferred, inputs.head)
@@ -65,6 +67,16 @@ final private[changelog] class LowerOperators(
 
   private def over(join: Join, stream: Written): LogicalPlan =
     if (join.left.isStreaming) join.copy(left = stream.plan) else join.copy(right = stream.plan)
+
+  /** The kinds get ids of their own, because several readers may meet in an operator. */
+  private def shared(view: SharedView, inferred: Inferred): Written = {
+    val kind = view.part.kind.map(_.newInstance())
+    val plan = view.copy(output = view.output ++ kind)
+    Written(
+      kind.filterNot(_ => inferred.updateBefore || !inferred.changes.updates)
+        .fold[LogicalPlan](plan)(withoutBefore(plan, _)),
+      kind)
+  }
 
   private def source(changes: SourceChanges, input: Written): Written = {
     val kind = Alias(SourceKinds.read(changes.op, keyed = false), "row_kind")()

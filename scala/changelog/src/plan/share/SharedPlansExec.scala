@@ -1,0 +1,54 @@
+package io.firesteel.changelog.plan.share
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+/** Computes the parts in their order, then the query. See [[SharedPlans]]. */
+final private[changelog] case class SharedPlansExec(
+    parts: Seq[SharedPart],
+    children: Seq[SparkPlan])
+  extends SparkPlan {
+  override def nodeName: String = "SharedPlans"
+  override def output: Seq[Attribute] = children.last.output
+
+  /** Adaptive execution would run shuffles above a part before the part. Without a link it does not. */
+  override def logicalLink: Option[LogicalPlan] = None
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    parts.zip(children).foreach { case (part, plan) => part.keep(plan.execute(), plan.schema) }
+    // If the query is a part by itself, nothing reads the others again.
+    children.last match {
+      case SharedViewExec(last, _) => parts.filterNot(_ eq last).foreach(_.release())
+      case _ => ()
+    }
+    children.last.execute()
+  }
+
+  override def simpleString(maxFields: Int): String = s"$nodeName ${parts.mkString(", ")}"
+
+  override protected def withNewChildrenInternal(
+      newChildren: IndexedSeq[SparkPlan]): SharedPlansExec = copy(children = newChildren)
+}
+
+/** Reads the rows of a part that has been computed in this micro-batch. See [[SharedView]]. */
+final private[changelog] case class SharedViewExec(part: SharedPart, output: Seq[Attribute])
+  extends LeafExecNode {
+  override def nodeName: String = "SharedView"
+  override lazy val metrics: Map[String, SQLMetric] =
+    Map("numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val count = longMetric("numOutputRows")
+    part.rows.map { row =>
+      count += 1
+      row
+    }
+  }
+
+  override def simpleString(maxFields: Int): String =
+    s"$nodeName $part ${output.mkString("[", ", ", "]")}"
+}

@@ -1,0 +1,78 @@
+package io.firesteel.changelog.statements
+
+import io.firesteel.changelog.common.ChangelogErrors
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
+
+/** What a checkpoint has of its statement set: the statements, and which have written a micro-batch. */
+final class StatementFiles(checkpoint: String, conf: Configuration) {
+  import StatementFiles._
+
+  private val folder = new Path(checkpoint, "statements")
+  private val files = CheckpointFileManager.create(new Path(checkpoint), conf)
+
+  /** The checkpoint's statements must be these; a new checkpoint takes them. */
+  private[changelog] def requireStatements(names: Seq[String], modes: Seq[String]): Unit = {
+    val now = names.zip(modes).map { case (name, mode) => s"$name ($mode)" }
+    read("set") match {
+      case Some(before) if before != now =>
+        throw ChangelogErrors.otherStatements(before, now)
+      case Some(_) => ()
+      case None if files.exists(new Path(checkpoint, "offsets")) && begun =>
+        throw ChangelogErrors.noStatementSet(checkpoint)
+      case None => write("set", now)
+    }
+  }
+
+  private def begun: Boolean =
+    files.list(new Path(checkpoint, "offsets")).exists(_.getPath.getName.toLongOption.nonEmpty)
+
+  /** The statements that have written a micro-batch. */
+  def written(batch: Long): Seq[String] = read("written") match {
+    case Some(of +: names) if of == batch.toString => names
+    case _ => Nil
+  }
+
+  /** Notes that a statement has written a micro-batch. */
+  def note(batch: Long, name: String): Unit = lock.synchronized {
+    write("written", (batch.toString +: written(batch)) :+ name)
+  }
+
+  private def read(name: String): Option[Seq[String]] = {
+    val path = new Path(folder, name)
+    if (!files.exists(path)) None
+    else {
+      val bytes = Using.resource(files.open(path))(_.readAllBytes())
+      Some(json.readValue(bytes, classOf[Array[String]]).toSeq)
+    }
+  }
+
+  /** Atomic: a reader sees the whole file or the one before. */
+  private def write(name: String, texts: Seq[String]): Unit = {
+    files.mkdirs(folder)
+    val out = files.createAtomic(new Path(folder, name), overwriteIfPossible = true)
+    try {
+      out.write(json.writeValueAsString(texts.asJava).getBytes(UTF_8))
+      out.close()
+    } catch {
+      case failed: Throwable =>
+        out.cancel()
+        throw failed
+    }
+  }
+}
+
+private object StatementFiles {
+  private val json = new ObjectMapper()
+
+  // Statements may end side by side.
+  private val lock = new Object
+}

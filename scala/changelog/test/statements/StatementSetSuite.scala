@@ -1,0 +1,177 @@
+package io.firesteel.changelog.statements
+
+import io.firesteel.changelog.ChangelogSuite
+import io.firesteel.changelog.plan.share.{SharedPlansExec, SharedViewExec}
+
+import org.apache.spark.sql.{AnalysisException, Row}
+import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
+import org.apache.spark.sql.firesteel.streaming.StreamingQueryWrapper
+import org.apache.spark.sql.types.StructType
+import org.scalatest.Assertion
+
+/** Several statements as one query: what they share is computed once, and each has its rows. */
+class StatementSetSuite extends ChangelogSuite {
+  import FedStatements.{kinds, Statement}
+
+  private val schema = StructType.fromDDL("k STRING, v INT")
+  private val batches = Seq(
+    Seq(Row("a", 1), Row("a", 5), Row("b", 2), Row(null, 3)),
+    Seq(Row("b", 9), Row("c", 1), Row("a", 7), Row("c", null)),
+    Seq(Row("c", 8), Row("d", 4), Row(null, 6)),
+    Seq(Row("a", 2), Row("d", 4)))
+
+  private val sums = "SELECT k, count(*) AS n, sum(v) AS s FROM {t} GROUP BY k"
+  private val top =
+    "SELECT k, v, place FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v DESC) AS place " +
+      "FROM {t}) WHERE place <= 2"
+
+  private def planOf(set: FedStatements): SparkPlan =
+    set.running.asInstanceOf[StreamingQueryWrapper].streamingQuery.lastExecution.executedPlan
+
+  private def parts(set: FedStatements): Seq[String] =
+    planOf(set).collect { case shared: SharedPlansExec => shared.parts.map(_.toString) }.flatten
+
+  private def operators(set: FedStatements): Seq[String] =
+    set.running.recentProgress.filter(_.numInputRows > 0).last.stateOperators.toSeq
+      .map(_.operatorName.split(' ').head)
+
+  private def follows(
+      statements: Seq[Statement],
+      views: Seq[(String, String)] = Nil,
+      restarts: Set[Int] = Set(2))(check: FedStatements => Assertion): Unit =
+    providers.foreach { provider =>
+      withProvider(provider) {
+        val set = new FedStatements(spark, schema, statements, views)
+        try {
+          set.start()
+          batches.zipWithIndex.foreach { case (rows, i) =>
+            if (restarts(i)) set.restart()
+            set.feed(rows)
+            assert(set.differences == Nil)
+          }
+          check(set)
+        } finally set.stop()
+      }
+    }
+
+  test("one state for a view that two statements read") {
+    follows(
+      Seq(
+        Statement(s"SELECT k, s$kinds FROM {sums} WHERE s > 4"),
+        Statement(s"SELECT *$kinds FROM {sums}"),
+        Statement(s"SELECT n + 1 AS m, k$kinds FROM {sums} WHERE k <> 'a'")),
+      Seq("sums" -> sums)
+    ) { set =>
+      assert(operators(set) == Seq("changelogAggregate"))
+      assert(parts(set) == Seq("Aggregate 0", "sink 1"))
+    }
+  }
+
+  test("statements with operators of their own above a view, and parts of parts") {
+    follows(
+      Seq(
+        Statement(s"SELECT n, count(*) AS c$kinds FROM {sums} GROUP BY n"),
+        Statement(s"SELECT max(s) AS m$kinds FROM {sums}"),
+        Statement(s"SELECT k, v, n$kinds FROM {joined} WHERE place = 1"),
+        Statement(s"SELECT *$kinds FROM {joined}")
+      ),
+      Seq(
+        "sums" -> sums,
+        "top" -> top,
+        "joined" -> "SELECT t.k, t.v, t.place, s.n FROM {top} t JOIN {sums} s ON t.k = s.k")
+    ) { set =>
+      assert(parts(set).map(_.split(" ").head) == Seq("rows", "Aggregate", "INNER", "sink"))
+      assert(operators(set).sorted == Seq(
+        "changelogAggregate",
+        "changelogAggregate",
+        "changelogAggregate",
+        "changelogJoin",
+        "changelogTopN"))
+    }
+  }
+
+  test("each statement has its own output mode") {
+    follows(
+      Seq(
+        Statement(s"SELECT *$kinds FROM {sums}"),
+        Statement("SELECT * FROM {sums}", "complete"),
+        Statement("SELECT v, k FROM {t} WHERE v > 2"),
+        Statement("SELECT k FROM {sums} WHERE s > 3", "complete")
+      ),
+      Seq("sums" -> sums)
+    )(set => assert(operators(set).count(_ == "changelogAggregate") == 2))
+  }
+
+  test("values that differ each time are the same for all statements") {
+    val set = new FedStatements(
+      spark,
+      schema,
+      Seq(Statement("SELECT k, id FROM {ids}"), Statement("SELECT id, v FROM {ids} WHERE v > 1")),
+      Seq("ids" -> "SELECT *, uuid() AS id FROM {t}"))
+    try {
+      set.start()
+      set.feed(batches.head)
+      val (all, some) = (set.last.head, set.last.last)
+      assert(all.size == 4 && some.size == 3)
+      assert(some.map(_.getString(0)).toSet.subsetOf(all.map(_.getString(1)).toSet))
+    } finally set.stop()
+  }
+
+  test("a micro-batch that failed is repeated") {
+    providers.foreach { provider =>
+      withProvider(provider) {
+        val set = new FedStatements(
+          spark,
+          schema,
+          Seq(
+            Statement(s"SELECT *$kinds FROM {sums}"),
+            Statement(s"SELECT sum(n) AS n$kinds FROM {sums}")),
+          Seq("sums" -> sums))
+        try {
+          set.start()
+          batches.zipWithIndex.foreach { case (rows, i) =>
+            if (i % 2 == 1) set.failAt(rows) else set.feed(rows)
+            assert(set.differences == Nil)
+          }
+        } finally set.stop()
+      }
+    }
+  }
+
+  test("a source is read once") {
+    follows(Seq(
+      Statement(s"SELECT k, count(*) AS n$kinds FROM {t} GROUP BY k"),
+      Statement(s"SELECT v, count(*) AS n$kinds FROM {t} GROUP BY v"),
+      Statement("SELECT * FROM {t}"))) { set =>
+      val progress = set.running.recentProgress.filter(_.numInputRows > 0).last
+      assert(progress.sources.length == 1 && progress.numInputRows == batches.last.size)
+    }
+  }
+
+  test("another set is refused") {
+    def started(statements: Seq[Statement], checkpoint: FedStatements): String = intercept[AnalysisException] {
+      checkpoint.stop()
+      checkpoint.startAs(statements)
+    }.getCondition
+    val set = new FedStatements(spark, schema, Seq(Statement("SELECT k FROM {t}"), Statement("SELECT v FROM {t}")))
+    set.start()
+    set.feed(batches.head)
+    assert(started(Seq(Statement("SELECT k FROM {t}")), set) == "FIRESTEEL_CHANGELOG_OTHER_STATEMENTS")
+  }
+
+  test("views are read from kept rows") {
+    val set = new FedStatements(
+      spark,
+      schema,
+      Seq(Statement(s"SELECT *$kinds FROM {sums}"), Statement(s"SELECT k$kinds FROM {sums}")),
+      Seq("sums" -> sums))
+    try {
+      set.start()
+      set.feed(batches.head)
+      val readers = planOf(set).collect { case view: SharedViewExec => view.metrics("numOutputRows").value }
+      assert(readers.size == 3)
+      assert(planOf(set).collect { case _: StateStoreWriter => 1 }.size == 1)
+    } finally set.stop()
+  }
+}
