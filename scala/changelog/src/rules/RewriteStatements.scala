@@ -19,8 +19,10 @@ import org.apache.spark.sql.types.IntegerType
 /**
  * Plans the queries of a statement set as one query: what several of them compute is a shared part,
  * and the rows of all are another, which the sinks read one after the other.
+ *
+ * @param durableIn the folder for rows that would have other values if they were computed again
  */
-final private[rules] class RewriteStatements(begun: BegunPlan) {
+final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option[String]) {
   import RewriteStatements._
 
   def apply(set: StatementSet): LogicalPlan = {
@@ -109,9 +111,10 @@ final private[rules] class RewriteStatements(begun: BegunPlan) {
     override def plan(
         id: Int,
         plan: LogicalPlan,
-        emit: WindowsEmit): (SharedPart, LogicalPlan) = {
+        emit: WindowsEmit,
+        varies: Boolean): (SharedPart, LogicalPlan) = {
       val (rows, kind, inferred) = RewriteStreamingWrite.partOf(plan, emit, begun)
-      (SharedPart(id, plan.output, kind, inferred), rows)
+      (SharedPart(id, plan.output, kind, inferred, durableIn.filter(_ => varies)), rows)
     }
   }
 }

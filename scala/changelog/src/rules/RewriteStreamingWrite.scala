@@ -40,7 +40,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
         throw ChangelogErrors.switchedOff(off.switch)
       }
       requireMicroBatches(write)
-      val plan = new RewriteStatements(begun(write))(set)
+      val rows = checkpointOf(write).map(its => s"$its/statements/rows")
+      val plan = new RewriteStatements(begun(write), rows)(set)
       checkpointOf(write).foreach { its =>
         new StatementFiles(its, write.hadoopConf).requireStatements(set.names, set.modes)
       }

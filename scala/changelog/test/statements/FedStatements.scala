@@ -37,6 +37,9 @@ final class FedStatements(
   /** Whether the sink fails at the next micro-batch, when it has read all of it. */
   var failsNext: Boolean = false
 
+  /** Called with the rows of a micro-batch that fails. */
+  var failing: Seq[Seq[Row]] => Unit = _ => ()
+
   val checkpoint: String = Files.createTempDirectory("firesteel-statements").toString
 
   input.toDF().createOrReplaceTempView(s"${prefix}_t")
@@ -67,6 +70,7 @@ final class FedStatements(
         }
         if (failsNext) {
           failsNext = false
+          failing(last)
           throw new IllegalStateException("the sink fails")
         }
         last.zip(statements).zip(tables).foreach { case ((rows, statement), table) =>

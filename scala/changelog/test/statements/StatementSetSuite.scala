@@ -82,12 +82,9 @@ class StatementSetSuite extends ChangelogSuite {
         "joined" -> "SELECT t.k, t.v, t.place, s.n FROM {top} t JOIN {sums} s ON t.k = s.k")
     ) { set =>
       assert(parts(set).map(_.split(" ").head) == Seq("rows", "Aggregate", "INNER", "sink"))
-      assert(operators(set).sorted == Seq(
-        "changelogAggregate",
-        "changelogAggregate",
-        "changelogAggregate",
-        "changelogJoin",
-        "changelogTopN"))
+      // The Top-N may share the store of the join.
+      val (joins, groups) = operators(set).partition(_ != "changelogAggregate")
+      assert(groups.size == 3 && joins.toSet.subsetOf(Set("changelogJoin", "changelogTopN")))
     }
   }
 
@@ -115,6 +112,13 @@ class StatementSetSuite extends ChangelogSuite {
       val (all, some) = (set.last.head, set.last.last)
       assert(all.size == 4 && some.size == 3)
       assert(some.map(_.getString(0)).toSet.subsetOf(all.map(_.getString(1)).toSet))
+      // Also in a micro-batch that is repeated.
+      batches.tail.foreach { rows =>
+        var before = Seq.empty[Seq[Row]]
+        set.failing = before = _
+        set.failAt(rows)
+        assert(before.flatten.nonEmpty && set.last.map(_.toSet) == before.map(_.toSet))
+      }
     } finally set.stop()
   }
 

@@ -1,5 +1,6 @@
 package io.firesteel.changelog.plan.share
 
+import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.parse.{StatelessSource, WindowsEmit}
 import io.firesteel.changelog.sql.RowKindFunction
 
@@ -74,9 +75,15 @@ final private[changelog] class FindShared(
   /** Readers come before their inputs, so their number is known. */
   private def decide(node: Node): Unit = {
     node.times += node.roots
-    if (node.times > 1 && mayBeShared(node.plan) && isWorth(node.plan)) {
+    val (isRead, differs) = (node.times > 1, queries.size > 1 && varies(node.plan))
+    if (mayBeShared(node.plan) && (isRead && isWorth(node.plan) || differs)) {
       node.isPart = planner.refusal(node.plan, node.emit, node.isBelowState) match {
         case None => true
+        case Some(reason) if isRead && differs =>
+          throw ChangelogErrors.unsupportedOperator(
+            varying(node.plan).fold(node.plan.nodeName)(_.sql),
+            s"several statements read its values, and $reason",
+            "compute it below one of them, or without state above it")
         case Some(reason) =>
           why += reason
           false
@@ -96,7 +103,7 @@ final private[changelog] class FindShared(
         val (part, _) = parts.getOrElse(
           key, {
             val own = plan.mapChildren(reader(_, emit)) // adds the parts below
-            val made = planner.plan(parts.size, own, emit)
+            val made = planner.plan(parts.size, own, emit, FindShared.varies(own))
             parts(key) = made
             made
           })
@@ -121,7 +128,12 @@ private[changelog] object FindShared {
     /** Why it cannot be a part; none if it can. */
     def refusal(plan: LogicalPlan, emit: WindowsEmit, isBelowState: Boolean): Option[String]
 
-    def plan(id: Int, plan: LogicalPlan, emit: WindowsEmit): (SharedPart, LogicalPlan)
+    /** @param varies whether other values would come if it were computed again */
+    def plan(
+        id: Int,
+        plan: LogicalPlan,
+        emit: WindowsEmit,
+        varies: Boolean): (SharedPart, LogicalPlan)
   }
 
   private def isStateless(plan: LogicalPlan): Boolean = plan match {
@@ -134,6 +146,11 @@ private[changelog] object FindShared {
     case _: Project | _: Filter | _: Generate | _: Union => true
     case _ => false
   }
+
+  private def varying(plan: LogicalPlan) = plan.expressions.find(!_.deterministic)
+
+  /** Where values arise that differ each time. What is computed of them is the same each time. */
+  private def varies(plan: LogicalPlan): Boolean = varying(plan).nonEmpty && isStateless(plan)
 
   /** Operators that are read as they are, whatever stands above them. */
   private def mayBeShared(plan: LogicalPlan): Boolean =

@@ -10,7 +10,9 @@ import org.apache.spark.sql.types.StructType
  * again: if an executor is lost with some of them, the query fails and repeats the micro-batch from
  * the state before it. So an operator with state runs once in a micro-batch.
  */
-final private[share] class KeptRows private (packed: RDD[Array[Byte]], schema: StructType) {
+final private[share] class KeptRows private (
+    private val packed: RDD[Array[Byte]],
+    schema: StructType) {
 
   def rows: RDD[InternalRow] = {
     val fields = schema.size
@@ -25,10 +27,34 @@ private[share] object KeptRows {
   def apply(rows: RDD[InternalRow], schema: StructType, name: String): KeptRows = {
     val packed = rows.mapPartitions { its =>
       new PackedBlocks(its, UnsafeProjection.create(schema))
-    }.setName(name)
+    }
+    new KeptRows(kept(packed, name), schema)
+  }
+
+  /** The same rows if a micro-batch is repeated. */
+  def durable(
+      rows: RDD[InternalRow],
+      schema: StructType,
+      name: String,
+      hasState: Boolean,
+      files: DurableRows,
+      batch: Long,
+      part: Int): KeptRows =
+    files.read(rows.sparkContext, batch, part) match {
+      case Some(blocks) =>
+        if (hasState) rows.foreachPartition(_.foreach(_ => ()))
+        new KeptRows(kept(blocks, name), schema)
+      case None =>
+        val its = apply(rows, schema, name)
+        files.write(its.packed, batch, part)
+        its
+    }
+
+  private def kept(packed: RDD[Array[Byte]], name: String): RDD[Array[Byte]] = {
+    packed.setName(name)
     // It cuts the lineage: lost blocks are an error.
     packed.localCheckpoint()
     packed.foreachPartition(_.foreach(_ => ()))
-    new KeptRows(packed, schema)
+    packed
   }
 }

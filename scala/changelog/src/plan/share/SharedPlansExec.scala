@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.firesteel.streaming.StateStoreWriter
 
 /** Computes the parts in their order, then the query. See [[SharedPlans]]. */
 final private[changelog] case class SharedPlansExec(
@@ -19,7 +20,11 @@ final private[changelog] case class SharedPlansExec(
   override def logicalLink: Option[LogicalPlan] = None
 
   override protected def doExecute(): RDD[InternalRow] = {
-    parts.zip(children).foreach { case (part, plan) => part.keep(plan.execute(), plan.schema) }
+    lazy val conf = session.sessionState.newHadoopConf()
+    parts.zip(children).foreach { case (part, plan) =>
+      val hasState = plan.exists(_.isInstanceOf[StateStoreWriter])
+      part.keep(plan.execute(), plan.schema, hasState, conf)
+    }
     // If the query is a part by itself, nothing reads the others again.
     children.last match {
       case SharedViewExec(last, _) => parts.filterNot(_ eq last).foreach(_.release())

@@ -1,0 +1,101 @@
+package io.firesteel.changelog.plan.share
+
+import java.io.{DataInputStream, DataOutputStream}
+
+import scala.util.Using
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.spark.{SparkContext, TaskContext}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.util.SerializableConfiguration
+
+/**
+ * The rows of a part whose values may differ each time they are computed, in files of the checkpoint.
+ * They are written before anything reads them, and a micro-batch that is repeated reads them instead
+ * of computing others: all targets then have the same values, whatever failed.
+ *
+ * @param root the folder of all parts; it has a folder for each micro-batch, with one for each part
+ */
+final private[share] class DurableRows(root: String, conf: Configuration) {
+  import DurableRows._
+
+  private val files = new Path(root).getFileSystem(conf)
+
+  /** The blocks of a part in a micro-batch, if all of them had been written. */
+  def read(context: SparkContext, batch: Long, part: Int): Option[RDD[Array[Byte]]] = {
+    val folder = folderOf(batch, part)
+    val told = new Path(folder, complete)
+    Option.when(files.exists(told)) {
+      val tasks = Using.resource(files.open(told))(_.readInt())
+      val serialized = new SerializableConfiguration(conf)
+      context.parallelize(0 until tasks, math.max(tasks, 1)).flatMap { task =>
+        blocks(new Path(folder, task.toString), serialized.value)
+      }
+    }
+  }
+
+  /** Writes the blocks of a part, and removes what earlier micro-batches have left. */
+  def write(rows: RDD[Array[Byte]], batch: Long, part: Int): Unit = {
+    clean(batch)
+    val folder = folderOf(batch, part)
+    files.delete(folder, true)
+    files.mkdirs(folder)
+    val name = folder.toString
+    val serialized = new SerializableConfiguration(conf)
+    rows.foreachPartition { its => save(its, new Path(name), serialized.value) }
+    Using.resource(files.create(new Path(folder, complete)))(_.writeInt(rows.getNumPartitions))
+  }
+
+  /** Spark begins a micro-batch when the one before has been committed. */
+  private def clean(batch: Long): Unit =
+    if (files.exists(new Path(root))) {
+      files.listStatus(new Path(root)).map(_.getPath)
+        .filter(_.getName.toLongOption.exists(_ < batch)).foreach(files.delete(_, true))
+    }
+
+  private def folderOf(batch: Long, part: Int) = new Path(new Path(root, batch.toString), part.toString)
+}
+
+private object DurableRows {
+
+  /** The file that is written last, with the number of the others. */
+  private val complete = "_complete"
+
+  /** A task may run twice: each attempt writes a file of its own, and the last to end renames it. */
+  private def save(its: Iterator[Array[Byte]], folder: Path, conf: Configuration): Unit = {
+    val task = TaskContext.get()
+    val files = folder.getFileSystem(conf)
+    val (own, whole) = (
+      new Path(folder, s".${task.partitionId()}-${task.taskAttemptId()}"),
+      new Path(folder, task.partitionId().toString))
+    Using.resource(new DataOutputStream(files.create(own, true))) { out =>
+      its.foreach { block =>
+        out.writeInt(block.length)
+        out.write(block)
+      }
+    }
+    if (!files.rename(own, whole)) {
+      // Another attempt was first, with the same rows: they are kept, and not computed again.
+      files.delete(own, false)
+      require(files.exists(whole), s"cannot write $whole")
+    }
+  }
+
+  private def blocks(file: Path, conf: Configuration): Iterator[Array[Byte]] = {
+    val files: FileSystem = file.getFileSystem(conf)
+    val bytes = files.getFileStatus(file).getLen
+    val in = new DataInputStream(files.open(file))
+    Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => in.close()))
+    new Iterator[Array[Byte]] {
+      private var at = 0L
+      override def hasNext: Boolean = at < bytes
+      override def next(): Array[Byte] = {
+        val block = new Array[Byte](in.readInt())
+        in.readFully(block)
+        at += 4 + block.length
+        block
+      }
+    }
+  }
+}
