@@ -5,6 +5,7 @@ import java.util.UUID
 import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.internal.config
 import org.apache.spark.memory.TaskMemoryManager
+import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.QueryPlanningTracker
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -51,6 +52,9 @@ package object firesteel extends Since41 with Since42 with Since43 {
   /** Adds spilled bytes to a task's metrics, `private[spark]`. */
   def countSpilled(task: TaskContext, bytes: Long): Unit =
     task.taskMetrics().incMemoryBytesSpilled(bytes)
+
+  /** Unpersists an RDD without the warning that Spark gives for one that cut its lineage. */
+  def forgetRdd(rdd: RDD[_]): Unit = rdd.sparkContext.unpersistRDD(rdd.id, blocking = false)
 
   /** Size of a page of execution memory, the unit in which Spark's sorters reserve memory. */
   def pageSizeBytes: Long = SparkEnv.get.memoryManager.pageSizeBytes

@@ -3,6 +3,7 @@ package io.firesteel.changelog.plan.share
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.firesteel.forgetRdd
 import org.apache.spark.sql.types.StructType
 
 /**
@@ -19,7 +20,7 @@ final private[share] class KeptRows private (
     packed.mapPartitions(new UnpackedRows(_, fields), preservesPartitioning = true)
   }
 
-  def release(): Unit = { val _ = packed.unpersist(blocking = false) }
+  def release(): Unit = forgetRdd(packed)
 }
 
 private[share] object KeptRows {
