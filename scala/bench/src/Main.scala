@@ -19,7 +19,8 @@ object Main {
   private val suites: Seq[SuiteMain] = Seq(TpchMain, NexmarkMain, OverMain)
 
   /** Streams beside Spark's own joins, batch queries, and the same streams with other settings. */
-  private val figures: Seq[FigureSuite] = Seq(JoinsMain, NeighboursMain, WindowsMain)
+  private val figures: Seq[FigureSuite] =
+    Seq(JoinsMain, NeighboursMain, WindowsMain, StatementsMain)
 
   def main(arguments: Array[String]): Unit =
     if (arguments.containsSlice(Seq("--room", TpcdsMain.suite))) TpcdsMain.run(arguments.toSeq)

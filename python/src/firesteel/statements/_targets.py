@@ -70,7 +70,8 @@ class Sink:
         """What the target writes to, to find two statements with one; none if it is not known."""
         its = self.target.target if isinstance(self.target, ApplyChanges) else self.target
         if isinstance(its, Mapping):
-            table = [its.get(option) for option in ("url", "dbtable", "path", "topic")]
+            options = ("url", "dbtable", "path", "kafka.bootstrap.servers", "topic")
+            table = [its.get(option) for option in options]
             known = [str(part).rstrip("/") for part in table if part is not None]
             return " ".join(known) or None
         return its.rstrip("/") if isinstance(its, str) else None

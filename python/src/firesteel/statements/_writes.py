@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from pyspark import InheritableThread
@@ -54,7 +55,9 @@ class Writes:
 
         waiting = [sink for sink in self.sinks if sink.name not in done]
         if self.parallel:
-            threads = [InheritableThread(target=write, args=(sink,)) for sink in waiting]
+            # A thread of Spark's driver must know the query; one of a Connect client has no driver.
+            kind = InheritableThread if isinstance(rows.sparkSession, SparkSession) else Thread
+            threads = [kind(target=write, args=(sink,)) for sink in waiting]
             for thread in threads:
                 thread.start()
             for thread in threads:

@@ -88,6 +88,18 @@ object ChangelogConf {
       .booleanConf
       .createWithDefault(true)
 
+  val REUSE_SUB_PLAN: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.firesteel.changelog.reuseSubPlan.enabled")
+      .doc(
+        "Whether a part with state that a query reads several times, such as a view in a UNION " +
+          "ALL or in a self join, is computed once in each micro-batch, with one state (Flink: " +
+          "table.optimizer.reuse-sub-plan-enabled). It counts at a query's first start; a " +
+          "checkpoint keeps what it began with. A statement set always shares.")
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
   val PANES: ConfigEntry[Boolean] =
     SQLConf
       .buildConf("spark.firesteel.changelog.panes.enabled")
@@ -117,6 +129,7 @@ object ChangelogConf {
     REMOVE_SHUFFLES,
     PARTIAL_KEY,
     MULTIPLE_INPUT,
+    REUSE_SUB_PLAN,
     PANES,
     PANES_MIN_OVERLAP)
 }

@@ -3,13 +3,13 @@ package io.firesteel.changelog.plan
 import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.plan.ColumnFacts.{closed, mapKeys, normalOf, renamed, timeOf}
 import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind, Panes}
-import io.firesteel.changelog.plan.share.SharedView
+import io.firesteel.changelog.plan.share.{SharedPart, SharedView}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, ExprId, Expression, ExpressionSet, Generator, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, First, Max, Min}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, FullOuter, Inner, JoinType, LeftAnti, LeftSemi}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LeafNode, LogicalPlan, Project, UnaryNode}
 import org.apache.spark.sql.firesteel.normalizeFloats
-import org.apache.spark.sql.types.ArrayType
+import org.apache.spark.sql.types.{ArrayType, MetadataBuilder}
 
 /** One operator of a query for changelog inference. It knows nothing of its execution. */
 private[changelog] sealed trait ChangelogOperator extends ChangelogTraits {
@@ -48,19 +48,56 @@ final private[changelog] case class Source(plan: LogicalPlan) extends ChangelogO
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
 }
 
-/** The changes of a part of the query that is computed once for all that read it. */
-final private[changelog] case class SharedRows(view: SharedView) extends ChangelogOperator {
-  private lazy val told = view.part.factsOf(view.output)
+/**
+ * Reads the changes of a part of the query that is computed once for all that read it.
+ *
+ * @param output the columns of the part in their order, with ids of the reader
+ * @param told the facts of these columns
+ */
+final private[changelog] case class SharedChanges(
+    part: SharedPart,
+    output: Seq[Attribute],
+    told: Facts)
+  extends LeafNode {
+  override def isStreaming: Boolean = true
+}
+
+/** [[SharedChanges]] as an operator. */
+final private[changelog] case class SharedRows(read: SharedChanges) extends ChangelogOperator {
   override def name: String = "SharedView"
   override def inputs: Seq[ChangelogOperator] = Nil
-  override def output: Seq[Attribute] = view.output
-  override def changes(inputs: Seq[Facts]): Changes = told.changes
-  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = told.upsertKeys
-  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = told.trends
-  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = told.eventTimes
+  override def output: Seq[Attribute] = read.output
+  override def changes(inputs: Seq[Facts]): Changes = read.told.changes
+  override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = read.told.upsertKeys
+  override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = read.told.trends
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = Map.empty
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Nil
   // A part tells every change, and a reader drops what it does not need.
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = wanted
+}
+
+private[changelog] object SharedRows {
+
+  /** Reads a part with the operators of `inferred`, by columns for its own. */
+  def reader(part: SharedPart, own: Seq[Attribute], inferred: Inferred)(
+      shown: Seq[Attribute]): LogicalPlan = {
+    // No watermark reaches a reader.
+    val columns = shown.map { column =>
+      val metadata = new MetadataBuilder().withMetadata(column.metadata)
+      column.withMetadata(metadata.remove(EventTimeWatermark.delayKey).build())
+    }
+    if (part.kind.isEmpty) SharedView(part, columns)
+    else {
+      val ids = own.map(_.exprId).zip(columns.map(_.exprId)).toMap
+      val facts = inferred.facts
+      val trends = facts.trends.collect { case (id, way) if ids.contains(id) => ids(id) -> way }
+      SharedChanges(part, columns, Facts(facts.changes, facts.upsertKeys.map(_.map(ids)), trends))
+    }
+  }
+
+  /** What a part does, for its name. */
+  def nameOf(inferred: Inferred): String =
+    inferred.where(_.isInstanceOf[Stateful]).fold("rows")(_.operator.name)
 }
 
 /**

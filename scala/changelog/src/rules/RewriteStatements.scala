@@ -1,16 +1,17 @@
 package io.firesteel.changelog.rules
 
+import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.lower.MarkChanges
-import io.firesteel.changelog.plan.parse.{ReadWindows, WindowsEmit}
-import io.firesteel.changelog.plan.share.{FindShared, OneSource, SharedPart, SharedPlans, SharedView}
+import io.firesteel.changelog.plan.parse.WindowsEmit
+import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.state.BegunPlan
 import io.firesteel.changelog.statements.StatementSet
 
 import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.expressions.{Alias, CreateNamedStruct, Literal, NamedExpression, RankLike, RowNumberLike, WindowExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias, Union, View, Window}
+import org.apache.spark.sql.catalyst.expressions.{Alias, CreateNamedStruct, Literal, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias, Union}
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.streaming.OutputMode
@@ -26,15 +27,17 @@ final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option
   import RewriteStatements._
 
   def apply(set: StatementSet): LogicalPlan = {
-    val asked = set.names.zip(set.modes).zip(set.children).map { case ((name, mode), query) =>
+    val queries = OneSource(OneView(set.children.map(RewriteStreamingWrite.read(begun, _))))
+      .map(FindShared.withoutNames)
+    val asked = set.names.zip(set.modes).zip(queries).map { case ((name, mode), query) =>
       statement(name, mode, query)
     }
-    val (shared, own) = asked.zip(OneSource(asked.map(_.query)))
-      .map { case (its, query) => its.copy(query = query) }
-      .partition(!_.isSparks)
+    requireOneValue(asked)
+    val (own, shared) = asked.partition(_.isSparks)
     val found = new FindShared(
       shared.map(its => FindShared.Query(its.query, its.emit)),
-      new Parts)()
+      new PlanParts(begun, isSparks = false, durableIn),
+      onlyState = false)()
     found.declined.foreach(reason => RewriteStreamingWrite.warn(reason))
     val reading = shared.zip(found.queries).map { case (its, query) =>
       its.name -> its.copy(query = query)
@@ -42,34 +45,52 @@ final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option
     val branches = asked.map(its => reading.getOrElse(its.name, own.find(_.name == its.name).get))
       .map(planned)
     val all = tagged(branches)
-    val root = SharedPart.ofSink(found.parts.size, all.output)
+    val root = new SharedPart(found.parts.size, "sink", kind = None)
     SharedPlans(
       found.parts.map(_._1) :+ root,
       found.parts.map(_._2) :+ all :+ SharedView(root, all.output))
   }
 
+  /** Spark computes its own operators for each statement, with other values in each. */
+  private def requireOneValue(all: Seq[Statement]): Unit = {
+    def varying(its: Statement) = its.query.collect { case node =>
+      node.expressions.find(!_.deterministic)
+    }.flatten.headOption
+    for (its <- all.find(_.isSparks); value <- varying(its))
+      if (all.exists(other => (other ne its) && varying(other).nonEmpty)) {
+        throw ChangelogErrors.unsupportedOperator(
+          value.sql,
+          s"Spark runs the operators of statement ${its.name} by itself, and other statements may " +
+            "read other values",
+          "run that statement as a query of its own"
+        )
+      }
+  }
+
   private def statement(name: String, mode: String, query: LogicalPlan): Statement = {
-    val whole = RewriteStreamingWrite.read(begun, query)
     val output = mode match {
       case "update" => OutputMode.Update()
       case "complete" => OutputMode.Complete()
       case _ => OutputMode.Append()
     }
-    val its = Statement(name, output, whole, isSparks = false)
+    val its = Statement(name, output, query, isSparks = false)
     Try(planned(its)) match {
       case Success(_) => its
       // Spark may run by itself what cannot be read as operators.
       case Failure(_: AnalysisException)
           if output == OutputMode.Append() &&
-            RewriteStreamingWrite.refusal(whole, output).isEmpty &&
-            !RewriteStreamingWrite.tellsRowKinds(whole) => its.copy(isSparks = true)
+            RewriteStreamingWrite.refusal(query, output).isEmpty &&
+            !RewriteStreamingWrite.tellsRowKinds(query) => its.copy(isSparks = true)
       case Failure(unsupported) => throw unsupported
     }
   }
 
   private def planned(its: Statement): LogicalPlan =
     if (its.isSparks) its.query
-    else if (its.mode == OutputMode.Complete()) {
+    else RewriteStreamingWrite.recordsOf(its.query, its.mode, begun).getOrElse(rows(its))
+
+  private def rows(its: Statement): LogicalPlan =
+    if (its.mode == OutputMode.Complete()) {
       RewriteStreamingWrite.wholeOf(its.query, begun)
     } else {
       val (plan, inferred) = RewriteStreamingWrite.changesOf(its.query, its.mode, begun)
@@ -88,58 +109,19 @@ final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option
       }
       Project(Alias(Literal(i, IntegerType), "statement")() +: columns, branch)
     }
-    val union = if (rows.size == 1) rows.head else Union(rows)
-    union
-  }
-
-  private class Parts extends FindShared.Planner {
-
-    override def refusal(
-        plan: LogicalPlan,
-        emit: WindowsEmit,
-        isBelowState: Boolean): Option[String] =
-      Try(RewriteStreamingWrite.partOf(plan, emit, begun)) match {
-        case Failure(_: AnalysisException) => Some("a part of the query cannot stand by itself")
-        case Failure(other) => throw other
-        case Success((_, _, inferred)) =>
-          val timed = inferred.facts.eventTimes.nonEmpty || ReadWindows.areIn(plan)
-          if (isBelowState && timed) Some("its watermark would not reach the operators above it")
-          else if (isRankedWithoutLimit(plan)) Some("a filter above may limit its places")
-          else None
-      }
-
-    override def plan(
-        id: Int,
-        plan: LogicalPlan,
-        emit: WindowsEmit,
-        varies: Boolean): (SharedPart, LogicalPlan) = {
-      val (rows, kind, inferred) = RewriteStreamingWrite.partOf(plan, emit, begun)
-      (SharedPart(id, plan.output, kind, inferred, durableIn.filter(_ => varies)), rows)
-    }
+    if (rows.size == 1) rows.head else Union(rows)
   }
 }
 
 private[rules] object RewriteStatements {
 
-  /**
-   * @param isSparks whether Spark runs it by itself, beside the others
-   */
+  /** @param isSparks whether Spark runs it by itself, beside the others */
   final case class Statement(
       name: String,
       mode: OutputMode,
       query: LogicalPlan,
       isSparks: Boolean) {
     def emit: WindowsEmit = RewriteStreamingWrite.emitOf(query, mode)
-  }
-
-  /** `row_number()` and the like, whose bound is in a filter above. */
-  private def isRankedWithoutLimit(plan: LogicalPlan): Boolean = plan match {
-    case _: Project | _: SubqueryAlias | _: View => isRankedWithoutLimit(plan.children.head)
-    case window: Window => window.windowExpressions.exists(_.exists {
-        case WindowExpression(_: RankLike | _: RowNumberLike, _) => true
-        case _ => false
-      })
-    case _ => false
   }
 }
 

@@ -4,6 +4,7 @@ import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, GroupAggregate, InferChangelog, Inferred, Projection, PruneColumns, ResultKeys}
 import io.firesteel.changelog.plan.lower.{ChangelogNode, ChangelogTable, DescribeMembers, LowerOperators, MarkChanges, SinkRows}
 import io.firesteel.changelog.plan.parse.{CommonConditions, LastOrder, OrderedJoins, ParseQuery, ReadPanes, ReadTemporalJoin, ReadWindows, Repeatable, WindowsEmit}
+import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans}
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, Snapshot, StateTtl}
 import io.firesteel.changelog.state.{BegunPlan, ChangelogContract, PlanVersion, TimeToLive, Watermark}
 import io.firesteel.changelog.statements.StatementFiles
@@ -97,11 +98,15 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
    * @param refused Spark's reason for refusing it, if it does
    * @param begun how its checkpoint began
    * @param isSparks whether Spark could run it by itself: a time to live has no effect there
+   * @param hasParts whether its shared parts have been found
    */
   private case class Reading(
       refused: Option[String],
       begun: BegunPlan,
-      isSparks: Boolean = false)
+      isSparks: Boolean = false,
+      hasParts: Boolean = false) {
+    def sharesParts: Boolean = begun.choices.sharesParts && !hasParts
+  }
 
   /** A query as its checkpoint began to read it. */
   private[rules] def read(begun: BegunPlan, query: LogicalPlan): LogicalPlan = {
@@ -113,18 +118,30 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private[rules] def changesOf(
       query: LogicalPlan,
       mode: OutputMode,
-      begun: BegunPlan): (LogicalPlan, Inferred) = changes(query, mode, Reading(None, begun))
+      begun: BegunPlan): (LogicalPlan, Inferred) =
+    changes(query, mode, Reading(None, begun, hasParts = true))
 
   /** The result of a query in complete mode, without its order. */
-  private[rules] def wholeOf(query: LogicalPlan, begun: BegunPlan): LogicalPlan =
-    table(query, Reading(None, begun)).table
+  private[rules] def wholeOf(query: LogicalPlan, begun: BegunPlan): LogicalPlan = {
+    val result = table(query, Reading(None, begun, hasParts = true))
+    result.last.copy(order = None).over(result.table)
+  }
+
+  /** The records of `to_upsert`, if the query writes them. */
+  private[rules] def recordsOf(
+      query: LogicalPlan,
+      mode: OutputMode,
+      begun: BegunPlan): Option[LogicalPlan] = UpsertWrite.of(query).map { upserts =>
+    records(query, upserts, mode, Reading(None, begun, hasParts = true))._1
+  }
 
   /** Every change of a part of a query, with the column of kinds; none if its rows only come. */
   private[rules] def partOf(
       query: LogicalPlan,
       emit: WindowsEmit,
-      begun: BegunPlan): (LogicalPlan, Option[Attribute], Inferred) = {
-    val read = operators(query, updateBefore = true, Reading(None, begun), emit)
+      begun: BegunPlan,
+      isSparks: Boolean): (LogicalPlan, Option[Attribute], Inferred) = {
+    val read = operators(query, updateBefore = true, Reading(None, begun, isSparks), emit)
     val inferred = InferChangelog(read, updateBefore = true)
     val written = LowerOperators(inferred, begun.choices)
     (
@@ -271,8 +288,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       mode: OutputMode,
       reading: Reading): (LogicalPlan, Inferred) = {
     val upsert = mode == OutputMode.Update()
-    val read =
-      operators(LastOrder.without(query), updateBefore = !upsert, reading, emitOf(query, mode))
+    val emit = emitOf(query, mode)
+    val shared = Shared(LastOrder.without(query), emit, reading)
+    val read = operators(shared.query, updateBefore = !upsert, reading, emit)
     val inferred = InferChangelog(read, updateBefore = false)
     if (upsert) requireUpsertKey(inferred)
     if (!upsert && !inferred.changes.insertOnly) {
@@ -283,7 +301,29 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       case Some(kind) if inferred.updateBefore => LowerOperators.withoutBefore(written.plan, kind)
       case _ => written.plan
     }
-    (Project(outputOf(query, shown), shown), inferred)
+    (shared.over(Project(outputOf(query, shown), shown)), inferred)
+  }
+
+  /**
+   * A query that reads its shared parts.
+   *
+   * @param parts the parts with their plans
+   */
+  private case class Shared(query: LogicalPlan, parts: Seq[(SharedPart, LogicalPlan)]) {
+    def over(plan: LogicalPlan): LogicalPlan =
+      if (parts.isEmpty) plan else SharedPlans(parts.map(_._1), parts.map(_._2) :+ plan)
+  }
+
+  private object Shared {
+    def apply(query: LogicalPlan, emit: WindowsEmit, reading: Reading): Shared =
+      if (!reading.sharesParts) Shared(query, Nil)
+      else {
+        val found = new FindShared(
+          Seq(FindShared.Query(query, emit)),
+          new PlanParts(reading.begun, reading.isSparks, durableIn = None),
+          onlyState = true)()
+        Shared(found.queries.head, found.parts)
+      }
   }
 
   private def operators(
@@ -301,11 +341,12 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
 
   /** Every change of the result, with its kind in a further column. */
   private def everyChange(query: LogicalPlan, reading: Reading): (LogicalPlan, Inferred) = {
-    val inferred = InferChangelog(
-      operators(LastOrder.without(query), updateBefore = true, reading),
-      updateBefore = true)
+    val shared = Shared(LastOrder.without(query), WindowsEmit.AtOnce, reading)
+    val inferred =
+      InferChangelog(operators(shared.query, updateBefore = true, reading), updateBefore = true)
     val written = LowerOperators(inferred, reading.begun.choices)
-    (Project(outputOf(query, written.plan) ++ written.kind, written.plan), inferred)
+    val rows = Project(outputOf(query, written.plan) ++ written.kind, written.plan)
+    (shared.over(rows), inferred)
   }
 
   /** The records of `to_upsert`. */
@@ -371,9 +412,10 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     if (asksRowKind(query)) throw ChangelogErrors.noEventsInComplete()
     val last = LastOrder(query)
     val unordered = last.query
+    val shared = Shared(unordered, WindowsEmit.Copied, reading)
     val inferred =
       InferChangelog(
-        operators(unordered, updateBefore = true, reading, WindowsEmit.Copied),
+        operators(shared.query, updateBefore = true, reading, WindowsEmit.Copied),
         updateBefore = true)
     val written = LowerOperators.complete(inferred, reading.begun.choices)
     val columns = outputOf(unordered, written.plan)
@@ -390,7 +432,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       new Watermark,
       "complete",
       DescribeMembers.whole(inferred))
-    WholeResult(ChangelogTable(attributes, contract, rows), last, inferred)
+    WholeResult(ChangelogTable(attributes, contract, shared.over(rows)), last, inferred)
   }
 
   private def outputOf(query: LogicalPlan, written: LogicalPlan): Seq[NamedExpression] =

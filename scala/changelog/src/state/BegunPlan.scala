@@ -31,7 +31,8 @@ private[changelog] object BegunPlan {
       conf.getConf(ChangelogConf.MULTIPLE_INPUT),
       // The default provider has an index for scans, which would have the entries of all members.
       conf.stateStoreProviderClass.endsWith("RocksDBStateStoreProvider"),
-      if (conf.getConf(ChangelogConf.PANES)) conf.getConf(ChangelogConf.PANES_MIN_OVERLAP) else 0L
+      if (conf.getConf(ChangelogConf.PANES)) conf.getConf(ChangelogConf.PANES_MIN_OVERLAP) else 0L,
+      conf.getConf(ChangelogConf.REUSE_SUB_PLAN)
     )
   )
 
@@ -61,7 +62,8 @@ private[changelog] object BegunPlan {
           choices.exists(_.byPartialKey),
           choices.exists(_.sharesStores),
           choices.exists(_.mixesScans),
-          choices.map(_.panesFrom).max
+          choices.map(_.panesFrom).max,
+          choices.exists(_.sharesParts)
         ),
         isOurs = true
       )

@@ -51,6 +51,7 @@ final private[changelog] case class OperatorRecord(
     root.put("removesShuffles", choices.removesShuffles)
       .put("byPartialKey", choices.byPartialKey).put("sharesStores", choices.sharesStores)
       .put("mixesScans", choices.mixesScans).put("panesFrom", choices.panesFrom)
+      .put("sharesParts", choices.sharesParts)
     val all = root.putArray("members")
     members.foreach { member =>
       val node = all.addObject()
@@ -107,7 +108,8 @@ private[changelog] object OperatorRecord {
           root.path("byPartialKey").asBoolean(false),
           root.path("sharesStores").asBoolean(false),
           root.path("mixesScans").asBoolean(false),
-          root.path("panesFrom").asLong(0L)
+          root.path("panesFrom").asLong(0L),
+          root.path("sharesParts").asBoolean(false)
         ),
         root.path("plan").asInt(PlanVersion.first),
         found

@@ -25,7 +25,10 @@ private[changelog] object PlanVersion {
   /** Aggregates over overlapping windows may be over panes, see `Panes`. */
   val panes: Int = 6
 
-  val current: Int = panes
+  /** What a query computes several times may be a shared part, see `FindShared`. */
+  val sharedParts: Int = 7
+
+  val current: Int = sharedParts
 }
 
 /**
@@ -38,13 +41,15 @@ private[changelog] object PlanVersion {
  * @param mixesScans whether operators that scan their keys share stores with others that do not
  * @param panesFrom the smallest number of windows per row from which aggregates are over panes, where
  *   there is a choice; 0 if none is
+ * @param sharesParts whether a part with state that the query reads several times is computed once
  */
 final private[changelog] case class PlanChoices(
     removesShuffles: Boolean,
     byPartialKey: Boolean,
     sharesStores: Boolean,
     mixesScans: Boolean,
-    panesFrom: Long) {
+    panesFrom: Long,
+    sharesParts: Boolean = false) {
 
   def usesPanes: Boolean = panesFrom > 0L
 }

@@ -23,17 +23,17 @@ final class StatementFiles(checkpoint: String, conf: Configuration) {
   private[changelog] def requireStatements(names: Seq[String], modes: Seq[String]): Unit = {
     val now = names.zip(modes).map { case (name, mode) => s"$name ($mode)" }
     read("set") match {
-      case Some(before) if before != now =>
-        throw ChangelogErrors.otherStatements(before, now)
-      case Some(_) => ()
-      case None if files.exists(new Path(checkpoint, "offsets")) && begun =>
-        throw ChangelogErrors.noStatementSet(checkpoint)
-      case None => write("set", now)
+      case Some(`now`) => ()
+      case Some(before) if hasBegun => throw ChangelogErrors.otherStatements(before, now)
+      case None if hasBegun => throw ChangelogErrors.noStatementSet(checkpoint)
+      case _ => write("set", now)
     }
   }
 
-  private def begun: Boolean =
-    files.list(new Path(checkpoint, "offsets")).exists(_.getPath.getName.toLongOption.nonEmpty)
+  private def hasBegun: Boolean = {
+    val offsets = new Path(checkpoint, "offsets")
+    files.exists(offsets) && files.list(offsets).exists(_.getPath.getName.toLongOption.nonEmpty)
+  }
 
   /** The statements that have written a micro-batch. */
   def written(batch: Long): Seq[String] = read("written") match {

@@ -18,17 +18,20 @@ import org.apache.spark.sql.types.StructType
  * each statement's rows.
  *
  * @param views queries over `{t}` and each other, by the names that statements read them by
+ * @param own the same in Scala
  */
 final class FedStatements(
     spark: SparkSession,
     schema: StructType,
     statements: Seq[FedStatements.Statement],
-    views: Seq[(String, String)] = Nil) {
+    views: Seq[(String, String)] = Nil,
+    own: Map[String, DataFrame => DataFrame] = Map.empty) {
 
   private val input = memoryStream[Row](spark)(Encoders.row(schema))
   private val prefix = s"set${FedStatements.next()}"
   private val fed = mutable.ArrayBuffer.empty[Row]
   private var query: StreamingQuery = _
+  private val all = statements.map(_ => mutable.ArrayBuffer.empty[Row])
   private val tables = statements.map(_ => new ConsumedTable)
 
   /** The rows of the last micro-batch, by statement. */
@@ -43,12 +46,15 @@ final class FedStatements(
   val checkpoint: String = Files.createTempDirectory("firesteel-statements").toString
 
   input.toDF().createOrReplaceTempView(s"${prefix}_t")
+  own.foreach { case (name, of) => of(input.toDF()).createOrReplaceTempView(s"${prefix}_$name") }
   views.foreach { case (name, sql) =>
     spark.sql(reading(sql)).createOrReplaceTempView(s"${prefix}_$name")
   }
 
   private def reading(sql: String, of: String = prefix): String =
-    (views.map(_._1) :+ "t").foldLeft(sql) { (text, name) => text.replace(s"{$name}", s"${of}_$name") }
+    (views.map(_._1) ++ own.keys :+ "t").foldLeft(sql) { (text, name) =>
+      text.replace(s"{$name}", s"${of}_$name")
+    }
 
   def start(): Unit = startAs(statements)
 
@@ -73,6 +79,7 @@ final class FedStatements(
           failing(last)
           throw new IllegalStateException("the sink fails")
         }
+        last.zip(all).foreach { case (rows, seen) => seen ++= rows }
         last.zip(statements).zip(tables).foreach { case ((rows, statement), table) =>
           if (statement.mode == "complete") table.become(rows)
           else if (statement.hasKinds) rows.foreach(table.consume)
@@ -99,6 +106,12 @@ final class FedStatements(
   }
 
   def running: StreamingQuery = query
+
+  /** A text with the names of what it reads. */
+  def readingOf(sql: String): String = reading(sql)
+
+  /** The rows of each statement so far. */
+  def seen: Seq[Seq[Row]] = all.map(_.toSeq)
 
   def stop(): Unit = if (query != null) query.stop()
 

@@ -19,7 +19,8 @@ class StatementSetSuite extends ChangelogSuite {
     Seq(Row("a", 1), Row("a", 5), Row("b", 2), Row(null, 3)),
     Seq(Row("b", 9), Row("c", 1), Row("a", 7), Row("c", null)),
     Seq(Row("c", 8), Row("d", 4), Row(null, 6)),
-    Seq(Row("a", 2), Row("d", 4)))
+    Seq(Row("a", 2), Row("d", 4))
+  )
 
   private val sums = "SELECT k, count(*) AS n, sum(v) AS s FROM {t} GROUP BY k"
   private val top =
@@ -60,7 +61,8 @@ class StatementSetSuite extends ChangelogSuite {
       Seq(
         Statement(s"SELECT k, s$kinds FROM {sums} WHERE s > 4"),
         Statement(s"SELECT *$kinds FROM {sums}"),
-        Statement(s"SELECT n + 1 AS m, k$kinds FROM {sums} WHERE k <> 'a'")),
+        Statement(s"SELECT n + 1 AS m, k$kinds FROM {sums} WHERE k <> 'a'")
+      ),
       Seq("sums" -> sums)
     ) { set =>
       assert(operators(set) == Seq("changelogAggregate"))
@@ -105,7 +107,8 @@ class StatementSetSuite extends ChangelogSuite {
       spark,
       schema,
       Seq(Statement("SELECT k, id FROM {ids}"), Statement("SELECT id, v FROM {ids} WHERE v > 1")),
-      Seq("ids" -> "SELECT *, uuid() AS id FROM {t}"))
+      Seq("ids" -> "SELECT *, uuid() AS id FROM {t}")
+    )
     try {
       set.start()
       set.feed(batches.head)
@@ -147,21 +150,128 @@ class StatementSetSuite extends ChangelogSuite {
     follows(Seq(
       Statement(s"SELECT k, count(*) AS n$kinds FROM {t} GROUP BY k"),
       Statement(s"SELECT v, count(*) AS n$kinds FROM {t} GROUP BY v"),
-      Statement("SELECT * FROM {t}"))) { set =>
+      Statement("SELECT * FROM {t}")
+    )) { set =>
       val progress = set.running.recentProgress.filter(_.numInputRows > 0).last
       assert(progress.sources.length == 1 && progress.numInputRows == batches.last.size)
     }
   }
 
+  test("a view of SQL text is one view, and its values are the same for all") {
+    val set = new FedStatements(
+      spark,
+      schema,
+      Seq(
+        Statement("SELECT id, k FROM told WHERE v > 0"),
+        Statement("SELECT id FROM told WHERE v > 1")))
+    spark.sql(set.readingOf("CREATE OR REPLACE TEMP VIEW told AS SELECT *, uuid() AS id FROM {t}"))
+    try {
+      set.start()
+      set.feed(batches.head)
+      val (all, some) = (set.last.head.map(_.getString(0)), set.last.last.map(_.getString(0)))
+      assert(some.size == 3 && some.forall(all.contains))
+    } finally set.stop()
+  }
+
+  test("values above an operator with state, in a micro-batch that is repeated") {
+    val set = new FedStatements(
+      spark,
+      schema,
+      Seq(Statement("SELECT id, k FROM {told}"), Statement("SELECT id FROM {told} WHERE k = 'a'")),
+      Seq("told" -> "SELECT *, uuid() AS id FROM (SELECT DISTINCT k FROM {t})")
+    )
+    try {
+      set.start()
+      batches.foreach { rows =>
+        var before = Seq.empty[Seq[Row]]
+        set.failing = before = _
+        set.failAt(rows)
+        assert(set.last.map(_.toSet) == before.map(_.toSet))
+      }
+      assert(set.seen.head.size == 5)
+    } finally set.stop()
+  }
+
+  test("hints for state hold in a shared part") {
+    val ttl = "/*+ STATE_TTL('1s') */"
+    val set = new FedStatements(
+      spark,
+      schema,
+      Seq(Statement(s"SELECT *$kinds FROM {kept}"), Statement(s"SELECT k$kinds FROM {kept}")),
+      Seq("kept" -> s"SELECT $ttl k, count(*) AS n FROM {t} GROUP BY k")
+    )
+    try {
+      set.start()
+      set.feed(Seq(Row("a", 1)))
+      assert(parts(set).head.startsWith("Aggregate"))
+      Thread.sleep(1500)
+      set.feed(Seq(Row("a", 1)))
+      assert(set.last.head.map(_.getLong(1)) == Seq(1L))
+    } finally set.stop()
+  }
+
+  test("complete mode has the columns of the query, whatever orders it") {
+    follows(
+      Seq(
+        Statement("SELECT upper(k) AS u FROM {sums} ORDER BY s DESC, k LIMIT 2", "complete"),
+        Statement("SELECT k FROM {sums} ORDER BY n", "complete"),
+        Statement(s"SELECT k, n$kinds FROM {sums}")
+      ),
+      Seq("sums" -> sums)
+    )(set => assert(set.last.head.forall(_.length == 1)))
+  }
+
+  test("queries that are read as they are: windows, names, hints, sides of one stream") {
+    val set = Seq(
+      s"SELECT k, count(*) AS n$kinds FROM (SELECT k, v FROM {t} WHERE v > 1 UNION ALL SELECT k, v FROM {named} " +
+        "WHERE v > 1) GROUP BY k",
+      s"SELECT a.k, b.v$kinds FROM {t} a JOIN {named} b ON a.k = b.k AND a.v < b.v",
+      "SELECT /*+ BROADCAST(t) */ t.k, d.id FROM {t} AS t JOIN {few} d ON t.v = d.id",
+      "SELECT /*+ SHUFFLE_HASH(t) */ t.v FROM {t} AS t JOIN {few} d ON t.v = d.id"
+    )
+    follows(
+      set.map(Statement(_)),
+      Seq("named" -> "SELECT * FROM {t}", "few" -> "SELECT id FROM range(6)"))(_ => succeed)
+  }
+
+  test("Spark's own operators are beside the others") {
+    val set = new FedStatements(
+      spark,
+      StructType.fromDDL("k STRING, v INT, ts TIMESTAMP"),
+      Seq(
+        Statement("SELECT k FROM {distinct}"),
+        Statement("SELECT k, v FROM {timed}"),
+        Statement(s"SELECT k, count(*) AS n$kinds FROM {timed} GROUP BY k")),
+      Nil,
+      own = Map(
+        "timed" -> (_.withWatermark("ts", "10 seconds")),
+        "distinct" -> (_.withWatermark("ts", "10 seconds").dropDuplicatesWithinWatermark("k")))
+    )
+    def at(second: Int, k: String) = Row(k, second, new java.sql.Timestamp(second * 1000L))
+    try {
+      set.start()
+      set.feed(Seq(at(100, "a"), at(101, "b"), at(102, "a")))
+      set.feed(Seq(at(200, "b"))) // now the first two are forgotten
+      set.feed(Seq(at(201, "a"), at(202, "c")))
+      assert(set.seen.take(2).map(_.size) == Seq(4, 6))
+    } finally set.stop()
+  }
+
   test("another set is refused") {
-    def started(statements: Seq[Statement], checkpoint: FedStatements): String = intercept[AnalysisException] {
-      checkpoint.stop()
-      checkpoint.startAs(statements)
-    }.getCondition
-    val set = new FedStatements(spark, schema, Seq(Statement("SELECT k FROM {t}"), Statement("SELECT v FROM {t}")))
+    def started(statements: Seq[Statement], checkpoint: FedStatements): String =
+      intercept[AnalysisException] {
+        checkpoint.stop()
+        checkpoint.startAs(statements)
+      }.getCondition
+    val set = new FedStatements(
+      spark,
+      schema,
+      Seq(Statement("SELECT k FROM {t}"), Statement("SELECT v FROM {t}")))
     set.start()
     set.feed(batches.head)
-    assert(started(Seq(Statement("SELECT k FROM {t}")), set) == "FIRESTEEL_CHANGELOG_OTHER_STATEMENTS")
+    assert(started(
+      Seq(Statement("SELECT k FROM {t}")),
+      set) == "FIRESTEEL_CHANGELOG_OTHER_STATEMENTS")
   }
 
   test("views are read from kept rows") {
@@ -173,7 +283,9 @@ class StatementSetSuite extends ChangelogSuite {
     try {
       set.start()
       set.feed(batches.head)
-      val readers = planOf(set).collect { case view: SharedViewExec => view.metrics("numOutputRows").value }
+      val readers = planOf(set).collect { case view: SharedViewExec =>
+        view.metrics("numOutputRows").value
+      }
       assert(readers.size == 3)
       assert(planOf(set).collect { case _: StateStoreWriter => 1 }.size == 1)
     } finally set.stop()

@@ -35,47 +35,47 @@ class HiddenWatermarkSuite extends ChangelogSuite {
   private val hour = "window(ts, '1 hour', '5 minutes')"
 
   test("windows are neither lost nor told twice") {
-      val sql = "SELECT k, sum(v) AS s, max(v) AS m, count(DISTINCT v) AS d, " +
-        s"$hour AS w FROM {t} GROUP BY k, $hour"
-      val read = sql.replace("{t}", "(SELECT * FROM {t} WHERE is_open())")
-      // The filter is not pushed below what is observed, where the watermark would stay above it.
-      val stream = new ChangelogStream(
-        spark,
-        schema,
-        sql,
-        watermark = Some("ts" -> "10 minutes"),
-        prepared = _.observe("seen", count(lit(1))))
-      def start() = withConf(SQLConf.PRUNE_FILTERS_CAN_PRUNE_STREAMING_SUBPLAN.key -> true) {
-        stream.startAs("append", s"SELECT *, '+I' AS op FROM ($read)")
-      }
-      try {
-        start()
-        val rows = Seq(
-          Seq(row(1, "a", 1), row(3, "b", 2), row(17, "a", 5)),
-          Seq(row(75, "a", 7), row(70, null, 9)),
-          Seq(row(84, "a", 7)),
-          Seq(row(200, "b", 1)),
-          Seq(row(900, "b", 1)))
-        rows.zipWithIndex.foreach { case (batch, i) =>
-          // A row without a time is in no window.
-          isOpen = false
+    val sql = "SELECT k, sum(v) AS s, max(v) AS m, count(DISTINCT v) AS d, " +
+      s"$hour AS w FROM {t} GROUP BY k, $hour"
+    val read = sql.replace("{t}", "(SELECT * FROM {t} WHERE is_open())")
+    // The filter is not pushed below what is observed, where the watermark would stay above it.
+    val stream = new ChangelogStream(
+      spark,
+      schema,
+      sql,
+      watermark = Some("ts" -> "10 minutes"),
+      prepared = _.observe("seen", count(lit(1))))
+    def start() = withConf(SQLConf.PRUNE_FILTERS_CAN_PRUNE_STREAMING_SUBPLAN.key -> true) {
+      stream.startAs("append", s"SELECT *, '+I' AS op FROM ($read)")
+    }
+    try {
+      start()
+      val rows = Seq(
+        Seq(row(1, "a", 1), row(3, "b", 2), row(17, "a", 5)),
+        Seq(row(75, "a", 7), row(70, null, 9)),
+        Seq(row(84, "a", 7)),
+        Seq(row(200, "b", 1)),
+        Seq(row(900, "b", 1)))
+      rows.zipWithIndex.foreach { case (batch, i) =>
+        // A row without a time is in no window.
+        isOpen = false
+        stream.feed(Seq(Row(null, "a", 1)))
+        if (i % 2 == 1) {
+          stream.stop()
+          start()
           stream.feed(Seq(Row(null, "a", 1)))
-          if (i % 2 == 1) {
-            stream.stop()
-            start()
-            stream.feed(Seq(Row(null, "a", 1)))
-          }
-          isOpen = true
-          stream.feed(batch)
         }
-        val until = stream.lastWatermark.get
-        val wanted = stream.answer(s"SELECT * FROM ($sql) WHERE w.end <= TIMESTAMP '$until'")
-        val emitted = stream.emitted.map(its => Row.fromSeq(its.toSeq.init)).toSeq
-        assert(wanted.nonEmpty && ChangelogStream.bag(emitted) == ChangelogStream.bag(wanted))
-      } finally {
         isOpen = true
-        stream.stop()
+        stream.feed(batch)
       }
+      val until = stream.lastWatermark.get
+      val wanted = stream.answer(s"SELECT * FROM ($sql) WHERE w.end <= TIMESTAMP '$until'")
+      val emitted = stream.emitted.map(its => Row.fromSeq(its.toSeq.init)).toSeq
+      assert(wanted.nonEmpty && ChangelogStream.bag(emitted) == ChangelogStream.bag(wanted))
+    } finally {
+      isOpen = true
+      stream.stop()
+    }
   }
 }
 

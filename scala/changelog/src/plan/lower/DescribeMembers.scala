@@ -159,7 +159,7 @@ private[changelog] object DescribeMembers {
     operator match {
       case Source(plan) => named(plan.output)
       case StaticTable(plan) => named(plan.output)
-      case SharedRows(view) => named(view.output)
+      case SharedRows(read) => named(read.output)
       case join: StatelessJoin => named(join.join.output) ++ known
       case Projection(columns, _) => columns.map(c => c.exprId -> below.of(c)).toMap
       case ChangeEvents(columns, _, _) => columns.map(c => c.exprId -> below.of(c)).toMap

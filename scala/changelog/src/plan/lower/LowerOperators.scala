@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.fold.BoundColumns
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, ColumnFacts, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, Normalize, OverAggregate, Projection, Selection, SharedRows, Source, SourceChanges, StatelessJoin, StaticTable, StreamJoin, TableJoin, TemporalJoin, TopN, TopNStrategy, UnionAll, WindowedInput}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, ColumnFacts, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, Normalize, OverAggregate, Projection, Selection, SharedChanges, SharedRows, Source, SourceChanges, StatelessJoin, StaticTable, StreamJoin, TableJoin, TemporalJoin, TopN, TopNStrategy, UnionAll, WindowedInput}
 import io.firesteel.changelog.plan.frames.{OverFrameKind, OverReach}
 import io.firesteel.changelog.plan.share.SharedView
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
@@ -35,7 +35,7 @@ final private[changelog] class LowerOperators(
     inferred.operator match {
       case Source(plan) => Written(plan, None)
       case StaticTable(plan) => Written(ReadOnce(plan), None)
-      case SharedRows(view) => shared(view, inferred)
+      case SharedRows(read) => shared(read, inferred)
       case StatelessJoin(join, output, _) => Written(Project(output, over(join, inputs.head)), None)
       case changes: SourceChanges => source(changes, inputs.head)
       case normalize: Normalize => this.normalize(normalize, inferred, inputs.head)
@@ -69,9 +69,9 @@ final private[changelog] class LowerOperators(
     if (join.left.isStreaming) join.copy(left = stream.plan) else join.copy(right = stream.plan)
 
   /** The kinds get ids of their own, because several readers may meet in an operator. */
-  private def shared(view: SharedView, inferred: Inferred): Written = {
-    val kind = view.part.kind.map(_.newInstance())
-    val plan = view.copy(output = view.output ++ kind)
+  private def shared(read: SharedChanges, inferred: Inferred): Written = {
+    val kind = read.part.kind.map(_.newInstance())
+    val plan = SharedView(read.part, read.output ++ kind)
     Written(
       kind.filterNot(_ => inferred.updateBefore || !inferred.changes.updates)
         .fold[LogicalPlan](plan)(withoutBefore(plan, _)),
@@ -319,7 +319,8 @@ final private[changelog] class LowerOperators(
 
   private def placeOf(operator: ChangelogOperator): Placed =
     Option(placed.get(operator)).getOrElse {
-      val ofShuffles = PlanChoices.none.copy(panesFrom = choices.panesFrom)
+      val ofShuffles = PlanChoices.none
+        .copy(panesFrom = choices.panesFrom, sharesParts = choices.sharesParts)
       Placed(Placement.ownShuffles.copy(choices = ofShuffles), spreadsNulls = true)
     }
 

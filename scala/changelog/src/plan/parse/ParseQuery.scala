@@ -1,9 +1,8 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, EventTime, Expansion, Generation, GroupAggregate, MatchedRows, Projection, Selection, SharedRows, Source, SplitDistinct, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, EventTime, Expansion, Generation, GroupAggregate, MatchedRows, Projection, Selection, SharedChanges, SharedRows, Source, SplitDistinct, UnionAll}
 import io.firesteel.changelog.plan.parse.rank.{Projected, RankedWindow, SortedLimit}
-import io.firesteel.changelog.plan.share.SharedView
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, Snapshot, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
@@ -32,7 +31,7 @@ final private[changelog] class ParseQuery(
   def read(plan: LogicalPlan): ChangelogOperator = plan match {
     case windows(closed) => closed
     case StatelessSource(rows) => Source(rows)
-    case view: SharedView => SharedRows(view)
+    case changes: SharedChanges => SharedRows(changes)
     case from: FromChangelog => ReadSource(from, ttlMs)
     case StateTtl(ms, child) => keeping(Some(ms)).read(child)
     case InputTtl(_, child) => read(child)

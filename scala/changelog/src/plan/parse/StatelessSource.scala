@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.plan.share.SharedView
+import io.firesteel.changelog.plan.SharedChanges
 import io.firesteel.changelog.sql.{RowKindFunction, StateTtl}
 import org.apache.spark.sql.catalyst.plans.{Cross, FullOuter, Inner, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, Deduplicate, DeduplicateWithinWatermark, DeserializeToObject, EventTimeWatermark, Expand, Filter, Generate, Join, LeafNode, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, SerializeFromObject, SubqueryAlias, TypedFilter, Union, View}
@@ -10,14 +10,14 @@ import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, Deduplicate,
  * It keeps no state, except the keys of Spark's `dropDuplicates`. Joins with a table that is no
  * stream may belong to it.
  */
-private[plan] object StatelessSource {
+private[changelog] object StatelessSource {
 
   def unapply(plan: LogicalPlan): Option[LogicalPlan] =
     if (!plan.isStreaming) None
     else Some(StateTtl.removed(plan)).filter(rows => isStateless(rows) && !asksRowKind(rows))
 
   private def isStateless(plan: LogicalPlan): Boolean = !plan.isStreaming || (plan match {
-    case view: SharedView => view.part.kind.isEmpty
+    case _: SharedChanges => false
     case _: LeafNode => true
     case union: Union => union.children.forall(c => c.isStreaming && isStateless(c))
     case join: Join =>

@@ -54,7 +54,8 @@ final private[share] class DurableRows(root: String, conf: Configuration) {
         .filter(_.getName.toLongOption.exists(_ < batch)).foreach(files.delete(_, true))
     }
 
-  private def folderOf(batch: Long, part: Int) = new Path(new Path(root, batch.toString), part.toString)
+  private def folderOf(batch: Long, part: Int) =
+    new Path(new Path(root, batch.toString), part.toString)
 }
 
 private object DurableRows {

@@ -55,7 +55,12 @@ private[share] object KeptRows {
     packed.setName(name)
     // It cuts the lineage: lost blocks are an error.
     packed.localCheckpoint()
-    packed.foreachPartition(_.foreach(_ => ()))
+    try packed.foreachPartition(_.foreach(_ => ()))
+    catch {
+      case failed: Throwable =>
+        forgetRdd(packed)
+        throw failed
+    }
     packed
   }
 }

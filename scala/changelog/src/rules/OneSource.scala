@@ -1,8 +1,8 @@
-package io.firesteel.changelog.plan.share
+package io.firesteel.changelog.rules
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExprId}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.firesteel.streaming.StreamingRelation
@@ -11,7 +11,7 @@ import org.apache.spark.sql.firesteel.streaming.StreamingRelation
  * Lets queries that read one stream read the same source, with the same ids of its columns: Spark
  * then asks it once for the rows of a micro-batch.
  */
-private[changelog] object OneSource {
+private[rules] object OneSource {
 
   def apply(queries: Seq[LogicalPlan]): Seq[LogicalPlan] = {
     val first = mutable.HashMap.empty[LogicalPlan, Seq[Attribute]]
@@ -24,7 +24,10 @@ private[changelog] object OneSource {
       // A query that reads a stream twice keeps the ids of the second reading.
       sources.distinctBy(_.canonicalized).foreach { source =>
         val columns = first.getOrElseUpdate(source.canonicalized, source.output)
-        ids ++= source.output.map(_.exprId).zip(columns.map(_.exprId)).filter(p => p._1 != p._2)
+        // The query may have both, as sides of a join.
+        if (!sources.exists(its =>
+            (its ne source) && its.outputSet.intersect(AttributeSet(columns)).nonEmpty))
+          ids ++= source.output.map(_.exprId).zip(columns.map(_.exprId)).filter(p => p._1 != p._2)
       }
       if (ids.isEmpty) query
       else query.transformUpWithSubqueries { case plan =>

@@ -1,4 +1,7 @@
-package io.firesteel.changelog.plan.share
+package io.firesteel.changelog.rules
+
+import io.firesteel.changelog.plan.SharedChanges
+import io.firesteel.changelog.plan.share.SharedView
 
 import java.util.Locale
 
@@ -7,7 +10,7 @@ import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.firesteel.streaming.StreamingRelation
 
 /** Formats of streaming sources. */
-private[share] object StreamFormats {
+private[rules] object StreamFormats {
 
   private val columnar = Set("parquet", "orc", "delta", "iceberg")
 
@@ -15,7 +18,7 @@ private[share] object StreamFormats {
   def isColumnar(source: LogicalPlan): Boolean = source match {
     case its: StreamingRelation => columnar(its.dataSource.className.toLowerCase(Locale.ROOT))
     case its: StreamingRelationV2 => columnar(its.sourceName.toLowerCase(Locale.ROOT))
-    case _: SharedView => true
+    case _: SharedView | _: SharedChanges => true
     case _ => false
   }
 }

@@ -1,0 +1,60 @@
+package io.firesteel.changelog.rules
+
+import io.firesteel.changelog.plan.SharedRows
+import io.firesteel.changelog.plan.parse.{ReadWindows, WindowsEmit}
+import io.firesteel.changelog.plan.share.SharedPart
+import io.firesteel.changelog.state.BegunPlan
+
+import scala.util.{Failure, Success, Try}
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.expressions.{RankLike, RowNumberLike, WindowExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, Window}
+
+/**
+ * Plans the shared parts of a query.
+ *
+ * @param isSparks whether Spark could run the query by itself
+ * @param durableIn the folder for rows that would have other values if they were computed again
+ */
+final private[rules] class PlanParts(
+    begun: BegunPlan,
+    isSparks: Boolean,
+    durableIn: Option[String])
+  extends FindShared.Planner {
+
+  override def refusal(
+      plan: LogicalPlan,
+      emit: WindowsEmit,
+      isBelowState: Boolean): Option[String] =
+    Try(RewriteStreamingWrite.partOf(plan, emit, begun, isSparks)) match {
+      case Failure(_: AnalysisException) => Some("a part of the query cannot stand by itself")
+      case Failure(other) => throw other
+      case Success((_, _, inferred)) =>
+        val timed = inferred.facts.eventTimes.nonEmpty || ReadWindows.areIn(plan)
+        if (isBelowState && timed) Some("its watermark would not reach the operators above it")
+        else if (isRankedWithoutLimit(plan) && SharedRows.nameOf(inferred) == "OverAggregate")
+          Some("a filter above may limit its places")
+        else None
+    }
+
+  override def plan(
+      id: Int,
+      plan: LogicalPlan,
+      emit: WindowsEmit,
+      varies: Boolean): FindShared.Planned = {
+    val (rows, kind, inferred) = RewriteStreamingWrite.partOf(plan, emit, begun, isSparks)
+    val part = new SharedPart(id, SharedRows.nameOf(inferred), kind, durableIn.filter(_ => varies))
+    FindShared.Planned(part, rows, SharedRows.reader(part, plan.output, inferred))
+  }
+
+  /** `row_number()` and the like, whose bound is in a filter above. */
+  private def isRankedWithoutLimit(plan: LogicalPlan): Boolean = plan match {
+    case _: Project | _: Filter => isRankedWithoutLimit(plan.children.head)
+    case window: Window => window.windowExpressions.exists(_.exists {
+        case WindowExpression(_: RankLike | _: RowNumberLike, _) => true
+        case _ => false
+      })
+    case _ => false
+  }
+}
