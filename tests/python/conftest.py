@@ -27,12 +27,13 @@ Run = Callable[..., str]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of tests/slow.txt, which `make test` leaves out."""
-    lines = (Path(__file__).parents[1] / "slow.txt").read_text().splitlines()
-    slow = {tuple(line.split("\t")[1:]) for line in lines}
-    for item in items:
-        if (item.path.stem, item.name) in slow:
-            item.add_marker(pytest.mark.slow)
+    """Mark the tests of tests/slow.txt and tests/long.txt, which `make test` leaves out."""
+    for mark in (pytest.mark.slow, pytest.mark.long):
+        lines = (Path(__file__).parents[1] / f"{mark.name}.txt").read_text().splitlines()
+        listed = {tuple(line.split("\t")[1:]) for line in lines}
+        for item in items:
+            if (item.path.stem, item.name) in listed:
+                item.add_marker(mark)
 
 
 @pytest.fixture(scope="session")

@@ -151,3 +151,24 @@ def test_a_server_without_the_extension_is_told_what_it_needs(
         with pytest.raises(firesteel.ExtensionNotLoadedError, match=cure):
             firesteel.explain(session.range(1))
         session.stop()
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_a_statement_set_runs_from_a_client(
+    remote: SparkSession, tmp_path: Path, parallel: bool
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1.json").write_text('{"k": "a", "v": 2}\n{"k": "a", "v": 3}')
+    stream = remote.readStream.schema("k STRING, v INT").json(str(tmp_path / "in"))
+    sums = stream.groupBy("k").sum("v").toDF("k", "s")
+    changes = sums.selectExpr("*", "row_kind() AS op")
+    target = str(tmp_path / "sums")
+    s = firesteel.statement_set(remote, tmp_path / "checkpoint", parallel=parallel)
+    with pytest.raises(firesteel.UnsupportedOnConnectError, match="query_id"):
+        s.insert("sums", changes, firesteel.apply_changes(target, "k"))
+    s.insert("sums", changes, firesteel.apply_changes(target, "k", query_id="sums"))
+    s.insert("rows", stream, {"format": "parquet", "path": str(tmp_path / "rows")})
+    s.start(trigger={"availableNow": True}).awaitTermination()
+    found = remote.read.format("firesteel-table").load(target).collect()
+    assert [tuple(row) for row in found] == [("a", 5)]
+    assert remote.read.parquet(str(tmp_path / "rows")).count() == 2

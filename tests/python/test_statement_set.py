@@ -20,6 +20,7 @@ import firesteel
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
 KILLS = int(os.environ.get("FIRESTEEL_TEST_KILLS", "3"))
 ONCE = {"availableNow": True}
@@ -49,8 +50,9 @@ class Visits:
     def changes(self, query: str) -> DataFrame:
         return self.session.sql(f"SELECT *, row_kind() AS op FROM ({query})")
 
-    def statements(self, **options: Any) -> firesteel.StatementSet:
-        return firesteel.statement_set(self.session, self.folder / "checkpoint", **options)
+    def statements(self, *, parallel: bool = False) -> firesteel.StatementSet:
+        checkpoint = self.folder / "checkpoint"
+        return firesteel.statement_set(self.session, checkpoint, parallel=parallel)
 
     def answer(self, query: str) -> Rows:
         rows = self.session.read.schema("k STRING, v INT").json(str(self.source))
@@ -75,7 +77,7 @@ def found(df: DataFrame) -> Rows:
     return sorted((tuple(row) for row in df.collect()), key=repr)
 
 
-def run(statements: firesteel.StatementSet) -> Any:
+def run(statements: firesteel.StatementSet) -> StreamingQuery:
     query = statements.start(trigger=ONCE)
     query.awaitTermination()
     return query
@@ -106,7 +108,8 @@ def test_targets_of_all_kinds_follow_their_statements(visits: Visits, parallel: 
         assert found(visits.session.table(f"visits_kept_{parallel}")) == wanted
         # The changes and the whole result have a state each; the source is read once.
         progress = next(p for p in reversed(query.recentProgress) if p["numInputRows"])
-        assert len(progress["stateOperators"]) == 3 and len(progress["sources"]) == 1
+        assert len(progress["stateOperators"]) == 3
+        assert len(progress["sources"]) == 1
         visits.add([("a", 4), ("c", 1), (random.choice("bc"), 2)])
 
 
@@ -265,5 +268,7 @@ def test_targets_agree_after_any_number_of_kills(
     assert everything
     values = visits.answer("SELECT k, v FROM visits")
     assert sorted((k, v) for _, k, v in visits.table("all")) == sorted(values)
-    assert sorted(visits.table("some")) == sorted((i, k) for i, k, v in visits.table("all") if v > 2)
+    assert sorted(visits.table("some")) == sorted(
+        (i, k) for i, k, v in visits.table("all") if v > 2
+    )
     assert visits.table("counts") == visits.answer("SELECT k, count(*) FROM visits GROUP BY k")

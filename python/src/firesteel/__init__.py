@@ -78,6 +78,7 @@ __all__ = [
     "register_lookup",
     "repartition_state",
     "row_kind",
+    "statement_set",
     "to_upsert",
     "unregister_lookup",
     "watch",

@@ -1,4 +1,4 @@
-"""Statement sets: several statements as one streaming query, which computes what they share once."""
+"""Statement sets: several statements as one streaming query, and shared parts computed once."""
 
 from __future__ import annotations
 

@@ -62,10 +62,11 @@ def statement_set(
         Flink's ``StatementSet``; the rows of a view are shared before plans are optimized.
 
     Example:
-        >>> folder = getfixture("tmp_path")
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
         >>> ticks = spark.readStream.format("rate").load()
-        >>> s = statement_set(spark, folder / "checkpoint")
-        >>> s.insert("ticks", ticks, {"format": "parquet", "path": str(folder / "ticks")})
+        >>> s = statement_set(spark, folder + "/checkpoint")
+        >>> s.insert("ticks", ticks, {"format": "parquet", "path": folder + "/ticks"})
         >>> s.names
         ('ticks',)
     """
@@ -121,8 +122,8 @@ class StatementSet:
         others = [its.name for _, its in self._statements if its.place and its.place == sink.place]
         if others:
             raise ValueError(
-                f"The statements {others[0]!r} and {name!r} write to one target, {sink.place}. Write "
-                "the union of their queries instead."
+                f"The statements {others[0]!r} and {name!r} write to one target, {sink.place}. "
+                "Write the union of their queries instead."
             )
         if not isinstance(self._spark, SparkSession) and sink.needs_query_id:
             raise _errors.unnamed_on_connect()

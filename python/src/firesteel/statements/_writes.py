@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,10 +45,10 @@ class Writes:
 
         def write(sink: Sink) -> None:
             try:
-                its = rows.where(F.col("statement") == sink.number).select(f"s{sink.number}.*")
+                its = rows.where(f"statement = {sink.number}").select(f"s{sink.number}.*")
                 sink.write(its, batch_id)
                 notes.add(sink.name)
-            except BaseException as error:  # noqa: BLE001 - raised below, when all have ended
+            except BaseException as error:  # raised below, when all have ended
                 error.add_note(f"statement {sink.name!r}, micro-batch {batch_id}")
                 failed[sink.number] = error
 

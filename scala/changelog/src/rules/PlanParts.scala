@@ -8,7 +8,7 @@ import io.firesteel.changelog.state.BegunPlan
 import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.expressions.{RankLike, RowNumberLike, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{DenseRank, Rank, RowNumber, WindowExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, Window}
 
 /**
@@ -52,7 +52,7 @@ final private[rules] class PlanParts(
   private def isRankedWithoutLimit(plan: LogicalPlan): Boolean = plan match {
     case _: Project | _: Filter => isRankedWithoutLimit(plan.children.head)
     case window: Window => window.windowExpressions.exists(_.exists {
-        case WindowExpression(_: RankLike | _: RowNumberLike, _) => true
+        case WindowExpression(_: Rank | _: DenseRank | _: RowNumber, _) => true
         case _ => false
       })
     case _ => false
