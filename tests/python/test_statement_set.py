@@ -136,6 +136,18 @@ def test_a_target_that_fails_lets_others_keep_what_they_have(visits: Visits) -> 
     assert written == [("first", 0), ("second", 0)]
 
 
+def test_a_view_that_is_replaced_is_another_view(visits: Visits) -> None:
+    folder = visits.folder
+    s = visits.statements()
+    for name, minimum in (("low", 0), ("high", 2)):
+        visits.session.table("visits").where(f"v > {minimum}").createOrReplaceTempView("some")
+        s.insert(name, visits.session.table("some"), {"format": "json", "path": str(folder / name)})
+    run(s)
+    for name, minimum in (("low", 0), ("high", 2)):
+        rows = visits.session.read.schema("k STRING, v INT").json(str(folder / name))
+        assert found(rows) == visits.answer(f"SELECT * FROM visits WHERE v > {minimum}")
+
+
 def test_what_is_wrong_is_said(visits: Visits) -> None:
     s = visits.statements()
     sums = visits.changes("SELECT * FROM sums")

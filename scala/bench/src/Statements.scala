@@ -132,7 +132,8 @@ object Statements {
     "SELECT k, s AS x FROM sums",
     "SELECT k, n AS x FROM sums WHERE k % 2 = 0",
     "SELECT k, s - n AS x FROM sums WHERE n > 3",
-    "SELECT k, n + 1 AS x FROM sums")
+    "SELECT k, n + 1 AS x FROM sums"
+  )
 
   private val cases = Seq(
     Case("2 statements, Parquet", "parquet", four.take(2), 1.7),
@@ -142,15 +143,19 @@ object Statements {
     Case(
       "2 statements with other filters and columns, Parquet",
       "parquet",
-      Seq("SELECT k, n AS x FROM sums WHERE k < 1000", "SELECT k, s AS x FROM sums WHERE k > 90000"),
-      1.5),
+      Seq(
+        "SELECT k, n AS x FROM sums WHERE k < 1000",
+        "SELECT k, s AS x FROM sums WHERE k > 90000"),
+      1.5
+    ),
     Case("1 statement, beside the plain query", "parquet", four.take(1), 0.95),
     Case(
       "UNION ALL of the view with two filters",
       "parquet",
       Seq("SELECT k, n AS x FROM sums WHERE n < 20 UNION ALL SELECT k, s FROM sums WHERE n > 30"),
       1.6,
-      union = true)
+      union = true
+    )
   )
 
   private def table(rows: Long): Table = Table(

@@ -86,7 +86,7 @@ private[changelog] object SharedRows {
       val metadata = new MetadataBuilder().withMetadata(column.metadata)
       column.withMetadata(metadata.remove(EventTimeWatermark.delayKey).build())
     }
-    if (part.kind.isEmpty) SharedView(part, columns)
+    if (part.kind.isEmpty && inferred.facts.upsertKeys.isEmpty) SharedView(part, columns)
     else {
       val ids = own.map(_.exprId).zip(columns.map(_.exprId)).toMap
       val facts = inferred.facts
@@ -94,6 +94,14 @@ private[changelog] object SharedRows {
       SharedChanges(part, columns, Facts(facts.changes, facts.upsertKeys.map(_.map(ids)), trends))
     }
   }
+
+  /** Whether the topmost state has every row of its input, in the order of their places. */
+  def isUnbounded(inferred: Inferred): Boolean =
+    inferred.where(_.isInstanceOf[Stateful]).map(_.operator).exists {
+      case topN: TopN => !topN.places.isBounded
+      case _: OverAggregate => true
+      case _ => false
+    }
 
   /** What a part does, for its name. */
   def nameOf(inferred: Inferred): String =

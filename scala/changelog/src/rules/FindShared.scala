@@ -1,14 +1,14 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogErrors
-import io.firesteel.changelog.plan.parse.{ReadTemporalJoin, ReadWindows, StatelessSource, WindowsEmit}
+import io.firesteel.changelog.plan.parse.WindowsEmit
 import io.firesteel.changelog.plan.share.{SharedPart, SharedView}
-import io.firesteel.changelog.sql.{InputTtl, RowKindFunction, Snapshot, StateTtl}
+import io.firesteel.changelog.sql.StateTtl
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, GetJsonObject, JsonToStructs, UserDefinedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Deduplicate, DeduplicateWithinWatermark, Distinct, Filter, Generate, GlobalLimit, Join, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Offset, Project, ResolvedHint, SubqueryAlias, TypedFilter, Union, View}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project, ResolvedHint}
 
 /**
  * Finds what several queries compute, or one query several times, and what of it is worth a shared
@@ -25,6 +25,7 @@ final private[rules] class FindShared(
     planner: FindShared.Planner,
     onlyState: Boolean) {
   import FindShared._
+  import SharableNodes._
 
   /** A plan whatever its ids. Groups differ by when they are emitted, and state by its life. */
   private case class Key(plan: LogicalPlan, at: Option[Context])
@@ -37,9 +38,11 @@ final private[rules] class FindShared(
   private case class Context(emit: WindowsEmit, ttl: Option[Long])
 
   private class Node(val plan: LogicalPlan, val at: Context) {
-    val children: mutable.ArrayBuffer[Key] = mutable.ArrayBuffer.empty
+    var children: Seq[Key] = Nil
     var roots = 0 // queries that are the plan
     var isBelowState = false
+    var isBelowFilter = false
+    val read: mutable.BitSet = mutable.BitSet.empty // places of columns that something reads
     var isPart = false
     var times = 0 // how often it is computed
 
@@ -50,59 +53,104 @@ final private[rules] class FindShared(
   private val nodes = mutable.LinkedHashMap.empty[Key, Node] // an input before its readers
   private val parts = mutable.LinkedHashMap.empty[Key, Planned]
   private val why = mutable.ArrayBuffer.empty[String]
+  private val readsFiles = queries.exists(query => query.plan.exists(asksFile(_)))
 
   /** The shared parts with their plans, and the queries that read them. */
   def apply(): Found = {
-    val bare = queries.map(query => query.copy(plan = withoutNames(query.plan)))
-    bare.foreach { query =>
-      nodes(visit(query.plan, Context(query.emit, None), belowState = false)).roots += 1
+    queries.foreach { query =>
+      val above = Above(query.plan.outputSet, isState = false, isFilter = false)
+      nodes(visit(query.plan, Context(query.emit, None), above)).roots += 1
     }
+    requireOneValue()
     nodes.values.toSeq.reverse.foreach(decide)
-    val reading = bare.map(query => reader(query.plan, Context(query.emit, None)))
+    val reading = queries.map(query => reader(query.plan, Context(query.emit, None)))
     Found(parts.values.map(its => its.part -> its.plan).toSeq, reading, why.distinct.toSeq)
   }
 
   private def keyOf(plan: LogicalPlan, at: Context): Key =
-    Key(plan.canonicalized, if (hasState(plan)) Some(at) else None)
+    Key(withoutNames(plan).canonicalized, if (hasState(plan)) Some(at) else None)
 
-  private def visit(plan: LogicalPlan, at: Context, belowState: Boolean): Key = plan match {
-    case hint: StateTtl => visit(hint.child, at.copy(ttl = Some(hint.ms)), belowState)
-    case _ if isName(plan) => visit(plan.children.head, at, belowState)
+  /** What stands above a plan: the columns that it reads, whether it has state or is a filter. */
+  private case class Above(read: AttributeSet, isState: Boolean, isFilter: Boolean)
+
+  private def visit(plan: LogicalPlan, at: Context, above: Above): Key = plan match {
+    case hint: StateTtl => visit(hint.child, at.copy(ttl = Some(hint.ms)), above)
+    case _ if isName(plan) =>
+      val child = plan.children.head
+      visit(child, at, above.copy(read = ReadColumns(plan, child, above.read)))
     case _ =>
       val key = keyOf(plan, at)
       val isNew = !nodes.contains(key)
-      val isState = belowState || isStateful(plan)
-      if (isNew || belowState && !nodes(key).isBelowState) {
-        val below = inputs(plan).map(visit(_, at, isState))
-        if (isNew) nodes(key) = new Node(plan, at)
-        val node = nodes(key)
-        if (isNew) node.children ++= below
-        node.isBelowState ||= belowState
+      val known = nodes.getOrElse(key, new Node(plan, at))
+      val places = plan.output.indices.filter(i => above.read.contains(plan.output(i)))
+      val isMore = isNew || above.isState && !known.isBelowState || !places.forall(known.read)
+      known.isBelowState ||= above.isState
+      known.isBelowFilter ||= above.isFilter
+      known.read ++= places
+      if (isMore) {
+        val read = AttributeSet(known.read.toSeq.map(plan.output(_)))
+        val children = inputs(plan).map { child =>
+          visit(
+            child,
+            at,
+            Above(
+              ReadColumns(plan, child, read),
+              known.isBelowState || isStateful(plan),
+              plan.isInstanceOf[Filter]))
+        }
+        if (isNew) {
+          known.children = children
+          nodes(key) = known
+        }
       }
       key
   }
+
+  /** Values that differ each time arise once: in one place, read in one way. */
+  private def requireOneValue(): Unit = if (queries.size > 1) {
+    val differing = nodes.values.filter(node => varies(node.plan)).toSeq
+    val ways = differing.groupBy(node => withoutNames(node.plan).canonicalized)
+    ways.values.find(_.size > 1).foreach { same =>
+      throw otherValues(
+        same.head.plan,
+        "they are read in several output modes or with several hints")
+    }
+    differing.find(node => isWhole(node.plan)).foreach { whole =>
+      if (queries.count(query => query.plan.exists(varying(_).nonEmpty)) > 1) {
+        throw otherValues(whole.plan, "they are below an operator that is read as a whole")
+      }
+    }
+  }
+
+  private def otherValues(plan: LogicalPlan, reason: String): Throwable =
+    ChangelogErrors.unsupportedOperator(
+      varying(plan).fold(plan.nodeName)(_.sql),
+      s"several statements read its values, which differ each time, and $reason",
+      "compute it in one of them")
 
   /** Readers come before their inputs, so their number is known. */
   private def decide(node: Node): Unit = {
     node.times += node.roots
     val plan = node.plan
     val (isRead, differs) = (node.times > 1, queries.size > 1 && varies(plan))
-    if (mayBeShared(plan) && (isRead && (hasState(plan) || !onlyState && costs(plan)) || differs)) {
+    val isWorth = hasState(plan) || !onlyState && costs(plan)
+    if (mayBeShared(plan) && !isTakenApart(node) && (isRead && isWorth || differs)) {
       planner.refusal(node.hinted(plan), node.at.emit, node.isBelowState) match {
         case None => node.isPart = true
         case Some(reason) => why += reason
       }
     }
     if (isRead && differs && !node.isPart) {
-      throw ChangelogErrors.unsupportedOperator(
-        varying(plan).fold(plan.nodeName)(_.sql),
-        ("several statements read its values, which differ each time" +: why.lastOption.toSeq)
-          .mkString(", and "),
-        "compute it in one of them, or without state above it"
-      )
+      throw otherValues(plan, why.lastOption.getOrElse("it is no part by itself"))
     }
     val times = if (node.isPart) 1 else node.times
     node.children.foreach(child => nodes(child).times += times)
+  }
+
+  /** A filter above a join has keys of it; the file of a row is known where it is read. */
+  private def isTakenApart(node: Node): Boolean = node.plan match {
+    case _: Join => node.isBelowFilter
+    case plan => readsFiles && !hasState(plan) && !plan.exists(asksFile(_))
   }
 
   private def reader(plan: LogicalPlan, at: Context): LogicalPlan = plan match {
@@ -117,14 +165,31 @@ final private[rules] class FindShared(
       val key = keyOf(plan, at)
       val node = nodes(key)
       if (!node.isPart) below(plan, at)
-      else parts.getOrElse(
-        key, {
-          val own = below(plan, at) // adds the parts below
-          val made = planner.plan(parts.size, node.hinted(own), at.emit, varies(plan))
-          parts(key) = made
-          made
-        }).reader(plan.output)
+      else {
+        val places = plan.output.indices.filter(node.read)
+        val planned = parts.getOrElse(
+          key, {
+            val own = below(plan, at) // adds the parts below
+            val read =
+              if (places.size == own.output.size) own else Project(places.map(own.output), own)
+            val made = planner.plan(parts.size, node.hinted(read), at.emit, varies(plan))
+            parts(key) = made
+            made
+          }
+        )
+        whole(plan.output, planned.reader(places.map(plan.output)))
+      }
   }
+
+  /** Columns that nothing reads are null. */
+  private def whole(columns: Seq[Attribute], read: LogicalPlan): LogicalPlan =
+    if (read.output.size == columns.size) read
+    else Project(
+      columns.map { column =>
+        if (read.outputSet.contains(column)) column
+        else Alias(Literal(null, column.dataType), column.name)(column.exprId)
+      },
+      read)
 
   private def below(plan: LogicalPlan, at: Context): LogicalPlan =
     if (isWhole(plan)) plan else plan.mapChildren(reader(_, at))
@@ -155,82 +220,4 @@ private[rules] object FindShared {
     /** @param varies whether other values would come if it were computed again */
     def plan(id: Int, plan: LogicalPlan, emit: WindowsEmit, varies: Boolean): Planned
   }
-
-  /** Names stand for a plan: what a view is must not depend on its name. */
-  def withoutNames(plan: LogicalPlan): LogicalPlan =
-    AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      plan.transformUp { case name @ (_: SubqueryAlias | _: View) => name.children.head }
-    }
-
-  /** Nodes that canonical plans do not have. */
-  private def isName(plan: LogicalPlan): Boolean = plan match {
-    case _: ResolvedHint => true
-    case Project(_, child) => plan.canonicalized == child.canonicalized
-    case _ => false
-  }
-
-  private def isDeduplicate(plan: LogicalPlan): Boolean = plan match {
-    case _: Deduplicate | _: DeduplicateWithinWatermark => true
-    case _ => false
-  }
-
-  private def isStateless(plan: LogicalPlan): Boolean = plan match {
-    case StatelessSource(_) => true
-    case _ => false
-  }
-
-  /** Whether a plan keeps state, in operators of this room or of Spark. */
-  private def hasState(plan: LogicalPlan): Boolean =
-    !isStateless(plan) || plan.exists(isDeduplicate)
-
-  /** Whether an operator keeps state itself, or may. */
-  private def isStateful(plan: LogicalPlan): Boolean = isDeduplicate(plan) || !isStateless(plan) &&
-    (plan match {
-      case _: Project | _: Filter | _: Generate | _: Union => false
-      case _ => true
-    })
-
-  private def inputs(plan: LogicalPlan): Seq[LogicalPlan] =
-    if (isWhole(plan)) Nil else plan.children.filter(_.isStreaming)
-
-  /** Operators that are recognised by several nodes of the query together. */
-  private def isWhole(plan: LogicalPlan): Boolean = plan match {
-    case _: Snapshot | _: Offset => true
-    case join: Join if ReadTemporalJoin.isOf(join) => true
-    case _ => isStateful(plan) && ReadWindows.areIn(plan)
-  }
-
-  private def varying(plan: LogicalPlan) =
-    if (isWhole(plan)) plan.collect { case node => node.expressions.find(!_.deterministic) }
-      .flatten.headOption
-    else plan.expressions.find(!_.deterministic)
-
-  /** Where values arise that differ each time. What is computed of them is the same each time. */
-  private def varies(plan: LogicalPlan): Boolean = varying(plan).nonEmpty
-
-  /** Operators that are read as they are, whatever stands above them. */
-  private def mayBeShared(plan: LogicalPlan): Boolean =
-    !plan.exists(_.expressions.exists(RowKindFunction.isIn)) && (plan match {
-      case _: InputTtl => false
-      case _: Aggregate | _: Distinct | _: Union | _: GlobalLimit | _: Project | _: Filter |
-          _: Generate => true
-      // A filter above may have its keys.
-      case join: Join => join.condition.nonEmpty
-      case other => isStateless(other)
-    })
-
-  private def costs(plan: LogicalPlan): Boolean =
-    plan.exists(isCostly) || plan.collectLeaves().exists(leaf =>
-      leaf.isStreaming && !StreamFormats.isColumnar(leaf))
-
-  /** Functions of users, and of JSON; values that may differ each time must be one for all. */
-  private def isCostly(plan: LogicalPlan): Boolean =
-    (plan match {
-      case _: MapElements | _: MapPartitions | _: TypedFilter | _: MapInPandas | _: MapInArrow =>
-        true
-      case _ => false
-    }) || plan.expressions.exists(_.exists {
-      case _: UserDefinedExpression | _: JsonToStructs | _: GetJsonObject => true
-      case other => !other.deterministic
-    })
 }

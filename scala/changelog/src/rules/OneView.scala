@@ -1,8 +1,10 @@
 package io.firesteel.changelog.rules
 
+import io.firesteel.changelog.rules.SharableNodes.withoutNames
+
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.expressions.{Alias, ExpressionWithRandomSeed}
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, LogicalPlan, Project, View}
 
 /**
@@ -21,9 +23,9 @@ private[rules] object OneView {
             val key = (view.desc.identifier, view.desc.viewText, view.isTempView)
             val isFirst = !own.contains(key)
             if (isFirst) own(key) = view
-            first.get(key).filter(_.schema == view.schema) match {
+            first.get(key) match {
               // A query that reads it twice has one analysis of its own as well.
-              case Some(other) if isFirst && other.canonicalized != view.canonicalized =>
+              case Some(other) if isFirst && differInSeeds(other, view) =>
                 Project(
                   other.child.output.zip(view.output).map { case (has, wanted) =>
                     Alias(has, wanted.name)(
@@ -39,4 +41,17 @@ private[rules] object OneView {
       reading
     }
   }
+
+  /** Whether two views are the same but for the seeds of their functions. */
+  private def differInSeeds(one: View, other: View): Boolean =
+    one.canonicalized != other.canonicalized && withoutSeeds(one) == withoutSeeds(other)
+
+  private def withoutSeeds(view: View): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      withoutNames(view).transformUp { case plan =>
+        plan.transformExpressionsUp { case random: ExpressionWithRandomSeed =>
+          random.withNewSeed(0L)
+        }
+      }
+    }.canonicalized
 }

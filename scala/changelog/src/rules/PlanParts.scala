@@ -33,7 +33,7 @@ final private[rules] class PlanParts(
       case Success((_, _, inferred)) =>
         val timed = inferred.facts.eventTimes.nonEmpty || ReadWindows.areIn(plan)
         if (isBelowState && timed) Some("its watermark would not reach the operators above it")
-        else if (isRankedWithoutLimit(plan) && SharedRows.nameOf(inferred) == "OverAggregate")
+        else if (isRankedWithoutLimit(plan) && SharedRows.isUnbounded(inferred))
           Some("a filter above may limit its places")
         else None
     }

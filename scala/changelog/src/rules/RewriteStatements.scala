@@ -28,7 +28,7 @@ final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option
 
   def apply(set: StatementSet): LogicalPlan = {
     val queries = OneSource(OneView(set.children.map(RewriteStreamingWrite.read(begun, _))))
-      .map(FindShared.withoutNames)
+      .map(SharableNodes.belowNames)
     val asked = set.names.zip(set.modes).zip(queries).map { case ((name, mode), query) =>
       statement(name, mode, query)
     }
@@ -121,7 +121,9 @@ private[rules] object RewriteStatements {
       mode: OutputMode,
       query: LogicalPlan,
       isSparks: Boolean) {
-    def emit: WindowsEmit = RewriteStreamingWrite.emitOf(query, mode)
+    def emit: WindowsEmit =
+      if (UpsertWrite.of(query).nonEmpty) WindowsEmit.AtOnce
+      else RewriteStreamingWrite.emitOf(query, mode)
   }
 }
 

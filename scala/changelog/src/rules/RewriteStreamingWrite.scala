@@ -143,7 +143,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       isSparks: Boolean): (LogicalPlan, Option[Attribute], Inferred) = {
     val read = operators(query, updateBefore = true, Reading(None, begun, isSparks), emit)
     val inferred = InferChangelog(read, updateBefore = true)
-    val written = LowerOperators(inferred, begun.choices)
+    val written =
+      if (emit == WindowsEmit.Copied) LowerOperators.complete(inferred, begun.choices)
+      else LowerOperators(inferred, begun.choices)
     (
       Project(outputOf(query, written.plan) ++ written.kind, written.plan),
       written.kind,
@@ -286,6 +288,18 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   private def changes(
       query: LogicalPlan,
       mode: OutputMode,
+      reading: Reading): (LogicalPlan, Inferred) = orAlone(reading)(changesBy(query, mode, _))
+
+  /** What cannot be read with shared parts is read without. */
+  private def orAlone[T](reading: Reading)(read: Reading => T): T =
+    if (!reading.sharesParts) read(reading)
+    else Try(read(reading)).recover { case _: AnalysisException =>
+      read(reading.copy(hasParts = true))
+    }.get
+
+  private def changesBy(
+      query: LogicalPlan,
+      mode: OutputMode,
       reading: Reading): (LogicalPlan, Inferred) = {
     val upsert = mode == OutputMode.Update()
     val emit = emitOf(query, mode)
@@ -340,7 +354,10 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   }
 
   /** Every change of the result, with its kind in a further column. */
-  private def everyChange(query: LogicalPlan, reading: Reading): (LogicalPlan, Inferred) = {
+  private def everyChange(query: LogicalPlan, reading: Reading): (LogicalPlan, Inferred) =
+    orAlone(reading)(everyChangeBy(query, _))
+
+  private def everyChangeBy(query: LogicalPlan, reading: Reading): (LogicalPlan, Inferred) = {
     val shared = Shared(LastOrder.without(query), WindowsEmit.AtOnce, reading)
     val inferred =
       InferChangelog(operators(shared.query, updateBefore = true, reading), updateBefore = true)
@@ -408,7 +425,10 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     }
   }
 
-  private def table(query: LogicalPlan, reading: Reading): WholeResult = {
+  private def table(query: LogicalPlan, reading: Reading): WholeResult =
+    orAlone(reading)(tableBy(query, _))
+
+  private def tableBy(query: LogicalPlan, reading: Reading): WholeResult = {
     if (asksRowKind(query)) throw ChangelogErrors.noEventsInComplete()
     val last = LastOrder(query)
     val unordered = last.query

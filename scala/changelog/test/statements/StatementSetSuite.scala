@@ -40,8 +40,9 @@ class StatementSetSuite extends ChangelogSuite {
   private def follows(
       statements: Seq[Statement],
       views: Seq[(String, String)] = Nil,
-      restarts: Set[Int] = Set(2))(check: FedStatements => Assertion): Unit =
-    providers.foreach { provider =>
+      restarts: Set[Int] = Set(2),
+      by: Seq[String] = Seq(hdfs))(check: FedStatements => Assertion): Unit =
+    by.foreach { provider =>
       withProvider(provider) {
         val set = new FedStatements(spark, schema, statements, views)
         try {
@@ -81,7 +82,8 @@ class StatementSetSuite extends ChangelogSuite {
       Seq(
         "sums" -> sums,
         "top" -> top,
-        "joined" -> "SELECT t.k, t.v, t.place, s.n FROM {top} t JOIN {sums} s ON t.k = s.k")
+        "joined" -> "SELECT t.k, t.v, t.place, s.n FROM {top} t JOIN {sums} s ON t.k = s.k"),
+      by = providers
     ) { set =>
       assert(parts(set).map(_.split(" ").head) == Seq("rows", "Aggregate", "INNER", "sink"))
       // The Top-N may share the store of the join.

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.plan.share
 
 import java.io.{DataInputStream, DataOutputStream}
+import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.util.Using
 
@@ -8,6 +9,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
 /**
@@ -23,11 +25,13 @@ final private[share] class DurableRows(root: String, conf: Configuration) {
   private val files = new Path(root).getFileSystem(conf)
 
   /** The blocks of a part in a micro-batch, if all of them had been written. */
-  def read(context: SparkContext, batch: Long, part: Int): Option[RDD[Array[Byte]]] = {
+  def read(
+      context: SparkContext,
+      batch: Long,
+      part: Int,
+      schema: StructType): Option[RDD[Array[Byte]]] = {
     val folder = folderOf(batch, part)
-    val told = new Path(folder, complete)
-    Option.when(files.exists(told)) {
-      val tasks = Using.resource(files.open(told))(_.readInt())
+    tasksOf(folder, schema).map { tasks =>
       val serialized = new SerializableConfiguration(conf)
       context.parallelize(0 until tasks, math.max(tasks, 1)).flatMap { task =>
         blocks(new Path(folder, task.toString), serialized.value)
@@ -35,8 +39,17 @@ final private[share] class DurableRows(root: String, conf: Configuration) {
     }
   }
 
+  /** The number of files, if all are there and have these columns: a query may have been changed. */
+  private def tasksOf(folder: Path, schema: StructType): Option[Int] = {
+    val told = new Path(folder, complete)
+    Option.when(files.exists(told))(Using.resource(files.open(told)) { in =>
+      val tasks = in.readInt()
+      Option.when(new String(in.readAllBytes(), UTF_8) == schema.json)(tasks)
+    }).flatten
+  }
+
   /** Writes the blocks of a part, and removes what earlier micro-batches have left. */
-  def write(rows: RDD[Array[Byte]], batch: Long, part: Int): Unit = {
+  def write(rows: RDD[Array[Byte]], batch: Long, part: Int, schema: StructType): Unit = {
     clean(batch)
     val folder = folderOf(batch, part)
     files.delete(folder, true)
@@ -44,7 +57,10 @@ final private[share] class DurableRows(root: String, conf: Configuration) {
     val name = folder.toString
     val serialized = new SerializableConfiguration(conf)
     rows.foreachPartition { its => save(its, new Path(name), serialized.value) }
-    Using.resource(files.create(new Path(folder, complete)))(_.writeInt(rows.getNumPartitions))
+    Using.resource(files.create(new Path(folder, complete))) { out =>
+      out.writeInt(rows.getNumPartitions)
+      out.write(schema.json.getBytes(UTF_8))
+    }
   }
 
   /** Spark begins a micro-batch when the one before has been committed. */
@@ -60,7 +76,7 @@ final private[share] class DurableRows(root: String, conf: Configuration) {
 
 private object DurableRows {
 
-  /** The file that is written last, with the number of the others. */
+  /** The file that is written last, with the number of the others and their columns. */
   private val complete = "_complete"
 
   /** A task may run twice: each attempt writes a file of its own, and the last to end renames it. */

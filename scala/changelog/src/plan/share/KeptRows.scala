@@ -41,13 +41,13 @@ private[share] object KeptRows {
       files: DurableRows,
       batch: Long,
       part: Int): KeptRows =
-    files.read(rows.sparkContext, batch, part) match {
+    files.read(rows.sparkContext, batch, part, schema) match {
       case Some(blocks) =>
         if (hasState) rows.foreachPartition(_.foreach(_ => ()))
         new KeptRows(kept(blocks, name), schema)
       case None =>
         val its = apply(rows, schema, name)
-        files.write(its.packed, batch, part)
+        files.write(its.packed, batch, part, schema)
         its
     }
 

@@ -1,0 +1,113 @@
+package io.firesteel.changelog.rules
+
+import io.firesteel.changelog.plan.parse.{ReadTemporalJoin, ReadWindows, StatelessSource}
+import io.firesteel.changelog.sql.{InputTtl, RowKindFunction, Snapshot}
+
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, GetJsonObject, InputFileBlockLength, InputFileBlockStart, InputFileName, JsonToStructs, UserDefinedExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Deduplicate, DeduplicateWithinWatermark, Distinct, Filter, Generate, GlobalLimit, Join, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Offset, Project, ResolvedHint, SubqueryAlias, TypedFilter, Union, View}
+
+/** Which nodes of a query can be a shared part, and what they cost. */
+private[rules] object SharableNodes {
+
+  /** A query below the names that it has as a whole. */
+  @tailrec
+  def belowNames(query: LogicalPlan): LogicalPlan = query match {
+    case name @ (_: SubqueryAlias | _: View) => belowNames(name.children.head)
+    case other => other
+  }
+
+  /** Names stand for a plan: what a view is must not depend on its name. */
+  def withoutNames(plan: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      plan.transformUp { case name @ (_: SubqueryAlias | _: View) => name.children.head }
+    }
+
+  /** Nodes that compute nothing. */
+  def isName(plan: LogicalPlan): Boolean = plan match {
+    case _: ResolvedHint | _: SubqueryAlias | _: View => true
+    case Project(_, child) => withoutNames(plan).canonicalized == withoutNames(child).canonicalized
+    case _ => false
+  }
+
+  def isDeduplicate(plan: LogicalPlan): Boolean = plan match {
+    case _: Deduplicate | _: DeduplicateWithinWatermark => true
+    case _ => false
+  }
+
+  def isStateless(plan: LogicalPlan): Boolean = plan match {
+    case StatelessSource(_) => true
+    case _ => false
+  }
+
+  /** Whether a plan keeps state, in operators of this room or of Spark. */
+  def hasState(plan: LogicalPlan): Boolean =
+    !isStateless(plan) || plan.exists(isDeduplicate)
+
+  /** Whether an operator keeps state itself, or may. */
+  def isStateful(plan: LogicalPlan): Boolean = isDeduplicate(plan) || !isStateless(plan) &&
+    (plan match {
+      case _: Project | _: Filter | _: Generate | _: Union => false
+      case _ => true
+    })
+
+  def inputs(plan: LogicalPlan): Seq[LogicalPlan] =
+    if (isWhole(plan)) Nil else plan.children.filter(_.isStreaming)
+
+  /** Operators that are recognised by several nodes of the query together. */
+  def isWhole(plan: LogicalPlan): Boolean = plan match {
+    case _: Snapshot | _: Offset => true
+    case join: Join if ReadTemporalJoin.isOf(join) => true
+    case _ => isStateful(plan) && ReadWindows.areIn(plan)
+  }
+
+  /** An expression of the node, or below it if nothing looks there, whose value may differ. */
+  def varying(plan: LogicalPlan): Option[Expression] =
+    if (isWhole(plan)) plan.collect { case node => node.expressions.find(differs) }
+      .flatten.headOption
+    else plan.expressions.find(differs)
+
+  /** Aggregates such as `first` depend on the order of rows alone, which is that of the source. */
+  private def differs(expression: Expression): Boolean = expression match {
+    case deterministic if deterministic.deterministic => false
+    case function: AggregateFunction => function.children.exists(differs)
+    case other if other.children.forall(_.deterministic) => true
+    case other => other.children.exists(differs)
+  }
+
+  /** Whether an expression is about the file of a row. */
+  def asksFile(plan: LogicalPlan): Boolean = plan.expressions.exists(_.exists {
+    case _: InputFileName | _: InputFileBlockStart | _: InputFileBlockLength => true
+    case _ => false
+  })
+
+  /** Where values arise that differ each time. What is computed of them is the same each time. */
+  def varies(plan: LogicalPlan): Boolean = varying(plan).nonEmpty
+
+  /** Operators that are read as they are, whatever stands above them. */
+  def mayBeShared(plan: LogicalPlan): Boolean =
+    !plan.exists(_.expressions.exists(RowKindFunction.isIn)) && (plan match {
+      case hinted if InputTtl.of(hinted).nonEmpty => false
+      case _: Aggregate | _: Distinct | _: Union | _: GlobalLimit | _: Project | _: Filter |
+          _: Generate => true
+      case join: Join => join.condition.nonEmpty
+      case other => isStateless(other)
+    })
+
+  def costs(plan: LogicalPlan): Boolean =
+    plan.exists(isCostly) || plan.collectLeaves().exists(leaf =>
+      leaf.isStreaming && !StreamFormats.isColumnar(leaf))
+
+  /** Functions of users, and of JSON; values that may differ each time must be one for all. */
+  def isCostly(plan: LogicalPlan): Boolean =
+    (plan match {
+      case _: MapElements | _: MapPartitions | _: TypedFilter | _: MapInPandas | _: MapInArrow =>
+        true
+      case _ => false
+    }) || plan.expressions.exists(_.exists {
+      case _: UserDefinedExpression | _: JsonToStructs | _: GetJsonObject => true
+      case other => !other.deterministic
+    })
+}
