@@ -1,7 +1,7 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogErrors
-import io.firesteel.changelog.plan.lower.MarkChanges
+import io.firesteel.changelog.plan.lower.{MarkChanges, SinkRows}
 import io.firesteel.changelog.plan.parse.WindowsEmit
 import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.state.BegunPlan
@@ -45,10 +45,14 @@ final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option
     val branches = asked.map(its => reading.getOrElse(its.name, own.find(_.name == its.name).get))
       .map(planned)
     val all = tagged(branches)
-    val root = new SharedPart(found.parts.size, "sink", kind = None)
-    SharedPlans(
-      found.parts.map(_._1) :+ root,
-      found.parts.map(_._2) :+ all :+ SharedView(root, all.output))
+    val (parts, plans) = found.parts.unzip
+    if (branches.size == 1) {
+      // One sink reads the rows, as that of an ordinary query.
+      SinkRows(if (parts.isEmpty) all else SharedPlans(parts, plans :+ all))
+    } else {
+      val root = new SharedPart(parts.size, "sink", kind = None, branches = branches.size)
+      SharedPlans(parts :+ root, plans :+ all :+ SharedView(root, all.output))
+    }
   }
 
   /** Spark computes its own operators for each statement, with other values in each. */

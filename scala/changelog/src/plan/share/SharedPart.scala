@@ -14,12 +14,15 @@ import org.apache.spark.sql.types.StructType
  * @param kind the column of kinds, which its rows have last; none if rows only come
  * @param durableIn the folder for rows that would have other values if they were computed again;
  *   none if they would not
+ * @param branches how many results the rows are of, if they are the union of several: a reader of one
+ *   of them has as many tasks as one of them has
  */
 final private[changelog] class SharedPart(
     val id: Int,
     val name: String,
     val kind: Option[Attribute],
-    durableIn: Option[String] = None)
+    durableIn: Option[String] = None,
+    branches: Int = 1)
   extends Serializable {
 
   @transient @volatile private[this] var kept: Option[KeptRows] = None
@@ -45,8 +48,8 @@ final private[changelog] class SharedPart(
   }
 
   /** The rows of the micro-batch. */
-  def rows: RDD[InternalRow] = kept.fold(throw new IllegalStateException(s"$this is not computed"))(
-    _.rows)
+  def rows: RDD[InternalRow] =
+    kept.fold(throw new IllegalStateException(s"$this is not computed"))(_.rows(branches))
 
   /** Frees memory and disk. */
   def release(): Unit = {
