@@ -18,12 +18,12 @@ exclude_patterns: list[str] = ["parts"]  # pieces that pages include
 # Only `--` becomes a dash, which autodoc puts after a parameter: quotes stay as they are typed.
 smartquotes_action = "D"
 nitpicky = True
-# Types and errors of others, which this site does not document. `Duration` is explained in words.
+# Types and errors of others, which this site does not document. Two are explained in words.
 nitpick_ignore_regex = [
     ("py:.*", r"(pyspark|pyarrow|pa|numpy|np|npt|pandas|collections|typing|pathlib|os)\..*"),
     ("py:.*", r"(Column|DataFrame|SparkSession|SparkSession\.Builder|StreamingQuery|Row)"),
     ("py:.*", r"(StructType|AnalysisException|QueryExecutionException|StreamingQueryException)"),
-    ("py:class", "Duration"),
+    ("py:class", "Duration|Target"),
 ]
 
 myst_heading_anchors = 4
