@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import SparkSession
 
 from firesteel import _errors
+from firesteel.explain import Explanation, explain
 from firesteel.session import require_extension
 from firesteel.statements._targets import Sink, Target, checked
 from firesteel.statements._writes import Writes
@@ -147,8 +148,6 @@ class StatementSet:
             AnalysisException: A query cannot run in its mode, or the checkpoint has other
                 statements.
         """
-        if not self._statements:
-            raise ValueError("The statement set has no statements: call insert first.")
         sinks = tuple(sink for _, sink in self._statements)
         writer = (
             self._rows()
@@ -162,8 +161,25 @@ class StatementSet:
             writer = writer.trigger(**trigger)
         return writer.start()
 
+    def explain(self) -> Explanation:
+        """Explain the set as it would start with a new checkpoint.
+
+        Returns:
+            The decisions, and the physical plan: ``SharedPlans`` names the shared parts, and
+            ``SharedView`` is where one is read. Parts that are computed for each statement are
+            named above the plan, with the reason.
+
+        Raises:
+            ValueError: The set has no statements.
+            AnalysisException: A query cannot run in its mode.
+            UnsupportedOnConnectError: The session is a Connect client.
+        """
+        return explain(self._rows())
+
     def _rows(self) -> DataFrame:
         """The rows of all statements: the number of one, and for each a struct of its columns."""
+        if not self._statements:
+            raise ValueError("The statement set has no statements: call insert first.")
         queries = {f"query_{i}": df for i, (df, _) in enumerate(self._statements)}
         names = {f"name_{i}": sink.name for i, (_, sink) in enumerate(self._statements)}
         modes = {f"mode_{i}": sink.mode for i, (_, sink) in enumerate(self._statements)}

@@ -1,8 +1,8 @@
 package io.firesteel.changelog.checkpoint
 
-import java.util.UUID
+import io.firesteel.changelog.common.TextFile
 
-import scala.util.Using
+import java.util.UUID
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
@@ -46,9 +46,8 @@ final private[checkpoint] class Checkpoint(val session: SparkSession, location: 
     offsets.last.filter(batch => commits.last.forall(_ < batch))
 
   def queryId: Option[UUID] = {
-    val file = new Path(root, "metadata")
-    if (!files.exists(file)) None
-    else Some(UUID.fromString(mapper.readTree(read(file)).get("id").asText))
+    val text = new TextFile(files, new Path(root, "metadata")).read()
+    text.map(json => UUID.fromString(mapper.readTree(json).get("id").asText))
   }
 
   /** The metadata of the stateful operators; operators of older Spark versions have none. */
@@ -68,13 +67,14 @@ final private[checkpoint] class Checkpoint(val session: SparkSession, location: 
    */
   def noteOperators(batch: Long, partitions: Int): Unit = operators(batch).foreach {
     case operator: OperatorStateMetadataV1 =>
-      val file = new Path(state, s"${operator.operatorInfo.operatorId}/_metadata/metadata")
-      val lines = read(file).linesIterator.toIndexedSeq
+      val path = new Path(state, s"${operator.operatorInfo.operatorId}/_metadata/metadata")
+      val file = new TextFile(files, path)
+      val lines = file.read().get.linesIterator.toIndexedSeq
       val changed = mapper.readTree(lines(1)).asInstanceOf[ObjectNode]
       changed.get("stateStoreInfo").asInstanceOf[ArrayNode].elements.forEachRemaining { store =>
         val _ = store.asInstanceOf[ObjectNode].put("numPartitions", partitions)
       }
-      write(file, lines.updated(1, mapper.writeValueAsString(changed)).mkString("\n"))
+      file.write(lines.updated(1, mapper.writeValueAsString(changed)).mkString("\n"))
     case _ => ()
   }
 
@@ -87,17 +87,6 @@ final private[checkpoint] class Checkpoint(val session: SparkSession, location: 
   def folders(of: Path): Seq[String] =
     if (!files.exists(of)) Nil
     else files.list(of).toSeq.filter(_.isDirectory).map(_.getPath.getName)
-
-  private def read(file: Path): String =
-    Using.resource(files.open(file))(in => new String(in.readAllBytes(), "UTF-8"))
-
-  private def write(file: Path, text: String): Unit = {
-    val out = files.createAtomic(file, overwriteIfPossible = true)
-    try {
-      out.write(text.getBytes("UTF-8"))
-      out.close()
-    } catch { case e: Throwable => out.cancel(); throw e }
-  }
 }
 
 private[checkpoint] object Checkpoint {

@@ -3,13 +3,13 @@ package io.firesteel.changelog.plan
 import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.plan.ColumnFacts.{closed, mapKeys, normalOf, renamed, timeOf}
 import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind, Panes}
-import io.firesteel.changelog.plan.share.{SharedPart, SharedView}
+import io.firesteel.changelog.plan.share.SharedPart
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, ExprId, Expression, ExpressionSet, Generator, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, First, Max, Min}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, FullOuter, Inner, JoinType, LeftAnti, LeftSemi}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LeafNode, LogicalPlan, Project, UnaryNode}
 import org.apache.spark.sql.firesteel.normalizeFloats
-import org.apache.spark.sql.types.{ArrayType, MetadataBuilder}
+import org.apache.spark.sql.types.ArrayType
 
 /** One operator of a query for changelog inference. It knows nothing of its execution. */
 private[changelog] sealed trait ChangelogOperator extends ChangelogTraits {
@@ -74,38 +74,6 @@ final private[changelog] case class SharedRows(read: SharedChanges) extends Chan
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Nil
   // A part tells every change, and a reader drops what it does not need.
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = wanted
-}
-
-private[changelog] object SharedRows {
-
-  /** Reads a part with the operators of `inferred`, by columns for its own. */
-  def reader(part: SharedPart, own: Seq[Attribute], inferred: Inferred)(
-      shown: Seq[Attribute]): LogicalPlan = {
-    // No watermark reaches a reader.
-    val columns = shown.map { column =>
-      val metadata = new MetadataBuilder().withMetadata(column.metadata)
-      column.withMetadata(metadata.remove(EventTimeWatermark.delayKey).build())
-    }
-    if (part.kind.isEmpty && inferred.facts.upsertKeys.isEmpty) SharedView(part, columns)
-    else {
-      val ids = own.map(_.exprId).zip(columns.map(_.exprId)).toMap
-      val facts = inferred.facts
-      val trends = facts.trends.collect { case (id, way) if ids.contains(id) => ids(id) -> way }
-      SharedChanges(part, columns, Facts(facts.changes, facts.upsertKeys.map(_.map(ids)), trends))
-    }
-  }
-
-  /** Whether the topmost state has every row of its input, in the order of their places. */
-  def isUnbounded(inferred: Inferred): Boolean =
-    inferred.where(_.isInstanceOf[Stateful]).map(_.operator).exists {
-      case topN: TopN => !topN.places.isBounded
-      case _: OverAggregate => true
-      case _ => false
-    }
-
-  /** What a part does, for its name. */
-  def nameOf(inferred: Inferred): String =
-    inferred.where(_.isInstanceOf[Stateful]).fold("rows")(_.operator.name)
 }
 
 /**

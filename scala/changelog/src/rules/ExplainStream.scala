@@ -3,6 +3,8 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.plan.{Inferred, UserText}
 import io.firesteel.changelog.plan.parse.LastOrder
+import io.firesteel.changelog.state.BegunPlan
+import io.firesteel.changelog.statements.StatementSet
 import io.firesteel.core.decide.{Decline, Explain}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -10,6 +12,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.firesteel.streamExecutionOf
 import org.apache.spark.sql.firesteel.streaming.StreamingRelation
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
 
 /** Explains a streaming query that is not started. */
@@ -21,6 +24,19 @@ object ExplainStream {
    * start. Exception: append mode shows every change, as with `row_kind()`.
    */
   def apply(session: SparkSession, query: LogicalPlan, mode: OutputMode): Explain =
+    WholeSet.unapply(query).fold(single(session, query, mode)) { set =>
+      val planned = statements(set)
+      val plan = streamExecutionOf(session, planned.plan, OutputMode.Append()).executedPlan
+      val explained = Explain.of(plan)
+      val notes = planned.declined.map(reason => s"Computed for each statement: $reason.\n\n")
+      explained.copy(plan = notes.mkString + explained.plan)
+    }
+
+  /** A statement set as it would start with a new checkpoint. */
+  private[rules] def statements(set: StatementSet): RewriteStatements.Planned =
+    new RewriteStatements(BegunPlan.now(SQLConf.get), durableIn = None)(set)
+
+  private def single(session: SparkSession, query: LogicalPlan, mode: OutputMode): Explain =
     RewriteStreamingWrite.planned(query, mode) match {
       case None => Explain.of(streamExecutionOf(session, query, mode).executedPlan)
       case Some((plan, inferred)) =>
@@ -77,6 +93,9 @@ object ExplainStreams extends Rule[LogicalPlan] {
   private val modes = Seq(OutputMode.Append(), OutputMode.Update(), OutputMode.Complete())
 
   override def apply(plan: LogicalPlan): LogicalPlan =
+    WholeSet.unapply(plan).filter(_ => isOn).fold(single(plan))(ExplainStream.statements(_).plan)
+
+  private def single(plan: LogicalPlan): LogicalPlan =
     if (plan.isStreaming && plan.exists(isNotStarted) && isOn) {
       if (modes.forall(RewriteStreamingWrite.becomesChangelog(plan, _))) {
         RewriteStreamingWrite.planned(plan, OutputMode.Append()).fold(plan)(_._1)

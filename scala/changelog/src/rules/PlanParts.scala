@@ -1,9 +1,8 @@
 package io.firesteel.changelog.rules
 
-import io.firesteel.changelog.plan.SharedRows
+import io.firesteel.changelog.plan.lower.PartReader
 import io.firesteel.changelog.plan.parse.{ReadWindows, WindowsEmit}
 import io.firesteel.changelog.plan.share.SharedPart
-import io.firesteel.changelog.state.BegunPlan
 
 import scala.util.{Failure, Success, Try}
 
@@ -14,12 +13,11 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 /**
  * Plans the shared parts of a query.
  *
- * @param isSparks whether Spark could run the query by itself
+ * @param reading how the query is read
  * @param durableIn the folder for rows that would have other values if they were computed again
  */
 final private[rules] class PlanParts(
-    begun: BegunPlan,
-    isSparks: Boolean,
+    reading: Reading,
     durableIn: Option[String])
   extends FindShared.Planner {
 
@@ -27,13 +25,13 @@ final private[rules] class PlanParts(
       plan: LogicalPlan,
       emit: WindowsEmit,
       isBelowState: Boolean): Option[String] =
-    Try(RewriteStreamingWrite.partOf(plan, emit, begun, isSparks)) match {
+    Try(ReadOperators.part(plan, emit, reading.copy(isTrial = true))) match {
       case Failure(_: AnalysisException) => Some("a part of the query cannot stand by itself")
       case Failure(other) => throw other
       case Success((_, _, inferred)) =>
         val timed = inferred.facts.eventTimes.nonEmpty || ReadWindows.areIn(plan)
         if (isBelowState && timed) Some("its watermark would not reach the operators above it")
-        else if (isRankedWithoutLimit(plan) && SharedRows.isUnbounded(inferred))
+        else if (isRankedWithoutLimit(plan) && PartReader.isUnbounded(inferred))
           Some("a filter above may limit its places")
         else None
     }
@@ -43,9 +41,9 @@ final private[rules] class PlanParts(
       plan: LogicalPlan,
       emit: WindowsEmit,
       varies: Boolean): FindShared.Planned = {
-    val (rows, kind, inferred) = RewriteStreamingWrite.partOf(plan, emit, begun, isSparks)
-    val part = new SharedPart(id, SharedRows.nameOf(inferred), kind, durableIn.filter(_ => varies))
-    FindShared.Planned(part, rows, SharedRows.reader(part, plan.output, inferred))
+    val (rows, kind, inferred) = ReadOperators.part(plan, emit, reading)
+    val part = new SharedPart(id, PartReader.nameOf(inferred), kind, durableIn.filter(_ => varies))
+    FindShared.Planned(part, rows, PartReader(part, plan.output, inferred))
   }
 
   /** `row_number()` and the like, whose bound is in a filter above. */

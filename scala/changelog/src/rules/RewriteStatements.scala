@@ -7,13 +7,14 @@ import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.state.BegunPlan
 import io.firesteel.changelog.statements.StatementSet
 
+import scala.annotation.tailrec
 import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.{Alias, CreateNamedStruct, Literal, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias, Union}
-import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.firesteel.outputModeOf
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.IntegerType
 
@@ -26,40 +27,38 @@ import org.apache.spark.sql.types.IntegerType
 final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option[String]) {
   import RewriteStatements._
 
-  def apply(set: StatementSet): LogicalPlan = {
-    val queries = OneSource(OneView(set.children.map(RewriteStreamingWrite.read(begun, _))))
+  private val reading = Reading(None, begun, hasParts = true)
+
+  def apply(set: StatementSet): Planned = {
+    val queries = OneSource(OneView(set.children.map(WholeQuery(begun.version, _))))
       .map(SharableNodes.belowNames)
     val asked = set.names.zip(set.modes).zip(queries).map { case ((name, mode), query) =>
       statement(name, mode, query)
     }
     requireOneValue(asked)
-    val (own, shared) = asked.partition(_.isSparks)
     val found = new FindShared(
-      shared.map(its => FindShared.Query(its.query, its.emit)),
-      new PlanParts(begun, isSparks = false, durableIn),
+      asked.filterNot(_.isSparks).map(its => FindShared.Query(its.query, its.emit)),
+      new PlanParts(reading, durableIn),
       onlyState = false)()
-    found.declined.foreach(reason => RewriteStreamingWrite.warn(reason))
-    val reading = shared.zip(found.queries).map { case (its, query) =>
-      its.name -> its.copy(query = query)
-    }.toMap
-    val branches = asked.map(its => reading.getOrElse(its.name, own.find(_.name == its.name).get))
-      .map(planned)
-    val all = tagged(branches)
+    val readers = found.queries.iterator
+    val all = tagged(asked.map { its =>
+      rows(if (its.isSparks) its else its.copy(query = readers.next()), reading)
+    })
     val (parts, plans) = found.parts.unzip
-    if (branches.size == 1) {
+    val plan = if (asked.size == 1) {
       // One sink reads the rows, as that of an ordinary query.
       SinkRows(if (parts.isEmpty) all else SharedPlans(parts, plans :+ all))
     } else {
-      val root = new SharedPart(parts.size, "sink", kind = None, branches = branches.size)
-      SharedPlans(parts :+ root, plans :+ all :+ SharedView(root, all.output))
+      val sink = new SharedPart(parts.size, "sink", kind = None, branches = asked.size)
+      SharedPlans(parts :+ sink, plans :+ all :+ SharedView(sink, all.output))
     }
+    Planned(plan, found.declined)
   }
 
   /** Spark computes its own operators for each statement, with other values in each. */
   private def requireOneValue(all: Seq[Statement]): Unit = {
-    def varying(its: Statement) = its.query.collect { case node =>
-      node.expressions.find(!_.deterministic)
-    }.flatten.headOption
+    def varying(its: Statement) =
+      its.query.collect { case node => SharableNodes.varying(node) }.flatten.headOption
     for (its <- all.find(_.isSparks); value <- varying(its))
       if (all.exists(other => (other ne its) && varying(other).nonEmpty)) {
         throw ChangelogErrors.unsupportedOperator(
@@ -72,33 +71,33 @@ final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option
   }
 
   private def statement(name: String, mode: String, query: LogicalPlan): Statement = {
-    val output = mode match {
-      case "update" => OutputMode.Update()
-      case "complete" => OutputMode.Complete()
-      case _ => OutputMode.Append()
+    if (!query.isStreaming) {
+      throw ChangelogErrors.unsupportedOperator(
+        "A statement set",
+        s"the query of statement $name is not streaming",
+        "write it by itself")
     }
+    val output = outputModeOf(mode)
     val its = Statement(name, output, query, isSparks = false)
-    Try(planned(its)) match {
+    Try(rows(its, reading.copy(isTrial = true))) match {
       case Success(_) => its
       // Spark may run by itself what cannot be read as operators.
       case Failure(_: AnalysisException)
-          if output == OutputMode.Append() &&
-            RewriteStreamingWrite.refusal(query, output).isEmpty &&
-            !RewriteStreamingWrite.tellsRowKinds(query) => its.copy(isSparks = true)
+          if output == OutputMode.Append() && QueryKinds.refusal(query, output).isEmpty &&
+            !QueryKinds.tellsRowKinds(query) => its.copy(isSparks = true)
       case Failure(unsupported) => throw unsupported
     }
   }
 
-  private def planned(its: Statement): LogicalPlan =
+  /** What a statement writes. */
+  private def rows(its: Statement, reading: Reading): LogicalPlan =
     if (its.isSparks) its.query
-    else RewriteStreamingWrite.recordsOf(its.query, its.mode, begun).getOrElse(rows(its))
-
-  private def rows(its: Statement): LogicalPlan =
-    if (its.mode == OutputMode.Complete()) {
-      RewriteStreamingWrite.wholeOf(its.query, begun)
-    } else {
-      val (plan, inferred) = RewriteStreamingWrite.changesOf(its.query, its.mode, begun)
-      Project(MarkChanges(plan.output, inferred), plan)
+    else UpsertWrite.of(its.query) match {
+      case Some(upserts) => PlanQuery.records(its.query, upserts, its.mode, reading)._1
+      case None if its.mode == OutputMode.Complete() => PlanQuery.table(its.query, reading).unsorted
+      case None =>
+        val (plan, inferred) = PlanQuery.changes(its.query, its.mode, reading)
+        Project(MarkChanges(plan.output, inferred), plan)
     }
 
   /** The rows of all statements, each with its number. */
@@ -119,6 +118,9 @@ final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option
 
 private[rules] object RewriteStatements {
 
+  /** @param declined why parts that several statements read are computed for each */
+  final case class Planned(plan: LogicalPlan, declined: Seq[String])
+
   /** @param isSparks whether Spark runs it by itself, beside the others */
   final case class Statement(
       name: String,
@@ -127,18 +129,17 @@ private[rules] object RewriteStatements {
       isSparks: Boolean) {
     def emit: WindowsEmit =
       if (UpsertWrite.of(query).nonEmpty) WindowsEmit.AtOnce
-      else RewriteStreamingWrite.emitOf(query, mode)
+      else QueryKinds.emitOf(query, mode)
   }
 }
 
-/** A streaming query that is a statement set, with nothing but names above it. */
-private[rules] object StatementSetWrite {
-  def unapply(write: WriteToStreamStatement): Option[StatementSet] = of(write.inputQuery)
-
-  private def of(query: LogicalPlan): Option[StatementSet] = query match {
+/** A query that is a statement set, with nothing but names above it. */
+private[rules] object WholeSet {
+  @tailrec
+  def unapply(query: LogicalPlan): Option[StatementSet] = query match {
     case set: StatementSet => Some(set)
-    case SubqueryAlias(_, child) => of(child)
-    case Project(columns, child) if columns == child.output => of(child)
+    case SubqueryAlias(_, child) => unapply(child)
+    case Project(columns, child) if columns == child.output => unapply(child)
     case _ => None
   }
 }

@@ -1,8 +1,6 @@
 package io.firesteel.changelog.state
 
-import java.nio.charset.StandardCharsets.UTF_8
-
-import scala.util.Using
+import io.firesteel.changelog.common.TextFile
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
@@ -16,23 +14,9 @@ import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
 final private[changelog] class RecordFile(states: String, operatorId: Long, conf: Configuration) {
 
   private val path = new Path(new Path(states, operatorId.toString), "_metadata/firesteel")
-  private val files = CheckpointFileManager.create(path.getParent, conf)
+  private val file = new TextFile(CheckpointFileManager.create(path.getParent, conf), path)
 
-  def read(): Option[String] =
-    if (!files.exists(path)) None
-    else Some(Using.resource(files.open(path))(in => new String(in.readAllBytes(), UTF_8)))
+  def read(): Option[String] = file.read()
 
-  /** Atomic: readers see the whole file or none. */
-  def write(record: OperatorRecord): Unit = {
-    files.mkdirs(path.getParent)
-    val out = files.createAtomic(path, overwriteIfPossible = true)
-    try {
-      out.write(record.json.getBytes(UTF_8))
-      out.close()
-    } catch {
-      case failed: Throwable =>
-        out.cancel()
-        throw failed
-    }
-  }
+  def write(record: OperatorRecord): Unit = file.write(record.json)
 }

@@ -1,11 +1,8 @@
 package io.firesteel.changelog.statements
 
-import io.firesteel.changelog.common.ChangelogErrors
-
-import java.nio.charset.StandardCharsets.UTF_8
+import io.firesteel.changelog.common.{ChangelogErrors, TextFile}
 
 import scala.jdk.CollectionConverters._
-import scala.util.Using
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.conf.Configuration
@@ -46,28 +43,13 @@ final class StatementFiles(checkpoint: String, conf: Configuration) {
     write("written", (batch.toString +: written(batch)) :+ name)
   }
 
-  private def read(name: String): Option[Seq[String]] = {
-    val path = new Path(folder, name)
-    if (!files.exists(path)) None
-    else {
-      val bytes = Using.resource(files.open(path))(_.readAllBytes())
-      Some(json.readValue(bytes, classOf[Array[String]]).toSeq)
-    }
-  }
+  private def read(name: String): Option[Seq[String]] =
+    file(name).read().map(json.readValue(_, classOf[Array[String]]).toSeq)
 
-  /** Atomic: a reader sees the whole file or the one before. */
-  private def write(name: String, texts: Seq[String]): Unit = {
-    files.mkdirs(folder)
-    val out = files.createAtomic(new Path(folder, name), overwriteIfPossible = true)
-    try {
-      out.write(json.writeValueAsString(texts.asJava).getBytes(UTF_8))
-      out.close()
-    } catch {
-      case failed: Throwable =>
-        out.cancel()
-        throw failed
-    }
-  }
+  private def write(name: String, texts: Seq[String]): Unit =
+    file(name).write(json.writeValueAsString(texts.asJava))
+
+  private def file(name: String) = new TextFile(files, new Path(folder, name))
 }
 
 private object StatementFiles {

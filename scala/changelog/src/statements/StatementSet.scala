@@ -58,7 +58,8 @@ object StatementSetFunction {
     val inputs = (0 until queries).map(i => s"query_$i")
     val passed = new SourceArguments(name, inputs ++ Seq("names", "modes"), arguments)
     val (names, asked) = (passed.names("names"), passed.names("modes"))
-    if (queries == 0 || names.size != queries || asked.size != queries || !asked.forall(modes)) {
+    val isEach = names.distinct.size == queries && names.size == queries && asked.size == queries
+    if (queries == 0 || !isEach || !asked.forall(modes)) {
       throw passed.wrong()
     }
     UnresolvedStatementSet(names, asked, inputs.map(passed.table))

@@ -2,11 +2,13 @@ package io.firesteel.changelog.statements
 
 import io.firesteel.changelog.ChangelogSuite
 import io.firesteel.changelog.plan.share.{SharedPlansExec, SharedViewExec}
+import io.firesteel.changelog.rules.ExplainStream
 
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreWriter
-import org.apache.spark.sql.firesteel.streaming.StreamingQueryWrapper
+import org.apache.spark.sql.firesteel.executionOf
+import org.apache.spark.sql.firesteel.streaming.{StateStoreWriter, StreamingQueryWrapper}
+import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.StructType
 import org.scalatest.Assertion
 
@@ -56,6 +58,14 @@ class StatementSetSuite extends ChangelogSuite {
         } finally set.stop()
       }
     }
+
+  /** A micro-batch that fails in its sink has the same rows when it is repeated. */
+  private def repeats(set: FedStatements, rows: Seq[Row]): Assertion = {
+    var before = Seq.empty[Seq[Row]]
+    set.failing = before = _
+    set.failAt(rows)
+    assert(before.nonEmpty && set.last.map(_.toSet) == before.map(_.toSet))
+  }
 
   test("one state for a view that two statements read") {
     follows(
@@ -118,12 +128,7 @@ class StatementSetSuite extends ChangelogSuite {
       assert(all.size == 4 && some.size == 3)
       assert(some.map(_.getString(0)).toSet.subsetOf(all.map(_.getString(1)).toSet))
       // Also in a micro-batch that is repeated.
-      batches.tail.foreach { rows =>
-        var before = Seq.empty[Seq[Row]]
-        set.failing = before = _
-        set.failAt(rows)
-        assert(before.flatten.nonEmpty && set.last.map(_.toSet) == before.map(_.toSet))
-      }
+      batches.tail.foreach(repeats(set, _))
     } finally set.stop()
   }
 
@@ -184,12 +189,7 @@ class StatementSetSuite extends ChangelogSuite {
     )
     try {
       set.start()
-      batches.foreach { rows =>
-        var before = Seq.empty[Seq[Row]]
-        set.failing = before = _
-        set.failAt(rows)
-        assert(set.last.map(_.toSet) == before.map(_.toSet))
-      }
+      batches.foreach(repeats(set, _))
       assert(set.seen.head.size == 5)
     } finally set.stop()
   }
@@ -257,6 +257,36 @@ class StatementSetSuite extends ChangelogSuite {
       set.feed(Seq(at(201, "a"), at(202, "c")))
       assert(set.seen.take(2).map(_.size) == Seq(4, 6))
     } finally set.stop()
+  }
+
+  test("a part of which no column is read has its rows") {
+    follows(
+      Seq(
+        Statement(s"SELECT count(*) AS n$kinds FROM {some}"),
+        Statement(s"SELECT sum(2) AS n$kinds FROM {some}")),
+      Seq("some" -> "SELECT k, v FROM {t} WHERE v > 1")
+    )(set => assert(parts(set).map(_.split(" ").head) == Seq("rows", "sink")))
+  }
+
+  test("what a set is asked wrongly is said, and explain shows its parts") {
+    spark.readStream.format("rate").load().createOrReplaceTempView("ticks")
+    spark.range(1).createOrReplaceTempView("few")
+    def set(queries: String, names: String, modes: String) = spark.sql(
+      s"SELECT * FROM firesteel_statement_set($queries, names => array($names), modes => array($modes))")
+    val twice = "TABLE(ticks), TABLE(ticks)"
+    Seq(
+      (twice, "'a', 'a'", "'append', 'append'"),
+      (twice, "'a'", "'append', 'append'"),
+      (twice, "'a', 'b'", "'append', 'other'")
+    ).foreach { case (queries, names, modes) =>
+      val wrong = intercept[AnalysisException](set(queries, names, modes))
+      assert(wrong.getCondition == "FIRESTEEL_WRONG_ARGUMENTS")
+    }
+    val batch = intercept[AnalysisException](set("TABLE(few)", "'a'", "'append'").collect())
+    assert(batch.getMessage.contains("statement a is not streaming"))
+    val asked = executionOf(set(twice, "'a', 'b'", "'append', 'append'")).analyzed
+    val shown = ExplainStream(spark, asked, OutputMode.Append()).plan
+    assert(shown.contains("SharedPlans rows 0, sink 1"))
   }
 
   test("another set is refused") {

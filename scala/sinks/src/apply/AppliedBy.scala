@@ -5,6 +5,7 @@ import java.util.UUID
 import scala.util.Try
 
 import org.apache.spark.SparkContext
+import org.apache.spark.sql.firesteel.MicroBatch
 
 /**
  * The writer of a micro-batch.
@@ -26,18 +27,13 @@ final private[sinks] case class AppliedBy(
 
 private[sinks] object AppliedBy {
 
-  // Spark sets both on the thread that runs a micro-batch. A Connect server runs a client's
-  // function on another thread.
-  private val queryIdKey = "sql.streaming.queryId"
-  private val batchIdKey = "streaming.sql.batchId"
-
   // Spark runs the jobs of a query in a job group whose id is the run's.
   private val runIdKey = "spark.jobGroup.id"
 
   def of(options: ApplyOptions, context: SparkContext): AppliedBy = {
-    val running = Option(context.getLocalProperty(queryIdKey))
-    Option(context.getLocalProperty(batchIdKey)).filter(_ != options.batch.toString).foreach {
-      batch => throw ApplyErrors.otherBatch(options.batch, batch)
+    val running = MicroBatch.query(context)
+    MicroBatch.number(context).filter(_ != options.batch).foreach { batch =>
+      throw ApplyErrors.otherBatch(options.batch, batch.toString)
     }
     // A user's function may have set its own job group.
     val run = running.flatMap(_ => Option(context.getLocalProperty(runIdKey)))

@@ -4,6 +4,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.firesteel.MicroBatch
 import org.apache.spark.sql.types.StructType
 
 /**
@@ -38,8 +39,7 @@ final private[changelog] class SharedPart(
       hasState: Boolean,
       conf: Configuration): Unit = {
     release()
-    val batch = Option(rows.sparkContext.getLocalProperty(SharedPart.batchIdKey)).map(_.toLong)
-    kept = Some((durableIn, batch) match {
+    kept = Some((durableIn, MicroBatch.number(rows.sparkContext)) match {
       case (Some(root), Some(number)) =>
         val files = new DurableRows(root, conf)
         KeptRows.durable(rows, schema, toString, hasState, files, number, id)
@@ -58,10 +58,4 @@ final private[changelog] class SharedPart(
   }
 
   override def toString: String = s"$name $id"
-}
-
-private object SharedPart {
-
-  // Spark sets it on the thread that runs a micro-batch.
-  private val batchIdKey = "streaming.sql.batchId"
 }

@@ -1,0 +1,41 @@
+package io.firesteel.changelog.plan.lower
+
+import io.firesteel.changelog.plan.{Facts, Inferred, OverAggregate, SharedChanges, Stateful, TopN}
+import io.firesteel.changelog.plan.share.{SharedPart, SharedView}
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
+import org.apache.spark.sql.types.MetadataBuilder
+
+/** What reads a shared part, and what is known of the part. */
+private[changelog] object PartReader {
+
+  /** Reads a part with the operators of `inferred`, by columns for its own. */
+  def apply(part: SharedPart, own: Seq[Attribute], inferred: Inferred)(
+      shown: Seq[Attribute]): LogicalPlan = {
+    // No watermark reaches a reader.
+    val columns = shown.map { column =>
+      val metadata = new MetadataBuilder().withMetadata(column.metadata)
+      column.withMetadata(metadata.remove(EventTimeWatermark.delayKey).build())
+    }
+    if (part.kind.isEmpty && inferred.facts.upsertKeys.isEmpty) SharedView(part, columns)
+    else {
+      val ids = own.map(_.exprId).zip(columns.map(_.exprId)).toMap
+      val facts = inferred.facts
+      val trends = facts.trends.collect { case (id, way) if ids.contains(id) => ids(id) -> way }
+      SharedChanges(part, columns, Facts(facts.changes, facts.upsertKeys.map(_.map(ids)), trends))
+    }
+  }
+
+  /** Whether the topmost state has every row of its input, in the order of their places. */
+  def isUnbounded(inferred: Inferred): Boolean =
+    inferred.where(_.isInstanceOf[Stateful]).map(_.operator).exists {
+      case topN: TopN => !topN.places.isBounded
+      case _: OverAggregate => true
+      case _ => false
+    }
+
+  /** What a part does, for its name. */
+  def nameOf(inferred: Inferred): String =
+    inferred.where(_.isInstanceOf[Stateful]).fold("rows")(_.operator.name)
+}

@@ -1,0 +1,52 @@
+package io.firesteel.changelog.rules
+
+import io.firesteel.changelog.plan.parse.{ReadTemporalJoin, ReadWindows, WindowsEmit}
+import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, Snapshot, StateTtl}
+import io.firesteel.changelog.upsert.ToUpsert
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.OutputMode
+
+/** What a query asks of a changelog, and whether Spark could run it by itself. */
+private[rules] object QueryKinds {
+
+  /** When the windows of a query are emitted. */
+  def emitOf(query: LogicalPlan, mode: OutputMode): WindowsEmit =
+    if (mode == OutputMode.Complete()) WindowsEmit.Copied
+    else if (mode == OutputMode.Update() || asksRowKind(query)) WindowsEmit.AtOnce
+    else WindowsEmit.AtClose
+
+  /**
+   * Whether the query selects `row_kind()`, reads a changelog source, writes upserts, or asks for
+   * windows once, when they close.
+   */
+  def tellsRowKinds(query: LogicalPlan): Boolean =
+    asksRowKind(query) || ReadWindows.areIn(query) || ReadTemporalJoin.isIn(query) || query.exists {
+      case _: FromChangelog | _: ToUpsert | _: Snapshot => true
+      case _ => false
+    }
+
+  def asksRowKind(query: LogicalPlan): Boolean =
+    query.exists(_.expressions.exists(RowKindFunction.isIn))
+
+  /**
+   * Spark's reason for refusing the query; none if Spark runs it. Its check of correctness counts
+   * even if it is switched off, because Spark would then answer aggregates over aggregates wrongly.
+   */
+  def refusal(query: LogicalPlan, mode: OutputMode): Option[String] = {
+    val strict = SQLConf.get.clone()
+    strict.setConf(SQLConf.STATEFUL_OPERATOR_CHECK_CORRECTNESS_ENABLED, true)
+    SQLConf.withExistingConf(strict) {
+      try {
+        UnsupportedOperationChecker.checkForStreaming(StateTtl.removed(query), mode)
+        None
+      } catch {
+        case refused: AnalysisException =>
+          Some(refused.getMessage.linesIterator.next().stripSuffix(";"))
+      }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package io.firesteel.changelog.rules
+
+import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.plan.parse.{CommonConditions, OrderedJoins}
+import io.firesteel.changelog.state.PlanVersion
+
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.catalyst.optimizer.InlineCTE
+import org.apache.spark.sql.catalyst.plans.logical.{CTERelationRef, LogicalPlan, WithCTE}
+
+/** A query with all that it reads in one plan, as its checkpoint began to read it. */
+private[rules] object WholeQuery {
+
+  /** @param version see [[PlanVersion]] */
+  def apply(version: Int, query: LogicalPlan): LogicalPlan = {
+    requireOneAnswer(query)
+    asBegun(version, inlined(query))
+  }
+
+  /** A checkpoint keeps the operators that it began with. */
+  def asBegun(version: Int, query: LogicalPlan): LogicalPlan = {
+    val rewrites = Seq[(Int, LogicalPlan => LogicalPlan)](
+      PlanVersion.commonConditions -> CommonConditions.apply,
+      PlanVersion.orderedTables -> OrderedJoins.ofTables)
+    rewrites.filter(_._1 <= version).foldLeft(query) { case (plan, (_, rewrite)) => rewrite(plan) }
+  }
+
+  /** Writes common table expressions into the places that read them, also those of a view. */
+  def inlined(query: LogicalPlan): LogicalPlan =
+    if (query.exists(_.isInstanceOf[WithCTE])) InlineCTE(alwaysInline = true).apply(query)
+    else query
+
+  /**
+   * An inlined common table expression is computed in each place, so it must give the same rows in
+   * each.
+   */
+  def requireOneAnswer(query: LogicalPlan): Unit = {
+    def read(plan: LogicalPlan) =
+      plan.collectWithSubqueries { case reading: CTERelationRef => reading.cteId }
+    val definitions =
+      query.collectWithSubqueries { case WithCTE(_, definitions) => definitions }.flatten
+    // If A is read twice and reads B, then B is read twice, too.
+    @tailrec
+    def closure(ids: Set[Long]): Set[Long] = {
+      val more = ids ++ definitions.filter(d => ids(d.id)).flatMap(d => read(d.child))
+      if (more == ids) ids else closure(more)
+    }
+    val all = read(query)
+    val twice = closure(all.filter(id => all.count(_ == id) > 1).toSet)
+    definitions.filter(definition => twice(definition.id))
+      .flatMap(_.child.collectWithSubqueries { case node =>
+        node.expressions.find(!_.deterministic)
+      }.flatten)
+      .foreach(varying => throw ChangelogErrors.notRepeatable("WITH", varying.sql))
+  }
+}
