@@ -94,11 +94,16 @@ def test_targets_of_all_kinds_follow_their_statements(visits: Visits, parallel: 
     for _ in range(3):
         s = visits.statements(parallel=parallel)
         s.insert("sums", visits.changes("SELECT * FROM sums"), visits.target("sums"))
-        s.insert("it's {high}", visits.changes("SELECT k, s FROM sums WHERE s > 3"), visits.target("high"))
+        s.insert(
+            "it's {high}",
+            visits.changes("SELECT k, s FROM sums WHERE s > 3"),
+            visits.target("high"),
+        )
         rows = visits.session.sql("SELECT * FROM visits WHERE v > 1")
         s.insert("rows", rows, {"format": "parquet", "path": str(folder / "rows")})
         s.insert("table", rows, f"visits_kept_{parallel}")
         s.insert("whole", visits.session.table("sums"), keep, mode="complete")
+        assert "SharedPlans rows 0, Aggregate 1, rows 2, sink 3" in s.explain().plan
         query = run(s)
         assert visits.table("sums") == visits.answer(SUMS) == whole
         assert visits.table("high") == visits.answer(f"SELECT k, s FROM ({SUMS}) WHERE s > 3")

@@ -172,7 +172,6 @@ class StatementSet:
         Raises:
             ValueError: The set has no statements.
             AnalysisException: A query cannot run in its mode.
-            UnsupportedOnConnectError: The session is a Connect client.
         """
         return explain(self._rows())
 
