@@ -162,6 +162,7 @@ final private[changelog] case class ChangelogAggregateExec(
     val ended = math.max(watermark.lateMs, watermark.closedMs)
     val endedAt = Option.when(panes.isMarked && ended > 0)(ended * 1000)
     val isFirst = watermark.closedMs == 0L
+    val partitions = getStateInfo.numPartitions
     val fold: StatefulTask.OfOneInput = (entries, _, rows) =>
       new ExpectedPanes(
         rows,
@@ -170,6 +171,7 @@ final private[changelog] case class ChangelogAggregateExec(
         windows,
         endedAt,
         isFirst,
+        partitions,
         late,
         entries)
     val change: StatefulTask.OfOneInput = (entries, _, rows) =>
@@ -199,7 +201,15 @@ final private[changelog] case class ChangelogAggregateExec(
       }
     val close: StatefulTask.AtClose = (entries, closed) =>
       closing(closed) {
-        new ClosingWindows(layout, layout.panes.get, results(), endedAt, isFirst, _, entries)
+        new ClosingWindows(
+          layout,
+          layout.panes.get,
+          results(),
+          endedAt,
+          isFirst,
+          _,
+          partitions,
+          entries)
       }
     if (panes.atClose) StatefulTask.ofOne(fold, close) else StatefulTask.ofOne(change, leave)
   }

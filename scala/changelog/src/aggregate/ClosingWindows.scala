@@ -20,6 +20,7 @@ import org.apache.spark.sql.types.IntegerType
  * @param isFirst whether it is the first micro-batch of a run, which asks the store: Spark may not have
  *   told what an earlier run has closed
  * @param endAt the time up to which they close in this one
+ * @param partitions the number of partitions of the state
  */
 final private[aggregate] class ClosingWindows(
     layout: AggregateLayout,
@@ -28,6 +29,7 @@ final private[aggregate] class ClosingWindows(
     endedAt: Option[Long],
     isFirst: Boolean,
     endAt: Long,
+    partitions: Int,
     entries: StateEntries)
   extends Iterator[InternalRow] {
 
@@ -44,7 +46,7 @@ final private[aggregate] class ClosingWindows(
   private[this] val named = new JoinedRow
 
   private[this] val first =
-    (if (isFirst) kept.orElse(endedAt) else endedAt).fold(Long.MinValue)(windows.lastEndedAt(_) + 1)
+    (if (isFirst) kept else endedAt).fold(Long.MinValue)(windows.lastEndedAt(_) + 1)
 
   private[this] val stored = if (last < first) Iterator.empty else ofWindows
   private[this] var isMarked = false // whether an entry has the time of this micro-batch
@@ -61,10 +63,12 @@ final private[aggregate] class ClosingWindows(
       entries.withPrefix(UnsafeProjection.create(Seq(prefix))(InternalRow.empty))
     } else entries.all.filter(_.key.getInt(0) == AggregateLayout.ofWindow)
 
-  /** The time up to which windows have closed, if an entry has it. */
-  private def kept: Option[Long] =
-    ofWindows.map(its => RunningWindow.endedAtIn(its.value, layout.valuesAt))
-      .filter(_ != RunningWindow.none).maxOption
+  /** The time up to which windows have closed, as the entries tell it, or Spark if they do not. */
+  private def kept: Option[Long] = {
+    val marks = ofWindows.flatMap(its => RunningWindow.markIn(its.value, layout.valuesAt)).toSet
+    val isWhole = marks.nonEmpty && marks.forall(_.partitions == partitions)
+    (marks.map(_.endedAt) ++ endedAt.filterNot(_ => isWhole)).maxOption
+  }
 
   override def hasNext: Boolean = {
     while (!found && (isOpen || stored.hasNext)) {
@@ -101,7 +105,7 @@ final private[aggregate] class ClosingWindows(
         window.next.fold(Long.MaxValue)(pane => math.max(number, windows.firstWindowOf(pane)))
       if (number > last) {
         // Panes that a window has left, though no later one was emitted, go with the next one.
-        window.endedAt = endAt
+        window.mark(endAt, partitions)
         if (window.save(always = !isMarked)) isMarked = true
         isOpen = false
       } else if (window.moveTo(number)) found = true

@@ -17,6 +17,7 @@ import org.apache.spark.sql.execution.metric.SQLMetric
  * is emitted: windows are, when they close.
  *
  * @param isFirst whether it is the first micro-batch of a run, of which `endedAt` may be too early
+ * @param partitions the number of partitions of the state
  */
 final private[aggregate] class ExpectedPanes(
     rows: Iterator[InternalRow],
@@ -25,6 +26,7 @@ final private[aggregate] class ExpectedPanes(
     windows: PaneWindows,
     endedAt: Option[Long],
     isFirst: Boolean,
+    partitions: Int,
     late: SQLMetric,
     entries: StateEntries)
   extends PaneFold(rows, limits, layout, windows, endedAt, late, entries) {
@@ -64,9 +66,14 @@ final private[aggregate] class ExpectedPanes(
     else entries.put(entry, made.valueOf(state))
     if (mayHavePassed(group, key)) {
       if (window.hasPassed(pane)) window.admit(pane)
-      val _ = window.save()
+      save()
     } else if (isNew(group)) add(key, pane)
     Nil
+  }
+
+  private def save(): Unit = {
+    if (!isFirst) endedAt.foreach(window.mark(_, partitions))
+    val _ = window.save()
   }
 
   /** The window of the key is read and written once for all its new panes. */
@@ -85,7 +92,7 @@ final private[aggregate] class ExpectedPanes(
         val pane = coming(i).removeFirst()
         if (window.hasPassed(pane)) window.admit(pane) else window.expect(pane)
       }
-      val _ = window.save()
+      save()
     }
     windowKeys.clear()
     coming.clear()

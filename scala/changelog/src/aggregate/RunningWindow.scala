@@ -68,8 +68,16 @@ final private[aggregate] class RunningWindow(
   private[this] var step: UnsafeRow = _ // of the oldest pane, if that is before the boundary
   private[this] val coming = new ComingPanes
 
-  /** The time up to which windows of the partition had closed when this one was last written. */
-  var endedAt: Long = none
+  // The time up to which windows of the partition had closed when this was last told, and the number
+  // of partitions that the state had then.
+  private[this] var endedAt = none
+  private[this] var partitions = 0
+
+  /** Tells the time up to which windows of the partition have closed. */
+  def mark(closed: Long, of: Int): Unit = {
+    endedAt = closed
+    partitions = of
+  }
 
   /** Moves to the window of a key; `any` is the key of one of its panes, or of the window. */
   def open(any: UnsafeRow): Unit = {
@@ -94,7 +102,7 @@ final private[aggregate] class RunningWindow(
     oldest = none
     entered = none
     boundary = none
-    endedAt = none
+    mark(none, 0)
     if (stored != null) {
       layout.mergeValue(state, stored)
       val bytes = ByteBuffer.wrap(stored.getBinary(layout.valuesAt))
@@ -103,7 +111,7 @@ final private[aggregate] class RunningWindow(
       boundary = bytes.getLong()
       val count = bytes.getInt()
       // Entries of earlier commits have no time; others tell it by the complement of the number.
-      if (count < 0) endedAt = bytes.getLong()
+      if (count < 0) mark(bytes.getLong(), bytes.getInt())
       (0 until (if (count < 0) ~count else count)).foreach(_ => coming.add(bytes.getLong()))
       if (bytes.hasRemaining) {
         val own = new Array[Byte](bytes.remaining)
@@ -116,7 +124,7 @@ final private[aggregate] class RunningWindow(
   /**
    * Writes the window, if it has changed; whether it is written.
    *
-   * @param always writes it also if it is as it was, but for `endedAt`
+   * @param always writes it also if it is as it was, but for its mark
    */
   def save(always: Boolean = false): Boolean = {
     val isOver = isEmpty && coming.isEmpty
@@ -132,8 +140,9 @@ final private[aggregate] class RunningWindow(
 
   private def write(): Unit = {
     val more = if (step == null) Array.emptyByteArray else step.getBytes
-    val bytes = ByteBuffer.allocate(36 + 8 * coming.size + more.length)
-    bytes.putLong(oldest).putLong(entered).putLong(boundary).putInt(~coming.size).putLong(endedAt)
+    val bytes = ByteBuffer.allocate(40 + 8 * coming.size + more.length)
+    bytes.putLong(oldest).putLong(entered).putLong(boundary).putInt(~coming.size)
+    bytes.putLong(endedAt).putInt(partitions)
     coming.write(bytes)
     bytes.put(more)
     entries.put(made.windowEntryOf(key), made.valueOf(state, bytes.array))
@@ -327,9 +336,18 @@ private[aggregate] object RunningWindow {
   /** A time before all panes. */
   val none: Long = Long.MinValue
 
-  /** The time in the value of a window's entry, see `endedAt`; `none` if it has none. */
-  def endedAtIn(stored: UnsafeRow, valuesAt: Int): Long = {
+  /**
+   * The time up to which windows had closed when an entry was written.
+   *
+   * @param partitions the number of partitions of the state at that time: state that is split anew has
+   *   entries of partitions of which another entry had a later time
+   */
+  final case class Mark(endedAt: Long, partitions: Int)
+
+  /** The mark in the value of a window's entry, if it has one. */
+  def markIn(stored: UnsafeRow, valuesAt: Int): Option[Mark] = {
     val bytes = ByteBuffer.wrap(stored.getBinary(valuesAt))
-    if (bytes.getInt(24) < 0) bytes.getLong(28) else none
+    Option.when(bytes.getInt(24) < 0)(Mark(bytes.getLong(28), bytes.getInt(36)))
+      .filter(_.endedAt != none)
   }
 }

@@ -290,6 +290,25 @@ class PanesOfQueriesSuite extends ChangelogSuite {
     }
   }
 
+  test("windows of a key that has not changed are not told again when state is split") {
+    withConf(SQLConf.SHUFFLE_PARTITIONS.key -> 1) {
+      val stream = fed(sums)
+      started(stream, sums)
+      try {
+        // Of one partition one entry has the time of the last closing, whichever key is its own.
+        stream.feed(Seq("a", "b", "c", "d", "e", "f").map(row(1, _, 1)))
+        (0 until 5).foreach(i => stream.feed(Seq(row(20.0 + 5 * i, "a", 1))))
+        stream.stop()
+        RepartitionState(spark, stream.checkpoint, 5)
+        started(stream, sums)
+        Seq(45, 48, 200).foreach(minute => stream.feed(Seq(row(minute.toDouble, "b", 1))))
+        val until = stream.lastWatermark.get
+        val wanted = stream.answer(s"SELECT * FROM ($sums) WHERE w.end <= TIMESTAMP '$until'")
+        assert(emitted(stream) == ChangelogStream.bag(wanted))
+      } finally stream.stop()
+    }
+  }
+
   providers.filter(_ == hdfs || hasEmptyStores).foreach { provider =>
     test(s"state over panes is split into other partitions, ${provider.split('.').last}") {
       withProvider(provider) {
