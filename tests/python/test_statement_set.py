@@ -153,6 +153,15 @@ def test_a_view_that_is_replaced_is_another_view(visits: Visits) -> None:
         assert found(rows) == visits.answer(f"SELECT * FROM visits WHERE v > {minimum}")
 
 
+def test_two_statements_that_write_to_one_table_are_an_error(visits: Visits) -> None:
+    apply = visits.target("both")
+    s = visits.statements()
+    s.insert("first", visits.changes("SELECT * FROM sums"), lambda df, batch: apply(df, batch))
+    s.insert("second", visits.changes("SELECT * FROM sums"), lambda df, batch: apply(df, batch))
+    with pytest.raises(StreamingQueryException, match="OTHER_QUERY"):
+        run(s)
+
+
 def test_what_is_wrong_is_said(visits: Visits) -> None:
     s = visits.statements()
     sums = visits.changes("SELECT * FROM sums")

@@ -27,6 +27,7 @@ package object streaming {
   val StatefulOperatorPartitioning: before.StatefulOperatorPartitioning.type =
     before.StatefulOperatorPartitioning
   type StatefulOperatorStateInfo = before.StatefulOperatorStateInfo
+  type EventTimeWatermarkExec = before.EventTimeWatermarkExec
   type StateStoreWriter = before.StateStoreWriter
   type StreamingGlobalLimitExec = before.StreamingGlobalLimitExec
   val StreamingGlobalLimitExec: before.StreamingGlobalLimitExec.type =

@@ -29,6 +29,7 @@ package object streaming {
   val StatefulOperatorPartitioning: stateful.StatefulOperatorPartitioning.type =
     stateful.StatefulOperatorPartitioning
   type StatefulOperatorStateInfo = stateful.StatefulOperatorStateInfo
+  type EventTimeWatermarkExec = stateful.EventTimeWatermarkExec
   type StateStoreWriter = stateful.StateStoreWriter
   type StreamingGlobalLimitExec = stateful.StreamingGlobalLimitExec
   val StreamingGlobalLimitExec: stateful.StreamingGlobalLimitExec.type =

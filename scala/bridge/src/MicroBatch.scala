@@ -14,6 +14,13 @@ object MicroBatch {
   /** Spark names it `MicroBatchExecution.BATCH_ID_KEY`. */
   private val batchIdKey = "streaming.sql.batchId"
 
+  // Several statements of a query write different rows.
+  private val statementKey = "firesteel.statement"
+
+  /** The statement of a set whose rows this thread writes; none in other queries. */
+  def statement(context: SparkContext): Option[String] =
+    Option(context.getLocalProperty(statementKey))
+
   /** The id of the streaming query. */
   def query(context: SparkContext): Option[String] = Option(context.getLocalProperty(queryIdKey))
 

@@ -35,6 +35,17 @@ class Sink:
 
     def write(self, rows: DataFrame, batch_id: int) -> None:
         """Write the rows of a micro-batch."""
+        session = rows.sparkSession
+        if isinstance(session, SparkSession):
+            # By it a target tells a second statement from a repeated micro-batch.
+            session.sparkContext.setLocalProperty("firesteel.statement", self.name)
+        try:
+            self._write(rows, batch_id)
+        finally:
+            if isinstance(session, SparkSession):
+                session.sparkContext.setLocalProperty("firesteel.statement", None)
+
+    def _write(self, rows: DataFrame, batch_id: int) -> None:
         if callable(self.target):
             self.target(rows, batch_id)
         elif isinstance(self.target, Mapping):

@@ -45,6 +45,11 @@ private[changelog] object ChangelogErrors {
   def otherStatements(before: Seq[String], now: Seq[String]): Throwable =
     analysis("OTHER_STATEMENTS", "before" -> before.mkString(", "), "now" -> now.mkString(", "))
 
+  def otherParts(before: Seq[String], now: Seq[String]): Throwable = {
+    def text(parts: Seq[String]) = if (parts.isEmpty) "none" else parts.mkString(", ")
+    analysis("OTHER_PARTS", "before" -> text(before), "now" -> text(now))
+  }
+
   def noStatementSet(checkpoint: String): Throwable =
     analysis("NO_STATEMENT_SET", "checkpoint" -> checkpoint)
 

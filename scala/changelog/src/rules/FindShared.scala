@@ -40,6 +40,7 @@ final private[rules] class FindShared(
   private class Node(val plan: LogicalPlan, val at: Context) {
     var children: Seq[Key] = Nil
     var roots = 0 // queries that are the plan
+    val by: mutable.BitSet = mutable.BitSet.empty // queries that have the plan
     var isBelowState = false
     var isBelowFilter = false
     val read: mutable.BitSet = mutable.BitSet.empty // places of columns that something reads
@@ -57,8 +58,8 @@ final private[rules] class FindShared(
 
   /** The shared parts with their plans, and the queries that read them. */
   def apply(): Found = {
-    queries.foreach { query =>
-      val above = Above(query.plan.outputSet, isState = false, isFilter = false)
+    queries.zipWithIndex.foreach { case (query, i) =>
+      val above = Above(i, query.plan.outputSet, isState = false, isFilter = false)
       nodes(visit(query.plan, Context(query.emit, None), above)).roots += 1
     }
     requireOneValue()
@@ -70,8 +71,13 @@ final private[rules] class FindShared(
   private def keyOf(plan: LogicalPlan, at: Context): Key =
     Key(withoutNames(plan).canonicalized, if (hasState(plan)) Some(at) else None)
 
-  /** What stands above a plan: the columns that it reads, whether it has state or is a filter. */
-  private case class Above(read: AttributeSet, isState: Boolean, isFilter: Boolean)
+  /**
+   * What stands above a plan.
+   *
+   * @param query the number of the query
+   * @param read the columns that it reads
+   */
+  private case class Above(query: Int, read: AttributeSet, isState: Boolean, isFilter: Boolean)
 
   private def visit(plan: LogicalPlan, at: Context, above: Above): Key = plan match {
     case hint: StateTtl => visit(hint.child, at.copy(ttl = Some(hint.ms)), above)
@@ -83,10 +89,12 @@ final private[rules] class FindShared(
       val isNew = !nodes.contains(key)
       val known = nodes.getOrElse(key, new Node(plan, at))
       val places = plan.output.indices.filter(i => above.read.contains(plan.output(i)))
-      val isMore = isNew || above.isState && !known.isBelowState || !places.forall(known.read)
+      val isMore = isNew || above.isState && !known.isBelowState ||
+        !places.forall(known.read) || !known.by(above.query)
       known.isBelowState ||= above.isState
       known.isBelowFilter ||= above.isFilter
       known.read ++= places
+      known.by += above.query
       if (isMore) {
         val read = AttributeSet(known.read.toSeq.map(plan.output(_)))
         val children = inputs(plan).map { child =>
@@ -94,6 +102,7 @@ final private[rules] class FindShared(
             child,
             at,
             Above(
+              above.query,
               ReadColumns(plan, child, read),
               known.isBelowState || isStateful(plan),
               plan.isInstanceOf[Filter]))
@@ -140,7 +149,7 @@ final private[rules] class FindShared(
         case Some(reason) => why += reason
       }
     }
-    if (isRead && differs && !node.isPart) {
+    if (differs && !node.isPart && node.by.size > 1) {
       throw otherValues(plan, why.lastOption.getOrElse("it is no part by itself"))
     }
     val times = if (node.isPart) 1 else node.times

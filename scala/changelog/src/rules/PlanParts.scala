@@ -42,7 +42,9 @@ final private[rules] class PlanParts(
       emit: WindowsEmit,
       varies: Boolean): FindShared.Planned = {
     val (rows, kind, inferred) = ReadOperators.part(plan, emit, reading)
-    val part = new SharedPart(id, PartReader.nameOf(inferred), kind, durableIn.filter(_ => varies))
+    val durable =
+      durableIn.filter(_ => varies).map(SharedPart.Durable(_, PartReader.textOf(plan)))
+    val part = new SharedPart(id, PartReader.nameOf(inferred), kind, durable)
     FindShared.Planned(part, rows, PartReader(part, plan.output, inferred))
   }
 

@@ -52,7 +52,7 @@ final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option
       val sink = new SharedPart(parts.size, "sink", kind = None, branches = asked.size)
       SharedPlans(parts :+ sink, plans :+ all :+ SharedView(sink, all.output))
     }
-    Planned(plan, found.declined)
+    Planned(plan, parts.map(_.toString), found.declined)
   }
 
   /** Spark computes its own operators for each statement, with other values in each. */
@@ -118,8 +118,11 @@ final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option
 
 private[rules] object RewriteStatements {
 
-  /** @param declined why parts that several statements read are computed for each */
-  final case class Planned(plan: LogicalPlan, declined: Seq[String])
+  /**
+   * @param parts the shared parts, in their order
+   * @param declined why parts that several statements read are computed for each
+   */
+  final case class Planned(plan: LogicalPlan, parts: Seq[String], declined: Seq[String])
 
   /** @param isSparks whether Spark runs it by itself, beside the others */
   final case class Statement(

@@ -90,7 +90,9 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     val planned = new RewriteStatements(begun(write), durableIn)(set)
     planned.declined.foreach(reason => logWarning(reason))
     checkpoint.foreach { its =>
-      new StatementFiles(its, write.hadoopConf).requireStatements(set.names, set.modes)
+      new StatementFiles(
+        its,
+        write.hadoopConf).requireStatements(set.names, set.modes, planned.parts)
     }
     write.copy(inputQuery = planned.plan)
   }

@@ -16,14 +16,23 @@ final class StatementFiles(checkpoint: String, conf: Configuration) {
   private val folder = new Path(checkpoint, "statements")
   private val files = CheckpointFileManager.create(new Path(checkpoint), conf)
 
-  /** The checkpoint's statements must be these; a new checkpoint takes them. */
-  private[changelog] def requireStatements(names: Seq[String], modes: Seq[String]): Unit = {
+  /**
+   * The checkpoint's statements and shared parts must be these; a new checkpoint takes them. With other
+   * parts the query's sources and operators would be in other places, by which the checkpoint has them.
+   */
+  private[changelog] def requireStatements(
+      names: Seq[String],
+      modes: Seq[String],
+      parts: Seq[String]): Unit = {
     val now = names.zip(modes).map { case (name, mode) => s"$name ($mode)" }
-    read("set") match {
-      case Some(`now`) => ()
-      case Some(before) if hasBegun => throw ChangelogErrors.otherStatements(before, now)
-      case None if hasBegun => throw ChangelogErrors.noStatementSet(checkpoint)
-      case _ => write("set", now)
+    if (hasBegun) {
+      val before = read("set").getOrElse(throw ChangelogErrors.noStatementSet(checkpoint))
+      if (before != now) throw ChangelogErrors.otherStatements(before, now)
+      val partsBefore = read("parts").getOrElse(Nil)
+      if (partsBefore != parts) throw ChangelogErrors.otherParts(partsBefore, parts)
+    } else {
+      write("set", now)
+      write("parts", parts)
     }
   }
 

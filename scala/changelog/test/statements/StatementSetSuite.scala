@@ -194,6 +194,19 @@ class StatementSetSuite extends ChangelogSuite {
     } finally set.stop()
   }
 
+  test("values that cannot be the same for all are refused") {
+    val sums = "SELECT k, max(id) AS m FROM {told} GROUP BY k"
+    val set = new FedStatements(
+      spark,
+      StructType.fromDDL("k STRING, v INT, ts TIMESTAMP"),
+      Seq(Statement(s"SELECT *$kinds FROM {sums}"), Statement(s"SELECT m$kinds FROM {sums}")),
+      Seq("sums" -> sums),
+      own = Map("told" -> (_.withWatermark("ts", "1 minute").selectExpr("*", "uuid() AS id")))
+    )
+    val refused = intercept[AnalysisException](set.start())
+    assert(refused.getMessage.contains("uuid") && refused.getMessage.contains("watermark"))
+  }
+
   test("hints for state hold in a shared part") {
     val ttl = "/*+ STATE_TTL('1s') */"
     val set = new FedStatements(
@@ -304,6 +317,10 @@ class StatementSetSuite extends ChangelogSuite {
     assert(started(
       Seq(Statement("SELECT k FROM {t}")),
       set) == "FIRESTEEL_CHANGELOG_OTHER_STATEMENTS")
+    // A value that differs each time makes a part of its own.
+    assert(started(
+      Seq(Statement("SELECT k FROM {t}"), Statement("SELECT uuid() AS v FROM {t}")),
+      set) == "FIRESTEEL_CHANGELOG_OTHER_PARTS")
   }
 
   test("views are read from kept rows") {

@@ -39,7 +39,10 @@ private[sinks] object AppliedBy {
     val run = running.flatMap(_ => Option(context.getLocalProperty(runIdKey)))
       .filter(id => Try(UUID.fromString(id)).isSuccess)
     options.query.map(AppliedBy(_, isNamed = true, options.batch, running, run))
-      .orElse(running.map(AppliedBy(_, isNamed = false, options.batch, running, run)))
+      .orElse(running.map { id =>
+        val name = MicroBatch.statement(context).fold(id)(statement => s"$id/$statement")
+        AppliedBy(name, isNamed = false, options.batch, running, run)
+      })
       .getOrElse(throw ApplyErrors.noQuery())
   }
 }

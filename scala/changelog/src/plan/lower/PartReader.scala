@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{Facts, Inferred, OverAggregate, SharedChanges, Stateful, TopN}
+import io.firesteel.changelog.plan.{Facts, Inferred, OverAggregate, QueryText, SharedChanges, Stateful, TopN}
 import io.firesteel.changelog.plan.share.{SharedPart, SharedView}
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
@@ -34,6 +34,14 @@ private[changelog] object PartReader {
       case _: OverAggregate => true
       case _ => false
     }
+
+  /** What a part computes: the same text at each start, without literals. */
+  def textOf(part: LogicalPlan): String = {
+    val text = new QueryText(Map.empty)
+    part.collect { case node =>
+      s"${node.nodeName}${node.expressions.map(text.of).mkString("(", ", ", ")")}"
+    }.mkString(" ")
+  }
 
   /** What a part does, for its name. */
   def nameOf(inferred: Inferred): String =

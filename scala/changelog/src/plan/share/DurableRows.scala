@@ -1,14 +1,17 @@
 package io.firesteel.changelog.plan.share
 
+import io.firesteel.changelog.common.TextFile
+
 import java.io.{DataInputStream, DataOutputStream}
-import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.util.Using
 
+import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
@@ -18,66 +21,63 @@ import org.apache.spark.util.SerializableConfiguration
  * of computing others: all targets then have the same values, whatever failed.
  *
  * @param root the folder of all parts; it has a folder for each micro-batch, with one for each part
+ * @param number the part's number, which may be another part's when the query has been changed
+ * @param part what the part computes: only rows of the same are read
  */
-final private[share] class DurableRows(root: String, conf: Configuration) {
+final private[share] class DurableRows(
+    root: String,
+    batch: Long,
+    number: Int,
+    part: String,
+    schema: StructType,
+    conf: Configuration) {
   import DurableRows._
 
   private val files = new Path(root).getFileSystem(conf)
+  private val folder = new Path(new Path(root, batch.toString), number.toString)
+
+  // It is written last, with the number of the other files.
+  private val told = {
+    val path = new Path(folder, "_complete")
+    new TextFile(CheckpointFileManager.create(path, conf), path)
+  }
 
   /** The blocks of a part in a micro-batch, if all of them had been written. */
-  def read(
-      context: SparkContext,
-      batch: Long,
-      part: Int,
-      schema: StructType): Option[RDD[Array[Byte]]] = {
-    val folder = folderOf(batch, part)
-    tasksOf(folder, schema).map { tasks =>
-      val serialized = new SerializableConfiguration(conf)
-      context.parallelize(0 until tasks, math.max(tasks, 1)).flatMap { task =>
-        blocks(new Path(folder, task.toString), serialized.value)
-      }
+  def read(context: SparkContext): Option[RDD[Array[Byte]]] = for {
+    text <- told.read()
+    written = mapper.readValue(text, classOf[Array[String]])
+    if written.tail.sameElements(Seq(part, schema.json))
+  } yield {
+    val (tasks, name) = (written.head.toInt, folder.toString)
+    val serialized = new SerializableConfiguration(conf)
+    context.parallelize(0 until tasks, math.max(tasks, 1)).flatMap { task =>
+      blocks(new Path(name, task.toString), serialized.value)
     }
   }
 
-  /** The number of files, if all are there and have these columns: a query may have been changed. */
-  private def tasksOf(folder: Path, schema: StructType): Option[Int] = {
-    val told = new Path(folder, complete)
-    Option.when(files.exists(told))(Using.resource(files.open(told)) { in =>
-      val tasks = in.readInt()
-      Option.when(new String(in.readAllBytes(), UTF_8) == schema.json)(tasks)
-    }).flatten
-  }
-
   /** Writes the blocks of a part, and removes what earlier micro-batches have left. */
-  def write(rows: RDD[Array[Byte]], batch: Long, part: Int, schema: StructType): Unit = {
-    clean(batch)
-    val folder = folderOf(batch, part)
+  def write(rows: RDD[Array[Byte]]): Unit = {
+    clean()
     files.delete(folder, true)
     files.mkdirs(folder)
     val name = folder.toString
     val serialized = new SerializableConfiguration(conf)
     rows.foreachPartition { its => save(its, new Path(name), serialized.value) }
-    Using.resource(files.create(new Path(folder, complete))) { out =>
-      out.writeInt(rows.getNumPartitions)
-      out.write(schema.json.getBytes(UTF_8))
-    }
+    told.write(
+      mapper.writeValueAsString(Array(rows.getNumPartitions.toString, part, schema.json)))
   }
 
   /** Spark begins a micro-batch when the one before has been committed. */
-  private def clean(batch: Long): Unit =
+  private def clean(): Unit =
     if (files.exists(new Path(root))) {
       files.listStatus(new Path(root)).map(_.getPath)
         .filter(_.getName.toLongOption.exists(_ < batch)).foreach(files.delete(_, true))
     }
-
-  private def folderOf(batch: Long, part: Int) =
-    new Path(new Path(root, batch.toString), part.toString)
 }
 
 private object DurableRows {
 
-  /** The file that is written last, with the number of the others and their columns. */
-  private val complete = "_complete"
+  private val mapper = new ObjectMapper()
 
   /** A task may run twice: each attempt writes a file of its own, and the last to end renames it. */
   private def save(its: Iterator[Array[Byte]], folder: Path, conf: Configuration): Unit = {

@@ -35,24 +35,25 @@ private[share] object KeptRows {
     new KeptRows(kept(packed, name), schema)
   }
 
-  /** The same rows if a micro-batch is repeated. */
+  /**
+   * The same rows if a micro-batch is repeated.
+   *
+   * @param mustRun whether what computes the rows must run for what else it does
+   */
   def durable(
       rows: RDD[InternalRow],
       schema: StructType,
       name: String,
-      hasState: Boolean,
-      files: DurableRows,
-      batch: Long,
-      part: Int): KeptRows =
-    files.read(rows.sparkContext, batch, part, schema) match {
-      case Some(blocks) =>
-        if (hasState) rows.foreachPartition(_.foreach(_ => ()))
-        new KeptRows(kept(blocks, name), schema)
-      case None =>
-        val its = apply(rows, schema, name)
-        files.write(its.packed, batch, part, schema)
-        its
-    }
+      mustRun: Boolean,
+      files: DurableRows): KeptRows = files.read(rows.sparkContext) match {
+    case Some(blocks) =>
+      if (mustRun) rows.foreachPartition(_.foreach(_ => ()))
+      new KeptRows(kept(blocks, name), schema)
+    case None =>
+      val its = apply(rows, schema, name)
+      files.write(its.packed)
+      its
+  }
 
   private def kept(packed: RDD[Array[Byte]], name: String): RDD[Array[Byte]] = {
     packed.setName(name)

@@ -13,8 +13,7 @@ import org.apache.spark.sql.types.StructType
  *
  * @param id a number within the query
  * @param kind the column of kinds, which its rows have last; none if rows only come
- * @param durableIn the folder for rows that would have other values if they were computed again;
- *   none if they would not
+ * @param durable where rows are kept that would have other values if they were computed again
  * @param branches how many results the rows are of, if they are the union of several: a reader of one
  *   of them has as many tasks as one of them has
  */
@@ -22,7 +21,7 @@ final private[changelog] class SharedPart(
     val id: Int,
     val name: String,
     val kind: Option[Attribute],
-    durableIn: Option[String] = None,
+    durable: Option[SharedPart.Durable] = None,
     branches: Int = 1)
   extends Serializable {
 
@@ -31,18 +30,18 @@ final private[changelog] class SharedPart(
   /**
    * Computes the rows of a micro-batch: all of them, so that each operator below runs once.
    *
-   * @param hasState whether operators below have state, which a micro-batch must write
+   * @param mustRun whether operators below write state or tell Spark their watermark
    */
   def keep(
       rows: RDD[InternalRow],
       schema: StructType,
-      hasState: Boolean,
+      mustRun: Boolean,
       conf: Configuration): Unit = {
     release()
-    kept = Some((durableIn, MicroBatch.number(rows.sparkContext)) match {
-      case (Some(root), Some(number)) =>
-        val files = new DurableRows(root, conf)
-        KeptRows.durable(rows, schema, toString, hasState, files, number, id)
+    kept = Some((durable, MicroBatch.number(rows.sparkContext)) match {
+      case (Some(SharedPart.Durable(root, part)), Some(batch)) =>
+        val files = new DurableRows(root, batch, id, part, schema, conf)
+        KeptRows.durable(rows, schema, toString, mustRun, files)
       case _ => KeptRows(rows, schema, toString)
     })
   }
@@ -58,4 +57,13 @@ final private[changelog] class SharedPart(
   }
 
   override def toString: String = s"$name $id"
+}
+
+private[changelog] object SharedPart {
+
+  /**
+   * @param root the folder for rows of all parts
+   * @param part what the part computes, without ids and seeds
+   */
+  final case class Durable(root: String, part: String)
 }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
-import org.apache.spark.sql.firesteel.streaming.StateStoreWriter
+import org.apache.spark.sql.firesteel.streaming.{EventTimeWatermarkExec, StateStoreWriter}
 
 /** Computes the parts in their order, then the query. See [[SharedPlans]]. */
 final private[changelog] case class SharedPlansExec(
@@ -22,8 +22,11 @@ final private[changelog] case class SharedPlansExec(
   override protected def doExecute(): RDD[InternalRow] = {
     lazy val conf = session.sessionState.newHadoopConf()
     parts.zip(children).foreach { case (part, plan) =>
-      val hasState = plan.exists(_.isInstanceOf[StateStoreWriter])
-      part.keep(plan.execute(), plan.schema, hasState, conf)
+      val mustRun = plan.exists {
+        case _: StateStoreWriter | _: EventTimeWatermarkExec => true
+        case _ => false
+      }
+      part.keep(plan.execute(), plan.schema, mustRun, conf)
     }
     // If the query is a part by itself, nothing reads the others again.
     children.last match {
