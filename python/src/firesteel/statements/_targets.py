@@ -43,7 +43,11 @@ class Sink:
             self._write(rows, batch_id)
         finally:
             if isinstance(session, SparkSession):
-                session.sparkContext.setLocalProperty("firesteel.statement", None)
+                # None removes it, which PySpark's annotation does not say.
+                session.sparkContext.setLocalProperty(
+                    "firesteel.statement",
+                    None,  # type: ignore[arg-type]
+                )
 
     def _write(self, rows: DataFrame, batch_id: int) -> None:
         if callable(self.target):
