@@ -165,7 +165,7 @@ class StatementSet:
         """Explain the set as it would start with a new checkpoint.
 
         Returns:
-            The decisions, and the physical plan: ``SharedPlans`` names the shared parts, and
+            The decisions and the physical plan. ``SharedPlans`` names the shared parts, and
             ``SharedView`` is where one is read. Parts that are computed for each statement are
             named above the plan, with the reason.
 
