@@ -4,11 +4,12 @@ import io.firesteel.changelog.checkpoint.FinishRepartition
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, RewriteStreamSubqueries, RewriteStreamingWrite}
 import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveSnapshot, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction, SnapshotFunction}
-import io.firesteel.changelog.statements.{ResolveStatementSet, StatementSetFunction}
+import io.firesteel.changelog.statements.{ResolveStatements, StatementSetFunction, StatementSetParser}
 import io.firesteel.changelog.upsert.{FromUpsertFunction, ResolveToUpsert, ToUpsertFunction}
 import io.firesteel.changelog.windows.{ReadWindowFunctions, ResolveWindowFunctions}
+import io.firesteel.core.parse.AsDelegate
 import io.firesteel.core.room.Room
-import io.firesteel.core.room.Phase.{Check, Function, Hints, PlanNormalization, Planner, PostHocResolution, Resolution, TableFunction}
+import io.firesteel.core.room.Phase.{Check, Function, Hints, Parser, PlanNormalization, Planner, PostHocResolution, Resolution, TableFunction}
 
 /** Streaming queries whose results change. */
 object ChangelogRoom
@@ -17,6 +18,7 @@ object ChangelogRoom
     settings = ChangelogConf.all,
     declines = Nil,
     injections = Seq(
+      Parser((_, delegate) => AsDelegate(new StatementSetParser(delegate), delegate)),
       Function(RowKindFunction.description),
       TableFunction(FromChangelogFunction.description),
       TableFunction(FromDebeziumFunction.description),
@@ -32,7 +34,7 @@ object ChangelogRoom
       Resolution(_ => ResolveWindowFunctions),
       Resolution(_ => ResolveFromChangelog),
       Resolution(_ => ResolveToUpsert),
-      Resolution(_ => ResolveStatementSet),
+      Resolution(_ => ResolveStatements),
       Resolution(_ => RemoveStateTtl),
       Resolution(_ => RemoveSnapshot),
       // This runs before Spark refuses a stream in a subquery.

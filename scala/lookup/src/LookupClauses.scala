@@ -1,5 +1,7 @@
 package io.firesteel.lookup
 
+import io.firesteel.core.parse.TokenReader
+
 import org.antlr.v4.runtime.Token
 import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
 

@@ -1,5 +1,6 @@
 package io.firesteel.lookup
 
+import io.firesteel.core.parse.AsDelegate
 import io.firesteel.core.room.Room
 import io.firesteel.core.room.Phase.{Check, Hints, Parser, Planner, PostHocResolution, PreCBO, Resolution, TableFunction}
 

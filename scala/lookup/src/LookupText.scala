@@ -1,10 +1,8 @@
 package io.firesteel.lookup
 
-import scala.jdk.CollectionConverters.ListHasAsScala
+import io.firesteel.core.parse.SqlTokens
 
-import org.antlr.v4.runtime.{CharStream, CharStreams, IntStream, Token}
-import org.antlr.v4.runtime.misc.Interval
-import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
+import org.antlr.v4.runtime.Token
 import org.apache.spark.sql.internal.SQLConf
 
 /** Facts about a SQL text before it is parsed, by the tokens of Spark's own lexer. */
@@ -35,15 +33,8 @@ private[lookup] object LookupText {
     }
 
   private def clausesOf(sqlText: String): (IndexedSeq[Token], LookupClauses) = {
-    val tokens = lex(sqlText).filter(_.getChannel == Token.DEFAULT_CHANNEL)
+    val tokens = SqlTokens.of(sqlText)
     (tokens, LookupClauses.find(tokens, SQLConf.get.doubleQuotedIdentifiers))
-  }
-
-  /** All tokens of a text, blanks and comments included, without the end of file. */
-  def lex(sqlText: String): IndexedSeq[Token] = {
-    val lexer = new SqlBaseLexer(new Capitals(CharStreams.fromString(sqlText)))
-    lexer.removeErrorListeners()
-    lexer.getAllTokens.asScala.toIndexedSeq
   }
 
   private def mayHaveClauses(sqlText: String): Boolean =
@@ -55,22 +46,4 @@ private[lookup] object LookupText {
   /** The first place of `word` at or after `from`, in any case and also inside a longer word. */
   private def find(sqlText: String, word: String, from: Int): Option[Int] =
     Range(from, sqlText.length).find(sqlText.regionMatches(true, _, word, 0, word.length))
-
-  /** The lexer knows capitals only, and Spark's own upper-case stream is not accessible. */
-  private final class Capitals(text: CharStream) extends CharStream {
-
-    override def LA(offset: Int): Int = text.LA(offset) match {
-      case IntStream.EOF => IntStream.EOF
-      case point => Character.toUpperCase(point)
-    }
-
-    override def getText(interval: Interval): String = text.getText(interval)
-    override def consume(): Unit = text.consume()
-    override def mark(): Int = text.mark()
-    override def release(marker: Int): Unit = text.release(marker)
-    override def index(): Int = text.index()
-    override def seek(index: Int): Unit = text.seek(index)
-    override def size(): Int = text.size()
-    override def getSourceName: String = text.getSourceName
-  }
 }

@@ -1,5 +1,7 @@
 package io.firesteel.lookup
 
+import io.firesteel.core.parse.AsDelegate
+
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.plans.logical.OneRowRelation
 import org.apache.spark.sql.execution.command.DescribeQueryCommand

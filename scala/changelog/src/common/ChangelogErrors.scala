@@ -53,6 +53,10 @@ private[changelog] object ChangelogErrors {
   def noStatementSet(checkpoint: String): Throwable =
     analysis("NO_STATEMENT_SET", "checkpoint" -> checkpoint)
 
+  /** @param problem what is wrong in a text `EXECUTE STATEMENT SET`, as a sentence */
+  def badStatementSet(problem: String): Throwable =
+    analysis("BAD_STATEMENT_SET", "problem" -> problem)
+
   def badSourceColumn(
       function: String,
       column: Attribute,

@@ -4,7 +4,7 @@ import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.plan.{Inferred, UserText}
 import io.firesteel.changelog.plan.parse.LastOrder
 import io.firesteel.changelog.state.BegunPlan
-import io.firesteel.changelog.statements.StatementSet
+import io.firesteel.changelog.statements.StatementQueries
 import io.firesteel.core.decide.{Decline, Explain}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -33,7 +33,7 @@ object ExplainStream {
     }
 
   /** A statement set as it would start with a new checkpoint. */
-  private[rules] def statements(set: StatementSet): RewriteStatements.Planned =
+  private[rules] def statements(set: StatementQueries): RewriteStatements.Planned =
     new RewriteStatements(BegunPlan.now(SQLConf.get), durableIn = None)(set)
 
   private def single(session: SparkSession, query: LogicalPlan, mode: OutputMode): Explain =

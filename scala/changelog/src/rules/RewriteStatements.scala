@@ -5,7 +5,7 @@ import io.firesteel.changelog.plan.lower.{MarkChanges, SinkRows}
 import io.firesteel.changelog.plan.parse.WindowsEmit
 import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.state.BegunPlan
-import io.firesteel.changelog.statements.StatementSet
+import io.firesteel.changelog.statements.StatementQueries
 
 import scala.annotation.tailrec
 import scala.util.{Failure, Success, Try}
@@ -29,7 +29,7 @@ final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option
 
   private val reading = Reading(None, begun, hasParts = true)
 
-  def apply(set: StatementSet): Planned = {
+  def apply(set: StatementQueries): Planned = {
     val queries = OneSource(OneView(set.children.map(WholeQuery(begun.version, _))))
       .map(SharableNodes.belowNames)
     val asked = set.names.zip(set.modes).zip(queries).map { case ((name, mode), query) =>
@@ -139,8 +139,8 @@ private[rules] object RewriteStatements {
 /** A query that is a statement set, with nothing but names above it. */
 private[rules] object WholeSet {
   @tailrec
-  def unapply(query: LogicalPlan): Option[StatementSet] = query match {
-    case set: StatementSet => Some(set)
+  def unapply(query: LogicalPlan): Option[StatementQueries] = query match {
+    case set: StatementQueries => Some(set)
     case SubqueryAlias(_, child) => unapply(child)
     case Project(columns, child) if columns == child.output => unapply(child)
     case _ => None

@@ -6,7 +6,7 @@ import io.firesteel.changelog.plan.lower.{ChangelogNode, MarkChanges, SinkRows}
 import io.firesteel.changelog.plan.parse.{CommonConditions, ReadPanes}
 import io.firesteel.changelog.sql.StateTtl
 import io.firesteel.changelog.state.BegunPlan
-import io.firesteel.changelog.statements.{StatementFiles, StatementSet}
+import io.firesteel.changelog.statements.{StatementFiles, StatementQueries}
 import io.firesteel.core.decide.Decline
 
 import scala.util.Try
@@ -80,7 +80,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     }
   }
 
-  private def statements(write: WriteToStreamStatement, set: StatementSet): LogicalPlan = {
+  private def statements(write: WriteToStreamStatement, set: StatementQueries): LogicalPlan = {
     Decline.switchedOff("changelog", ChangelogConf.ENABLED).foreach { off =>
       throw ChangelogErrors.switchedOff(off.switch)
     }

@@ -1,78 +1,96 @@
 package io.firesteel.changelog.statements
 
-import io.firesteel.changelog.sql.SourceArguments
+import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.FunctionIdentifier
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, Expression, ExpressionInfo, FunctionTableSubqueryArgumentExpression}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.types.IntegerType
+import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
+import org.apache.spark.sql.firesteel.{dataFrameOf, executionOf, outputModeOf}
+import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery, Trigger}
 
 /**
- * Several queries as one: a row has the number of its statement, and is in the column of that
- * statement, a struct. The columns of the others are null there.
+ * Several statements as one streaming query. What several of them compute is computed once in each
+ * micro-batch, with one state, and its rows go to each.
  *
- * @param names of the statements
- * @param modes their output modes: `append`, `update` or `complete`
- * @param children their queries
+ * {{{
+ *   val set = new StatementSet(spark, "/checkpoints/visits")
+ *   set.insert("long", long, StatementTarget.table("long_visits"))
+ *   set.insert("counts", counts, StatementTarget.format("delta", Map("path" -> path)), "complete")
+ *   val query = set.start(Trigger.AvailableNow())
+ * }}}
+ *
+ * Statements write in the order in which they were inserted. If one fails, the query fails, and
+ * repeats the micro-batch when it starts again.
+ *
+ * @param checkpoint the folder of the checkpoint
+ * @param parallel whether the targets of a micro-batch are written side by side
  */
-final private[changelog] case class StatementSet(
-    names: Seq[String],
-    modes: Seq[String],
-    output: Seq[Attribute],
-    children: Seq[LogicalPlan])
-  extends LogicalPlan {
-  override def producedAttributes: AttributeSet = outputSet
-  override protected def withNewChildrenInternal(
-      newChildren: IndexedSeq[LogicalPlan]): StatementSet = copy(children = newChildren)
-}
+final class StatementSet(spark: SparkSession, checkpoint: String, parallel: Boolean = false) {
+  import StatementSet.Statement
 
-/** A statement set until the columns of its queries are known. */
-final private[statements] case class UnresolvedStatementSet(
-    names: Seq[String],
-    modes: Seq[String],
-    children: Seq[LogicalPlan])
-  extends LogicalPlan {
-  override lazy val resolved: Boolean = false
-  override def output: Seq[Attribute] = Nil
-  override protected def withNewChildrenInternal(
-      newChildren: IndexedSeq[LogicalPlan]): UnresolvedStatementSet = copy(children = newChildren)
-}
+  require(checkpoint.nonEmpty, "A statement set needs the folder of its checkpoint.")
+  private val statements = mutable.ArrayBuffer.empty[Statement]
 
-/**
- * `SELECT * FROM firesteel_statement_set(TABLE(a), TABLE(b), names => array('x', 'y'), modes =>
- * array('append', 'update'))`: what the clients' statement sets run. It is a SQL function, so every
- * client can call it.
- */
-object StatementSetFunction {
+  /** The names of the statements, in the order of their writes. */
+  def names: Seq[String] = statements.map(_.to.name).toSeq
 
-  private val name = "firesteel_statement_set"
-  private val modes = Set("append", "update", "complete")
+  /**
+   * Adds a statement.
+   *
+   * @param name its name in the checkpoint, in metrics and in errors
+   * @param query its query, streaming
+   * @param mode its output mode: `append`, `update` or `complete`
+   * @return the set
+   * @throws IllegalArgumentException if the name is taken, the mode is unknown, the query is not
+   *   streaming, or another statement has the target
+   */
+  def insert(
+      name: String,
+      query: Dataset[_],
+      target: StatementTarget,
+      mode: String = "append"): StatementSet = {
+    require(name.nonEmpty && !names.contains(name), s"A statement needs its own name, not '$name'.")
+    require(query.isStreaming, s"The query of statement '$name' is not streaming.")
+    for (place <- target.place; other <- statements.find(_.to.target.place.contains(place)))
+      throw new IllegalArgumentException(
+        s"The statements '${other.to.name}' and '$name' write to one target, $place. Write the " +
+          "union of their queries instead.")
+    statements += Statement(StatementWrites.To(name, outputModeOf(mode), target), query)
+    this
+  }
 
-  val description: (FunctionIdentifier, ExpressionInfo, Seq[Expression] => LogicalPlan) =
-    (FunctionIdentifier(name), new ExpressionInfo(getClass.getName, name), build)
+  /**
+   * Starts the query. Its rows are those of all statements.
+   *
+   * @throws org.apache.spark.sql.AnalysisException if a query cannot run in its mode, or the
+   *   checkpoint has other statements
+   */
+  def start(): StreamingQuery = start(Trigger.ProcessingTime(0L))
 
-  private def build(arguments: Seq[Expression]): LogicalPlan = {
-    val queries = arguments.count(_.isInstanceOf[FunctionTableSubqueryArgumentExpression])
-    val inputs = (0 until queries).map(i => s"query_$i")
-    val passed = new SourceArguments(name, inputs ++ Seq("names", "modes"), arguments)
-    val (names, asked) = (passed.names("names"), passed.names("modes"))
-    val isEach = names.distinct.size == queries && names.size == queries && asked.size == queries
-    if (queries == 0 || !isEach || !asked.forall(modes)) {
-      throw passed.wrong()
-    }
-    UnresolvedStatementSet(names, asked, inputs.map(passed.table))
+  /** The same with a trigger of Spark's; a continuous one is refused. */
+  def start(trigger: Trigger): StreamingQuery = writer(trigger).start()
+
+  /** The same with a name for the query. */
+  def start(trigger: Trigger, name: String): StreamingQuery =
+    writer(trigger).queryName(name).start()
+
+  private def writer(trigger: Trigger): DataStreamWriter[_] = {
+    val writes = new StatementWrites(statements.map(_.to).toSeq, checkpoint, parallel)
+    rows.writeStream.outputMode("append").option("checkpointLocation", checkpoint)
+      .trigger(trigger).foreachBatch((rows: DataFrame, batch: Long) => writes(rows, batch))
+  }
+
+  /** The rows of all statements: the number of one, and for each a struct of its columns. */
+  private def rows: DataFrame = {
+    require(statements.nonEmpty, "The statement set has no statements: call insert first.")
+    val (to, queries) = (statements.map(_.to).toSeq, statements.map(_.query).toSeq)
+    dataFrameOf(
+      spark,
+      UnresolvedStatements(
+        to.map(_.name),
+        to.map(_.mode.toString.toLowerCase),
+        queries.map(executionOf(_).analyzed)))
   }
 }
 
-object ResolveStatementSet extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    case UnresolvedStatementSet(names, modes, queries) if queries.forall(_.resolved) =>
-      val structs = queries.zipWithIndex.map { case (query, i) =>
-        AttributeReference(s"s$i", DataTypeUtils.fromAttributes(query.output), nullable = true)()
-      }
-      val number = AttributeReference("statement", IntegerType, nullable = false)()
-      StatementSet(names, modes, number +: structs, queries)
-  }
+private object StatementSet {
+  final private case class Statement(to: StatementWrites.To, query: Dataset[_])
 }

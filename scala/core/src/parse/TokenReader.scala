@@ -1,4 +1,4 @@
-package io.firesteel.lookup
+package io.firesteel.core.parse
 
 import scala.annotation.tailrec
 
@@ -6,7 +6,7 @@ import org.antlr.v4.runtime.Token
 import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
 
 /** Questions about the tokens of a SQL text. Beyond either end it returns ends of file. */
-private[lookup] final class TokenReader(tokens: IndexedSeq[Token], quotedIdentifiers: Boolean) {
+final class TokenReader(tokens: IndexedSeq[Token], quotedIdentifiers: Boolean) {
 
   def indices: Range = tokens.indices
 

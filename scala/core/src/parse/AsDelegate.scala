@@ -1,4 +1,4 @@
-package io.firesteel.lookup
+package io.firesteel.core.parse
 
 import java.lang.reflect.{InvocationHandler, InvocationTargetException, Method, Proxy}
 
@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.parser.ParserInterface
  * that only it has. Methods of Spark's parser are ours, also where such an interface declares them
  * again, as Hudi's does with `parseQuery`.
  */
-private[lookup] object AsDelegate {
+object AsDelegate {
 
   def apply(parser: ParserInterface, delegate: ParserInterface): ParserInterface = {
     val kinds = interfaces(delegate.getClass).filter(isKindOfParser).distinct

@@ -1,0 +1,98 @@
+package io.firesteel.changelog.statements
+
+import org.apache.spark.sql.{DataFrame, SaveMode}
+import org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement
+import org.apache.spark.sql.firesteel.{dataFrameOf, executionOf}
+import org.apache.spark.sql.streaming.OutputMode
+
+/** Where a statement writes. */
+sealed abstract class StatementTarget {
+
+  /** What it writes to, to find two statements with one target; none if it is not known. */
+  private[statements] def place: Option[String]
+
+  /** Writes the rows of a micro-batch. */
+  private[statements] def write(rows: DataFrame, batch: Micro): Unit
+}
+
+/**
+ * @param query the id of the streaming query
+ * @param statement the name of the statement
+ * @param mode its output mode
+ */
+final private[statements] case class Micro(
+    query: Option[String],
+    statement: String,
+    mode: OutputMode,
+    id: Long) {
+  def saveMode: SaveMode =
+    if (mode == OutputMode.Complete()) SaveMode.Overwrite else SaveMode.Append
+}
+
+/** The kinds of targets. */
+object StatementTarget {
+
+  /**
+   * A function of the rows and the number of a micro-batch, as `foreachBatch` takes it. The number
+   * comes again if the micro-batch is repeated.
+   */
+  def function(write: (DataFrame, Long) => Unit): StatementTarget = new Function(write)
+
+  /**
+   * A format of Spark's batch writer. Delta Lake skips a repeated micro-batch, because it keeps the
+   * micro-batch's number in its own transaction.
+   */
+  def format(name: String, options: Map[String, String] = Map.empty): StatementTarget =
+    new Format(name, options)
+
+  /** A table of the catalog, which is created if it is not there. */
+  def table(name: String): StatementTarget = new Table(name)
+
+  final private class Function(function: (DataFrame, Long) => Unit) extends StatementTarget {
+    override def place: Option[String] = None
+    override def write(rows: DataFrame, batch: Micro): Unit = function(rows, batch.id)
+  }
+
+  final private class Format(name: String, options: Map[String, String]) extends StatementTarget {
+
+    override def place: Option[String] =
+      Some(placeOptions.flatMap(options.get).map(_.stripSuffix("/"))).filter(_.nonEmpty)
+        .map(_.mkString(" "))
+
+    override def write(rows: DataFrame, batch: Micro): Unit =
+      if (name == "console") {
+        rows.show(
+          options.get("numRows").fold(20)(_.toInt),
+          options.get("truncate").forall(_.toBoolean))
+      } else {
+        rows.write.format(name).mode(batch.saveMode).options(ofDelta(batch) ++ options).save()
+      }
+
+    /** Delta skips a version of an application that it has. */
+    private def ofDelta(batch: Micro): Map[String, String] = batch.query match {
+      case Some(query) if name == "delta" && !options.contains("txnAppId") =>
+        Map("txnAppId" -> s"$query/${batch.statement}", "txnVersion" -> batch.id.toString)
+      case _ => Map.empty
+    }
+
+    private def placeOptions =
+      Seq("url", "dbtable", "path", "kafka.bootstrap.servers", "topic")
+  }
+
+  final private class Table(name: String) extends StatementTarget {
+    override def place: Option[String] = Some(name.toLowerCase)
+    override def write(rows: DataFrame, batch: Micro): Unit =
+      rows.write.mode(batch.saveMode).saveAsTable(name)
+  }
+
+  /** `INSERT INTO` or `INSERT OVERWRITE` with other rows in each micro-batch. */
+  final private[statements] class Insert(name: String, statement: InsertIntoStatement)
+    extends StatementTarget {
+    override def place: Option[String] = Some(name.toLowerCase)
+    override def write(rows: DataFrame, batch: Micro): Unit = {
+      // A command runs when its plan is made.
+      val _ =
+        dataFrameOf(rows.sparkSession, statement.copy(query = executionOf(rows).analyzed))
+    }
+  }
+}
