@@ -126,7 +126,9 @@ def _python(block: Block, names: dict[str, Any], page: Path) -> None:
 
 
 def _sql(code: str, spark: SparkSession) -> None:
-    statements = [part for part in re.split(r";[ \t]*(?:\n|$)", code) if part.strip()]
+    # Statements of a statement set are indented, and end with END.
+    ends = re.split(r";[ \t]*(?:\n(?! |END\b)|$)", code)
+    statements = [part for part in ends if part.strip()]
     result: DataFrame | None = None
     for statement in statements:
         result = spark.sql(statement)

@@ -172,3 +172,24 @@ def test_a_statement_set_runs_from_a_client(
     found = remote.read.format("firesteel-table").load(target).collect()
     assert [tuple(row) for row in found] == [("a", 5)]
     assert remote.read.parquet(str(tmp_path / "rows")).count() == 2
+
+
+def test_a_statement_set_in_sql_runs_from_a_client(remote: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1.json").write_text('{"k": "a", "v": 2}\n{"k": "b", "v": 3}')
+    stream = remote.readStream.schema("k STRING, v INT").json(str(tmp_path / "in"))
+    stream.createOrReplaceTempView("fed")
+    remote.sql(f"CREATE TABLE fed_rows (k STRING) USING parquet LOCATION '{tmp_path / 'rows'}'")
+    try:
+        started = remote.sql(
+            "EXECUTE STATEMENT SET OPTIONS ('checkpoint' = :cp, 'trigger' = 'availableNow') BEGIN "
+            "INSERT INTO fed_rows SELECT k FROM fed WHERE v > 2; END",
+            {"cp": str(tmp_path / "checkpoint")},
+        ).collect()
+        query = remote.streams.get(started[0].query_id)
+        assert query is None or query.runId == started[0].run_id
+        if query is not None:
+            query.awaitTermination()
+        assert remote.read.parquet(str(tmp_path / "rows")).collect() == [("b",)]
+    finally:
+        remote.sql("DROP TABLE fed_rows")

@@ -242,5 +242,7 @@ class LookupParserSuite extends ParserSuite {
     val wrong = "SELECT FROM FROM"
     assert(outcome(both.parsePlan(wrong)) == outcome(stockParser.parsePlan(wrong)))
     assert(AsDelegate(parser, stockParser) eq parser)
+    val outer = new LookupParser(parser)
+    assert(AsDelegate(outer, parser) eq outer)
   }
 }

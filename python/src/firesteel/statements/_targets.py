@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 Target: TypeAlias = "Callable[[DataFrame, int], object] | Mapping[str, Any] | str"
 """A function for ``foreachBatch``, the options of a format with its name, or a table's name."""
 
+_STATEMENT = "firesteel.statement"
+_DESCRIPTION = "spark.job.description"
+
 
 @dataclass(frozen=True)
 class Sink:
@@ -36,18 +39,21 @@ class Sink:
     def write(self, rows: DataFrame, batch_id: int) -> None:
         """Write the rows of a micro-batch."""
         session = rows.sparkSession
-        if isinstance(session, SparkSession):
-            # By it a target tells a second statement from a repeated micro-batch.
-            session.sparkContext.setLocalProperty("firesteel.statement", self.name)
+        if not isinstance(session, SparkSession):
+            self._write(rows, batch_id)
+            return
+        context = session.sparkContext
+        before = context.getLocalProperty(_DESCRIPTION)
+        shown = "<br/>".join([*filter(None, [before]), f"statement = {self.name}"])
+        # By it a target tells a second statement from a repeated micro-batch.
+        context.setLocalProperty(_STATEMENT, self.name)
+        context.setLocalProperty(_DESCRIPTION, shown)
         try:
             self._write(rows, batch_id)
         finally:
-            if isinstance(session, SparkSession):
-                # None removes it, which PySpark's annotation does not say.
-                session.sparkContext.setLocalProperty(
-                    "firesteel.statement",
-                    None,  # type: ignore[arg-type]
-                )
+            # None removes a property, which PySpark's annotations do not say.
+            context.setLocalProperty(_STATEMENT, None)  # type: ignore[arg-type]
+            context.setLocalProperty(_DESCRIPTION, before)  # type: ignore[arg-type]
 
     def _write(self, rows: DataFrame, batch_id: int) -> None:
         if callable(self.target):

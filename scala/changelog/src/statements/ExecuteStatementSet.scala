@@ -39,15 +39,8 @@ final private[statements] case class ExecuteStatementSet(
       }
       requireTarget(session, insert, executionOf(query).analyzed)
       val mode = if (insert.statement.overwrite) "complete" else "append"
-      try set.insert(
-          insert.name,
-          query,
-          new StatementTarget.Insert(insert.name, insert.statement),
-          mode)
-      catch {
-        case wrong: IllegalArgumentException =>
-          throw ChangelogErrors.badStatementSet(wrong.getMessage)
-      }
+      val target = new StatementTarget.Insert(insert.name, insert.statement, session)
+      set.insert(insert.name, query, target, mode)
     }
     val query = start(set)
     Seq(Row(query.id.toString, query.runId.toString))
@@ -107,21 +100,31 @@ private[statements] object ExecuteStatementSet {
     }
     val (before, statements) = plans.splitAt(if (hasOptions) 1 else 0)
     if (statements.isEmpty) throw ChangelogErrors.badStatementSet("There is no statement.")
-    ExecuteStatementSet(before.headOption.fold(Map.empty[String, String])(options), statements.map {
+    val inserts = statements.map {
       case insert: InsertIntoStatement => of(insert, insert.query)
       case tables: UnresolvedWith => tables.child match {
           case insert: InsertIntoStatement => of(insert, tables.copy(child = insert.query))
           case _ => throw onlyInserts
         }
       case _ => throw onlyInserts
-    })
+    }
+    val targets = inserts.map(_.name.toLowerCase(Locale.ROOT))
+    targets.diff(targets.distinct).headOption.foreach { twice =>
+      throw ChangelogErrors.badStatementSet(
+        s"Two statements write to $twice: write the union of their queries.")
+    }
+    ExecuteStatementSet(before.headOption.fold(Map.empty[String, String])(options), inserts)
   }
 
   private def of(insert: InsertIntoStatement, query: LogicalPlan): Insert = insert.table match {
     case table: UnresolvedRelation =>
-      new Insert(table.multipartIdentifier.mkString("."), insert, query)
+      new Insert(quoted(table.multipartIdentifier), insert, query)
     case _ => throw onlyInserts
   }
+
+  private def quoted(name: Seq[String]): String = name.map { part =>
+    if (part.matches("[A-Za-z0-9_]+")) part else s"`${part.replace("`", "``")}`"
+  }.mkString(".")
 
   private def onlyInserts: Throwable = ChangelogErrors.badStatementSet(
     "The statements of a statement set are INSERT INTO and INSERT OVERWRITE of a table.")
@@ -140,7 +143,7 @@ private[statements] object ExecuteStatementSet {
 
   private def pairs(options: Expression): Seq[Expression] = options match {
     case Alias(child, _) => pairs(child)
-    case UnresolvedAlias(child, _) => pairs(child)
+    case alias: UnresolvedAlias => pairs(alias.child)
     case struct: CreateNamedStruct => struct.valExprs
     case other => Seq(other)
   }
@@ -161,7 +164,7 @@ private[statements] object ExecuteStatementSet {
 
   private object Name {
     def unapply(expression: Expression): Option[String] = expression match {
-      case UnresolvedAttribute(Seq(name)) => Some(name)
+      case column: UnresolvedAttribute if column.nameParts.size == 1 => column.nameParts.headOption
       case Text(name) => Some(name)
       case _ => None
     }

@@ -24,9 +24,9 @@ import org.apache.spark.sql.streaming.{DataStreamWriter, StreamingQuery, Trigger
  * @param parallel whether the targets of a micro-batch are written side by side
  */
 final class StatementSet(spark: SparkSession, checkpoint: String, parallel: Boolean = false) {
-  import StatementSet.Statement
+  import StatementSet.{check, Statement}
 
-  require(checkpoint.nonEmpty, "A statement set needs the folder of its checkpoint.")
+  check(checkpoint.nonEmpty, "A statement set needs the folder of its checkpoint.")
   private val statements = mutable.ArrayBuffer.empty[Statement]
 
   /** The names of the statements, in the order of their writes. */
@@ -47,10 +47,11 @@ final class StatementSet(spark: SparkSession, checkpoint: String, parallel: Bool
       query: Dataset[_],
       target: StatementTarget,
       mode: String = "append"): StatementSet = {
-    require(name.nonEmpty && !names.contains(name), s"A statement needs its own name, not '$name'.")
-    require(query.isStreaming, s"The query of statement '$name' is not streaming.")
+    check(name.nonEmpty && !names.contains(name), s"A statement needs its own name, not '$name'.")
+    check(query.isStreaming, s"The query of statement '$name' is not streaming.")
     for (place <- target.place; other <- statements.find(_.to.target.place.contains(place)))
-      throw new IllegalArgumentException(
+      check(
+        false,
         s"The statements '${other.to.name}' and '$name' write to one target, $place. Write the " +
           "union of their queries instead.")
     statements += Statement(StatementWrites.To(name, outputModeOf(mode), target), query)
@@ -80,7 +81,7 @@ final class StatementSet(spark: SparkSession, checkpoint: String, parallel: Bool
 
   /** The rows of all statements: the number of one, and for each a struct of its columns. */
   private def rows: DataFrame = {
-    require(statements.nonEmpty, "The statement set has no statements: call insert first.")
+    check(statements.nonEmpty, "The statement set has no statements: call insert first.")
     val (to, queries) = (statements.map(_.to).toSeq, statements.map(_.query).toSeq)
     dataFrameOf(
       spark,
@@ -92,5 +93,9 @@ final class StatementSet(spark: SparkSession, checkpoint: String, parallel: Bool
 }
 
 private object StatementSet {
+
+  private def check(isRight: Boolean, otherwise: => String): Unit =
+    if (!isRight) throw new IllegalArgumentException(otherwise)
+
   final private case class Statement(to: StatementWrites.To, query: Dataset[_])
 }

@@ -39,7 +39,8 @@ private[statements] object StatementSetText {
     }
 
   /** Whether the script has options before its statements. */
-  def hasOptions(sqlText: String): Boolean = SqlTokens.of(sqlText)(3).getType == SqlBaseLexer.OPTIONS
+  def hasOptions(sqlText: String): Boolean =
+    SqlTokens.of(sqlText)(3).getType == SqlBaseLexer.OPTIONS
 
   private def mayBe(sqlText: String): Boolean = contains(sqlText, "EXECUTE") &&
     contains(sqlText, "STATEMENT")
@@ -48,7 +49,10 @@ private[statements] object StatementSetText {
     Range(0, text.length).exists(text.regionMatches(true, _, word, 0, word.length))
 
   /** The places of tokens count code points; only blanks and comments may be before the words. */
-  private def replaced(sqlText: String, tokens: IndexedSeq[Token], words: Map[Int, String]): String = {
+  private def replaced(
+      sqlText: String,
+      tokens: IndexedSeq[Token],
+      words: Map[Int, String]): String = {
     val text = new StringBuilder(sqlText)
     words.foreach { case (at, word) =>
       val start = sqlText.offsetByCodePoints(0, tokens(at).getStartIndex)

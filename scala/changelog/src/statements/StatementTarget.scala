@@ -1,6 +1,6 @@
 package io.firesteel.changelog.statements
 
-import org.apache.spark.sql.{DataFrame, SaveMode}
+import org.apache.spark.sql.{DataFrame, SaveMode, SparkSession}
 import org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement
 import org.apache.spark.sql.firesteel.{dataFrameOf, executionOf}
 import org.apache.spark.sql.streaming.OutputMode
@@ -85,14 +85,23 @@ object StatementTarget {
       rows.write.mode(batch.saveMode).saveAsTable(name)
   }
 
-  /** `INSERT INTO` or `INSERT OVERWRITE` with other rows in each micro-batch. */
-  final private[statements] class Insert(name: String, statement: InsertIntoStatement)
+  /**
+   * `INSERT INTO` or `INSERT OVERWRITE` with other rows in each micro-batch.
+   *
+   * @param reader the session in which the statement was written, which may have listed the table's
+   *   files; micro-batches run in another
+   */
+  final private[statements] class Insert(
+      name: String,
+      statement: InsertIntoStatement,
+      reader: SparkSession)
     extends StatementTarget {
     override def place: Option[String] = Some(name.toLowerCase)
     override def write(rows: DataFrame, batch: Micro): Unit = {
       // A command runs when its plan is made.
       val _ =
         dataFrameOf(rows.sparkSession, statement.copy(query = executionOf(rows).analyzed))
+      reader.catalog.refreshTable(name)
     }
   }
 }

@@ -48,7 +48,8 @@ final private[statements] class StatementWrites(
     try its.target.write(rows, Micro(query, its.name, its.mode, batch))
     catch {
       case failed: Throwable =>
-        failed.addSuppressed(new RuntimeException(s"in statement '${its.name}', micro-batch $batch"))
+        failed.addSuppressed(
+          new RuntimeException(s"in statement '${its.name}', micro-batch $batch"))
         throw failed
     } finally before.foreach { case (name, value) => context.setLocalProperty(name, value) }
   }

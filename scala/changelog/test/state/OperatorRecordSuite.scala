@@ -281,7 +281,8 @@ class OperatorRecordSuite extends ChangelogSuite {
       fed.restart()
       fed.feed(rows)
       // What wrote no record read queries in the first way, and chose nothing.
-      val choice = """"(removesShuffles|byPartialKey|sharesStores|mixesScans|sharesParts)":(true|false),"""
+      val choice =
+        """"(removesShuffles|byPartialKey|sharesStores|mixesScans|sharesParts)":(true|false),"""
       val asFirst = choice.r.replaceAllIn(
         record.replace(s""""plan":${PlanVersion.current},""", """"plan":1,""")
           .replaceFirst(""""panesFrom":\d+""", """"panesFrom":0"""),

@@ -8,13 +8,14 @@ import org.apache.spark.sql.{AnalysisException, DataFrame, Encoders, Row}
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.firesteel.streaming.{memoryStream, MemoryStream}
 import org.apache.spark.sql.streaming.{StreamingQuery, Trigger}
+import org.scalatest.Assertion
 
 /** Statement sets in SQL, and by the class for Scala. */
 class StatementSqlSuite extends ChangelogSuite {
 
   private def folder(): String = Files.createTempDirectory("firesteel-statements").toString
 
-  private def withTables(tables: String*)(test: => Unit): Unit = {
+  private def withTables(tables: String*)(test: => Assertion): Assertion = {
     def drop(): Unit = tables.foreach { table =>
       spark.sql(s"DROP TABLE IF EXISTS ${table.takeWhile(_ != ' ')}")
     }
@@ -22,7 +23,10 @@ class StatementSqlSuite extends ChangelogSuite {
     try {
       tables.foreach(table => spark.sql(s"CREATE TABLE $table USING parquet"))
       test
-    } finally drop()
+    } finally {
+      spark.streams.active.foreach(_.stop())
+      drop()
+    }
   }
 
   private def visits(): MemoryStream[(String, Int)] = {
@@ -32,10 +36,10 @@ class StatementSqlSuite extends ChangelogSuite {
     stream
   }
 
-  private def started(text: String, arguments: (String, Any)*): StreamingQuery = {
-    val Array(Row(id: String, run: String)) = spark.sql(text, arguments.toMap).collect()
-    val query = spark.streams.get(id)
-    if (query != null) assert(query.runId.toString == run)
+  private def started(text: String): StreamingQuery = {
+    val row = spark.sql(text).head()
+    val query = spark.streams.get(row.getString(0))
+    assert(query.runId.toString == row.getString(1))
     query
   }
 
@@ -74,13 +78,11 @@ class StatementSqlSuite extends ChangelogSuite {
       visits().addData("a" -> 1, "b" -> 2)
       def one(table: String) =
         s"WITH t AS (SELECT k FROM visits WHERE v = :v$table) INSERT INTO $table SELECT k FROM t;"
-      val _ = started(
+      val _ = spark.sql(
         s"""EXECUTE /* é😀 */ STATEMENT SET
            OPTIONS ('checkpoint' = :cp, 'trigger' = 'availableNow', 'parallel' = true)
            BEGIN ${one("a")} ${one("b")} END""",
-        "cp" -> folder(),
-        "va" -> 1,
-        "vb" -> 2
+        Map[String, Any]("cp" -> folder(), "va" -> 1, "vb" -> 2)
       )
       spark.streams.active.foreach(_.awaitTermination())
       assert(rows("a") == Set(Row("a")) && rows("b") == Set(Row("b")))
@@ -104,22 +106,24 @@ class StatementSqlSuite extends ChangelogSuite {
         wrong(s"$cp, 'parallel' = 'often'", into) -> "parallel is 'often'",
         wrong(s"$cp, $cp", into) -> "there twice",
         wrong("1", into) -> "1 is no option",
-        wrong(cp, into + into) -> "one target",
+        wrong(cp, into + into) -> "write to a:",
         wrong(cp, "SELECT 1;") -> "INSERT INTO and INSERT OVERWRITE",
         wrong(cp, "INSERT INTO none SELECT k FROM visits;") -> "TABLE_OR_VIEW_NOT_FOUND",
         wrong(cp, "INSERT INTO a SELECT k, v FROM visits;") -> "TOO_MANY_DATA_COLUMNS"
       ).foreach { case (message, part) => assert(message.contains(part)) }
       val syntax = intercept[ParseException] {
-        spark.sql(s"EXECUTE STATEMENT SET OPTIONS ($cp) BEGIN INSERT INTO a SELEC k FROM visits; END")
+        spark.sql(
+          s"EXECUTE STATEMENT SET OPTIONS ($cp) BEGIN INSERT INTO a SELEC k FROM visits; END")
       }
-      assert(syntax.getMessage.contains("EXECUTE STATEMENT SET") && syntax.getMessage.contains("SELEC"))
+      assert(
+        syntax.getMessage.contains("EXECUTE STATEMENT SET") && syntax.getMessage.contains("SELEC"))
       intercept[ParseException](spark.sql("EXECUTE STATEMENT SET INSERT INTO a SELECT 1"))
       assert(spark.streams.active.isEmpty)
     }
   }
 
   test("the class for Scala: functions, formats and tables; a failed target is written again") {
-    withTables() {
+    withTables("counted (k STRING, n BIGINT)") {
       val (stream, checkpoint, files) = (visits(), folder(), folder())
       @volatile var fails = false
       val seen = new java.util.concurrent.ConcurrentLinkedQueue[(Long, Set[Row])]
@@ -129,7 +133,10 @@ class StatementSqlSuite extends ChangelogSuite {
           val _ = seen.add(batch -> rows.collect().toSet)
         }
         val set = new StatementSet(spark, checkpoint, parallel)
-          .insert("kept", spark.table("visits"), StatementTarget.format("json", Map("path" -> files)))
+          .insert(
+            "kept",
+            spark.table("visits"),
+            StatementTarget.format("json", Map("path" -> files)))
           .insert(
             "changes",
             spark.sql("SELECT k, count(*) AS n, row_kind() AS op FROM visits GROUP BY k"),
@@ -158,7 +165,6 @@ class StatementSqlSuite extends ChangelogSuite {
       assert(seen.toArray.toSeq == Seq(
         0L -> Set(Row("a", 1L, "+I")),
         1L -> Set(Row("a", 1L, "-U"), Row("a", 2L, "+U"))))
-      spark.sql("DROP TABLE counted")
     }
   }
 }

@@ -16,6 +16,8 @@ object AsDelegate {
 
   def apply(parser: ParserInterface, delegate: ParserInterface): ParserInterface = {
     val kinds = interfaces(delegate.getClass).filter(isKindOfParser).distinct
+      // Such as that of two parsers of ours. A proxy may only throw what its interface declares.
+      .filterNot(_.isInstance(parser))
     if (kinds.isEmpty) parser
     else {
       val loader = delegate.getClass.getClassLoader
