@@ -16,6 +16,7 @@ package object streaming {
   type IncrementalExecution = before.IncrementalExecution
   type StreamingQueryWrapper = before.StreamingQueryWrapper
   type StreamingRelation = before.StreamingRelation
+  val SerializedOffset: before.SerializedOffset.type = before.SerializedOffset
   val ResolveWriteToStream: before.ResolveWriteToStream.type = before.ResolveWriteToStream
   val WatermarkPropagator: before.WatermarkPropagator.type = before.WatermarkPropagator
 

@@ -18,6 +18,7 @@ package object streaming {
   type IncrementalExecution = runtime.IncrementalExecution
   type StreamingQueryWrapper = runtime.StreamingQueryWrapper
   type StreamingRelation = runtime.StreamingRelation
+  val SerializedOffset: runtime.SerializedOffset.type = runtime.SerializedOffset
   val ResolveWriteToStream: runtime.ResolveWriteToStream.type = runtime.ResolveWriteToStream
   val WatermarkPropagator: runtime.WatermarkPropagator.type = runtime.WatermarkPropagator
 

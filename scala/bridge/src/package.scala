@@ -16,7 +16,8 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.expressions.filter.{Predicate => PushedPredicate}
 import org.apache.spark.sql.execution.{CommandExecutionMode, QueryExecution}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Strategy
-import org.apache.spark.sql.firesteel.streaming.{IncrementalExecution, OffsetSeqMetadata, StreamingQueryWrapper, WatermarkPropagator}
+import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadata
+import org.apache.spark.sql.firesteel.streaming.{IncrementalExecution, OffsetSeqMetadata, StatefulOperator, StateStoreWriter, StreamingQueryWrapper, WatermarkPropagator}
 import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery}
 import org.apache.spark.sql.types.{DataType, StringType}
 
@@ -148,6 +149,12 @@ package object firesteel extends Since41 with Since42 with Since43 {
       watermarkPropagator = WatermarkPropagator.noop(),
       isFirstBatch = false
     )
+
+  /** What Spark notes of an operator with state in its checkpoint. */
+  def operatorMetadataOf(operator: StatefulOperator): OperatorStateMetadata = operator match {
+    case writer: StateStoreWriter => writer.operatorStateMetadata()
+    case other => throw new IllegalArgumentException(other.nodeName)
+  }
 
   /** A logical plan as a DataFrame, `private[sql]`. */
   def dataFrameOf(session: SparkSession, plan: LogicalPlan): DataFrame =

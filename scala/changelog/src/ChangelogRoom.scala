@@ -2,7 +2,7 @@ package io.firesteel.changelog
 
 import io.firesteel.changelog.checkpoint.FinishRepartition
 import io.firesteel.changelog.common.ChangelogConf
-import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, RewriteStreamSubqueries, RewriteStreamingWrite}
+import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, ReadFromStart, RewriteStreamSubqueries, RewriteStreamingWrite}
 import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveSnapshot, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction, SnapshotFunction}
 import io.firesteel.changelog.statements.{ResolveStatements, StatementSetFunction, StatementSetParser}
 import io.firesteel.changelog.upsert.{FromUpsertFunction, ResolveToUpsert, ToUpsertFunction}
@@ -41,6 +41,8 @@ object ChangelogRoom
       PostHocResolution(_ => RewriteStreamSubqueries),
       // This runs before Spark reads the checkpoint of a query that starts.
       Check(FinishRepartition.atStart),
+      // This changes the first micro-batch of statements that came into a set later.
+      PlanNormalization(new ReadFromStart(_)),
       // This changes only plans that `df.explain()` asks for.
       PlanNormalization(_ => ExplainStreams),
       Planner(_ => PlanChangelog)

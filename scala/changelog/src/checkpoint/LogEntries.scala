@@ -17,6 +17,9 @@ final private[checkpoint] case class OffsetEntry(text: String) {
 
   def metadata: String = lines.lift(1).filter(_.startsWith("{")).getOrElse("{}")
 
+  /** The offsets of the sources as JSON, `-` where there is none. */
+  def sources: Seq[String] = lines.drop(2)
+
   private def conf(key: String): Option[String] =
     Option(mapper.readTree(metadata).path("conf").get(key)).map(_.asText)
 

@@ -50,6 +50,9 @@ private[changelog] object ChangelogErrors {
     analysis("OTHER_PARTS", "before" -> text(before), "now" -> text(now))
   }
 
+  def otherSources(before: Seq[String], now: Seq[String]): Throwable =
+    analysis("OTHER_SOURCES", "before" -> before.mkString(", "), "now" -> now.mkString(", "))
+
   def noStatementSet(checkpoint: String): Throwable =
     analysis("NO_STATEMENT_SET", "checkpoint" -> checkpoint)
 

@@ -1,10 +1,8 @@
 package io.firesteel.changelog.plan
 
-import io.firesteel.changelog.common.TextDetails
+import io.firesteel.changelog.common.{Digest, TextDetails}
 import io.firesteel.changelog.plan.frames.OverCall
 
-import java.nio.charset.StandardCharsets.UTF_8
-import java.security.MessageDigest
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, ExprId, Expression, ExpressionWithRandomSeed, GetStructField, InSet, Literal, NamedLambdaVariable, SortOrder, UserDefinedExpression}
@@ -29,10 +27,10 @@ final private[plan] class QueryText(meaning: Map[ExprId, String]) {
     case alias: Alias => of(alias.child)
     case column: Attribute => meaning.getOrElse(column.exprId, column.name)
     case Literal(value, dataType) =>
-      s"${dataType.catalogString}:${digest(ExpressionDetails.value(value, dataType))}"
+      s"${dataType.catalogString}:${Digest.of(ExpressionDetails.value(value, dataType))}"
     case in: InSet =>
       val values = in.hset.map(ExpressionDetails.value(_, in.child.dataType)).toSeq.sorted
-      s"${of(in.child)} in ${digest(values.mkString(","))}"
+      s"${of(in.child)} in ${Digest.of(values.mkString(","))}"
     case cast: Cast => s"cast(${of(cast.child)} as ${cast.dataType.catalogString})"
     case field: GetStructField => s"${of(field.child)}.${field.ordinal}"
     case order: SortOrder =>
@@ -54,7 +52,7 @@ final private[plan] class QueryText(meaning: Map[ExprId, String]) {
     case other =>
       val details = ExpressionDetails.of(other)
       val text = s"${other.prettyName.toLowerCase(Locale.ROOT)}${all(other.children)}"
-      if (details.isEmpty) text else TextDetails.marked(text, digest(details.mkString("\n")))
+      if (details.isEmpty) text else TextDetails.marked(text, Digest.of(details.mkString("\n")))
   })
 
   private def all(children: Seq[Expression]): String =
@@ -67,9 +65,5 @@ private[plan] object QueryText {
   private val longest = 500
 
   private def shortened(text: String): String =
-    if (TextDetails.without(text).length <= longest) text else s"digest:${digest(text)}"
-
-  private def digest(text: String): String =
-    MessageDigest.getInstance("SHA-256").digest(text.getBytes(UTF_8)).take(8)
-      .map(byte => f"$byte%02x").mkString
+    if (TextDetails.without(text).length <= longest) text else s"digest:${Digest.of(text)}"
 }

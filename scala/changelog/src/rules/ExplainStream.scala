@@ -34,7 +34,7 @@ object ExplainStream {
 
   /** A statement set as it would start with a new checkpoint. */
   private[rules] def statements(set: StatementQueries): RewriteStatements.Planned =
-    new RewriteStatements(BegunPlan.now(SQLConf.get), durableIn = None)(set)
+    new RewriteStatements(BegunPlan.now(SQLConf.get), checkpoint = None)(set)
 
   private def single(session: SparkSession, query: LogicalPlan, mode: OutputMode): Explain =
     RewriteStreamingWrite.planned(query, mode) match {

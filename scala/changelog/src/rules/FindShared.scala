@@ -1,6 +1,7 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.plan.lower.PartReader
 import io.firesteel.changelog.plan.parse.WindowsEmit
 import io.firesteel.changelog.plan.share.{SharedPart, SharedView}
 import io.firesteel.changelog.sql.StateTtl
@@ -19,11 +20,16 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, P
  * its rows.
  *
  * @param onlyState whether parts without state are not shared
+ * @param kept places of the columns of parts that the checkpoint has, by their keys: they stay
+ *   parts, whoever still reads them
+ * @param firstId the number of the first part
  */
 final private[rules] class FindShared(
     queries: Seq[FindShared.Query],
     planner: FindShared.Planner,
-    onlyState: Boolean) {
+    onlyState: Boolean,
+    kept: Map[String, Set[Int]] = Map.empty,
+    firstId: Int = 0) {
   import FindShared._
   import SharableNodes._
 
@@ -47,6 +53,9 @@ final private[rules] class FindShared(
     var isPart = false
     var times = 0 // how often it is computed
 
+    /** What it computes: the same text at each start. */
+    lazy val text: String = PartReader.keyOf(plan, s"${at.emit} ${at.ttl.getOrElse("")}")
+
     /** The plan below its hint. */
     def hinted(its: LogicalPlan): LogicalPlan = at.ttl.fold(its)(StateTtl(_, its))
   }
@@ -65,7 +74,11 @@ final private[rules] class FindShared(
     requireOneValue()
     nodes.values.toSeq.reverse.foreach(decide)
     val reading = queries.map(query => reader(query.plan, Context(query.emit, None)))
-    Found(parts.values.map(its => its.part -> its.plan).toSeq, reading, why.distinct.toSeq)
+    val found = parts.map { case (key, its) =>
+      val node = nodes(key)
+      Part(its.part, its.plan, node.text, node.read.toSeq, node.by.toSeq)
+    }
+    Found(found.toSeq, reading, why.distinct.toSeq)
   }
 
   private def keyOf(plan: LogicalPlan, at: Context): Key =
@@ -94,6 +107,7 @@ final private[rules] class FindShared(
       known.isBelowState ||= above.isState
       known.isBelowFilter ||= above.isFilter
       known.read ++= places
+      if (isNew && kept.nonEmpty) known.read ++= kept.getOrElse(known.text, Nil)
       known.by += above.query
       if (isMore) {
         val read = AttributeSet(known.read.toSeq.map(plan.output(_)))
@@ -149,6 +163,7 @@ final private[rules] class FindShared(
         case Some(reason) => why += reason
       }
     }
+    if (kept.contains(node.text)) node.isPart = true
     if (differs && !node.isPart && node.by.size > 1) {
       throw otherValues(plan, why.lastOption.getOrElse("it is no part by itself"))
     }
@@ -181,7 +196,7 @@ final private[rules] class FindShared(
             val own = below(plan, at) // adds the parts below
             val read =
               if (places.size == own.output.size) own else Project(places.map(own.output), own)
-            val made = planner.plan(parts.size, node.hinted(read), at.emit, varies(plan))
+            val made = planner.plan(firstId + parts.size, node.hinted(read), at.emit, varies(plan), node.text)
             parts(key) = made
             made
           }
@@ -210,9 +225,21 @@ private[rules] object FindShared {
 
   /** @param declined reasons why parts that several read are computed for each */
   final case class Found(
-      parts: Seq[(SharedPart, LogicalPlan)],
+      parts: Seq[Part],
       queries: Seq[LogicalPlan],
       declined: Seq[String])
+
+  /**
+   * @param key of what it computes, the same at each start
+   * @param columns the places of those of its columns that it keeps
+   * @param readers the numbers of the queries that read it
+   */
+  final case class Part(
+      part: SharedPart,
+      plan: LogicalPlan,
+      key: String,
+      columns: Seq[Int],
+      readers: Seq[Int])
 
   /** @param reader what reads the part, with columns of its own for those of the part */
   final case class Planned(
@@ -226,7 +253,15 @@ private[rules] object FindShared {
     /** Why it cannot be a part; none if it can. */
     def refusal(plan: LogicalPlan, emit: WindowsEmit, isBelowState: Boolean): Option[String]
 
-    /** @param varies whether other values would come if it were computed again */
-    def plan(id: Int, plan: LogicalPlan, emit: WindowsEmit, varies: Boolean): Planned
+    /**
+     * @param varies whether other values would come if it were computed again
+     * @param key of what it computes
+     */
+    def plan(
+        id: Int,
+        plan: LogicalPlan,
+        emit: WindowsEmit,
+        varies: Boolean,
+        key: String): Planned
   }
 }

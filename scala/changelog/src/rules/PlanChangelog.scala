@@ -13,6 +13,7 @@ import io.firesteel.changelog.plan.share.{SharedPlans, SharedPlansExec, SharedVi
 import io.firesteel.changelog.sql.{InputTtl, StateTtl}
 import io.firesteel.changelog.state.{GuestExec, StatefulChangelogExec}
 import io.firesteel.changelog.state.inputs.{ReadOnceExec, StateProbe}
+import io.firesteel.changelog.statements.{StatementRows, StatementRowsExec}
 import io.firesteel.changelog.tablejoin.{ChangelogMatchesExec, ChangelogNumbersExec}
 import io.firesteel.changelog.temporal.ChangelogTemporalJoinExec
 import io.firesteel.changelog.topn.{ChangelogTopNExec, PartialTopNExec}
@@ -103,6 +104,8 @@ object PlanChangelog extends SparkStrategy {
     case BatchRows(child) => planLater(child) :: Nil
     case StreamRows(child) => planLater(child) :: Nil
     case SinkRows(child) => SinkRowsExec(planLater(child)) :: Nil
+    case StatementRows(name, mode, child) =>
+      StatementRowsExec(name, mode, planLater(child)) :: Nil
     case SharedPlans(parts, plans) => SharedPlansExec(parts, plans.map(planLater)) :: Nil
     case SharedView(part, output) => SharedViewExec(part, output) :: Nil
     case ReadOnce(child) => ReadOnceExec(planLater(child)) :: Nil

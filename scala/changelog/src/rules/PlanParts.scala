@@ -4,6 +4,7 @@ import io.firesteel.changelog.plan.lower.PartReader
 import io.firesteel.changelog.plan.parse.{ReadWindows, WindowsEmit}
 import io.firesteel.changelog.plan.share.SharedPart
 
+import scala.collection.mutable
 import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.sql.AnalysisException
@@ -15,11 +16,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
  *
  * @param reading how the query is read
  * @param durableIn the folder for rows that would have other values if they were computed again
+ * @param group the number of the statements' group, whose parts have keys of their own
  */
 final private[rules] class PlanParts(
     reading: Reading,
-    durableIn: Option[String])
+    durableIn: Option[String],
+    group: Int = 0)
   extends FindShared.Planner {
+
+  private val keys = mutable.HashMap.empty[String, Int]
 
   override def refusal(
       plan: LogicalPlan,
@@ -40,11 +45,15 @@ final private[rules] class PlanParts(
       id: Int,
       plan: LogicalPlan,
       emit: WindowsEmit,
-      varies: Boolean): FindShared.Planned = {
+      varies: Boolean,
+      key: String): FindShared.Planned = {
     val (rows, kind, inferred) = ReadOperators.part(plan, emit, reading)
+    // Parts of several streams may have one key.
+    val times = keys.updateWith(key)(_.map(_ + 1).orElse(Some(0))).get
+    val own = s"$group-$key" + (if (times == 0) "" else s"-$times")
     val durable =
-      durableIn.filter(_ => varies).map(SharedPart.Durable(_, PartReader.textOf(plan)))
-    val part = new SharedPart(id, PartReader.nameOf(inferred), kind, durable)
+      durableIn.filter(_ => varies).map(SharedPart.Durable(_, own))
+    val part = new SharedPart(id, PartReader.nameOf(inferred), kind, durable, key = own, group = Some(group))
     FindShared.Planned(part, rows, PartReader(part, plan.output, inferred))
   }
 

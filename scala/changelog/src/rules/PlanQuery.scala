@@ -71,7 +71,7 @@ private[rules] object PlanQuery {
           Seq(FindShared.Query(query, emit)),
           new PlanParts(reading, durableIn = None),
           onlyState = true)()
-        Shared(found.queries.head, found.parts)
+        Shared(found.queries.head, found.parts.map(its => its.part -> its.plan))
       }
   }
 

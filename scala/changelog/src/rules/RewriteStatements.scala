@@ -1,18 +1,21 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.plan.Changes
 import io.firesteel.changelog.plan.lower.{MarkChanges, SinkRows}
 import io.firesteel.changelog.plan.parse.WindowsEmit
 import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.state.BegunPlan
-import io.firesteel.changelog.statements.StatementQueries
+import io.firesteel.changelog.statements.{SetRecord, StatementQueries, StatementRows}
+
+import java.util.Locale
 
 import scala.annotation.tailrec
 import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.{Alias, CreateNamedStruct, Literal, NamedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias, Union}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project, SubqueryAlias, Union}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.firesteel.outputModeOf
 import org.apache.spark.sql.streaming.OutputMode
@@ -22,41 +25,85 @@ import org.apache.spark.sql.types.IntegerType
  * Plans the queries of a statement set as one query: what several of them compute is a shared part,
  * and the rows of all are another, which the sinks read one after the other.
  *
- * @param durableIn the folder for rows that would have other values if they were computed again
+ * Statements that came into the set together are a group, with parts of its own: the parts of those
+ * before them stay as the checkpoint has them.
+ *
+ * @param checkpoint of the query; none if it is only explained
+ * @param record what the checkpoint has of the set; none if it is new
+ * @param next the first micro-batch of statements that the checkpoint does not have
  */
-final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option[String]) {
+final private[rules] class RewriteStatements(
+    begun: BegunPlan,
+    checkpoint: Option[String],
+    record: Option[SetRecord] = None,
+    next: Long = 0L) {
   import RewriteStatements._
 
   private val reading = Reading(None, begun, hasParts = true)
+  // For rows that would have other values if they were computed again.
+  private val durableIn = checkpoint.map(its => s"$its/statements/rows")
 
   def apply(set: StatementQueries): Planned = {
     val queries = OneSource(OneView(set.children.map(WholeQuery(begun.version, _))))
       .map(SharableNodes.belowNames)
-    val asked = set.names.zip(set.modes).zip(queries).map { case ((name, mode), query) =>
-      statement(name, mode, query)
+    val groups = new StatementGroups(set, record, next)
+    val asked = queries.indices.map { i =>
+      statement(set.names(i), set.modes(i), queries(i)).copy(group = groups.of(i))
     }
     requireOneValue(asked)
-    val found = new FindShared(
-      asked.filterNot(_.isSparks).map(its => FindShared.Query(its.query, its.emit)),
-      new PlanParts(reading, durableIn),
-      onlyState = false)()
-    val readers = found.queries.iterator
+    asked.foreach(its => requireBegin(its, groups.all(its.group).from))
+    val found = groups.all.indices.scanLeft(Parts.empty) { case (before, group) =>
+      partsOf(asked.filter(_.group == group), group, before.number)
+    }.tail
+    val parts = found.flatMap(_.parts)
     val all = tagged(asked.map { its =>
-      rows(if (its.isSparks) its else its.copy(query = readers.next()), reading)
+      val query = found(its.group).queries.getOrElse(its.name, its.query)
+      StatementRows(its.name, modeOf(its), rows(its.copy(query = query), reading))
     })
-    val (parts, plans) = found.parts.unzip
+    val (shared, plans) = (parts.map(_.part), parts.map(_.plan))
     val plan = if (asked.size == 1) {
       // One sink reads the rows, as that of an ordinary query.
-      SinkRows(if (parts.isEmpty) all else SharedPlans(parts, plans :+ all))
+      SinkRows(if (shared.isEmpty) all else SharedPlans(shared, plans :+ all))
     } else {
-      val sink = new SharedPart(parts.size, "sink", kind = None, branches = asked.size)
-      SharedPlans(parts :+ sink, plans :+ all :+ SharedView(sink, all.output))
+      val sink = new SharedPart(shared.size, "sink", kind = None, branches = asked.size)
+      SharedPlans(shared :+ sink, plans :+ all :+ SharedView(sink, all.output))
     }
-    Planned(plan, parts.map(_.toString), found.declined)
+    val statements = asked.map(its => SetRecord.Statement(its.name, modeOf(its), its.group))
+    val records = found.zipWithIndex.flatMap { case (its, group) =>
+      its.parts.map { part =>
+        val readers = part.readers.map(its.names)
+        SetRecord.Part(group, part.part.name, part.key, part.columns, readers)
+      }
+    }
+    val now = SetRecord(groups.all, statements, records, operators = Nil, SourceNames.of(plan))
+    Planned(ReadFromStart.mark(plan, now, checkpoint), now, found.flatMap(_.declined))
   }
 
-  /** Spark computes its own operators for each statement, with other values in each. */
+  /** The shared parts of a group's statements. */
+  private def partsOf(asked: Seq[Statement], group: Int, firstId: Int): Parts = {
+    val own = asked.filterNot(_.isSparks)
+    val kept = record.toSeq.flatMap(_.parts).filter(_.group == group)
+      .groupMapReduce(_.key)(_.columns.toSet)(_ ++ _)
+    val found = new FindShared(
+      own.map(its => FindShared.Query(its.query, its.emit)),
+      new PlanParts(reading, durableIn, group),
+      onlyState = false,
+      kept,
+      firstId)()
+    Parts(
+      found.parts,
+      own.map(_.name).zip(found.queries).toMap,
+      own.map(_.name),
+      found.declined,
+      firstId + found.parts.size)
+  }
+
+  /**
+   * Spark computes its own operators for each statement, with other values in each; and a group has
+   * other values than another.
+   */
   private def requireOneValue(all: Seq[Statement]): Unit = {
+    requireOneGroup(all)
     def varying(its: Statement) =
       its.query.collect { case node => SharableNodes.varying(node) }.flatten.headOption
     for (its <- all.find(_.isSparks); value <- varying(its))
@@ -70,6 +117,41 @@ final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option
       }
   }
 
+  /** What a statement must be to begin later than the set. */
+  private def requireBegin(its: Statement, from: String): Unit = {
+    def refuse(what: String, reason: String, instead: String) =
+      throw ChangelogErrors.unsupportedOperator(s"$what of statement ${its.name}", reason, instead)
+    def changes = !its.isSparks &&
+      PlanQuery.changes(its.query, its.mode, reading.copy(isTrial = true))._2.facts.changes !=
+      Changes.InsertOnly
+    from match {
+      case "now" if its.mode == OutputMode.Complete() || SharableNodes.hasState(its.query) ||
+            changes =>
+        refuse("The state", "without earlier rows its result would be wrong", "begin at the start")
+      case "start" if its.query.exists(_.isInstanceOf[EventTimeWatermark]) =>
+        refuse(
+          "The watermark",
+          "the watermark of the set has passed the earlier rows, which would be late",
+          "start a set of its own")
+      case _ => ()
+    }
+  }
+
+  private def requireOneGroup(all: Seq[Statement]): Unit = {
+    val readers = for {
+      its <- all
+      node <- its.query.collect { case node if SharableNodes.varies(node) => node }
+    } yield (SharableNodes.withoutNames(node).canonicalized, its, node)
+    readers.groupBy(_._1).values.filter(_.map(_._2.group).distinct.size > 1).foreach { same =>
+      val (_, its, node) = same.maxBy(_._2.group)
+      throw ChangelogErrors.unsupportedOperator(
+        SharableNodes.varying(node).fold(node.nodeName)(_.sql),
+        s"statement ${its.name} came later into the set than others that read its values",
+        "start a set of its own, or all statements with a new checkpoint"
+      )
+    }
+  }
+
   private def statement(name: String, mode: String, query: LogicalPlan): Statement = {
     if (!query.isStreaming) {
       throw ChangelogErrors.unsupportedOperator(
@@ -78,7 +160,7 @@ final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option
         "write it by itself")
     }
     val output = outputModeOf(mode)
-    val its = Statement(name, output, query, isSparks = false)
+    val its = Statement(name, output, query, isSparks = false, group = 0)
     Try(rows(its, reading.copy(isTrial = true))) match {
       case Success(_) => its
       // Spark may run by itself what cannot be read as operators.
@@ -119,17 +201,40 @@ final private[rules] class RewriteStatements(begun: BegunPlan, durableIn: Option
 private[rules] object RewriteStatements {
 
   /**
-   * @param parts the shared parts, in their order
+   * @param record of the set, without operators
    * @param declined why parts that several statements read are computed for each
    */
-  final case class Planned(plan: LogicalPlan, parts: Seq[String], declined: Seq[String])
+  final case class Planned(plan: LogicalPlan, record: SetRecord, declined: Seq[String])
 
-  /** @param isSparks whether Spark runs it by itself, beside the others */
+  /**
+   * The shared parts of a group, and its queries that read them, by the names of the statements.
+   *
+   * @param names of the statements that may have parts
+   * @param number how many parts there are, with those of the groups before
+   */
+  final private case class Parts(
+      parts: Seq[FindShared.Part],
+      queries: Map[String, LogicalPlan],
+      names: Seq[String],
+      declined: Seq[String],
+      number: Int)
+
+  private object Parts {
+    val empty: Parts = Parts(Nil, Map.empty, Nil, Nil, 0)
+  }
+
+  private def modeOf(its: Statement): String = its.mode.toString.toLowerCase(Locale.ROOT)
+
+  /**
+   * @param isSparks whether Spark runs it by itself, beside the others
+   * @param group the number of its group
+   */
   final case class Statement(
       name: String,
       mode: OutputMode,
       query: LogicalPlan,
-      isSparks: Boolean) {
+      isSparks: Boolean,
+      group: Int) {
     def emit: WindowsEmit =
       if (UpsertWrite.of(query).nonEmpty) WindowsEmit.AtOnce
       else QueryKinds.emitOf(query, mode)

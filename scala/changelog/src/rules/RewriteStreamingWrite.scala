@@ -1,16 +1,18 @@
 package io.firesteel.changelog.rules
 
+import io.firesteel.changelog.checkpoint.EditedState
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
 import io.firesteel.changelog.plan.{ChangelogOperator, GroupAggregate, Inferred}
 import io.firesteel.changelog.plan.lower.{ChangelogNode, MarkChanges, SinkRows}
 import io.firesteel.changelog.plan.parse.{CommonConditions, ReadPanes}
 import io.firesteel.changelog.sql.StateTtl
 import io.firesteel.changelog.state.BegunPlan
-import io.firesteel.changelog.statements.{StatementFiles, StatementQueries}
+import io.firesteel.changelog.statements.{SetRecord, StatementFiles, StatementQueries}
 import io.firesteel.core.decide.Decline
 
 import scala.util.Try
 
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
@@ -85,16 +87,18 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       throw ChangelogErrors.switchedOff(off.switch)
     }
     requireMicroBatches(write)
-    val checkpoint = checkpointOf(write)
-    val durableIn = checkpoint.map(its => s"$its/statements/rows")
-    val planned = new RewriteStatements(begun(write), durableIn)(set)
-    planned.declined.foreach(reason => logWarning(reason))
-    checkpoint.foreach { its =>
-      new StatementFiles(
-        its,
-        write.hadoopConf).requireStatements(set.names, set.modes, planned.parts)
+    def planned(checkpoint: Option[String], record: Option[SetRecord], next: Long) = {
+      val its = new RewriteStatements(begun(write), checkpoint, record, next)(set)
+      its.declined.foreach(reason => logWarning(reason))
+      its
     }
-    write.copy(inputQuery = planned.plan)
+    val plan = checkpointOf(write).fold(planned(None, None, 0L).plan) { checkpoint =>
+      val session = SparkSession.active
+      val files = new StatementFiles(checkpoint, write.hadoopConf)
+      new EditStatements(session, files, new EditedState(session, checkpoint))(set)(
+        planned(Some(checkpoint), _, _))
+    }
+    write.copy(inputQuery = plan)
   }
 
   private def begun(write: WriteToStreamStatement): BegunPlan =

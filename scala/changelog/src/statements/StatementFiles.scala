@@ -16,25 +16,14 @@ final class StatementFiles(checkpoint: String, conf: Configuration) {
   private val folder = new Path(checkpoint, "statements")
   private val files = CheckpointFileManager.create(new Path(checkpoint), conf)
 
-  /**
-   * The checkpoint's statements and shared parts must be these; a new checkpoint takes them. With other
-   * parts the query's sources and operators would be in other places, by which the checkpoint has them.
-   */
-  private[changelog] def requireStatements(
-      names: Seq[String],
-      modes: Seq[String],
-      parts: Seq[String]): Unit = {
-    val now = names.zip(modes).map { case (name, mode) => s"$name ($mode)" }
-    if (hasBegun) {
-      val before = read("set").getOrElse(throw ChangelogErrors.noStatementSet(checkpoint))
-      if (before != now) throw ChangelogErrors.otherStatements(before, now)
-      val partsBefore = read("parts").getOrElse(Nil)
-      if (partsBefore != parts) throw ChangelogErrors.otherParts(partsBefore, parts)
-    } else {
-      write("set", now)
-      write("parts", parts)
-    }
+  /** What the checkpoint has of its statement set; none if it is new. */
+  private[changelog] def record(): Option[SetRecord] = {
+    val found = file("set").read().map(SetRecord.read)
+    if (hasBegun && found.isEmpty) throw ChangelogErrors.noStatementSet(checkpoint)
+    found.filter(_ => hasBegun)
   }
+
+  private[changelog] def record(its: SetRecord): Unit = file("set").write(its.json)
 
   private def hasBegun: Boolean = {
     val offsets = new Path(checkpoint, "offsets")

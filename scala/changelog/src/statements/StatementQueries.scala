@@ -15,11 +15,14 @@ import org.apache.spark.sql.types.IntegerType
  *
  * @param names of the statements
  * @param modes their output modes: `append`, `update` or `complete`
+ * @param starts where a statement begins that the checkpoint does not have: `start` or `now`; empty
+ *   if that is not said
  * @param children their queries
  */
 final private[changelog] case class StatementQueries(
     names: Seq[String],
     modes: Seq[String],
+    starts: Seq[String],
     output: Seq[Attribute],
     children: Seq[LogicalPlan])
   extends LogicalPlan {
@@ -32,6 +35,7 @@ final private[changelog] case class StatementQueries(
 final private[statements] case class UnresolvedStatements(
     names: Seq[String],
     modes: Seq[String],
+    starts: Seq[String],
     children: Seq[LogicalPlan])
   extends LogicalPlan {
   override lazy val resolved: Boolean = false
@@ -49,6 +53,7 @@ object StatementSetFunction {
 
   private val name = "firesteel_statement_set"
   private val modes = Set("append", "update", "complete")
+  private val starts = Set("", "start", "now")
 
   val description: (FunctionIdentifier, ExpressionInfo, Seq[Expression] => LogicalPlan) =
     (FunctionIdentifier(name), new ExpressionInfo(getClass.getName, name), build)
@@ -56,23 +61,26 @@ object StatementSetFunction {
   private def build(arguments: Seq[Expression]): LogicalPlan = {
     val queries = arguments.count(_.isInstanceOf[FunctionTableSubqueryArgumentExpression])
     val inputs = (0 until queries).map(i => s"query_$i")
-    val passed = new SourceArguments(name, inputs ++ Seq("names", "modes"), arguments)
+    val passed = new SourceArguments(name, inputs ++ Seq("names", "modes", "starts"), arguments)
     val (names, asked) = (passed.names("names"), passed.names("modes"))
-    val isEach = names.distinct.size == queries && names.size == queries && asked.size == queries
-    if (queries == 0 || !isEach || !asked.forall(modes)) {
+    val from =
+      if (passed("starts").isEmpty) names.map(_ => "") else passed.names("starts")
+    val isEach = names.distinct.size == queries &&
+      Seq(names, asked, from).forall(_.size == queries)
+    if (queries == 0 || !isEach || !asked.forall(modes) || !from.forall(starts)) {
       throw passed.wrong()
     }
-    UnresolvedStatements(names, asked, inputs.map(passed.table))
+    UnresolvedStatements(names, asked, from, inputs.map(passed.table))
   }
 }
 
 object ResolveStatements extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    case UnresolvedStatements(names, modes, queries) if queries.forall(_.resolved) =>
+    case UnresolvedStatements(names, modes, starts, queries) if queries.forall(_.resolved) =>
       val structs = queries.zipWithIndex.map { case (query, i) =>
         AttributeReference(s"s$i", DataTypeUtils.fromAttributes(query.output), nullable = true)()
       }
       val number = AttributeReference("statement", IntegerType, nullable = false)()
-      StatementQueries(names, modes, number +: structs, queries)
+      StatementQueries(names, modes, starts, number +: structs, queries)
   }
 }

@@ -38,6 +38,8 @@ final class StatementSet(spark: SparkSession, checkpoint: String, parallel: Bool
    * @param name its name in the checkpoint, in metrics and in errors
    * @param query its query, streaming
    * @param mode its output mode: `append`, `update` or `complete`
+   * @param from where it begins if the checkpoint has the set without it: `start`, with all rows of
+   *   its sources, or `now`, with those that come; empty if the checkpoint has it
    * @return the set
    * @throws IllegalArgumentException if the name is taken, the mode is unknown, the query is not
    *   streaming, or another statement has the target
@@ -46,7 +48,9 @@ final class StatementSet(spark: SparkSession, checkpoint: String, parallel: Bool
       name: String,
       query: Dataset[_],
       target: StatementTarget,
-      mode: String = "append"): StatementSet = {
+      mode: String = "append",
+      from: String = ""): StatementSet = {
+    check(Set("", "start", "now")(from), s"A statement begins at the start or now, not '$from'.")
     check(name.nonEmpty && !names.contains(name), s"A statement needs its own name, not '$name'.")
     check(query.isStreaming, s"The query of statement '$name' is not streaming.")
     for (place <- target.place; other <- statements.find(_.to.target.place.contains(place)))
@@ -54,7 +58,7 @@ final class StatementSet(spark: SparkSession, checkpoint: String, parallel: Bool
         false,
         s"The statements '${other.to.name}' and '$name' write to one target, $place. Write the " +
           "union of their queries instead.")
-    statements += Statement(StatementWrites.To(name, outputModeOf(mode), target), query)
+    statements += Statement(StatementWrites.To(name, outputModeOf(mode), target), query, from)
     this
   }
 
@@ -88,6 +92,7 @@ final class StatementSet(spark: SparkSession, checkpoint: String, parallel: Bool
       UnresolvedStatements(
         to.map(_.name),
         to.map(_.mode.toString.toLowerCase),
+        statements.map(_.from).toSeq,
         queries.map(executionOf(_).analyzed)))
   }
 }
@@ -97,5 +102,5 @@ private object StatementSet {
   private def check(isRight: Boolean, otherwise: => String): Unit =
     if (!isRight) throw new IllegalArgumentException(otherwise)
 
-  final private case class Statement(to: StatementWrites.To, query: Dataset[_])
+  final private case class Statement(to: StatementWrites.To, query: Dataset[_], from: String)
 }

@@ -1,5 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
+import io.firesteel.changelog.common.Digest
 import io.firesteel.changelog.plan.{Facts, Inferred, OverAggregate, QueryText, SharedChanges, Stateful, TopN}
 import io.firesteel.changelog.plan.share.{SharedPart, SharedView}
 
@@ -35,12 +36,17 @@ private[changelog] object PartReader {
       case _ => false
     }
 
-  /** What a part computes: the same text at each start, without literals. */
-  def textOf(part: LogicalPlan): String = {
+  /**
+   * A digest of what a part computes, the same at each start.
+   *
+   * @param at what reading the part depends on beside its plan
+   */
+  def keyOf(part: LogicalPlan, at: String): String = {
     val text = new QueryText(Map.empty)
-    part.collect { case node =>
+    val nodes = part.collect { case node =>
       s"${node.nodeName}${node.expressions.map(text.of).mkString("(", ", ", ")")}"
-    }.mkString(" ")
+    }
+    Digest.of((nodes :+ at).mkString("\n"))
   }
 
   /** What a part does, for its name. */

@@ -21,20 +21,18 @@ import org.apache.spark.util.SerializableConfiguration
  * of computing others: all targets then have the same values, whatever failed.
  *
  * @param root the folder of all parts; it has a folder for each micro-batch, with one for each part
- * @param number the part's number, which may be another part's when the query has been changed
- * @param part what the part computes: only rows of the same are read
+ * @param part the key of what the part computes
  */
 final private[share] class DurableRows(
     root: String,
     batch: Long,
-    number: Int,
     part: String,
     schema: StructType,
     conf: Configuration) {
   import DurableRows._
 
   private val files = new Path(root).getFileSystem(conf)
-  private val folder = new Path(new Path(root, batch.toString), number.toString)
+  private val folder = new Path(new Path(root, batch.toString), part)
 
   // It is written last, with the number of the other files.
   private val told = {
@@ -46,7 +44,7 @@ final private[share] class DurableRows(
   def read(context: SparkContext): Option[RDD[Array[Byte]]] = for {
     text <- told.read()
     written = mapper.readValue(text, classOf[Array[String]])
-    if written.tail.sameElements(Seq(part, schema.json))
+    if written.tail.sameElements(Seq(schema.json))
   } yield {
     val (tasks, name) = (written.head.toInt, folder.toString)
     val serialized = new SerializableConfiguration(conf)
@@ -63,8 +61,7 @@ final private[share] class DurableRows(
     val name = folder.toString
     val serialized = new SerializableConfiguration(conf)
     rows.foreachPartition { its => save(its, new Path(name), serialized.value) }
-    told.write(
-      mapper.writeValueAsString(Array(rows.getNumPartitions.toString, part, schema.json)))
+    told.write(mapper.writeValueAsString(Array(rows.getNumPartitions.toString, schema.json)))
   }
 
   /** Spark begins a micro-batch when the one before has been committed. */

@@ -14,6 +14,8 @@ import org.apache.spark.sql.types.StructType
  * @param id a number within the query
  * @param kind the column of kinds, which its rows have last; none if rows only come
  * @param durable where rows are kept that would have other values if they were computed again
+ * @param key of what the part computes, the same at each start
+ * @param group the number of the statements' group that it belongs to; none if it is of all
  * @param branches how many results the rows are of, if they are the union of several: a reader of one
  *   of them has as many tasks as one of them has
  */
@@ -22,7 +24,9 @@ final private[changelog] class SharedPart(
     val name: String,
     val kind: Option[Attribute],
     durable: Option[SharedPart.Durable] = None,
-    branches: Int = 1)
+    branches: Int = 1,
+    val key: String = "",
+    val group: Option[Int] = None)
   extends Serializable {
 
   @transient @volatile private[this] var kept: Option[KeptRows] = None
@@ -40,7 +44,7 @@ final private[changelog] class SharedPart(
     release()
     kept = Some((durable, MicroBatch.number(rows.sparkContext)) match {
       case (Some(SharedPart.Durable(root, part)), Some(batch)) =>
-        val files = new DurableRows(root, batch, id, part, schema, conf)
+        val files = new DurableRows(root, batch, part, schema, conf)
         KeptRows.durable(rows, schema, toString, mustRun, files)
       case _ => KeptRows(rows, schema, toString)
     })
@@ -63,7 +67,7 @@ private[changelog] object SharedPart {
 
   /**
    * @param root the folder for rows of all parts
-   * @param part what the part computes, without ids and seeds
+   * @param part the part's key
    */
   final case class Durable(root: String, part: String)
 }

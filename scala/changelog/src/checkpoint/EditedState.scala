@@ -1,0 +1,134 @@
+package io.firesteel.changelog.checkpoint
+
+import io.firesteel.changelog.common.{ChangelogErrors, TextFile}
+
+import java.util.UUID
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.node.ObjectNode
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadata
+import org.apache.spark.sql.firesteel.Checkpoints
+
+/**
+ * Gives the operators of a stopped query other numbers, which are the names of their folders, and
+ * removes the state of operators that are gone.
+ *
+ * A journal has what is to be done. An edit that was interrupted is completed before the query starts
+ * again: first all folders leave the state, then they come back by their new numbers. Each step may
+ * be done twice.
+ */
+final private[changelog] class EditedState(session: SparkSession, location: String) {
+  import EditedState._
+
+  private val checkpoint = new Checkpoint(session, location)
+  private val folder = new Path(checkpoint.root, "statements")
+  private val aside = new Path(folder, "state")
+  private val journal = new TextFile(checkpoint.files, new Path(folder, "edit"))
+  private val halfway = new TextFile(checkpoint.files, new Path(folder, "edit-halfway"))
+
+  /** The micro-batch after the last one that has ended. */
+  def next: Long = if (!checkpoint.exists) 0L else checkpoint.commits.last.fold(0L)(_ + 1)
+
+  /**
+   * @param moves numbers of operators before and now
+   * @param gone numbers of operators that are there no more
+   * @param came numbers of operators that are new, and what Spark notes of them
+   * @param runs whether a micro-batch follows, also if there are no new rows
+   * @param note what is returned when the edit is complete, also by [[finish]]
+   */
+  def apply(
+      moves: Seq[(Int, Int)],
+      gone: Seq[Int],
+      came: Seq[(Int, OperatorStateMetadata)],
+      runs: Boolean,
+      note: String): Unit = {
+    checkpoint.queryId.filter(Checkpoints.runningQueries(session)).foreach { id =>
+      throw CheckpointErrors.stillRuns(checkpoint.root.toString, id.toString)
+    }
+    val changed = moves.filter(m => m._1 != m._2)
+    if (changed.nonEmpty || gone.nonEmpty || came.nonEmpty) requireNumbers()
+    val stores = new NewStores(checkpoint, next)
+    val root = mapper.createObjectNode().put("id", UUID.randomUUID().toString).put("note", note)
+      .put("runs", runs)
+    val of = root.putArray("moves")
+    changed.foreach { case (from, to) => of.addArray().add(from).add(to) }
+    gone.foldLeft(root.putArray("gone"))(_.add(_))
+    val noted = root.putArray("came")
+    came.foreach { case (number, its) => noted.add(stores.noted(number, its)) }
+    journal.write(mapper.writeValueAsString(root))
+    val _ = finish()
+  }
+
+  /** Completes an edit that has begun; returns its note. */
+  def finish(): Option[String] = journal.read().map { text =>
+    val root = mapper.readTree(text)
+    val id = root.get("id").asText
+    val moves = root.get("moves").elements.asScala.map(m => m.get(0).asInt -> m.get(1).asInt).toSeq
+    val gone = root.get("gone").elements.asScala.map(_.asInt).toSeq
+    if (!halfway.read().contains(id)) {
+      checkpoint.files.mkdirs(aside)
+      moves.foreach { case (from, to) => move(inState(from), inAside(to)) }
+      gone.foreach(from => move(inState(from), new Path(aside, s"gone-$from")))
+      halfway.write(id)
+    }
+    moves.foreach { case (_, to) =>
+      renumber(inAside(to), to)
+      move(inAside(to), inState(to))
+    }
+    checkpoint.files.delete(aside)
+    // Nothing else of the query has run since the edit began.
+    val stores = new NewStores(checkpoint, next)
+    root.get("came").elements.asScala.foreach(stores.write)
+    if (root.get("runs").asBoolean) stores.runNext()
+    root.get("note").asText
+  }
+
+  /** The edit's note has been written to its place. */
+  def end(): Unit = {
+    checkpoint.files.delete(new Path(folder, "edit"))
+    checkpoint.files.delete(new Path(folder, "edit-halfway"))
+  }
+
+  private def inState(operator: Int) = new Path(checkpoint.state, operator.toString)
+  private def inAside(operator: Int) = new Path(aside, operator.toString)
+
+  private def move(from: Path, to: Path): Unit = {
+    val files = from.getFileSystem(checkpoint.hadoop)
+    if (files.exists(from) && !files.rename(from, to)) {
+      throw new java.io.IOException(s"cannot rename $from to $to")
+    }
+  }
+
+  /** Spark keeps an operator's number in its metadata as well. */
+  private def renumber(operator: Path, number: Int): Unit = {
+    val file = new TextFile(checkpoint.files, new Path(operator, "_metadata/metadata"))
+    file.read().foreach { text =>
+      val lines = text.linesIterator.toIndexedSeq
+      val changed = mapper.readTree(lines(1)).asInstanceOf[ObjectNode]
+      changed.get("operatorInfo").asInstanceOf[ObjectNode].put("operatorId", number.toLong)
+      file.write(lines.updated(1, mapper.writeValueAsString(changed)).mkString("\n"))
+    }
+  }
+
+  /** Ids of versions are kept by the operators' numbers, and folders of schemas by their paths. */
+  private def requireNumbers(): Unit = {
+    val withIds = checkpoint.commits.last.flatMap(checkpoint.commit).exists(_.hasIds)
+    val withPaths = checkpoint.folders(checkpoint.state).exists { operator =>
+      checkpoint.files.exists(new Path(checkpoint.state, s"$operator/_stateSchema"))
+    }
+    if (withIds || withPaths) throw notEditable("the state has version ids or schemas of its own")
+  }
+}
+
+private[checkpoint] object EditedState {
+  private val mapper = new ObjectMapper
+
+  def notEditable(reason: String): Throwable = ChangelogErrors.unsupportedOperator(
+    "Another set of statements",
+    reason,
+    "keep the statements, or start with a new checkpoint")
+}

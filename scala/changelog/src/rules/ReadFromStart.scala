@@ -1,0 +1,72 @@
+package io.firesteel.changelog.rules
+
+import io.firesteel.changelog.checkpoint.SourceOffsets
+import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.plan.share.SharedPlans
+import io.firesteel.changelog.statements.{FromStart, SetRecord, StatementRows}
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
+import org.apache.spark.sql.firesteel.{MicroBatch, WholeStream}
+import org.apache.spark.sql.firesteel.streaming.StreamingRelation
+
+/**
+ * Gives statements that begin at the start the whole of their sources in their first micro-batch. The
+ * rule runs on the plan of each micro-batch before it is optimized.
+ */
+final private[changelog] class ReadFromStart(session: SparkSession) extends Rule[LogicalPlan] {
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!plan.exists(_.isInstanceOf[FromStart])) plan
+    else {
+      val batch = MicroBatch.number(session.sparkContext)
+      AnalysisHelper.allowInvokingTransformsInAnalyzer {
+        plan.transformUp { case FromStart(its, child) =>
+          if (batch.contains(its.batch)) whole(its).getOrElse(child) else child
+        }
+      }
+    }
+
+  private def whole(its: FromStart.Source): Option[LogicalPlan] =
+    for {
+      checkpoint <- its.checkpoint
+      end <- SourceOffsets(session, checkpoint).of(its.batch, its.number)
+    } yield WholeStream.upTo(its.relation, s"$checkpoint/sources/${its.number}", end)
+}
+
+private[rules] object ReadFromStart {
+
+  /** Marks the sources of the groups that begin at the start. */
+  def mark(
+      plan: LogicalPlan,
+      record: SetRecord,
+      checkpoint: Option[String]): LogicalPlan =
+    if (!record.groups.exists(_.from == "start")) plan
+    else AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      val sources = SourceNames.relations(plan)
+      val groups = record.statements.map(its => its.name -> record.groups(its.group)).toMap
+      def marked(its: LogicalPlan, group: SetRecord.Group) =
+        if (group.from != "start") its
+        else its.transformUp {
+          case relation @ (_: StreamingRelation | _: StreamingRelationV2) =>
+            if (!WholeStream.isRepeatable(relation)) {
+              throw ChangelogErrors.unsupportedOperator(
+                s"The source ${SourceNames.nameOf(relation)}",
+                "a statement that begins at the start reads it again, and it cannot be",
+                "begin now")
+            }
+            val number = sources.indexWhere(_ == relation)
+            FromStart(new FromStart.Source(relation, number, group.batch, checkpoint), relation)
+        }
+      plan.transformUp {
+        case shared: SharedPlans =>
+          val children = shared.parts.zip(shared.children).map { case (part, child) =>
+            part.group.fold(child)(number => marked(child, record.groups(number)))
+          }
+          shared.copy(children = children ++ shared.children.drop(children.size))
+        case its: StatementRows => its.copy(child = marked(its.child, groups(its.name)))
+      }
+    }
+}

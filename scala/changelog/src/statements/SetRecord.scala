@@ -1,0 +1,107 @@
+package io.firesteel.changelog.statements
+
+import io.firesteel.changelog.common.ChangelogErrors
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+
+/**
+ * What a checkpoint has of its statement set.
+ *
+ * @param groups of statements that came into the set together
+ * @param operators the owner of each operator with state, by the operator's number
+ * @param sources of the query, in the order of their numbers
+ */
+final private[changelog] case class SetRecord(
+    groups: Seq[SetRecord.Group],
+    statements: Seq[SetRecord.Statement],
+    parts: Seq[SetRecord.Part],
+    operators: Seq[String],
+    sources: Seq[String]) {
+  import SetRecord._
+
+  /** Statements with their modes, for errors. */
+  def shown: Seq[String] = statements.map(its => s"${its.name} (${its.mode})")
+
+  /** The parts that some of the statements read. */
+  def partsOf(names: Set[String]): Seq[Part] = parts.filter(_.readers.exists(names))
+
+  def json: String = {
+    val root = mapper.createObjectNode().put("version", version)
+    val ofGroups = root.putArray("groups")
+    groups.foreach { its =>
+      ofGroups.addObject().put("from", its.from).put("batch", its.batch)
+    }
+    val ofStatements = root.putArray("statements")
+    statements.foreach { its =>
+      ofStatements.addObject().put("name", its.name).put("mode", its.mode).put("group", its.group)
+    }
+    val ofParts = root.putArray("parts")
+    parts.foreach { its =>
+      val part = ofParts.addObject().put("group", its.group).put("name", its.name)
+        .put("key", its.key)
+      its.columns.foldLeft(part.putArray("columns"))(_.add(_))
+      its.readers.foldLeft(part.putArray("readers"))(_.add(_))
+    }
+    operators.foldLeft(root.putArray("operators"))(_.add(_))
+    sources.foldLeft(root.putArray("sources"))(_.add(_))
+    mapper.writeValueAsString(root)
+  }
+}
+
+private[changelog] object SetRecord {
+
+  /**
+   * Statements that came into the set together. They share parts with each other alone.
+   *
+   * @param from where they began: `start` or `now`; empty for those that the set began with
+   * @param batch the first micro-batch with them
+   */
+  final case class Group(from: String, batch: Long)
+
+  final case class Statement(name: String, mode: String, group: Int)
+
+  /**
+   * A shared part.
+   *
+   * @param name what it does, for errors
+   * @param key of what it computes, the same at each start
+   * @param columns the places of those of its columns that it keeps
+   * @param readers the statements that read it
+   */
+  final case class Part(
+      group: Int,
+      name: String,
+      key: String,
+      columns: Seq[Int],
+      readers: Seq[String])
+
+  private val mapper = new ObjectMapper()
+  private val version = 1
+
+  def read(json: String): SetRecord = {
+    val root = mapper.readTree(json)
+    val written = root.get("version").asInt
+    if (written > version) throw ChangelogErrors.laterRecord("statement set", written)
+    SetRecord(
+      each(root, "groups")(its => Group(its.get("from").asText, its.get("batch").asLong)),
+      each(root, "statements") { its =>
+        Statement(its.get("name").asText, its.get("mode").asText, its.get("group").asInt)
+      },
+      each(root, "parts") { its =>
+        Part(
+          its.get("group").asInt,
+          its.get("name").asText,
+          its.get("key").asText,
+          each(its, "columns")(_.asInt),
+          each(its, "readers")(_.asText))
+      },
+      each(root, "operators")(_.asText),
+      each(root, "sources")(_.asText)
+    )
+  }
+
+  private def each[T](node: JsonNode, name: String)(read: JsonNode => T): Seq[T] =
+    node.get(name).elements.asScala.map(read).toSeq
+}

@@ -1,0 +1,127 @@
+package io.firesteel.changelog.statements
+
+import io.firesteel.changelog.ChangelogSuite
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.firesteel.hasEmptyStores
+import org.scalatest.{Assertion, Inspectors}
+
+/** Statements that leave a set, and statements that come into one. */
+class StatementEditSuite extends ChangelogSuite {
+  import EditedSet.{kinds, Of}
+
+  private val sums = Of("sums", s"SELECT *$kinds FROM {sums}")
+  private val big = Of("big", s"SELECT k, s$kinds FROM {sums} WHERE s > 4")
+  private val total = Of("total", s"SELECT sum(s) AS t, count(*) AS c$kinds FROM {sums}")
+  private val best = Of("best", s"SELECT *$kinds FROM {top}")
+  private val counts = Of("counts", s"SELECT v, count(*) AS c$kinds FROM {t} GROUP BY v")
+  private val ofTop = Of("ofTop", s"SELECT count(*) AS c, sum(v) AS s$kinds FROM {top}")
+  private val rows = Of("rows", "SELECT k, v FROM {t} WHERE v > 1")
+  private val all = Of("all", "SELECT * FROM {sums}", "complete")
+
+  private def withSet(by: String = hdfs)(test: EditedSet => Assertion): Assertion = withProvider(by) {
+    val set = new EditedSet(spark)
+    set.add("a" -> 1, "a" -> 5, "b" -> 2)
+    set.add("b" -> 9, "c" -> 1)
+    test(set)
+  }
+
+  /** Runs the statements over one more file, and compares. */
+  private def follows(set: EditedSet, statements: Of*): Assertion = {
+    set.add("a" -> 3, "c" -> 4, "d" -> statements.size)
+    val _ = set.run(statements: _*)
+    assert(set.differences(statements: _*) == Nil)
+  }
+
+  test("a statement that leaves takes its own state with it, and what is shared stays") {
+    Inspectors.forAll(providers) { by =>
+      withSet(by) { set =>
+        follows(set, counts, total, sums, best, big)
+        assert(set.operators.size == 4)
+        // An operator before those of the others, then one behind them.
+        follows(set, total, sums, best, big)
+        assert(set.operators.size == 3)
+        follows(set, sums, big, total)
+        assert(set.operators.size == 2)
+        // One reader of the shared part is left: it stays as it is.
+        follows(set, big)
+        assert(set.operators.size == 1)
+        follows(set, big)
+      }
+    }
+  }
+
+  test("statements may stand in another order") {
+    withSet() { set =>
+      follows(set, counts, best, sums, total, all)
+      follows(set, all, total, best, counts, sums)
+      follows(set, total, sums, all)
+    }
+  }
+
+  test("a statement begins at the start: it has all rows, also without new ones") {
+    Inspectors.forAll(providers.filter(_ == hdfs || hasEmptyStores)) { by =>
+        withSet(by) { set =>
+          follows(set, sums, big)
+          val begun = Seq(ofTop, counts, all, rows).map(_.begins("start"))
+          val _ = set.run(sums +: begun.head +: big +: begun.tail: _*)
+          assert(set.differences(sums +: big +: begun: _*) == Nil)
+          follows(set, sums +: begun.head +: big +: begun.tail: _*)
+          // They may leave again, and come again.
+          follows(set, ofTop, sums, big, rows)
+          set.forget("counts")
+          follows(set, ofTop, sums, counts.begins("start"), big, rows)
+          follows(set, ofTop, counts, rows)
+        }
+    }
+  }
+
+  test("a statement that begins now has the rows that come") {
+    withSet() { set =>
+      follows(set, sums, big)
+      set.add("x" -> 7, "y" -> 1)
+      val _ = set.run(rows.begins("now"), sums, big)
+      assert(set.differences(sums, big) == Nil)
+      assert(set.differences(rows).head.startsWith("rows: Map([x,7] -> 1), not"))
+      set.add("z" -> 8)
+      val _ = set.run(rows, sums, big)
+      assert(set.differences(rows).head.contains("Map([x,7] -> 1, [z,8] -> 1)"))
+    }
+  }
+
+  test("an edit in the middle of a micro-batch") {
+    withSet() { set =>
+      follows(set, sums, counts, big)
+      set.add("a" -> 8, "e" -> 2)
+      set.failing = "big"
+      intercept[Exception](set.run(sums, counts, big))
+      set.failing = ""
+      // `counts` has the rows of the micro-batch, and leaves; `ofTop` begins with it.
+      val now = Seq(big, ofTop.begins("start"), sums)
+      set.failing = "ofTop"
+      intercept[Exception](set.run(now: _*))
+      set.failing = ""
+      follows(set, now: _*)
+      follows(set, now: _*)
+    }
+  }
+
+  test("what a set cannot become is refused, and it goes on as it was") {
+    withSet() { set =>
+      def refused(statements: Of*): String = {
+        val error = intercept[AnalysisException](set.run(statements: _*))
+        s"${error.getCondition} ${error.getMessage}"
+      }
+      follows(set, sums, big)
+      assert(refused(sums, big, rows).startsWith("FIRESTEEL_CHANGELOG_OTHER_STATEMENTS"))
+      assert(refused(sums, big.copy(mode = "update")).contains("OTHER_STATEMENTS"))
+      assert(refused(sums, big, counts.begins("now")).contains("begin at the start"))
+      assert(refused(sums, big, Of("changes", s"SELECT k$kinds FROM {sums}", from = "now"))
+        .contains("begin at the start"))
+      val timed = Of("timed", "SELECT k FROM {t}", from = "start")
+      assert(refused(sums, Of("other", s"SELECT max(v) AS m$kinds FROM {t}")).contains("OTHER_STATEMENTS"))
+      follows(set, sums, big)
+      follows(set, sums, timed, big)
+    }
+  }
+}
