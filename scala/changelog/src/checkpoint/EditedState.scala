@@ -37,6 +37,7 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
    * @param moves numbers of operators before and now
    * @param gone numbers of operators that are there no more
    * @param came numbers of operators that are new, and what Spark notes of them
+   * @param places for each place of a source now, one that the source had before
    * @param runs whether a micro-batch follows, also if there are no new rows
    * @param note what is returned when the edit is complete, also by [[finish]]
    */
@@ -44,6 +45,7 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
       moves: Seq[(Int, Int)],
       gone: Seq[Int],
       came: Seq[(Int, OperatorStateMetadata)],
+      places: Seq[Int],
       runs: Boolean,
       note: String): Unit = {
     checkpoint.queryId.filter(Checkpoints.runningQueries(session)).foreach { id =>
@@ -59,9 +61,19 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
     gone.foldLeft(root.putArray("gone"))(_.add(_))
     val noted = root.putArray("came")
     came.foreach { case (number, its) => noted.add(stores.noted(number, its)) }
+    val entries = root.putObject("offsets")
+    placed(places).foreach { case (batch, text) => entries.put(batch.toString, text) }
     journal.write(mapper.writeValueAsString(root))
     val _ = finish()
   }
+
+  /** The log's last entries, with the sources at other places. Spark reads two at a start. */
+  private def placed(places: Seq[Int]): Seq[(Long, String)] =
+    for (batch <- next - 2 to next; entry <- checkpoint.offset(batch)) yield {
+      val changed = entry.placed(places)
+        .getOrElse(throw notEditable("the log of offsets has another format"))
+      batch -> changed.text
+    }
 
   /** Completes an edit that has begun; returns its note. */
   def finish(): Option[String] = journal.read().map { text =>
@@ -80,6 +92,11 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
       move(inAside(to), inState(to))
     }
     checkpoint.files.delete(aside)
+    val offsets = root.get("offsets")
+    offsets.fieldNames.asScala.foreach { batch =>
+      val file = new Path(checkpoint.root, s"offsets/$batch")
+      new TextFile(checkpoint.files, file).write(offsets.get(batch).asText)
+    }
     // Nothing else of the query has run since the edit began.
     val stores = new NewStores(checkpoint, next)
     root.get("came").elements.asScala.foreach(stores.write)

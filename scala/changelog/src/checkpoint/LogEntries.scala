@@ -20,6 +20,11 @@ final private[checkpoint] case class OffsetEntry(text: String) {
   /** The offsets of the sources as JSON, `-` where there is none. */
   def sources: Seq[String] = lines.drop(2)
 
+  /** The same entry with the sources at other places; none if its format has no places. */
+  def placed(places: Seq[Int]): Option[OffsetEntry] =
+    if (!lines.headOption.contains("v1")) None
+    else Some(OffsetEntry((lines.take(2) ++ places.map(sources)).mkString("\n")))
+
   private def conf(key: String): Option[String] =
     Option(mapper.readTree(metadata).path("conf").get(key)).map(_.asText)
 

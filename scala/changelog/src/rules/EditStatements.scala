@@ -83,6 +83,7 @@ final private[rules] class EditStatements(
       moves,
       isGone.toSeq.flatMap(old.getOrElse(_, Nil)),
       begins.map(place => place -> operatorMetadataOf(operators(place)._2)),
+      now.sources.map(before.sources.indexOf(_)),
       runs = now.groups.drop(before.groups.size).exists(_.from == "start"),
       now.json)
     files.record(now)
@@ -100,8 +101,8 @@ final private[rules] class EditStatements(
   }
 
   private def requireSources(before: SetRecord, now: SetRecord): Unit =
-    if (before.sources != now.sources) {
-      throw ChangelogErrors.otherSources(before.sources, now.sources)
+    if (before.sources.distinct != now.sources.distinct) {
+      throw ChangelogErrors.otherSources(before.sources.distinct, now.sources.distinct)
     }
 
   /** Operators are found by their part's key. */

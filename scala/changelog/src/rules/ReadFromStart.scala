@@ -32,7 +32,7 @@ final private[changelog] class ReadFromStart(session: SparkSession) extends Rule
   private def whole(its: FromStart.Source): Option[LogicalPlan] =
     for {
       checkpoint <- its.checkpoint
-      end <- SourceOffsets(session, checkpoint).of(its.batch, its.number)
+      end <- SourceOffsets(session, checkpoint).of(its.batch, its.place)
     } yield WholeStream.upTo(its.relation, s"$checkpoint/sources/${its.number}", end)
 }
 
@@ -57,8 +57,13 @@ private[rules] object ReadFromStart {
                 "a statement that begins at the start reads it again, and it cannot be",
                 "begin now")
             }
-            val number = sources.indexWhere(_ == relation)
-            FromStart(new FromStart.Source(relation, number, group.batch, checkpoint), relation)
+            val source = new FromStart.Source(
+              relation,
+              sources.distinct.indexOf(relation),
+              sources.indexOf(relation),
+              group.batch,
+              checkpoint)
+            FromStart(source, relation)
         }
       plan.transformUp {
         case shared: SharedPlans =>

@@ -2,34 +2,38 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.Digest
 
+import java.util.Locale
+
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.firesteel.streaming.StreamingRelation
 import org.apache.spark.sql.types.StructType
 
 /**
- * The sources of a query in the order in which Spark numbers them, each as a text that is the same at
- * each start. Options that say what is read are in a digest, and no others: a password is none.
+ * The places of a query's sources, each as a text that is the same at each start. Spark's log of
+ * offsets has an entry for each place, also where several read one source. Options that say what is
+ * read are in a digest, and no others: a password is none.
  */
 private[rules] object SourceNames {
 
-  private val places =
+  private val options =
     Seq("path", "subscribe", "subscribepattern", "assign", "topic", "dbtable", "host", "port")
 
-  def of(plan: LogicalPlan): Seq[String] = relations(plan).map {
-    case source: StreamingRelation =>
-      text(source.sourceName, source.dataSource.options, source.schema)
-    case source: StreamingRelationV2 =>
-      val options = source.extraOptions
-      val named = places.filter(options.containsKey).map(key => key -> options.get(key)).toMap
-      text(source.sourceName, named, source.schema)
-    case other => other.nodeName
+  /** The names of the sources, by their places. Two sources have two names. */
+  def of(plan: LogicalPlan): Seq[String] = {
+    val all = relations(plan)
+    val texts = all.distinct.map(text)
+    val names = texts.indices.map { i =>
+      val before = texts.take(i).count(_ == texts(i))
+      if (before == 0) texts(i) else s"${texts(i)} $before"
+    }
+    all.map(relation => names(all.distinct.indexOf(relation)))
   }
 
-  /** The sources in the order of their numbers. Spark counts from the top down. */
+  /** The sources by their places. Spark counts from the top down. */
   def relations(plan: LogicalPlan): Seq[LogicalPlan] = plan.collect {
     case source @ (_: StreamingRelation | _: StreamingRelationV2) => source
-  }.distinct
+  }
 
   def nameOf(relation: LogicalPlan): String = relation match {
     case source: StreamingRelation => source.sourceName
@@ -37,9 +41,19 @@ private[rules] object SourceNames {
     case other => other.nodeName
   }
 
-  private def text(name: String, options: Map[String, String], schema: StructType): String = {
-    val lower = options.map { case (key, value) => key.toLowerCase -> value }
-    val said = places.flatMap(key => lower.get(key).map(value => s"$key=${value.stripSuffix("/")}"))
+  private def text(relation: LogicalPlan): String = relation match {
+    case source: StreamingRelation =>
+      text(source.sourceName, source.dataSource.options, source.schema)
+    case source: StreamingRelationV2 =>
+      val said = options.filter(source.extraOptions.containsKey)
+        .map(key => key -> source.extraOptions.get(key))
+      text(source.sourceName, said.toMap, source.schema)
+    case other => other.nodeName
+  }
+
+  private def text(name: String, all: Map[String, String], schema: StructType): String = {
+    val lower = all.map { case (key, value) => key.toLowerCase(Locale.ROOT) -> value }
+    val said = options.flatMap(key => lower.get(key).map(value => s"$key=${value.stripSuffix("/")}"))
     s"$name ${Digest.of((said :+ schema.json).mkString("\n"))}"
   }
 }

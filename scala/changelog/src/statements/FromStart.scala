@@ -21,13 +21,15 @@ private[changelog] object FromStart {
   /**
    * No case class: its plan is no input of the node.
    *
-   * @param number of the source in its query
+   * @param number of the source in its query, by which it has a folder in the checkpoint
+   * @param place of the source in the log of offsets
    * @param batch the micro-batch that reads it from its start
    * @param checkpoint of the query; none if it is only explained
    */
   final class Source(
       val relation: LogicalPlan,
       val number: Int,
+      val place: Int,
       val batch: Long,
       val checkpoint: Option[String]) {
     override def toString: String = s"from its start in micro-batch $batch"

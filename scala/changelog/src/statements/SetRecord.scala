@@ -11,7 +11,7 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
  *
  * @param groups of statements that came into the set together
  * @param operators the owner of each operator with state, by the operator's number
- * @param sources of the query, in the order of their numbers
+ * @param sources of the query, by their places in the log of offsets
  */
 final private[changelog] case class SetRecord(
     groups: Seq[SetRecord.Group],
