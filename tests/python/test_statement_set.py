@@ -227,6 +227,7 @@ events = spark.readStream.schema("k STRING, v INT").option("maxFilesPerTrigger",
 events.json(given["source"]).createOrReplaceTempView("visits")
 spark.sql("SELECT *, uuid() AS id FROM visits").createOrReplaceTempView("told")
 spark.sql("SELECT k, count(*) AS n FROM visits GROUP BY k").createOrReplaceTempView("counts")
+spark.sql(given["top"]).createOrReplaceTempView("top")
 s = firesteel.statement_set(spark, given["checkpoint"])
 
 
@@ -240,9 +241,12 @@ def insert(name, query, keys):
         if given["die"] == [name, "after", batch_id]:
             os.kill(jvm, signal.SIGKILL)
 
-    s.insert(name, spark.sql(f"SELECT *, row_kind() AS op FROM ({query})"), write)
+    rows = spark.sql(f"SELECT *, row_kind() AS op FROM ({query})")
+    s.insert(name, rows, write, from_="start")
 
 
+for name, query in given["before"].items():
+    insert(name, query, "k")
 insert("some", "SELECT id, k FROM told WHERE v > 2", "id")
 insert("counts", "SELECT * FROM counts", "k")
 insert("all", "SELECT id, k, v FROM told", "id")
@@ -251,44 +255,93 @@ s.start(trigger={"availableNow": True}).awaitTermination()
 """
 
 
-@pytest.mark.long
-def test_targets_agree_after_any_number_of_kills(
-    visits: Visits, plain_environment: dict[str, str]
-) -> None:
-    folder, chance = visits.folder, random.Random(3)
+TOP = (
+    "SELECT k, v FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v DESC) AS p "
+    "FROM visits) WHERE p <= 2"
+)
 
-    def start(die: list[object] | None) -> subprocess.Popen[str]:
+
+class Program:
+    """The statement set in a process that may be killed."""
+
+    def __init__(self, visits: Visits, environment: dict[str, str]) -> None:
+        self.visits, self.folder = visits, visits.folder
+        self.environment = environment | {"PYTHONPATH": str(Path(firesteel.__file__).parents[1])}
+
+    def start(
+        self, die: list[object] | None, before: dict[str, str] | None = None
+    ) -> subprocess.Popen[str]:
+        """Start it with further statements, by name, before the others."""
         given = {
-            "source": str(visits.source),
-            "checkpoint": str(folder / "checkpoint"),
-            "folder": str(folder),
+            "source": str(self.visits.source),
+            "checkpoint": str(self.folder / "checkpoint"),
+            "folder": str(self.folder),
             "die": die,
+            "before": before or {},
+            "top": TOP,
         }
         return subprocess.Popen(
             [sys.executable, "-c", PROGRAM, json.dumps(given)],
-            cwd=folder,
-            env=plain_environment | {"PYTHONPATH": str(Path(firesteel.__file__).parents[1])},
+            cwd=self.folder,
+            env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
         )
 
+    def run(self, before: dict[str, str] | None = None) -> None:
+        """Run it to its end."""
+        assert self.start(None, before).wait(timeout=120) == 0
+
+
+def killed_after(child: subprocess.Popen[str], seconds: float | None) -> None:
+    """Kill a process that runs, or wait until it kills itself."""
+    assert child.stdout is not None
+    jvm = int(child.stdout.readline().split()[1])
+    if seconds is not None:
+        time.sleep(seconds)
+        if child.poll() is None:
+            os.kill(jvm, signal.SIGKILL)
+    child.wait(timeout=120)
+    child.kill()
+
+
+@pytest.mark.long
+def test_statements_come_and_leave_between_kills(
+    visits: Visits, plain_environment: dict[str, str]
+) -> None:
+    program, chance = Program(visits, plain_environment), random.Random(5)
+    # Aggregates over a Top-N: one is there from the beginning, and others come and leave.
+    kept = {"kept": f"SELECT 1 AS k, count(*) AS n, sum(v) AS s FROM ({TOP})"}
+    program.run(kept)
+    for kill in range(KILLS):
+        visits.add([(chance.choice("abc"), chance.randrange(6)) for _ in range(8)])
+        name = f"new{kill}"
+        now = {name: "SELECT k, max(v) AS m, count(*) AS n FROM top GROUP BY k"} | kept
+        die: list[object] | None = [name, "after", kill + 1] if kill % 2 else None
+        killed_after(program.start(die, now), None if die else chance.uniform(1, 7))
+        program.run(now)
+        assert visits.table(name) == visits.answer(
+            f"SELECT k, max(v), count(*) FROM ({TOP}) GROUP BY k"
+        )
+        assert visits.table("kept") == visits.answer(kept["kept"])
+        assert visits.table("counts") == visits.answer("SELECT k, count(*) FROM visits GROUP BY k")
+        assert len(visits.table("all")) == len(visits.answer("SELECT k, v FROM visits"))
+
+
+@pytest.mark.long
+def test_targets_agree_after_any_number_of_kills(
+    visits: Visits, plain_environment: dict[str, str]
+) -> None:
+    program, chance = Program(visits, plain_environment), random.Random(3)
     points = [["some", "after"], ["counts", "after"], ["all", "before"], None]
     for kill in range(KILLS):
         for _ in range(2):
             visits.add([(chance.choice("abc"), chance.randrange(6)) for _ in range(8)])
         point = points[kill % len(points)]
-        child = start(None if point is None else [*point, visits.files - 2])
-        assert child.stdout is not None
-        jvm = int(child.stdout.readline().split()[1])
-        if point is None:
-            time.sleep(chance.uniform(0.2, 6))
-            if child.poll() is None:
-                os.kill(jvm, signal.SIGKILL)
-        child.wait(timeout=120)
-        child.kill()
-    last = start(None)
-    assert last.wait(timeout=120) == 0
+        child = program.start(None if point is None else [*point, visits.files - 2])
+        killed_after(child, chance.uniform(0.2, 6) if point is None else None)
+    program.run()
     everything = {(k, v): 0 for _, k, v in visits.table("all")}
     assert len({row[0] for row in visits.table("all")}) == len(visits.table("all"))
     assert everything

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _MODES = ("append", "update", "complete")
+_BEGINNINGS = (None, "start", "now")
 
 
 def statement_set(
@@ -44,8 +45,9 @@ def statement_set(
     Delta do, skip it if they have it. The checkpoint also notes which statements have written it;
     a target whose note was not written in time gets its rows again.
 
-    A checkpoint belongs to the statements that it began with: their names, modes and order, and
-    their queries.
+    A checkpoint knows its statements by their names. When the set starts again it may have fewer:
+    the state of their own goes with them, and what they shared with others stays. A statement that
+    the checkpoint does not have says with ``from_`` where it begins.
 
     Args:
         spark: A running session with firesteel, classic or Connect.
@@ -91,7 +93,15 @@ class StatementSet:
         """The names of the statements, in the order of their writes."""
         return tuple(sink.name for _, sink in self._statements)
 
-    def insert(self, name: str, df: DataFrame, target: Target, *, mode: str = "append") -> None:
+    def insert(
+        self,
+        name: str,
+        df: DataFrame,
+        target: Target,
+        *,
+        mode: str = "append",
+        from_: str | None = None,
+    ) -> None:
         """Add a statement.
 
         Args:
@@ -102,6 +112,9 @@ class StatementSet:
                 name as ``format``; ``console`` shows the rows. Or the name of a table.
             mode: Its output mode: ``append``, ``update`` or ``complete``. Complete mode replaces
                 what a format or table has.
+            from_: Where it begins if the checkpoint has the set without it. ``start``: its target
+                and its state are made from all rows of its sources. ``now``: it has the rows that
+                come, and must have no state. A checkpoint that has the statement takes no notice.
 
         Raises:
             TypeError: An argument has the wrong type.
@@ -117,9 +130,11 @@ class StatementSet:
             raise _errors.not_a_dataframe("insert", df)
         if mode not in _MODES:
             raise _errors.bad_value("mode", mode, "one of 'append', 'update' and 'complete'")
+        if from_ not in _BEGINNINGS:
+            raise _errors.bad_value("from_", from_, "'start', 'now' or None")
         if not df.isStreaming:
             raise ValueError(f"The DataFrame of statement {name!r} is not streaming.")
-        sink = Sink(len(self._statements), name, mode, checked(target))
+        sink = Sink(len(self._statements), name, mode, from_ or "", checked(target))
         others = [its.name for _, its in self._statements if its.place and its.place == sink.place]
         if others:
             raise ValueError(
@@ -145,8 +160,8 @@ class StatementSet:
 
         Raises:
             ValueError: The set has no statements.
-            AnalysisException: A query cannot run in its mode, or the checkpoint has other
-                statements.
+            AnalysisException: A query cannot run in its mode, or the checkpoint cannot become this
+                set.
         """
         sinks = tuple(sink for _, sink in self._statements)
         writer = (
@@ -182,10 +197,13 @@ class StatementSet:
         queries = {f"query_{i}": df for i, (df, _) in enumerate(self._statements)}
         names = {f"name_{i}": sink.name for i, (_, sink) in enumerate(self._statements)}
         modes = {f"mode_{i}": sink.mode for i, (_, sink) in enumerate(self._statements)}
+        starts = {f"start_{i}": sink.begins for i, (_, sink) in enumerate(self._statements)}
         tables = ", ".join(f"TABLE({{{query}}})" for query in queries)
-        named, written = (", ".join(f"{{{its}}}" for its in part) for part in (names, modes))
+        named, written, begun = (
+            ", ".join(f"{{{its}}}" for its in part) for part in (names, modes, starts)
+        )
         call = (
             f"SELECT * FROM firesteel_statement_set({tables}, names => array({named}), "
-            f"modes => array({written}))"
+            f"modes => array({written}), starts => array({begun}))"
         )
-        return self._spark.sql(call, None, **queries, **names, **modes)
+        return self._spark.sql(call, None, **queries, **names, **modes, **starts)

@@ -28,12 +28,14 @@ class Sink:
         number: The statement's number in the set.
         name: The statement's name.
         mode: Its output mode.
+        begins: Where it begins if the checkpoint does not have it: ``start``, ``now`` or nothing.
         target: Where its rows go. ``repr`` hides it, because options may have a password.
     """
 
     number: int
     name: str
     mode: str
+    begins: str
     target: Target = field(repr=False)
 
     def write(self, rows: DataFrame, batch_id: int) -> None:

@@ -54,7 +54,8 @@ final private[rules] class FindShared(
     var times = 0 // how often it is computed
 
     /** What it computes: the same text at each start. */
-    lazy val text: String = PartReader.keyOf(plan, s"${at.emit} ${at.ttl.getOrElse("")}")
+    lazy val text: String =
+      PartReader.keyOf(plan, if (hasState(plan)) s"${at.emit} ${at.ttl.getOrElse("")}" else "")
 
     /** The plan below its hint. */
     def hinted(its: LogicalPlan): LogicalPlan = at.ttl.fold(its)(StateTtl(_, its))

@@ -40,7 +40,7 @@ final private[statements] case class ExecuteStatementSet(
       requireTarget(session, insert, executionOf(query).analyzed)
       val mode = if (insert.statement.overwrite) "complete" else "append"
       val target = new StatementTarget.Insert(insert.name, insert.statement, session)
-      set.insert(insert.name, query, target, mode)
+      set.insert(insert.name, query, target, mode, from)
     }
     val query = start(set)
     Seq(Row(query.id.toString, query.runId.toString))
@@ -69,6 +69,14 @@ final private[statements] case class ExecuteStatementSet(
       }
   }
 
+  private def from: String = options.get("from").fold("") { text =>
+    val lower = text.toLowerCase(Locale.ROOT)
+    if (!Seq("start", "now").contains(lower)) {
+      throw ChangelogErrors.badStatementSet(s"The option from is '$text', and must be start or now.")
+    }
+    lower
+  }
+
   private def required(name: String): String = options.getOrElse(
     name,
     throw ChangelogErrors.badStatementSet(s"The option $name is missing."))
@@ -82,7 +90,7 @@ final private[statements] case class ExecuteStatementSet(
 
 private[statements] object ExecuteStatementSet {
 
-  private val names = Seq("checkpoint", "trigger", "name", "parallel")
+  private val names = Seq("checkpoint", "trigger", "name", "parallel", "from")
 
   /**
    * One `INSERT`.

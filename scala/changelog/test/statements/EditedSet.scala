@@ -78,6 +78,9 @@ final class EditedSet(spark: SparkSession) {
     }
   }
 
+  /** The table of a statement: each row and how often it is there. */
+  def rows(name: String): Map[String, Int] = tables(name).rows
+
   /** A consumer that begins anew. */
   def forget(name: String): Unit = { val _ = tables.remove(name) }
 

@@ -315,7 +315,7 @@ class StatementSetSuite extends ChangelogSuite {
     set.start()
     set.feed(batches.head)
     assert(started(
-      Seq(Statement("SELECT k FROM {t}")),
+      Seq("k", "v", "k, v").map(columns => Statement(s"SELECT $columns FROM {t}")),
       set) == "FIRESTEEL_CHANGELOG_OTHER_STATEMENTS")
     // A value that differs each time makes a part of its own.
     assert(started(
