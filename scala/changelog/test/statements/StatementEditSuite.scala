@@ -34,7 +34,7 @@ class StatementEditSuite extends ChangelogSuite {
   }
 
   test("a statement that leaves takes its own state with it, and what is shared stays") {
-    Inspectors.forAll(providers) { by =>
+    Inspectors.forAll(Seq(hdfs, rocksDb)) { by =>
       withSet(by) { set =>
         follows(set, counts, total, sums, best, big)
         assert(set.operators.size == 4)
@@ -60,7 +60,7 @@ class StatementEditSuite extends ChangelogSuite {
   }
 
   test("a statement begins at the start: it has all rows, also without new ones") {
-    Inspectors.forAll(providers.filter(_ == hdfs || hasEmptyStores)) { by =>
+    Inspectors.forAll(Seq(hdfs, rocksDb).filter(_ == hdfs || hasEmptyStores)) { by =>
         withSet(by) { set =>
           follows(set, sums, big)
           val begun = Seq(ofTop, counts, all, rows).map(_.begins("start"))
