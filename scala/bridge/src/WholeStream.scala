@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
 import org.apache.spark.sql.connector.catalog.SupportsRead
+import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.execution.datasources.v2.{StreamingDataSourceV2Relation, StreamingDataSourceV2ScanRelation}
 import org.apache.spark.sql.firesteel.streaming.{SerializedOffset, StreamingRelation}
 
@@ -28,7 +29,11 @@ object WholeStream {
   def upTo(relation: LogicalPlan, metadata: String, end: String): LogicalPlan = relation match {
     case old: StreamingRelation =>
       val rows = old.dataSource.createSource(metadata).getBatch(None, SerializedOffset(end))
-      val plan = executionOf(rows).logical
+      val read = executionOf(rows).logical
+      // Columns about files, where the query asks for them.
+      val plan =
+        if (read.output.size >= relation.output.size) read
+        else read.transform { case files: LogicalRelation => files.withMetadataColumns() }
       Project(
         relation.output.zip(plan.output).map { case (to, from) =>
           Alias(from, to.name)(exprId = to.exprId, explicitMetadata = Some(from.metadata))

@@ -51,6 +51,9 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
     checkpoint.queryId.filter(Checkpoints.runningQueries(session)).foreach { id =>
       throw CheckpointErrors.stillRuns(checkpoint.root.toString, id.toString)
     }
+    checkpoint.begun.filter(SparksRepartition.has(checkpoint, _)).foreach { begun =>
+      throw CheckpointErrors.unfinishedBySpark(checkpoint.root.toString, begun)
+    }
     val changed = moves.filter(m => m._1 != m._2)
     if (changed.nonEmpty || gone.nonEmpty || came.nonEmpty) requireNumbers()
     val stores = new NewStores(checkpoint, next)
@@ -74,6 +77,11 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
         .getOrElse(throw notEditable("the log of offsets has another format"))
       batch -> changed.text
     }
+
+  /** Completes a repartitioning that has begun, which finds operators by their numbers. */
+  def repartitioned(): Unit = if (checkpoint.exists && journal.read().isEmpty) {
+    FinishRepartition(checkpoint)
+  }
 
   /** Completes an edit that has begun; returns its note. */
   def finish(): Option[String] = journal.read().map { text =>
@@ -142,6 +150,11 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
 }
 
 private[checkpoint] object EditedState {
+
+  /** Whether an edit has begun and not ended. */
+  def isIn(checkpoint: Checkpoint): Boolean =
+    checkpoint.files.exists(new Path(checkpoint.root, "statements/edit"))
+
   private val mapper = new ObjectMapper
 
   def notEditable(reason: String): Throwable = ChangelogErrors.unsupportedOperator(

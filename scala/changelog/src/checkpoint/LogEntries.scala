@@ -40,6 +40,19 @@ final private[checkpoint] case class OffsetEntry(text: String) {
   /** The note about a repartitioning that must be completed first, if there is one. */
   def note: Option[RepartitionNote] = conf(noteKey).map(RepartitionNote.parse)
 
+  /** A micro-batch without new rows after this one, at a later time. */
+  def repeated(watermarkMs: Option[Long], nowMs: Long): OffsetEntry = {
+    val changed = mapper.readTree(metadata).asInstanceOf[ObjectNode]
+    Option(changed.get("conf")).foreach { conf =>
+      val _ = conf.asInstanceOf[ObjectNode].remove(noteKey)
+    }
+    watermarkMs.filter(_ > changed.path("batchWatermarkMs").asLong).foreach { ms =>
+      changed.put("batchWatermarkMs", ms)
+    }
+    changed.put("batchTimestampMs", math.max(nowMs, changed.path("batchTimestampMs").asLong))
+    OffsetEntry(lines.updated(1, mapper.writeValueAsString(changed)).mkString("\n"))
+  }
+
   /** The same offsets with another number of partitions. */
   def repartitioned(partitions: Int, note: RepartitionNote): OffsetEntry = {
     val changed = mapper.readTree(metadata).asInstanceOf[ObjectNode]
@@ -75,6 +88,10 @@ final private[checkpoint] case class CommitEntry(text: String) {
 
   private val lines = text.linesIterator.toIndexedSeq
   private lazy val ids: JsonNode = mapper.readTree(lines(1)).path(idsKey)
+
+  /** The watermark of the next micro-batch. */
+  def watermarkMs: Option[Long] =
+    Option(mapper.readTree(lines(1)).get("nextBatchWatermarkMs")).map(_.asLong)
 
   def hasIds: Boolean = ids.isObject && !ids.isEmpty
 

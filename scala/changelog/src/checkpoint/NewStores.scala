@@ -20,7 +20,7 @@ import org.apache.spark.util.SerializableConfiguration
 final private[checkpoint] class NewStores(checkpoint: Checkpoint, version: Long) {
   import NewStores._
 
-  private lazy val last = checkpoint.offset(version - 1)
+  private lazy val last = checkpoint.offset(version - 1).orElse(checkpoint.offset(version))
 
   /** What [[write]] needs of an operator. */
   def noted(number: Int, operator: OperatorStateMetadata): JsonNode = operator match {
@@ -81,7 +81,9 @@ final private[checkpoint] class NewStores(checkpoint: Checkpoint, version: Long)
 
   /** Spark runs a micro-batch that its log of offsets has, also without new rows. */
   def runNext(): Unit = for (entry <- last if checkpoint.offset(version).isEmpty) {
-    val _ = checkpoint.offsets.add(version, entry.text)
+    val watermarkMs = checkpoint.commit(version - 1).flatMap(_.watermarkMs)
+    val next = entry.repeated(watermarkMs, System.currentTimeMillis())
+    val _ = checkpoint.offsets.add(version, next.text)
   }
 
   private lazy val conf: StateStoreConf = Checkpoints.storeConf(

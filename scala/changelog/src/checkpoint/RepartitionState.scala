@@ -39,6 +39,9 @@ object RepartitionState {
     val checkpoint = new Checkpoint(session, location)
     if (!checkpoint.exists) throw CheckpointErrors.noCheckpoint(checkpoint.root.toString)
     requireStopped(checkpoint)
+    if (EditedState.isIn(checkpoint)) {
+      throw EditedState.notEditable("an edit of the statements has begun: start the set first")
+    }
     FinishRepartition(checkpoint)
     val batch = lastWhole(checkpoint)
     val offset = checkpoint.offset(batch).getOrElse(

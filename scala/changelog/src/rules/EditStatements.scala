@@ -2,6 +2,7 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.checkpoint.EditedState
 import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.plan.lower.SourceNames
 import io.firesteel.changelog.statements.{SetRecord, StatementFiles, StatementQueries}
 
 import org.apache.spark.internal.Logging
@@ -26,6 +27,7 @@ final private[rules] class EditStatements(
   /** @param plan plans the set as the record has it, and the next micro-batch for what is new */
   def apply(set: StatementQueries)(
       plan: (Option[SetRecord], Long) => RewriteStatements.Planned): LogicalPlan = {
+    state.repartitioned()
     state.finish().foreach { json =>
       files.record(SetRecord.read(json))
       state.end()
@@ -42,7 +44,14 @@ final private[rules] class EditStatements(
         planned.plan
       case Some(record) =>
         val planned = plan(Some(record), state.next)
-        requireParts(record, planned.record)
+        // Operators and sources are found by their places.
+        def parts(of: SetRecord) = of.parts.map(_.owner)
+        if (parts(planned.record) != parts(record) ||
+          planned.record.sources.size != record.sources.size) {
+          throw otherParts(record, planned.record)
+        }
+        val now = planned.record.copy(operators = record.operators)
+        if (now.json != record.json) files.record(now)
         planned.plan
     }
   }
@@ -58,7 +67,9 @@ final private[rules] class EditStatements(
 
   private def edit(before: SetRecord, planned: RewriteStatements.Planned): Unit = {
     val operators = operatorsOf(planned)
+    val gone = before.statements.map(_.name).diff(planned.record.statements.map(_.name))
     val now = withOperators(planned, operators)
+      .copy(left = before.left ++ gone.map(_ -> state.next))
     requireSources(before, now)
     val names = now.statements.map(_.name)
     val (came, went) = (
@@ -67,6 +78,12 @@ final private[rules] class EditStatements(
     val changes = came.map(name => s"'$name' is new") ++ went.map(name => s"'$name' is gone")
     logWarning(s"The statement set has other statements: ${changes.mkString(", ")}.")
     requireKeys(before)
+    came.find(name => before.left.get(name).contains(state.next)).foreach { name =>
+      throw ChangelogErrors.unsupportedOperator(
+        s"Statement $name",
+        "it left the set in a micro-batch that has not ended, and its target may have the rows",
+        "run the set without it first")
+    }
     val (old, are) = (numbers(before.operators), numbers(now.operators))
     // What is new has no state yet, and what is gone had state of its own.
     val isNew = ownersOf(now, came)
@@ -100,10 +117,17 @@ final private[rules] class EditStatements(
     }
   }
 
-  private def requireSources(before: SetRecord, now: SetRecord): Unit =
+  private def requireSources(before: SetRecord, now: SetRecord): Unit = {
+    if (SourceNames.areAlike(before.sources ++ now.sources)) {
+      throw ChangelogErrors.unsupportedOperator(
+        "Another set of statements",
+        "two of its sources read the same, and could be mistaken for each other",
+        "read it by one DataFrame or view, with a new checkpoint")
+    }
     if (before.sources.distinct != now.sources.distinct) {
       throw ChangelogErrors.otherSources(before.sources.distinct, now.sources.distinct)
     }
+  }
 
   /** Operators are found by their part's key. */
   private def requireKeys(before: SetRecord): Unit = {
@@ -125,7 +149,7 @@ private object EditStatements {
   private def ownersOf(record: SetRecord, names: Seq[String]): Set[String] = {
     val parts = record.parts.filter(_.readers.forall(names.contains))
     (names.map(name => s"statement $name") ++
-      parts.map(its => s"part ${its.group}-${its.key}")).toSet
+      parts.map(_.owner)).toSet
   }
 
   private def otherParts(before: SetRecord, now: SetRecord): Throwable =

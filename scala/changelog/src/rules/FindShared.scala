@@ -20,15 +20,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, P
  * its rows.
  *
  * @param onlyState whether parts without state are not shared
- * @param kept places of the columns of parts that the checkpoint has, by their keys: they stay
- *   parts, whoever still reads them
+ * @param kept the parts that the checkpoint has, by their keys: they stay parts, whoever still reads
+ *   them
  * @param firstId the number of the first part
  */
 final private[rules] class FindShared(
     queries: Seq[FindShared.Query],
     planner: FindShared.Planner,
     onlyState: Boolean,
-    kept: Map[String, Set[Int]] = Map.empty,
+    kept: Map[String, FindShared.Kept] = Map.empty,
     firstId: Int = 0) {
   import FindShared._
   import SharableNodes._
@@ -82,6 +82,10 @@ final private[rules] class FindShared(
     Found(found.toSeq, reading, why.distinct.toSeq)
   }
 
+  /** Whether one of its queries read it as a part before. */
+  private def isKept(node: Node): Boolean =
+    kept.nonEmpty && kept.get(node.text).exists(_.readers.exists(node.by))
+
   private def keyOf(plan: LogicalPlan, at: Context): Key =
     Key(withoutNames(plan).canonicalized, if (hasState(plan)) Some(at) else None)
 
@@ -108,8 +112,8 @@ final private[rules] class FindShared(
       known.isBelowState ||= above.isState
       known.isBelowFilter ||= above.isFilter
       known.read ++= places
-      if (isNew && kept.nonEmpty) known.read ++= kept.getOrElse(known.text, Nil)
       known.by += above.query
+      if (isKept(known)) known.read ++= kept(known.text).columns
       if (isMore) {
         val read = AttributeSet(known.read.toSeq.map(plan.output(_)))
         val children = inputs(plan).map { child =>
@@ -164,7 +168,7 @@ final private[rules] class FindShared(
         case Some(reason) => why += reason
       }
     }
-    if (kept.contains(node.text)) node.isPart = true
+    if (isKept(node)) node.isPart = true
     if (differs && !node.isPart && node.by.size > 1) {
       throw otherValues(plan, why.lastOption.getOrElse("it is no part by itself"))
     }
@@ -221,6 +225,12 @@ final private[rules] class FindShared(
 }
 
 private[rules] object FindShared {
+
+  /**
+   * @param columns the places of the part's columns
+   * @param readers the numbers of the queries that read it
+   */
+  final case class Kept(columns: Set[Int], readers: Set[Int])
 
   final case class Query(plan: LogicalPlan, emit: WindowsEmit)
 

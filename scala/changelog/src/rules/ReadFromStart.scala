@@ -2,6 +2,7 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.checkpoint.SourceOffsets
 import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.plan.lower.SourceNames
 import io.firesteel.changelog.plan.share.SharedPlans
 import io.firesteel.changelog.statements.{FromStart, SetRecord, StatementRows}
 

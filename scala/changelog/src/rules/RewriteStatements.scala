@@ -2,7 +2,7 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.Changes
-import io.firesteel.changelog.plan.lower.{MarkChanges, SinkRows}
+import io.firesteel.changelog.plan.lower.{MarkChanges, SinkRows, SourceNames}
 import io.firesteel.changelog.plan.parse.WindowsEmit
 import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.state.BegunPlan
@@ -72,10 +72,23 @@ final private[rules] class RewriteStatements(
     val records = found.zipWithIndex.flatMap { case (its, group) =>
       its.parts.map { part =>
         val readers = part.readers.map(its.names)
-        SetRecord.Part(group, part.part.name, part.key, part.columns, readers)
+        SetRecord.Part(
+          group,
+          part.part.name,
+          part.key,
+          s"part ${part.part.key}",
+          part.columns,
+          readers)
       }
     }
-    val now = SetRecord(groups.all, statements, records, operators = Nil, SourceNames.of(plan))
+    val now = SetRecord(
+      groups.all,
+      statements,
+      records,
+      operators = Nil,
+      SourceNames.of(plan),
+      begun,
+      record.fold(Map.empty[String, Long])(_.left))
     Planned(ReadFromStart.mark(plan, now, checkpoint), now, found.flatMap(_.declined))
   }
 
@@ -83,7 +96,12 @@ final private[rules] class RewriteStatements(
   private def partsOf(asked: Seq[Statement], group: Int, firstId: Int): Parts = {
     val own = asked.filterNot(_.isSparks)
     val kept = record.toSeq.flatMap(_.parts).filter(_.group == group)
-      .groupMapReduce(_.key)(_.columns.toSet)(_ ++ _)
+      .groupMapReduce(_.key) { part =>
+        val readers = part.readers.map(name => own.indexWhere(_.name == name)).toSet
+        FindShared.Kept(part.columns.toSet, readers)
+      } { (one, other) =>
+        FindShared.Kept(one.columns ++ other.columns, one.readers ++ other.readers)
+      }
     val found = new FindShared(
       own.map(its => FindShared.Query(its.query, its.emit)),
       new PlanParts(reading, durableIn, group),

@@ -88,7 +88,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     }
     requireMicroBatches(write)
     def planned(checkpoint: Option[String], record: Option[SetRecord], next: Long) = {
-      val its = new RewriteStatements(begun(write), checkpoint, record, next)(set)
+      val plan = record.fold(begun(write))(_.plan)
+      val its = new RewriteStatements(plan, checkpoint, record, next)(set)
       its.declined.foreach(reason => logWarning(reason))
       its
     }

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.statements
 
 import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.state.{BegunPlan, PlanChoices}
 
 import scala.jdk.CollectionConverters._
 
@@ -9,6 +10,8 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 /**
  * What a checkpoint has of its statement set.
  *
+ * @param plan how the queries are read as operators, and what was chosen for them
+ * @param left the statements that have left, each with the micro-batch that came next then
  * @param groups of statements that came into the set together
  * @param operators the owner of each operator with state, by the operator's number
  * @param sources of the query, by their places in the log of offsets
@@ -18,7 +21,9 @@ final private[changelog] case class SetRecord(
     statements: Seq[SetRecord.Statement],
     parts: Seq[SetRecord.Part],
     operators: Seq[String],
-    sources: Seq[String]) {
+    sources: Seq[String],
+    plan: BegunPlan,
+    left: Map[String, Long] = Map.empty) {
   import SetRecord._
 
   /** Statements with their modes, for errors. */
@@ -40,12 +45,19 @@ final private[changelog] case class SetRecord(
     val ofParts = root.putArray("parts")
     parts.foreach { its =>
       val part = ofParts.addObject().put("group", its.group).put("name", its.name)
-        .put("key", its.key)
+        .put("key", its.key).put("owner", its.owner)
       its.columns.foldLeft(part.putArray("columns"))(_.add(_))
       its.readers.foldLeft(part.putArray("readers"))(_.add(_))
     }
     operators.foldLeft(root.putArray("operators"))(_.add(_))
     sources.foldLeft(root.putArray("sources"))(_.add(_))
+    val choices = plan.choices
+    root.putObject("plan").put("version", plan.version)
+      .put("removesShuffles", choices.removesShuffles).put("byPartialKey", choices.byPartialKey)
+      .put("sharesStores", choices.sharesStores).put("mixesScans", choices.mixesScans)
+      .put("panesFrom", choices.panesFrom).put("sharesParts", choices.sharesParts)
+    val gone = root.putObject("left")
+    left.foreach { case (name, batch) => gone.put(name, batch) }
     mapper.writeValueAsString(root)
   }
 }
@@ -67,6 +79,7 @@ private[changelog] object SetRecord {
    *
    * @param name what it does, for errors
    * @param key of what it computes, the same at each start
+   * @param owner the part as the owner of its operators
    * @param columns the places of those of its columns that it keeps
    * @param readers the statements that read it
    */
@@ -74,6 +87,7 @@ private[changelog] object SetRecord {
       group: Int,
       name: String,
       key: String,
+      owner: String,
       columns: Seq[Int],
       readers: Seq[String])
 
@@ -94,13 +108,29 @@ private[changelog] object SetRecord {
           its.get("group").asInt,
           its.get("name").asText,
           its.get("key").asText,
+          its.get("owner").asText,
           each(its, "columns")(_.asInt),
           each(its, "readers")(_.asText))
       },
       each(root, "operators")(_.asText),
-      each(root, "sources")(_.asText)
+      each(root, "sources")(_.asText),
+      planOf(root.get("plan")),
+      root.get("left").fieldNames.asScala.map(name => name -> root.get("left").get(name).asLong).toMap
     )
   }
+
+  private def planOf(node: JsonNode): BegunPlan = BegunPlan(
+    node.get("version").asInt,
+    PlanChoices(
+      node.get("removesShuffles").asBoolean,
+      node.get("byPartialKey").asBoolean,
+      node.get("sharesStores").asBoolean,
+      node.get("mixesScans").asBoolean,
+      node.get("panesFrom").asLong,
+      node.get("sharesParts").asBoolean
+    ),
+    isOurs = true
+  )
 
   private def each[T](node: JsonNode, name: String)(read: JsonNode => T): Seq[T] =
     node.get(name).elements.asScala.map(read).toSeq

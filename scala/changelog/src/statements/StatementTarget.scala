@@ -1,5 +1,8 @@
 package io.firesteel.changelog.statements
 
+import scala.util.Try
+
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.{DataFrame, SaveMode, SparkSession}
 import org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement
 import org.apache.spark.sql.firesteel.{dataFrameOf, executionOf}
@@ -95,13 +98,17 @@ object StatementTarget {
       name: String,
       statement: InsertIntoStatement,
       reader: SparkSession)
-    extends StatementTarget {
+    extends StatementTarget
+    with Logging {
     override def place: Option[String] = Some(name.toLowerCase)
     override def write(rows: DataFrame, batch: Micro): Unit = {
       // A command runs when its plan is made.
       val _ =
         dataFrameOf(rows.sparkSession, statement.copy(query = executionOf(rows).analyzed))
-      reader.catalog.refreshTable(name)
+      // The rows are written: that a reader lists files anew must not let them be written again.
+      Try(reader.catalog.refreshTable(name)).failed.foreach { failed =>
+        logWarning(s"Cannot refresh the table $name: ${failed.getMessage}")
+      }
     }
   }
 }

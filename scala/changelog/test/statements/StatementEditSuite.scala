@@ -106,6 +106,47 @@ class StatementEditSuite extends ChangelogSuite {
     }
   }
 
+  test("parts of equal keys in two statements, and a query that is changed before an edit") {
+    withSet() { set =>
+      val one = Of("one", s"SELECT k, n$kinds FROM {sums}")
+      val left = Of("left", s"SELECT a.k, b.v$kinds FROM {sums} a LEFT JOIN {top} b ON a.k = b.k")
+      val inner = Of("inner", s"SELECT a.k, b.v$kinds FROM {sums} a JOIN {top} b ON a.k = b.k")
+      follows(set, left, inner, one)
+      follows(set, left, inner, one)
+      // It reads less, and then leaves.
+      set.add("a" -> 4)
+      val _ = set.run(left, inner, one.copy(sql = s"SELECT k$kinds FROM {sums}"))
+      assert(set.differences(left, inner) == Nil)
+      follows(set, inner, left)
+      follows(set, left)
+    }
+  }
+
+  test("a statement that left comes back when its last micro-batch has ended") {
+    withSet() { set =>
+      follows(set, sums, counts, big)
+      set.add("a" -> 8)
+      set.failing = "big"
+      intercept[Exception](set.run(sums, counts, big))
+      intercept[Exception](set.run(sums, big))
+      val refused = intercept[AnalysisException](set.run(sums, counts.begins("start"), big))
+      assert(refused.getMessage.contains("it left the set in a micro-batch that has not ended"))
+      set.failing = ""
+      follows(set, sums, big)
+      set.forget("counts")
+      follows(set, sums, counts.begins("start"), big)
+    }
+  }
+
+  test("operators that come after all others have left are read as the set began") {
+    withSet() { set =>
+      follows(set, rows, sums)
+      follows(set, rows, ofTop.begins("start"))
+      follows(set, rows, ofTop)
+      follows(set, ofTop)
+    }
+  }
+
   test("what a set cannot become is refused, and it goes on as it was") {
     withSet() { set =>
       def refused(statements: Of*): String = {

@@ -5,6 +5,7 @@ import io.firesteel.changelog.plan.{Facts, Inferred, OverAggregate, QueryText, S
 import io.firesteel.changelog.plan.share.{SharedPart, SharedView}
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.types.MetadataBuilder
 
@@ -42,9 +43,17 @@ private[changelog] object PartReader {
    * @param at what reading the part depends on beside its plan
    */
   def keyOf(part: LogicalPlan, at: String): String = {
-    val text = new QueryText(Map.empty)
     val nodes = part.collect { case node =>
-      s"${node.nodeName}${node.expressions.map(text.of).mkString("(", ", ", ")")}"
+      // A column by its place, because two inputs may have columns of one name.
+      val places = node.children.flatMap(_.output).zipWithIndex
+        .map { case (column, i) => column.exprId -> s"$i ${column.name}" }
+      val text = new QueryText(places.toMap)
+      val others = node.productIterator.collect {
+        case way: JoinType => way.sql
+        case said @ (_: Boolean | _: Int | _: String) => said.toString
+      }
+      (Iterator(node.nodeName, node.children.size.toString) ++ node.expressions.map(text.of) ++
+        others ++ Option.when(node.children.isEmpty)(SourceNames.text(node))).mkString("(", ", ", ")")
     }
     Digest.of((nodes :+ at).mkString("\n"))
   }

@@ -1,4 +1,4 @@
-package io.firesteel.changelog.rules
+package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.common.Digest
 
@@ -14,10 +14,18 @@ import org.apache.spark.sql.types.StructType
  * offsets has an entry for each place, also where several read one source. Options that say what is
  * read are in a digest, and no others: a password is none.
  */
-private[rules] object SourceNames {
+private[changelog] object SourceNames {
 
-  private val options =
-    Seq("path", "subscribe", "subscribepattern", "assign", "topic", "dbtable", "host", "port")
+  private val options = Seq(
+    "path",
+    "kafka.bootstrap.servers",
+    "subscribe",
+    "subscribepattern",
+    "assign",
+    "topic",
+    "dbtable",
+    "host",
+    "port")
 
   /** The names of the sources, by their places. Two sources have two names. */
   def of(plan: LogicalPlan): Seq[String] = {
@@ -25,7 +33,7 @@ private[rules] object SourceNames {
     val texts = all.distinct.map(text)
     val names = texts.indices.map { i =>
       val before = texts.take(i).count(_ == texts(i))
-      if (before == 0) texts(i) else s"${texts(i)} $before"
+      if (before == 0) texts(i) else s"${texts(i)}$again$before"
     }
     all.map(relation => names(all.distinct.indexOf(relation)))
   }
@@ -41,19 +49,32 @@ private[rules] object SourceNames {
     case other => other.nodeName
   }
 
-  private def text(relation: LogicalPlan): String = relation match {
+  /** Whether names are of several sources whose texts are equal: their order alone tells them apart. */
+  def areAlike(names: Seq[String]): Boolean = names.exists(_.contains(again))
+
+  /** What a source reads. */
+  def text(relation: LogicalPlan): String = relation match {
     case source: StreamingRelation =>
-      text(source.sourceName, source.dataSource.options, source.schema)
+      val its = source.dataSource
+      val table = its.catalogTable.map(_.identifier.unquotedString)
+      text(its.className, its.options, table, source.schema)
     case source: StreamingRelationV2 =>
       val said = options.filter(source.extraOptions.containsKey)
         .map(key => key -> source.extraOptions.get(key))
-      text(source.sourceName, said.toMap, source.schema)
+      val table = source.catalog.map(_.name) ++ source.identifier.map(_.toString)
+      text(source.sourceName, said.toMap, table, source.schema)
     case other => other.nodeName
   }
 
-  private def text(name: String, all: Map[String, String], schema: StructType): String = {
+  private val again = " #"
+
+  private def text(
+      name: String,
+      all: Map[String, String],
+      table: Iterable[String],
+      schema: StructType): String = {
     val lower = all.map { case (key, value) => key.toLowerCase(Locale.ROOT) -> value }
     val said = options.flatMap(key => lower.get(key).map(value => s"$key=${value.stripSuffix("/")}"))
-    s"$name ${Digest.of((said :+ schema.json).mkString("\n"))}"
+    s"$name ${Digest.of((said ++ table :+ schema.json).mkString("\n"))}"
   }
 }
