@@ -102,7 +102,8 @@ final private[rules] class EditStatements(
       begins.map(place => place -> operatorMetadataOf(operators(place)._2)),
       now.sources.map(before.sources.indexOf(_)),
       runs = now.groups.drop(before.groups.size).exists(_.from == "start"),
-      now.json)
+      now.json
+    )
     files.record(now)
     state.end()
   }
@@ -122,7 +123,8 @@ final private[rules] class EditStatements(
       throw ChangelogErrors.unsupportedOperator(
         "Another set of statements",
         "two of its sources read the same, and could be mistaken for each other",
-        "read it by one DataFrame or view, with a new checkpoint")
+        "read it by one DataFrame or view, with a new checkpoint"
+      )
     }
     if (before.sources.distinct != now.sources.distinct) {
       throw ChangelogErrors.otherSources(before.sources.distinct, now.sources.distinct)
@@ -133,9 +135,10 @@ final private[rules] class EditStatements(
   private def requireKeys(before: SetRecord): Unit = {
     val keys = before.parts.map(its => (its.group, its.key))
     if (keys.distinct != keys) throw ChangelogErrors.unsupportedOperator(
-        "Another set of statements",
-        "two shared parts of the checkpoint compute the same of two sources",
-        "keep the statements, or start with a new checkpoint")
+      "Another set of statements",
+      "two shared parts of the checkpoint compute the same of two sources",
+      "keep the statements, or start with a new checkpoint"
+    )
   }
 }
 

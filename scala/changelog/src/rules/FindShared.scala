@@ -201,7 +201,12 @@ final private[rules] class FindShared(
             val own = below(plan, at) // adds the parts below
             val read =
               if (places.size == own.output.size) own else Project(places.map(own.output), own)
-            val made = planner.plan(firstId + parts.size, node.hinted(read), at.emit, varies(plan), node.text)
+            val made = planner.plan(
+              firstId + parts.size,
+              node.hinted(read),
+              at.emit,
+              varies(plan),
+              node.text)
             parts(key) = made
             made
           }

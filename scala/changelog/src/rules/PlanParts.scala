@@ -53,7 +53,8 @@ final private[rules] class PlanParts(
     val own = s"$group-$key" + (if (times == 0) "" else s"-$times")
     val durable =
       durableIn.filter(_ => varies).map(SharedPart.Durable(_, own))
-    val part = new SharedPart(id, PartReader.nameOf(inferred), kind, durable, key = own, group = Some(group))
+    val part =
+      new SharedPart(id, PartReader.nameOf(inferred), kind, durable, key = own, group = Some(group))
     FindShared.Planned(part, rows, PartReader(part, plan.output, inferred))
   }
 

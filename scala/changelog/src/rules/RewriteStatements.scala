@@ -143,7 +143,8 @@ final private[rules] class RewriteStatements(
       PlanQuery.changes(its.query, its.mode, reading.copy(isTrial = true))._2.facts.changes !=
       Changes.InsertOnly
     from match {
-      case "now" if its.mode == OutputMode.Complete() || SharableNodes.hasState(its.query) ||
+      case "now"
+          if its.mode == OutputMode.Complete() || SharableNodes.hasState(its.query) ||
             changes =>
         refuse("The state", "without earlier rows its result would be wrong", "begin at the start")
       case "start" if its.query.exists(_.isInstanceOf[EventTimeWatermark]) =>

@@ -72,7 +72,8 @@ final private[statements] case class ExecuteStatementSet(
   private def from: String = options.get("from").fold("") { text =>
     val lower = text.toLowerCase(Locale.ROOT)
     if (!Seq("start", "now").contains(lower)) {
-      throw ChangelogErrors.badStatementSet(s"The option from is '$text', and must be start or now.")
+      throw ChangelogErrors.badStatementSet(
+        s"The option from is '$text', and must be start or now.")
     }
     lower
   }

@@ -110,12 +110,14 @@ private[changelog] object SetRecord {
           its.get("key").asText,
           its.get("owner").asText,
           each(its, "columns")(_.asInt),
-          each(its, "readers")(_.asText))
+          each(its, "readers")(_.asText)
+        )
       },
       each(root, "operators")(_.asText),
       each(root, "sources")(_.asText),
       planOf(root.get("plan")),
-      root.get("left").fieldNames.asScala.map(name => name -> root.get("left").get(name).asLong).toMap
+      root.get("left").fieldNames.asScala.map(name =>
+        name -> root.get("left").get(name).asLong).toMap
     )
   }
 

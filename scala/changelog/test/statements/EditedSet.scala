@@ -34,7 +34,8 @@ final class EditedSet(spark: SparkSession) {
   }
 
   private def reading(prefix: String, sql: String): String =
-    ("t" +: of.map(_._1)).foldLeft(sql)((text, name) => text.replace(s"{$name}", s"${prefix}_$name"))
+    ("t" +: of.map(_._1)).foldLeft(sql)((text, name) =>
+      text.replace(s"{$name}", s"${prefix}_$name"))
 
   def add(rows: (String, Int)*): Unit = {
     val lines = rows.map { case (k, v) => s"""{"k": "$k", "v": $v}""" }
@@ -50,8 +51,10 @@ final class EditedSet(spark: SparkSession) {
   }
 
   def start(statements: Of*): StreamingQuery = {
-    views("edited", spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
-      .json(source.toString))
+    views(
+      "edited",
+      spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
+        .json(source.toString))
     val set = new StatementSet(spark, checkpoint.toString)
     statements.foreach { its =>
       val target = StatementTarget.function { (rows: DataFrame, _: Long) =>

@@ -19,12 +19,13 @@ class StatementEditSuite extends ChangelogSuite {
   private val rows = Of("rows", "SELECT k, v FROM {t} WHERE v > 1")
   private val all = Of("all", "SELECT * FROM {sums}", "complete")
 
-  private def withSet(by: String = hdfs)(test: EditedSet => Assertion): Assertion = withProvider(by) {
-    val set = new EditedSet(spark)
-    set.add("a" -> 1, "a" -> 5, "b" -> 2)
-    set.add("b" -> 9, "c" -> 1)
-    test(set)
-  }
+  private def withSet(by: String = hdfs)(test: EditedSet => Assertion): Assertion =
+    withProvider(by) {
+      val set = new EditedSet(spark)
+      set.add("a" -> 1, "a" -> 5, "b" -> 2)
+      set.add("b" -> 9, "c" -> 1)
+      test(set)
+    }
 
   /** Runs the statements over one more file, and compares. */
   private def follows(set: EditedSet, statements: Of*): Assertion = {
@@ -61,18 +62,18 @@ class StatementEditSuite extends ChangelogSuite {
 
   test("a statement begins at the start: it has all rows, also without new ones") {
     Inspectors.forAll(Seq(hdfs, rocksDb).filter(_ == hdfs || hasEmptyStores)) { by =>
-        withSet(by) { set =>
-          follows(set, sums, big)
-          val begun = Seq(ofTop, counts, all, rows).map(_.begins("start"))
-          val _ = set.run(sums +: begun.head +: big +: begun.tail: _*)
-          assert(set.differences(sums +: big +: begun: _*) == Nil)
-          follows(set, sums +: begun.head +: big +: begun.tail: _*)
-          // They may leave again, and come again.
-          follows(set, ofTop, sums, big, rows)
-          set.forget("counts")
-          follows(set, ofTop, sums, counts.begins("start"), big, rows)
-          follows(set, ofTop, counts, rows)
-        }
+      withSet(by) { set =>
+        follows(set, sums, big)
+        val begun = Seq(ofTop, counts, all, rows).map(_.begins("start"))
+        val _ = set.run(sums +: begun.head +: big +: begun.tail: _*)
+        assert(set.differences(sums +: big +: begun: _*) == Nil)
+        follows(set, sums +: begun.head +: big +: begun.tail: _*)
+        // They may leave again, and come again.
+        follows(set, ofTop, sums, big, rows)
+        set.forget("counts")
+        follows(set, ofTop, sums, counts.begins("start"), big, rows)
+        follows(set, ofTop, counts, rows)
+      }
     }
   }
 
@@ -160,7 +161,9 @@ class StatementEditSuite extends ChangelogSuite {
       assert(refused(sums, big, Of("changes", s"SELECT k$kinds FROM {sums}", from = "now"))
         .contains("begin at the start"))
       val timed = Of("timed", "SELECT k FROM {t}", from = "start")
-      assert(refused(sums, Of("other", s"SELECT max(v) AS m$kinds FROM {t}")).contains("OTHER_STATEMENTS"))
+      assert(refused(
+        sums,
+        Of("other", s"SELECT max(v) AS m$kinds FROM {t}")).contains("OTHER_STATEMENTS"))
       follows(set, sums, big)
       follows(set, sums, timed, big)
     }

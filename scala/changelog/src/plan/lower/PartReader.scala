@@ -53,7 +53,10 @@ private[changelog] object PartReader {
         case said @ (_: Boolean | _: Int | _: String) => said.toString
       }
       (Iterator(node.nodeName, node.children.size.toString) ++ node.expressions.map(text.of) ++
-        others ++ Option.when(node.children.isEmpty)(SourceNames.text(node))).mkString("(", ", ", ")")
+        others ++ Option.when(node.children.isEmpty)(SourceNames.text(node))).mkString(
+        "(",
+        ", ",
+        ")")
     }
     Digest.of((nodes :+ at).mkString("\n"))
   }

@@ -74,7 +74,8 @@ private[changelog] object SourceNames {
       table: Iterable[String],
       schema: StructType): String = {
     val lower = all.map { case (key, value) => key.toLowerCase(Locale.ROOT) -> value }
-    val said = options.flatMap(key => lower.get(key).map(value => s"$key=${value.stripSuffix("/")}"))
+    val said =
+      options.flatMap(key => lower.get(key).map(value => s"$key=${value.stripSuffix("/")}"))
     s"$name ${Digest.of((said ++ table :+ schema.json).mkString("\n"))}"
   }
 }
