@@ -21,7 +21,18 @@ from rich.progress import (
 )
 
 import firesteel
-from demo import arguments, comparison, enrichment, orders, page, queries, spark, table, trending
+from demo import (
+    arguments,
+    comparison,
+    enrichment,
+    orders,
+    page,
+    queries,
+    spark,
+    table,
+    targets,
+    trending,
+)
 from demo.errors import DemoError
 
 if TYPE_CHECKING:
@@ -76,6 +87,10 @@ def run(console: Console, session: SparkSession, asked: Arguments, work: Path) -
     console.print()
     if not join(console, session, work / "orders"):
         complain(console, "The changes of joined streams do not add up to the batch query's answer")
+        return 1
+    console.print()
+    if not share(console, session, work / "targets"):
+        complain(console, "Targets of a statement set differ from those of queries by themselves")
         return 1
     console.print()
     if not compare(console, session, asked, own or registered(console, session, asked, work)):
@@ -140,6 +155,21 @@ def join(console: Console, session: SparkSession, folder: Path) -> bool:
     if equal:
         say(console, "All changes add up to the batch query's answer.", style="green")
     return equal
+
+
+def share(console: Console, session: SparkSession, folder: Path) -> bool:
+    """Fill three targets by three queries and by one; return whether they are equal."""
+    targets.write_files(folder)
+    say(
+        console,
+        f"Three targets of one view over {targets.FILES * targets.VISITS:,} visits in JSON",
+        style="bold",
+    )
+    with announced(console, "three queries, then one statement set"):
+        apart, together = targets.compare(session, folder)
+    say(console, f"three queries:     {apart.cpu:.1f} s of CPU")
+    say(console, f"one statement set: {together.cpu:.1f} s of CPU", style="green")
+    return apart.answers == together.answers
 
 
 def compare(console: Console, session: SparkSession, asked: Arguments, subject: Table) -> bool:
