@@ -160,6 +160,9 @@ class StatementEditSuite extends ChangelogSuite {
       assert(refused(sums, big, counts.begins("now")).contains("begin at the start"))
       assert(refused(sums, big, Of("changes", s"SELECT k$kinds FROM {sums}", from = "now"))
         .contains("begin at the start"))
+      spark.readStream.format("rate").load().createOrReplaceTempView("ticks")
+      val ticks = Of("ticks", "SELECT value FROM ticks", from = "now")
+      assert(refused(sums, big, ticks).startsWith("FIRESTEEL_CHANGELOG_OTHER_SOURCES"))
       val timed = Of("timed", "SELECT k FROM {t}", from = "start")
       assert(refused(
         sums,
