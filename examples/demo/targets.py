@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import firesteel
 
@@ -136,5 +136,6 @@ def _target(table: list[tuple[object, ...]]) -> Callable[[DataFrame, int], None]
 
 def _cpu_seconds(session: SparkSession) -> float:
     # PySpark has no public way to ask for it.
-    process = session._jvm.java.lang.ProcessHandle.current()  # type: ignore[union-attr] # noqa: SLF001
+    jvm: Any = session._jvm  # noqa: SLF001
+    process = jvm.java.lang.ProcessHandle.current()
     return float(process.info().totalCpuDuration().get().toMillis()) / 1000
