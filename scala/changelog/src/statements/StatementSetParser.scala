@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.{CompoundBody, LogicalPlan}
 import org.apache.spark.sql.firesteel.{UserText, VersionedParser}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
@@ -29,7 +30,7 @@ final private[changelog] class StatementSetParser(
   override protected def parsed[T](shown: UserText)(parse: String => T): T =
     StatementSetText.script(shown.text).fold(parse(shown.text)) { script =>
       try
-        shown.whileParsing(parse(script)) match {
+        shown.whileParsing(asScript(parse(script))) match {
           case body: CompoundBody =>
             val hasOptions = StatementSetText.hasOptions(shown.text)
             ExecuteStatementSet.of(body.collection, hasOptions).asInstanceOf[T]
@@ -39,6 +40,13 @@ final private[changelog] class StatementSetParser(
         case e: ParseException if e.command.contains(script) => throw shown.showIn(e, script)
       }
     }
+
+  /** Spark 4.0 reads scripts only if they are switched on. */
+  private def asScript[T](parse: => T): T = {
+    val scripting = SQLConf.get.clone()
+    scripting.setConfString("spark.sql.scripting.enabled", "true")
+    SQLConf.withExistingConf(scripting)(parse)
+  }
 
   override protected def readable(sqlText: String): String =
     StatementSetText.script(sqlText).getOrElse(sqlText)
