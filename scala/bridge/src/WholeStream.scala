@@ -1,5 +1,7 @@
 package org.apache.spark.sql.firesteel
 
+import java.util.Locale
+
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
@@ -18,7 +20,8 @@ object WholeStream {
     case _ => false
   }
 
-  private def lost(source: String) = Set("memory", "socket", "textsocket")(source.toLowerCase)
+  private def lost(source: String) =
+    Set("memory", "socket", "textsocket")(source.toLowerCase(Locale.ROOT))
 
   /**
    * The rows of a stream from its start up to an offset.

@@ -1,12 +1,10 @@
 package io.firesteel.lookup
 
-import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
-import org.apache.spark.sql.catalyst.expressions.Expression
+import io.firesteel.core.parse.WrappedParser
+
 import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.firesteel.{UserText, VersionedParser}
+import org.apache.spark.sql.firesteel.UserText
 import org.apache.spark.sql.internal.{SQLConf, VariableSubstitution}
-import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
  * Takes Flink's text for a lookup join verbatim.
@@ -23,8 +21,8 @@ import org.apache.spark.sql.types.{DataType, StructType}
  * Spark's parser takes it, and other extensions' parsers see each statement wherever they stand in
  * `spark.sql.extensions`. [[RestoreClauses]] gives their result the user's clauses and text.
  */
-private[lookup] final class LookupParser(override protected val delegate: ParserInterface)
-  extends VersionedParser {
+private[lookup] final class LookupParser(delegate: ParserInterface)
+  extends WrappedParser(delegate) {
 
   private val variables = new VariableSubstitution
 
@@ -53,31 +51,4 @@ private[lookup] final class LookupParser(override protected val delegate: Parser
     }
 
   override protected def readable(sqlText: String): String = LookupText.withoutPairs(sqlText)
-
-  private def parsed[T](sqlText: String, parse: String => T): T =
-    withClauses(sqlText).fold(parse(sqlText))(text => parsed(UserText.of(text))(parse))
-
-  override def parsePlan(sqlText: String): LogicalPlan = parsed(sqlText, delegate.parsePlan)
-
-  /** The bodies of views. */
-  override def parseQuery(sqlText: String): LogicalPlan = parsed(sqlText, delegate.parseQuery)
-
-  /** The bodies of SQL functions, which are scalar subqueries. */
-  override def parseExpression(sqlText: String): Expression =
-    parsed(sqlText, delegate.parseExpression)
-
-  override def parseTableIdentifier(sqlText: String): TableIdentifier =
-    delegate.parseTableIdentifier(sqlText)
-
-  override def parseFunctionIdentifier(sqlText: String): FunctionIdentifier =
-    delegate.parseFunctionIdentifier(sqlText)
-
-  override def parseMultipartIdentifier(sqlText: String): Seq[String] =
-    delegate.parseMultipartIdentifier(sqlText)
-
-  override def parseRoutineParam(sqlText: String): StructType = delegate.parseRoutineParam(sqlText)
-
-  override def parseTableSchema(sqlText: String): StructType = delegate.parseTableSchema(sqlText)
-
-  override def parseDataType(sqlText: String): DataType = delegate.parseDataType(sqlText)
 }

@@ -1,8 +1,9 @@
 package io.firesteel.changelog.checkpoint
 
+import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.core.errors.{FiresteelAnalysisException, FiresteelException}
 
-/** Why a checkpoint's state is not repartitioned. */
+/** Why a checkpoint's state is not repartitioned, or its statements are not changed. */
 private[checkpoint] object CheckpointErrors {
 
   def badNumber(partitions: Int): Throwable =
@@ -46,6 +47,12 @@ private[checkpoint] object CheckpointErrors {
       "operator" -> s"$operator (number $number)",
       "partition" -> partition.toString,
       "home" -> home.toString)
+
+  /** Why the statements of a set cannot be others. */
+  def notEditable(reason: String): Throwable = ChangelogErrors.unsupportedOperator(
+    "Another set of statements",
+    reason,
+    "keep the statements, or start with a new checkpoint")
 
   private def analysis(reason: String, parameters: (String, String)*): Throwable =
     new FiresteelAnalysisException(s"FIRESTEEL_REPARTITION_$reason", parameters.toMap)

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.checkpoint
 
-import io.firesteel.changelog.common.{ChangelogErrors, TextFile}
+import io.firesteel.changelog.common.TextFile
 
 import java.util.UUID
 
@@ -74,7 +74,7 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
   private def placed(places: Seq[Int]): Seq[(Long, String)] =
     for (batch <- next - 2 to next; entry <- checkpoint.offset(batch)) yield {
       val changed = entry.placed(places)
-        .getOrElse(throw notEditable("the log of offsets has another format"))
+        .getOrElse(throw CheckpointErrors.notEditable("the log of offsets has another format"))
       batch -> changed.text
     }
 
@@ -145,7 +145,8 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
     val withPaths = checkpoint.folders(checkpoint.state).exists { operator =>
       checkpoint.files.exists(new Path(checkpoint.state, s"$operator/_stateSchema"))
     }
-    if (withIds || withPaths) throw notEditable("the state has version ids or schemas of its own")
+    if (withIds || withPaths)
+      throw CheckpointErrors.notEditable("the state has version ids or schemas of its own")
   }
 }
 
@@ -156,9 +157,4 @@ private[checkpoint] object EditedState {
     checkpoint.files.exists(new Path(checkpoint.root, "statements/edit"))
 
   private val mapper = new ObjectMapper
-
-  def notEditable(reason: String): Throwable = ChangelogErrors.unsupportedOperator(
-    "Another set of statements",
-    reason,
-    "keep the statements, or start with a new checkpoint")
 }

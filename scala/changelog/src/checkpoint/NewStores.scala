@@ -38,13 +38,13 @@ final private[checkpoint] class NewStores(checkpoint: Checkpoint, version: Long)
       if (version > 0) requireEmptyStores()
       root
     case its =>
-      throw EditedState.notEditable(s"the operator ${its.operatorInfo.operatorName} is new")
+      throw CheckpointErrors.notEditable(s"the operator ${its.operatorInfo.operatorName} is new")
   }
 
   private def requireEmptyStores(): Unit =
     if (conf.providerClass != StoredState.hdfs &&
       !(conf.providerClass == StoredState.rocksDb && hasEmptyStores)) {
-      throw EditedState.notEditable(
+      throw CheckpointErrors.notEditable(
         s"Spark $SPARK_VERSION has no empty stores for new operators in ${conf.providerClass}")
     }
 

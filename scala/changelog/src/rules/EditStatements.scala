@@ -44,16 +44,26 @@ final private[rules] class EditStatements(
         planned.plan
       case Some(record) =>
         val planned = plan(Some(record), state.next)
-        // Operators and sources are found by their places.
-        def parts(of: SetRecord) = of.parts.map(_.owner)
-        if (parts(planned.record) != parts(record) ||
-          planned.record.sources.size != record.sources.size) {
-          throw otherParts(record, planned.record)
-        }
-        val now = planned.record.copy(operators = record.operators)
+        val now = unmoved(record, planned.record)
         if (now.json != record.json) files.record(now)
         planned.plan
     }
+  }
+
+  /**
+   * The record of the same statements, whose queries may have changed: another filter of rows that
+   * only come is another part at the same place. Operators and sources are found by their places, so
+   * no part may be where another was.
+   */
+  private def unmoved(before: SetRecord, now: SetRecord): SetRecord = {
+    val (old, are) = (before.parts.map(_.owner), now.parts.map(_.owner))
+    val renamed = old.zip(are).filter { case (was, is) => was != is }
+    val isMoved = renamed.exists { case (was, is) => are.contains(was) || old.contains(is) }
+    if (isMoved || before.parts.map(_.name) != now.parts.map(_.name) ||
+      before.sources.size != now.sources.size) {
+      throw otherParts(before, now)
+    }
+    now.copy(operators = before.operators.map(owner => renamed.toMap.getOrElse(owner, owner)))
   }
 
   private def operatorsOf(planned: RewriteStatements.Planned): Seq[(String, StatefulOperator)] =
@@ -67,14 +77,11 @@ final private[rules] class EditStatements(
 
   private def edit(before: SetRecord, planned: RewriteStatements.Planned): Unit = {
     val operators = operatorsOf(planned)
-    val gone = before.statements.map(_.name).diff(planned.record.statements.map(_.name))
+    val (had, has) = (before.statements.map(_.name), planned.record.statements.map(_.name))
+    val (came, went) = (has.diff(had), had.diff(has))
     val now = withOperators(planned, operators)
-      .copy(left = before.left ++ gone.map(_ -> state.next))
+      .copy(left = before.left ++ went.map(_ -> state.next))
     requireSources(before, now)
-    val names = now.statements.map(_.name)
-    val (came, went) = (
-      names.diff(before.statements.map(_.name)),
-      before.statements.map(_.name).diff(names))
     val changes = came.map(name => s"'$name' is new") ++ went.map(name => s"'$name' is gone")
     logWarning(s"The statement set has other statements: ${changes.mkString(", ")}.")
     requireKeys(before)

@@ -1,5 +1,7 @@
 package io.firesteel.changelog.statements
 
+import java.util.Locale
+
 import scala.collection.mutable
 
 import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
@@ -91,9 +93,10 @@ final class StatementSet(spark: SparkSession, checkpoint: String, parallel: Bool
       spark,
       UnresolvedStatements(
         to.map(_.name),
-        to.map(_.mode.toString.toLowerCase),
+        to.map(_.mode.toString.toLowerCase(Locale.ROOT)),
         statements.map(_.from).toSeq,
-        queries.map(executionOf(_).analyzed)))
+        queries.map(executionOf(_).analyzed))
+    )
   }
 }
 

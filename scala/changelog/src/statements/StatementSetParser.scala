@@ -1,12 +1,11 @@
 package io.firesteel.changelog.statements
 
-import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
-import org.apache.spark.sql.catalyst.expressions.Expression
+import io.firesteel.core.parse.WrappedParser
+
 import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
-import org.apache.spark.sql.catalyst.plans.logical.{CompoundBody, LogicalPlan}
-import org.apache.spark.sql.firesteel.{UserText, VersionedParser}
+import org.apache.spark.sql.catalyst.plans.logical.CompoundBody
+import org.apache.spark.sql.firesteel.UserText
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
  * Takes Flink's text for a statement set.
@@ -20,9 +19,8 @@ import org.apache.spark.sql.types.{DataType, StructType}
  *
  * The delegate parses every text, this one as the script of [[StatementSetText]].
  */
-final private[changelog] class StatementSetParser(
-    override protected val delegate: ParserInterface)
-  extends VersionedParser {
+final private[changelog] class StatementSetParser(delegate: ParserInterface)
+  extends WrappedParser(delegate) {
 
   override protected def withClauses(sqlText: String): Option[String] =
     Some(sqlText).filter(StatementSetText.script(_).nonEmpty)
@@ -50,28 +48,4 @@ final private[changelog] class StatementSetParser(
 
   override protected def readable(sqlText: String): String =
     StatementSetText.script(sqlText).getOrElse(sqlText)
-
-  override def parsePlan(sqlText: String): LogicalPlan =
-    withClauses(sqlText).fold(delegate.parsePlan(sqlText)) { text =>
-      parsed(UserText.of(text))(delegate.parsePlan)
-    }
-
-  override def parseQuery(sqlText: String): LogicalPlan = delegate.parseQuery(sqlText)
-
-  override def parseExpression(sqlText: String): Expression = delegate.parseExpression(sqlText)
-
-  override def parseTableIdentifier(sqlText: String): TableIdentifier =
-    delegate.parseTableIdentifier(sqlText)
-
-  override def parseFunctionIdentifier(sqlText: String): FunctionIdentifier =
-    delegate.parseFunctionIdentifier(sqlText)
-
-  override def parseMultipartIdentifier(sqlText: String): Seq[String] =
-    delegate.parseMultipartIdentifier(sqlText)
-
-  override def parseRoutineParam(sqlText: String): StructType = delegate.parseRoutineParam(sqlText)
-
-  override def parseTableSchema(sqlText: String): StructType = delegate.parseTableSchema(sqlText)
-
-  override def parseDataType(sqlText: String): DataType = delegate.parseDataType(sqlText)
 }

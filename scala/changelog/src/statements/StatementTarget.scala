@@ -1,5 +1,7 @@
 package io.firesteel.changelog.statements
 
+import java.util.Locale
+
 import scala.util.Try
 
 import org.apache.spark.internal.Logging
@@ -83,7 +85,7 @@ object StatementTarget {
   }
 
   final private class Table(name: String) extends StatementTarget {
-    override def place: Option[String] = Some(name.toLowerCase)
+    override def place: Option[String] = Some(name.toLowerCase(Locale.ROOT))
     override def write(rows: DataFrame, batch: Micro): Unit =
       rows.write.mode(batch.saveMode).saveAsTable(name)
   }
@@ -100,7 +102,7 @@ object StatementTarget {
       reader: SparkSession)
     extends StatementTarget
     with Logging {
-    override def place: Option[String] = Some(name.toLowerCase)
+    override def place: Option[String] = Some(name.toLowerCase(Locale.ROOT))
     override def write(rows: DataFrame, batch: Micro): Unit = {
       // A command runs when its plan is made.
       val _ =

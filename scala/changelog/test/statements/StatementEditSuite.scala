@@ -123,6 +123,29 @@ class StatementEditSuite extends ChangelogSuite {
     }
   }
 
+  test("another filter in a shared part goes on, and the set may be changed then") {
+    withSet() { set =>
+      def shared(least: Int) = s"(SELECT k, count(*) AS n FROM {t} WHERE v >= $least GROUP BY k)"
+      def two(least: Int) = Seq(
+        Of("all", s"SELECT *$kinds FROM ${shared(least)}"),
+        Of("some", s"SELECT k$kinds FROM ${shared(least)} WHERE n > 1"))
+      follows(set, two(0) :+ best: _*)
+      // No row is below 1, so the answers stay those of the batch query.
+      follows(set, two(1) :+ best: _*)
+      follows(set, two(1).head, best)
+      // A part that is where another was would have the state of that one.
+      def swapped(least: Int) = two(least).map(its => its.copy(name = s"${its.name}$least"))
+      val other = new EditedSet(spark)
+      other.add("a" -> 3, "b" -> 1)
+      val (one, three) = (swapped(1), swapped(3))
+      val _ = other.run(one ++ three: _*)
+      val moved = one.zip(three).map { case (a, b) => a.copy(sql = b.sql) } ++
+        three.zip(one).map { case (a, b) => a.copy(sql = b.sql) }
+      val refused = intercept[AnalysisException](other.run(moved: _*))
+      assert(refused.getCondition == "FIRESTEEL_CHANGELOG_OTHER_PARTS")
+    }
+  }
+
   test("a statement that left comes back when its last micro-batch has ended") {
     withSet() { set =>
       follows(set, sums, counts, big)
