@@ -14,8 +14,8 @@ object MicroBatch {
   /** Spark names it `MicroBatchExecution.BATCH_ID_KEY`. */
   private val batchIdKey = "streaming.sql.batchId"
 
-  // Several statements of a query write different rows.
-  private val statementKey = "firesteel.statement"
+  /** Several statements of a query write different rows. */
+  val statementKey: String = "firesteel.statement"
 
   /** The statement of a set whose rows this thread writes; none in other queries. */
   def statement(context: SparkContext): Option[String] =

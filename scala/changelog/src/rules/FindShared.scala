@@ -55,7 +55,9 @@ final private[rules] class FindShared(
 
     /** What it computes: the same text at each start. */
     lazy val text: String =
-      PartReader.keyOf(plan, if (hasState(plan)) s"${at.emit} ${at.ttl.getOrElse("")}" else "")
+      PartReader.keyOf(
+        withoutNames(plan),
+        if (hasState(plan)) s"${at.emit} ${at.ttl.getOrElse("")}" else "")
 
     /** The plan below its hint. */
     def hinted(its: LogicalPlan): LogicalPlan = at.ttl.fold(its)(StateTtl(_, its))

@@ -18,9 +18,11 @@ final class StatementFiles(checkpoint: String, conf: Configuration) {
 
   /** What the checkpoint has of its statement set; none if it is new. */
   private[changelog] def record(): Option[SetRecord] = {
-    val found = file("set").read().map(SetRecord.read)
-    if (hasBegun && found.isEmpty) throw ChangelogErrors.noStatementSet(checkpoint)
-    found.filter(_ => hasBegun)
+    if (!hasBegun) None
+    else {
+      val text = file("set").read().getOrElse(throw ChangelogErrors.noStatementSet(checkpoint))
+      Some(SetRecord.read(text))
+    }
   }
 
   private[changelog] def record(its: SetRecord): Unit = file("set").write(its.json)

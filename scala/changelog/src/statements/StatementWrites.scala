@@ -4,6 +4,7 @@ import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.firesteel.Files.hadoopConf
+import org.apache.spark.sql.firesteel.MicroBatch
 import org.apache.spark.sql.streaming.OutputMode
 
 /**
@@ -36,10 +37,10 @@ final private[statements] class StatementWrites(
       batch: Long,
       session: SparkSession): Unit = {
     val context = session.sparkContext
-    val query = Option(context.getLocalProperty("sql.streaming.queryId"))
+    val query = MicroBatch.query(context)
     val properties = Seq(
       // By it a target tells a second statement from a repeated micro-batch.
-      "firesteel.statement" -> its.name,
+      MicroBatch.statementKey -> its.name,
       "spark.job.description" -> (Option(context.getLocalProperty("spark.job.description")) ++
         Seq(s"statement = ${its.name}")).mkString("<br/>")
     )

@@ -44,9 +44,9 @@ private[changelog] object PartReader {
    */
   def keyOf(part: LogicalPlan, at: String): String = {
     val nodes = part.collect { case node =>
-      // A column by its place, because two inputs may have columns of one name.
+      // A column by its place: two inputs may have columns of one name, and names change nothing.
       val places = node.children.flatMap(_.output).zipWithIndex
-        .map { case (column, i) => column.exprId -> s"$i ${column.name}" }
+        .map { case (column, i) => column.exprId -> i.toString }
       val text = new QueryText(places.toMap)
       val others = node.productIterator.collect {
         case way: JoinType => way.sql
