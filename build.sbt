@@ -192,7 +192,7 @@ lazy val extension = module("extension")
     stageJar := {
       val jar = assembly.value
       val staged = (ThisBuild / baseDirectory).value / "python/src/firesteel/jars" / jar.getName
-      IO.copyFile(jar, staged)
+      StoredJar.write(jar, staged)
       streams.value.log.info(s"staged $staged")
       staged
     }
