@@ -103,7 +103,7 @@ def test_targets_of_all_kinds_follow_their_statements(visits: Visits, parallel: 
         s.insert("rows", rows, {"format": "parquet", "path": str(folder / "rows")})
         s.insert("table", rows, f"visits_kept_{parallel}")
         s.insert("whole", visits.session.table("sums"), keep, mode="complete")
-        assert "SharedPlans rows 0, Aggregate 1, rows 2, sink 3" in s.explain().plan
+        assert "SharedPlans rows 0, Aggregate 1, rows 2, statement whole 3" in s.explain().plan
         query = run(s)
         assert visits.table("sums") == visits.answer(SUMS) == whole
         assert visits.table("high") == visits.answer(f"SELECT k, s FROM ({SUMS}) WHERE s > 3")

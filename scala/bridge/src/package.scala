@@ -6,15 +6,15 @@ import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.internal.config
 import org.apache.spark.memory.TaskMemoryManager
 import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.catalyst.QueryPlanningTracker
+import org.apache.spark.sql.catalyst.{InternalRow, QueryPlanningTracker}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeFloatingNumbers
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.streaming.InternalOutputModes
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.expressions.filter.{Predicate => PushedPredicate}
-import org.apache.spark.sql.execution.{CommandExecutionMode, QueryExecution}
+import org.apache.spark.sql.execution.{CommandExecutionMode, LogicalRDD, QueryExecution}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Strategy
 import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadata
 import org.apache.spark.sql.firesteel.streaming.{IncrementalExecution, OffsetSeqMetadata, StatefulOperator, StateStoreWriter, StreamingQueryWrapper, WatermarkPropagator}
@@ -159,6 +159,10 @@ package object firesteel extends Since41 with Since42 with Since43 {
   /** A logical plan as a DataFrame, `private[sql]`. */
   def dataFrameOf(session: SparkSession, plan: LogicalPlan): DataFrame =
     classic.Dataset.ofRows(session.asInstanceOf[classic.SparkSession], plan)
+
+  /** The rows of an RDD as a plan; Spark's takes a classic session. */
+  def planOf(session: SparkSession, columns: Seq[Attribute], rows: RDD[InternalRow]): LogicalRDD =
+    LogicalRDD(columns, rows)(session.asInstanceOf[classic.SparkSession])
 
   /** A filter as connectors receive it, `protected[sql]`; `None` if it cannot be translated. */
   def pushedPredicate(filter: Expression): Option[PushedPredicate] =

@@ -4,12 +4,12 @@ import io.firesteel.changelog.checkpoint.FinishRepartition
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, ReadFromStart, RewriteStreamSubqueries, RewriteStreamingWrite}
 import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveSnapshot, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction, SnapshotFunction}
-import io.firesteel.changelog.statements.{ResolveStatements, StatementSetFunction, StatementSetParser}
+import io.firesteel.changelog.statements.{ReadStatement, ResolveStatements, StatementSetFunction, StatementSetParser}
 import io.firesteel.changelog.upsert.{FromUpsertFunction, ResolveToUpsert, ToUpsertFunction}
 import io.firesteel.changelog.windows.{ReadWindowFunctions, ResolveWindowFunctions}
 import io.firesteel.core.parse.AsDelegate
 import io.firesteel.core.room.Room
-import io.firesteel.core.room.Phase.{Check, Function, Hints, Parser, PlanNormalization, Planner, PostHocResolution, Resolution, TableFunction}
+import io.firesteel.core.room.Phase.{Check, Function, Hints, Optimizer, Parser, PlanNormalization, Planner, PostHocResolution, Resolution, TableFunction}
 
 /** Streaming queries whose results change. */
 object ChangelogRoom
@@ -45,6 +45,8 @@ object ChangelogRoom
       PlanNormalization(new ReadFromStart(_)),
       // This changes only plans that `df.explain()` asks for.
       PlanNormalization(_ => ExplainStreams),
+      // This runs in what the targets of a set do with a micro-batch.
+      Optimizer(new ReadStatement(_)),
       Planner(_ => PlanChangelog)
     )
   )

@@ -13,7 +13,7 @@ import io.firesteel.changelog.plan.share.{SharedPlans, SharedPlansExec, SharedVi
 import io.firesteel.changelog.sql.{InputTtl, StateTtl}
 import io.firesteel.changelog.state.{GuestExec, StatefulChangelogExec}
 import io.firesteel.changelog.state.inputs.{ReadOnceExec, StateProbe}
-import io.firesteel.changelog.statements.{StatementRows, StatementRowsExec}
+import io.firesteel.changelog.statements.{StatementRows, StatementRowsExec, StatementSetRows, StatementSetRowsExec}
 import io.firesteel.changelog.tablejoin.{ChangelogMatchesExec, ChangelogNumbersExec}
 import io.firesteel.changelog.temporal.ChangelogTemporalJoinExec
 import io.firesteel.changelog.topn.{ChangelogTopNExec, PartialTopNExec}
@@ -106,6 +106,8 @@ object PlanChangelog extends SparkStrategy {
     case SinkRows(child) => SinkRowsExec(planLater(child)) :: Nil
     case StatementRows(name, mode, child) =>
       StatementRowsExec(name, mode, planLater(child)) :: Nil
+    case StatementSetRows(output, statements) =>
+      StatementSetRowsExec(output, statements.map(planLater)) :: Nil
     case SharedPlans(parts, plans) => SharedPlansExec(parts, plans.map(planLater)) :: Nil
     case SharedView(part, output) => SharedViewExec(part, output) :: Nil
     case ReadOnce(child) => ReadOnceExec(planLater(child)) :: Nil

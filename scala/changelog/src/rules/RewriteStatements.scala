@@ -6,7 +6,7 @@ import io.firesteel.changelog.plan.lower.{MarkChanges, SinkRows, SourceNames}
 import io.firesteel.changelog.plan.parse.WindowsEmit
 import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.state.BegunPlan
-import io.firesteel.changelog.statements.{SetRecord, StatementQueries, StatementRows}
+import io.firesteel.changelog.statements.{SetRecord, StatementQueries, StatementRows, StatementSetRows}
 
 import java.util.Locale
 
@@ -14,12 +14,9 @@ import scala.annotation.tailrec
 import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.expressions.{Alias, CreateNamedStruct, Literal, NamedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project, SubqueryAlias, Union}
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project, SubqueryAlias}
 import org.apache.spark.sql.firesteel.outputModeOf
 import org.apache.spark.sql.streaming.OutputMode
-import org.apache.spark.sql.types.IntegerType
 
 /**
  * Plans the queries of a statement set as one query: what several of them compute is a shared part,
@@ -56,18 +53,23 @@ final private[rules] class RewriteStatements(
       partsOf(asked.filter(_.group == group), group, before.number)
     }.tail
     val parts = found.flatMap(_.parts)
-    val all = tagged(asked.map { its =>
+    val written = asked.map { its =>
       val query = found(its.group).queries.getOrElse(its.name, its.query)
       StatementRows(its.name, modeOf(its), rows(its.copy(query = query), reading))
-    })
-    val (shared, plans) = (parts.map(_.part), parts.map(_.plan))
-    val plan = if (asked.size == 1) {
-      // One sink reads the rows, as that of an ordinary query.
-      SinkRows(if (shared.isEmpty) all else SharedPlans(shared, plans :+ all))
-    } else {
-      val sink = new SharedPart(shared.size, "sink", kind = None, branches = asked.size)
-      SharedPlans(shared :+ sink, plans :+ all :+ SharedView(sink, all.output))
     }
+    // What a statement computes by itself is a part, too: its target may read the rows twice. One
+    // target alone reads them as that of an ordinary query.
+    val own = if (written.size == 1) Nil else written.filterNot(ReadsParts(_))
+    val ownParts = own.zipWithIndex.map { case (its, i) =>
+      new SharedPart(parts.size + i, s"statement ${its.name}", kind = None)
+    }
+    val all = StatementSetRows(written.map { its =>
+      val at = own.indexOf(its)
+      if (at < 0) its else SharedView(ownParts(at), its.output)
+    })
+    val shared = parts.map(_.part) ++ ownParts
+    val plan =
+      SinkRows(if (shared.isEmpty) all else SharedPlans(shared, parts.map(_.plan) ++ own :+ all))
     val statements = asked.map(its => SetRecord.Statement(its.name, modeOf(its), its.group))
     val records = found.zipWithIndex.flatMap { case (its, group) =>
       its.parts.map { part =>
@@ -200,21 +202,6 @@ final private[rules] class RewriteStatements(
         val (plan, inferred) = PlanQuery.changes(its.query, its.mode, reading)
         Project(MarkChanges(plan.output, inferred), plan)
     }
-
-  /** The rows of all statements, each with its number. */
-  private def tagged(branches: Seq[LogicalPlan]): LogicalPlan = {
-    val structs = branches.map(branch => DataTypeUtils.fromAttributes(branch.output))
-    val rows = branches.zipWithIndex.map { case (branch, i) =>
-      val columns: Seq[NamedExpression] = structs.zipWithIndex.map { case (struct, j) =>
-        val value =
-          if (i != j) Literal(null, struct)
-          else CreateNamedStruct(branch.output.flatMap(c => Seq(Literal(c.name), c)))
-        Alias(value, s"s$j")()
-      }
-      Project(Alias(Literal(i, IntegerType), "statement")() +: columns, branch)
-    }
-    if (rows.size == 1) rows.head else Union(rows)
-  }
 }
 
 private[rules] object RewriteStatements {

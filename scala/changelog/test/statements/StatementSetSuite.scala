@@ -4,10 +4,11 @@ import io.firesteel.changelog.ChangelogSuite
 import io.firesteel.changelog.plan.share.{SharedPlansExec, SharedViewExec}
 import io.firesteel.changelog.rules.ExplainStream
 
-import org.apache.spark.sql.{AnalysisException, Row}
+import org.apache.spark.sql.{AnalysisException, DataFrame, Encoders, Row}
+import org.apache.spark.sql.catalyst.plans.logical.Filter
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.executionOf
-import org.apache.spark.sql.firesteel.streaming.{StateStoreWriter, StreamingQueryWrapper}
+import org.apache.spark.sql.firesteel.streaming.{memoryStream, StateStoreWriter, StreamingQueryWrapper}
 import org.apache.spark.sql.streaming.OutputMode
 import org.apache.spark.sql.types.StructType
 import org.scalatest.Assertion
@@ -77,7 +78,7 @@ class StatementSetSuite extends ChangelogSuite {
       Seq("sums" -> sums)
     ) { set =>
       assert(operators(set) == Seq("changelogAggregate"))
-      assert(parts(set) == Seq("Aggregate 0", "sink 1"))
+      assert(parts(set) == Seq("Aggregate 0"))
     }
   }
 
@@ -95,7 +96,12 @@ class StatementSetSuite extends ChangelogSuite {
         "joined" -> "SELECT t.k, t.v, t.place, s.n FROM {top} t JOIN {sums} s ON t.k = s.k"),
       by = providers
     ) { set =>
-      assert(parts(set).map(_.split(" ").head) == Seq("rows", "Aggregate", "INNER", "sink"))
+      assert(parts(set).map(_.split(" ").head) == Seq(
+        "rows",
+        "Aggregate",
+        "INNER",
+        "statement",
+        "statement"))
       // The Top-N may share the store of the join.
       val (joins, groups) = operators(set).partition(_ != "changelogAggregate")
       assert(groups.size == 3 && joins.toSet.subsetOf(Set("changelogJoin", "changelogTopN")))
@@ -278,7 +284,7 @@ class StatementSetSuite extends ChangelogSuite {
         Statement(s"SELECT count(*) AS n$kinds FROM {some}"),
         Statement(s"SELECT sum(2) AS n$kinds FROM {some}")),
       Seq("some" -> "SELECT k, v FROM {t} WHERE v > 1")
-    )(set => assert(parts(set).map(_.split(" ").head) == Seq("rows", "sink")))
+    )(set => assert(parts(set).map(_.split(" ").head) == Seq("rows", "statement", "statement")))
   }
 
   test("what a set is asked wrongly is said, and explain shows its parts") {
@@ -299,7 +305,31 @@ class StatementSetSuite extends ChangelogSuite {
     assert(batch.getMessage.contains("statement a is not streaming"))
     val asked = executionOf(set(twice, "'a', 'b'", "'append', 'append'")).analyzed
     val shown = ExplainStream(spark, asked, OutputMode.Append()).plan
-    assert(shown.contains("SharedPlans rows 0, sink 1"))
+    assert(shown.contains("SharedPlans rows 0\n"))
+  }
+
+  test("a target reads its statement's rows only, and what was made of all rows in its own way") {
+    val input = memoryStream(spark)(Encoders.scalaInt)
+    input.toDF().createOrReplaceTempView("numbers")
+    val set = spark.sql(
+      "SELECT * FROM firesteel_statement_set(TABLE(SELECT value AS v FROM numbers), " +
+        "TABLE(SELECT value * 10 AS v, 'b' AS k FROM numbers), names => array('a', 'b'), " +
+        "modes => array('append', 'append'))")
+    def filters(rows: DataFrame) =
+      executionOf(rows).optimizedPlan.collect { case filter: Filter => filter.condition.sql }
+    val query = set.writeStream.foreachBatch { (rows: DataFrame, _: Long) =>
+      val second = rows.where("statement = 1 AND s1.v > 10").select("s1.*", "statement", "s0")
+      assert(filters(second).forall(!_.contains("statement")))
+      assert(second.collect().toSet == Set(Row(20, "b", 1, null), Row(30, "b", 1, null)))
+      assert(rows.where("s0.v = 1").count() == 1 && rows.count() == 6)
+      assert(rows.where("statement = 2").isEmpty)
+      val changed = spark.createDataFrame(rows.rdd.filter(_.getInt(0) == 0), rows.schema)
+      val _ = assert(changed.where("statement = 1").isEmpty)
+    }.start()
+    try {
+      input.addData(1, 2, 3)
+      query.processAllAvailable()
+    } finally query.stop()
   }
 
   test("another set is refused") {
@@ -335,7 +365,7 @@ class StatementSetSuite extends ChangelogSuite {
       val readers = planOf(set).collect { case view: SharedViewExec =>
         view.metrics("numOutputRows").value
       }
-      assert(readers.size == 3)
+      assert(readers.size == 2)
       assert(planOf(set).collect { case _: StateStoreWriter => 1 }.size == 1)
     } finally set.stop()
   }

@@ -15,12 +15,9 @@ final private[share] class KeptRows private (
     private val packed: RDD[Array[Byte]],
     schema: StructType) {
 
-  /** @param branches how many partitions one task reads, at most */
-  def rows(branches: Int): RDD[InternalRow] = {
-    val (fields, tasks) = (schema.size, packed.getNumPartitions)
-    val read =
-      if (branches > 1 && tasks > 1) packed.coalesce((tasks + branches - 1) / branches) else packed
-    read.mapPartitions(new UnpackedRows(_, fields), preservesPartitioning = true)
+  def rows: RDD[InternalRow] = {
+    val fields = schema.size
+    packed.mapPartitions(new UnpackedRows(_, fields), preservesPartitioning = true)
   }
 
   def release(): Unit = forgetRdd(packed)

@@ -16,15 +16,12 @@ import org.apache.spark.sql.types.StructType
  * @param durable where rows are kept that would have other values if they were computed again
  * @param key of what the part computes, the same at each start
  * @param group the number of the statements' group that it belongs to; none if it is of all
- * @param branches how many results the rows are of, if they are the union of several: a reader of one
- *   of them has as many tasks as one of them has
  */
 final private[changelog] class SharedPart(
     val id: Int,
     val name: String,
     val kind: Option[Attribute],
     durable: Option[SharedPart.Durable] = None,
-    branches: Int = 1,
     val key: String = "",
     val group: Option[Int] = None)
   extends Serializable {
@@ -52,7 +49,7 @@ final private[changelog] class SharedPart(
 
   /** The rows of the micro-batch. */
   def rows: RDD[InternalRow] =
-    kept.fold(throw new IllegalStateException(s"$this is not computed"))(_.rows(branches))
+    kept.fold(throw new IllegalStateException(s"$this is not computed"))(_.rows)
 
   /** Frees memory and disk. */
   def release(): Unit = {

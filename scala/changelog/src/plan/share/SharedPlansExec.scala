@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan}
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.firesteel.streaming.{EventTimeWatermarkExec, StateStoreWriter}
 
@@ -28,13 +29,16 @@ final private[changelog] case class SharedPlansExec(
       }
       part.keep(plan.execute(), plan.schema, mustRun, conf)
     }
-    // If the query is a part by itself, nothing reads the others again.
-    children.last match {
-      case SharedViewExec(last, _) => parts.filterNot(_ eq last).foreach(_.release())
-      case _ => ()
-    }
+    val read = readBy(children.last)
+    parts.filterNot(read).foreach(_.release())
     children.last.execute()
   }
+
+  /** The parts whose rows a plan reads when it runs; the others have been read by then. */
+  private def readBy(plan: SparkPlan): Set[SharedPart] = plan.collectWithSubqueries {
+    case SharedViewExec(part, _) => Set(part)
+    case ReusedExchangeExec(_, exchange) => readBy(exchange)
+  }.flatten.toSet
 
   override def simpleString(maxFields: Int): String = s"$nodeName ${parts.mkString(", ")}"
 
