@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F
 
 import firesteel
@@ -41,6 +43,40 @@ def same(spark: SparkSession, sql: str, *rules: str) -> list[Row]:
     with stock(spark):
         assert found == sorted((tuple(row) for row in spark.sql(sql).collect()), key=repr)
     return found
+
+
+def written_once(spark: SparkSession, target: dict[str, str], folder: Path) -> list[Row]:
+    """What a statement set writes to a target when a micro-batch is repeated, and one follows.
+
+    The checkpoint's note that the target has the rows is lost, as by a kill before it was written.
+    """
+    rows, checkpoint = folder / "rows", folder / "checkpoint"
+    fails = [True, False, False]
+    for i, must_fail in enumerate(fails):
+        if i != 1:
+            spark.range(3 * i, 3 * i + 3).write.mode("append").parquet(str(rows))
+        stream = spark.readStream.schema("id LONG").parquet(str(rows))
+
+        def last(_: DataFrame, __: int, must_fail: bool = must_fail) -> None:
+            if must_fail:
+                raise RuntimeError("the last target fails")
+
+        s = firesteel.statement_set(spark, checkpoint)
+        s.insert("rows", stream, target)
+        s.insert("last", stream, last)
+        assert "  rows: append mode, format " in s.explain().text
+        assert "exactly once" in s.explain().text
+        query = s.start(trigger={"availableNow": True})
+        if must_fail:
+            with pytest.raises(StreamingQueryException):
+                query.awaitTermination()
+            note = checkpoint / "statements" / "written"
+            assert "rows" in note.read_text()
+            note.unlink()
+            note.with_name(".written.crc").unlink(missing_ok=True)
+        else:
+            query.awaitTermination()
+    return sorted(spark.read.format(target["format"]).load(target["path"]).collect())
 
 
 def run(df: DataFrame, checkpoint: Path, apply: Callable[[DataFrame, int], Any]) -> int:

@@ -14,7 +14,14 @@ import pytest
 from pyspark.sql import functions as F
 
 import firesteel
-from tests.python.beside.answers import TOP, looks_up_the_newest_rows, run, same, stock
+from tests.python.beside.answers import (
+    TOP,
+    looks_up_the_newest_rows,
+    run,
+    same,
+    stock,
+    written_once,
+)
 from tests.python.beside.own_spark import EXTENSION, OwnSpark, own_spark
 from tests.python.beside.parts import DELTA, jars, require
 
@@ -175,3 +182,8 @@ def test_a_stream_of_a_table_merged_in_foreach_batch(spark: SparkSession, tmp_pa
         assert sorted(spark.table("result").collect()) == sorted(expected)
     spark.sql("DROP TABLE clicks")
     spark.sql("DROP TABLE result")
+
+
+def test_a_statement_set_writes_a_micro_batch_once(spark: SparkSession, tmp_path: Path) -> None:
+    target = {"format": "delta", "path": str(tmp_path / "table")}
+    assert written_once(spark, target, tmp_path) == [(i,) for i in (0, 1, 2, 6, 7, 8)]

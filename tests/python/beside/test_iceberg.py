@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 import firesteel
-from tests.python.beside.answers import TOP, looks_up_the_newest_rows, run, same, stock
+from tests.python.beside.answers import (
+    TOP,
+    looks_up_the_newest_rows,
+    run,
+    same,
+    stock,
+    written_once,
+)
 from tests.python.beside.own_spark import EXTENSION, OwnSpark, own_spark
 from tests.python.beside.parts import ICEBERG, jars, require
 
@@ -243,3 +250,10 @@ def test_a_stream_of_a_table_merged_in_foreach_batch(spark: SparkSession, tmp_pa
         assert sorted(spark.table("ice.db.result").collect()) == sorted(expected)
     spark.sql("DROP TABLE ice.db.clicks")
     spark.sql("DROP TABLE ice.db.result")
+
+
+def test_a_statement_set_writes_a_micro_batch_once(spark: SparkSession, tmp_path: Path) -> None:
+    spark.sql("CREATE TABLE ice.db.kept (id BIGINT) USING iceberg")
+    target = {"format": "iceberg", "path": "ice.db.kept"}
+    assert written_once(spark, target, tmp_path) == [(i,) for i in (0, 1, 2, 6, 7, 8)]
+    spark.sql("DROP TABLE ice.db.kept")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import SparkSession
 
 from firesteel import _errors
-from firesteel.explain import Explanation, explain
+from firesteel.explain import explain
 from firesteel.session import require_extension
+from firesteel.statements._explained import SetExplanation, Written
 from firesteel.statements._targets import Sink, Target, checked
 from firesteel.statements._writes import Writes
 
@@ -176,11 +177,11 @@ class StatementSet:
             writer = writer.trigger(**trigger)
         return writer.start()
 
-    def explain(self) -> Explanation:
+    def explain(self) -> SetExplanation:
         """Explain the set as it would start with a new checkpoint.
 
         Returns:
-            The decisions and the physical plan. ``SharedPlans`` names the shared parts, and
+            The statements with their guarantees, the decisions and the physical plan. ``SharedPlans`` names the shared parts, and
             ``SharedView`` is where one is read. Parts that are computed for each statement are
             named above the plan, with the reason.
 
@@ -188,7 +189,13 @@ class StatementSet:
             ValueError: The set has no statements.
             AnalysisException: A query cannot run in its mode.
         """
-        return explain(self._rows())
+        its = explain(self._rows())
+        is_connect = not isinstance(self._spark, SparkSession)
+        statements = tuple(
+            Written(sink.name, sink.mode, sink.kind, sink.guarantee(is_connect=is_connect))
+            for _, sink in self._statements
+        )
+        return SetExplanation(its.fired, its.declined, its.plan, statements)
 
     def _rows(self) -> DataFrame:
         """The rows of all statements: the number of one, and for each a struct of its columns."""

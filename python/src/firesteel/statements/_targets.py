@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from firesteel.sinks import ApplyChanges
 
@@ -18,6 +19,10 @@ Target: TypeAlias = "Callable[[DataFrame, int], object] | Mapping[str, Any] | st
 
 _STATEMENT = "firesteel.statement"
 _DESCRIPTION = "spark.job.description"
+
+# Properties of Iceberg's snapshots: which statement of which query wrote one, and its micro-batch.
+_OWNER = "firesteel.statement"
+_BATCH = "firesteel.batch"
 
 
 @dataclass(frozen=True)
@@ -76,11 +81,40 @@ class Sink:
             return
         writer = rows.write.format(form).mode(self._save_mode).options(**options)
         query = _query_id(rows)
-        if form == "delta" and "txnAppId" not in options and query is not None:
-            # Delta keeps both in its own transaction, and skips a batch that it has.
-            writer = writer.option("txnAppId", f"{query}/{self.name}")
-            writer = writer.option("txnVersion", str(batch_id))
+        if query is not None:
+            own = f"{query}/{self.name}"
+            if form == "delta" and "txnAppId" not in options:
+                # Delta keeps both in its own transaction, and skips a batch that it has.
+                writer = writer.options(txnAppId=own, txnVersion=str(batch_id))
+            elif form == "iceberg":
+                if _has_snapshot(rows.sparkSession, str(options["path"]), own, batch_id):
+                    return
+                marks = {_OWNER: own, _BATCH: str(batch_id)}
+                writer = writer.options(**{f"snapshot-property.{key}": marks[key] for key in marks})
         writer.save()
+
+    @property
+    def kind(self) -> str:
+        """What kind of target it is; without its place, which may have a password."""
+        its = self.target
+        if isinstance(its, ApplyChanges):
+            return "apply_changes"
+        if isinstance(its, Mapping):
+            return f"format {its['format']}"
+        return f"table {its}" if isinstance(its, str) else "a function"
+
+    def guarantee(self, *, is_connect: bool) -> str:
+        """How often a row is written if a micro-batch is repeated.
+
+        Args:
+            is_connect: Whether the target is written over Spark Connect, which does not tell a
+                function the id of its query.
+        """
+        its = self.target
+        keeps_batch = isinstance(its, ApplyChanges) or (
+            isinstance(its, Mapping) and its["format"] in {"delta", "iceberg"} and not is_connect
+        )
+        return "exactly once" if keeps_batch else "at least once"
 
     @property
     def needs_query_id(self) -> bool:
@@ -113,6 +147,11 @@ def checked(target: object) -> Target:
                 "The options of a target must have its format, such as "
                 "{'format': 'kafka', 'topic': ...}."
             )
+        if target["format"] == "iceberg" and "path" not in target:
+            raise ValueError(
+                "The options of an Iceberg target must have its table, such as "
+                "{'format': 'iceberg', 'path': 'catalog.database.table'}."
+            )
         return target
     if isinstance(target, str):
         if not target.strip():
@@ -125,6 +164,14 @@ def checked(target: object) -> Target:
         "firesteel.apply_changes(...), options with a format, or the name of a table, not "
         f"{type(target).__name__}"
     )
+
+
+def _has_snapshot(spark: SparkSession, table: str, owner: str, batch_id: int) -> bool:
+    """Whether an Iceberg table has the rows of this micro-batch or of a later one."""
+    snapshots = f"{table}#snapshots" if "/" in table else f"{table}.snapshots"
+    summary = F.col("summary")
+    is_written = (summary[_OWNER] == owner) & (summary[_BATCH].cast("long") >= batch_id)
+    return not spark.read.format("iceberg").load(snapshots).where(is_written).isEmpty()
 
 
 def _query_id(rows: DataFrame) -> str | None:

@@ -44,11 +44,17 @@ object StatementTarget {
   def function(write: (DataFrame, Long) => Unit): StatementTarget = new Function(write)
 
   /**
-   * A format of Spark's batch writer. Delta Lake skips a repeated micro-batch, because it keeps the
-   * micro-batch's number in its own transaction.
+   * A format of Spark's batch writer. Delta Lake and Iceberg have a repeated micro-batch once, because
+   * they keep the micro-batch's number in their own transactions.
+   *
+   * @throws IllegalArgumentException if the options of Iceberg have no `path`, the table
    */
-  def format(name: String, options: Map[String, String] = Map.empty): StatementTarget =
+  def format(name: String, options: Map[String, String] = Map.empty): StatementTarget = {
+    require(
+      name != "iceberg" || options.contains("path"),
+      "The options of an Iceberg target must have its table, such as path = catalog.database.table")
     new Format(name, options)
+  }
 
   /** A table of the catalog, which is created if it is not there. */
   def table(name: String): StatementTarget = new Table(name)
@@ -70,15 +76,19 @@ object StatementTarget {
           options.get("numRows").fold(20)(_.toInt),
           options.get("truncate").forall(_.toBoolean))
       } else {
-        rows.write.format(name).mode(batch.saveMode).options(ofDelta(batch) ++ options).save()
+        val owner = batch.query.map(query => s"$query/${batch.statement}")
+        def save(marks: Map[String, String]): Unit =
+          rows.write.format(name).mode(batch.saveMode).options(marks ++ options).save()
+        owner match {
+          // Delta skips a version of an application that it has.
+          case Some(its) if name == "delta" && !options.contains("txnAppId") =>
+            save(Map("txnAppId" -> its, "txnVersion" -> batch.id.toString))
+          case Some(its) if name == "iceberg" =>
+            val snapshots = new IcebergSnapshots(options("path"), its, batch.id)
+            if (!snapshots.isWritten(rows.sparkSession)) save(snapshots.options)
+          case _ => save(Map.empty)
+        }
       }
-
-    /** Delta skips a version of an application that it has. */
-    private def ofDelta(batch: Micro): Map[String, String] = batch.query match {
-      case Some(query) if name == "delta" && !options.contains("txnAppId") =>
-        Map("txnAppId" -> s"$query/${batch.statement}", "txnVersion" -> batch.id.toString)
-      case _ => Map.empty
-    }
 
     private def placeOptions =
       Seq("url", "dbtable", "path", "kafka.bootstrap.servers", "topic")
