@@ -5,9 +5,6 @@ import io.firesteel.testkit.{LongTest, SinceSpark}
 
 import java.nio.file.{Files, Path, Paths}
 import java.sql.Timestamp
-import java.util.zip.{ZipEntry, ZipFile, ZipOutputStream}
-
-import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.internal.SQLConf
@@ -77,12 +74,12 @@ class OldCheckpointsSuite extends ChangelogSuite {
       start(query, fed)
       query.before.foreach(fed.feed)
     } finally fed.stop()
-    zip(Paths.get(fed.checkpoint), file)
+    ZippedCheckpoint.write(Paths.get(fed.checkpoint), file)
   }
 
   private def goOn(query: Query, file: Path): Unit = {
     val fed = newStream(query)
-    fed.checkpoint = unzip(file).toString
+    fed.checkpoint = ZippedCheckpoint.read(file).toString
     try {
       query.before.foreach(fed.addBefore)
       start(query, fed)
@@ -365,31 +362,4 @@ private object OldCheckpointsSuite {
   val queries: Seq[Query] =
     plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins ++ values ++ keyedValues ++
       Seq(joins.head.kept, over, over.kept) ++ once ++ overlapping
-
-  private def zip(from: Path, to: Path): Unit = {
-    Files.createDirectories(to.getParent)
-    val out = new ZipOutputStream(Files.newOutputStream(to))
-    try Files.walk(from).iterator.asScala.filter(Files.isRegularFile(_)).toSeq.sorted
-        .filterNot(_.getFileName.toString.endsWith(".crc"))
-        .foreach { file =>
-          out.putNextEntry(new ZipEntry(from.relativize(file).toString))
-          Files.copy(file, out)
-          out.closeEntry()
-        }
-    finally out.close()
-  }
-
-  private def unzip(from: Path): Path = {
-    val to = Files.createTempDirectory("firesteel-checkpoint")
-    val zip = new ZipFile(from.toFile)
-    try zip.entries.asScala.foreach { entry =>
-        val file = to.resolve(entry.getName)
-        Files.createDirectories(file.getParent)
-        val in = zip.getInputStream(entry)
-        try Files.copy(in, file)
-        finally in.close()
-      }
-    finally zip.close()
-    to
-  }
 }

@@ -181,9 +181,9 @@ class StatementSet:
         """Explain the set as it would start with a new checkpoint.
 
         Returns:
-            The statements with their guarantees, the decisions and the physical plan. ``SharedPlans`` names the shared parts, and
-            ``SharedView`` is where one is read. Parts that are computed for each statement are
-            named above the plan, with the reason.
+            The statements with their guarantees, the decisions and the physical plan.
+            ``SharedPlans`` names the shared parts, and ``SharedView`` is where one is read. Parts
+            that are computed for each statement are named above the plan, with the reason.
 
         Raises:
             ValueError: The set has no statements.

@@ -43,7 +43,7 @@ final class FedStatements(
   /** Called with the rows of a micro-batch that fails. */
   var failing: Seq[Seq[Row]] => Unit = _ => ()
 
-  val checkpoint: String = Files.createTempDirectory("firesteel-statements").toString
+  var checkpoint: String = Files.createTempDirectory("firesteel-statements").toString
 
   input.toDF().createOrReplaceTempView(s"${prefix}_t")
   own.foreach { case (name, of) => of(input.toDF()).createOrReplaceTempView(s"${prefix}_$name") }
@@ -88,6 +88,13 @@ final class FedStatements(
       }.start()
   }
 
+  /** Gives rows that the checkpoint has already, before the start. */
+  def addBefore(rows: Seq[Row]): Unit = {
+    fed ++= rows
+    val _ = input.addData(rows)
+    answers.zip(tables).foreach { case (rows, table) => table.become(rows) }
+  }
+
   def feed(rows: Seq[Row]): Unit = {
     fed ++= rows
     input.addData(rows)
@@ -121,19 +128,25 @@ final class FedStatements(
   }
 
   /** How the table of a statement differs from the batch query's answer. */
-  def differences: Seq[String] = {
+  def differences: Seq[String] =
+    statements.zip(tables).zip(answers).flatMap { case ((statement, table), answer) =>
+      val wanted = ChangelogStream.bag(answer)
+      table.wrong.orElse(Option.when(wanted != table.rows) {
+        s"only the statement's: ${(table.rows.toSet -- wanted.toSet).take(5)}, only the batch's: " +
+          s"${(wanted.toSet -- table.rows.toSet).take(5)}, last: $last"
+      }).map(text => s"${statement.sql}: $text")
+    }
+
+  /** The batch query's answer for each statement. */
+  private def answers: Seq[Seq[Row]] = {
     val batch = s"${prefix}_batch"
     spark.createDataFrame(fed.asJava, schema).createOrReplaceTempView(s"${batch}_t")
     views.foreach { case (name, sql) =>
       spark.sql(reading(sql, batch)).createOrReplaceTempView(s"${batch}_$name")
     }
-    statements.zip(tables).flatMap { case (statement, table) =>
+    statements.map { statement =>
       val sql = reading(statement.sql.replace(FedStatements.kinds, ""), batch)
-      val wanted = ChangelogStream.bag(Interpreted(spark)(spark.sql(sql).collect().toSeq))
-      table.wrong.orElse(Option.when(wanted != table.rows) {
-        s"only the statement's: ${(table.rows.toSet -- wanted.toSet).take(5)}, only the batch's: " +
-          s"${(wanted.toSet -- table.rows.toSet).take(5)}, last: $last"
-      }).map(text => s"${statement.sql}: $text")
+      Interpreted(spark)(spark.sql(sql).collect().toSeq)
     }
   }
 }
