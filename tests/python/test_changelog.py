@@ -133,3 +133,32 @@ def test_python_functions_between_operators_of_one_key(
     _write(source, "2", ["b", "a"])
     rows += _run(changes, checkpoint)
     assert _applied(rows) == [("a", 6), ("b", 4)]
+
+
+def test_python_functions_in_the_condition_of_a_join(session: SparkSession, tmp_path: Path) -> None:
+    is_short = F.udf(lambda word: len(word) < 3, "boolean")
+    come_before = F.udf(lambda one, other: one < other, "boolean")
+    first = F.col("l.first") == F.col("r.first")
+
+    def joined(words: DataFrame, how: str, *, both: bool) -> DataFrame:
+        side = words.withColumn("first", F.substring("word", 1, 1))
+        called = come_before("l.word", "r.word") if both else is_short("l.word")
+        its = side.alias("l").join(side.alias("r"), first & called, how)
+        return its.select(F.col("l.word"), F.col("r.word").alias("other"))
+
+    def changes(how: str, *, both: bool) -> DataFrame:
+        rows = joined(_words(session, source), how, both=both)
+        return rows.select("*", firesteel.row_kind().alias("op"))
+
+    for how, both in (("inner", False), ("inner", True), ("left", False), ("full", False)):
+        source = tmp_path / f"{how}{both}"
+        checkpoint = tmp_path / f"{how}{both}_checkpoint"
+        _write(source, "1", ["a", "ab", "abc"])
+        rows = _run(changes(how, both=both), checkpoint)
+        _write(source, "2", ["ac", "b", "a"])
+        rows += _run(changes(how, both=both), checkpoint)
+        batch = joined(session.read.schema("word STRING").json(str(source)), how, both=both)
+        assert _applied(rows) == sorted((tuple(row) for row in batch.collect()), key=str)
+
+    with pytest.raises(AnalysisException, match="Python"):
+        _run(changes("left", both=True), tmp_path / "refused")

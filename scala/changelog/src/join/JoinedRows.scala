@@ -14,13 +14,15 @@ import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, FullOuter, Inner, Lef
 /** The rows of the result, made of a key, a left and a right row. One instance per task. */
 final private[join] class JoinedRows(spec: JoinSpec) {
 
-  private[this] val key = spec.left.keys.map(_.withNullability(true))
+  // A column may be the key of several places.
+  private[this] val key = spec.left.keys.map(_.withNullability(true).newInstance())
   private[this] val (left, right) = (nullable(spec.left.stored), nullable(spec.right.stored))
   private[this] val kind = Literal(RowKind.Insert)
   private[this] val columns = JoinOutput(spec.joinType, spec.left.columns, spec.right.columns)
 
-  /** Keys are equal, so the right one is read where the left one is. */
-  private[this] val leftKeyOf = spec.right.keys.map(_.exprId).zip(key).toMap
+  /** Where a key is read. Those of a row alone have no others; those of a pair are equal. */
+  private[this] val placeOf =
+    (spec.left.keys ++ spec.right.keys).map(_.exprId).zip(key ++ key).toMap
 
   private def exists: Option[Attribute] = spec.joinType match {
     case join: ExistenceJoin => Some(join.exists)
@@ -30,7 +32,7 @@ final private[join] class JoinedRows(spec: JoinSpec) {
   private def nullable(columns: Seq[Attribute]) = columns.map(_.withNullability(true))
 
   private def over(expression: Expression): Expression = expression.transform {
-    case column: Attribute => leftKeyOf.getOrElse(column.exprId, column)
+    case column: Attribute => placeOf.getOrElse(column.exprId, column)
   }
 
   private def projection(

@@ -38,7 +38,8 @@ final private[join] class MatchChanges(state: JoinState, result: JoinedRows) {
       out.take()
     }
     val rows = if (l.size == 0) Iterator.empty else right.others(ChangedRows.none)
-    rows.flatMap { row =>
+    // A row that was deleted before it came is not there yet.
+    rows.filter(_.copies > 0L).flatMap { row =>
       (0 until l.size).foreach { i =>
         if (result.areMatch(key, l.row(i), row.row)) {
           isMatched(i) = true

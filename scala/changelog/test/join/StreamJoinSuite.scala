@@ -52,6 +52,25 @@ class StreamJoinSuite extends ChangelogSuite {
     }
   }
 
+  test("one column is equal to two of the other side") {
+    val pairs = "(SELECT k AS x, CAST(v AS INT) AS y, id AS bid FROM {t} WHERE s = 'b') b"
+    val fed = batches :+ Seq(Row("b", 1, 0.0, 1L, 10L), Row("b", 7, 0.0, null, 11L))
+    types.foreach { joinType =>
+      assertFollows(schema, s"SELECT * FROM $a $joinType JOIN $pairs ON k = x AND k = y", fed)
+    }
+    assertFollows(schema, s"SELECT * FROM $a FULL JOIN $pairs ON k <=> x AND k <=> y", fed)
+    assertFollows(schema, s"SELECT * FROM $pairs FULL JOIN $a ON k = x AND k = y", fed)
+  }
+
+  test("BETWEEN in a side of a self join") {
+    val top = "(SELECT k, v FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v DESC, id) " +
+      "AS place FROM {t}) WHERE place BETWEEN 1 AND 2 AND v BETWEEN 1 AND 8)"
+    assertFollows(schema, s"SELECT l.k, l.v, r.v AS w FROM {t} l JOIN $top r ON l.k = r.k", batches)
+    withConf("spark.firesteel.changelog.reuseSubPlan.enabled" -> false) {
+      assertFollows(schema, s"SELECT l.k, l.v, r.v AS w FROM $top l JOIN $top r ON l.k = r.k", batches)
+    }
+  }
+
   test("set operations") {
     val both = Seq("s = 'a'", "s = 'b'").map(s => s"SELECT k, d FROM {t} WHERE $s")
     Seq("INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL", "UNION").foreach { operation =>

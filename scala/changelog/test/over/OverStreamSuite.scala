@@ -3,6 +3,7 @@ package io.firesteel.changelog.over
 import io.firesteel.changelog.ChangelogSuite
 import io.firesteel.changelog.common.ChangelogConf
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.internal.SQLConf
 
 /** Functions with OVER, over rows that come and over rows that change. */
 class OverStreamSuite extends ChangelogSuite {
@@ -57,6 +58,34 @@ class OverStreamSuite extends ChangelogSuite {
     ).foreach { frame =>
       Seq("v NULLS LAST", "v DESC").foreach { order =>
         assertFollows(schema, over("sum(id);count(*)", order, frame), batches)
+      }
+    }
+  }
+
+  test("frames of values whose lengths differ: months, days where clocks change") {
+    def at(text: String, id: Int) = Row("a", java.sql.Timestamp.valueOf(text), id)
+    val months = Seq(
+      Seq(at("2026-02-28 09:30:00", 1), at("2026-03-31 09:00:00", 10), at("2026-01-30 10:00:00", 2)),
+      Seq(at("2026-03-30 10:00:00", 100), at("2026-01-31 09:00:00", 20)),
+      Seq(at("2026-01-29 10:00:00", 200), at("2026-03-01 00:00:00", 400)))
+    val days = Seq(
+      Seq(at("2026-03-08 03:20:00", 1), at("2026-03-09 03:10:00", 10), at("2026-03-07 03:10:00", 2)),
+      Seq(at("2026-03-09 02:30:00", 100), at("2026-03-07 02:30:00", 20)),
+      Seq(at("2026-03-08 01:59:00", 200), at("2026-03-10 03:10:00", 400)))
+    for {
+      (length, fed) <- Seq("'1' MONTH" -> months, "'1' DAY" -> days)
+      frame <- Seq(
+        "INTERVAL {} PRECEDING AND CURRENT ROW",
+        "CURRENT ROW AND INTERVAL {} FOLLOWING",
+        "INTERVAL {} PRECEDING AND INTERVAL {} FOLLOWING")
+      order <- Seq("ts", "ts DESC")
+    } {
+      val range = frame.replace("{}", length)
+      withConf(SQLConf.SESSION_LOCAL_TIMEZONE.key -> "America/Los_Angeles") {
+        assertFollows(
+          "k STRING, ts TIMESTAMP, id INT",
+          s"SELECT k, id, sum(id) OVER (PARTITION BY k ORDER BY $order RANGE BETWEEN $range) AS s FROM {t}",
+          fed)
       }
     }
   }

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.sql.RowKindFunction
+import io.firesteel.changelog.sql.{RowKindFunction, Snapshot}
 
 import scala.annotation.tailrec
 
@@ -35,6 +35,14 @@ private[changelog] object OrderedJoins extends PredicateHelper {
 
   private def ordered(filter: Filter)(
       isFor: Seq[LogicalPlan] => Boolean): Option[LogicalPlan] = filter.child match {
+    case join: Join if isInner(join) && isOfVersion(join) && filter.deterministic =>
+      // What reads the left side only is checked before its rows wait or meet others.
+      val (own, rest) = splitConjunctivePredicates(filter.condition)
+        .partition(c => isPlain(c) && reads(c, join.left.outputSet))
+      Option.when(own.nonEmpty) {
+        val joined = join.copy(left = filtered(join.left, own))
+        filtered(joined, rest)
+      }
     case join: Join if isInner(join) && filter.deterministic =>
       val (all, conditions) = flat(join)
       val (plain, rest) = splitConjunctivePredicates(filter.condition).partition(isPlain)
@@ -49,13 +57,17 @@ private[changelog] object OrderedJoins extends PredicateHelper {
 
   private def isInner(join: Join): Boolean = join.joinType == Inner || join.joinType == Cross
 
+  /** Whether the time at which a row comes, or its own, chooses what it meets: it stays in place. */
+  private def isOfVersion(join: Join): Boolean =
+    Snapshot.below(join.right).nonEmpty || ReadTemporalJoin.isOf(join)
+
   private def isPlain(condition: Expression): Boolean =
     condition.deterministic && !SubqueryExpression.hasSubquery(condition) &&
       !RowKindFunction.isIn(condition)
 
   /** The inputs of nested inner joins, and all of their conditions. */
   private def flat(plan: LogicalPlan): (Seq[LogicalPlan], Seq[Expression]) = plan match {
-    case join: Join if isInner(join) =>
+    case join: Join if isInner(join) && !isOfVersion(join) =>
       val (left, ofLeft) = flat(join.left)
       val (right, ofRight) = flat(join.right)
       (left ++ right, ofLeft ++ ofRight ++ join.condition.toSeq.flatMap(splitConjunctivePredicates))

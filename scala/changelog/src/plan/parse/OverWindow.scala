@@ -135,7 +135,7 @@ private[parse] object OverWindow {
         val frame = call.frame
         frame.frameType match {
           case RowFrame => (rows(frame.lower, -1), rows(frame.upper, 1))
-          case RangeFrame => (range(frame.lower, order), range(frame.upper, order))
+          case RangeFrame => RangeReach(frame, order)
         }
     }
   }
@@ -144,12 +144,5 @@ private[parse] object OverWindow {
     case UnboundedPreceding | UnboundedFollowing => OverReach(isWhole = true)
     case CurrentRow => OverReach()
     case offset => OverReach(rows = math.max(0, sign * offset.eval().asInstanceOf[Int]))
-  }
-
-  private def range(bound: Expression, order: Seq[SortOrder]): OverReach = bound match {
-    case UnboundedPreceding | UnboundedFollowing => OverReach(isWhole = true)
-    case CurrentRow => OverReach(peers = true)
-    // Equal rows have equal frames.
-    case offset => OverReach(values = Seq(RangeBound(order.head, offset)), peers = true)
   }
 }

@@ -3,7 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, JoinOutput, Projection, Selection, StreamJoin, UserText}
 import io.firesteel.changelog.sql.{InputTtl, Snapshot}
-import org.apache.spark.sql.catalyst.expressions.{And, EqualNullSafe, EqualTo, Expression, NamedExpression, PredicateHelper, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{And, EqualNullSafe, EqualTo, Expression, NamedExpression, PredicateHelper, PythonFuncExpression, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, LeftAnti, LeftOuter, LeftSemi, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
 
@@ -63,6 +63,16 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
     val leftKeys = pairs.map(p => belowLeft.of(StateTypes.normalForm(p.left)))
     val rightKeys = pairs.map(p => belowRight.of(StateTypes.normalForm(p.right)))
     StateTypes.require("JOIN", leftKeys ++ rightKeys)
+    val (above, on) = both.filter(equality(join, _).isEmpty)
+      .map(pythonBelow(join, belowLeft, belowRight, _)).partition(callsPython)
+    if (above.nonEmpty && join.joinType != Inner) {
+      throw ChangelogErrors.unsupportedOperator(
+        above.map(UserText.of).mkString(" AND "),
+        "a function in Python that reads both sides cannot tell which rows of an outer, SEMI or " +
+          "ANTI JOIN have a match",
+        "use a function that runs in the JVM, or an INNER JOIN"
+      )
+    }
     val ttls =
       join.children.map(side => InputTtl.of(side).getOrElse(if (side.isStreaming) ttlMs else 0L))
     val operator = StreamJoin(
@@ -70,7 +80,7 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
       leftKeys,
       rightKeys,
       pairs.map(_.matchesNulls),
-      both.filter(equality(join, _).isEmpty).reduceOption(And(_, _)),
+      on.reduceOption(And(_, _)),
       ttls,
       belowLeft.over(left),
       belowRight.over(right),
@@ -78,8 +88,26 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
       // With a time to live rows leave by that.
       if (closes && ttls.forall(_ == 0L)) TimeBounds(both, left, right) else None
     )
-    Projection(join.output: Seq[NamedExpression], operator)
+    Projection(join.output: Seq[NamedExpression], filtered(operator, above))
   }
+
+  /**
+   * The condition with calls of Python that read one side as columns of that side: Spark evaluates
+   * them in an operator of their own.
+   */
+  private def pythonBelow(
+      join: Join,
+      left: ComputedColumns,
+      right: ComputedColumns,
+      condition: Expression): Expression = {
+    def isOf(side: LogicalPlan)(e: Expression) = e.references.subsetOf(side.outputSet)
+    condition.transformDown {
+      case e if callsPython(e) && isOf(join.left)(e) => left.of(e)
+      case e if callsPython(e) && isOf(join.right)(e) => right.of(e)
+    }
+  }
+
+  private def callsPython(e: Expression): Boolean = e.exists(_.isInstanceOf[PythonFuncExpression])
 
   private def filtered(input: ChangelogOperator, conditions: Seq[Expression]): ChangelogOperator =
     conditions.reduceOption[Expression](And(_, _)).fold(input)(Selection(_, input))

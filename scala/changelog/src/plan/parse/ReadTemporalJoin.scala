@@ -8,7 +8,7 @@ import io.firesteel.core.changes.RowKind
 import io.firesteel.core.plans.ReadByKey
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Descending, EqualTo, Expression, IsNotNull, Literal, NamedExpression, Not, PredicateHelper, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Descending, EqualTo, Expression, IsNotNull, Literal, NamedExpression, Not, PredicateHelper, PythonFuncExpression, SortOrder}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Filter, Join, LogicalPlan, Project, SubqueryAlias, View}
@@ -93,6 +93,9 @@ final private[parse] class ReadTemporalJoin(read: LogicalPlan => ChangelogOperat
     val leftKeys = equal.map(pair => below.of(StateTypes.normalForm(pair._2)))
     val rightKeys = history.keys.map(_._2)
     val residual = conditions.filterNot(c => equal.exists(_._1 eq c)) ++ history.passes
+    if (residual.exists(_.exists(_.isInstanceOf[PythonFuncExpression]))) {
+      refuse("its condition calls a function in Python", "use a function that runs in the JVM")
+    }
     StateTypes.require("JOIN", leftKeys ++ rightKeys)
     val operator = TemporalJoin(
       join.joinType,

@@ -1,13 +1,16 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.plan.{ChangelogOperator, TimeBound}
+import io.firesteel.changelog.plan.parse.rank.BetweenParts
 
+import java.time.ZoneId
 import java.util.concurrent.TimeUnit.{DAYS, MICROSECONDS, SECONDS}
 
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Between, BinaryExpression, Cast, EqualTo, Expression, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual, RuntimeReplaceable, SubtractTimestamps, TimeZoneAwareExpression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BinaryExpression, Cast, EqualTo, Expression, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual, RuntimeReplaceable, SubtractTimestamps, TimeZoneAwareExpression}
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types.{DayTimeIntervalType, StructType}
 import org.apache.spark.unsafe.types.CalendarInterval
 
@@ -66,10 +69,7 @@ private[parse] object TimeBounds {
     case LessThanOrEqual(a, b) => atMost(a, b)
     case GreaterThan(a, b) => atMost(LessThan(b, a))
     case GreaterThanOrEqual(a, b) => atMost(b, a)
-    case between: Between => between.parameters match {
-        case Seq(value, least, most) => atMost(least, value) ++ atMost(value, most)
-        case _ => Nil
-      }
+    case BetweenParts(value, least, most) => atMost(least, value) ++ atMost(value, most)
     case EqualTo(a: Attribute, b: Attribute) if isWindow(a) && isWindow(b) =>
       Seq(AtMost(a, b, 0L), AtMost(b, a, 0L))
     case EqualTo(a, b) => atMost(a, b) ++ atMost(b, a)
@@ -138,18 +138,27 @@ private[parse] object TimeBounds {
 
   private val day: Long = MICROSECONDS.convert(1, DAYS)
 
-  /**
-   * By how much arithmetic with days may differ from 24 hours for each: Spark goes by the clocks of
-   * the time zone. It is the difference of the zone's offsets that are farthest apart.
-   */
   private def slackOf(sum: BinaryExpression): Long = sum match {
     case zoned: TimeZoneAwareExpression =>
-      val rules = zoned.zoneIdForType(sum.left.dataType).getRules
-      val once = rules.getTransitions.asScala.flatMap(t => Seq(t.getOffsetBefore, t.getOffsetAfter))
-      val yearly =
-        rules.getTransitionRules.asScala.flatMap(t => Seq(t.getOffsetBefore, t.getOffsetAfter))
-      val seconds = (once ++ yearly).map(_.getTotalSeconds)
-      if (seconds.isEmpty) 0L else MICROSECONDS.convert(seconds.max - seconds.min, SECONDS)
+      ZoneSlack.micros(zoned.zoneIdForType(sum.left.dataType))
     case _ => 0L
+  }
+}
+
+/**
+ * By how much arithmetic with days may differ from 24 hours for each: Spark goes by the clocks of the
+ * time zone. It is the difference of the zone's offsets that are farthest apart.
+ */
+private[parse] object ZoneSlack {
+
+  def micros(zone: String): Long = micros(DateTimeUtils.getZoneId(zone))
+
+  def micros(zone: ZoneId): Long = {
+    val rules = zone.getRules
+    val once = rules.getTransitions.asScala.flatMap(t => Seq(t.getOffsetBefore, t.getOffsetAfter))
+    val yearly =
+      rules.getTransitionRules.asScala.flatMap(t => Seq(t.getOffsetBefore, t.getOffsetAfter))
+    val seconds = (once ++ yearly).map(_.getTotalSeconds)
+    if (seconds.isEmpty) 0L else MICROSECONDS.convert(seconds.max - seconds.min, SECONDS)
   }
 }

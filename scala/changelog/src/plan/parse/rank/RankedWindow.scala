@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan.parse.rank
 
 import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, Places, TopN}
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeMap, Between, DenseRank, Expression, GreaterThanOrEqual, LessThanOrEqual, NamedExpression, PredicateHelper, Rank, RowNumber, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeMap, DenseRank, Expression, GreaterThanOrEqual, LessThanOrEqual, NamedExpression, PredicateHelper, Rank, RowNumber, WindowExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Window}
 import org.apache.spark.sql.types.NullType
 
@@ -99,10 +99,8 @@ private[parse] object RankedWindow extends PredicateHelper {
   }
 
   private def withoutBetween(condition: Expression): Expression = condition.transform {
-    case between: Between if between.input.deterministic =>
-      And(
-        GreaterThanOrEqual(between.input, between.lower),
-        LessThanOrEqual(between.input, between.upper))
+    case BetweenParts(value, least, most) if value.deterministic =>
+      And(GreaterThanOrEqual(value, least), LessThanOrEqual(value, most))
   }
 
   /** A condition in terms of the columns below a projection. */
