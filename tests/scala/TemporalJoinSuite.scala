@@ -188,8 +188,9 @@ class TemporalJoinSuite extends ChangelogSuite {
   test("a WHERE does not move a snapshot join before other joins") {
     def row(input: String, v: Int) = Row(at(1), input, "a", v, 0, "+U")
     val sums = s"(SELECT k, sum(v) AS s FROM $history GROUP BY k)"
-    val sql = s"SELECT o.id, b.u, r.s FROM $orders o JOIN (SELECT v AS u FROM {t} WHERE input = 'b') b " +
-      s"ON o.id < b.u JOIN SNAPSHOT(TABLE($sums)) r ON o.k = r.k"
+    val sql =
+      s"SELECT o.id, b.u, r.s FROM $orders o JOIN (SELECT v AS u FROM {t} WHERE input = 'b') b " +
+        s"ON o.id < b.u JOIN SNAPSHOT(TABLE($sums)) r ON o.k = r.k"
     Seq("", " WHERE o.id > 0", " WHERE o.id > 0 AND b.u > 0").foreach { filter =>
       val fed = new ChangelogStream(spark, schema, sql + filter)
       fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql$filter)")

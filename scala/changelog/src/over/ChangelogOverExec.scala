@@ -22,7 +22,7 @@ import org.apache.spark.sql.types.IntegerType
  * columns ++ kindIn`, in this order.
  *
  * @param calls functions over places in `partition ++ columns`
- * @param ties the columns whose bytes order rows that tie, before all others
+ * @param ties the columns whose bytes order rows that tie, before all others; empty if all do
  * @param closesSessions whether the watermark closes sessions, see [[ClosedSessions]]
  */
 final private[changelog] case class ChangelogOverExec(
@@ -82,7 +82,7 @@ final private[changelog] case class ChangelogOverExec(
     val made = row ++ results.map(_.withNullability(true))
     val key = pairedBy.map(BoundColumns.of(_, made))
     val kind = contract.kindOut.toSeq
-    val tied = if (ties.size == columns.size) None else Some(BoundColumns.of(ties, row))
+    val tied = Option.when(ties.nonEmpty)(BoundColumns.of(ties, row))
     val (found, values) = (frames, results)
     def state(entries: StateEntries) =
       new OverState(entries, own, row.size, ChangelogOverExec.buffers(found, windows))

@@ -233,6 +233,10 @@ final private[changelog] case class StreamJoin(
   override def ttlMs: Long = ttls.max
   override def output: Seq[Attribute] = JoinOutput(joinType, left.output, right.output)
 
+  /** By how much the result is older than the watermark: as long as a row waits for its last match. */
+  def heldBackMicros: Long = bounds.toSeq.flatMap { case (l, r) => Seq(l, r) }
+    .flatMap(_.reach).maxOption.getOrElse(0L).max(0L)
+
   private def sides(inputs: Seq[Facts]) = (
     JoinSideFacts(inputs.head, leftKeys, left.computed),
     JoinSideFacts(inputs.last, rightKeys, right.computed))

@@ -20,7 +20,8 @@ final private[changelog] case class BegunPlan(
 private[changelog] object BegunPlan {
 
   /** A new query with all that this version can do. */
-  val latest: BegunPlan = BegunPlan(PlanVersion.current, PlanChoices.none.copy(panesFrom = 2L))
+  val latest: BegunPlan =
+    BegunPlan(PlanVersion.current, PlanChoices.none.copy(panesFrom = 2L, tiesByKeys = true))
 
   /** A query without a checkpoint. */
   def now(conf: SQLConf): BegunPlan = BegunPlan(
@@ -32,7 +33,8 @@ private[changelog] object BegunPlan {
       // The default provider has an index for scans, which would have the entries of all members.
       conf.stateStoreProviderClass.endsWith("RocksDBStateStoreProvider"),
       if (conf.getConf(ChangelogConf.PANES)) conf.getConf(ChangelogConf.PANES_MIN_OVERLAP) else 0L,
-      conf.getConf(ChangelogConf.REUSE_SUB_PLAN)
+      conf.getConf(ChangelogConf.REUSE_SUB_PLAN),
+      tiesByKeys = true
     )
   )
 
@@ -63,7 +65,8 @@ private[changelog] object BegunPlan {
           choices.exists(_.sharesStores),
           choices.exists(_.mixesScans),
           choices.map(_.panesFrom).max,
-          choices.exists(_.sharesParts)
+          choices.exists(_.sharesParts),
+          choices.exists(_.tiesByKeys)
         ),
         isOurs = true
       )

@@ -51,7 +51,7 @@ final private[changelog] case class OperatorRecord(
     root.put("removesShuffles", choices.removesShuffles)
       .put("byPartialKey", choices.byPartialKey).put("sharesStores", choices.sharesStores)
       .put("mixesScans", choices.mixesScans).put("panesFrom", choices.panesFrom)
-      .put("sharesParts", choices.sharesParts)
+      .put("sharesParts", choices.sharesParts).put("tiesByKeys", choices.tiesByKeys)
     val all = root.putArray("members")
     members.foreach { member =>
       val node = all.addObject()
@@ -109,7 +109,8 @@ private[changelog] object OperatorRecord {
           root.path("sharesStores").asBoolean(false),
           root.path("mixesScans").asBoolean(false),
           root.path("panesFrom").asLong(0L),
-          root.path("sharesParts").asBoolean(false)
+          root.path("sharesParts").asBoolean(false),
+          root.path("tiesByKeys").asBoolean(false)
         ),
         root.path("plan").asInt(PlanVersion.first),
         found

@@ -42,6 +42,8 @@ private[changelog] object PlanVersion {
  * @param panesFrom the smallest number of windows per row from which aggregates are over panes, where
  *   there is a choice; 0 if none is
  * @param sharesParts whether a part with state that the query reads several times is computed once
+ * @param tiesByKeys whether all functions of a window order rows that tie by the bytes of the keys of
+ *   the partition and then of the other columns; before, only the first did
  */
 final private[changelog] case class PlanChoices(
     removesShuffles: Boolean,
@@ -49,7 +51,8 @@ final private[changelog] case class PlanChoices(
     sharesStores: Boolean,
     mixesScans: Boolean,
     panesFrom: Long,
-    sharesParts: Boolean = false) {
+    sharesParts: Boolean = false,
+    tiesByKeys: Boolean = false) {
 
   def usesPanes: Boolean = panesFrom > 0L
 }

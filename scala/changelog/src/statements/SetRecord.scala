@@ -56,6 +56,7 @@ final private[changelog] case class SetRecord(
       .put("removesShuffles", choices.removesShuffles).put("byPartialKey", choices.byPartialKey)
       .put("sharesStores", choices.sharesStores).put("mixesScans", choices.mixesScans)
       .put("panesFrom", choices.panesFrom).put("sharesParts", choices.sharesParts)
+      .put("tiesByKeys", choices.tiesByKeys)
     val gone = root.putObject("left")
     left.foreach { case (name, batch) => gone.put(name, batch) }
     mapper.writeValueAsString(root)
@@ -129,7 +130,8 @@ private[changelog] object SetRecord {
       node.get("sharesStores").asBoolean,
       node.get("mixesScans").asBoolean,
       node.get("panesFrom").asLong,
-      node.get("sharesParts").asBoolean
+      node.get("sharesParts").asBoolean,
+      node.path("tiesByKeys").asBoolean(false)
     ),
     isOurs = true
   )

@@ -63,11 +63,15 @@ class StreamJoinSuite extends ChangelogSuite {
   }
 
   test("BETWEEN in a side of a self join") {
-    val top = "(SELECT k, v FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v DESC, id) " +
-      "AS place FROM {t}) WHERE place BETWEEN 1 AND 2 AND v BETWEEN 1 AND 8)"
+    val top =
+      "(SELECT k, v FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v DESC, id) " +
+        "AS place FROM {t}) WHERE place BETWEEN 1 AND 2 AND v BETWEEN 1 AND 8)"
     assertFollows(schema, s"SELECT l.k, l.v, r.v AS w FROM {t} l JOIN $top r ON l.k = r.k", batches)
     withConf("spark.firesteel.changelog.reuseSubPlan.enabled" -> false) {
-      assertFollows(schema, s"SELECT l.k, l.v, r.v AS w FROM $top l JOIN $top r ON l.k = r.k", batches)
+      assertFollows(
+        schema,
+        s"SELECT l.k, l.v, r.v AS w FROM $top l JOIN $top r ON l.k = r.k",
+        batches)
     }
   }
 

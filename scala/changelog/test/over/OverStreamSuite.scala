@@ -65,13 +65,21 @@ class OverStreamSuite extends ChangelogSuite {
   test("frames of values whose lengths differ: months, days where clocks change") {
     def at(text: String, id: Int) = Row("a", java.sql.Timestamp.valueOf(text), id)
     val months = Seq(
-      Seq(at("2026-02-28 09:30:00", 1), at("2026-03-31 09:00:00", 10), at("2026-01-30 10:00:00", 2)),
+      Seq(
+        at("2026-02-28 09:30:00", 1),
+        at("2026-03-31 09:00:00", 10),
+        at("2026-01-30 10:00:00", 2)),
       Seq(at("2026-03-30 10:00:00", 100), at("2026-01-31 09:00:00", 20)),
-      Seq(at("2026-01-29 10:00:00", 200), at("2026-03-01 00:00:00", 400)))
+      Seq(at("2026-01-29 10:00:00", 200), at("2026-03-01 00:00:00", 400))
+    )
     val days = Seq(
-      Seq(at("2026-03-08 03:20:00", 1), at("2026-03-09 03:10:00", 10), at("2026-03-07 03:10:00", 2)),
+      Seq(
+        at("2026-03-08 03:20:00", 1),
+        at("2026-03-09 03:10:00", 10),
+        at("2026-03-07 03:10:00", 2)),
       Seq(at("2026-03-09 02:30:00", 100), at("2026-03-07 02:30:00", 20)),
-      Seq(at("2026-03-08 01:59:00", 200), at("2026-03-10 03:10:00", 400)))
+      Seq(at("2026-03-08 01:59:00", 200), at("2026-03-10 03:10:00", 400))
+    )
     for {
       (length, fed) <- Seq("'1' MONTH" -> months, "'1' DAY" -> days)
       frame <- Seq(
@@ -183,6 +191,25 @@ class OverStreamSuite extends ChangelogSuite {
       }.sortBy(_.getInt(3))
       assert(rows.map(_.getInt(3)) == Seq(1, 2, 3, 4))
       assert(rows.map(_.get(2)) == null +: rows.init.map(_.get(1)), rows.mkString(" "))
+    } finally fed.stop()
+  }
+
+  test("the bits of nulls of many columns do not change the order of rows that tie") {
+    val columns = Seq("o", "id") ++ (1 to 8).map(i => s"c$i")
+    val fed = stream(
+      s"k INT, ${columns.map(c => s"$c INT").mkString(", ")}",
+      s"SELECT k, ${columns.mkString(", ")}, lag(id) OVER w AS l, row_number() OVER w AS n FROM {t} " +
+        "WINDOW w AS (PARTITION BY k ORDER BY o)"
+    )
+    def row(id: Int, missing: Int) =
+      Row.fromSeq(Seq(1, 1, id) ++ (1 to 8).map(i => if (i == missing) null else 1))
+    try {
+      fed.start()
+      fed.feed((1 to 8).map(i => row(id = i, missing = i)))
+      val rows = fed.emitted.map(r => (s"${r.get(2)}", s"${r.get(11)}", r.getInt(12)))
+        .sortBy(_._3).toSeq
+      assert(rows.map(_._3) == (1 to 8))
+      assert(rows.map(_._2) == "null" +: rows.init.map(_._1), rows.mkString(" "))
     } finally fed.stop()
   }
 

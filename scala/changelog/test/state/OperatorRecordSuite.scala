@@ -282,7 +282,7 @@ class OperatorRecordSuite extends ChangelogSuite {
       fed.feed(rows)
       // What wrote no record read queries in the first way, and chose nothing.
       val choice =
-        """"(removesShuffles|byPartialKey|sharesStores|mixesScans|sharesParts)":(true|false),"""
+        """"(removesShuffles|byPartialKey|sharesStores|mixesScans|sharesParts|tiesByKeys)":(true|false),"""
       val asFirst = choice.r.replaceAllIn(
         record.replace(s""""plan":${PlanVersion.current},""", """"plan":1,""")
           .replaceFirst(""""panesFrom":\d+""", """"panesFrom":0"""),

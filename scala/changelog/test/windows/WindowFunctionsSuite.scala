@@ -155,6 +155,33 @@ class WindowFunctionsSuite extends ChangelogSuite {
     )
   }
 
+  test("windows that close in different micro-batches meet in a join that keeps rows") {
+    val counts = "SELECT window_start, window_end, count(*) AS n FROM TUMBLE(TABLE({rows}), " +
+      "DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY window_start, window_end"
+    val orders = "SELECT ts, v FROM {t} WHERE input = 'l'"
+    val paid = s"SELECT o.ts, o.v FROM ($orders) o JOIN (SELECT ts AS at, v AS id FROM {t} WHERE " +
+      "input = 'r') p ON o.v = p.id AND p.at BETWEEN o.ts AND o.ts + INTERVAL '20' SECOND"
+    val sql =
+      s"SELECT a.window_start, a.n, b.n AS paid FROM (${counts.replace("{rows}", orders)}) a " +
+        s"JOIN (${counts.replace("{rows}", paid)}) b ON a.window_start = b.window_start " +
+        "AND a.window_end = b.window_end"
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "0 seconds"))
+    fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")
+    val told = Seq.newBuilder[Row]
+    try Seq(
+        Seq(row(1, "", 1), row(5, "", 2), row(6, "", 1, "r")),
+        Seq(row(15, "", 3), row(16, "", 2, "r")),
+        Seq(row(25, "", 4), row(26, "", 9, "r")),
+        Seq(row(95, "", 5), row(95, "", 9, "r")),
+        Seq(row(200, "", 6), row(200, "", 9, "r"))
+      ).foreach { rows =>
+        fed.feed(rows)
+        told ++= fed.last
+      }
+    finally fed.stop()
+    assert(told.result() == Seq(Row(new Timestamp(start), 2L, 2L, "+I")))
+  }
+
   test("windows of windows") {
     closesOnce(
       s"""SELECT window_start, window_end, sum(n) AS n FROM TUMBLE(TABLE(SELECT count(*) AS n,

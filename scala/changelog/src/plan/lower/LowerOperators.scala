@@ -217,7 +217,9 @@ final private[changelog] class LowerOperators(
         case OverFrameKind.Around(back, ahead) => OverFrameKind.Around(bound(back), bound(ahead))
         case running => running
       },
-      columns.filterNot(c => over.apart.exists(_.exprId == c.exprId)),
+      if (over.apart.isEmpty) Nil
+      else (if (choices.tiesByKeys) partition else Nil) ++
+        columns.filterNot(c => over.apart.exists(_.exprId == c.exprId)),
       over.pairedBy(inferred.inputs.head.facts).map(key => over.output.filter(c => key(c.exprId))),
       session.nonEmpty,
       contract(
@@ -320,7 +322,10 @@ final private[changelog] class LowerOperators(
   private def placeOf(operator: ChangelogOperator): Placed =
     Option(placed.get(operator)).getOrElse {
       val ofShuffles = PlanChoices.none
-        .copy(panesFrom = choices.panesFrom, sharesParts = choices.sharesParts)
+        .copy(
+          panesFrom = choices.panesFrom,
+          sharesParts = choices.sharesParts,
+          tiesByKeys = choices.tiesByKeys)
       Placed(Placement.ownShuffles.copy(choices = ofShuffles), spreadsNulls = true)
     }
 

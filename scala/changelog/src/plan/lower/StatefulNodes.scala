@@ -101,7 +101,7 @@ final private[changelog] case class ChangelogTopN(
  *
  * @param calls functions over places in `partition ++ columns`, as those of [[ChangelogAggregate]]
  * @param frames over the same places
- * @param ties the columns whose bytes order rows that tie, before all others
+ * @param ties the columns whose bytes order rows that tie, before all others; empty if all do
  * @param closesSessions whether the event time of `contract` is the end of a row's own session
  */
 final private[changelog] case class ChangelogOverAggregate(

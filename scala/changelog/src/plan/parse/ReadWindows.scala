@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
-import io.firesteel.changelog.plan.{ChangelogOperator, ClosedWindows, ColumnFacts, ComputedColumns, HeldRows, HeldSessions, Projection, TableRows, WindowedInput}
+import io.firesteel.changelog.plan.{ChangelogOperator, ClosedWindows, ColumnFacts, ComputedColumns, HeldRows, HeldSessions, Projection, StreamJoin, TableRows, WindowedInput}
 import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.changelog.windows.{SessionTable, WindowTable}
 import io.firesteel.core.plans.ReadByKey
@@ -228,11 +228,24 @@ final private[parse] class ReadWindows(
         case FullOuter => Some((Set.empty[WindowTable.Columns], Map.empty[Attribute, Long]))
         case _ => None
       }
+      if inputs.map(heldBack).distinct.size <= 1
     } yield Windowed(
       kept._1,
       kept._2,
       isClosed = true,
       join.copy(left = left.plan, right = right.plan, hint = JoinHint.NONE))
+  }
+
+  /**
+   * By how much the watermark that closes windows is held back, in microseconds. Windows that close
+   * in other micro-batches cannot meet in the operators above.
+   */
+  private def heldBack(operator: ChangelogOperator): Long = {
+    val below = operator.inputs.map(heldBack).maxOption.getOrElse(0L)
+    operator match {
+      case join: StreamJoin => below + join.heldBackMicros
+      case _ => below
+    }
   }
 
   /**
