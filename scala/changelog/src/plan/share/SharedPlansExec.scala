@@ -37,7 +37,7 @@ final private[changelog] case class SharedPlansExec(
   /** The parts whose rows a plan reads when it runs; the others have been read by then. */
   private def readBy(plan: SparkPlan): Set[SharedPart] = plan.collectWithSubqueries {
     case SharedViewExec(part, _) => Set(part)
-    case ReusedExchangeExec(_, exchange) => readBy(exchange)
+    case reused: ReusedExchangeExec => readBy(reused.child)
   }.flatten.toSet
 
   override def simpleString(maxFields: Int): String = s"$nodeName ${parts.mkString(", ")}"
