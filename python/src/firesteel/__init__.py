@@ -39,13 +39,14 @@ from firesteel.lookup import (
 from firesteel.metrics import LookupJoinMetrics, LookupMetrics, lookup_metrics
 from firesteel.session import CheckResult, check, configure
 from firesteel.sinks import ApplyChanges, apply_changes
-from firesteel.statements import StatementSet, statement_set
+from firesteel.statements import ExplainedStatement, SetExplanation, StatementSet, statement_set
 from firesteel.watch import QueryWatch, watch
 
 __all__ = [
     "ApplyChanges",
     "CheckResult",
     "Declined",
+    "ExplainedStatement",
     "Explanation",
     "ExtensionNotLoadedError",
     "Fired",
@@ -58,6 +59,7 @@ __all__ = [
     "LookupMetrics",
     "QueryWatch",
     "Repartitioned",
+    "SetExplanation",
     "StatementSet",
     "SupportsLookup",
     "SupportsLookupCustomShuffle",

@@ -9,7 +9,7 @@ from firesteel.explain import Explanation
 
 
 @dataclass(frozen=True)
-class Written:
+class ExplainedStatement:
     """A statement of a set.
 
     Attributes:
@@ -37,7 +37,7 @@ class SetExplanation(Explanation):
         statements: In the order of their writes.
     """
 
-    statements: tuple[Written, ...]
+    statements: tuple[ExplainedStatement, ...]
 
     @property
     def text(self) -> str:

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from firesteel import _errors
 from firesteel.explain import explain
 from firesteel.session import require_extension
-from firesteel.statements._explained import SetExplanation, Written
+from firesteel.statements._explained import ExplainedStatement, SetExplanation
 from firesteel.statements._targets import Sink, Target, checked
 from firesteel.statements._writes import Writes
 
@@ -192,7 +192,9 @@ class StatementSet:
         its = explain(self._rows())
         is_connect = not isinstance(self._spark, SparkSession)
         statements = tuple(
-            Written(sink.name, sink.mode, sink.kind, sink.guarantee(is_connect=is_connect))
+            ExplainedStatement(
+                sink.name, sink.mode, sink.kind, sink.guarantee(is_connect=is_connect)
+            )
             for _, sink in self._statements
         )
         return SetExplanation(its.fired, its.declined, its.plan, statements)
