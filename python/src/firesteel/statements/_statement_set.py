@@ -40,8 +40,8 @@ def statement_set(
         s.insert("counts", counts, counted, mode="complete")
         query = s.start(trigger={"availableNow": True})
 
-    In a micro-batch the statements write in the order in which they were inserted, when the rows of
-    all of them are known. If one fails, the query fails. When it starts again it repeats the
+    In a micro-batch the statements write in the order in which they were inserted, when all shared
+    parts and all state have been computed. If one fails, the query fails. When it starts again it repeats the
     micro-batch: targets that keep the batch number in their own transaction, as `apply_changes` and
     Delta do, skip it if they have it. The checkpoint also notes which statements have written it;
     a target whose note was not written in time gets its rows again.

@@ -57,9 +57,9 @@ final private[rules] class RewriteStatements(
       val query = found(its.group).queries.getOrElse(its.name, its.query)
       StatementRows(its.name, modeOf(its), rows(its.copy(query = query), reading))
     }
-    // What a statement computes by itself is a part, too: its target may read the rows twice. One
-    // target alone reads them as that of an ordinary query.
-    val own = if (written.size == 1) Nil else written.filterNot(ReadsParts(_))
+    // What a statement computes by itself is a part, too: its target may read the rows twice, or not
+    // at all, if it has the micro-batch already. State must go on all the same.
+    val own = written.filterNot(ReadsParts(_))
     val ownParts = own.zipWithIndex.map { case (its, i) =>
       new SharedPart(parts.size + i, s"statement ${its.name}", kind = None)
     }

@@ -332,6 +332,24 @@ class StatementSetSuite extends ChangelogSuite {
     } finally query.stop()
   }
 
+  test("state goes on if the only target does not read a micro-batch") {
+    val input = memoryStream(spark)(Encoders.scalaInt)
+    input.toDF().createOrReplaceTempView("numbers")
+    val set = spark.sql(
+      "SELECT * FROM firesteel_statement_set(TABLE(SELECT value % 2 AS k, count(*) AS n, " +
+        "row_kind() AS op FROM numbers GROUP BY value % 2), names => array('a'), modes => array('append'))")
+    var last = Set.empty[Row]
+    val query = set.writeStream.foreachBatch { (rows: DataFrame, batch: Long) =>
+      if (batch != 1L) last = rows.where("statement = 0").select("s0.*").collect().toSet
+    }.start()
+    try Seq(1, 3, 5).foreach { value =>
+        input.addData(value)
+        query.processAllAvailable()
+      }
+    finally query.stop()
+    assert(last == Set(Row(1, 2L, "-U"), Row(1, 3L, "+U")))
+  }
+
   test("another set is refused") {
     def started(statements: Seq[Statement], checkpoint: FedStatements): String =
       intercept[AnalysisException] {
