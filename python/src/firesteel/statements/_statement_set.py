@@ -41,10 +41,10 @@ def statement_set(
         query = s.start(trigger={"availableNow": True})
 
     In a micro-batch the statements write in the order in which they were inserted, when all shared
-    parts and all state have been computed. If one fails, the query fails. When it starts again it repeats the
-    micro-batch: targets that keep the batch number in their own transaction, as `apply_changes` and
-    Delta do, skip it if they have it. The checkpoint also notes which statements have written it;
-    a target whose note was not written in time gets its rows again.
+    parts and all state have been computed. If one fails, the query fails. When it starts again it
+    repeats the micro-batch: targets that keep the batch number in their own transaction, as
+    `apply_changes` and Delta do, skip it if they have it. The checkpoint also notes which
+    statements have written it; a target whose note was not written in time gets its rows again.
 
     A checkpoint knows its statements by their names. When the set starts again it may have fewer:
     the state of their own goes with them, and what they shared with others stays. A statement that
