@@ -329,6 +329,20 @@ private object OldCheckpointsSuite {
     )
   }
 
+  /** Sessions that change. The groups of closed ones stay in the state of the first checkpoints. */
+  private val sessions = once.head.copy(
+    name = "session-window",
+    sql = "SELECT session_window.start AS s, k, count(*) AS n, sum(v) AS t FROM {t} " +
+      "GROUP BY session_window(ts, '5 minutes'), k",
+    before = Seq(
+      Seq(at(1, "a", 1), at(2, "a", 1)),
+      Seq(at(50, "b", 2), at(56, "b", 2), at(53, "c", 2))),
+    after = Seq(
+      Seq(at(57, "b", 1), at(57, "c", 1)),
+      Seq(at(600, "end", 0)),
+      Seq(at(601, "end", 0), at(602, "a", 1)))
+  )
+
   /**
    * Overlapping windows that answer once, and ones that change: the first checkpoints have a copy of
    * each row in each of its windows, the others have panes.
@@ -361,5 +375,5 @@ private object OldCheckpointsSuite {
 
   val queries: Seq[Query] =
     plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins ++ values ++ keyedValues ++
-      Seq(joins.head.kept, over, over.kept) ++ once ++ overlapping
+      Seq(joins.head.kept, over, over.kept) ++ once ++ overlapping :+ sessions
 }

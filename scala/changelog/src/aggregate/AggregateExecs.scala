@@ -66,6 +66,8 @@ final private[changelog] case class PartialAggregateExec(
  *
  * @param once whether a group is emitted once, when the watermark closes it
  * @param panes the windows, if the last key is a pane
+ * @param closedBy the result by which the watermark closes groups; their state goes, and nothing is
+ *   emitted
  */
 final private[changelog] case class ChangelogAggregateExec(
     keys: Seq[Attribute],
@@ -75,6 +77,7 @@ final private[changelog] case class ChangelogAggregateExec(
     isGlobal: Boolean,
     once: Boolean,
     panes: Option[Panes],
+    closedBy: Option[Attribute],
     calls: Seq[String],
     plannedBy: String,
     contract: ChangelogContract,
@@ -220,21 +223,27 @@ final private[changelog] case class ChangelogAggregateExec(
     val (expressions, inputs) = AggregateExecs.resultColumns(keys, functions)
     val home = if (isGlobal) Some(WholeKey.homeOf(getStateInfo.numPartitions)) else None
     val isOnce = once
-    def results() = new GroupResults(layout, UnsafeProjection.create(expressions, inputs))
-    val atClose: StatefulTask.AtClose = (entries, closed) => results().closing(entries, closed)
+    val endAt = closedBy.map(end => results.indexWhere(_.exprId == end.exprId))
+    def newResults() = new GroupResults(layout, UnsafeProjection.create(expressions, inputs))
+    val atClose: StatefulTask.AtClose = (entries, closed) =>
+      endAt.fold(newResults().closing(entries, closed)) { at =>
+        new ClosedResults(layout, at).evict(entries, closed)
+        Iterator.empty
+      }
     val changes: StatefulTask.OfOneInput = (entries, place, rows) => {
       val whole = home.filter(_ == place).map(_ => WholeKey.row())
       new FinalAggregate(
         rows,
         FoldLimits.ofThisTask(limit),
         layout,
-        results(),
+        newResults(),
         before,
         whole,
         isOnce,
         entries)
     }
-    if (once) StatefulTask.ofOne(changes, atClose) else StatefulTask.ofOne(changes)
+    if (once || closedBy.nonEmpty) StatefulTask.ofOne(changes, atClose)
+    else StatefulTask.ofOne(changes)
   }
 }
 

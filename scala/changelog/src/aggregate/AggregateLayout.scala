@@ -166,7 +166,8 @@ final private[changelog] class AggregateLayout(
   /** The other ones. */
   val others: SlotColumns = inValue(direct.filterNot(_.hasInverse))
 
-  private def inValue(some: Array[Slot]): SlotColumns =
+  /** Some slots in the store's value. */
+  def inValue(some: Array[Slot]): SlotColumns =
     new SlotColumns(some, some.map(slot => stored.at(slots.indexOf(slot))))
 
   /** Whether entries have no fixed size. */
@@ -188,6 +189,10 @@ final private[changelog] class AggregateLayout(
 
   /** For each call the names of its columns in the store's value. */
   def columnsOfCalls: Seq[Seq[String]] = stored.ofCalls
+
+  /** Whether it is the key of a group's own entry, and not one with values of a set. */
+  def isOfGroup(key: InternalRow): Boolean =
+    !hasSet || key.getInt(setAt) == AggregateLayout.ofGroup
 
   def isZero(state: GroupState): Boolean = slots.forall(_.isZero(state))
 

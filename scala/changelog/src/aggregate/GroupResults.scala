@@ -31,7 +31,7 @@ final private[aggregate] class GroupResults(layout: AggregateLayout, results: Un
   def closing(entries: StateEntries, closed: ClosedGroups): Iterator[InternalRow] = {
     val keys = new AggregateRows(layout)
     val rows = entries.all
-      .filter(entry => isOwn(entry.key) && closed.isOf(entry.key))
+      .filter(entry => layout.isOfGroup(entry.key) && closed.isOf(entry.key))
       .flatMap { entry =>
         val state = layout.newState()
         layout.mergeValue(state, entry.value)
@@ -43,8 +43,4 @@ final private[aggregate] class GroupResults(layout: AggregateLayout, results: Un
       }
     rows ++ { entries.close(closed); Iterator.empty }
   }
-
-  /** Whether it is a group's own entry, and not one with values of a set. */
-  private def isOwn(key: InternalRow): Boolean =
-    !layout.hasSet || key.getInt(layout.setAt) == AggregateLayout.ofGroup
 }

@@ -413,6 +413,8 @@ final private[plan] case class UnionAll(inputs: Seq[ChangelogOperator], output: 
  * @param functions calls over columns of the input; `distinct` has one value for each call
  * @param once a key, the end of a window: groups are emitted once, when the watermark has reached it
  * @param panes the windows, if the last key is a pane
+ * @param closedBy a result, the end of a session: a group leaves state once the watermark has reached
+ *   it. The input retracts no row of such a session.
  */
 final private[changelog] case class GroupAggregate(
     keys: Seq[Attribute],
@@ -422,7 +424,8 @@ final private[changelog] case class GroupAggregate(
     ttlMs: Long,
     input: ChangelogOperator,
     once: Option[Attribute] = None,
-    panes: Option[Panes] = None)
+    panes: Option[Panes] = None,
+    closedBy: Option[Attribute] = None)
   extends ChangelogOperator
   with OneInput[ChangelogOperator]
   with Stateful {

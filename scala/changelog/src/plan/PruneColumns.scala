@@ -62,7 +62,8 @@ private[changelog] object PruneColumns {
         val kept = inputs.map(input => project(input, places.map(input.output(_))))
         UnionAll(kept, places.map(output(_)))
       case aggregate: GroupAggregate =>
-        val kept = aggregate.results.indices.filter(i => read.contains(aggregate.results(i)))
+        val needed = read ++ AttributeSet(aggregate.closedBy.toSeq)
+        val kept = aggregate.results.indices.filter(i => needed.contains(aggregate.results(i)))
         val functions = kept.map(aggregate.functions(_))
         aggregate.copy(
           functions = functions,

@@ -49,7 +49,9 @@ private[changelog] object SplitDistinct extends Logging {
       case sum: Sum => mayOverflowInParts(sum)
       case _ => true
     }
-    if (sets.size > 1) Some(s"its DISTINCT values have different columns: ${sets.mkString(", ")}")
+    if (aggregate.closedBy.nonEmpty) Some("the watermark closes its sessions as a whole")
+    else if (sets.size > 1)
+      Some(s"its DISTINCT values have different columns: ${sets.mkString(", ")}")
     else other.map(function => s"${function.sql} cannot be computed from the results of parts")
   }
 

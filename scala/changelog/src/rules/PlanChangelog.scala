@@ -153,6 +153,7 @@ object PlanChangelog extends SparkStrategy {
       node.isGlobal,
       node.once.nonEmpty,
       node.panes,
+      node.closedBy,
       node.calls,
       ruleName,
       node.contract,

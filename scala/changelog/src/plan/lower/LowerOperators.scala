@@ -149,6 +149,7 @@ final private[changelog] class LowerOperators(
       isGlobal = aggregate.keys.isEmpty,
       aggregate.once,
       aggregate.panes,
+      closedBy(aggregate),
       contract(
         input.kind,
         Some(kind),
@@ -346,9 +347,12 @@ final private[changelog] class LowerOperators(
       case (Some(_), _) => (None, new Watermark)
       case (_, Some(time)) =>
         (Some(time), new Watermark(times.get(time.exprId).fold(0L)(_.after)))
-      case _ => closing(aggregate.keys, inferred)
+      case _ => closedBy(aggregate).fold(closing(aggregate.keys, inferred))(closingAt)
     }
   }
+
+  private def closedBy(aggregate: GroupAggregate): Option[Attribute] =
+    if (closes) aggregate.closedBy else None
 
   /** The watermark closes what it has reached of a column: it may be one that it marks no more. */
   private def closingAt(time: Attribute): (Option[Attribute], Watermark) =

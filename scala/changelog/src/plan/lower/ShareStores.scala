@@ -101,7 +101,7 @@ final private class ShareStores(
     case join: StreamJoin => join.ttlMs > 0 || join.bounds.nonEmpty
     case aggregate: GroupAggregate =>
       aggregate.ttlMs > 0 || aggregate.emitsOnce || aggregate.panes.exists(_.isMarked) ||
-      isClosed(aggregate.keys, aggregate)
+      aggregate.closedBy.nonEmpty || isClosed(aggregate.keys, aggregate)
     case topN: TopN => topN.ttlMs > 0 || isClosed(topN.partition, topN)
     case over: OverAggregate =>
       over.ttlMs > 0 || over.sessionEnd.nonEmpty || isClosed(over.partition, over)

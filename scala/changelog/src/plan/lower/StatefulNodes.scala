@@ -48,6 +48,7 @@ private[changelog] object ChangelogNode {
  * @param isGlobal whether the keys are a constant and the only group always exists
  * @param once the key whose groups are emitted once, when the watermark closes them
  * @param panes the windows, if the last key is a pane
+ * @param closedBy the result by which the watermark closes groups
  */
 final private[changelog] case class ChangelogAggregate(
     keys: Seq[Attribute],
@@ -58,6 +59,7 @@ final private[changelog] case class ChangelogAggregate(
     isGlobal: Boolean,
     once: Option[Attribute],
     panes: Option[Panes],
+    closedBy: Option[Attribute],
     contract: ChangelogContract,
     child: LogicalPlan)
   extends UnaryNode

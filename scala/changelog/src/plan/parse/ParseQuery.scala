@@ -96,12 +96,15 @@ final private[changelog] class ParseQuery(
     val (asked, found) = kept.fold((asking, rows)) { its =>
       (asking.mapExpressions(its(_)).asInstanceOf[Aggregate], its.input)
     }
-    val (aggregate, input) = SessionGroups.of(asked.groupingExpressions)
-      .fold((asked, found))(SessionGroups(asked, _, found, ttlMs, closesRows))
+    val SessionGroups.Grouped(aggregate, input, closedBy) =
+      SessionGroups.of(asked.groupingExpressions)
+        .fold(SessionGroups.Grouped(asked, found, None))(
+          SessionGroups(asked, _, found, ttlMs, begun.version))
     val grouped = ReadAggregate(
       aggregate,
       InputTtl.of(asking.child).getOrElse(ttlMs),
-      computable("Aggregate", ReadAggregate.evaluated(aggregate), input))
+      computable("Aggregate", ReadAggregate.evaluated(aggregate), input),
+      closedBy)
     project(grouped.columns, closing(grouped.operator).getOrElse(SplitDistinct(grouped.operator)))
   }
 

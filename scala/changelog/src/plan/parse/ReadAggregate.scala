@@ -22,15 +22,23 @@ private[parse] object ReadAggregate {
         replaced(call.aggregateFunction).children ++ call.filter
       }).flatten
 
-  def apply(aggregate: Aggregate, ttlMs: Long, input: ChangelogOperator): ReadAggregate = {
+  /** @param closedBy the end of a session by which the watermark closes the groups, if it does */
+  def apply(
+      aggregate: Aggregate,
+      ttlMs: Long,
+      input: ChangelogOperator,
+      closedBy: Option[AggregateExpression] = None): ReadAggregate = {
     val retracting = !input.facts.changes.insertOnly
     val below = new ComputedColumns()
     val keys = aggregate.groupingExpressions.map(g => Key(g, below))
     StateTypes.require("GROUP BY", keys.map(_.column))
-    val calls = aggregate.aggregateExpressions
+    val calls = (aggregate.aggregateExpressions ++ closedBy)
       .flatMap(_.collect { case call: AggregateExpression => call })
       .distinctBy(_.canonicalized)
       .map(call => call -> Call(call, below, retracting))
+    def resultOf(call: AggregateExpression) = calls.collectFirst {
+      case (known, read) if known.canonicalized == call.canonicalized => read.result
+    }.get
     val all = keys.distinctBy(_.column.exprId).flatMap(_.first) ++ calls.map(_._2)
     val operator = GroupAggregate(
       keys.map(_.column).distinctBy(_.exprId),
@@ -38,15 +46,14 @@ private[parse] object ReadAggregate {
       all.map(_.distinct),
       all.map(_.result),
       ttlMs,
-      below.over(input))
+      below.over(input),
+      closedBy = closedBy.map(resultOf(_).withName("session_end"))
+    )
     val columns = aggregate.aggregateExpressions.map { column =>
       ComputedColumns.named(
         column,
         column.transformDown {
-          case call: AggregateExpression =>
-            calls.collectFirst {
-              case (c, read) if c.canonicalized == call.canonicalized => read.result
-            }.get
+          case call: AggregateExpression => resultOf(call)
           case part if keys.exists(_.written.semanticEquals(part)) =>
             keys.find(_.written.semanticEquals(part)).get.shown
         }

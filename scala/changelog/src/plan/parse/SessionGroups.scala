@@ -2,9 +2,10 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.plan.{ChangelogOperator, OverAggregate}
 import io.firesteel.changelog.plan.frames.SessionStart
+import io.firesteel.changelog.state.PlanVersion
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Ascending, Attribute, CreateNamedStruct, CurrentRow, Expression, GetStructField, Literal, NamedExpression, RowFrame, SessionWindow, SortOrder, SpecifiedWindowFrame, UnboundedPreceding, WindowExpression, WindowSpecDefinition}
-import org.apache.spark.sql.catalyst.expressions.aggregate.Max
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Max}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Window}
 
 /**
@@ -21,16 +22,23 @@ private[parse] object SessionGroups {
   }
 
   /**
-   * The aggregate by the starts of sessions, and its input with them.
+   * The aggregate by the starts of sessions.
    *
-   * @param closes whether the watermark may close sessions
+   * @param input the rows with the start of their session
+   * @param closedBy the session's end, if the watermark closes the groups
    */
+  final case class Grouped(
+      aggregate: Aggregate,
+      input: ChangelogOperator,
+      closedBy: Option[AggregateExpression])
+
+  /** @param version the version of the plan, by which the watermark may close sessions */
   def apply(
       aggregate: Aggregate,
       session: Attribute,
       input: ChangelogOperator,
       ttlMs: Long,
-      closes: Boolean): (Aggregate, ChangelogOperator) = {
+      version: Int): Grouped = {
     val keys = aggregate.groupingExpressions.filterNot(_.semanticEquals(session))
     val (from, to) = (GetStructField(session, 0), GetStructField(session, 1))
     val order = Seq(SortOrder(from, Ascending))
@@ -40,10 +48,10 @@ private[parse] object SessionGroups {
       WindowSpecDefinition(keys, order, running))
     val named = Alias(call, "session_start")()
     val window = Window(Seq(named), keys, order, aggregate.child)
-    val rows = closing(
-      OverWindow(window, Seq(named.toAttribute -> call)).operator(input, ttlMs),
-      closes && input.facts.changes.insertOnly && input.facts.eventTimes.contains(session.exprId)
-    )
+    val isTimed = version >= PlanVersion.closedRows && input.facts.changes.insertOnly &&
+      input.facts.eventTimes.contains(session.exprId)
+    val rows =
+      closing(OverWindow(window, Seq(named.toAttribute -> call)).operator(input, ttlMs), isTimed)
     val start = named.toAttribute
     val end = Max(to).toAggregateExpression()
     val whole = CreateNamedStruct(Seq(Literal("start"), start, Literal("end"), end))
@@ -56,7 +64,16 @@ private[parse] object SessionGroups {
         Alias(whole, column.name)(column.exprId)
       case column => shown(column).asInstanceOf[NamedExpression]
     }
-    (Aggregate(start +: keys, columns, aggregate.child), rows)
+    Grouped(
+      Aggregate(start +: keys, columns, aggregate.child),
+      rows,
+      Option.when(version >= PlanVersion.closedSessions && leavesState(rows))(end))
+  }
+
+  /** Whether the rows of closed sessions leave state. */
+  private def leavesState(rows: ChangelogOperator): Boolean = rows match {
+    case over: OverAggregate => over.sessionEnd.nonEmpty
+    case _ => false
   }
 
   /** The watermark closes sessions by their ends, which the starts are computed from. */
