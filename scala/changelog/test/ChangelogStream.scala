@@ -37,15 +37,21 @@ final class ChangelogStream(
   private val name = s"t${ChangelogStream.next()}"
   private val fed = mutable.ArrayBuffer.empty[Row]
 
-  prepared(watermark.foldLeft(input.toDF()) { case (rows, (column, delay)) =>
-    rows.withWatermark(column, delay)
-  }).createOrReplaceTempView(name)
-
   private val parts = source.parts
-  if (parts.nonEmpty) parts.foreach { case (part, _) =>
-    spark.table(name).where(s"input = '$part'").drop("input")
-      .createOrReplaceTempView(s"${name}_$part")
+
+  /** Spark numbers the columns anew at each start, as in a new program. */
+  private def createViews(): Unit = {
+    val rows = prepared(watermark.foldLeft(input.toDF()) { case (rows, (column, delay)) =>
+      rows.withWatermark(column, delay)
+    })
+    rows.toDF(rows.columns.toSeq: _*).createOrReplaceTempView(name)
+    parts.foreach { case (part, _) =>
+      spark.table(name).where(s"input = '$part'").drop("input")
+        .createOrReplaceTempView(s"${name}_$part")
+    }
   }
+
+  createViews()
 
   private var query: StreamingQuery = _
 
@@ -83,7 +89,8 @@ final class ChangelogStream(
     }
 
   /** Starts any query over `{t}` in any mode. */
-  def startAs(mode: String, text: String): Unit =
+  def startAs(mode: String, text: String): Unit = {
+    createViews()
     query = spark.sql(reading(text)).writeStream
       .outputMode(mode)
       .option("checkpointLocation", checkpoint)
@@ -98,6 +105,7 @@ final class ChangelogStream(
         else if (keyAt != null) last.foreach(upsert)
       }
       .start()
+  }
 
   def feed(rows: Seq[Row]): Unit = feedLate(rows)(_ => false)
 

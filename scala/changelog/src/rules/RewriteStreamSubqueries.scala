@@ -65,7 +65,7 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     // `NOT (a IN (...) AND b)` becomes `NOT IN`: below `NOT`, a null must not be a false.
     val simple = BooleanSimplification(inner)
     val correlated = RewriteCorrelatedScalarSubquery(PullupCorrelatedPredicates(simple))
-    val all = ranked(values(RewritePredicateSubquery(correlated)))
+    val all = named(ranked(values(RewritePredicateSubquery(correlated))))
     if (all.exists(left => left.expressions.exists(isLeft))) node
     else all.transform { case leaf if leaf eq below => node.child }
   }
@@ -74,7 +74,8 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   private def joined(join: LateralJoin): LogicalPlan = {
     val below = LocalRelation(join.left.output, Nil, isStreaming = true)
     val inner = join.right.withNewPlan(apply(join.right.plan)).asInstanceOf[LateralSubquery]
-    val all = ranked(RewriteLateralSubquery(PullupCorrelatedPredicates(join.copy(below, inner))))
+    val all =
+      named(ranked(RewriteLateralSubquery(PullupCorrelatedPredicates(join.copy(below, inner)))))
     // Some read the left rows a second time, so these must be the same rows.
     val varies = join.left.exists(_.expressions.exists(!_.deterministic))
     if (varies || all.exists(_.isInstanceOf[LateralJoin])) join
@@ -103,6 +104,22 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
         case _ => window
       }
   }
+
+  /**
+   * Spark names a column that it gives a second id by the first one, as `v#12L`. A checkpoint has
+   * names of columns, and ids differ at each start.
+   */
+  private def named(plan: LogicalPlan): LogicalPlan = plan.transformAllExpressions {
+    case alias @ Alias(column: Attribute, name)
+        if name.startsWith(s"${column.name}#") && id.matches(name.drop(column.name.length)) =>
+      alias.copy(name = column.name)(
+        alias.exprId,
+        alias.qualifier,
+        alias.explicitMetadata,
+        alias.nonInheritableMetadataKeys)
+  }
+
+  private val id = """#\d+L?(-T\d+ms)?""".r
 
   private def isLeft(e: Expression): Boolean =
     e.exists(part => isOfStream(part) || part.isInstanceOf[OuterReference])

@@ -229,6 +229,15 @@ class StreamJoinSuite extends ChangelogSuite {
     ).foreach(sql => assertFollows(schema, sql, batches))
   }
 
+  test("subqueries that select a column of both sides, over restarts") {
+    Seq(
+      "SELECT k, v FROM {t} a WHERE v NOT IN (SELECT v FROM {t} b WHERE s = 'b')",
+      "SELECT k, v FROM {t} a WHERE v IN (SELECT v FROM {t} b WHERE s = 'b') OR k = 1",
+      "SELECT k, v FROM {t} a WHERE NOT EXISTS (SELECT 1 FROM {t} b WHERE b.v < a.v AND b.s = a.s)",
+      "SELECT a.k, m FROM {t} a, LATERAL (SELECT max(v) AS m FROM {t} b WHERE b.k = a.k AND b.id > a.id)"
+    ).foreach(sql => assertFollows(schema, sql, batches, restarts = Set(1, 3)))
+  }
+
   test("one value beside rows in slots, over restarts") {
     val few = "(SELECT k AS bk, v AS bv FROM {t} WHERE s = 'b')"
     val rows = Seq(0 to 60, 61 to 61, 62 to 150, 151 to 160).map(_.map { id =>
