@@ -38,7 +38,7 @@ from firesteel.lookup import (
 )
 from firesteel.metrics import LookupJoinMetrics, LookupMetrics, lookup_metrics
 from firesteel.session import CheckResult, check, configure
-from firesteel.sinks import ApplyChanges, apply_changes
+from firesteel.sinks import ApplyChanges, LiveTable, apply_changes, live_table
 from firesteel.statements import ExplainedStatement, SetExplanation, StatementSet, statement_set
 from firesteel.watch import QueryWatch, watch
 
@@ -54,6 +54,7 @@ __all__ = [
     "InputDataBatchPartitioner",
     "InputDataPartitioner",
     "InvalidConnectorError",
+    "LiveTable",
     "LookupContext",
     "LookupJoinMetrics",
     "LookupMetrics",
@@ -75,6 +76,7 @@ __all__ = [
     "from_changelog",
     "from_debezium",
     "from_upsert",
+    "live_table",
     "lookup_join",
     "lookup_metrics",
     "register_lookup",

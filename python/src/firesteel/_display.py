@@ -72,6 +72,9 @@ class Shown(ABC):
     def _repr_html_(self) -> str:
         return to_html(self._page())
 
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        return {"text/html": self._repr_html_(), "text/plain": str(self)}
+
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ANN401 - IPython's
         printer.text(str(self))
 

@@ -190,6 +190,37 @@ def bad_names(argument: str, found: object) -> TypeError:
     return TypeError(f"{argument} must be a column name or a sequence of them, not {found!r}")
 
 
+def no_names(argument: str) -> ValueError:
+    """Name the argument that is empty."""
+    return ValueError(f"{argument} must name at least one column")
+
+
+def no_column(name: str, columns: Sequence[str]) -> ValueError:
+    """Name a column that a micro-batch does not have, and those that it has."""
+    return ValueError(f"The micro-batch has no column {name}: it has {', '.join(columns)}")
+
+
+def unknown_kind(kind: object, column: str) -> ValueError:
+    """Name a value that is no row kind."""
+    return ValueError(f"{column} = {kind!r}: must be +I, -U, +U or -D")
+
+
+def too_many_rows(most: int) -> ValueError:
+    """Name the bound of a live table, and what shows more."""
+    return ValueError(
+        f"The result has more than {most:,} rows, which a live table does not keep: show a part of "
+        "it, as with ORDER BY ... LIMIT, or keep it in a folder with firesteel.apply_changes."
+    )
+
+
+def live_table_on_connect() -> UnsupportedOnConnectError:
+    """Name a way to see the rows of a query that runs on a server."""
+    return UnsupportedOnConnectError(
+        "A live table shows rows where the query runs, which over Spark Connect is the server: "
+        "write them with firesteel.apply_changes and read that table, or use firesteel.watch."
+    )
+
+
 def not_text(argument: str, found: object) -> TypeError:
     """Name the argument that is not text."""
     return TypeError(f"{argument} must be text, not {found!r}")

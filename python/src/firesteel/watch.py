@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from contextlib import contextmanager
 from datetime import datetime
-from importlib.util import find_spec
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from firesteel import _display, _errors
+from firesteel import _display, _errors, _live
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 MICRO_BATCHES = 10
 """Micro-batches that are shown, the newest first."""
@@ -75,7 +72,7 @@ class QueryWatch(_display.Shown):
         """
         self.stop()
         give_up = None if timeout is None else time.monotonic() + timeout
-        with _live() as show:
+        with _live.shown(_Lines()) as show:
             while True:
                 active = self._query.isActive
                 show(self)
@@ -92,24 +89,21 @@ class QueryWatch(_display.Shown):
         """Stop the updates in a notebook. The query keeps running."""
         self._stopped.set()
 
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/html": self._repr_html_(), "text/plain": str(self)}
-
     def _ipython_display_(self) -> None:
         """Show the table, and update it from a thread until the query ends."""
-        if not _in_notebook():
+        if not _live.in_notebook():
             print(self)
             return
         self.stop()  # a table that was shown before
         stopped = self._stopped = Event()
         was_active = self._query.isActive
-        handle = _displayed(_Snapshot(self))
+        show = _live.updating(self)
 
         def update() -> None:
             active = was_active
             while active and not stopped.wait(self._interval):
                 active = self._query.isActive
-                handle.update(_Snapshot(self))
+                show(self)
 
         # A daemon, since a query that runs for ever must not keep Python from ending.
         Thread(target=update, name="firesteel.watch", daemon=True).start()
@@ -164,23 +158,6 @@ def watch(query: StreamingQuery, interval: float = 1.0) -> QueryWatch:
     if not interval > 0:
         raise _errors.bad_value("interval", interval, "a positive number of seconds")
     return QueryWatch(query, interval)
-
-
-class _Snapshot:
-    """The table of one moment: IPython shows it, and starts nothing."""
-
-    def __init__(self, shown: QueryWatch) -> None:
-        self._bundle = shown._repr_mimebundle_()
-
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return self._bundle
-
-
-class _Empty:
-    """Nothing yet."""
-
-    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/plain": ""}
 
 
 def _micro_batches(recent: Sequence[Mapping[str, Any]]) -> _display.Table:
@@ -306,39 +283,6 @@ def _lag(progress: Mapping[str, Any]) -> float | None:
 
 def _cell(value: object) -> _display.Cell:
     return value if isinstance(value, int | float | None) else str(value)
-
-
-@contextmanager
-def _live() -> Iterator[Callable[[QueryWatch], None]]:
-    """The way to show a table again and again: in a notebook, in a terminal, or as lines."""
-    if _in_notebook():
-        handle = _displayed(_Empty())
-        yield lambda watched: handle.update(_Snapshot(watched))
-    elif sys.stdout.isatty() and find_spec("rich"):
-        from rich.live import Live
-
-        with Live(auto_refresh=False) as live:
-            yield lambda watched: live.update(watched.__rich__(), refresh=True)
-    else:
-        yield _Lines()
-
-
-def _displayed(thing: object) -> Any:  # noqa: ANN401 - IPython is optional, and so are its types
-    """Show a thing in a notebook; return the handle that replaces it."""
-    from IPython.core import display_functions
-
-    show: Any = display_functions.display
-    return show(thing, display_id=True)
-
-
-def _in_notebook() -> bool:
-    """Whether this is the kernel of a notebook; IPython in a terminal cannot update in place."""
-    # Asked before it is imported, which takes its time.
-    if "IPython" not in sys.modules:
-        return False
-    from IPython.core.getipython import get_ipython
-
-    return hasattr(get_ipython(), "kernel")
 
 
 class _Lines:

@@ -76,7 +76,7 @@ def options_of(
         TypeError: ``keys`` are not names.
         ValueError: An argument has a value that is not allowed.
     """
-    options = {"changes.keys": json.dumps(_names(keys))}
+    options = {"changes.keys": json.dumps(names_of("keys", keys))}
     for option, text in (("op", op), ("query_id", query_id)):
         if text is not None and (not isinstance(text, str) or not text):
             raise _errors.bad_value(option, text, "text that is not empty")
@@ -95,12 +95,22 @@ def options_of(
     return options
 
 
-def _names(keys: object) -> list[str]:
-    names = [keys] if isinstance(keys, str) else keys
+def names_of(argument: str, given: object) -> list[str]:
+    """Check an argument that names columns.
+
+    Args:
+        argument: Its name, for errors.
+        given: A name, or a list or tuple of names.
+
+    Raises:
+        TypeError: It is not names.
+        ValueError: It names no column.
+    """
+    names = [given] if isinstance(given, str) else given
     if not isinstance(names, (list, tuple)) or not all(isinstance(k, str) for k in names):
-        raise _errors.bad_names("keys", keys)
+        raise _errors.bad_names(argument, given)
     if not names:
-        raise ValueError("keys must name at least one column: what identifies a row of the target")
+        raise _errors.no_names(argument)
     return list(names)
 
 

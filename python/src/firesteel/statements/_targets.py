@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from firesteel.sinks import ApplyChanges
+from firesteel.sinks import ApplyChanges, LiveTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -99,6 +99,8 @@ class Sink:
         its = self.target
         if isinstance(its, ApplyChanges):
             return "apply_changes"
+        if isinstance(its, LiveTable):
+            return "a live table"
         if isinstance(its, Mapping):
             return f"format {its['format']}"
         return f"table {its}" if isinstance(its, str) else "a function"

@@ -1,0 +1,210 @@
+"""`live_table`: a function for foreachBatch that shows a result and updates it in place."""
+
+from __future__ import annotations
+
+import atexit
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import Row, SparkSession
+
+from firesteel import _display, _errors, _live
+from firesteel.sinks._arguments import names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyspark.sql import DataFrame
+
+MAX_ROWS = 10_000
+"""Rows that a live table keeps; a table for the eye has fewer."""
+
+_OPS = ("op", "row_kind()")
+_KINDS = {"+I", "-U", "+U", "-D"}
+
+
+def live_table(
+    keys: str | Sequence[str] | None = None,
+    *,
+    order: str | Sequence[str] | None = None,
+    op: str | None = None,
+    complete: bool = False,
+    title: str = "result",
+) -> LiveTable:
+    """Show a streaming query's result as a table that changes in place.
+
+    Pass the returned object to ``foreachBatch``, or give it to a statement set as a target. A
+    notebook updates one table, in the output of the cell that showed it or of the first
+    micro-batch. So does a terminal with rich. Elsewhere each micro-batch prints the table::
+
+        changes = spark.sql("SELECT *, row_kind() AS op FROM trending")
+        query = changes.writeStream.foreachBatch(firesteel.live_table("item")).start()
+
+    The rows are in the driver, at most 10,000. A query that starts again shows what comes from then
+    on, and in complete mode everything.
+
+    Args:
+        keys: The columns that identify a row: one name or several. A row replaces the one with the
+            same keys. Without keys, a change is found by all of its columns.
+        order: The columns by which rows are shown, the smallest first, nulls last; by default the
+            keys.
+        op: The column with ``+I``, ``-U``, ``+U`` and ``-D``; by default ``op`` or ``row_kind()``,
+            if there is one. Without it rows only come.
+        complete: Whether each micro-batch has the whole result, as in complete mode.
+        title: What is above the table.
+
+    Returns:
+        A function that takes a DataFrame and a batch number, and that a notebook shows.
+
+    Raises:
+        TypeError: ``keys`` or ``order`` are not names.
+        ValueError: An argument has a value that is not allowed.
+
+    Source:
+        The table mode of Flink's SQL client; ``foreachBatch`` of Spark's Structured Streaming.
+
+    Example:
+        >>> table = live_table("word", title="words")
+        >>> table(spark.sql("SELECT 'a' AS word, 1 AS n, '+I' AS op"), 0)
+        words, micro-batch 0
+        <BLANKLINE>
+        Rows
+        word  n
+        a     1
+    """
+    if op is not None and (not isinstance(op, str) or not op):
+        raise _errors.bad_value("op", op, "text that is not empty")
+    columns = [] if keys is None else names_of("keys", keys)
+    by = columns if order is None else names_of("order", order)
+    return LiveTable(columns, by, op, complete, title)
+
+
+class LiveTable(_display.Shown):
+    """Rows of a streaming query, as they are now; `live_table` returns it."""
+
+    def __init__(
+        self, keys: list[str], order: list[str], op: str | None, complete: bool, title: str
+    ) -> None:
+        self._keys = keys
+        self._order = order
+        self._op = op
+        self._complete = complete
+        self._title = title
+        self._columns: list[str] = []
+        self._rows: dict[str, list[Row]] = {}
+        self._batch_id = -1
+        self._open = ExitStack()
+        self._show: Callable[[_display.Shown], None] | None = None
+
+    def __call__(self, df: DataFrame, batch_id: int) -> None:
+        """Apply one micro-batch and show the table.
+
+        Args:
+            df: The micro-batch that ``foreachBatch`` passes.
+            batch_id: The batch number that ``foreachBatch`` passes.
+
+        Raises:
+            ValueError: A key, an order or the kind is not a column, a kind is unknown, or there are
+                too many rows.
+            UnsupportedOnConnectError: The query runs on a Connect server.
+        """
+        if not isinstance(df.sparkSession, SparkSession):
+            raise _errors.live_table_on_connect()
+        # All partitions in one job: a part of them would leave state of the others behind.
+        self._apply(df.columns, df.collect(), batch_id)
+        if self._show is None:
+            self._show = self._open.enter_context(_live.shown(print))
+            atexit.register(self.close)
+        self._show(self)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows as they are now, without kinds, in the order in which they are shown."""
+        shown = Row(*self._columns)
+        rows = [shown(*row) for same in self._rows.values() for row in same]
+        return sorted(rows, key=lambda row: [_sortable(row[name]) for name in self._order])
+
+    def close(self) -> None:
+        """Stop showing the table in place, so that a terminal writes below it."""
+        self._open.close()
+        self._show = None
+
+    def _apply(self, columns: Sequence[str], rows: Sequence[Row], batch_id: int) -> None:
+        at = self._kind_at(columns)
+        for name in (*self._keys, *self._order):
+            if name not in columns:
+                raise _errors.no_column(name, columns)
+        if batch_id == self._batch_id and not self._complete:
+            return  # a repeated micro-batch
+        if self._complete:
+            self._rows.clear()
+        self._columns = [name for i, name in enumerate(columns) if i != at]
+        come: list[Row] = []
+        go: list[Row] = []
+        for row in rows:
+            kind = "+I" if at < 0 else row[at]
+            if kind not in _KINDS:
+                raise _errors.unknown_kind(kind, columns[at])
+            values = Row(*(value for i, value in enumerate(row) if i != at))
+            (come if kind.startswith("+") else go).append(values)
+        # Rows that go first: a row may take the keys of another one.
+        for row in go:
+            self._remove(row)
+        for row in come:
+            same = self._rows.setdefault(self._key(row), [])
+            same[:] = [row] if self._keys else [*same, row]
+        if sum(map(len, self._rows.values())) > MAX_ROWS:
+            raise _errors.too_many_rows(MAX_ROWS)
+        self._batch_id = batch_id
+
+    def _remove(self, row: Row) -> None:
+        """Remove a row with its keys; one that came before the query started again is not there."""
+        key = self._key(row)
+        same = self._rows.get(key)
+        if same:
+            same.pop()
+            if not same:
+                del self._rows[key]
+
+    def _key(self, row: Row) -> str:
+        if not self._keys:
+            return repr(row)
+        return repr([row[self._columns.index(name)] for name in self._keys])
+
+    def _kind_at(self, columns: Sequence[str]) -> int:
+        """The place of the column of kinds; -1 if rows only come."""
+        if self._op is not None and self._op not in columns:
+            raise _errors.no_column(self._op, columns)
+        found = [name for name in (*filter(None, [self._op]), *_OPS) if name in columns]
+        return columns.index(found[0]) if found else -1
+
+    def _page(self) -> _display.Page:
+        cells = [[_cell(value) for value in row] for row in self.rows]
+        title = (
+            self._title if self._batch_id < 0 else f"{self._title}, micro-batch {self._batch_id}"
+        )
+        return _display.Page(
+            title, [_display.Table("Rows", self._columns, cells, empty="No row has come yet.")]
+        )
+
+    def _ipython_display_(self) -> None:
+        """Show the table here; later micro-batches update it."""
+        if _live.in_notebook():
+            self._show = _live.updating(self)
+        else:
+            print(self)
+
+    def __reduce__(self) -> str:
+        raise _errors.live_table_on_connect()
+
+
+def _cell(value: object) -> str:
+    """A value as Spark shows it: numbers as they are, without separators."""
+    if value is None:
+        return "NULL"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _sortable(value: Any) -> Any:  # noqa: ANN401 - a value of any type
+    """A value that can be compared with others of its column; nulls are last."""
+    return (1, "") if value is None else (0, value)

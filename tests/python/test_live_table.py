@@ -1,0 +1,91 @@
+"""`live_table`: rows of a running query, as they are after each micro-batch."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import firesteel
+
+CHANGES = "SELECT * FROM VALUES {} AS t(item, place, op)"
+
+
+def changes(spark: SparkSession, *rows: str) -> DataFrame:
+    return spark.sql(CHANGES.format(", ".join(rows)))
+
+
+def shown(table: firesteel.LiveTable) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in table.rows]
+
+
+def test_changes_by_keys(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    table = firesteel.live_table("place", title="top")
+    table(changes(spark, "('b', 2, '+I')", "('a', 1, '+I')"), 0)
+    swapped = ("('b', 1, '+U')", "('a', 1, '-U')", "('a', 2, '+U')", "('b', 2, '-U')")
+    table(changes(spark, *swapped), 1)
+    table(changes(spark, *swapped), 1)  # repeated
+    assert shown(table) == [("b", 1), ("a", 2)]
+    table(changes(spark, "('b', 1, '-D')", "('x', 9, '-D')"), 2)
+    assert shown(table) == [("a", 2)]
+    assert capsys.readouterr().out.split("\n\n")[-1].split() == ["Rows", "item", "place", "a", "2"]
+    assert "top, micro-batch 2" in table._repr_html_()
+
+
+def test_changes_of_whole_rows(spark: SparkSession) -> None:
+    table = firesteel.live_table(order=["item", "place"])
+    table(changes(spark, *["('a', 1, '+I')"] * 2, "(NULL, 3, '+I')", "('a', NULL, '+I')"), 0)
+    table(changes(spark, "('a', 1, '-D')"), 1)
+    assert shown(table) == [("a", 1), ("a", None), (None, 3)]
+
+
+def test_rows_that_only_come_and_whole_results(spark: SparkSession) -> None:
+    for complete, expected in ((False, [(0,), (0,)]), (True, [(0,)])):
+        table = firesteel.live_table(complete=complete)
+        for batch in (0, 1):
+            table(spark.range(1), batch)
+        assert shown(table) == expected
+
+
+def test_a_changelog_and_a_statement_set(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "words"
+    folder.mkdir()
+    stream = spark.readStream.schema("word STRING").option("maxFilesPerTrigger", 1)
+    counts = stream.csv(str(folder)).groupBy("word").count()
+    alone, in_set = firesteel.live_table("word"), firesteel.live_table("word")
+    for file, words in enumerate(("a\nb\na\n", "b\nb\nc\n")):
+        (folder / f"{file}.csv").write_text(words)
+        every = counts.select("*", firesteel.row_kind().alias("op"))
+        query = every.writeStream.foreachBatch(alone)
+        query = query.option("checkpointLocation", str(tmp_path / "cp")).trigger(availableNow=True)
+        query.start().awaitTermination()
+        both = firesteel.statement_set(spark, str(tmp_path / "set"))
+        both.insert("counts", every, in_set, mode="update")
+        assert "a live table" in str(both.explain())
+        both.start(trigger={"availableNow": True}).awaitTermination()
+        expected = [("a", 2), ("b", 1 if file == 0 else 3), *([("c", 1)] if file else [])]
+        assert shown(alone) == expected
+        assert shown(in_set) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ({"keys": []}, "keys must name at least one column"),
+        ({"keys": "no"}, "no column no: it has item, place, op"),
+        ({"op": "item"}, "item = 'a': must be"),
+        ({"op": ""}, "op = ''"),
+    ],
+)
+def test_bad_input(spark: SparkSession, arguments: dict[str, str], found: str) -> None:
+    with pytest.raises(ValueError, match=found):
+        firesteel.live_table(**arguments)(changes(spark, "('a', 1, '+I')"), 0)  # type: ignore[arg-type]
+
+
+def test_bounds(spark: SparkSession) -> None:
+    with pytest.raises(ValueError, match="more than 10,000 rows"):
+        firesteel.live_table()(spark.range(10_001), 0)
+    with pytest.raises(firesteel.UnsupportedOnConnectError, match="apply_changes"):
+        pickle.dumps(firesteel.live_table())
