@@ -2,8 +2,10 @@ package io.firesteel.json
 
 import io.firesteel.core.decide.Decline
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, GetJsonObject, GetStructField, JsonToStructs, JsonTuple, Literal}
-import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.catalyst.util.{CaseInsensitiveMap, DateTimeUtils}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, DateType, StructType, TimestampNTZType, TimestampType}
 import org.apache.spark.unsafe.types.UTF8String
@@ -46,7 +48,7 @@ private[json] object JsonCall {
       case schema: StructType if schema.length == 1 && schema.head.name != corruptColumn(call) =>
         val reading = objection(call, schema).toLeft(
           Reading.Field(schema.head.name, schema.head.dataType, zone(call)))
-        Some(JsonCall(call.child, field, reading, failsFast(call)))
+        Some(JsonCall(call.child, field, reading, canFail(call)))
       case _ => None
     }
 
@@ -56,7 +58,7 @@ private[json] object JsonCall {
       case struct: StructType => Reading.Struct(struct, corruptColumn(call), zone(call))
       case other => Reading.Whole(other, zone(call))
     })
-    JsonCall(call.child, call, reading, failsFast(call))
+    JsonCall(call.child, call, reading, canFail(call))
   }
 
   /** The outputs of a generator that has one row for each document. */
@@ -106,13 +108,17 @@ private[json] object JsonCall {
       "columnNameOfCorruptRecord",
       SQLConf.get.getConf(SQLConf.COLUMN_NAME_OF_CORRUPT_RECORD))
 
-  private def failsFast(call: JsonToStructs): Boolean =
-    options(call).get("mode").exists(!_.equalsIgnoreCase("PERMISSIVE"))
+  /** In every mode Spark raises an error for a time that Spark 2 would have read, if it is told to. */
+  private def canFail(call: JsonToStructs): Boolean =
+    options(call).get("mode").exists(!_.equalsIgnoreCase("PERMISSIVE")) ||
+      (hasType(call.dataType)(times) && JsonOptions.timePolicy == "EXCEPTION")
 
   private def objection(call: JsonToStructs, schema: DataType): Option[Decline] =
     JsonOptions.objection(options(call), hasType(schema)(times))
+      .orElse(Option.when(Try(DateTimeUtils.getZoneId(zone(call))).isFailure)(
+        JsonDecline.ReadOption("timeZone")))
       .orElse(JsonSchema.objection(schema, corruptColumn(call)))
-      .orElse(Option.when(hasType(schema)(times) && JsonOptions.isLegacy)(
+      .orElse(Option.when(hasType(schema)(times) && JsonOptions.timePolicy == "LEGACY")(
         JsonDecline.Legacy(SQLConf.LEGACY_TIME_PARSER_POLICY.key)))
 
   private val times: PartialFunction[DataType, Boolean] = {

@@ -1,9 +1,11 @@
 package io.firesteel.json
 
 import io.firesteel.core.decide.Decline
+import io.firesteel.core.plans.CannotFail
 
-import org.apache.spark.sql.catalyst.expressions.{And, ConditionalExpression, Expression, If, In, IsNull, JsonTuple, LambdaFunction, Or}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BinaryComparison, Cast, Concat, ConditionalExpression, Expression, GetStructField, If, In, InSet, IsNotNull, IsNull, JsonTuple, LambdaFunction, Literal, Not, Or, StringPredicate}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project}
+import org.apache.spark.sql.types.{BinaryType, StringType}
 
 /** The expressions over documents in a plan. */
 private[json] object JsonCalls {
@@ -43,6 +45,28 @@ private[json] object JsonCalls {
         case in: In => reached(in.value)
         case other => other.children.flatMap(reached)
       }
+  }
+
+  /** Those that every row reaches, whatever is null on the way. */
+  def always(expression: Expression): Seq[JsonCall] = JsonCall.of(expression) match {
+    case Some(call) => call +: always(call.document)
+    case None =>
+      expression match {
+        case _: LambdaFunction => Nil
+        case other => CannotFail.evaluated(other).flatMap(always)
+      }
+  }
+
+  /** Whether a condition or a document is of such kinds that it cannot fail. */
+  def isSafe(expression: Expression): Boolean = expression match {
+    case _: Attribute | _: Literal => true
+    case call if JsonCall.of(call).exists(its => !its.fails && isSafe(its.document)) => true
+    case text: Cast if text.child.dataType == BinaryType && text.dataType == StringType =>
+      isSafe(text.child)
+    case _: GetStructField | _: Concat => expression.children.forall(isSafe)
+    case _: BinaryComparison | _: StringPredicate | _: In | _: InSet | _: IsNull | _: IsNotNull |
+        _: And | _: Or | _: Not => expression.children.forall(isSafe)
+    case _ => false
   }
 
   def replace(expression: Expression)(by: JsonCall => Option[Expression]): Expression =

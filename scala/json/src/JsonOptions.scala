@@ -47,7 +47,6 @@ private[json] object JsonOptions {
     names(option) || (option == "mode" && modes(value)) || (formats(option) && !hasTimes) ||
       (switches(option) && Set("true", "false")(value))
 
-  /** Whether Spark parses dates as Spark 2 did. */
-  def isLegacy: Boolean =
-    SQLConf.get.getConf(SQLConf.LEGACY_TIME_PARSER_POLICY).toString == "LEGACY"
+  /** Whether Spark parses times as Spark 2 did: `LEGACY`, `CORRECTED`, or `EXCEPTION` if they differ. */
+  def timePolicy: String = SQLConf.get.getConf(SQLConf.LEGACY_TIME_PARSER_POLICY).toString
 }

@@ -13,7 +13,9 @@ private[json] object PullOutJson {
 
   def of(aggregate: Aggregate): LogicalPlan = {
     val calls = ofRows(aggregate).flatMap(JsonCalls.reached).filter { call =>
-      call.reading.isRight && !call.fails && call.document.deterministic
+      call.reading.isRight && !call.fails && call.document.deterministic &&
+      // A function may not compute its argument for each row, as `first`.
+      JsonCalls.isSafe(call.document)
     }
     aggregate.child match {
       case project: Project => into(aggregate, calls, project.projectList, project.child)

@@ -1,8 +1,7 @@
 package io.firesteel.json
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, BinaryComparison, Cast, Expression, GetStructField, In, InSet, IsNotNull, IsNull, Literal, NamedExpression, Not, Or, StringPredicate}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, GetStructField, IsNotNull, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
-import org.apache.spark.sql.types.{BinaryType, StringType}
 
 /**
  * A scan below a projection, and below a filter under it, that several of their expressions read.
@@ -12,6 +11,7 @@ import org.apache.spark.sql.types.{BinaryType, StringType}
  * the scan for null later than the value of a function, and rows would reach what they must not.
  */
 private[json] object SharedScan {
+  import JsonCalls.isSafe
 
   def in(project: Project): Project = project.child match {
     case filter: Filter => split(filter).fold(over(project, Nil, filter)) {
@@ -44,9 +44,14 @@ private[json] object SharedScan {
       conditions: Seq[Expression],
       base: LogicalPlan): Option[(Seq[Expression], LogicalPlan)] = {
     val documents = list.collect { case document: Alias => document }
-    val first = JsonCalls.reached(conditions.head).map(_.document)
+    val (first, always) =
+      (
+        JsonCalls.reached(conditions.head).map(_.document),
+        JsonCalls.always(conditions.head).map(_.document))
+    def isComputed(document: Expression) = first.exists(_.semanticEquals(document)) &&
+      (isSafe(document) || always.exists(_.semanticEquals(document)))
     Option.when(
-      documents.nonEmpty && documents.forall(its => first.exists(_.semanticEquals(its.child))) &&
+      documents.nonEmpty && documents.forall(its => isComputed(its.child)) &&
         list.forall(column => column.isInstanceOf[Attribute] || documents.contains(column))) {
       val computed = conditions.map(_.transform {
         case one if documents.exists(_.child.semanticEquals(one)) =>
@@ -63,9 +68,10 @@ private[json] object SharedScan {
       base: LogicalPlan): Project = {
     val required = if (conditions.isEmpty) project.projectList else conditions
     val documents = required.flatMap(JsonCalls.reached).filter(canShare(base)).map(_.document)
-    // Later conditions are not computed for rows that fail an earlier one.
+    // Later conditions are not computed for rows that fail an earlier one. A document that can fail
+    // must be one that every row computes.
     val first = (if (conditions.isEmpty) required else conditions.take(1))
-      .flatMap(JsonCalls.reached).map(_.document.canonicalized).toSet
+      .flatMap(JsonCalls.always).map(_.document.canonicalized).toSet
     val calls = (conditions ++ project.projectList).flatMap(JsonCalls.reached)
       .filter(canShare(base))
       .filter(its => first(its.document.canonicalized) || isSafe(its.document))
@@ -102,18 +108,6 @@ private[json] object SharedScan {
   private def changesOrder(conditions: Seq[Expression]): Boolean =
     conditions.exists(!JsonCalls.isIn(_)) ||
       (conditions.exists(_.isInstanceOf[IsNotNull]) && !conditions.forall(isSafe))
-
-  /** Whether a condition or a document is of such kinds that it cannot fail. */
-  private def isSafe(condition: Expression): Boolean = condition match {
-    case _: Attribute | _: Literal => true
-    case call if JsonCall.of(call).exists(its => !its.fails && isSafe(its.document)) => true
-    case text: Cast if text.child.dataType == BinaryType && text.dataType == StringType =>
-      isSafe(text.child)
-    case _: GetStructField => condition.children.forall(isSafe)
-    case _: BinaryComparison | _: StringPredicate | _: In | _: InSet | _: IsNull | _: IsNotNull |
-        _: And | _: Or | _: Not => condition.children.forall(isSafe)
-    case _ => false
-  }
 
   private def conjuncts(condition: Expression): Seq[Expression] = condition match {
     case And(left, right) => conjuncts(left) ++ conjuncts(right)

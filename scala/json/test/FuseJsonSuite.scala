@@ -228,6 +228,42 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
     check(sql, 1, 1)
   }
 
+  test("a time that ends in an error is read where Spark reads it") {
+    val day =
+      "from_json(concat('{\"k\":\"', id, '\",\"d\":\"2020-01-01', if(id = 0, '', 'abc'), '\"}'), 'd DATE').d"
+    val isFirst = day.replace("from_json", "get_json_object").replace("'d DATE').d", "'$.k') = '0'")
+    withConf("spark.sql.legacy.timeParserPolicy" -> "EXCEPTION") {
+      Seq(
+        s"SELECT $day FROM docs WHERE $isFirst",
+        s"SELECT id FROM docs WHERE $isFirst AND $day IS NOT NULL",
+        s"SELECT count(nullif(id, 0), $day), max($isFirst) FROM docs WHERE id < 2",
+        s"SELECT $day FROM docs"
+      ).foreach(assertSameOutcome(_))
+    }
+    val noZone = "from_json(j, 'id INT', map('timeZone', 'foo/bar')).id"
+    Seq(
+      s"SELECT $noZone FROM docs WHERE get_json_object(j, '$$.id') = '-1'",
+      s"SELECT $noZone FROM docs").foreach(assertSameOutcome(_))
+    assert(declines(s"SELECT $noZone FROM docs") == Set("JSON.OPTION"))
+  }
+
+  test("a document that fails is computed where Spark computes it") {
+    val document = "element_at(array(j), CAST(id AS INT) + 1)"
+    def at(path: String) = s"get_json_object($document, '$$.$path')"
+    val isKnown = "if(id = 0, id, CAST(NULL AS BIGINT))"
+    Seq(
+      s"SELECT ${at("id")} FROM docs WHERE ($isKnown < length(${at("name")})) IS TRUE",
+      s"SELECT ${at("id")} FROM docs WHERE coalesce($isKnown + length(${at("name")}), 0) > 0",
+      s"SELECT ${at("id")} FROM docs WHERE elt(if(id = 0, 1, 2), ${at("id")}, '') = '0'",
+      s"SELECT first(${at("id")}, true), first(${at("name")}, true) FROM docs",
+      s"SELECT ${at("id")}, ${at("name")} FROM docs WHERE id = 0",
+      s"SELECT ${at("id")}, ${at("name")} FROM docs"
+    ).foreach { sql =>
+      assertSameOutcome(sql)
+      withConf("spark.sql.subexpressionElimination.enabled" -> false)(assertSameOutcome(sql))
+    }
+  }
+
   test("documents of documents") {
     check(
       "SELECT get_json_object(get_json_object(j, '$.user'), '$.name'), get_json_object(get_json_object(j, '$.user'), '$.age') FROM docs",

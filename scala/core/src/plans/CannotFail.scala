@@ -1,6 +1,6 @@
 package io.firesteel.core.plans
 
-import org.apache.spark.sql.catalyst.expressions.{Add, And, Attribute, BinaryComparison, CaseWhen, Cast, Coalesce, DivModLike, EvalMode, Expression, If, In, InSet, IsNaN, IsNotNull, IsNull, KnownFloatingPointNormalized, Literal, Multiply, Not, Or, Remainder, StringPredicate, Subtract}
+import org.apache.spark.sql.catalyst.expressions.{Add, And, Attribute, BinaryComparison, CaseWhen, Cast, Coalesce, ConditionalExpression, DivModLike, Elt, EvalMode, Expression, If, In, InSet, IsNaN, IsNotNull, IsNull, KnownFloatingPointNormalized, Literal, Multiply, Not, Or, Remainder, StringPredicate, Subtract}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 import org.apache.spark.sql.types.{DoubleType, FloatType, NumericType, StringType}
 
@@ -25,18 +25,18 @@ private[firesteel] object CannotFail {
     failing(expression.collect { case part => part }).subsetOf(failing(alwaysEvaluated(expression)))
   }
 
+  private def alwaysEvaluated(expression: Expression): Seq[Expression] =
+    expression +: evaluated(expression).flatMap(alwaysEvaluated)
+
   /**
-   * The children that are always evaluated: a later child may be skipped if an earlier one is null;
-   * a division evaluates its divisor first.
+   * The children that are evaluated whenever the expression is: a later child may be skipped if an
+   * earlier one is null; a division evaluates its divisor first.
    */
-  private def alwaysEvaluated(expression: Expression): Seq[Expression] = {
-    val children = expression match {
-      case _: And | _: Or | _: If | _: CaseWhen | _: Coalesce | _: In =>
-        expression.children.take(1)
-      case _: DivModLike => untilNull(expression.children.reverse)
-      case _ => untilNull(expression.children)
-    }
-    expression +: children.flatMap(alwaysEvaluated)
+  def evaluated(expression: Expression): Seq[Expression] = expression match {
+    case _: And | _: Or | _: In | _: Elt => expression.children.take(1)
+    case conditional: ConditionalExpression => conditional.alwaysEvaluatedInputs
+    case _: DivModLike => untilNull(expression.children.reverse)
+    case _ => untilNull(expression.children)
   }
 
   private def untilNull(children: Seq[Expression]): Seq[Expression] = {
