@@ -24,7 +24,10 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     else AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUp {
         case join: LateralJoin if join.resolved && readsStreams(join) => joined(join)
-        case node: UnaryNode if node.resolved && readsStreams(node) && isOne(node) =>
+        case node: UnaryNode
+            if node.resolved && readsStreams(node) && isOne(
+              node) && !node.expressions.exists(_.exists(
+              isOfResults)) =>
           joined(apart(node))
       }
     }
@@ -39,13 +42,32 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     case _ => false
   }
 
+  /** Spark's rewrites do not know a subquery that is correlated by an aggregate, as `max(outer.v)`. */
+  private def isOfResults(e: Expression): Boolean = isOfStream(e) &&
+    e.children.exists(_.exists(_.isInstanceOf[AggregateExpression]))
+
   private def isOne(node: UnaryNode): Boolean = node match {
     case _: Filter | _: Project | _: Aggregate => true
     case _ => false
   }
 
-  /** Conditions that read no stream go below: a subquery over a table stays a subquery. */
+  /**
+   * Conditions that read no stream go below: a subquery over a table stays a subquery. Values beside
+   * the results of an aggregate of all rows go above: it has a result of no rows, too.
+   */
   private def apart(node: UnaryNode): UnaryNode = node match {
+    case whole: Aggregate if whole.groupingExpressions.isEmpty && readsBesideCalls(whole) =>
+      val found = whole.aggregateExpressions
+        .flatMap(_.collect { case call: AggregateExpression => call }).distinctBy(_.canonicalized)
+      val calls = if (found.isEmpty) Seq(count) else found
+      val named = calls.map(call => Alias(call, call.aggregateFunction.prettyName)())
+      val results = whole.copy(aggregateExpressions = named)
+      Project(
+        whole.aggregateExpressions.map(_.transform { case call: AggregateExpression =>
+          named(calls.indexWhere(_.canonicalized == call.canonicalized)).toAttribute
+        }.asInstanceOf[NamedExpression]),
+        if (readsStreams(results)) joined(results) else results
+      )
     case Filter(condition, child) if condition.deterministic =>
       val (ofStreams, others) =
         splitConjunctivePredicates(condition).partition(_.exists(isOfStream))
@@ -53,6 +75,11 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
         .fold[UnaryNode](node)(below => Filter(ofStreams.reduce(And(_, _)), Filter(below, child)))
     case other => other
   }
+
+  private def readsBesideCalls(whole: Aggregate): Boolean =
+    whole.aggregateExpressions.map(_.transform { case call: AggregateExpression =>
+      Literal(null, call.dataType)
+    }).exists(_.exists(isOfStream))
 
   /** Spark's rules see the node alone: they would rewrite subqueries over tables below it. */
   private def joined(node: UnaryNode): LogicalPlan = {
@@ -141,7 +168,7 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     case other => other
   }
 
-  private def count: Expression = Count(Literal(1)).toAggregateExpression()
+  private def count: AggregateExpression = Count(Literal(1)).toAggregateExpression()
 
   private def aggregate(value: Expression, rows: LogicalPlan): LogicalPlan =
     Aggregate(Nil, Seq(Alias(value, "value")()), rows)
@@ -149,7 +176,7 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   /** One value of a stream, such as the average of all rows: each row is joined with it. */
   private def values(plan: LogicalPlan): LogicalPlan = plan.transformUp {
     case node: UnaryNode if isOne(node) =>
-      val all = readable(node)
+      val all = node.expressions
         .flatMap(_.collect { case value: ScalarSubquery if isValue(value) => value })
         .distinctBy(_.canonicalized)
       if (all.isEmpty) node
@@ -172,16 +199,6 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
         if (rows.output.map(_.exprId) == node.output.map(_.exprId)) rows
         else Project(node.output: Seq[Attribute], rows)
       }
-  }
-
-  /** The expressions in which a value may be read of rows: of no rows there is no value. */
-  private def readable(node: UnaryNode): Seq[Expression] = node match {
-    case whole: Aggregate if whole.groupingExpressions.isEmpty =>
-      val outside = whole.aggregateExpressions.map(_.transform { case call: AggregateExpression =>
-        Literal(null, call.dataType)
-      })
-      if (outside.exists(isLeft)) Nil else whole.expressions
-    case other => other.expressions
   }
 
   private def isValue(value: ScalarSubquery): Boolean =

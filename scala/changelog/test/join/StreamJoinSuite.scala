@@ -225,7 +225,10 @@ class StreamJoinSuite extends ChangelogSuite {
       s"SELECT * FROM $a WHERE v < (SELECT avg(v) FROM {t} x WHERE x.k <> a.k)",
       s"SELECT * FROM $a WHERE NOT (k IN (SELECT bk FROM $few) AND id > 0)",
       s"SELECT * FROM $a WHERE k NOT IN (SELECT * FROM VALUES (4), (5)) AND k IN (SELECT bk FROM $few)",
-      s"SELECT k, sum(v) + (SELECT count(*) FROM $few) AS n FROM $a GROUP BY k"
+      s"SELECT k, sum(v) + (SELECT count(*) FROM $few) AS n FROM $a GROUP BY k",
+      s"SELECT count(*) AS c, (SELECT sum(bv) FROM $few) AS s FROM $a WHERE id <> 1",
+      s"SELECT sum(v + (SELECT max(bv) FROM $few)) AS n, max(v) - (SELECT count(*) FROM $few) AS m FROM $a",
+      s"SELECT (SELECT max(bv) FROM $few) AS m FROM $a HAVING count(*) > 0"
     ).foreach(sql => assertFollows(schema, sql, batches))
   }
 
