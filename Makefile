@@ -53,7 +53,7 @@ demo: setup ## a stream that Spark refuses, faster queries: make demo [DATA=fold
 test: setup ## the fast tests, Scala's and Python's
 	@build/test fast
 
-test-all: setup ## the tests that CI runs: with the slow ones of tests/slow.txt
+test-all: setup ## also the slow tests of tests/slow.txt, and more random cases
 	@build/test all
 
 test-long: setup ## every test, the long ones and many more random cases: hours

@@ -44,24 +44,29 @@ private[changelog] object InputDistribution {
  * @param inPlace for each input, whether its rows lie so already, so that no shuffle is needed
  * @param choices what the query chose when it began
  * @param guest the operator's number among those that share a store, if the store is another one's
+ * @param why for each input why its rows are shuffled, in words for `explain`; none if there is no
+ *   operator below that could have placed them
  */
 final private[changelog] case class Placement(
     by: Seq[Int],
     inPlace: Seq[Boolean],
     choices: PlanChoices,
-    guest: Option[Int] = None) {
+    guest: Option[Int] = None,
+    why: Seq[Option[String]] = Nil) {
 
   /** The columns of a key by whose hash rows are distributed. */
   def of[A](keys: Seq[A]): Seq[A] = if (by.isEmpty) keys else by.map(keys)
 
-  /** What is done with the rows of the inputs, in words; none if all are shuffled. */
-  def text(names: Seq[String]): Option[String] = inPlace.count(identity) match {
-    case 0 => None
-    case all if all == names.size => Some("none, rows lie by these keys already")
-    case _ =>
-      Some(names.zip(inPlace).map { case (name, stays) =>
-        if (stays) s"$name: none, rows lie by these keys already" else s"$name: by the keys"
-      }.mkString("; "))
+  /** What is done with the rows of the inputs, in words; none if all come shuffled from sources. */
+  def text(names: Seq[String]): Option[String] = {
+    val texts = names.indices.map { i =>
+      if (inPlace.lift(i).contains(true)) "none, rows lie by these keys already"
+      else ("by the keys" +: why.lift(i).flatten.toSeq).mkString(": ")
+    }
+    Option.when(inPlace.contains(true) || why.exists(_.nonEmpty)) {
+      if (texts.distinct.size == 1) texts.head
+      else names.zip(texts).map { case (name, text) => s"$name: $text" }.mkString("; ")
+    }
   }
 }
 

@@ -31,7 +31,10 @@ private[changelog] object PlanVersion {
   /** The watermark takes the groups of sessions out of state, too. */
   val closedSessions: Int = 8
 
-  val current: Int = closedSessions
+  /** A limit of a limit takes rows in the order of that one, see `SortedLimits`. */
+  val nestedLimits: Int = 8
+
+  val current: Int = nestedLimits
 }
 
 /**

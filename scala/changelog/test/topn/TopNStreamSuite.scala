@@ -76,6 +76,16 @@ class TopNStreamSuite extends ChangelogSuite {
       restarts = Set(1))
   }
 
+  test("a limit of a limit takes rows in the order of that one") {
+    Seq(
+      "SELECT id, w FROM (SELECT v * 2 AS w, id FROM (SELECT * FROM {t} ORDER BY v DESC, id LIMIT 5)) LIMIT 2",
+      "SELECT id, v FROM (SELECT id, v FROM {t} ORDER BY v, id LIMIT 5 OFFSET 1) LIMIT 2 OFFSET 1",
+      "SELECT id, v FROM (SELECT id, v FROM {t} ORDER BY v, id OFFSET 2) OFFSET 1",
+      "SELECT id, v FROM (SELECT id, v FROM {t} ORDER BY v, id LIMIT 2) LIMIT 3 OFFSET 2",
+      "SELECT id, v FROM (SELECT id, v FROM {t} ORDER BY v, id LIMIT 3) ORDER BY v DESC, id LIMIT 2"
+    ).foreach(sql => assertFollows(schema, sql, batches))
+  }
+
   test("LIMIT without ORDER BY keeps any rows, OFFSET without LIMIT leaves the first out") {
     val counts = "SELECT k, count(*) AS n FROM {t} GROUP BY k"
     Seq(

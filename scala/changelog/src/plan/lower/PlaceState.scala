@@ -1,5 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
+import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Generation, GroupAggregate, HeldRows, HeldSessions, Normalize, OverAggregate, Projection, Selection, StatelessJoin, StreamJoin, TableJoin, TemporalJoin, TopN, UnionAll}
 import io.firesteel.changelog.state.{Placement, PlanChoices}
 
@@ -56,8 +57,14 @@ final private[lower] class PlaceState(choices: PlanChoices) {
             Placement(
               if (order == keys.head.indices) Nil else order,
               operator.inputs.zip(wanted).map { case (input, by) => liesBy(input, by) },
-              choices),
-            spreads)
+              choices,
+              why = operator.inputs.zip(wanted).map { case (input, by) =>
+                if (spreads) Some("rows with a null in a key are spread over all tasks")
+                else whyNot(input, by)
+              }
+            ),
+            spreads
+          )
         )
         operator.inputs.zip(wanted).foreach { case (input, by) => place(input, by) }
     }
@@ -75,6 +82,31 @@ final private[lower] class PlaceState(choices: PlanChoices) {
   /** Whether an operator's rows lie by the hash of these columns, if it is asked to. */
   private def liesBy(operator: ChangelogOperator, asked: Columns): Boolean =
     waysAs(operator, asked).nonEmpty
+
+  /** Why the rows of an operator do not lie by the hash of the asked columns. */
+  private def whyNot(operator: ChangelogOperator, asked: Columns): Option[String] =
+    if (asked.isEmpty || liesBy(operator, asked)) None else placedOtherwise(operator, asked)
+
+  /** @param asked none if a column is computed above the operator */
+  private def placedOtherwise(operator: ChangelogOperator, asked: Columns): Option[String] =
+    keysOf(operator) match {
+      case Some(Seq(keys))
+          if asked.nonEmpty && !choices.byPartialKey && asked.toSet.subsetOf(keys.toSet) =>
+        Some(s"rows below lie by ${names(operator, keys)}; with few rows for each key of these, " +
+          s"${ChangelogConf.PARTIAL_KEY.key} spares the shuffle of a new checkpoint")
+      case Some(keys) => Some(s"rows below lie by ${names(operator, keys.head)}")
+      case None if !staysInTask(operator) =>
+        Some(s"${operator.name} below has a function in Python or a subquery")
+      case None =>
+        operator.inputs.zipWithIndex.collectFirst(Function.unlift { case (input, i) =>
+          placedOtherwise(input, below(operator, i, asked))
+        })
+    }
+
+  private def names(operator: ChangelogOperator, keys: Columns): String = {
+    val known = operator.output ++ operator.inputs.flatMap(_.output)
+    keys.map(id => known.find(_.exprId == id).fold("?")(_.name)).mkString("[", ", ", "]")
+  }
 
   /**
    * If the operator's rows lie by the hash of the asked columns once it is asked to: these, and other

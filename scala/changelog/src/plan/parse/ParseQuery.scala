@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, EventTime, Expansion, Generation, GroupAggregate, MatchedRows, Projection, Selection, SharedChanges, SharedRows, Source, SplitDistinct, UnionAll}
-import io.firesteel.changelog.plan.parse.rank.{Projected, RankedWindow, SortedLimit}
+import io.firesteel.changelog.plan.parse.rank.{Projected, RankedWindow, SortedLimits}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, Snapshot, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
@@ -27,6 +27,7 @@ final private[changelog] class ParseQuery(
     private val ttlMs: Long = SQLConf.get.getConf(ChangelogConf.STATE_TTL)) {
 
   private val closesRows = begun.version >= PlanVersion.closedRows
+  private val sortedLimits = new SortedLimits(begun.version >= PlanVersion.nestedLimits)
 
   def read(plan: LogicalPlan): ChangelogOperator = plan match {
     case windows(closed) => closed
@@ -258,7 +259,7 @@ final private[changelog] class ParseQuery(
     }
 
   private def limit(plan: LogicalPlan): ChangelogOperator = plan match {
-    case SortedLimit(sorted) =>
+    case sortedLimits(sorted) =>
       val its = keeping(sorted.ttl)
       val input = noEvents("LIMIT", its.read(sorted.rows))
       val topN = sorted.operator(computable("LIMIT", sorted.order, input), its.ttlMs)

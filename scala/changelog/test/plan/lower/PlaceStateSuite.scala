@@ -165,6 +165,26 @@ class PlaceStateSuite extends ChangelogSuite with RandomCases {
     } finally fed.stop()
   }
 
+  test("explain says why a shuffle stays") {
+    Seq(
+      s"SELECT k, sum(v) FROM ($two) GROUP BY k" ->
+        Seq("by the keys: rows below lie by [k, g]; with few", ChangelogConf.PARTIAL_KEY.key),
+      s"SELECT g, sum(v) FROM ($two) GROUP BY g, k % 2" -> Seq(
+        "by the keys: rows below lie by [k, g]"),
+      s"SELECT v, count(*) FROM ($one) GROUP BY v" -> Seq("by the keys: rows below lie by [k]"),
+      s"SELECT a.k, b.v FROM (SELECT * FROM {t}) a LEFT JOIN ($two) b ON a.g = b.g AND a.k = b.k" ->
+        Seq("by the keys: rows with a null in a key are spread")
+    ).foreach { case (sql, parts) =>
+      val fed = stream(schema, sql)
+      try {
+        fed.start()
+        fed.feed(batches.head)
+        val top = Explain.of(lastBatchOf(fed.running).get.executedPlan).fired.head.values("shuffle")
+        parts.foreach(part => assert(top.contains(part), sql))
+      } finally fed.stop()
+    }
+  }
+
   test("random chains and trees of operators by one key") {
     check(randomCases(RandomChains.query, RandomChains.batches), 12) { c =>
       val _ = assertFollows(RandomChains.schema, c.query, c.batches, c.restarts)

@@ -26,9 +26,18 @@ final private[parse] case class SortedLimit(
     }
     TopN(Nil, by, PlaceFunction.RowNumber, from, to, None, ttlMs, below.over(input))
   }
+
+  /** The rows from one place to another of these rows, which Spark takes in the same order. */
+  private[rank] def part(above: Projected, first: Long, last: Long): SortedLimit = copy(
+    projections = above.lists ++ projections,
+    ttl = ttl.orElse(above.ttl),
+    from = from - 1 + first,
+    to = if (last >= Places.noLast) to else math.min(to, from - 1 + last)
+  )
 }
 
-private[parse] object SortedLimit {
+/** @param nested whether a limit of a limit is one operator, see `PlanVersion.nestedLimits` */
+final private[parse] class SortedLimits(nested: Boolean) {
 
   def unapply(plan: LogicalPlan): Option[SortedLimit] = plan match {
     case GlobalLimit(Constant(n), LocalLimit(_, child)) => below(child, n, 0L)
@@ -52,6 +61,8 @@ private[parse] object SortedLimit {
       Projected.of(other) match {
         case Projected(projections, ttl, sort: Sort) if sort.global =>
           Some(SortedLimit(sort.order, sort.child, projections, ttl, skipped + 1, skipped + n))
+        case above if nested && unapply(above.below).nonEmpty =>
+          unapply(above.below).map(_.part(above, skipped + 1, skipped + n))
         case _ => Some(SortedLimit(Nil, other, Nil, None, skipped + 1, skipped + n))
       }
   }
