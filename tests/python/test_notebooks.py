@@ -58,7 +58,7 @@ def test_the_tour_runs_and_shows_tables(
     assert "hit rate" in shown["firesteel.lookup_metrics(joined)"]
     assert "changelogMode" in shown["firesteel.explain(top)"]
     assert "the three best" in shown["table"]
-    assert "<td>p" in shown["table"]
+    assert '">p10</td>' in shown["table"]
     for last in ("firesteel.watch(query).awaitTermination()", "firesteel.watch(query)"):
         assert "top products: stopped" in shown[last]
         assert "changelogAggregate" in shown[last]
