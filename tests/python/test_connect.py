@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 import firesteel
+from tests.python.since_spark import is_since
 
 TOP_TWO = """
   SELECT id FROM (SELECT id, rank() OVER (PARTITION BY id % 3 ORDER BY id) AS r FROM range(99))
@@ -180,12 +181,16 @@ def test_a_statement_set_in_sql_runs_from_a_client(remote: SparkSession, tmp_pat
     stream = remote.readStream.schema("k STRING, v INT").json(str(tmp_path / "in"))
     stream.createOrReplaceTempView("fed")
     remote.sql(f"CREATE TABLE fed_rows (k STRING) USING parquet LOCATION '{tmp_path / 'rows'}'")
+    statement = (
+        "EXECUTE STATEMENT SET OPTIONS ('checkpoint' = :cp, 'trigger' = 'availableNow') BEGIN "
+        "INSERT INTO fed_rows SELECT k FROM fed WHERE v > 2; END"
+    )
+    checkpoint = str(tmp_path / "checkpoint")
     try:
-        started = remote.sql(
-            "EXECUTE STATEMENT SET OPTIONS ('checkpoint' = :cp, 'trigger' = 'availableNow') BEGIN "
-            "INSERT INTO fed_rows SELECT k FROM fed WHERE v > 2; END",
-            {"cp": str(tmp_path / "checkpoint")},
-        ).collect()
+        if is_since("4.1"):
+            started = remote.sql(statement, {"cp": checkpoint}).collect()
+        else:
+            started = remote.sql(statement.replace(":cp", f"'{checkpoint}'")).collect()
         query = remote.streams.get(started[0].query_id)
         assert query is None or query.runId == started[0].run_id
         if query is not None:

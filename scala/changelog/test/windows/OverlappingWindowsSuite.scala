@@ -43,7 +43,7 @@ class OverlappingWindowsSuite extends ChangelogSuite {
     "round(stddev(v), 6)",
     "bool_or(v = 3)",
     "approx_count_distinct(v)",
-    "max_by(v, ts)",
+    "max_by(v, struct(ts, v))",
     "percentile(v, 0.5)"
   )
 
