@@ -70,6 +70,17 @@ def test_a_changelog_and_a_statement_set(spark: SparkSession, tmp_path: Path) ->
         assert shown(in_set) == expected
 
 
+def test_another_query_empties_the_table(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1.csv").write_text("a\n")
+    rows = spark.readStream.schema("word STRING").csv(str(tmp_path / "in"))
+    table = firesteel.live_table()
+    for checkpoint in ("one", "two"):
+        query = rows.writeStream.foreachBatch(table).trigger(availableNow=True)
+        query.option("checkpointLocation", str(tmp_path / checkpoint)).start().awaitTermination()
+        assert shown(table) == [("a",)]
+
+
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [

@@ -10,6 +10,7 @@ from pyspark.sql import Row, SparkSession
 
 from firesteel import _display, _errors, _live
 from firesteel.sinks._arguments import names_of
+from firesteel.sinks._batches import query_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,8 +41,8 @@ def live_table(
         changes = spark.sql("SELECT *, row_kind() AS op FROM trending")
         query = changes.writeStream.foreachBatch(firesteel.live_table("item")).start()
 
-    The rows are in the driver, at most 10,000. A query that starts again shows what comes from then
-    on, and in complete mode everything.
+    The rows are in the driver, at most 10,000. A query that starts again in a new program shows what
+    comes from then on, and in complete mode everything. Another query empties the table.
 
     Args:
         keys: The columns that identify a row: one name or several. A row replaces the one with the
@@ -92,6 +93,7 @@ class LiveTable(_display.Shown):
         self._title = title
         self._columns: list[str] = []
         self._rows: dict[str, list[Row]] = {}
+        self._query: str | None = None
         self._batch_id = -1
         self._open = ExitStack()
         self._show: Callable[[_display.Shown], None] | None = None
@@ -110,6 +112,9 @@ class LiveTable(_display.Shown):
         """
         if not isinstance(df.sparkSession, SparkSession):
             raise _errors.live_table_on_connect()
+        if query_id(df) != self._query:
+            self._query, self._batch_id = query_id(df), -1
+            self._rows.clear()
         # All partitions in one job: a part of them would leave state of the others behind.
         self._apply(df.columns, df.collect(), batch_id)
         if self._show is None:

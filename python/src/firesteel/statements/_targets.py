@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from firesteel.sinks import ApplyChanges, LiveTable
+from firesteel.sinks._batches import query_id
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -80,7 +81,7 @@ class Sink:
             rows.show(int(options.get("numRows", 20)), truncate=options.get("truncate", True))
             return
         writer = rows.write.format(form).mode(self._save_mode).options(**options)
-        query = _query_id(rows)
+        query = query_id(rows)
         if query is not None:
             own = f"{query}/{self.name}"
             if form == "delta" and "txnAppId" not in options:
@@ -174,10 +175,3 @@ def _has_snapshot(spark: SparkSession, table: str, owner: str, batch_id: int) ->
     summary = F.col("summary")
     is_written = (summary[_OWNER] == owner) & (summary[_BATCH].cast("long") >= batch_id)
     return not spark.read.format("iceberg").load(snapshots).where(is_written).isEmpty()
-
-
-def _query_id(rows: DataFrame) -> str | None:
-    session = rows.sparkSession
-    if not isinstance(session, SparkSession):  # Spark Connect does not tell it
-        return None
-    return session.sparkContext.getLocalProperty("sql.streaming.queryId")

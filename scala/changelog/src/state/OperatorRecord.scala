@@ -38,6 +38,10 @@ final private[changelog] case class OperatorRecord(
       compared("distribution", before.distribution, distribution).toSeq ++
       members.map(Option(_)).zipAll(before.members.map(Option(_)), None, None).flatMap {
         case (Some(now), Some(old)) if before.format == 1 => now.early.differences(old.early)
+        // Before, columns of a subquery had ids, which differ at each start.
+        case (Some(now), Some(old))
+            if before.plan < PlanVersion.closedSessions && now.differences(
+              old.withoutIds).isEmpty => Nil
         case (Some(now), Some(old)) => now.differences(old)
         case (now, old) => compared("member", old.map(_.operator).toSeq, now.map(_.operator).toSeq)
       }
@@ -167,26 +171,21 @@ final private[changelog] case class MemberRecord(
     )
   }
 
-  /** How it differs from an earlier one, in words. */
-  def differences(before: MemberRecord): Seq[String] = {
-    val all = compared(before)
-    // Early records had ids of columns of a subquery, which differ at each start.
-    if (all.isEmpty || compared(before.withoutIds).isEmpty) Nil else all
-  }
-
-  private def withoutIds: MemberRecord = {
-    def texts(all: Seq[String]) = all.map(MemberRecord.ids.replaceAllIn(_, ""))
+  /** The same without ids in the names of columns, as `v#12L`. */
+  def withoutIds: MemberRecord = {
+    def bare(text: String) = MemberRecord.ids.replaceAllIn(text, "")
     copy(
-      keys = texts(keys),
-      calls = calls.map(call => call.copy(text = MemberRecord.ids.replaceAllIn(call.text, ""))),
-      order = texts(order),
-      filters = texts(filters).sorted,
-      columns = texts(columns).sorted,
-      stored = texts(stored)
+      keys = keys.map(bare),
+      calls = calls.map(call => call.copy(text = bare(call.text))),
+      order = order.map(bare),
+      filters = filters.map(bare).sorted,
+      columns = columns.map(bare).sorted,
+      stored = stored.map(bare)
     )
   }
 
-  private def compared(before: MemberRecord): Seq[String] = {
+  /** How it differs from an earlier one, in words. */
+  def differences(before: MemberRecord): Seq[String] = {
     // State whose columns have names is found in any order.
     val named = (calls ++ before.calls).forall(_.columns.nonEmpty)
     def texts(member: MemberRecord): Seq[String] = {
@@ -201,7 +200,8 @@ final private[changelog] case class MemberRecord(
 
 private[changelog] object MemberRecord {
 
-  private val ids = """#\d+L?(-T\d+ms)?""".r
+  // Not after a space: ` #1` tells columns of one name apart.
+  private val ids = """(?<=\S)#\d+L?(-T\d+ms)?""".r
 
   private val unequal = """(binary|digest):[0-9a-f]{16}""".r
 

@@ -311,4 +311,19 @@ class OperatorRecordSuite extends ChangelogSuite {
       assert(text.contains("FIRESTEEL_CHANGELOG_LATER_RECORD") && text.contains("9"))
     } finally fed.stop()
   }
+
+  test("ids in the columns of an early record do not make it another query") {
+    def record(column: String, plan: Int) = OperatorRecord(
+      "Join",
+      Nil,
+      Nil,
+      Nil,
+      Seq(MemberRecord("Join", stored = Seq(column))),
+      plan = plan)
+    val now = record("right.v", PlanVersion.current)
+    assert(now.differences(record("right.v#30L", PlanVersion.sharedParts)).isEmpty)
+    assert(now.differences(record("right.w#30L", PlanVersion.sharedParts)).nonEmpty)
+    assert(now.differences(record("right.v #1", PlanVersion.sharedParts)).nonEmpty)
+    assert(now.differences(record("right.v#30L", PlanVersion.current)).nonEmpty)
+  }
 }

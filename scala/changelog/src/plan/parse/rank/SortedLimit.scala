@@ -61,9 +61,10 @@ final private[parse] class SortedLimits(nested: Boolean) {
       Projected.of(other) match {
         case Projected(projections, ttl, sort: Sort) if sort.global =>
           Some(SortedLimit(sort.order, sort.child, projections, ttl, skipped + 1, skipped + n))
-        case above if nested && unapply(above.below).nonEmpty =>
-          unapply(above.below).map(_.part(above, skipped + 1, skipped + n))
-        case _ => Some(SortedLimit(Nil, other, Nil, None, skipped + 1, skipped + n))
+        case above =>
+          val limited = if (nested) unapply(above.below) else None
+          limited.map(_.part(above, skipped + 1, skipped + n))
+            .orElse(Some(SortedLimit(Nil, other, Nil, None, skipped + 1, skipped + n)))
       }
   }
 }
