@@ -41,8 +41,8 @@ def live_table(
         changes = spark.sql("SELECT *, row_kind() AS op FROM trending")
         query = changes.writeStream.foreachBatch(firesteel.live_table("item")).start()
 
-    The rows are in the driver, at most 10,000. A query that starts again in a new program shows what
-    comes from then on, and in complete mode everything. Another query empties the table.
+    The rows are in the driver, at most 10,000. A query that starts again in a new program shows
+    what comes from then on, and in complete mode everything. Another query empties the table.
 
     Args:
         keys: The columns that identify a row: one name or several. A row replaces the one with the
