@@ -268,8 +268,8 @@ private object OldCheckpointsSuite {
     )
   ).map(_.copy(since = "4.3"))
 
-  /** The same joins with rows in slots, and with an equality taken out of an OR. */
-  private val keyedValues = values.filter(_.name != "not-in")
+  /** The same joins with rows in slots, or with an equality. */
+  private val keyedValues = values
     .map(query => query.copy(name = s"${query.name}-keyed"))
 
   /** Functions over the rows around a row, and over all rows before it: one key has many blocks. */
@@ -317,6 +317,11 @@ private object OldCheckpointsSuite {
           "AND l.window_end = r.window_end AND l.k = r.k AND l.v < 100 AND r.v > 100"
       ),
       query(
+        "window-ranking",
+        "SELECT window_end, k, v FROM (SELECT *, row_number() OVER (PARTITION BY window_start, window_end " +
+          s"ORDER BY v DESC, k) AS place FROM $tumble) WHERE place <= 2 AND v > 100"
+      ),
+      query(
         "session-rows",
         s"SELECT $keys, count(*) AS n FROM SESSION(TABLE({t}) PARTITION BY (k), DESCRIPTOR(ts), " +
           s"INTERVAL '5' MINUTE) GROUP BY $keys HAVING n > 2"
@@ -328,6 +333,10 @@ private object OldCheckpointsSuite {
       )
     )
   }
+
+  /** The same ranking with the rows of its places only. */
+  private val firstOfWindows =
+    once.filter(_.name == "window-ranking").map(_.copy(name = "window-first"))
 
   /** Sessions that change. The groups of closed ones stay in the state of the first checkpoints. */
   private val sessions = once.head.copy(
@@ -375,5 +384,6 @@ private object OldCheckpointsSuite {
 
   val queries: Seq[Query] =
     plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins ++ values ++ keyedValues ++
-      Seq(joins.head.kept, over, over.kept) ++ once ++ overlapping :+ sessions
+      Seq(joins.head.kept, over, over.kept) ++ once ++ firstOfWindows ++
+      overlapping :+ sessions
 }

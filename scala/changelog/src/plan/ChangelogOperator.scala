@@ -491,6 +491,8 @@ final private[changelog] case class GroupAggregate(
  * The rows of each partition from place `from` to place `to` of an order.
  *
  * @param rank the column with the place, if something above reads it
+ * @param once the column of the partition with the end of a window, if the rows wait until the
+ *   watermark closes it
  */
 final private[plan] case class TopN(
     partition: Seq[Attribute],
@@ -500,7 +502,8 @@ final private[plan] case class TopN(
     to: Long,
     rank: Option[Attribute],
     ttlMs: Long,
-    input: ChangelogOperator)
+    input: ChangelogOperator,
+    once: Option[Attribute] = None)
   extends ChangelogOperator
   with OneInput[ChangelogOperator]
   with Stateful {
@@ -522,9 +525,11 @@ final private[plan] case class TopN(
 
   def strategy(input: Facts): TopNStrategy = TopNStrategy.of(function, partition, order, input)
 
-  override def changes(inputs: Seq[Facts]): Changes = Changes(
-    updates = places.byPlace,
-    deletes = !places.byPlace || strategy(inputs.head) == TopNStrategy.Retract)
+  override def changes(inputs: Seq[Facts]): Changes =
+    if (once.nonEmpty) Changes.InsertOnly
+    else Changes(
+      updates = places.byPlace,
+      deletes = !places.byPlace || strategy(inputs.head) == TopNStrategy.Retract)
 
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] =
     Seq(strategy(inputs.head) == TopNStrategy.Retract && inputs.head.changes.updates)
@@ -533,14 +538,15 @@ final private[plan] case class TopN(
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
     val shown = normal.filter { case (_, column) => output.exists(_.exprId == column.exprId) }
     val of = partition.map(p => shown.getOrElse(p.exprId, p).exprId).toSet
-    if (!places.byPlace) inputs.head.upsertKeys.map(_ ++ of)
+    if (once.nonEmpty) Set.empty
+    else if (!places.byPlace) inputs.head.upsertKeys.map(_ ++ of)
     else if (from == to) Set(of)
     else Set(of ++ rank.map(_.exprId))
   }
 
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
-    closed(partition, inputs.head)
+    if (once.nonEmpty) Map.empty else closed(partition, inputs.head)
 }
 
 /**

@@ -4,7 +4,7 @@ import io.firesteel.changelog.checkpoint.EditedState
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
 import io.firesteel.changelog.plan.{ChangelogOperator, GroupAggregate, Inferred}
 import io.firesteel.changelog.plan.lower.{ChangelogNode, MarkChanges, SinkRows}
-import io.firesteel.changelog.plan.parse.{CommonConditions, ReadPanes}
+import io.firesteel.changelog.plan.parse.ReadPanes
 import io.firesteel.changelog.sql.StateTtl
 import io.firesteel.changelog.state.BegunPlan
 import io.firesteel.changelog.statements.{SetRecord, StatementFiles, StatementQueries}
@@ -62,9 +62,10 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
    * plan. In append mode a query whose result changes is read as if it selected `row_kind()`.
    */
   def planned(query: LogicalPlan, mode: OutputMode): Option[(LogicalPlan, Inferred)] = {
-    val whole = CommonConditions(WholeQuery.inlined(query))
+    val inlined = WholeQuery.inlined(query)
     val begun = BegunPlan.now(conf)
-    changelogOf(whole, mode, begun).map { refused =>
+    changelogOf(inlined, mode, begun).map { refused =>
+      val whole = WholeQuery.asBegun(begun.version, inlined)
       val reading =
         Reading(refused, begun, isSparks = refused.isEmpty && !QueryKinds.tellsRowKinds(whole))
       WholeQuery.requireOneAnswer(query)

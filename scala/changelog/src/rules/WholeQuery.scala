@@ -1,7 +1,7 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogErrors
-import io.firesteel.changelog.plan.parse.{CommonConditions, OrderedJoins}
+import io.firesteel.changelog.plan.parse.{CommonConditions, OrderedJoins, SpreadNotIn}
 import io.firesteel.changelog.state.PlanVersion
 
 import scala.annotation.tailrec
@@ -22,7 +22,8 @@ private[rules] object WholeQuery {
   def asBegun(version: Int, query: LogicalPlan): LogicalPlan = {
     val rewrites = Seq[(Int, LogicalPlan => LogicalPlan)](
       PlanVersion.commonConditions -> CommonConditions.apply,
-      PlanVersion.orderedTables -> OrderedJoins.ofTables)
+      PlanVersion.orderedTables -> OrderedJoins.ofTables,
+      PlanVersion.spreadNotIn -> SpreadNotIn.apply)
     rewrites.filter(_._1 <= version).foldLeft(query) { case (plan, (_, rewrite)) => rewrite(plan) }
   }
 

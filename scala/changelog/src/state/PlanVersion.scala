@@ -34,7 +34,13 @@ private[changelog] object PlanVersion {
   /** A limit of a limit takes rows in the order of that one, see `SortedLimits`. */
   val nestedLimits: Int = 8
 
-  val current: Int = nestedLimits
+  /** `NOT IN` has keys, see `SpreadNotIn`. */
+  val spreadNotIn: Int = 9
+
+  /** A ranking of few places in windows keeps these rows only, see `ReadWindows`. */
+  val firstOfWindows: Int = 9
+
+  val current: Int = firstOfWindows
 }
 
 /**

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.state
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
-import io.firesteel.changelog.state.inputs.{OwnSourceExec, ReadOnceExec, ReplicateRowsExec, StateProbe}
+import io.firesteel.changelog.state.inputs.{OwnSourceExec, ReadOnceExec, ReplicateRowsExec, StateProbe, UnevenPartitions}
 import io.firesteel.core.changes.RowKind
 
 import java.util.concurrent.TimeUnit.NANOSECONDS
@@ -48,8 +48,22 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
   override def nodeName: String =
     shortName.capitalize + stateInfo.fold("")(info => s" ${info.operatorId}")
 
+  @transient private var partitions: Option[UnevenPartitions] = None
+
+  /** The keys of an operator that is distributed by some of them, of which few may have most rows. */
+  private def partialKeys: Option[UnevenPartitions.Keys] = sharers.flatMap { its =>
+    val by = its.contract.placement.by
+    StatefulChangelogExec.hashed(its.distributions).filter(by.nonEmpty && by.size < _.size)
+      .map(_.map(_.name)).map(all => UnevenPartitions.Keys(all, its.contract.placement.of(all)))
+  }.headOption
+
+  private def warnIfUneven(): Unit =
+    for (rows <- partitions; keys <- partialKeys)
+      rows.warning(nodeName, getStateInfo.checkpointLocation, keys).foreach(logWarning(_))
+
   /** With the operator's number, as in plans: a query may have several operators of one kind. */
   override def getProgress(): StateOperatorProgress = {
+    warnIfUneven()
     def ofGuests(metric: String) = guests.map(_.longMetric(metric).value).sum
     renamedProgress(
       super.getProgress(),
@@ -292,6 +306,8 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
     val work = this.work()
     val sharing = if (guests.isEmpty) None else Some(shared)
     val (stored, id) = (wholeLayout, getStateInfo.operatorId)
+    partitions = partialKeys.map(_ => UnevenPartitions.in(sparkContext))
+    val counts = partitions
     StoreMember.together(children.map(_.execute())).mapPartitionsWithStateStore(
       session.sqlContext,
       getStateInfo,
@@ -301,7 +317,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
       val others = sharing.map(SharedStore.opened(id, store, _))
       val own = sharing.fold(KeyedStore.of(store))(new MemberStore(store, _, 0))
       val (entries, changes) = work.run(own, store.id.partitionId, inputs.next())
-      commitAtEnd(store, work, changes) { () =>
+      commitAtEnd(store, work, changes, counts) { () =>
         others.foreach(_.finish())
         entries.evict()
       }
@@ -364,7 +380,8 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
   private def commitAtEnd(
       store: StateStore,
       work: PartitionWork,
-      rows: Iterator[InternalRow])(beforeCommit: () => Unit): Iterator[InternalRow] = {
+      rows: Iterator[InternalRow],
+      counts: Option[UnevenPartitions])(beforeCommit: () => Unit): Iterator[InternalRow] = {
     val (updating, committing) = (longMetric("allUpdatesTimeMs"), longMetric("commitTimeMs"))
     val out = new Iterator[InternalRow] {
       private[this] var committed = false
@@ -380,6 +397,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
           updating += NANOSECONDS.toMillis(nanos)
           committing += timeTakenMs { val _ = store.commit() }
           setStoreMetrics(store)
+          counts.foreach(_.count(store.id.partitionId, store.metrics.numKeys))
           setOperatorMetrics()
         }
         more

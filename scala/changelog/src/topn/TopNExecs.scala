@@ -3,7 +3,8 @@ package io.firesteel.changelog.topn
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.{BoundColumns, FoldLimits}
 import io.firesteel.changelog.plan.{Places, PlanText}
-import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
+import io.firesteel.changelog.state.{ChangelogContract, StateEntries, StateLayout, StatefulTask, UnaryChangelogExec}
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
@@ -34,11 +35,19 @@ final private[changelog] case class ChangelogTopNExec(
   private def topNLayout = TopNLayout(partition, columns, places, order, contract.kindIn.nonEmpty)
   override def layout: StateLayout = topNLayout.state
 
+  /** Whether the rows wait until the watermark closes their window, and are then emitted. */
+  private def isOnce: Boolean = contract.kindOut.isEmpty
+
+  override def emitsAtClose: Boolean = isOnce
+  override protected def alwaysPlaced: Boolean = isOnce
+
   override protected def shown: Seq[String] =
-    PlanText.topN(partition, order, places, strategy, rowKey)
+    PlanText.topN(partition, order, places, strategy, rowKey) ++ Option.when(isOnce)("once")
 
   override def firedMessage: String =
-    "the first rows of each partition are kept in state, and each micro-batch emits their changes"
+    "the first rows of each partition are kept in state, and " +
+      (if (isOnce) "emitted once, when the watermark closes their window"
+       else "each micro-batch emits their changes")
 
   override def firedValues: Map[String, String] = Map(
     "operator" -> "TopN",
@@ -65,7 +74,7 @@ final private[changelog] case class ChangelogTopNExec(
     val kindAt = if (contract.kindIn.isEmpty) -1 else row.size
     val placeColumn = rank.getOrElse(AttributeReference("place", IntegerType)())
     val (out, made) = (output, row ++ (placeColumn +: contract.kindOut.toSeq))
-    StatefulTask.ofOne { (entries, _, rows) =>
+    val changed: StatefulTask.OfOneInput = (entries, _, rows) => {
       val identity = RowIdentity.of(key)
       val ranked = new RankedRows(sortBy, at, identity)
       val emitted = new PlacedOutput(UnsafeProjection.create(out, made))
@@ -102,5 +111,24 @@ final private[changelog] case class ChangelogTopNExec(
           entries)
       }
     }
+    def fold(entries: StateEntries, place: Int, rows: Iterator[InternalRow]) = {
+      changed(entries, place, rows).foreach(_ => ())
+      Iterator.empty
+    }
+    if (isOnce) StatefulTask.ofOne(fold(_, _, _), ChangelogTopNExec.closing(layout))
+    else StatefulTask.ofOne(changed)
+  }
+}
+
+private[changelog] object ChangelogTopNExec {
+
+  /** The rows of the windows that the watermark has closed. Their state goes. */
+  private def closing(layout: TopNLayout): StatefulTask.AtClose = (entries, closed) => {
+    val made = new TopNRows(layout)
+    val rows = entries.all.filter(entry => closed.isOf(entry.key)).flatMap { entry =>
+      if (layout.isFirst) Iterator.single(made.joinedRow(entry.key, entry.value))
+      else Iterator.fill(math.toIntExact(entry.value.getLong(0)))(entry.key)
+    }
+    rows ++ { entries.close(closed); Iterator.empty }
   }
 }

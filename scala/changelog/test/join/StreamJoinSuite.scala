@@ -258,6 +258,44 @@ class StreamJoinSuite extends ChangelogSuite {
     }
   }
 
+  test("NOT IN, with nulls of either side that come and go, over restarts") {
+    val few = "(SELECT k AS bk, d AS bd, v AS bv FROM {t} WHERE s = 'b')"
+    val changing = "SELECT nullif(count(*), 1) FROM {t} WHERE s = 'b' GROUP BY d"
+    val keyed = Seq(
+      s"SELECT * FROM $a WHERE k NOT IN (SELECT bk FROM $few)",
+      s"SELECT * FROM $a WHERE v NOT IN ($changing)",
+      s"SELECT id, v NOT IN ($changing) AND k = 1 OR id = 6 AS it FROM $a WHERE id <> 2",
+      s"SELECT * FROM $a WHERE v = 9 OR k NOT IN (SELECT bk FROM $few WHERE bv > 1)",
+      s"SELECT * FROM $a WHERE d NOT IN (SELECT bd FROM $few)",
+      s"SELECT * FROM $a WHERE coalesce(k, 0) NOT IN (SELECT coalesce(bk, 2) FROM $few)",
+      s"SELECT * FROM $a WHERE k NOT IN (SELECT max(bk) FROM $few WHERE bv > 6)",
+      s"SELECT k, n FROM (SELECT k, count(*) AS n FROM $a GROUP BY k) WHERE n NOT IN ($changing)",
+      "SELECT k, v FROM {t} a WHERE v NOT IN (SELECT v FROM {t} b WHERE s = 'b')"
+    )
+    val others = Seq(
+      s"SELECT * FROM $a WHERE (k, v) NOT IN (SELECT bk, bv FROM $few)",
+      s"SELECT * FROM $a WHERE k NOT IN (SELECT bk FROM $few WHERE bv < v)",
+      s"SELECT /*+ STATE_TTL('1d') */ * FROM $a WHERE k NOT IN (SELECT bk FROM $few)"
+    )
+    for ((sql, i) <- (keyed ++ others).zipWithIndex) withProvider(providers(i % 2)) {
+      val fed = stream(schema, sql)
+      try {
+        fed.start()
+        (if (i % 3 == 1) batches.reverse else batches).zipWithIndex.foreach { case (rows, at) =>
+          if (at == 2) fed.restart()
+          fed.feed(rows)
+          fed.difference.foreach(fail(_))
+        }
+        val plan = lastBatchOf(fed.running).get.executedPlan
+        val joins = plan.collect { case join: ChangelogJoinExec => join }
+        val inOneTask = joins.exists { join =>
+          !join.isInSlots && join.leftSide.keys.exists(_.name == "whole")
+        }
+        assert(joins.nonEmpty && inOneTask != keyed.contains(sql), sql)
+      } finally fed.stop()
+    }
+  }
+
   test("LATERAL and correlated LIMIT") {
     val few = "(SELECT bk, bv, bid FROM (SELECT k AS bk, v AS bv, id AS bid FROM {t} WHERE s = 'b')"
     Seq(

@@ -143,6 +143,41 @@ class WindowFunctionsSuite extends ChangelogSuite {
     }
   }
 
+  test("the first row, the first ranks and all places but one of each window and key") {
+    Seq("TUMBLE", "HOP").zip(providers).foreach { case (name, provider) =>
+      def ranked(call: String, order: String) =
+        s"""SELECT window_start, window_end AS until, k, v, input, $call OVER (PARTITION BY
+           |window_start, window_end, k ORDER BY $order) AS place FROM ${windows(
+            name)}""".stripMargin
+      Seq(
+        s"SELECT until AS window_end, k, v FROM (${ranked("row_number()", "v, input")}) WHERE place = 1",
+        s"SELECT until AS window_end, k, v, place FROM (${ranked("rank()", "v DESC")}) WHERE place <= 2",
+        s"SELECT until AS window_end, k, v, place FROM (${ranked("dense_rank()", "v")}) WHERE place = 2 AND k <> 'c'",
+        s"SELECT until AS window_end, k, v, place FROM (${ranked("row_number()", "v, input")}) WHERE place > 1"
+      ).zipWithIndex.foreach { case (sql, i) =>
+        withProvider(provider)(closesOnce(sql, random(6 + i, batches = 3)))
+      }
+    }
+  }
+
+  test("a ranking of few places keeps these rows only") {
+    def kept(where: String) = {
+      val sql =
+        "SELECT window_end, v FROM (SELECT *, row_number() OVER (PARTITION BY window_start, " +
+          s"window_end ORDER BY v) AS place FROM ${windows("TUMBLE")}) WHERE $where"
+      val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "4 seconds"))
+      try {
+        fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")
+        (0 until 3).foreach(batch =>
+          fed.feed((0 until 40).map(i => row(i % 10, "a", 40 * batch + i))))
+        fed.running.lastProgress.stateOperators.map(_.numRowsTotal).toSeq
+      } finally fed.stop()
+    }
+    assert(kept("place <= 2") == Seq(2L))
+    assert(kept("place = 1") == Seq(1L))
+    assert(kept("place <= 1000") == Seq(120L))
+  }
+
   test("the keys with most rows of each window: Nexmark's fifth query") {
     val counts =
       s"(SELECT k, count(*) AS n, window_start, window_end FROM ${windows("HOP")} " +

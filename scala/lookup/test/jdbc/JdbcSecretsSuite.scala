@@ -1,16 +1,11 @@
 package io.firesteel.lookup.jdbc
 
 import io.firesteel.core.jdbc.Secrets
-import java.io.{PrintWriter, StringWriter}
+import io.firesteel.testkit.Logged
 import java.sql.{SQLException, SQLTransientException}
-import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.logging.log4j.{Level, LogManager}
-import org.apache.logging.log4j.core.{LogEvent, LoggerContext}
-import org.apache.logging.log4j.core.appender.AbstractAppender
-import org.apache.logging.log4j.core.config.{LoggerConfig, Property}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
@@ -29,12 +24,6 @@ class JdbcSecretsSuite extends JdbcSuite {
     java.sql.DriverManager.registerDriver(new FlakyDriver)
     FlakyDriver.reset()
     execute("CREATE TABLE t (id INT, v INT)", "INSERT INTO t VALUES (1, 10)")
-  }
-
-  private def all(e: Throwable): String = {
-    val text = new StringWriter
-    e.printStackTrace(new PrintWriter(text))
-    text.toString
   }
 
   private def leak: SQLException = {
@@ -75,8 +64,8 @@ class JdbcSecretsSuite extends JdbcSuite {
     assert(cleaned.getSQLState === "08001")
     assert(cleaned.getErrorCode === 17)
     assert(cleaned.getStackTrace === original.getStackTrace)
-    assert(!all(cleaned).contains(password))
-    assert(Seq("inner", "beside").forall(all(cleaned).contains))
+    assert(!Logged.textOf(cleaned).contains(password))
+    assert(Seq("inner", "beside").forall(Logged.textOf(cleaned).contains))
     val harmless = new SQLException("nothing in it")
     assert(secrets.clean(harmless) eq harmless)
   }
@@ -107,7 +96,7 @@ class JdbcSecretsSuite extends JdbcSuite {
       Seq(leak, leak).foreach(plan.add)
       val thrown = withClue(where)(intercept[Exception](work))
       plan.clear()
-      val text = all(thrown)
+      val text = Logged.textOf(thrown)
       assert(!text.contains(password), text)
       val _ = assert(text.contains("cannot do"), text)
     }
@@ -125,7 +114,7 @@ class JdbcSecretsSuite extends JdbcSuite {
   }
 
   test("Hikari and Spark log no password, at their most talkative") {
-    val lines = logged("com.zaxxer.hikari", "org.apache.spark.sql.execution.datasources.jdbc") {
+    val lines = Logged("com.zaxxer.hikari", "org.apache.spark.sql.execution.datasources.jdbc") {
       val pools = new ConnectionPools(10)
       val own = Map("dbtable" -> "t", "password" -> password, "lookup.jdbc.pool-size" -> "7")
       val settings = JdbcSettings.of((login ++ own).asJava)
@@ -140,30 +129,5 @@ class JdbcSecretsSuite extends JdbcSuite {
     assert(lines.exists(_.contains("connection to jdbc:flaky")), "the text of a connection")
     assert(lines.filter(_.contains(password)) === Nil)
     assert(lines.filter(_.contains("Timed-out")) === Nil)
-  }
-
-  /** Everything that these loggers write, including exceptions with their stack traces. */
-  private def logged(names: String*)(work: => Unit): Seq[String] = {
-    val texts = new ConcurrentLinkedQueue[String]
-    val appender = new AbstractAppender("texts", null, null, false, Property.EMPTY_ARRAY) {
-      override def append(event: LogEvent): Unit = {
-        texts.add(event.getMessage.getFormattedMessage)
-        Option(event.getThrown).foreach(e => texts.add(all(e)))
-      }
-    }
-    appender.start()
-    val logging = LogManager.getContext(false).asInstanceOf[LoggerContext]
-    names.foreach { name =>
-      val logger = new LoggerConfig(name, Level.ALL, false)
-      logger.addAppender(appender, Level.ALL, null)
-      logging.getConfiguration.addLogger(name, logger)
-    }
-    logging.updateLoggers()
-    try work
-    finally {
-      names.foreach(logging.getConfiguration.removeLogger)
-      logging.updateLoggers()
-    }
-    texts.asScala.toSeq
   }
 }

@@ -77,8 +77,9 @@ private[changelog] object DescribeMembers {
         empty.copy(
           keys = topN.partition.map(below.of),
           order = topN.order.map(below.of),
-          places = Some(topN.places.toString),
-          stored = topN.input.output.map(below.of))
+          places = Some(s"${topN.places}${if (topN.once.isEmpty) "" else ", once"}"),
+          stored = topN.input.output.map(below.of)
+        )
       case over: OverAggregate =>
         empty.copy(
           keys = over.partition.map(below.of),

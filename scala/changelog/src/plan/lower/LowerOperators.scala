@@ -163,7 +163,7 @@ final private[changelog] class LowerOperators(
   }
 
   private def topN(topN: TopN, inferred: Inferred, input: Written): Written = {
-    val kind = ChangelogNode.newKind()
+    val kind = if (topN.once.isEmpty) Some(ChangelogNode.newKind()) else None
     val columns = topN.input.output.filterNot(c => topN.partition.exists(_.exprId == c.exprId))
     val below = inferred.inputs.head
     val strategy = topN.strategy(below.facts)
@@ -191,13 +191,14 @@ final private[changelog] class LowerOperators(
       rowKey,
       contract(
         if (strategy == TopNStrategy.Retract) input.kind else None,
-        Some(kind),
-        closing(topN.partition, inferred),
+        kind,
+        topN.once.fold(closing(topN.partition, inferred))(closingAt),
         topN.ttlMs,
         inferred),
       plan
     )
-    Written(Project(topN.shown :+ kind, node), Some(kind))
+    val shown = if (topN.once.isEmpty) topN.shown else topN.output
+    Written(Project(shown ++ kind, node), kind)
   }
 
   private def over(over: OverAggregate, inferred: Inferred, input: Written): Written = {

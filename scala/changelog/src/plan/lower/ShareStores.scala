@@ -102,7 +102,8 @@ final private class ShareStores(
     case aggregate: GroupAggregate =>
       aggregate.ttlMs > 0 || aggregate.emitsOnce || aggregate.panes.exists(_.isMarked) ||
       aggregate.closedBy.nonEmpty || isClosed(aggregate.keys, aggregate)
-    case topN: TopN => topN.ttlMs > 0 || isClosed(topN.partition, topN)
+    case topN: TopN =>
+      topN.ttlMs > 0 || topN.once.nonEmpty || isClosed(topN.partition, topN)
     case over: OverAggregate =>
       over.ttlMs > 0 || over.sessionEnd.nonEmpty || isClosed(over.partition, over)
     case join: TableJoin => join.ttlMs > 0 || isClosed(join.key, join)

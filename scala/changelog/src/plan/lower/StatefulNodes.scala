@@ -91,8 +91,12 @@ final private[changelog] case class ChangelogTopN(
     child: LogicalPlan)
   extends UnaryNode
   with StatefulNode {
+
+  /** Whether the rows wait until the watermark closes their window, and are then emitted. */
+  def isOnce: Boolean = contract.kindOut.isEmpty
+
   override protected def shown: Seq[String] =
-    PlanText.topN(partition, order, places, strategy, rowKey)
+    PlanText.topN(partition, order, places, strategy, rowKey) ++ Option.when(isOnce)("once")
   override def output: Seq[Attribute] = partition ++ columns ++ rank ++ contract.kindOut
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogTopN =
     copy(child = newChild)

@@ -137,7 +137,9 @@ final private[changelog] class ParseQuery(
     rows => noEvents("GROUP BY, OVER and JOIN of windows", read(rows)),
     this.computable(_, _, _),
     this.project(_, _),
-    begun.choices.usesPanes)
+    begun.choices.usesPanes,
+    begun.version >= PlanVersion.firstOfWindows
+  )
 
   private def atClose: Boolean = windowsOf == WindowsEmit.AtClose
 

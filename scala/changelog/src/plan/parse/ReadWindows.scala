@@ -2,6 +2,7 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ClosedWindows, ColumnFacts, ComputedColumns, HeldRows, HeldSessions, Projection, StreamJoin, TableRows, WindowedInput}
+import io.firesteel.changelog.plan.parse.rank.RankedWindow
 import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.changelog.windows.{SessionTable, WindowTable}
 import io.firesteel.core.plans.ReadByKey
@@ -23,12 +24,14 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter,
  * @param read reads the rows below, which may have no `row_kind()`
  * @param select a projection, which may have it
  * @param usesPanes whether an aggregate by overlapping windows is one over panes
+ * @param keepsFirst whether a ranking of few places keeps these rows only
  */
 final private[parse] class ReadWindows(
     read: LogicalPlan => ChangelogOperator,
     computable: (String, Seq[Expression], ChangelogOperator) => ChangelogOperator,
     select: (Seq[NamedExpression], ChangelogOperator) => ChangelogOperator,
-    usesPanes: Boolean)
+    usesPanes: Boolean,
+    keepsFirst: Boolean)
   extends PredicateHelper {
 
   /** The operators up to this node, if the last windows close below it. */
@@ -99,20 +102,27 @@ final private[parse] class ReadWindows(
 
   private def windowed(
       plan: LogicalPlan,
-      inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] =
+      inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] = windowed(plan, inputs, None)
+
+  /** @param ranked the filter on places right above, with nothing but projections between */
+  private def windowed(
+      plan: LogicalPlan,
+      inputs: ArrayBuffer[ChangelogOperator],
+      ranked: Option[RankedWindow]): Option[Windowed] =
     plan match {
       case _ if !plan.isStreaming || plan.expressions.exists(isOther) => None
-      case alias: SubqueryAlias => windowed(alias.child, inputs)
-      case view: View => windowed(view.child, inputs)
+      case alias: SubqueryAlias => windowed(alias.child, inputs, ranked)
+      case view: View => windowed(view.child, inputs, ranked)
       case SessionTable(parts) => session(parts, inputs)
       case made @ WindowTable(columns, time) if isClosed(time, made) =>
         Some(Windowed(Set(columns), Map(columns.end -> 0L, time -> 1L), isClosed = false, made))
       case project: Project =>
-        windowed(project.child, inputs).flatMap { its =>
+        windowed(project.child, inputs, ranked).flatMap { its =>
           its.of(project.copy(child = its.plan), project.projectList)
         }
       case filter: Filter =>
-        windowed(filter.child, inputs).map(its => its.of(filter.copy(child = its.plan)))
+        windowed(filter.child, inputs, RankedWindow.unapply(filter))
+          .map(its => its.of(filter.copy(child = its.plan)))
       case generate: Generate =>
         windowed(generate.child, inputs).map(its => its.of(generate.copy(child = its.plan)))
       case distinct: Distinct =>
@@ -123,7 +133,8 @@ final private[parse] class ReadWindows(
         for {
           its <- windowed(window.child, inputs)
           columns <- its.by(window.partitionSpec)
-          rows = closed("OVER", its, columns, window.partitionSpec, inputs)
+          few = ranked.filter(its => keepsFirst && (its.window eq window) && isFew(its))
+          rows = closed("OVER", its, columns, window.partitionSpec, inputs, few)
         } yield rows.of(window.withNewChildren(Seq(rows.plan)))
       case join: Join if join.children.forall(_.isStreaming) => joined(join, inputs)
       case join: Join => withTable(join, inputs)
@@ -263,22 +274,34 @@ final private[parse] class ReadWindows(
   private def table(plan: LogicalPlan): LogicalPlan =
     if (ReadByKey.isBelow(plan)) plan else TableRows(plan)
 
-  /** The rows of closed windows; rows of open ones wait. */
+  /**
+   * The rows of closed windows; rows of open ones wait.
+   *
+   * @param first the ranking above, if its first rows are enough: it ranks them again
+   */
   private def closed(
       operator: String,
       its: Windowed,
       columns: WindowTable.Columns,
       by: Seq[Expression],
-      inputs: ArrayBuffer[ChangelogOperator]): Windowed =
+      inputs: ArrayBuffer[ChangelogOperator],
+      first: Option[RankedWindow] = None): Windowed =
     if (its.isClosed) its
     else {
-      val spread = by.collect {
-        case column: Attribute if StateTypes.comparesAsBytes(column.dataType) => column
-      }
       val rows = insertOnly(operator, read(its.plan))
-      val held = HeldRows((spread :+ columns.end).distinctBy(_.exprId), columns.end, rows)
+      val areKeys = rows.output.forall(column => StateTypes.comparesAsBytes(column.dataType))
+      val held = first.filter(_ => areKeys).fold[ChangelogOperator] {
+        val spread = by.collect {
+          case column: Attribute if StateTypes.comparesAsBytes(column.dataType) => column
+        }
+        HeldRows((spread :+ columns.end).distinctBy(_.exprId), columns.end, rows)
+      }(_.atClose(columns.end, rows))
       its.copy(isClosed = true, plan = input(held, inputs))
     }
+
+  /** A change reads as many rows of a partition as there are places. */
+  private def isFew(ranked: RankedWindow): Boolean =
+    ranked.to <= 100L && ranked.ttl.isEmpty && ranked.expressions.forall(_.deterministic)
 
   private def insertOnly(operator: String, rows: ChangelogOperator): ChangelogOperator =
     if (rows.facts.changes.insertOnly) rows

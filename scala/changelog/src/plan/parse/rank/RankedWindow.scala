@@ -27,7 +27,19 @@ final private[parse] case class RankedWindow(
   /** Expressions that the operator evaluates over its input. */
   def expressions: Seq[Expression] = window.partitionSpec ++ window.orderSpec
 
-  def operator(input: ChangelogOperator, ttlMs: Long): ChangelogOperator = {
+  def operator(input: ChangelogOperator, ttlMs: Long): ChangelogOperator =
+    operator(input, from, Some(rank), ttlMs, None)
+
+  /** The rows up to the last place, without their places, when the watermark closes their window. */
+  def atClose(end: Attribute, input: ChangelogOperator): ChangelogOperator =
+    operator(input, from = 1L, rank = None, ttlMs = 0L, Some(end))
+
+  private def operator(
+      input: ChangelogOperator,
+      from: Long,
+      rank: Option[Attribute],
+      ttlMs: Long,
+      once: Option[Attribute]): ChangelogOperator = {
     val below = new ComputedColumns()
     // A column of nulls neither separates rows nor orders them.
     val partition = window.partitionSpec.filter(_.dataType != NullType).map { p =>
@@ -42,9 +54,10 @@ final private[parse] case class RankedWindow(
       function,
       from,
       to,
-      Some(rank),
+      rank,
       ttlMs,
-      below.over(input))
+      below.over(input),
+      once)
   }
 }
 

@@ -1,0 +1,99 @@
+package io.firesteel.changelog.plan.parse
+
+import io.firesteel.changelog.common.{ChangelogConf, StateTypes}
+import io.firesteel.changelog.sql.{InputTtl, StateTtl}
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, AttributeReference, EqualTo, Expression, GreaterThan, IsNotNull, IsNull, Literal, Not, Or}
+import org.apache.spark.sql.catalyst.expressions.aggregate.Count
+import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, Inner, JoinType, LeftAnti}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Join, JoinHint, LogicalPlan, Project}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.BooleanType
+
+/**
+ * `a NOT IN (SELECT b ...)` of streams in parts that are spread over tasks. Spark writes it as an
+ * anti join on `a = b OR (a = b) IS NULL`, which has no equality for a key: one task would compare
+ * all rows. Here an anti join has `a = b` for its key, and what nulls decide stands in one row beside
+ * it: whether the other side is empty, and whether it has a null.
+ *
+ * {{{
+ * no match | the other side is empty | it has a null | a is null | NOT IN
+ * ---------|-------------------------|---------------|-----------|-------
+ * false    |                         |               |           | false
+ * true     | true                    |               |           | true
+ * true     | false                   | true          |           | null
+ * true     | false                   | false         | true      | null
+ * true     | false                   | false         | false     | true
+ * }}}
+ *
+ * Several columns, and conditions on columns of both sides, have no such form and stay one join. So
+ * does everything in a query with a time to live, where a count of rows would expire by itself.
+ */
+private[changelog] object SpreadNotIn {
+
+  def apply(query: LogicalPlan): LogicalPlan =
+    if (expires(query)) query
+    else AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      query.transformUp {
+        case join: Join if isOfMatches(join.joinType) && join.children.forall(_.isStreaming) =>
+          join.condition.collect {
+            case NullAware(a, b) if reads(a, join.left) && reads(b, join.right) =>
+              spread(join, a, b)
+            case NullAware(a, b) if reads(b, join.left) && reads(a, join.right) =>
+              spread(join, b, a)
+          }.getOrElse(join)
+      }
+    }
+
+  private def isOfMatches(joinType: JoinType): Boolean = joinType match {
+    case LeftAnti | _: ExistenceJoin => true
+    case _ => false
+  }
+
+  private def reads(value: Expression, side: LogicalPlan): Boolean =
+    value.deterministic && value.references.nonEmpty &&
+      value.references.subsetOf(side.outputSet) &&
+      StateTypes.comparesAsBytes(StateTypes.normalForm(value).dataType)
+
+  private def spread(join: Join, a: Expression, b: Expression): LogicalPlan = {
+    def matches(joinType: JoinType) =
+      Join(join.left, join.right, joinType, Some(EqualTo(a, b)), JoinHint.NONE)
+    if (!a.nullable && !b.nullable) matches(join.joinType)
+    else {
+      val all = Alias(Count(Literal(1)).toAggregateExpression(), "rows")()
+      val known = Alias(Count(b).toAggregateExpression(), "known")()
+      val isEmpty = Alias(EqualTo(all.toAttribute, Literal(0L)), "is_empty")()
+      val hasNull = Alias(GreaterThan(all.toAttribute, known.toAttribute), "has_null")()
+      val nulls =
+        Project(Seq(isEmpty, hasNull), Aggregate(Nil, Seq(all, known), join.right))
+      val (none, some) = (isEmpty.toAttribute, hasNull.toAttribute)
+      join.joinType match {
+        case its: ExistenceJoin =>
+          val found = AttributeReference("is_found", BooleanType, nullable = false)()
+          val unknown = And(Not(none), Or(some, IsNull(a)))
+          Project(
+            join.left.output :+ Alias(Or(found, unknown), its.exists.name)(its.exists.exprId),
+            Join(matches(ExistenceJoin(found)), nulls, Inner, None, JoinHint.NONE))
+        case _ =>
+          val isKnown = Or(none, And(Not(some), IsNotNull(a)))
+          Project(
+            join.left.output,
+            Join(matches(LeftAnti), nulls, Inner, Some(isKnown), JoinHint.NONE))
+      }
+    }
+  }
+
+  private def expires(query: LogicalPlan): Boolean =
+    SQLConf.get.getConf(ChangelogConf.STATE_TTL) > 0L || query.exists {
+      case _: StateTtl | _: InputTtl => true
+      case _ => false
+    }
+
+  /** `a = b OR (a = b) IS NULL` */
+  private object NullAware {
+    def unapply(condition: Expression): Option[(Expression, Expression)] = condition match {
+      case Or(equal @ EqualTo(a, b), IsNull(same)) if equal.semanticEquals(same) => Some((a, b))
+      case _ => None
+    }
+  }
+}
