@@ -334,9 +334,11 @@ private object OldCheckpointsSuite {
     )
   }
 
-  /** The same ranking with the rows of its places only. */
-  private val firstOfWindows =
-    once.filter(_.name == "window-ranking").map(_.copy(name = "window-first"))
+  /** The same ranking with the rows of its places only, and sessions with rows in blocks. */
+  private val onceSmaller = once.flatMap { query =>
+    Map("window-ranking" -> "window-first", "session-rows" -> "session-rows-packed")
+      .get(query.name).map(name => query.copy(name = name))
+  }
 
   /** Sessions that change. The groups of closed ones stay in the state of the first checkpoints. */
   private val sessions = once.head.copy(
@@ -384,6 +386,6 @@ private object OldCheckpointsSuite {
 
   val queries: Seq[Query] =
     plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins ++ values ++ keyedValues ++
-      Seq(joins.head.kept, over, over.kept) ++ once ++ firstOfWindows ++
+      Seq(joins.head.kept, over, over.kept) ++ once ++ onceSmaller ++
       overlapping :+ sessions
 }

@@ -1,8 +1,9 @@
 package io.firesteel.changelog.held
 
 import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.PlanText
-import io.firesteel.changelog.state.{ArrivedRows, ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
+import io.firesteel.changelog.state.{ChangelogContract, StateEntries, StateLayout, StatefulTask, UnaryChangelogExec}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, BindReferences, UnsafeProjection}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
@@ -27,8 +28,10 @@ final private[changelog] case class HeldSessionsExec(
   override def clusteredBy: Seq[Attribute] = keys
   override def emitsAtClose: Boolean = true
   override protected def shown: Seq[String] = Seq(PlanText.columns(keys), s"gap=${gap}us")
-  override def layout: StateLayout =
-    SessionState.layout(keys.map(_.dataType), columns.map(_.dataType))
+  override def layout: StateLayout = SessionState.layout(
+    keys.map(_.dataType),
+    columns.map(_.dataType),
+    contract.keptCalls.columns.isEmpty || SessionState.isPacked(contract.keptCalls.columns))
 
   override def firedMessage: String =
     "rows are kept in state until the watermark closes their session, and then emitted together"
@@ -50,16 +53,18 @@ final private[changelog] case class HeldSessionsExec(
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val at = columns.indexWhere(_.exprId == time.exprId)
     val made = BindReferences.bindReferences(output, output)
+    def state(entries: StateEntries) =
+      new SessionState(entries, own, length, at, kept.size, version)
     StatefulTask.ofOne(
       (entries, _, rows) => {
-        val state = new SessionState(entries, own, length, at)
         val (toKey, toRow) = (UnsafeProjection.create(of, in), UnsafeProjection.create(kept, in))
-        state.add(rows.map(row => (toKey(row), toRow(row))), new ArrivedRows(version), limit)
+        state(entries).add(
+          rows.map(row => (toKey(row), toRow(row))),
+          FoldLimits.ofThisTask(limit))
         Iterator.empty
       },
       (entries, closed) =>
-        new SessionState(entries, own, length, at)
-          .closing(closed.watermarkMs * 1000, UnsafeProjection.create(made))
+        state(entries).closing(closed.watermarkMs * 1000, UnsafeProjection.create(made))
     )
   }
 }

@@ -1,12 +1,13 @@
 package io.firesteel.changelog.held
 
+import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.state.{ArrivedRows, StateEntries, StateLayout, StateTable, TableLayout}
 
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{JoinedRow, UnsafeArrayData, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.types.{ArrayType, DataType, LongType, StructField, StructType}
+import org.apache.spark.sql.types.{ArrayType, BinaryType, DataType, LongType, StructField, StructType}
 
 /**
  * The rows of open sessions, and the bounds of each key's sessions.
@@ -14,44 +15,58 @@ import org.apache.spark.sql.types.{ArrayType, DataType, LongType, StructField, S
  * {{{
  *   key | table    | position | entry                                | value
  *   k=1 | sessions |          |                                      | starts and ends, in order
- *   k=1 | rows     | time     | version of the store, number therein | the row
+ *   k=1 | rows     |          | version of the store, number therein | rows
  * }}}
  *
+ * Checkpoints of earlier versions have an entry for each row, with its time as the position. The
+ * name of the value's column says which layout a checkpoint has.
+ *
  * @param timeAt the place of the time in a row, in microseconds, as `gap`
+ * @param fields the number of columns of a row
+ * @param version of the store
  */
 final private[held] class SessionState(
     entries: StateEntries,
     layout: StateLayout,
     gap: Long,
-    timeAt: Int) {
+    timeAt: Int,
+    fields: Int,
+    version: Long) {
 
   private[this] val sessions = new StateTable(entries, layout, 0)
-  private[this] val rows = new StateTable(entries, layout, 1)
+  private[this] val rows: SessionRows = {
+    val (table, names) = (new StateTable(entries, layout, 1), new ArrivedRows(version))
+    if (SessionState.isPacked(layout.value.fieldNames.toSeq))
+      new PackedRows(table, names, timeAt, fields)
+    else new SingleRows(table, names, timeAt)
+  }
   private[this] val whole = UnsafeProjection.create(Array.empty[DataType])(InternalRow.empty).copy()
   private[this] val toBounds = UnsafeProjection.create(SessionState.bounds.map(_.dataType).toArray)
 
-  /**
-   * Adds rows with their keys.
-   *
-   * @param limit keys whose sessions are held in memory at once
-   */
-  def add(added: Iterator[(UnsafeRow, UnsafeRow)], names: ArrivedRows, limit: Int): Unit = {
+  /** Adds rows with their keys. */
+  def add(added: Iterator[(UnsafeRow, UnsafeRow)], limits: FoldLimits): Unit = {
     val changed = mutable.HashMap.empty[UnsafeRow, Sessions]
+    var keyBytes = 0L
+    def mayGrow =
+      changed.size < limits.entries && limits.budget.hold(keyBytes + rows.bytes)
     def write(): Unit = {
       changed.foreach { case (key, its) => put(key, its) }
       changed.clear()
+      keyBytes = 0L
+      rows.write()
     }
     added.foreach { case (key, row) =>
-      val time = row.getLong(timeAt)
+      if (changed.nonEmpty && !mayGrow) write()
       val its = changed.getOrElse(
         key, {
-          if (changed.size >= limit) write()
           val stored = read(sessions.get(key, whole))
           changed(key.copy()) = stored
+          keyBytes += key.getSizeInBytes + 4 * FoldLimits.overhead
           stored
         })
+      val time = row.getLong(timeAt)
       its.add(time, time + gap)
-      rows.put(key, names.next(), row, position = time)
+      rows.add(key, row)
     }
     write()
   }
@@ -67,10 +82,8 @@ final private[held] class SessionState(
       val (over, open) = read(sessions.get(key, whole)).all.partition(_.end <= until)
       val before = new Sessions(over)
       put(key, new Sessions(open))
-      rows.entriesOf(key).flatMap { case (entry, row) =>
-        val time = row.getLong(timeAt)
-        before.of(time).map { session =>
-          rows.remove(key, entry, position = time)
+      rows.take(key, before.of(_).nonEmpty).flatMap { row =>
+        before.of(row.getLong(timeAt)).map { session =>
           toOutput(joined(row, InternalRow(session.start, session.end))): InternalRow
         }
       }
@@ -106,17 +119,25 @@ private[held] object SessionState {
     StructField("starts", ArrayType(LongType, containsNull = false)),
     StructField("ends", ArrayType(LongType, containsNull = false))))
 
-  def layout(keys: Seq[DataType], columns: Seq[DataType]): StateLayout = StateLayout.ofTables(
-    "session_rows",
-    keys,
-    Seq(
-      TableLayout("sessions", StructType(Nil), bounds),
-      TableLayout(
-        "rows",
-        ArrivedRows.entry,
-        StructType(columns.zipWithIndex.map { case (t, i) =>
-          StateLayout.field("row", i.toString, t)
-        }))
+  private val packed = "packed_session_rows"
+
+  /** Whether a store with these columns of its value has several rows in an entry. */
+  def isPacked(columns: Seq[String]): Boolean = columns.contains(s"${packed}_value")
+
+  def layout(keys: Seq[DataType], columns: Seq[DataType], isPacked: Boolean): StateLayout =
+    StateLayout.ofTables(
+      if (isPacked) packed else "session_rows",
+      keys,
+      Seq(
+        TableLayout("sessions", StructType(Nil), bounds),
+        TableLayout(
+          "rows",
+          ArrivedRows.entry,
+          if (isPacked) StructType(Seq(StateLayout.field("rows", "bytes", BinaryType)))
+          else StructType(columns.zipWithIndex.map { case (t, i) =>
+            StateLayout.field("row", i.toString, t)
+          })
+        )
+      )
     )
-  )
 }

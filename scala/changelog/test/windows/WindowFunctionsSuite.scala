@@ -178,6 +178,20 @@ class WindowFunctionsSuite extends ChangelogSuite {
     assert(kept("place <= 1000") == Seq(120L))
   }
 
+  test("sessions of a key with many rows, of which some close") {
+    val many = (0 until 4000).map { i =>
+      row((if (i % 3 == 0) 30 else 0) + i % 17, if (i % 50 == 0) "b" else "a", i, "x" * 40)
+    }
+    for (provider <- providers) withProvider(provider) {
+      closesOnce(
+        aggregate(windows("SESSION")),
+        Seq(
+          many,
+          Seq(row(47, "a", 5000), row(48, "c", 1)),
+          Seq(row(900, "c", 1))))
+    }
+  }
+
   test("the keys with most rows of each window: Nexmark's fifth query") {
     val counts =
       s"(SELECT k, count(*) AS n, window_start, window_end FROM ${windows("HOP")} " +

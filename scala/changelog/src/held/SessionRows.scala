@@ -1,0 +1,113 @@
+package io.firesteel.changelog.held
+
+import io.firesteel.changelog.state.{ArrivedRows, StateTable}
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.types.{BinaryType, DataType}
+
+/** The rows of open sessions in the store, in no order. */
+private[held] trait SessionRows {
+
+  /** Adds a row; it may be in the store after the next [[write]] only. */
+  def add(key: UnsafeRow, row: UnsafeRow): Unit
+
+  def write(): Unit
+
+  /** Bytes of rows that are not in the store. */
+  def bytes: Long
+
+  /**
+   * Takes the rows of a key whose times are those of closed sessions out of the store. The next row
+   * overwrites the one before. To be read to its end.
+   */
+  def take(key: UnsafeRow, isClosed: Long => Boolean): Iterator[UnsafeRow]
+}
+
+/** An entry for each row, in checkpoints of earlier versions. */
+final private[held] class SingleRows(table: StateTable, names: ArrivedRows, timeAt: Int)
+  extends SessionRows {
+
+  override def bytes: Long = 0L
+  override def write(): Unit = ()
+
+  override def add(key: UnsafeRow, row: UnsafeRow): Unit =
+    table.put(key, names.next(), row, position = row.getLong(timeAt))
+
+  override def take(key: UnsafeRow, isClosed: Long => Boolean): Iterator[UnsafeRow] =
+    table.entriesOf(key).flatMap { case (entry, row) =>
+      val time = row.getLong(timeAt)
+      Option.when(isClosed(time)) {
+        table.remove(key, entry, position = time)
+        row
+      }
+    }
+}
+
+/**
+ * An entry for the rows that a key got in a micro-batch, or for some of them if they are many: a key
+ * with a million rows has no entry with all of them. Most sessions have several rows, and what
+ * closes is found by a scan of all entries.
+ *
+ * @param fields the number of columns of a row
+ */
+final private[held] class PackedRows(
+    table: StateTable,
+    names: ArrivedRows,
+    timeAt: Int,
+    fields: Int)
+  extends SessionRows {
+
+  private[this] val toValue = UnsafeProjection.create(Array[DataType](BinaryType))
+  private[this] val blocks = new java.util.HashMap[UnsafeRow, RowBlock]()
+  private[this] var held = 0L
+
+  override def bytes: Long = held
+
+  override def add(key: UnsafeRow, row: UnsafeRow): Unit = {
+    val known = blocks.get(key)
+    val block =
+      if (known != null) known
+      else {
+        val fresh = new RowBlock
+        blocks.put(key.copy(), fresh)
+        held += fresh.capacity
+        fresh
+      }
+    held -= block.capacity
+    block.add(row)
+    if (block.size >= RowBlock.fullBytes) {
+      put(key, names.next(), block)
+      block.clear()
+    }
+    held += block.capacity
+  }
+
+  override def write(): Unit = {
+    blocks.forEach { (key, block) =>
+      if (block.size > 0) put(key, names.next(), block)
+    }
+    blocks.clear()
+    held = 0L
+  }
+
+  override def take(key: UnsafeRow, isClosed: Long => Boolean): Iterator[UnsafeRow] = {
+    val row = new UnsafeRow(fields)
+    table.entriesOf(key).flatMap { case (entry, value) =>
+      // The store may read the next value into the same bytes.
+      val all = value.getBinary(0)
+      val open = new RowBlock
+      var closed = false
+      RowBlock.rows(all, row).foreach { its =>
+        if (isClosed(its.getLong(timeAt))) closed = true else open.add(its)
+      }
+      if (open.size == 0) table.remove(key, entry)
+      else if (closed) put(key, entry, open)
+      if (closed) RowBlock.rows(all, row).filter(its => isClosed(its.getLong(timeAt)))
+      else Iterator.empty
+    }
+  }
+
+  private def put(key: UnsafeRow, entry: UnsafeRow, block: RowBlock): Unit =
+    table.put(key, entry, toValue(InternalRow(block.toBytes)))
+}
