@@ -9,8 +9,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 /** Rows one after another, each with its size before it. */
 private[changelog] object RowBytes {
 
-  def of(rows: Seq[UnsafeRow]): Array[Byte] = {
-    val all = ByteBuffer.allocate(rows.map(_.getSizeInBytes + 4).sum)
+  def of(rows: collection.Seq[UnsafeRow]): Array[Byte] = {
+    val all = ByteBuffer.allocate(rows.iterator.map(_.getSizeInBytes + 4).sum)
     rows.foreach(row => all.putInt(row.getSizeInBytes).put(row.getBytes))
     all.array
   }

@@ -1,6 +1,9 @@
 package io.firesteel.changelog.held
 
+import io.firesteel.changelog.fold.{FoldLimits, RowBytes}
 import io.firesteel.changelog.state.{ArrivedRows, StateTable}
+
+import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
@@ -51,63 +54,56 @@ final private[held] class SingleRows(table: StateTable, names: ArrivedRows, time
  *
  * @param fields the number of columns of a row
  */
-final private[held] class PackedRows(
+final private[held] class BlocksOfRows(
     table: StateTable,
     names: ArrivedRows,
     timeAt: Int,
     fields: Int)
   extends SessionRows {
+  import BlocksOfRows._
 
   private[this] val toValue = UnsafeProjection.create(Array[DataType](BinaryType))
-  private[this] val blocks = new java.util.HashMap[UnsafeRow, RowBlock]()
+  private[this] val blocks = new java.util.HashMap[UnsafeRow, ArrayBuffer[UnsafeRow]]()
   private[this] var held = 0L
 
   override def bytes: Long = held
 
   override def add(key: UnsafeRow, row: UnsafeRow): Unit = {
     val known = blocks.get(key)
-    val block =
-      if (known != null) known
-      else {
-        val fresh = new RowBlock
-        blocks.put(key.copy(), fresh)
-        held += fresh.capacity
-        fresh
-      }
-    held -= block.capacity
-    block.add(row)
-    if (block.size >= RowBlock.fullBytes) {
+    val block = if (known != null) known else ArrayBuffer.empty[UnsafeRow]
+    if (known == null) blocks.put(key.copy(), block)
+    block += row.copy()
+    held += sizeOf(row)
+    if (block.size == fullRows) {
       put(key, names.next(), block)
+      held -= block.iterator.map(sizeOf).sum
       block.clear()
     }
-    held += block.capacity
   }
 
   override def write(): Unit = {
-    blocks.forEach { (key, block) =>
-      if (block.size > 0) put(key, names.next(), block)
-    }
+    blocks.forEach((key, block) => if (block.nonEmpty) put(key, names.next(), block))
     blocks.clear()
     held = 0L
   }
 
-  override def take(key: UnsafeRow, isClosed: Long => Boolean): Iterator[UnsafeRow] = {
-    val row = new UnsafeRow(fields)
+  override def take(key: UnsafeRow, isClosed: Long => Boolean): Iterator[UnsafeRow] =
     table.entriesOf(key).flatMap { case (entry, value) =>
-      // The store may read the next value into the same bytes.
-      val all = value.getBinary(0)
-      val open = new RowBlock
-      var closed = false
-      RowBlock.rows(all, row).foreach { its =>
-        if (isClosed(its.getLong(timeAt))) closed = true else open.add(its)
-      }
-      if (open.size == 0) table.remove(key, entry)
-      else if (closed) put(key, entry, open)
-      if (closed) RowBlock.rows(all, row).filter(its => isClosed(its.getLong(timeAt)))
-      else Iterator.empty
+      val (closed, open) =
+        RowBytes.read(value.getBinary(0), fields).partition(row => isClosed(row.getLong(timeAt)))
+      if (open.isEmpty) table.remove(key, entry)
+      else if (closed.nonEmpty) put(key, entry, open)
+      closed
     }
-  }
 
-  private def put(key: UnsafeRow, entry: UnsafeRow, block: RowBlock): Unit =
-    table.put(key, entry, toValue(InternalRow(block.toBytes)))
+  private def put(key: UnsafeRow, entry: UnsafeRow, rows: collection.Seq[UnsafeRow]): Unit =
+    table.put(key, entry, toValue(InternalRow(RowBytes.of(rows))))
+}
+
+private object BlocksOfRows {
+
+  /** A block with so many rows is written. */
+  val fullRows: Int = 256
+
+  def sizeOf(row: UnsafeRow): Long = row.getSizeInBytes + FoldLimits.overhead
 }

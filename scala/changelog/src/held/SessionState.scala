@@ -37,7 +37,7 @@ final private[held] class SessionState(
   private[this] val rows: SessionRows = {
     val (table, names) = (new StateTable(entries, layout, 1), new ArrivedRows(version))
     if (SessionState.isPacked(layout.value.fieldNames.toSeq))
-      new PackedRows(table, names, timeAt, fields)
+      new BlocksOfRows(table, names, timeAt, fields)
     else new SingleRows(table, names, timeAt)
   }
   private[this] val whole = UnsafeProjection.create(Array.empty[DataType])(InternalRow.empty).copy()

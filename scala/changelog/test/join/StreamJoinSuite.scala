@@ -273,6 +273,8 @@ class StreamJoinSuite extends ChangelogSuite {
     val others = Seq(
       s"SELECT * FROM $a WHERE (k, v) NOT IN (SELECT bk, bv FROM $few)",
       s"SELECT * FROM $a WHERE k NOT IN (SELECT bk FROM $few WHERE bv < v)",
+      s"SELECT * FROM $a WHERE k NOT IN (SELECT IF(rand() < 2, bk, NULL) FROM $few)",
+      s"SELECT * FROM $a WHERE k NOT IN (SELECT bk FROM $few LIMIT 9)",
       s"SELECT /*+ STATE_TTL('1d') */ * FROM $a WHERE k NOT IN (SELECT bk FROM $few)"
     )
     for ((sql, i) <- (keyed ++ others).zipWithIndex) withProvider(providers(i % 2)) {

@@ -6,7 +6,7 @@ import io.firesteel.changelog.sql.{InputTtl, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, AttributeReference, EqualTo, Expression, GreaterThan, IsNotNull, IsNull, Literal, Not, Or}
 import org.apache.spark.sql.catalyst.expressions.aggregate.Count
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, Inner, JoinType, LeftAnti}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Join, JoinHint, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Deduplicate, DeduplicateWithinWatermark, EventTimeWatermark, GlobalLimit, Join, JoinHint, LocalLimit, LogicalPlan, Offset, Project, Sample}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.BooleanType
 
@@ -27,7 +27,8 @@ import org.apache.spark.sql.types.BooleanType
  * }}}
  *
  * Several columns, and conditions on columns of both sides, have no such form and stay one join. So
- * does everything in a query with a time to live, where a count of rows would expire by itself.
+ * does everything in a query with a time to live, where a count of rows would expire by itself. The
+ * other side is read twice, so it stays one join, too, if its rows may be others then.
  */
 private[changelog] object SpreadNotIn {
 
@@ -35,7 +36,9 @@ private[changelog] object SpreadNotIn {
     if (expires(query)) query
     else AnalysisHelper.allowInvokingTransformsInAnalyzer {
       query.transformUp {
-        case join: Join if isOfMatches(join.joinType) && join.children.forall(_.isStreaming) =>
+        case join: Join
+            if isOfMatches(join.joinType) && join.children.forall(_.isStreaming) &&
+              !join.right.exists(differs) =>
           join.condition.collect {
             case NullAware(a, b) if reads(a, join.left) && reads(b, join.right) =>
               spread(join, a, b)
@@ -50,8 +53,17 @@ private[changelog] object SpreadNotIn {
     case _ => false
   }
 
+  /** Whether rows may be others when they are read again: the two parts must have the same rows. */
+  private def differs(node: LogicalPlan): Boolean = node match {
+    case _: GlobalLimit | _: LocalLimit | _: Offset | _: Sample | _: Deduplicate => true
+    case _: DeduplicateWithinWatermark => true
+    case other => other.expressions.exists(Repeatable.varies)
+  }
+
+  // An equality of event times is an interval join, whose rows leave state and may be late.
   private def reads(value: Expression, side: LogicalPlan): Boolean =
     value.deterministic && value.references.nonEmpty &&
+      !value.references.exists(_.metadata.contains(EventTimeWatermark.delayKey)) &&
       value.references.subsetOf(side.outputSet) &&
       StateTypes.comparesAsBytes(StateTypes.normalForm(value).dataType)
 
