@@ -25,7 +25,7 @@ JAR_SOURCES := build.sbt $(wildcard scala/*/build.sbt) $(wildcard project/*.scal
 PACKAGE := python/pyproject.toml python/hatch_build.py python/README.md \
   $(shell find python/src/firesteel -type f -not -name '*.jar' -not -name '*.pyc')
 PYTHON_CODE := python tests/python tests/release examples docs $(wildcard build/*.py)
-.PHONY: help require setup demo test test-all test-long test-versions check docs bench wheel release clean
+.PHONY: help require setup demo test test-slow test-all test-long test-versions check docs bench wheel release clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
@@ -52,6 +52,9 @@ demo: setup ## a stream that Spark refuses, faster queries: make demo [DATA=fold
 # SUITES and PROGRAMS choose some of the tests.
 test: setup ## the fast tests, Scala's and Python's
 	@build/test fast
+
+test-slow: setup ## the slow tests alone, those of tests/slow.txt
+	@build/test slow
 
 test-all: setup ## also the slow tests of tests/slow.txt, and more random cases
 	@build/test all

@@ -84,13 +84,18 @@ lazy val common = Seq(
   Test / testOptions ++= shortTests
 ) ++ formatAll(Compile, "src") ++ formatAll(Test, "test")
 
-/** `make test` leaves out the tests of `tests/slow.txt`; only `make test-long` has those named long. */
+/**
+ * `make test` leaves out the tests of `tests/slow.txt`, and `make test-slow` runs them alone. Only
+ * `make test-long` has those named long.
+ */
 lazy val shortTests: Seq[TestOption] = {
-  val left =
-    if (sys.env.contains("FIRESTEEL_TEST_LONG")) Nil
-    else if (sys.env.contains("FIRESTEEL_TEST_FAST")) Seq("LongTest", "SlowTest")
-    else Seq("LongTest")
-  left.map(tag => Tests.Argument(TestFrameworks.ScalaTest, "-l", s"io.firesteel.testkit.$tag"))
+  def tagged(how: String, tag: String): TestOption =
+    Tests.Argument(TestFrameworks.ScalaTest, how, s"io.firesteel.testkit.$tag")
+  if (sys.env.contains("FIRESTEEL_TEST_LONG")) Nil
+  else if (sys.env.contains("FIRESTEEL_TEST_FAST")) Seq("LongTest", "SlowTest").map(tagged("-l", _))
+  else if (sys.env.contains("FIRESTEEL_TEST_SLOW"))
+    Seq(tagged("-n", "SlowTest"), tagged("-l", "LongTest"))
+  else Seq(tagged("-l", "LongTest"))
 }
 
 /**
