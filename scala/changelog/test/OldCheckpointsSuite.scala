@@ -334,10 +334,12 @@ private object OldCheckpointsSuite {
     )
   }
 
-  /** The same ranking with the rows of its places only, and sessions with rows in blocks. */
+  /** The same ranking with the rows of its places only, and sessions with rows in blocks, or folded. */
   private val onceSmaller = once.flatMap { query =>
-    Map("window-ranking" -> "window-first", "session-rows" -> "session-rows-packed")
-      .get(query.name).map(name => query.copy(name = name))
+    Map(
+      "window-ranking" -> Seq("window-first"),
+      "session-rows" -> Seq("session-rows-packed", "session-groups"))
+      .getOrElse(query.name, Nil).map(name => query.copy(name = name))
   }
 
   /** Sessions that change. The groups of closed ones stay in the state of the first checkpoints. */

@@ -4,11 +4,11 @@ import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.plan.frames.Panes
-import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, MemberRecord, StateLayout, StatefulTask, UnaryChangelogExec, WholeKey}
+import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, MemberRecord, StateLayout, StatefulTask, UnaryChangelogExec, Watermark, WholeKey}
 import io.firesteel.core.windows.PaneWindows
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, BindReferences, Expression, Literal, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, BindReferences, BoundReference, Expression, Literal, UnsafeProjection}
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
@@ -24,6 +24,9 @@ import org.apache.spark.sql.types.ByteType
  *
  * Memory: [[ChangelogConf.MAX_BUFFERED_ROWS]] groups and values; at that limit it emits its partial
  * results and continues.
+ *
+ * @param sessions if the groups are sessions: the number of the call that is their end, and the
+ *   watermark by which rows are late
  */
 final private[changelog] case class PartialAggregateExec(
     keys: Seq[Attribute],
@@ -32,6 +35,7 @@ final private[changelog] case class PartialAggregateExec(
     distinct: Seq[Boolean],
     kindIn: Option[Attribute],
     panes: Option[PaneWindows],
+    sessions: Option[(Int, Watermark)],
     delta: Seq[Attribute],
     child: SparkPlan)
   extends UnaryExecNode {
@@ -47,11 +51,19 @@ final private[changelog] case class PartialAggregateExec(
     "numOutputRows" -> SQLMetrics.createMetric(sparkContext, "number of output rows"))
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val layout = AggregateExecs.layout(keys, functions, distinct, kindIn, panes)
+    val layout =
+      AggregateExecs.layout(keys, functions, distinct, kindIn, panes, sessions.nonEmpty)
     val kindAt = if (kindIn.isEmpty) -1 else keys.size + arguments.size
     val (limit, out) = (conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS), longMetric("numOutputRows"))
+    val ends = sessions.map { case (call, watermark) =>
+      val column = functions(call).collectFirst { case place: BoundReference => place.ordinal }.get
+      (keys.size + column, AggregateExecs.lateUntil(watermark))
+    }
     child.execute().mapPartitions { rows =>
-      new PartialAggregate(rows, FoldLimits.ofThisTask(limit), layout, kindAt).map { row =>
+      val limits = FoldLimits.ofThisTask(limit)
+      ends.fold[Iterator[InternalRow]](new PartialAggregate(rows, limits, layout, kindAt)) {
+        case (endAt, late) => new PartialSessions(rows, limits, layout, endAt, late)
+      }.map { row =>
         out += 1; row
       }
     }
@@ -67,7 +79,9 @@ final private[changelog] case class PartialAggregateExec(
  * @param once whether a group is emitted once, when the watermark closes it
  * @param panes the windows, if the last key is a pane
  * @param closedBy the result by which the watermark closes groups; their state goes, and nothing is
- *   emitted
+ *   emitted if they are not sessions
+ * @param gap the gap of sessions in microseconds, if the last key is their start and `closedBy` their
+ *   end: those that touch become one, and each is emitted once, when it closes
  */
 final private[changelog] case class ChangelogAggregateExec(
     keys: Seq[Attribute],
@@ -78,6 +92,7 @@ final private[changelog] case class ChangelogAggregateExec(
     once: Boolean,
     panes: Option[Panes],
     closedBy: Option[Attribute],
+    gap: Option[Long],
     calls: Seq[String],
     plannedBy: String,
     contract: ChangelogContract,
@@ -91,8 +106,8 @@ final private[changelog] case class ChangelogAggregateExec(
   override def producedAttributes: AttributeSet = outputSet -- child.outputSet
   // Arguments are read below the exchange; only partial results arrive here.
   @transient override lazy val references: AttributeSet = AttributeSet(keys)
-  // A window needs several panes of a key.
-  override def clusteredBy: Seq[Attribute] = if (panes.isEmpty) keys else keys.init
+  // A window needs several panes of a key, and a row may join sessions.
+  override def clusteredBy: Seq[Attribute] = if (panes.isEmpty && gap.isEmpty) keys else keys.init
 
   /** The layout of the checkpoint's store, once the driver has read which calls wrote it. */
   private def aggregateLayout: AggregateLayout = {
@@ -105,7 +120,8 @@ final private[changelog] case class ChangelogAggregateExec(
       isGlobal,
       kept.columnsOf(contract.member.calls.map(_.text)),
       kept.columns,
-      panes.map(its => PaneStore(its.windows, scansWindows = PaneStore.scans(conf)))
+      panes.map(its => PaneStore(its.windows, RangeStore.scans(conf)))
+        .orElse(gap.map(_ => SessionStore(RangeStore.scans(conf))))
     )
   }
 
@@ -126,9 +142,9 @@ final private[changelog] case class ChangelogAggregateExec(
 
   override protected def shown: Seq[String] =
     Seq(PlanText.columns(keys), PlanText.list(calls)) ++ panes.map(its => s"windows=$its") ++
-      Option.when(once)("once")
+      gap.map(its => s"gap=${its}us") ++ Option.when(once || gap.nonEmpty)("once")
 
-  override def emitsAtClose: Boolean = once || panes.exists(_.atClose)
+  override def emitsAtClose: Boolean = once || gap.nonEmpty || panes.exists(_.atClose)
   override protected def alwaysPlaced: Boolean = once
 
   override def firedMessage: String =
@@ -138,6 +154,9 @@ final private[changelog] case class ChangelogAggregateExec(
     } else if (panes.nonEmpty) {
       "panes are kept in state, each row in one of them; the watermark closes windows, which are " +
         "emitted once, each from the one before and the panes that entered and left"
+    } else if (gap.nonEmpty) {
+      "a group is kept in state for each session, and sessions that touch become one; they are " +
+        "emitted once, when the watermark closes them"
     } else if (once) "groups are kept in state, and emitted once, when the watermark closes them"
     else "groups are kept in state, and each micro-batch emits the changes of their results"
 
@@ -152,7 +171,32 @@ final private[changelog] case class ChangelogAggregateExec(
       info: Option[StatefulOperatorStateInfo],
       inputs: Seq[SparkPlan]): SparkPlan = copy(stateInfo = info, child = inputs.head)
 
-  override protected def task(): StatefulTask = panes.fold(ofGroups)(ofPanes)
+  override protected def task(): StatefulTask =
+    if (gap.nonEmpty) ofSessions else panes.fold(ofGroups)(ofPanes)
+
+  private def ofSessions: StatefulTask = {
+    val layout = aggregateLayout
+    val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
+    val (expressions, inputs) = AggregateExecs.resultColumns(keys, functions)
+    val end = results.indexWhere(result => closedBy.exists(_.exprId == result.exprId))
+    val lateUntil = AggregateExecs.lateUntil(contract.watermark)
+    val late = longMetric("numRowsDroppedByWatermark")
+    StatefulTask.ofOne(
+      (entries, _, rows) =>
+        new SessionFold(
+          rows,
+          FoldLimits.ofThisTask(limit),
+          layout,
+          end,
+          lateUntil,
+          late,
+          entries),
+      (entries, closed) => {
+        val made = new GroupResults(layout, UnsafeProjection.create(expressions, inputs))
+        new ClosingSessions(layout, made, entries).rows(closed.watermarkMs * 1000)
+      }
+    )
+  }
 
   private def ofPanes(panes: Panes): StatefulTask = {
     val (layout, watermark) = (aggregateLayout, contract.watermark)
@@ -206,7 +250,7 @@ final private[changelog] case class ChangelogAggregateExec(
       closing(closed) {
         new ClosingWindows(
           layout,
-          layout.panes.get,
+          PaneStore(windows, RangeStore.scans(conf)),
           results(),
           endedAt,
           isFirst,
@@ -254,14 +298,21 @@ private[changelog] object AggregateExecs {
       functions: Seq[Expression],
       distinct: Seq[Boolean],
       kindIn: Option[Attribute],
-      panes: Option[PaneWindows]): AggregateLayout =
+      panes: Option[PaneWindows],
+      ofSessions: Boolean): AggregateLayout =
     new AggregateLayout(
       keys,
       functions,
       distinct,
       kindIn.nonEmpty,
       isGlobal = false,
-      panes = panes.map(PaneStore(_, scansWindows = false)))
+      ranges = panes.map(PaneStore(_, scansBounds = false))
+        .orElse(Option.when(ofSessions)(SessionStore(scansBounds = false)))
+    )
+
+  /** Sessions that end at this time or before it are late; in microseconds. */
+  def lateUntil(watermark: Watermark): Long =
+    if (watermark.lateMs > 0) watermark.lateMs * 1000 else Long.MinValue
 
   /** The columns between the halves: those of the store's key and value. */
   def delta(keys: Seq[Attribute], layout: AggregateLayout): Seq[Attribute] =

@@ -3,15 +3,16 @@ package io.firesteel.changelog.aggregate
 import io.firesteel.changelog.aggregate.slots.{BestValuesSlot, CountSlot, ExtremeSlot, ExtremeValue, FloatSumSlot, GroupState, InputColumns, LongSumSlot, MergedSlot, RetainedSlot, SetSlot, Slot, SparkAggregate, WholeSumSlot, WideSumSlot}
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.{AnyAggregate, SplitDistinct}
-import io.firesteel.changelog.state.StateLayout
+import io.firesteel.changelog.state.{StateEntries, StateLayout}
 import io.firesteel.core.rows.KeyIndex
 import io.firesteel.core.windows.PaneWindows
 
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, EvalMode, Expression, SortOrder, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, EvalMode, Expression, Literal, SortOrder, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Count, DeclarativeAggregate, Max, Min, Sum}
+import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 import org.apache.spark.sql.firesteel.{asNullable, evalModeOf}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{BinaryType, DataType, Decimal, DecimalType, DoubleType, FloatType, IntegerType, StructField, StructType}
@@ -66,9 +67,9 @@ final private[aggregate] case class ValueSet(
  * @param kept for each call the names of its columns in the store of an earlier start, see
  *   [[StoredSlots]]
  * @param inOrder all columns of that store's value, in order
- * @param panes how the store keeps panes, if the last key is a pane. Then an entry of the store
- *   begins with the number of its set, and the entry of a pane may have bytes where others have the
- *   values of a set: see [[RunningWindow]].
+ * @param ranges how the store keeps groups that are ranges of time, if the last key is their start.
+ *   Then an entry of the store begins with the number of its set, and some entries have bytes where
+ *   others have the values of a set: see [[RunningWindow]] and [[SessionFold]].
  */
 final private[changelog] class AggregateLayout(
     keys: Seq[Attribute],
@@ -78,7 +79,7 @@ final private[changelog] class AggregateLayout(
     val isGlobal: Boolean,
     kept: Option[Seq[Seq[String]]] = None,
     inOrder: Seq[String] = Nil,
-    val panes: Option[PaneStore] = None)
+    val ranges: Option[RangeStore] = None)
   extends Serializable {
 
   val numKeys: Int = keys.size
@@ -108,7 +109,7 @@ final private[changelog] class AggregateLayout(
   val numRefs: Int = slots.map(_.refs).sum
 
   /** Whether keys of the store have the number of a set and of a bucket. */
-  val hasSet: Boolean = sets.nonEmpty || panes.nonEmpty
+  val hasSet: Boolean = sets.nonEmpty || ranges.nonEmpty
 
   /** Place of the set's number in the key. */
   val setAt: Int = numKeys
@@ -176,6 +177,12 @@ final private[changelog] class AggregateLayout(
   /** Bytes of a group's state, by estimate, without columns of variable size. */
   val stateBytes: Long = FoldLimits.overhead + (numLongs + 6L * numRefs) * 8L
 
+  /** The slot of a call of `min` or `max`. */
+  def extreme(call: Int): ExtremeValue = results(call) match {
+    case ExtremeResult(slot) => slot
+    case other => throw new IllegalStateException(s"$other is neither min nor max")
+  }
+
   def newState(): GroupState = new GroupState(new Array[Long](numLongs), new Array[Any](numRefs))
 
   /** Adds a row between the halves. */
@@ -208,8 +215,8 @@ final private[changelog] class AggregateLayout(
       AggregateLayout.name,
       StructType(storeKey(own ++ setColumns)),
       StructType(values),
-      prefix = if (panes.exists(_.scansWindows)) 1 else 0,
-      keysAt = if (panes.isEmpty) 0 else 1
+      prefix = if (ranges.exists(_.scansBounds)) 1 else 0,
+      keysAt = if (ranges.isEmpty) 0 else 1
     )
   }
 
@@ -219,7 +226,7 @@ final private[changelog] class AggregateLayout(
 
   /** The columns of a key in the order of the store. */
   def storeKey[A](columns: Seq[A]): Seq[A] =
-    if (panes.isEmpty) columns
+    if (ranges.isEmpty) columns
     else columns(setAt) +: columns.patch(setAt, Nil, 1)
 
   /** A schema does not show the types of packed values, so a column name contains them. */
@@ -365,19 +372,35 @@ private[changelog] object AggregateLayout {
   /** The set number of a group's own entry. */
   val ofGroup: Int = -1
 
-  /** The set number of the entry of a key's window, see [[RunningWindow]]. */
+  /** The set number of a key's own entry, see [[RunningWindow]] and [[SessionFold]]. */
   val ofWindow: Int = -2
 }
 
-/**
- * How a store keeps panes.
- *
- * @param scansWindows whether the store finds the windows of its keys by a prefix. The default
- *   provider's index for prefixes would have all panes, so there all entries are read.
- */
-final private[aggregate] case class PaneStore(windows: PaneWindows, scansWindows: Boolean)
+/** How a store keeps groups that are ranges of time. */
+sealed abstract private[aggregate] class RangeStore extends Product with Serializable {
 
-private[aggregate] object PaneStore {
+  /**
+   * Whether the store finds the own entries of its keys by a prefix. The default provider's index for
+   * prefixes would have all groups, so there all entries are read.
+   */
+  def scansBounds: Boolean
+
+  /** The own entries of all keys; their rows may be overwritten when the next one is read. */
+  final def ofKeys(entries: StateEntries): Iterator[UnsafeRowPair] =
+    if (scansBounds) {
+      val prefix = Literal(AggregateLayout.ofWindow, IntegerType)
+      entries.withPrefix(UnsafeProjection.create(Seq(prefix))(InternalRow.empty))
+    } else entries.all.filter(_.key.getInt(0) == AggregateLayout.ofWindow)
+}
+
+/** Panes of windows that overlap. */
+final private[aggregate] case class PaneStore(windows: PaneWindows, scansBounds: Boolean)
+  extends RangeStore
+
+/** Sessions. */
+final private[aggregate] case class SessionStore(scansBounds: Boolean) extends RangeStore
+
+private[aggregate] object RangeStore {
   def scans(conf: SQLConf): Boolean =
     conf.stateStoreProviderClass.endsWith("RocksDBStateStoreProvider")
 }

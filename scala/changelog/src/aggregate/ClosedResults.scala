@@ -16,10 +16,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 final private[aggregate] class ClosedResults(layout: AggregateLayout, end: Int) {
 
   private[this] val made = new AggregateRows(layout)
-  private[this] val slot = layout.results(end) match {
-    case ExtremeResult(its) => its
-    case other => throw new IllegalStateException(s"$other is not an end")
-  }
+  private[this] val slot = layout.extreme(end)
   private[this] val columns = layout.inValue(Array(slot))
 
   def evict(entries: StateEntries, closed: ClosedGroups): Unit = {

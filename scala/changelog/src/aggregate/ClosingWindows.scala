@@ -5,9 +5,8 @@ import io.firesteel.core.changes.RowKind
 import io.firesteel.core.windows.PaneWindows
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, Literal, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
-import org.apache.spark.sql.types.IntegerType
 
 /**
  * The results of the windows that the watermark closes, as inserts; in the order of their ends for
@@ -56,12 +55,7 @@ final private[aggregate] class ClosingWindows(
   private[this] var isOpen = false
   private[this] var found = false
 
-  /** The entries of windows; their rows may be overwritten when the next one is read. */
-  private def ofWindows: Iterator[UnsafeRowPair] =
-    if (store.scansWindows) {
-      val prefix = Literal(AggregateLayout.ofWindow, IntegerType)
-      entries.withPrefix(UnsafeProjection.create(Seq(prefix))(InternalRow.empty))
-    } else entries.all.filter(_.key.getInt(0) == AggregateLayout.ofWindow)
+  private def ofWindows: Iterator[UnsafeRowPair] = store.ofKeys(entries)
 
   /** The time up to which windows have closed, as the entries tell it, or Spark if they do not. */
   private def kept: Option[Long] = {

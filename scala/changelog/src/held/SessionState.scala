@@ -1,6 +1,6 @@
 package io.firesteel.changelog.held
 
-import io.firesteel.changelog.fold.FoldLimits
+import io.firesteel.changelog.fold.{FoldLimits, OpenSession, OpenSessions}
 import io.firesteel.changelog.state.{ArrivedRows, StateEntries, StateLayout, StateTable, TableLayout}
 
 import scala.collection.mutable
@@ -45,12 +45,12 @@ final private[held] class SessionState(
 
   /** Adds rows with their keys. */
   def add(added: Iterator[(UnsafeRow, UnsafeRow)], limits: FoldLimits): Unit = {
-    val changed = mutable.HashMap.empty[UnsafeRow, Sessions]
+    val changed = mutable.HashMap.empty[UnsafeRow, OpenSessions[Null]]
     var keyBytes = 0L
     def mayGrow =
       changed.size < limits.entries && limits.budget.hold(keyBytes + rows.bytes)
     def write(): Unit = {
-      changed.foreach { case (key, its) => put(key, its) }
+      changed.foreach { case (key, its) => put(key, its.all) }
       changed.clear()
       keyBytes = 0L
       rows.write()
@@ -65,7 +65,7 @@ final private[held] class SessionState(
           stored
         })
       val time = row.getLong(timeAt)
-      its.add(time, time + gap)
+      val _ = its.at(time, time + gap)((_, _) => ())
       rows.add(key, row)
     }
     write()
@@ -79,30 +79,30 @@ final private[held] class SessionState(
     }
     val joined = new JoinedRow
     closed.iterator.flatMap { key =>
-      val (over, open) = read(sessions.get(key, whole)).all.partition(_.end <= until)
-      val before = new Sessions(over)
-      put(key, new Sessions(open))
-      rows.take(key, before.of(_).nonEmpty).flatMap { row =>
-        before.of(row.getLong(timeAt)).map { session =>
-          toOutput(joined(row, InternalRow(session.start, session.end))): InternalRow
+      val all = read(sessions.get(key, whole))
+      put(key, all.all.filter(_.end > until))
+      def over(time: Long) = all.of(time).filter(_.end <= until)
+      rows.take(key, over(_).nonEmpty).flatMap { row =>
+        over(row.getLong(timeAt)).map { its =>
+          toOutput(joined(row, InternalRow(its.start, its.end))): InternalRow
         }
       }
     }
   }
 
-  private def read(value: UnsafeRow): Sessions =
-    if (value == null) new Sessions(Nil)
-    else {
+  private def read(value: UnsafeRow): OpenSessions[Null] = {
+    val sessions = new OpenSessions[Null]
+    if (value != null) {
       val (starts, ends) = (value.getArray(0), value.getArray(1))
-      new Sessions((0 until starts.numElements()).map { i =>
-        Session(starts.getLong(i), ends.getLong(i))
-      })
+      (0 until starts.numElements()).foreach(i => sessions.append(starts.getLong(i), ends.getLong(i)))
     }
+    sessions
+  }
 
-  private def put(key: UnsafeRow, its: Sessions): Unit =
-    if (its.all.isEmpty) sessions.remove(key, whole)
+  private def put(key: UnsafeRow, its: collection.Seq[OpenSession[Null]]): Unit =
+    if (its.isEmpty) sessions.remove(key, whole)
     else {
-      val (starts, ends) = (its.all.map(_.start).toArray, its.all.map(_.end).toArray)
+      val (starts, ends) = (its.map(_.start).toArray, its.map(_.end).toArray)
       sessions.put(
         key,
         whole,

@@ -415,6 +415,9 @@ final private[plan] case class UnionAll(inputs: Seq[ChangelogOperator], output: 
  * @param panes the windows, if the last key is a pane
  * @param closedBy a result, the end of a session: a group leaves state once the watermark has reached
  *   it. The input retracts no row of such a session.
+ * @param gap the gap of sessions in microseconds, if the last key is the time of a row, and `closedBy`
+ *   the latest time and the gap: rows whose sessions touch are a group, whose key is the first time.
+ *   A group is emitted once, when the watermark has reached its end
  */
 final private[changelog] case class GroupAggregate(
     keys: Seq[Attribute],
@@ -425,7 +428,8 @@ final private[changelog] case class GroupAggregate(
     input: ChangelogOperator,
     once: Option[Attribute] = None,
     panes: Option[Panes] = None,
-    closedBy: Option[Attribute] = None)
+    closedBy: Option[Attribute] = None,
+    gap: Option[Long] = None)
   extends ChangelogOperator
   with OneInput[ChangelogOperator]
   with Stateful {
@@ -434,10 +438,10 @@ final private[changelog] case class GroupAggregate(
     panes.fold(keys ++ results)(_.output(keys, results))
 
   /** Whether each row of the result is emitted once. */
-  def emitsOnce: Boolean = once.nonEmpty || panes.exists(_.atClose)
+  def emitsOnce: Boolean = once.nonEmpty || gap.nonEmpty || panes.exists(_.atClose)
 
   /** The keys by which rows are distributed. */
-  def placedBy: Seq[Attribute] = if (panes.isEmpty) keys else keys.init
+  def placedBy: Seq[Attribute] = if (panes.isEmpty && gap.isEmpty) keys else keys.init
 
   /** Keys of a collation, with the result that shows the first string of the group. */
   private def shownKeys: Map[ExprId, ExprId] = {
@@ -463,7 +467,7 @@ final private[changelog] case class GroupAggregate(
 
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = {
     val shown = if (inputs.head.changes.insertOnly) shownKeys else Map.empty[ExprId, ExprId]
-    val ofWindows = panes.fold(Seq(Seq.empty[Attribute]))(_.keys)
+    val ofWindows = panes.fold(Seq(keys.drop(placedBy.size)))(_.keys)
     ofWindows.map { its =>
       (placedBy ++ its).map(key => shown.getOrElse(key.exprId, key.exprId)).toSet
     }.toSet
@@ -480,6 +484,7 @@ final private[changelog] case class GroupAggregate(
       case Some(its) if its.isMarked =>
         its.closing.map { case (id, after) => id -> EventTime(None, after, mayBeLate = false) }
       case Some(_) => Map.empty
+      case None if gap.nonEmpty => Map.empty
       case None => closed(keys, inputs.head).filter { case (key, _) =>
           // Another time may be over when the groups are emitted.
           !once.exists(time => inputs.head.eventTimes.contains(time.exprId) && time.exprId != key)

@@ -134,7 +134,14 @@ object PlanChangelog extends SparkStrategy {
     val kindIn = node.contract.kindIn
     val windows = node.panes.map(_.windows)
     val layout =
-      AggregateExecs.layout(node.keys, node.functions, node.distinct, kindIn, windows)
+      AggregateExecs.layout(
+        node.keys,
+        node.functions,
+        node.distinct,
+        kindIn,
+        windows,
+        node.gap.nonEmpty)
+    val end = node.results.indexWhere(result => node.closedBy.exists(_.exprId == result.exprId))
     val read = project(node.keys ++ node.arguments ++ kindIn, node.child)
     val partial = PartialAggregateExec(
       node.keys,
@@ -143,6 +150,7 @@ object PlanChangelog extends SparkStrategy {
       node.distinct,
       kindIn,
       windows,
+      node.gap.map(_ => (end, node.contract.watermark)),
       AggregateExecs.delta(node.keys, layout),
       planLater(read))
     ChangelogAggregateExec(
@@ -154,6 +162,7 @@ object PlanChangelog extends SparkStrategy {
       node.once.nonEmpty,
       node.panes,
       node.closedBy,
+      node.gap,
       node.calls,
       ruleName,
       node.contract,

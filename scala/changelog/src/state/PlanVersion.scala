@@ -40,7 +40,10 @@ private[changelog] object PlanVersion {
   /** A ranking of few places in windows keeps these rows only, see `ReadWindows`. */
   val firstOfWindows: Int = 9
 
-  val current: Int = firstOfWindows
+  /** An aggregate by `SESSION` keeps a group for each session, not its rows, see `FoldedSessions`. */
+  val foldedSessions: Int = 10
+
+  val current: Int = foldedSessions
 }
 
 /**

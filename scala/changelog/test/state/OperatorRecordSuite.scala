@@ -296,7 +296,7 @@ class OperatorRecordSuite extends ChangelogSuite {
         ""","stored":\[[^]]*]""" -> "",
         choice -> "",
         """"panesFrom":\d+,""" -> "",
-        """"version":2,"plan":\d""" -> "\"version\":1"
+        """"version":2,"plan":\d+""" -> "\"version\":1"
       ).foldLeft(record) { case (text, (part, by)) =>
         part.r.replaceAllIn(text, by)
       }

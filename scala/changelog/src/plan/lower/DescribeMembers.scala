@@ -72,7 +72,7 @@ private[changelog] object DescribeMembers {
         empty.copy(
           keys = aggregate.keys.map(below.of),
           calls = calls(aggregate, below).map(CallRecord(_)),
-          places = aggregate.panes.map(_.toString))
+          places = aggregate.panes.map(_.toString).orElse(aggregate.gap.map(gapOf)))
       case topN: TopN =>
         empty.copy(
           keys = topN.partition.map(below.of),
@@ -92,7 +92,7 @@ private[changelog] object DescribeMembers {
       case held: HeldSessions =>
         empty.copy(
           keys = held.keys.map(below.of),
-          places = Some(s"gap of ${held.gap} microseconds"),
+          places = Some(gapOf(held.gap)),
           stored = typed(held.input.output, below))
       case join: TemporalJoin =>
         val text = ofSides(join.left, join.right)
@@ -146,6 +146,8 @@ private[changelog] object DescribeMembers {
     aggregate.functions.zip(aggregate.distinct).map { case (function, isDistinct) =>
       (if (isDistinct) "distinct " else "") + below.of(function)
     }
+
+  private def gapOf(micros: Long): String = s"gap of $micros microseconds"
 
   private def textOf(operator: ChangelogOperator): QueryText = textOf(Seq(operator))
 

@@ -135,10 +135,10 @@ final private[changelog] class LowerOperators(
       input: Written): Written = {
     val kind = ChangelogNode.newKind()
     val (placed, plan) = WholeKey.orWhole(aggregate.placedBy, input.plan)
-    val pane = aggregate.panes.map(_ => aggregate.keys.last)
+    val range = aggregate.keys.drop(aggregate.placedBy.size)
     val arguments = aggregate.functions.flatMap(_.references.toSeq).distinctBy(_.exprId)
     val node = ChangelogAggregate(
-      placed ++ pane,
+      placed ++ range,
       arguments,
       aggregate.functions.map(_.transform { case column: Attribute =>
         val place = arguments.indexWhere(_.exprId == column.exprId)
@@ -150,6 +150,7 @@ final private[changelog] class LowerOperators(
       aggregate.once,
       aggregate.panes,
       closedBy(aggregate),
+      aggregate.gap,
       contract(
         input.kind,
         Some(kind),
@@ -353,7 +354,7 @@ final private[changelog] class LowerOperators(
   }
 
   private def closedBy(aggregate: GroupAggregate): Option[Attribute] =
-    if (closes) aggregate.closedBy else None
+    if (closes || aggregate.gap.nonEmpty) aggregate.closedBy else None
 
   /** The watermark closes what it has reached of a column: it may be one that it marks no more. */
   private def closingAt(time: Attribute): (Option[Attribute], Watermark) =

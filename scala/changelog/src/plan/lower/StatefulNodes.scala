@@ -49,6 +49,8 @@ private[changelog] object ChangelogNode {
  * @param once the key whose groups are emitted once, when the watermark closes them
  * @param panes the windows, if the last key is a pane
  * @param closedBy the result by which the watermark closes groups
+ * @param gap the gap of sessions in microseconds, if the last key is their start, and `closedBy`
+ *   their end
  */
 final private[changelog] case class ChangelogAggregate(
     keys: Seq[Attribute],
@@ -60,6 +62,7 @@ final private[changelog] case class ChangelogAggregate(
     once: Option[Attribute],
     panes: Option[Panes],
     closedBy: Option[Attribute],
+    gap: Option[Long],
     contract: ChangelogContract,
     child: LogicalPlan)
   extends UnaryNode
@@ -67,7 +70,7 @@ final private[changelog] case class ChangelogAggregate(
   def calls: Seq[String] = PlanText.calls(functions, distinct, arguments)
   override protected def shown: Seq[String] =
     Seq(PlanText.columns(keys), PlanText.list(calls)) ++ panes.map(its => s"windows=$its") ++
-      once.map(_ => "once")
+      gap.map(its => s"gap=${its}us") ++ Option.when(once.nonEmpty || gap.nonEmpty)("once")
   override def output: Seq[Attribute] =
     panes.fold(keys ++ results)(_.output(keys, results)) ++ contract.kindOut
   override protected def withNewChildInternal(newChild: LogicalPlan): ChangelogAggregate =

@@ -138,7 +138,8 @@ final private[changelog] class ParseQuery(
     this.computable(_, _, _),
     this.project(_, _),
     begun.choices.usesPanes,
-    begun.version >= PlanVersion.firstOfWindows
+    begun.version >= PlanVersion.firstOfWindows,
+    begun.version >= PlanVersion.foldedSessions
   )
 
   private def atClose: Boolean = windowsOf == WindowsEmit.AtClose

@@ -4,7 +4,7 @@ import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ClosedWindows, ColumnFacts, ComputedColumns, HeldRows, HeldSessions, Projection, StreamJoin, TableRows, WindowedInput}
 import io.firesteel.changelog.plan.parse.rank.RankedWindow
 import io.firesteel.changelog.sql.RowKindFunction
-import io.firesteel.changelog.windows.{SessionTable, WindowTable}
+import io.firesteel.changelog.windows.{FoldedSessions, SessionAggregate, SessionTable, WindowTable}
 import io.firesteel.core.plans.ReadByKey
 
 import scala.collection.mutable.ArrayBuffer
@@ -25,13 +25,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter,
  * @param select a projection, which may have it
  * @param usesPanes whether an aggregate by overlapping windows is one over panes
  * @param keepsFirst whether a ranking of few places keeps these rows only
+ * @param foldsSessions whether an aggregate by sessions keeps groups, not rows
  */
 final private[parse] class ReadWindows(
     read: LogicalPlan => ChangelogOperator,
     computable: (String, Seq[Expression], ChangelogOperator) => ChangelogOperator,
     select: (Seq[NamedExpression], ChangelogOperator) => ChangelogOperator,
     usesPanes: Boolean,
-    keepsFirst: Boolean)
+    keepsFirst: Boolean,
+    foldsSessions: Boolean)
   extends PredicateHelper {
 
   /** The operators up to this node, if the last windows close below it. */
@@ -127,6 +129,8 @@ final private[parse] class ReadWindows(
         windowed(generate.child, inputs).map(its => its.of(generate.copy(child = its.plan)))
       case distinct: Distinct =>
         windowed(Aggregate(distinct.output, distinct.output, distinct.child), inputs)
+      case aggregate @ SessionAggregate(folded) if foldsSessions =>
+        sessions(aggregate, folded, inputs)
       case aggregate: Aggregate =>
         windowed(aggregate.child, inputs).flatMap(grouped(aggregate, _, inputs))
       case window: Window =>
@@ -167,15 +171,7 @@ final private[parse] class ReadWindows(
       parts: SessionTable.Parts,
       inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] = {
     val below = new ComputedColumns(Some("_session"))
-    val rows = insertOnly("SESSION", read(parts.rows))
-    if (!rows.facts.eventTimes.contains(parts.column.exprId)) {
-      throw ChangelogErrors.unsupportedOperator(
-        "SESSION",
-        "no watermark closes its column of time: it has none, or lost it below",
-        "set a watermark on the column of a source, and call SESSION on it or above filters, " +
-          "projections, unions and joins with tables"
-      )
-    }
+    val rows = rowsOf(parts)
     val keys = parts.keys.map(key => below.of(StateTypes.normalForm(key)))
     StateTypes.require("SESSION", keys)
     val held = HeldSessions(
@@ -189,6 +185,39 @@ final private[parse] class ReadWindows(
       val named = parts.named.copy(child = input(held, inputs))
       Windowed(Set(columns), Map(columns.end -> 0L, time -> 1L), isClosed = true, named)
     }
+  }
+
+  private def rowsOf(parts: SessionTable.Parts): ChangelogOperator = {
+    val rows = insertOnly("SESSION", read(parts.rows))
+    if (!rows.facts.eventTimes.contains(parts.column.exprId)) {
+      throw ChangelogErrors.unsupportedOperator(
+        "SESSION",
+        "no watermark closes its column of time: it has none, or lost it below",
+        "set a watermark on the column of a source, and call SESSION on it or above filters, " +
+          "projections, unions and joins with tables"
+      )
+    }
+    rows
+  }
+
+  /** An aggregate by sessions that are open keeps its groups until they close. */
+  private def sessions(
+      aggregate: Aggregate,
+      folded: FoldedSessions,
+      inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] = {
+    rowsOf(folded.parts)
+    val rows = computable(
+      "Aggregate",
+      ReadAggregate.evaluated(folded.aggregate),
+      read(folded.aggregate.child))
+    val asked = ReadAggregate(folded.aggregate, ttlMs = 0L, rows, Some(folded.end))
+    val groups = Projection(asked.columns, asked.operator.copy(gap = Some(folded.parts.gap)))
+    val its = Windowed(
+      Set(folded.columns),
+      Map(folded.columns.end -> 0L) ++ folded.time.map(_ -> 1L),
+      isClosed = true,
+      aggregate)
+    its.of(input(groups, inputs), aggregate.aggregateExpressions)
   }
 
   /** An aggregate by windows that are open keeps its groups until they close. */
