@@ -649,7 +649,7 @@ final private[changelog] case class HeldSessions(
  * Operators over closed windows. All rows of a window come in one micro-batch, so Spark's own
  * operators for batch compute what the query asks of a window, and keep nothing.
  *
- * @param plan over leaves of [[WindowedInput]], one for each input
+ * @param plan over leaves of [[WindowedInput]], one or several for each input
  * @param times the ends of windows among its columns, and their last microseconds, which are one
  *   before the end: microseconds from each to the time when the watermark closes the window
  */
@@ -674,13 +674,16 @@ final private[changelog] case class ClosedWindows(
   def only(read: AttributeSet): ClosedWindows = {
     val asked = read ++ AttributeSet.fromAttributeSets(plan.collect { case n => n.references })
     val narrow = plan.transformUp { case leaf: WindowedInput =>
-      leaf.copy(output = leaf.output.filter(asked.contains))
+      val (output, of) = leaf.output.zip(leaf.of).filter(its => asked.contains(its._1)).unzip
+      leaf.copy(output = output, of = of)
     }
     copy(Project(plan.output.filter(read.contains), narrow))
   }
 
+  /** The columns of an input that its leaves read. */
   def columnsOf(number: Int): Seq[Attribute] =
-    plan.collectFirst { case leaf: WindowedInput if leaf.number == number => leaf.output }.get
+    plan.collect { case leaf: WindowedInput if leaf.number == number => leaf.of }
+      .flatten.distinctBy(_.exprId)
 }
 
 /**
@@ -726,9 +729,19 @@ final private[changelog] case class TableRows(child: LogicalPlan) extends UnaryN
     copy(child = newChild)
 }
 
-/** The place of an input in the plan of [[ClosedWindows]]. */
-final private[changelog] case class WindowedInput(number: Int, output: Seq[Attribute])
-  extends LeafNode
+/**
+ * The place of an input in the plan of [[ClosedWindows]].
+ *
+ * @param of the columns of the input that it has. Where several leaves read an input, they have names
+ *   of their own for them
+ */
+final private[changelog] case class WindowedInput(
+    number: Int,
+    output: Seq[Attribute],
+    of: Seq[Attribute])
+  extends LeafNode {
+  override def producedAttributes: AttributeSet = outputSet ++ AttributeSet(of)
+}
 
 /** `row_kind()`: above it each change is an insert-only row. */
 final private[changelog] case class ChangeEvents(

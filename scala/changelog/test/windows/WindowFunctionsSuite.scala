@@ -137,6 +137,50 @@ class WindowFunctionsSuite extends ClosedWindows {
     }
   }
 
+  test("two aggregates by the same windows are one, whatever they compute") {
+    def stateOf(sql: String) = {
+      val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "4 seconds"))
+      fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")
+      try {
+        fed.feed(Seq(row(1, "a", 1), row(2, "b", 2)))
+        fed.running.lastProgress.stateOperators.map(_.numRowsTotal).toSeq
+      } finally fed.stop()
+    }
+    val by = "GROUP BY k, window_start, window_end"
+    Seq("TUMBLE", "HOP", "SESSION").zipWithIndex.foreach { case (name, i) =>
+      val rows = if (name == "SESSION") {
+        "SESSION(TABLE(SELECT ts, 'x' AS k, v FROM {t}) PARTITION BY (k), DESCRIPTOR(ts), INTERVAL '4' SECOND)"
+      } else windows(name)
+      val most = "(SELECT max(n) AS most, window_start, window_end FROM (SELECT k, count(*) AS n, " +
+        s"window_start, window_end FROM $rows $by) GROUP BY window_start, window_end)"
+      val sql = "SELECT a.k, a.n, a.s, b.most, a.window_end FROM (SELECT k, count(*) AS n, " +
+        s"sum(v * 2) AS s, max(v) AS m, window_start, window_end FROM $rows $by) a JOIN $most b " +
+        "ON a.window_start = b.window_start AND a.window_end = b.window_end AND a.n >= b.most"
+      withProvider(providers(i % 2)) {
+        closesOnce(sql, random(i + 7, batches = 3))
+      }
+      assert(stateOf(sql).size == 1, sql)
+    }
+    // Other rows, other keys, other windows.
+    val counts = s"SELECT k, count(*) AS n, window_start, window_end FROM ${windows("TUMBLE")}"
+    def joined(one: String, two: String) =
+      s"SELECT a.window_end, a.n, b.n AS m FROM ($one) a JOIN ($two) b ON a.window_start = " +
+        "b.window_start AND a.window_end = b.window_end"
+    Seq(
+      joined(s"$counts $by", s"$counts WHERE v > 2 $by"),
+      joined(
+        s"$counts $by",
+        s"SELECT count(*) AS n, window_start, window_end FROM ${windows("TUMBLE")} " +
+          "GROUP BY window_start, window_end"),
+      joined(
+        s"$counts $by",
+        s"SELECT k, count(*) AS n, window_start, window_end FROM ${windows("CUMULATE")} $by")
+    ).foreach { sql =>
+      assert(stateOf(sql).size == 2, sql)
+      closesOnce(sql, random(11, batches = 3))
+    }
+  }
+
   test("the keys with most rows of each window: Nexmark's fifth query") {
     val counts =
       s"(SELECT k, count(*) AS n, window_start, window_end FROM ${windows("HOP")} " +

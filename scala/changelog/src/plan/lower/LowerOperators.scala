@@ -4,7 +4,7 @@ import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.fold.BoundColumns
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, ColumnFacts, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, Normalize, OverAggregate, Projection, Selection, SharedChanges, SharedRows, Source, SourceChanges, StatelessJoin, StaticTable, StreamJoin, TableJoin, TemporalJoin, TopN, TopNStrategy, UnionAll, WindowedInput}
 import io.firesteel.changelog.plan.frames.{OverFrameKind, OverReach}
-import io.firesteel.changelog.plan.share.SharedView
+import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
 import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, Placement, PlanChoices, TimeToLive, Watermark, WholeKey}
 import io.firesteel.core.changes.RowKind
@@ -57,16 +57,37 @@ final private[changelog] class LowerOperators(
       case held: HeldRows => this.held(held, inferred, inputs.head)
       case held: HeldSessions => this.held(held, inferred, inputs.head)
       case join: TemporalJoin => temporal(join, inferred, inputs)
-      case windows: ClosedWindows =>
-        val plan = windows.plan.transformUp { case leaf: WindowedInput =>
-          BatchRows(Project(leaf.output, inputs(leaf.number).plan))
-        }
-        Written(StreamRows(plan), None)
+      case windows: ClosedWindows => this.windows(windows, inputs)
     }
   }
 
   private def over(join: Join, stream: Written): LogicalPlan =
     if (join.left.isStreaming) join.copy(left = stream.plan) else join.copy(right = stream.plan)
+
+  /** An input that the plan reads several times is a part: it is computed once. */
+  private def windows(windows: ClosedWindows, inputs: Seq[Written]): Written = {
+    val leaves = windows.plan.collect { case leaf: WindowedInput => leaf.number }
+    val parts = leaves.distinct.filter(number => leaves.count(_ == number) > 1).map { number =>
+      val columns = windows.columnsOf(number)
+      val part = new SharedPart(number, s"${windows.inputs(number).name} of windows", kind = None)
+      number -> (part, columns, Project(columns, inputs(number).plan))
+    }
+    val shared = parts.toMap
+    val plan = windows.plan.transformUp { case leaf: WindowedInput =>
+      val rows = shared.get(leaf.number).fold(inputs(leaf.number).plan) { case (part, columns, _) =>
+        val own = leaf.of.map(_.exprId).zip(leaf.output).toMap
+        SharedView(part, columns.map(c => own.getOrElse(c.exprId, c.newInstance())))
+      }
+      BatchRows(Project(leaf.output, rows))
+    }
+    Written(
+      if (parts.isEmpty) StreamRows(plan)
+      else {
+        val (own, plans) = parts.map { case (_, (part, _, rows)) => (part, rows) }.unzip
+        SharedPlans(own, plans :+ StreamRows(plan))
+      },
+      None)
+  }
 
   /** The kinds get ids of their own, because several readers may meet in an operator. */
   private def shared(read: SharedChanges, inferred: Inferred): Written = {

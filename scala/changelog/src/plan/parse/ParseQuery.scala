@@ -139,7 +139,8 @@ final private[changelog] class ParseQuery(
     this.project(_, _),
     begun.choices.usesPanes,
     begun.version >= PlanVersion.firstOfWindows,
-    begun.version >= PlanVersion.foldedSessions
+    begun.version >= PlanVersion.foldedSessions,
+    begun.version >= PlanVersion.sameInputs && begun.choices.sharesParts
   )
 
   private def atClose: Boolean = windowsOf == WindowsEmit.AtClose

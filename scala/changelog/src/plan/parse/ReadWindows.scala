@@ -3,6 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ClosedWindows, ColumnFacts, ComputedColumns, HeldRows, HeldSessions, Projection, StreamJoin, TableRows, WindowedInput}
 import io.firesteel.changelog.plan.parse.rank.RankedWindow
+import io.firesteel.changelog.plan.parse.windows.SameInputs
 import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.changelog.windows.{FoldedSessions, SessionAggregate, SessionTable, WindowTable}
 import io.firesteel.core.plans.ReadByKey
@@ -26,6 +27,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter,
  * @param usesPanes whether an aggregate by overlapping windows is one over panes
  * @param keepsFirst whether a ranking of few places keeps these rows only
  * @param foldsSessions whether an aggregate by sessions keeps groups, not rows
+ * @param sharesInputs whether aggregates that are the same are computed once
  */
 final private[parse] class ReadWindows(
     read: LogicalPlan => ChangelogOperator,
@@ -33,7 +35,8 @@ final private[parse] class ReadWindows(
     select: (Seq[NamedExpression], ChangelogOperator) => ChangelogOperator,
     usesPanes: Boolean,
     keepsFirst: Boolean,
-    foldsSessions: Boolean)
+    foldsSessions: Boolean,
+    sharesInputs: Boolean)
   extends PredicateHelper {
 
   /** The operators up to this node, if the last windows close below it. */
@@ -64,7 +67,8 @@ final private[parse] class ReadWindows(
   private def closedBelow(plan: LogicalPlan): Option[ChangelogOperator] = {
     val inputs = ArrayBuffer.empty[ChangelogOperator]
     windowed(plan, inputs).filter(_.isClosed).map { its =>
-      ClosedWindows(its.plan, its.times, inputs.toSeq)
+      val closed = ClosedWindows(its.plan, its.times, inputs.toSeq)
+      if (sharesInputs) SameInputs(closed) else closed
     }
   }
 
@@ -343,7 +347,7 @@ final private[parse] class ReadWindows(
       operator: ChangelogOperator,
       inputs: ArrayBuffer[ChangelogOperator]): LogicalPlan = {
     inputs += operator
-    WindowedInput(inputs.size - 1, operator.output)
+    WindowedInput(inputs.size - 1, operator.output, operator.output)
   }
 }
 
