@@ -23,7 +23,8 @@ final private[aggregate] class ClosingSessions(
       val (over, open) = state.read(key).all.partition(_.end <= until)
       state.write(key, open)
       over.iterator.map { session =>
-        val row = results.of(state.keys.ofSession(key, session.start), state.get(key, session.start))
+        val row =
+          results.of(state.keys.ofSession(key, session.start), state.get(key, session.start))
         state.remove(key, session.start)
         row.setByte(row.numFields - 1, RowKind.Insert)
         row: InternalRow

@@ -81,7 +81,8 @@ final private[aggregate] class SessionKeys(layout: AggregateLayout) {
     BoundReference(i, t, nullable = true)
   }
   private[this] val toCommon = UnsafeProjection.create(common)
-  private[this] val toStored = UnsafeProjection.create(common.map(c => c.copy(ordinal = c.ordinal + 1)))
+  private[this] val toStored =
+    UnsafeProjection.create(common.map(c => c.copy(ordinal = c.ordinal + 1)))
   private[this] val toWhole = UnsafeProjection.create(types.toArray)
   private[this] val (start, joined) = (new GenericInternalRow(1), new JoinedRow)
 

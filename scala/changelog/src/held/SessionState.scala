@@ -94,7 +94,8 @@ final private[held] class SessionState(
     val sessions = new OpenSessions[Null]
     if (value != null) {
       val (starts, ends) = (value.getArray(0), value.getArray(1))
-      (0 until starts.numElements()).foreach(i => sessions.append(starts.getLong(i), ends.getLong(i)))
+      (0 until starts.numElements()).foreach(i =>
+        sessions.append(starts.getLong(i), ends.getLong(i)))
     }
     sessions
   }

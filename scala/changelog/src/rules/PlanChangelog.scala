@@ -152,7 +152,8 @@ object PlanChangelog extends SparkStrategy {
       windows,
       node.gap.map(_ => (end, node.contract.watermark)),
       AggregateExecs.delta(node.keys, layout),
-      planLater(read))
+      planLater(read)
+    )
     ChangelogAggregateExec(
       node.keys,
       node.functions,

@@ -46,7 +46,10 @@ private[changelog] object PlanVersion {
   /** Operators over closed windows read one aggregate where two are the same, see `SameInputs`. */
   val sameInputs: Int = 10
 
-  val current: Int = sameInputs
+  /** Grouping sets and unions of windows that close are theirs. */
+  val windowSets: Int = 10
+
+  val current: Int = windowSets
 }
 
 /**

@@ -61,7 +61,8 @@ private[changelog] object SessionAggregate {
       latest(end.exprId),
       parts,
       WindowTable.Columns(start, end),
-      last)
+      last
+    )
   }
 
   @tailrec

@@ -72,8 +72,14 @@ class FoldedSessionsSuite extends ClosedWindows {
           Seq(row(66, "a", 4), row(70, "a", 5)),
           Seq(row(56, "a", 6), row(53, "a", 7), row(63, "a", 8), row(67, "b", 9)),
           Seq(row(49, "a", 10), row(66, "b", 11)),
-          Seq(row(90, "a", 12), row(86, "a", 13), row(82, "a", 14), row(78, "a", 15), row(74, "a", 16)),
-          Seq(row(900, "c", 1))),
+          Seq(
+            row(90, "a", 12),
+            row(86, "a", 13),
+            row(82, "a", 14),
+            row(78, "a", 15),
+            row(74, "a", 16)),
+          Seq(row(900, "c", 1))
+        ),
         delay = "1 minute"
       )
     })

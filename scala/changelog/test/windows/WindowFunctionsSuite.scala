@@ -151,8 +151,9 @@ class WindowFunctionsSuite extends ClosedWindows {
       val rows = if (name == "SESSION") {
         "SESSION(TABLE(SELECT ts, 'x' AS k, v FROM {t}) PARTITION BY (k), DESCRIPTOR(ts), INTERVAL '4' SECOND)"
       } else windows(name)
-      val most = "(SELECT max(n) AS most, window_start, window_end FROM (SELECT k, count(*) AS n, " +
-        s"window_start, window_end FROM $rows $by) GROUP BY window_start, window_end)"
+      val most =
+        "(SELECT max(n) AS most, window_start, window_end FROM (SELECT k, count(*) AS n, " +
+          s"window_start, window_end FROM $rows $by) GROUP BY window_start, window_end)"
       val sql = "SELECT a.k, a.n, a.s, b.most, a.window_end FROM (SELECT k, count(*) AS n, " +
         s"sum(v * 2) AS s, max(v) AS m, window_start, window_end FROM $rows $by) a JOIN $most b " +
         "ON a.window_start = b.window_start AND a.window_end = b.window_end AND a.n >= b.most"

@@ -72,7 +72,8 @@ private[changelog] object DescribeMembers {
         empty.copy(
           keys = aggregate.keys.map(below.of),
           calls = calls(aggregate, below).map(CallRecord(_)),
-          places = aggregate.panes.map(_.toString).orElse(aggregate.gap.map(gapOf)))
+          places = aggregate.panes.map(_.toString).orElse(aggregate.gap.map(gapOf))
+        )
       case topN: TopN =>
         empty.copy(
           keys = topN.partition.map(below.of),

@@ -86,7 +86,8 @@ final private[changelog] class LowerOperators(
         val (own, plans) = parts.map { case (_, (part, _, rows)) => (part, rows) }.unzip
         SharedPlans(own, plans :+ StreamRows(plan))
       },
-      None)
+      None
+    )
   }
 
   /** The kinds get ids of their own, because several readers may meet in an operator. */

@@ -137,10 +137,7 @@ final private[changelog] class ParseQuery(
     rows => noEvents("GROUP BY, OVER and JOIN of windows", read(rows)),
     this.computable(_, _, _),
     this.project(_, _),
-    begun.choices.usesPanes,
-    begun.version >= PlanVersion.firstOfWindows,
-    begun.version >= PlanVersion.foldedSessions,
-    begun.version >= PlanVersion.sameInputs && begun.choices.sharesParts
+    begun
   )
 
   private def atClose: Boolean = windowsOf == WindowsEmit.AtClose

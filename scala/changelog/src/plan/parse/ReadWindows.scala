@@ -5,14 +5,15 @@ import io.firesteel.changelog.plan.{ChangelogOperator, ClosedWindows, ColumnFact
 import io.firesteel.changelog.plan.parse.rank.RankedWindow
 import io.firesteel.changelog.plan.parse.windows.SameInputs
 import io.firesteel.changelog.sql.RowKindFunction
+import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.windows.{FoldedSessions, SessionAggregate, SessionTable, WindowTable}
 import io.firesteel.core.plans.ReadByKey
 
 import scala.collection.mutable.ArrayBuffer
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, EqualTo, Expression, NamedExpression, PredicateHelper, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, EqualTo, Expression, NamedExpression, PredicateHelper, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, LeftAnti, LeftOuter, LeftSemi, RightOuter}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter, Generate, Join, JoinHint, LogicalPlan, Project, SubqueryAlias, View, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, Join, JoinHint, LogicalPlan, Project, SubqueryAlias, Union, View, Window}
 
 /**
  * Reads what a query asks of the windows of `TUMBLE`, `HOP`, `CUMULATE` and `SESSION`, where a
@@ -24,20 +25,17 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Filter,
  *
  * @param read reads the rows below, which may have no `row_kind()`
  * @param select a projection, which may have it
- * @param usesPanes whether an aggregate by overlapping windows is one over panes
- * @param keepsFirst whether a ranking of few places keeps these rows only
- * @param foldsSessions whether an aggregate by sessions keeps groups, not rows
- * @param sharesInputs whether aggregates that are the same are computed once
  */
 final private[parse] class ReadWindows(
     read: LogicalPlan => ChangelogOperator,
     computable: (String, Seq[Expression], ChangelogOperator) => ChangelogOperator,
     select: (Seq[NamedExpression], ChangelogOperator) => ChangelogOperator,
-    usesPanes: Boolean,
-    keepsFirst: Boolean,
-    foldsSessions: Boolean,
-    sharesInputs: Boolean)
+    begun: BegunPlan)
   extends PredicateHelper {
+
+  // Aggregates that are the same are computed once.
+  private val sharesInputs =
+    begun.version >= PlanVersion.sameInputs && begun.choices.sharesParts
 
   /** The operators up to this node, if the last windows close below it. */
   def unapply(plan: LogicalPlan): Option[ChangelogOperator] =
@@ -131,9 +129,13 @@ final private[parse] class ReadWindows(
           .map(its => its.of(filter.copy(child = its.plan)))
       case generate: Generate =>
         windowed(generate.child, inputs).map(its => its.of(generate.copy(child = its.plan)))
+      case expand: Expand if begun.version >= PlanVersion.windowSets =>
+        windowed(expand.child, inputs)
+          .flatMap(its => its.of(expand.copy(child = its.plan), passedOn(expand)))
+      case union: Union if begun.version >= PlanVersion.windowSets => united(union, inputs)
       case distinct: Distinct =>
         windowed(Aggregate(distinct.output, distinct.output, distinct.child), inputs)
-      case aggregate @ SessionAggregate(folded) if foldsSessions =>
+      case aggregate @ SessionAggregate(folded) if begun.version >= PlanVersion.foldedSessions =>
         sessions(aggregate, folded, inputs)
       case aggregate: Aggregate =>
         windowed(aggregate.child, inputs).flatMap(grouped(aggregate, _, inputs))
@@ -141,7 +143,7 @@ final private[parse] class ReadWindows(
         for {
           its <- windowed(window.child, inputs)
           columns <- its.by(window.partitionSpec)
-          few = ranked.filter(its => keepsFirst && (its.window eq window) && isFew(its))
+          few = ranked.filter(its => (its.window eq window) && isFew(its))
           rows = closed("OVER", its, columns, window.partitionSpec, inputs, few)
         } yield rows.of(window.withNewChildren(Seq(rows.plan)))
       case join: Join if join.children.forall(_.isStreaming) => joined(join, inputs)
@@ -169,6 +171,39 @@ final private[parse] class ReadWindows(
       names.getOrElse(
         column.exprId,
         Nil).flatMap(to => columns.find(_.exprId == to)).map(_.toAttribute)
+  }
+
+  /** The columns that all rows of an input row have from it, as those of all grouping sets. */
+  private def passedOn(expand: Expand): Seq[NamedExpression] =
+    expand.output.zip(expand.projections.transpose).collect {
+      case (column, (first: Attribute) +: others) if others.forall(_.semanticEquals(first)) =>
+        Alias(first, column.name)(column.exprId)
+    }
+
+  /** Rows of several inputs with the same windows. Those of closed ones come together. */
+  private def united(union: Union, inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] = {
+    val all = union.children.map(windowed(_, inputs))
+    if (all.exists(_.isEmpty) || all.flatten.map(_.isClosed).distinct.size > 1 ||
+      inputs.map(heldBack).distinct.size > 1) None
+    else {
+      def placeOf(child: LogicalPlan, column: Attribute) =
+        child.output.indexWhere(_.exprId == column.exprId)
+      val (first, names) = (all.head.get, union.output)
+      val places = union.children.zip(all.flatten).map { case (child, its) =>
+        (
+          its.windows.map(w => (placeOf(child, w.start), placeOf(child, w.end))),
+          its.times.map { case (column, after) => placeOf(child, column) -> after })
+      }
+      val windows = places.map(_._1).reduce(_ & _)
+      val times = places.map(_._2.toSet).reduce(_ & _)
+      Some(Windowed(
+        windows.map { case (start, end) => WindowTable.Columns(names(start), names(end)) },
+        times.map { case (place, after) => names(place) -> after }.toMap,
+        first.isClosed,
+        union.copy(children = all.flatten.map(_.plan))
+      ))
+        .filter(its => its.isClosed || its.windows.nonEmpty)
+    }
   }
 
   private def session(
@@ -233,7 +268,7 @@ final private[parse] class ReadWindows(
       val keys = aggregate.aggregateExpressions
       if (its.isClosed) its.of(aggregate.copy(child = its.plan), keys)
       else {
-        val overPanes = Some(aggregate.copy(child = its.plan)).filter(_ => usesPanes)
+        val overPanes = Some(aggregate.copy(child = its.plan)).filter(_ => begun.choices.usesPanes)
           .collect { case ReadPanes(panes) => panes }
           .flatMap(_.apply(atClose = true, isMarked = true, read, computable("Aggregate", _, _)))
         val asked = overPanes.getOrElse {
@@ -334,7 +369,8 @@ final private[parse] class ReadWindows(
 
   /** A change reads as many rows of a partition as there are places. */
   private def isFew(ranked: RankedWindow): Boolean =
-    ranked.to <= 100L && ranked.ttl.isEmpty && ranked.expressions.forall(_.deterministic)
+    begun.version >= PlanVersion.firstOfWindows && ranked.to <= 100L && ranked.ttl.isEmpty && ranked.expressions.forall(
+      _.deterministic)
 
   private def insertOnly(operator: String, rows: ChangelogOperator): ChangelogOperator =
     if (rows.facts.changes.insertOnly) rows

@@ -35,7 +35,8 @@ private[parse] object SameInputs {
         val (number, nameIn) = places(leaf.number)
         leaf.copy(number = number, of = leaf.of.map(nameIn))
       },
-      inputs = kept.toSeq)
+      inputs = kept.toSeq
+    )
   }
 
   private def isAggregate(operator: ChangelogOperator): Boolean = operator match {

@@ -1,0 +1,55 @@
+package io.firesteel.changelog.windows
+
+import io.firesteel.changelog.ChangelogStream
+
+/** Grouping sets of windows, and unions of them, which also answer once. */
+class WindowSetsSuite extends ClosedWindows {
+
+  private val tumble = "TUMBLE(TABLE({t}), DESCRIPTOR(ts), INTERVAL '10' SECOND)"
+  private val hop = "HOP(TABLE({t}), DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND)"
+  private val session = "SESSION(TABLE({t}) PARTITION BY (k), DESCRIPTOR(ts), INTERVAL '4' SECOND)"
+
+  test("GROUPING SETS, ROLLUP and CUBE within a window") {
+    Seq(
+      s"SELECT window_end, k, input, count(*) AS n, sum(v) AS s, grouping_id() AS g FROM $tumble " +
+        "GROUP BY window_start, window_end, ROLLUP(k, input)",
+      s"SELECT window_start, window_end, k, count(*) AS n FROM $hop " +
+        "GROUP BY GROUPING SETS ((window_start, window_end, k), (window_start, window_end))",
+      s"SELECT window_end, k, v, count(DISTINCT input) AS n FROM $tumble " +
+        "GROUP BY window_start, window_end, CUBE(k, v)",
+      s"SELECT window_end, k, count(*) AS n FROM $session " +
+        "GROUP BY GROUPING SETS ((window_start, window_end, k), (window_start, window_end))"
+    ).zipWithIndex.foreach { case (sql, i) =>
+      withProvider(providers(i % 2)) {
+        closesOnce(sql, random(20 + i, batches = 3), if (i < 2) "update" else "append")
+      }
+    }
+  }
+
+  test("a union of windows: of rows, and of groups") {
+    def of(input: String) = s"SELECT window_start, window_end, k, v FROM $tumble WHERE input = '$input'"
+    def groups(rows: String) =
+      s"SELECT window_start, window_end, k, count(*) AS n FROM ($rows) GROUP BY 1, 2, 3"
+    Seq(
+      groups(s"${of("l")} UNION ALL ${of("r")}"),
+      "SELECT window_end, max(n) AS m FROM " +
+        s"(${groups(of("l"))} UNION ALL ${groups(of("r"))}) GROUP BY window_start, window_end",
+      "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY window_start, window_end ORDER BY v DESC, k) " +
+        s"AS place FROM (${of("l")} UNION ALL ${of("r")})) WHERE place < 3"
+    ).zipWithIndex.foreach { case (sql, i) =>
+      closesOnce(sql, random(30 + i, batches = 3), "update")
+    }
+  }
+
+  test("without the window in each set the groups change") {
+    val sql = s"SELECT window_end, k, count(*) AS n FROM $tumble " +
+      "GROUP BY GROUPING SETS ((window_start, window_end, k), (k))"
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "4 seconds"))
+    fed.start()
+    try random(40, batches = 3).foreach { rows =>
+        fed.feed(rows)
+        assert(fed.difference.isEmpty)
+      }
+    finally fed.stop()
+  }
+}
