@@ -63,26 +63,30 @@ final private[held] class BlocksOfRows(
   import BlocksOfRows._
 
   private[this] val toValue = UnsafeProjection.create(Array[DataType](BinaryType))
-  private[this] val blocks = new java.util.HashMap[UnsafeRow, ArrayBuffer[UnsafeRow]]()
+  private[this] val blocks = new java.util.HashMap[UnsafeRow, Block]()
   private[this] var held = 0L
 
   override def bytes: Long = held
 
   override def add(key: UnsafeRow, row: UnsafeRow): Unit = {
     val known = blocks.get(key)
-    val block = if (known != null) known else ArrayBuffer.empty[UnsafeRow]
+    val block = if (known != null) known else new Block
     if (known == null) blocks.put(key.copy(), block)
-    block += row.copy()
-    held += sizeOf(row)
-    if (block.size == fullRows) {
-      put(key, names.next(), block)
-      held -= block.iterator.map(sizeOf).sum
-      block.clear()
+    val size = sizeOf(row)
+    block.rows += row.copy()
+    block.bytes += size
+    held += size
+    if (block.rows.size >= fullRows || block.bytes >= fullBytes) {
+      put(key, names.next(), block.rows)
+      held -= block.bytes
+      block.rows.clear()
+      block.bytes = 0L
     }
   }
 
   override def write(): Unit = {
-    blocks.forEach((key, block) => if (block.nonEmpty) put(key, names.next(), block))
+    blocks.forEach((key, block) =>
+      if (block.rows.nonEmpty) put(key, names.next(), block.rows))
     blocks.clear()
     held = 0L
   }
@@ -102,8 +106,14 @@ final private[held] class BlocksOfRows(
 
 private object BlocksOfRows {
 
-  /** A block with so many rows is written. */
+  /** A block with so many rows, or so many bytes, is written. */
   val fullRows: Int = 256
+  val fullBytes: Long = 1L << 20
+
+  final class Block {
+    val rows: ArrayBuffer[UnsafeRow] = ArrayBuffer.empty
+    var bytes: Long = 0L
+  }
 
   def sizeOf(row: UnsafeRow): Long = row.getSizeInBytes + FoldLimits.overhead
 }

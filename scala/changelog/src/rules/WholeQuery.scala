@@ -23,7 +23,8 @@ private[rules] object WholeQuery {
     val rewrites = Seq[(Int, LogicalPlan => LogicalPlan)](
       PlanVersion.commonConditions -> CommonConditions.apply,
       PlanVersion.orderedTables -> OrderedJoins.ofTables,
-      PlanVersion.spreadNotIn -> SpreadNotIn.apply)
+      PlanVersion.spreadNotIn -> SpreadNotIn(losesKeys = version < PlanVersion.notInKeepsKeys)
+    )
     rewrites.filter(_._1 <= version).foldLeft(query) { case (plan, (_, rewrite)) => rewrite(plan) }
   }
 

@@ -49,6 +49,9 @@ private[changelog] object PlanVersion {
   /** Grouping sets and unions of windows that close are theirs. */
   val windowSets: Int = 10
 
+  /** `NOT IN` leaves rows in their task if they have an upsert key without its value. */
+  val notInKeepsKeys: Int = 10
+
   val current: Int = windowSets
 }
 

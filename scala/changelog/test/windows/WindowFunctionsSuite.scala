@@ -137,6 +137,21 @@ class WindowFunctionsSuite extends ClosedWindows {
     }
   }
 
+  test("large rows of a session are kept in several entries") {
+    val sql = s"SELECT window_end, k, count(DISTINCT input) AS n FROM ${windows("SESSION")} " +
+      "GROUP BY window_start, window_end, k"
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "4 seconds"))
+    fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")
+    try {
+      fed.feed((1 to 10).map(i => row(1, "a", i, i.toString * 300000)))
+      // The bounds of the session, and 4, 4 and 2 rows.
+      assert(fed.running.lastProgress.stateOperators.map(_.numRowsTotal).toSeq == Seq(4L))
+      fed.feed(Seq(row(900, "end", 1)))
+      fed.feed(Nil)
+      assert(fed.emitted.map(_.getAs[Long]("n")) == Seq(10L))
+    } finally fed.stop()
+  }
+
   test("two aggregates by the same windows are one, whatever they compute") {
     def stateOf(sql: String) = {
       val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "4 seconds"))

@@ -27,7 +27,8 @@ class WindowSetsSuite extends ClosedWindows {
   }
 
   test("a union of windows: of rows, and of groups") {
-    def of(input: String) = s"SELECT window_start, window_end, k, v FROM $tumble WHERE input = '$input'"
+    def of(input: String) =
+      s"SELECT window_start, window_end, k, v FROM $tumble WHERE input = '$input'"
     def groups(rows: String) =
       s"SELECT window_start, window_end, k, count(*) AS n FROM ($rows) GROUP BY 1, 2, 3"
     Seq(

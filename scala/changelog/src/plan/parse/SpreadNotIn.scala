@@ -3,6 +3,8 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.common.{ChangelogConf, StateTypes}
 import io.firesteel.changelog.sql.{InputTtl, StateTtl}
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, AttributeReference, EqualTo, Expression, GreaterThan, IsNotNull, IsNull, Literal, Not, Or}
 import org.apache.spark.sql.catalyst.expressions.aggregate.Count
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, Inner, JoinType, LeftAnti}
@@ -28,11 +30,13 @@ import org.apache.spark.sql.types.BooleanType
  *
  * Several columns, and conditions on columns of both sides, have no such form and stay one join. So
  * does everything in a query with a time to live, where a count of rows would expire by itself. The
- * other side is read twice, so it stays one join, too, if its rows may be others then.
+ * other side is read twice, so it stays one join, too, if its rows may be others then. And rows that
+ * have an upsert key without `a` keep their task, or changes of one row would come from two.
  */
 private[changelog] object SpreadNotIn {
 
-  def apply(query: LogicalPlan): LogicalPlan =
+  /** @param losesKeys whether rows lose such an upsert key, as in checkpoints of version 9 */
+  def apply(losesKeys: Boolean)(query: LogicalPlan): LogicalPlan =
     if (expires(query)) query
     else AnalysisHelper.allowInvokingTransformsInAnalyzer {
       query.transformUp {
@@ -40,11 +44,10 @@ private[changelog] object SpreadNotIn {
             if isOfMatches(join.joinType) && join.children.forall(_.isStreaming) &&
               !join.right.exists(differs) =>
           join.condition.collect {
-            case NullAware(a, b) if reads(a, join.left) && reads(b, join.right) =>
-              spread(join, a, b)
-            case NullAware(a, b) if reads(b, join.left) && reads(a, join.right) =>
-              spread(join, b, a)
-          }.getOrElse(join)
+            case NullAware(a, b) if reads(a, join.left) && reads(b, join.right) => (a, b)
+            case NullAware(a, b) if reads(b, join.left) && reads(a, join.right) => (b, a)
+          }.filter { case (a, _) => losesKeys || keepsKeys(join.left, a) }
+            .fold[LogicalPlan](join) { case (a, b) => spread(join, a, b) }
       }
     }
 
@@ -59,6 +62,11 @@ private[changelog] object SpreadNotIn {
     case _: DeduplicateWithinWatermark => true
     case other => other.expressions.exists(Repeatable.varies)
   }
+
+  /** Whether rows that agree on an upsert key agree on a value. */
+  private def keepsKeys(rows: LogicalPlan, value: Expression): Boolean =
+    Try(new ParseQuery(updateBefore = true, refused = None).read(rows).facts.upsertKeys)
+      .toOption.exists(_.forall(key => value.references.forall(column => key(column.exprId))))
 
   // An equality of event times is an interval join, whose rows leave state and may be late.
   private def reads(value: Expression, side: LogicalPlan): Boolean =

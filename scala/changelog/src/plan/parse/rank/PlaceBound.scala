@@ -5,7 +5,7 @@ import io.firesteel.changelog.sql.RowKindFunction
 import java.math.{BigDecimal, RoundingMode}
 
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BinaryComparison, Cast, EqualNullSafe, EqualTo, Expression, GreaterThan, GreaterThanOrEqual, In, LessThan, LessThanOrEqual, Or}
-import org.apache.spark.sql.types.Decimal
+import org.apache.spark.sql.types.{Decimal, NumericType}
 
 /**
  * The places for which a condition is true, counted from 1.
@@ -97,7 +97,14 @@ private[changelog] object PlaceBound {
   private def isPlace(e: Expression, place: Attribute): Boolean = e match {
     case a: Attribute => a.exprId == place.exprId
     case cast: Cast =>
-      Cast.canUpCast(cast.child.dataType, cast.dataType) && isPlace(cast.child, place)
+      isNumber(cast) && Cast.canUpCast(cast.child.dataType, cast.dataType) &&
+      isPlace(cast.child, place)
+    case _ => false
+  }
+
+  /** A place as a time is a number of seconds, and the constant beside it one of microseconds. */
+  private def isNumber(value: Expression): Boolean = value.dataType match {
+    case _: NumericType => true
     case _ => false
   }
 

@@ -59,7 +59,9 @@ class PlaceBoundSuite extends ChangelogSuite {
       "rn <= v",
       "rn <= 2 OR v = 1",
       "rn <> 2",
-      "rn <= CAST('NaN' AS DOUBLE)").foreach {
+      "rn <= CAST('NaN' AS DOUBLE)",
+      "CAST(CAST(rn AS BIGINT) AS TIMESTAMP) <= TIMESTAMP'1970-01-01 00:00:02'"
+    ).foreach {
       text =>
         val (condition, rn) = read(text)
         assert(PlaceBound.of(condition, rn).isEmpty, text)
