@@ -26,9 +26,10 @@ final private[json] case class JsonOutput(
  *
  * The row that it returns is valid until the next document.
  */
-final class JsonEvaluator private[json] (outputs: Array[JsonOutput]) extends Serializable {
+final class JsonEvaluator private[json] (outputs: Array[JsonOutput], counts: JsonCounts)
+  extends Serializable {
 
-  @transient private lazy val task = new JsonTask(outputs, new Backoff)
+  @transient private lazy val task = new JsonTask(outputs, new Backoff, counts)
 
   @transient private lazy val nulls = new GenericInternalRow(outputs.length)
 
@@ -37,7 +38,10 @@ final class JsonEvaluator private[json] (outputs: Array[JsonOutput]) extends Ser
 }
 
 /** The state of an evaluator in a task. Memory: a row, and the longest text in it. */
-final private[json] class JsonTask(outputs: Array[JsonOutput], backoff: Backoff) {
+final private[json] class JsonTask(
+    outputs: Array[JsonOutput],
+    backoff: Backoff,
+    counts: JsonCounts) {
 
   private[this] val root =
     new Root(outputs.flatMap(output => Output.names(output.reading)).distinct)
@@ -47,22 +51,34 @@ final private[json] class JsonTask(outputs: Array[JsonOutput], backoff: Backoff)
   private[this] val nulls = new GenericInternalRow(outputs.length)
   private[this] val originals = new Originals(outputs)
 
-  def read(json: UTF8String): InternalRow =
-    if (json.numBytes > JsonText.MaxDocument || !backoff.looks()) originals.all(json)
-    else {
+  def read(json: UTF8String): InternalRow = {
+    counts.came(json.numBytes)
+    if (json.numBytes > JsonText.MaxDocument) {
+      counts.notPlain()
+      originals.all(json)
+    } else if (!backoff.looks()) {
+      counts.unseen()
+      originals.all(json)
+    } else {
       val text = root.text
       text.set(json)
       val from = text.skipSpace(text.start)
       if (from == text.end) nulls
       else if (root.find(from) < 0) {
         backoff.learn(exact = false)
+        counts.notPlain()
         originals.all(json)
       } else {
         val exact = write()
         backoff.learn(exact)
-        if (exact) row.getRow else originals.some(json, row.getRow, missed)
+        if (exact) row.getRow
+        else {
+          counts.inexact()
+          originals.some(json, row.getRow, missed)
+        }
       }
     }
+  }
 
   private def write(): Boolean = {
     row.reset()
@@ -73,6 +89,7 @@ final private[json] class JsonTask(outputs: Array[JsonOutput], backoff: Backoff)
       missed(i) = !writers(i).write(root, row, i)
       if (missed(i)) {
         row.setNullAt(i)
+        counts.missed(i)
         exact = false
       }
       i += 1

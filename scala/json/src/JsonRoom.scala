@@ -1,6 +1,6 @@
 package io.firesteel.json
 
-import io.firesteel.core.room.Phase.{Planner, PreCBO}
+import io.firesteel.core.room.Phase.{Columnar, Planner, PreCBO}
 import io.firesteel.core.room.Room
 
 /** JSON documents read once, straight into binary rows. */
@@ -13,6 +13,7 @@ object JsonRoom
       // After Spark has pruned schemas and moved filters; later rules would separate a scan from
       // its readers no more.
       PreCBO(_ => FuseJson),
-      Planner(_ => DeclineJson)
+      Planner(_ => DeclineJson),
+      Columnar(_ => CountJson)
     )
   )

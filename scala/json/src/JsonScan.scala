@@ -17,11 +17,13 @@ import org.apache.spark.unsafe.types.UTF8String
  *
  * @param shared the struct is read by several expressions. Then rules must not copy the scan to
  *   them, which they do not if it is not deterministic.
+ * @param counts what the scan does, once an operator shows it
  */
 final case class JsonScan private[json] (
     child: Expression,
     outputs: Seq[JsonOutput],
-    shared: Boolean)
+    shared: Boolean,
+    counts: JsonCounts = JsonCounts.none)
   extends UnaryExpression
   with NonSQLExpression
   with FiredExpression {
@@ -29,10 +31,15 @@ final case class JsonScan private[json] (
   override def fired: Fired = Fired(
     "FuseJson",
     "documents are read once, straight into binary rows",
-    Map("document" -> child.toString, "values" -> outputs.map(_.reading.text).mkString(", "))
+    Map("document" -> child.toString, "values" -> outputs.map(_.reading.text).mkString(", ")) ++
+      counts.text(outputs).map("read by Spark" -> _)
   )
 
   override lazy val deterministic: Boolean = !shared && child.deterministic
+
+  // Plans that differ in their counts alone do the same.
+  override lazy val canonicalized: Expression =
+    copy(child = child.canonicalized, counts = JsonCounts.none)
 
   override def nullable: Boolean = false
 
@@ -46,14 +53,14 @@ final case class JsonScan private[json] (
 
   override def flatArguments: Iterator[Any] = Iterator(child) ++ outputs.map(_.name)
 
-  @transient private lazy val evaluator = new JsonEvaluator(outputs.toArray)
+  @transient private lazy val evaluator = new JsonEvaluator(outputs.toArray, counts)
 
   /** A copy: an interpreted comparison evaluates one expression for two rows. */
   override def eval(input: InternalRow): Any =
     evaluator.read(child.eval(input).asInstanceOf[UTF8String]).copy()
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val scan = ctx.addReferenceObj("jsonScan", new JsonEvaluator(outputs.toArray))
+    val scan = ctx.addReferenceObj("jsonScan", new JsonEvaluator(outputs.toArray, counts))
     val json = child.genCode(ctx)
     val code = code"""
       ${json.code}

@@ -21,7 +21,7 @@ final class Comparison(expressions: Seq[Expression]) {
       call.output(s"c$i").toSeq
   }.toArray
 
-  private val ours = new JsonTask(outputs, new Backoff(Int.MaxValue))
+  private val ours = new JsonTask(outputs, new Backoff(Int.MaxValue), JsonCounts.none)
   private val types = outputs.map(_.dataType)
   private val copying = UnsafeProjection.create(types)
   private val values = expressions.zipWithIndex.map { case (e, _) => e }

@@ -1,5 +1,7 @@
 package io.firesteel.json
 
+import io.firesteel.core.decide.Explain
+
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
@@ -315,5 +317,34 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
       assert(declines("SELECT from_json(j, 'd DATE').d FROM docs") == Set("JSON.LEGACY"))
     }
     assert(fired("SELECT get_json_object(j, '$.a') FROM docs") == Seq("FuseJson"))
+  }
+
+  test("an operator counts its documents, and tells which Spark read and why") {
+    val lines = (1 to 100).map(i => s"""{"a": $i, "b": "x"}""") ++
+      Seq("{'a': 1}", """{"a": 1.5e3}""", """{"a": "1"}""", null)
+    spark.createDataset(lines)(org.apache.spark.sql.Encoders.STRING).coalesce(1).toDF("j")
+      .write.saveAsTable("counted")
+    Seq("true", "false").foreach { generated =>
+      withConf("spark.sql.codegen.wholeStage" -> generated) {
+        val data = spark.sql(
+          "SELECT from_json(j, 'a INT').a AS a, get_json_object(j, '$.b') AS b FROM counted")
+        assert(data.collect().length == 104)
+        val plan = executed(data)
+        val counts = collectWithSubqueries(plan) { case its: JsonProjectExec => its.metrics }
+          .flatten.map { case (name, its) => name -> its.value }.toMap
+        val bytes = lines.filter(_ != null).map(_.length).sum
+        assert(
+          counts == Map(
+            "jsonDocuments" -> 103L,
+            "jsonBytes" -> bytes.toLong,
+            "jsonNotPlain" -> 1L,
+            "jsonInexact" -> 2L,
+            "jsonUnseen" -> 0L),
+          generated)
+        val told = Explain.of(plan).fired.flatMap(_.values.get("read by Spark"))
+        assert(told == Seq(
+          "3 of 103 documents (1: not plain JSON; 2: a value is not exact, most often a INT)"))
+      }
+    }
   }
 }
