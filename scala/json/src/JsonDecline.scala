@@ -66,7 +66,7 @@ object JsonDecline {
 
   val docs: Seq[DeclineDoc] = Seq(
     Decline.switchedOffDoc("json", JsonConf.ENABLED),
-    Type("an interval, VARIANT, BINARY, CHAR or VARCHAR").doc,
+    Type("an interval, VARIANT, CHAR or VARCHAR").doc,
     ReadOption("such as timestampFormat").doc,
     Schema("no fields, two fields of one name, or a default value").doc,
     Path("such as $.a[*]").doc,

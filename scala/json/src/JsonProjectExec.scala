@@ -32,7 +32,8 @@ private[json] object CountJson extends ColumnarRule {
   override def preColumnarTransitions: Rule[SparkPlan] = (plan: SparkPlan) =>
     plan.transformUp {
       case project: ProjectExec
-          if !project.isInstanceOf[JsonProjectExec] && project.projectList.exists(scans(_).nonEmpty) =>
+          if !project.isInstanceOf[JsonProjectExec] && project.projectList.exists(
+            scans(_).nonEmpty) =>
         val context = project.session.sparkContext
         val shown = new JsonCounts.Shown(context)
         // Spark computes equal expressions once.

@@ -11,7 +11,7 @@ private[json] object Readers {
   /** The types without a reader that `dataType` is or has inside. */
   def unread(dataType: DataType): Seq[DataType] = dataType match {
     case BooleanType | ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType |
-        DateType | TimestampType | TimestampNTZType => Nil
+        DateType | TimestampType | TimestampNTZType | BinaryType => Nil
     case decimal: DecimalType if decimal.scale >= 0 => Nil // a legacy setting allows others
     case _: CharType | _: VarcharType => Seq(dataType)
     case _: StringType => Nil
@@ -33,6 +33,7 @@ private[json] object Readers {
     case DateType => new DateReader
     case TimestampType => new TimestampReader(zone)
     case TimestampNTZType => new LocalTimestampReader
+    case BinaryType => new BinaryReader
     case array: ArrayType => new ArrayReader(of(array.elementType, zone))
     case map: MapType => new MapReader(of(map.valueType, zone))
     case struct: StructType =>

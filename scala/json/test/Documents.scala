@@ -279,7 +279,25 @@ object Documents {
     "<a/>",
     "\u00e9",
     "\ufeff1",
-    "\u00a01"
+    "\u00a01",
+    // Base64, and what is nearly so.
+    "\"QQ==\"",
+    "\"QUI=\"",
+    "\"QUJD\"",
+    "\"+/+/\"",
+    "\"-_-_\"",
+    "\"QR==\"",
+    "\"QUL=\"",
+    "\"QQ\"",
+    "\"QQ=\"",
+    "\"Q===\"",
+    "\"====\"",
+    "\"QQ==QQ==\"",
+    "\"QU JD\"",
+    "\" QUJD\"",
+    "\"QU\\u0041D\"",
+    "\"QUJ\\/\"",
+    "\"QUJD\\n\""
   )
 
   val names: Seq[String] = Seq("a", "b", "\u00e9", "long name of a member", "x", "", "A")

@@ -18,7 +18,7 @@ final class RandomDocuments(random: Random) {
     StructType((if (chosen.isEmpty) Seq("a") else chosen).map(StructField(_, dataType(depth))))
   }
 
-  def dataType(depth: Int): DataType = random.nextInt(if (depth > 0) 16 else 13) match {
+  def dataType(depth: Int): DataType = random.nextInt(if (depth > 0) 17 else 14) match {
     case 0 => BooleanType
     case 1 => ByteType
     case 2 => ShortType
@@ -31,8 +31,9 @@ final class RandomDocuments(random: Random) {
       DecimalType(precision, random.nextInt(precision + 1))
     case 9 => pick(Seq(DateType, TimestampType, TimestampNTZType))
     case 10 | 11 | 12 => StringType
-    case 13 => struct(depth - 1)
-    case 14 => ArrayType(dataType(depth - 1))
+    case 13 => BinaryType
+    case 14 => struct(depth - 1)
+    case 15 => ArrayType(dataType(depth - 1))
     case _ => MapType(StringType, dataType(depth - 1))
   }
 
@@ -95,6 +96,10 @@ final class RandomDocuments(random: Random) {
           (if (random.nextBoolean()) "\""
            else
              f"T${random.nextInt(24)}%02d:${random.nextInt(60)}%02d:00.${random.nextInt(1000)}%03d\"")
+      case BinaryType if often(6) =>
+        val bytes = new Array[Byte](random.nextInt(9))
+        random.nextBytes(bytes)
+        s""""${java.util.Base64.getEncoder.encodeToString(bytes)}""" + "\""
       case struct: StructType => members(struct.map(field => field.name -> value(field.dataType)))
       case array: ArrayType =>
         Seq.fill(random.nextInt(4))(value(array.elementType)).map(space + _ + space).mkString(

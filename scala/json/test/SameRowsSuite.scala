@@ -28,6 +28,8 @@ class SameRowsSuite extends TimedSuite {
     "DATE",
     "TIMESTAMP",
     "TIMESTAMP_NTZ",
+    "BINARY",
+    "ARRAY<BINARY>",
     "STRING COLLATE UTF8_LCASE",
     "ARRAY<INT>",
     "ARRAY<STRING>",
