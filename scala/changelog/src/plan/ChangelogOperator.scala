@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan
 
-import io.firesteel.changelog.common.StateTypes
+import io.firesteel.changelog.common.{StateTypes, WindowEnds}
 import io.firesteel.changelog.plan.ColumnFacts.{closed, mapKeys, normalOf, renamed, timeOf}
 import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind, Panes}
 import io.firesteel.changelog.plan.share.SharedPart
@@ -412,6 +412,7 @@ final private[plan] case class UnionAll(inputs: Seq[ChangelogOperator], output: 
  *
  * @param functions calls over columns of the input; `distinct` has one value for each call
  * @param once a key, the end of a window: groups are emitted once, when the watermark has reached it
+ * @param ends when such windows end, if it is known
  * @param panes the windows, if the last key is a pane
  * @param closedBy a result, the end of a session: a group leaves state once the watermark has reached
  *   it. The input retracts no row of such a session.
@@ -429,7 +430,8 @@ final private[changelog] case class GroupAggregate(
     once: Option[Attribute] = None,
     panes: Option[Panes] = None,
     closedBy: Option[Attribute] = None,
-    gap: Option[Long] = None)
+    gap: Option[Long] = None,
+    ends: Option[WindowEnds] = None)
   extends ChangelogOperator
   with OneInput[ChangelogOperator]
   with Stateful {
@@ -498,6 +500,7 @@ final private[changelog] case class GroupAggregate(
  * @param rank the column with the place, if something above reads it
  * @param once the column of the partition with the end of a window, if the rows wait until the
  *   watermark closes it
+ * @param ends when such windows end, if it is known
  */
 final private[plan] case class TopN(
     partition: Seq[Attribute],
@@ -508,7 +511,8 @@ final private[plan] case class TopN(
     rank: Option[Attribute],
     ttlMs: Long,
     input: ChangelogOperator,
-    once: Option[Attribute] = None)
+    once: Option[Attribute] = None,
+    ends: Option[WindowEnds] = None)
   extends ChangelogOperator
   with OneInput[ChangelogOperator]
   with Stateful {
@@ -606,6 +610,7 @@ final private[plan] case class OverAggregate(
 final private[changelog] case class HeldRows(
     by: Seq[Attribute],
     end: Attribute,
+    ends: Option[WindowEnds],
     input: ChangelogOperator)
   extends ChangelogOperator
   with OneInput[ChangelogOperator]

@@ -3,7 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.aggregate.{AggregateExecs, ChangelogAggregateExec, PartialAggregateExec}
 import io.firesteel.changelog.complete.ChangelogTableExec
 import io.firesteel.changelog.filter.ChangelogFilterExec
-import io.firesteel.changelog.held.{HeldRowsExec, HeldSessionsExec}
+import io.firesteel.changelog.held.{ClosedRowsExec, HeldRowsExec, HeldSessionsExec}
 import io.firesteel.changelog.join.ChangelogJoinExec
 import io.firesteel.changelog.normalize.{ChangelogNormalizeExec, NewestRowsExec}
 import io.firesteel.changelog.over.ChangelogOverExec
@@ -102,7 +102,7 @@ object PlanChangelog extends SparkStrategy {
   private def others(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case TableRows(child) => planLater(child) :: Nil
     case BatchRows(child) => planLater(child) :: Nil
-    case StreamRows(child) => planLater(child) :: Nil
+    case StreamRows(child) => ClosedRowsExec(planLater(child)) :: Nil
     case SinkRows(child) => SinkRowsExec(planLater(child)) :: Nil
     case StatementRows(name, mode, child) =>
       StatementRowsExec(name, mode, planLater(child)) :: Nil

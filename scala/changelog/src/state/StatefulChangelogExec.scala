@@ -143,7 +143,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
   override def shouldRunAnotherBatch(newInputWatermark: Long): Boolean =
     watermarks(newInputWatermark).exists { case (operator, ms) =>
       operator.emitsAtClose && operator.contract.eventTimes.exists(_.isDefined) &&
-      ms > operator.contract.watermark.usedMs
+      operator.contract.watermark.wouldClose(ms)
     }
 
   /** For each input the groups that a watermark has closed. */
@@ -342,6 +342,12 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
     }
   }
 
+  /**
+   * Whether the watermark of the micro-batch that runs may close what it had not closed before. To
+   * be asked after [[execute]].
+   */
+  final private[changelog] def closesNow: Boolean = contract.watermark.closes
+
   private[state] def work(): PartitionWork = {
     metrics // created on the driver: tasks must not create them
     val layout = this.layout
@@ -357,7 +363,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
       nodeName,
       task(),
       // What closes is found by reading the whole store.
-      if (watermark.ms > watermark.closedMs) closedGroups(watermark.ms) else Nil,
+      if (closesNow) closedGroups(watermark.ms) else Nil,
       closedGroups(watermark.lateMs),
       StateCounts(
         longMetric("numUpdatedStateRows"),

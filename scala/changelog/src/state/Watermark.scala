@@ -1,5 +1,7 @@
 package io.firesteel.changelog.state
 
+import io.firesteel.changelog.common.WindowEnds
+
 /**
  * The watermark that reaches an operator, on the driver: one object for all micro-batches of a
  * running query.
@@ -9,8 +11,12 @@ package io.firesteel.changelog.state
  * previous micro-batch. This object carries the answer to the next one.
  *
  * @param after how long after its time a group closes, in microseconds
+ * @param ends the times of groups that close, if they are those of windows
  */
-final private[changelog] class Watermark(val after: Long = 0L) extends Serializable {
+final private[changelog] class Watermark(
+    val after: Long = 0L,
+    ends: Option[WindowEnds] = None)
+  extends Serializable {
 
   @volatile private[this] var now = 0L
   @volatile private[this] var before = 0L
@@ -27,9 +33,6 @@ final private[changelog] class Watermark(val after: Long = 0L) extends Serializa
    */
   def lateMs: Long = before
 
-  /** The watermark of the last micro-batch that ran. */
-  def usedMs: Long = used
-
   /** The watermark of the next micro-batch. */
   def advance(toMs: Long): Unit = {
     before = now
@@ -42,6 +45,15 @@ final private[changelog] class Watermark(val after: Long = 0L) extends Serializa
    * plan has none, such as one whose filter is false for all rows.
    */
   def closedMs: Long = closed
+
+  /** Whether the micro-batch that runs may close what the one before has not. */
+  def closes: Boolean = now > closed && mayClose(math.min(closed, before), now)
+
+  /** Whether a micro-batch with this watermark may close what the last one has not. */
+  def wouldClose(ms: Long): Boolean = ms > used && mayClose(used, ms)
+
+  private def mayClose(fromMs: Long, toMs: Long): Boolean = fromMs <= 0L ||
+    ends.forall(_.areBetween(fromMs * 1000 - after, toMs * 1000 - after))
 
   /** A micro-batch runs with this watermark; a function may read its rows several times. */
   def use(version: Long): Unit = {

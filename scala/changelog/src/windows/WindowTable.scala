@@ -1,5 +1,6 @@
 package io.firesteel.changelog.windows
 
+import io.firesteel.changelog.common.WindowEnds
 import io.firesteel.changelog.windows.WindowAssigner.{Cumulate, Hop, Session, Tumble}
 
 import scala.annotation.tailrec
@@ -20,21 +21,24 @@ import org.apache.spark.sql.types.{DataType, LongType, Metadata, MetadataBuilder
 private[changelog] object WindowTable {
 
   private val role = "firesteel.window"
+  private val stepAndOffset = "firesteel.window.ends"
 
-  final case class Columns(start: Attribute, end: Attribute)
+  /** @param ends when windows end; none if that depends on their rows */
+  final case class Columns(start: Attribute, end: Attribute, ends: Option[WindowEnds] = None)
 
   def apply(assigner: WindowAssigner, time: Attribute, child: LogicalPlan): LogicalPlan = {
     val rows = Filter(IsNotNull(time), child)
     val at = toMicros(time)
+    val ends = Some(endsOf(assigner))
     assigner match {
       case Tumble(size, offset) =>
         val start = before(at, size, offset)
-        named(time, child.output, start, plus(start, size), rows)
+        named(time, child.output, start, plus(start, size), rows, ends)
       case Hop(slide, size, offset) =>
         val last = before(at, slide, offset)
         val first = plus(last, slide - size)
         each(assigner, first, last, slide, rows) { start =>
-          named(time, child.output, start, plus(start, size), _)
+          named(time, child.output, start, plus(start, size), _, ends)
         }
       case Cumulate(step, size, offset) =>
         val start = before(at, size, offset)
@@ -42,24 +46,33 @@ private[changelog] object WindowTable {
         each(assigner, first, plus(start, size), step, rows) { end =>
           // The window before the latest end of the row's windows begins where that one does.
           val begin = before(plus(end, -1L), size, offset)
-          named(time, child.output, begin, end, _)
+          named(time, child.output, begin, end, _, ends)
         }
       case other: Session => throw new IllegalArgumentException(other.toString)
     }
   }
 
+  private def endsOf(assigner: WindowAssigner): WindowEnds = assigner match {
+    case Tumble(size, offset) => WindowEnds(size, offset)
+    case Hop(slide, size, offset) => WindowEnds(slide, offset + size)
+    case Cumulate(step, _, offset) => WindowEnds(step, offset)
+    case other: Session => throw new IllegalArgumentException(other.toString)
+  }
+
   /** The window's columns and its `window_time`, if a projection makes them. */
   def unapply(plan: Project): Option[(Columns, Attribute)] = {
     def made(name: String) = plan.projectList.collectFirst {
-      case alias @ Alias(conversion: PreciseTimestampConversion, _)
+      case alias @ Alias(_: PreciseTimestampConversion, _)
           if alias.metadata.contains(role) && alias.metadata.getString(role) == name =>
-        (alias.toAttribute, conversion)
+        alias.toAttribute
     }
-    for {
-      (start, _) <- made("start")
-      (end, _) <- made("end")
-      (time, _) <- made("time")
-    } yield (Columns(start, end), time)
+    for (start <- made("start"); end <- made("end"); time <- made("time")) yield {
+      val ends = Option.when(end.metadata.contains(stepAndOffset)) {
+        val its = end.metadata.getLongArray(stepAndOffset)
+        WindowEnds(its(0), its(1))
+      }
+      (Columns(start, end, ends), time)
+    }
   }
 
   /** The input of a window function and its column of time, below the projection. */
@@ -81,7 +94,11 @@ private[changelog] object WindowTable {
       columns: Seq[Attribute],
       start: Expression,
       end: Expression,
-      rows: LogicalPlan): LogicalPlan = {
+      rows: LogicalPlan,
+      ends: Option[WindowEnds] = None): LogicalPlan = {
+    val atEnd = ends.fold(Metadata.empty) { its =>
+      new MetadataBuilder().putLongArray(stepAndOffset, Array(its.step, its.offset)).build()
+    }
     def column(value: Expression, name: String, its: String, metadata: Metadata): NamedExpression =
       Alias(PreciseTimestampConversion(value, LongType, time.dataType), name)(
         explicitMetadata = Some(
@@ -89,7 +106,7 @@ private[changelog] object WindowTable {
     Project(
       columns ++ Seq(
         column(start, "window_start", "start", Metadata.empty),
-        column(end, "window_end", "end", Metadata.empty),
+        column(end, "window_end", "end", atEnd),
         column(plus(end, -1L), "window_time", "time", time.metadata)
       ),
       rows

@@ -3,7 +3,9 @@ package io.firesteel.changelog.windows
 import io.firesteel.changelog.ChangelogStream
 
 import java.sql.Timestamp
+import java.util.concurrent.atomic.AtomicInteger
 
+import org.apache.spark.scheduler.{SparkListener, SparkListenerStageCompleted}
 import org.apache.spark.sql.{AnalysisException, Row}
 
 /** `TUMBLE`, `HOP`, `CUMULATE` and `SESSION`: in batch, and on streams, where they answer once. */
@@ -134,6 +136,43 @@ class WindowFunctionsSuite extends ClosedWindows {
           many,
           Seq(row(47, "a", 5000), row(48, "c", 1)),
           Seq(row(900, "c", 1))))
+    }
+  }
+
+  test("Spark's operators above do not run if no window closes") {
+    val by = "GROUP BY k, window_start, window_end"
+    val counts = s"SELECT k, count(*) AS n, window_start, window_end FROM ${windows("TUMBLE")} $by"
+    val joined = s"SELECT a.window_end, a.k, b.m FROM ($counts) a JOIN (SELECT max(n) AS m, " +
+      s"window_start, window_end FROM ($counts) GROUP BY window_start, window_end) b ON " +
+      "a.window_start = b.window_start AND a.window_end = b.window_end"
+    val ranked =
+      "SELECT window_end, k, v, rank() OVER (PARTITION BY window_start, window_end ORDER BY v) " +
+        s"AS place FROM ${windows("TUMBLE")}"
+    Seq(joined, s"SELECT k, count(*) AS n FROM ($ranked) GROUP BY k").foreach { sql =>
+      val stages = new AtomicInteger
+      val listener = new SparkListener {
+        override def onStageCompleted(stage: SparkListenerStageCompleted): Unit = {
+          val _ = stages.incrementAndGet()
+        }
+      }
+      val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "4 seconds"))
+      def count(second: Int): Int = {
+        fed.feed(Seq(row(second, "a", second)))
+        Thread.sleep(300) // until the listener was told
+        stages.getAndSet(0)
+      }
+      fed.start()
+      spark.sparkContext.addSparkListener(listener)
+      try {
+        val _ = Seq(100, 105, 110, 111).map(count)
+        // The windows before 120 close after the second 125, and none between 121 and 122.
+        val (idle, closes, between) = (count(111), count(125), count(126))
+        assert(idle < closes && between == idle, s"$idle, $closes, $between stages: $sql")
+        assert(fed.emitted.nonEmpty)
+      } finally {
+        spark.sparkContext.removeSparkListener(listener)
+        fed.stop()
+      }
     }
   }
 

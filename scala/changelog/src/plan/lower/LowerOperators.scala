@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.common.StateTypes
+import io.firesteel.changelog.common.{StateTypes, WindowEnds}
 import io.firesteel.changelog.fold.BoundColumns
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, ColumnFacts, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, Normalize, OverAggregate, Projection, Selection, SharedChanges, SharedRows, Source, SourceChanges, StatelessJoin, StaticTable, StreamJoin, TableJoin, TemporalJoin, TopN, TopNStrategy, UnionAll, WindowedInput}
 import io.firesteel.changelog.plan.frames.{OverFrameKind, OverReach}
@@ -8,6 +8,7 @@ import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
 import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, Placement, PlanChoices, TimeToLive, Watermark, WholeKey}
 import io.firesteel.core.changes.RowKind
+import io.firesteel.core.windows.PaneWindows
 
 import java.util.IdentityHashMap
 
@@ -69,7 +70,7 @@ final private[changelog] class LowerOperators(
     val leaves = windows.plan.collect { case leaf: WindowedInput => leaf.number }
     val parts = leaves.distinct.filter(number => leaves.count(_ == number) > 1).map { number =>
       val columns = windows.columnsOf(number)
-      val part = new SharedPart(number, s"${windows.inputs(number).name} of windows", kind = None)
+      val part = new SharedPart(number, "Windows", kind = None)
       number -> (part, columns, Project(columns, inputs(number).plan))
     }
     val shared = parts.toMap
@@ -215,9 +216,10 @@ final private[changelog] class LowerOperators(
       contract(
         if (strategy == TopNStrategy.Retract) input.kind else None,
         kind,
-        topN.once.fold(closing(topN.partition, inferred))(closingAt),
+        topN.once.fold(closing(topN.partition, inferred))(closingAt(_, topN.ends)),
         topN.ttlMs,
-        inferred),
+        inferred
+      ),
       plan
     )
     val shown = if (topN.once.isEmpty) topN.shown else topN.output
@@ -250,7 +252,7 @@ final private[changelog] class LowerOperators(
       contract(
         input.kind,
         Some(kind),
-        session.fold(closing(over.partition, inferred))(closingAt),
+        session.fold(closing(over.partition, inferred))(closingAt(_)),
         over.ttlMs,
         inferred),
       plan
@@ -262,7 +264,7 @@ final private[changelog] class LowerOperators(
     ChangelogHeldRows(
       held.by,
       held.output,
-      contract(None, None, closingAt(held.end), ttlMs = 0L, inferred),
+      contract(None, None, closingAt(held.end, held.ends), ttlMs = 0L, inferred),
       input.plan),
     None)
 
@@ -367,11 +369,16 @@ final private[changelog] class LowerOperators(
     val times = inferred.inputs.head.facts.eventTimes
     (aggregate.panes, aggregate.once) match {
       case (Some(panes), _) if panes.isMarked =>
-        (Some(aggregate.keys.last), new Watermark(panes.windows.size))
+        // A pane's window ends its size after the pane.
+        val starts = panes.windows match {
+          case PaneWindows.Sliding(grid) => WindowEnds(grid.slide, grid.start)
+          case PaneWindows.Cumulative(step, _, offset) => WindowEnds(step, offset)
+        }
+        (Some(aggregate.keys.last), new Watermark(panes.windows.size, Some(starts)))
       case (Some(_), _) => (None, new Watermark)
       case (_, Some(time)) =>
-        (Some(time), new Watermark(times.get(time.exprId).fold(0L)(_.after)))
-      case _ => closedBy(aggregate).fold(closing(aggregate.keys, inferred))(closingAt)
+        (Some(time), new Watermark(times.get(time.exprId).fold(0L)(_.after), aggregate.ends))
+      case _ => closedBy(aggregate).fold(closing(aggregate.keys, inferred))(closingAt(_))
     }
   }
 
@@ -379,8 +386,10 @@ final private[changelog] class LowerOperators(
     if (closes || aggregate.gap.nonEmpty) aggregate.closedBy else None
 
   /** The watermark closes what it has reached of a column: it may be one that it marks no more. */
-  private def closingAt(time: Attribute): (Option[Attribute], Watermark) =
-    (Some(time), new Watermark)
+  private def closingAt(
+      time: Attribute,
+      ends: Option[WindowEnds] = None): (Option[Attribute], Watermark) =
+    (Some(time), new Watermark(ends = ends))
 
   private def project(columns: Seq[NamedExpression], input: Written): Written =
     Written(Project(columns ++ input.kind, input.plan), input.kind)

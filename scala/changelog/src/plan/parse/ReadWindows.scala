@@ -91,7 +91,7 @@ final private[parse] class ReadWindows(
       val named = renamed(columns)
       val kept = windows.flatMap { its =>
         for (start <- named(its.start); end <- named(its.end))
-          yield WindowTable.Columns(start, end)
+          yield its.copy(start = start, end = end)
       }
       val ends = times.flatMap { case (time, after) => named(time).map(_ -> after) }
       Some(copy(kept, ends, plan = made))
@@ -191,13 +191,15 @@ final private[parse] class ReadWindows(
       val (first, names) = (all.head.get, union.output)
       val places = union.children.zip(all.flatten).map { case (child, its) =>
         (
-          its.windows.map(w => (placeOf(child, w.start), placeOf(child, w.end))),
+          its.windows.map(w => (placeOf(child, w.start), placeOf(child, w.end), w.ends)),
           its.times.map { case (column, after) => placeOf(child, column) -> after })
       }
       val windows = places.map(_._1).reduce(_ & _)
       val times = places.map(_._2.toSet).reduce(_ & _)
       Some(Windowed(
-        windows.map { case (start, end) => WindowTable.Columns(names(start), names(end)) },
+        windows.map { case (start, end, ends) =>
+          WindowTable.Columns(names(start), names(end), ends)
+        },
         times.map { case (place, after) => names(place) -> after }.toMap,
         first.isClosed,
         union.copy(children = all.flatten.map(_.plan))
@@ -274,7 +276,8 @@ final private[parse] class ReadWindows(
         val asked = overPanes.getOrElse {
           val rows = computable("Aggregate", ReadAggregate.evaluated(aggregate), read(its.plan))
           val copied = ReadAggregate(aggregate, ttlMs = 0L, rows)
-          copied.copy(operator = copied.operator.copy(once = Some(columns.end)))
+          copied.copy(operator =
+            copied.operator.copy(once = Some(columns.end), ends = columns.ends))
         }
         val groups = Projection(asked.columns, asked.operator)
         its.copy(isClosed = true).of(input(groups, inputs), keys)
@@ -362,8 +365,8 @@ final private[parse] class ReadWindows(
         val spread = by.collect {
           case column: Attribute if StateTypes.comparesAsBytes(column.dataType) => column
         }
-        HeldRows((spread :+ columns.end).distinctBy(_.exprId), columns.end, rows)
-      }(_.atClose(columns.end, rows))
+        HeldRows((spread :+ columns.end).distinctBy(_.exprId), columns.end, columns.ends, rows)
+      }(_.atClose(columns.end, columns.ends, rows))
       its.copy(isClosed = true, plan = input(held, inputs))
     }
 

@@ -13,7 +13,8 @@ import org.apache.spark.sql.types.StructType
  */
 final private[share] class KeptRows private (
     private val packed: RDD[Array[Byte]],
-    schema: StructType) {
+    schema: StructType,
+    val isEmpty: Boolean) {
 
   def rows: RDD[InternalRow] = {
     val fields = schema.size
@@ -29,7 +30,7 @@ private[share] object KeptRows {
     val packed = rows.mapPartitions { its =>
       new PackedBlocks(its, UnsafeProjection.create(schema))
     }
-    new KeptRows(kept(packed, name), schema)
+    kept(packed, schema, name)
   }
 
   /**
@@ -45,23 +46,24 @@ private[share] object KeptRows {
       files: DurableRows): KeptRows = files.read(rows.sparkContext) match {
     case Some(blocks) =>
       if (mustRun) rows.foreachPartition(_.foreach(_ => ()))
-      new KeptRows(kept(blocks, name), schema)
+      kept(blocks, schema, name)
     case None =>
       val its = apply(rows, schema, name)
       files.write(its.packed)
       its
   }
 
-  private def kept(packed: RDD[Array[Byte]], name: String): RDD[Array[Byte]] = {
+  private def kept(packed: RDD[Array[Byte]], schema: StructType, name: String): KeptRows = {
     packed.setName(name)
     // It cuts the lineage: lost blocks are an error.
     packed.localCheckpoint()
-    try packed.foreachPartition(_.foreach(_ => ()))
-    catch {
-      case failed: Throwable =>
-        forgetRdd(packed)
-        throw failed
-    }
-    packed
+    val blocks =
+      try packed.count()
+      catch {
+        case failed: Throwable =>
+          forgetRdd(packed)
+          throw failed
+      }
+    new KeptRows(packed, schema, isEmpty = blocks == 0L)
   }
 }

@@ -51,6 +51,9 @@ final private[changelog] class SharedPart(
   def rows: RDD[InternalRow] =
     kept.fold(throw new IllegalStateException(s"$this is not computed"))(_.rows)
 
+  /** Whether it has no rows in the micro-batch. */
+  def isEmpty: Boolean = kept.exists(_.isEmpty)
+
   /** Frees memory and disk. */
   def release(): Unit = {
     kept.foreach(_.release())

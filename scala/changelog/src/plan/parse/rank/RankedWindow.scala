@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.parse.rank
 
-import io.firesteel.changelog.common.StateTypes
+import io.firesteel.changelog.common.{StateTypes, WindowEnds}
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, Places, TopN}
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeMap, DenseRank, Expression, GreaterThanOrEqual, LessThanOrEqual, NamedExpression, PredicateHelper, Rank, RowNumber, WindowExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Window}
@@ -28,18 +28,20 @@ final private[parse] case class RankedWindow(
   def expressions: Seq[Expression] = window.partitionSpec ++ window.orderSpec
 
   def operator(input: ChangelogOperator, ttlMs: Long): ChangelogOperator =
-    operator(input, from, Some(rank), ttlMs, None)
+    operator(input, from, Some(rank), ttlMs)
 
   /** The rows up to the last place, without their places, when the watermark closes their window. */
-  def atClose(end: Attribute, input: ChangelogOperator): ChangelogOperator =
-    operator(input, from = 1L, rank = None, ttlMs = 0L, Some(end))
+  def atClose(
+      end: Attribute,
+      ends: Option[WindowEnds],
+      input: ChangelogOperator): ChangelogOperator =
+    operator(input, from = 1L, rank = None, ttlMs = 0L).copy(once = Some(end), ends = ends)
 
   private def operator(
       input: ChangelogOperator,
       from: Long,
       rank: Option[Attribute],
-      ttlMs: Long,
-      once: Option[Attribute]): ChangelogOperator = {
+      ttlMs: Long): TopN = {
     val below = new ComputedColumns()
     // A column of nulls neither separates rows nor orders them.
     val partition = window.partitionSpec.filter(_.dataType != NullType).map { p =>
@@ -56,8 +58,7 @@ final private[parse] case class RankedWindow(
       to,
       rank,
       ttlMs,
-      below.over(input),
-      once)
+      below.over(input))
   }
 }
 
