@@ -7,7 +7,7 @@ import io.firesteel.changelog.plan.share.SharedPart
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, ExprId, Expression, ExpressionSet, Generator, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Count, First, Max, Min}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, FullOuter, Inner, JoinType, LeftAnti, LeftSemi}
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LeafNode, LogicalPlan, Project, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Join, LeafNode, LogicalPlan, Project, UnaryNode, Union}
 import org.apache.spark.sql.firesteel.normalizeFloats
 import org.apache.spark.sql.types.ArrayType
 
@@ -677,7 +677,10 @@ final private[changelog] case class ClosedWindows(
 
   /** The same with only these columns. */
   def only(read: AttributeSet): ClosedWindows = {
-    val asked = read ++ AttributeSet.fromAttributeSets(plan.collect { case n => n.references })
+    // A union reads all columns of its inputs, by their places.
+    val byPlace = plan.collect { case union: Union => union.children.flatMap(_.output) }.flatten
+    val asked = read ++ AttributeSet(byPlace) ++
+      AttributeSet.fromAttributeSets(plan.collect { case n => n.references })
     val narrow = plan.transformUp { case leaf: WindowedInput =>
       val (output, of) = leaf.output.zip(leaf.of).filter(its => asked.contains(its._1)).unzip
       leaf.copy(output = output, of = of)

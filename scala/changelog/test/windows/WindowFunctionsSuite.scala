@@ -216,6 +216,17 @@ class WindowFunctionsSuite extends ClosedWindows {
       }
       assert(stateOf(sql).size == 1, sql)
     }
+    // Columns of one value, and a broadcast, for which Spark would read a part too early.
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> Long.MaxValue) {
+      val rows = windows("TUMBLE")
+      closesOnce(
+        "SELECT a.window_end, a.n, b.n1, b.n2, b.we, b.k2 FROM (SELECT k, count(*) AS n, window_start, " +
+          s"window_end FROM $rows $by) a JOIN (SELECT k, k AS k2, count(*) AS n1, count(*) AS n2, " +
+          s"window_start, window_end, window_end AS we FROM $rows $by) b ON a.window_start = " +
+          "b.window_start AND a.window_end = b.window_end AND a.k <=> b.k",
+        random(12, batches = 3)
+      )
+    }
     // Other rows, other keys, other windows.
     val counts = s"SELECT k, count(*) AS n, window_start, window_end FROM ${windows("TUMBLE")}"
     def joined(one: String, two: String) =

@@ -36,7 +36,9 @@ class WindowSetsSuite extends ClosedWindows {
       "SELECT window_end, max(n) AS m FROM " +
         s"(${groups(of("l"))} UNION ALL ${groups(of("r"))}) GROUP BY window_start, window_end",
       "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY window_start, window_end ORDER BY v DESC, k) " +
-        s"AS place FROM (${of("l")} UNION ALL ${of("r")})) WHERE place < 3"
+        s"AS place FROM (${of("l")} UNION ALL ${of("r")})) WHERE place < 3",
+      // Columns that nothing above reads.
+      s"SELECT window_end, n FROM (${groups(of("l"))} UNION ALL ${groups(s"SELECT * FROM $hop")})"
     ).zipWithIndex.foreach { case (sql, i) =>
       closesOnce(sql, random(30 + i, batches = 3), "update")
     }

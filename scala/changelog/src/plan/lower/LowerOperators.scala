@@ -75,11 +75,16 @@ final private[changelog] class LowerOperators(
     }
     val shared = parts.toMap
     val plan = windows.plan.transformUp { case leaf: WindowedInput =>
-      val rows = shared.get(leaf.number).fold(inputs(leaf.number).plan) { case (part, columns, _) =>
-        val own = leaf.of.map(_.exprId).zip(leaf.output).toMap
-        SharedView(part, columns.map(c => own.getOrElse(c.exprId, c.newInstance())))
-      }
-      BatchRows(Project(leaf.output, rows))
+      BatchRows(shared.get(leaf.number).fold(Project(leaf.output, inputs(leaf.number).plan)) {
+        case (part, columns, _) =>
+          val own = columns.map(_.newInstance())
+          val names = columns.map(_.exprId).zip(own).toMap
+          // Two columns of a leaf may be one of the part.
+          val shown = leaf.output.zip(leaf.of).map { case (column, of) =>
+            Alias(names(of.exprId), column.name)(column.exprId)
+          }
+          Project(shown, SharedView(part, own))
+      })
     }
     Written(
       if (parts.isEmpty) StreamRows(plan)

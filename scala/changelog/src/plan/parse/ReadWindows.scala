@@ -13,7 +13,7 @@ import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, EqualTo, Expression, NamedExpression, PredicateHelper, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, LeftAnti, LeftOuter, LeftSemi, RightOuter}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, Join, JoinHint, LogicalPlan, Project, SubqueryAlias, Union, View, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, HintInfo, Join, JoinHint, LogicalPlan, NO_BROADCAST_HASH, Project, SubqueryAlias, Union, View, Window}
 
 /**
  * Reads what a query asks of the windows of `TUMBLE`, `HOP`, `CUMULATE` and `SESSION`, where a
@@ -315,8 +315,11 @@ final private[parse] class ReadWindows(
       kept._1,
       kept._2,
       isClosed = true,
-      join.copy(left = left.plan, right = right.plan, hint = JoinHint.NONE))
+      join.copy(left = left.plan, right = right.plan, hint = JoinHint(isStream, isStream)))
   }
+
+  // Spark would broadcast rows before a part that they are read from is computed.
+  private val isStream = Some(HintInfo(strategy = Some(NO_BROADCAST_HASH)))
 
   /**
    * By how much the watermark that closes windows is held back, in microseconds. Windows that close
@@ -337,10 +340,14 @@ final private[parse] class ReadWindows(
   private def withTable(join: Join, inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] =
     if (!StatelessSource.isSparks(join)) None
     else if (join.left.isStreaming) {
+      val hint = join.hint.copy(leftHint = isStream)
       windowed(join.left, inputs).map(its =>
-        its.of(join.copy(left = its.plan, right = table(join.right))))
-    } else windowed(join.right, inputs).map(its =>
-      its.of(join.copy(left = table(join.left), right = its.plan)))
+        its.of(join.copy(left = its.plan, right = table(join.right), hint = hint)))
+    } else {
+      val hint = join.hint.copy(rightHint = isStream)
+      windowed(join.right, inputs).map(its =>
+        its.of(join.copy(left = table(join.left), right = its.plan, hint = hint)))
+    }
 
   private def table(plan: LogicalPlan): LogicalPlan =
     if (ReadByKey.isBelow(plan)) plan else TableRows(plan)
