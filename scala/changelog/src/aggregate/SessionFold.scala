@@ -36,6 +36,7 @@ final private[aggregate] class SessionFold(
   private[this] val state = new SessionState(layout, entries)
   private[this] val groups = new KeyIndex(state.keys.isNumber, startAt)
   private[this] val ofGroups = ArrayBuffer.empty[KeySessions]
+  // `large` has the bytes of variable size, and of the bounds of all sessions of a key.
   private[this] var (count, large) = (0, 0L)
 
   override protected def held: Int = count
@@ -51,8 +52,10 @@ final private[aggregate] class SessionFold(
       val common = state.keys.of(delta)
       val group = groups.of(common)
       if (group == ofGroups.size) {
-        ofGroups += new KeySessions(state.read(common))
+        val stored = state.read(common)
+        ofGroups += new KeySessions(stored)
         count += 1
+        large += stored.all.size * FoldLimits.overhead
       }
       val its = ofGroups(group)
       val session = its.open.at(from, until) { (to, gone) =>
@@ -70,7 +73,9 @@ final private[aggregate] class SessionFold(
 
   private def read(common: UnsafeRow, session: OpenSession[GroupState]): GroupState = {
     if (session.state == null) {
-      session.state = state.get(common, session.storedAt.get)
+      val stored = state.valueOf(common, session.storedAt.get)
+      if (layout.isOfAnySize) large += 2L * stored.getSizeInBytes
+      session.state = state.stateOf(stored)
       count += 1
     }
     session.state

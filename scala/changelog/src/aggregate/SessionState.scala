@@ -54,9 +54,14 @@ final private[aggregate] class SessionState(layout: AggregateLayout, entries: St
       bytes.getLong(8) <= until
     }.map(entry => keys.ofStored(entry.key))
 
-  def get(common: UnsafeRow, start: Long): GroupState = {
+  def get(common: UnsafeRow, start: Long): GroupState = stateOf(valueOf(common, start))
+
+  /** The value of a session's entry; the next call may overwrite it. */
+  def valueOf(common: UnsafeRow, start: Long): UnsafeRow = entries.get(entryOf(common, start))
+
+  def stateOf(value: UnsafeRow): GroupState = {
     val state = layout.newState()
-    layout.mergeValue(state, entries.get(entryOf(common, start)))
+    layout.mergeValue(state, value)
     state
   }
 

@@ -25,6 +25,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand,
  *
  * @param read reads the rows below, which may have no `row_kind()`
  * @param select a projection, which may have it
+ * @param begun how the checkpoint began: it keeps its plan
  */
 final private[parse] class ReadWindows(
     read: LogicalPlan => ChangelogOperator,
@@ -196,15 +197,15 @@ final private[parse] class ReadWindows(
       }
       val windows = places.map(_._1).reduce(_ & _)
       val times = places.map(_._2.toSet).reduce(_ & _)
-      Some(Windowed(
+      val its = Windowed(
         windows.map { case (start, end, ends) =>
           WindowTable.Columns(names(start), names(end), ends)
         },
         times.map { case (place, after) => names(place) -> after }.toMap,
         first.isClosed,
         union.copy(children = all.flatten.map(_.plan))
-      ))
-        .filter(its => its.isClosed || its.windows.nonEmpty)
+      )
+      Some(its).filter(its => its.isClosed || its.windows.nonEmpty)
     }
   }
 
@@ -379,8 +380,8 @@ final private[parse] class ReadWindows(
 
   /** A change reads as many rows of a partition as there are places. */
   private def isFew(ranked: RankedWindow): Boolean =
-    begun.version >= PlanVersion.firstOfWindows && ranked.to <= 100L && ranked.ttl.isEmpty && ranked.expressions.forall(
-      _.deterministic)
+    begun.version >= PlanVersion.firstOfWindows && ranked.to <= 100L && ranked.ttl.isEmpty &&
+      ranked.expressions.forall(_.deterministic)
 
   private def insertOnly(operator: String, rows: ChangelogOperator): ChangelogOperator =
     if (rows.facts.changes.insertOnly) rows

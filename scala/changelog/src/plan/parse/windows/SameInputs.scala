@@ -114,7 +114,7 @@ private[parse] object SameInputs {
         x.map(_.exprId) == y.map(both.of(_: Attribute).exprId)
       same(a.keys, b.keys) && same(a.once.toSeq, b.once.toSeq) && a.emitsOnce && b.emitsOnce &&
       a.gap == b.gap && a.ttlMs == b.ttlMs && a.panes.map(windowsOf) == b.panes.map(windowsOf) &&
-      (a.functions ++ b.functions).forall(isRepeatable)
+      (a.functions ++ b.functions).forall(_.deterministic)
     }.map { both =>
       val (functions, distinct) = (ArrayBuffer.from(a.functions), ArrayBuffer.from(a.distinct))
       val results = ArrayBuffer.from(a.results)
@@ -144,7 +144,4 @@ private[parse] object SameInputs {
 
   private def windowsOf(panes: Panes): (Any, Boolean, Boolean) =
     (panes.windows, panes.atClose, panes.isMarked)
-
-  /** Whether a call over the same rows in another order has the same value. */
-  private def isRepeatable(function: Expression): Boolean = function.deterministic
 }
