@@ -42,15 +42,18 @@ final class DataFolder(folder: Path, progress: Progress) {
 
   /** Makes `table` if it does not exist, and lets queries read it by its name. */
   def register(spark: SparkSession, table: Table): Unit = {
-    val folder = make(spark, table)
-    table.buckets match {
+    val folder = make(spark, table, if (table.lines.isEmpty) parquet else "text")
+    for (schema <- table.lines) {
+      spark.read.schema(schema).json(folder.toString).createOrReplaceTempView(table.name)
+    }
+    if (table.lines.isEmpty) table.buckets match {
       case None => spark.read.parquet(folder.toString).createOrReplaceTempView(table.name)
       case Some(buckets) => registerBucketed(spark, table.name, buckets, folder)
     }
   }
 
   private def folderName(table: Table): String = {
-    val hash = MurmurHash3.stringHash(s"$generatorVersion $table")
+    val hash = MurmurHash3.stringHash(s"$generatorVersion ${table.content}")
     f"${table.name}-${table.rows}-$hash%08x"
   }
 

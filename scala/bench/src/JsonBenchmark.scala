@@ -14,7 +14,7 @@ object JsonBenchmark extends Room {
   /** @param rows five times the documents */
   override def cases(rows: Long): Seq[Case] = {
     val documents = math.max(rows / 5, 1)
-    structs(documents) ++ Seq(paths(documents)) ++ forms(documents)
+    structs(documents) ++ Seq(paths(documents)) ++ forms(documents) ++ files(documents)
   }
 
   private def order(field: String): String = s"from_json(j, ${JsonTables.orderSchema}).$field"
@@ -115,4 +115,32 @@ object JsonBenchmark extends Room {
       )
     )
   }
+
+  private def files(rows: Long): Seq[Case] = Seq(
+    Case(
+      name = "lines-three-fields",
+      title = "spark.read.json, 3 of 15 fields",
+      table = JsonTables.orderLines(rows),
+      sql = "SELECT order_id, status, price FROM orders_lines",
+      compared = Seq("order_id", "status", "price"),
+      targets = Seq(neverSlower)
+    ),
+    Case(
+      name = "lines-all-fields",
+      title = "spark.read.json, all 15 fields",
+      table = JsonTables.orderLines(rows),
+      sql = "SELECT * FROM orders_lines",
+      compared = Seq("order_id", "status", "price", "tags", "address", "placed"),
+      targets = Seq(neverSlower)
+    ),
+    Case(
+      name = "lines-aggregate",
+      title = "spark.read.json, 3 fields, then sums by one of them",
+      table = JsonTables.orderLines(rows),
+      sql = "SELECT status AS k, count(*) AS n, sum(quantity) AS s, max(price) AS m " +
+        "FROM orders_lines GROUP BY 1",
+      compared = Seq("k", "n", "s", "m"),
+      targets = Seq(neverSlower)
+    )
+  )
 }

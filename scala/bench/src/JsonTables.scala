@@ -27,6 +27,10 @@ object JsonTables {
 
   def orders(rows: Long): Table = Table("orders_json", rows, Seq(text("j")))
 
+  /** The same documents as lines of files. */
+  def orderLines(rows: Long): Table =
+    Table("orders_lines", rows, Seq(text("j")), lines = Some(orderSchema.replace("'", "")))
+
   /** 200 fields. */
   def wide(rows: Long): Table = {
     val fields = (0 until 200).map { i =>

@@ -2,14 +2,11 @@ package io.firesteel.json
 
 import io.firesteel.core.decide.Decline
 
-import scala.util.Try
-
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, GetJsonObject, GetStructField, JsonToStructs, JsonTuple, Literal}
-import org.apache.spark.sql.catalyst.util.{CaseInsensitiveMap, DateTimeUtils}
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DataType, DateType, StructType, TimestampNTZType, TimestampType}
+import org.apache.spark.sql.types.{DataType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
-import org.apache.spark.sql.firesteel.hasType
 
 /**
  * An expression over a document that this room knows.
@@ -111,17 +108,8 @@ private[json] object JsonCall {
   /** In every mode Spark raises an error for a time that Spark 2 would have read, if it is told to. */
   private def canFail(call: JsonToStructs): Boolean =
     options(call).get("mode").exists(!_.equalsIgnoreCase("PERMISSIVE")) ||
-      (hasType(call.dataType)(times) && JsonOptions.timePolicy == "EXCEPTION")
+      (JsonObjections.hasTimes(call.dataType) && JsonOptions.timePolicy == "EXCEPTION")
 
   private def objection(call: JsonToStructs, schema: DataType): Option[Decline] =
-    JsonOptions.objection(options(call), hasType(schema)(times))
-      .orElse(Option.when(Try(DateTimeUtils.getZoneId(zone(call))).isFailure)(
-        JsonDecline.ReadOption("timeZone")))
-      .orElse(JsonSchema.objection(schema, corruptColumn(call)))
-      .orElse(Option.when(hasType(schema)(times) && JsonOptions.timePolicy == "LEGACY")(
-        JsonDecline.Legacy(SQLConf.LEGACY_TIME_PARSER_POLICY.key)))
-
-  private val times: PartialFunction[DataType, Boolean] = {
-    case DateType | TimestampType | TimestampNTZType => true
-  }
+    JsonObjections.of(schema, options(call).toMap, zone(call), corruptColumn(call))
 }

@@ -11,7 +11,7 @@ object JsonConf {
       .buildConf("spark.firesteel.json.enabled")
       .doc(
         "Whether `from_json`, `get_json_object` and `json_tuple` read the bytes of a document " +
-          "once, straight into binary rows. A document that cannot be read exactly as Spark " +
+          "once, straight into binary rows, and scans of JSON files their lines. A document that cannot be read exactly as Spark " +
           "reads it goes to Spark's own parser.")
       .version("0.1.0")
       .booleanConf

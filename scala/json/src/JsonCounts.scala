@@ -27,8 +27,12 @@ sealed abstract private[json] class JsonCounts extends Serializable {
   /** The metrics that the operator shows, by name. */
   def metrics: Map[String, SQLMetric]
 
-  /** How many documents Spark has read, and why; none before the query has run. */
-  def text(outputs: Seq[JsonOutput]): Option[String]
+  /**
+   * How many documents Spark has read, and why; none before the query has run.
+   *
+   * @param outputs each output in words
+   */
+  def text(outputs: => Seq[String]): Option[String]
 }
 
 private[json] object JsonCounts {
@@ -41,7 +45,7 @@ private[json] object JsonCounts {
     override def missed(output: Int): Unit = ()
     override def inexact(): Unit = ()
     override def metrics: Map[String, SQLMetric] = Map.empty
-    override def text(outputs: Seq[JsonOutput]): Option[String] = None
+    override def text(outputs: => Seq[String]): Option[String] = None
     private def readResolve(): Any = none
   }
 
@@ -82,7 +86,7 @@ private[json] object JsonCounts {
       "jsonUnseen" -> shown.unseen
     )
 
-    override def text(outputs: Seq[JsonOutput]): Option[String] =
+    override def text(outputs: => Seq[String]): Option[String] =
       Option.when(shown.documents.value > 0) {
         val all = Seq(
           shown.notPlain -> "not plain JSON",
@@ -95,8 +99,8 @@ private[json] object JsonCounts {
       }
 
     /** The output that Spark has read most often. */
-    private def worst(outputs: Seq[JsonOutput]): String =
+    private def worst(outputs: Seq[String]): String =
       values.zip(outputs).filter(_._1.value > 0).maxByOption(_._1.value)
-        .fold("")(its => s", most often ${its._2.reading.text}")
+        .fold("")(its => s", most often ${its._2}")
   }
 }

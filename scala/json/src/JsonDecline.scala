@@ -45,7 +45,7 @@ object JsonDecline {
   final case class Legacy(legacy: String)
     extends JsonDecline(
       "LEGACY",
-      s"$legacy makes Spark read dates and times in an old way",
+      s"$legacy makes Spark read values in an old way",
       "Leave the setting at its default.") {
     override def setting: Option[String] = Some(legacy)
   }

@@ -4,10 +4,9 @@ import java.util.Locale
 
 import io.firesteel.core.decide.Decline
 
-import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.internal.SQLConf
 
-/** The options of `from_json`. */
+/** The options of Spark's parser. */
 private[json] object JsonOptions {
 
   /**
@@ -36,8 +35,8 @@ private[json] object JsonOptions {
   private val formats = Set("dateformat", "timestampformat", "timestampntzformat", "timeformat")
 
   /** The first option that is not known to be safe, if any. */
-  def objection(options: CaseInsensitiveMap[String], hasTimes: Boolean): Option[Decline] =
-    options.toMap.toSeq.sorted.collectFirst {
+  def objection(options: Map[String, String], hasTimes: Boolean): Option[Decline] =
+    options.toSeq.sorted.collectFirst {
       case (option, value)
           if !isSafe(option.toLowerCase(Locale.ROOT), value.toLowerCase(Locale.ROOT), hasTimes) =>
         JsonDecline.ReadOption(option)

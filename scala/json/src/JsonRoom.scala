@@ -2,6 +2,7 @@ package io.firesteel.json
 
 import io.firesteel.core.room.Phase.{Columnar, Planner, PreCBO}
 import io.firesteel.core.room.Room
+import io.firesteel.json.files.ReadJsonFiles
 
 /** JSON documents read once, straight into binary rows. */
 object JsonRoom
@@ -14,6 +15,7 @@ object JsonRoom
       // its readers no more.
       PreCBO(_ => FuseJson),
       Planner(_ => DeclineJson),
+      Planner(_ => ReadJsonFiles),
       Columnar(_ => CountJson)
     )
   )

@@ -32,7 +32,7 @@ final case class JsonScan private[json] (
     "FuseJson",
     "documents are read once, straight into binary rows",
     Map("document" -> child.toString, "values" -> outputs.map(_.reading.text).mkString(", ")) ++
-      counts.text(outputs).map("read by Spark" -> _)
+      counts.text(outputs.map(_.reading.text)).map("read by Spark" -> _)
   )
 
   override lazy val deterministic: Boolean = !shared && child.deterministic

@@ -21,7 +21,11 @@ private[json] object Readers {
     case other => Seq(other)
   }
 
-  def of(dataType: DataType, zone: ZoneId): ValueReader = dataType match {
+  /**
+   * @param source whether the text of a value that is no string is the document's own, as in files;
+   *   otherwise it is written anew
+   */
+  def of(dataType: DataType, zone: ZoneId, source: Boolean = false): ValueReader = dataType match {
     case BooleanType => new BooleanReader
     case ByteType => new IntegerReader(1)
     case ShortType => new IntegerReader(2)
@@ -34,12 +38,13 @@ private[json] object Readers {
     case TimestampType => new TimestampReader(zone)
     case TimestampNTZType => new LocalTimestampReader
     case BinaryType => new BinaryReader
-    case array: ArrayType => new ArrayReader(of(array.elementType, zone))
-    case map: MapType => new MapReader(of(map.valueType, zone))
+    case array: ArrayType => new ArrayReader(of(array.elementType, zone, source))
+    case map: MapType => new MapReader(of(map.valueType, zone, source))
     case struct: StructType =>
       new StructReader(
         struct.names.map(bytesOf),
-        struct.map(field => of(field.dataType, zone)).toArray)
+        struct.map(field => of(field.dataType, zone, source)).toArray)
+    case _ if source => new SourceReader
     case _ => new StringReader
   }
 

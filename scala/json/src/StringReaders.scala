@@ -41,3 +41,21 @@ final private[json] class StringReader extends WideReader {
     true
   }
 }
+
+/** STRING in files: the characters of a string, and any other value as it stands there. */
+final private[json] class SourceReader extends WideReader {
+
+  private[this] val strings = new StringReader
+
+  override protected def write(
+      text: JsonText,
+      from: Int,
+      until: Int,
+      writer: UnsafeWriter,
+      ordinal: Int): Boolean =
+    if (text.byteAt(from) == '"') strings.text(text, from, until, writer, ordinal)
+    else {
+      writer.write(ordinal, text.bytes, from, until - from)
+      true
+    }
+}

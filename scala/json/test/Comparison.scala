@@ -85,7 +85,8 @@ object Comparison {
 
   def tuple(names: String*): Expression = JsonTuple(column +: names.map(Literal(_)))
 
-  private def condition(error: Throwable): String =
+  /** The conditions of an error and its causes. */
+  def condition(error: Throwable): String =
     Iterator.iterate(error)(_.getCause).takeWhile(_ != null).map {
       case known: SparkThrowable if known.getCondition != null => known.getCondition
       case other => other.getClass.getName

@@ -66,9 +66,12 @@ object Decisions {
    * so no [[FiredOperator]] shows the rewrite. Spark may replace some of the nodes; one of them is
    * enough.
    */
-  def fire(nodes: Seq[LogicalPlan], what: Fired): Unit = {
-    val rewrite = new Rewrite(what)
-    nodes.foreach(node => node.setTagValue(fired, rewritesOf(node) + (what.rule -> rewrite)))
+  def fire(nodes: Seq[LogicalPlan], what: Fired): Unit = fire(nodes, what.rule)(what)
+
+  /** The same with values that are asked for after the query has run. */
+  def fire(nodes: Seq[LogicalPlan], rule: String)(what: => Fired): Unit = {
+    val rewrite = new Rewrite(() => what)
+    nodes.foreach(node => node.setTagValue(fired, rewritesOf(node) + (rule -> rewrite)))
   }
 
   /** The rewrites that made the logical node of `plan`. */
@@ -86,5 +89,7 @@ object Decisions {
     node.getTagValue(declined).getOrElse(Map.empty)
 
   /** One firing of a rule; it differs from another with the same words. */
-  final private[core] class Rewrite(val what: Fired)
+  final private[core] class Rewrite(ask: () => Fired) {
+    def what: Fired = ask()
+  }
 }
