@@ -1,15 +1,15 @@
 package io.firesteel.changelog.rules
 
-import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.changelog.common.{ChangelogConf, TooManyRows}
+
 import io.firesteel.core.decide.Decline
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, GreaterThan, If, LateralSubquery, Literal, NamedExpression, OuterReference, PredicateHelper, RaiseError, RowNumber, ScalarSubquery, SubqueryExpression, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, GreaterThan, If, LateralSubquery, Literal, NamedExpression, OuterReference, PredicateHelper, RowNumber, ScalarSubquery, SubqueryExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count, First}
 import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Filter, Join, JoinHint, LateralJoin, LocalRelation, LogicalPlan, Project, Sort, UnaryNode, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.types.{MapType, StringType}
 
 /**
  * Writes subqueries over streams as joins, which a changelog can run: `IN`, `EXISTS` and their
@@ -159,10 +159,7 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     case exists: Exists if !exists.isCorrelated =>
       ScalarSubquery(aggregate(GreaterThan(count, Literal(0L)), exists.plan))
     case value: ScalarSubquery if !value.isCorrelated && !isValue(value) =>
-      val tooMany = RaiseError(
-        Literal("SCALAR_SUBQUERY_TOO_MANY_ROWS"),
-        Literal.create(Map.empty[String, String], MapType(StringType, StringType)),
-        value.dataType)
+      val tooMany = TooManyRows(value.dataType)
       val first = First(value.plan.output.head, ignoreNulls = false).toAggregateExpression()
       value.withNewPlan(aggregate(If(GreaterThan(count, Literal(1L)), tooMany, first), value.plan))
     case other => other

@@ -66,7 +66,7 @@ final private[files] class DocumentParser(
     val from = root.text.skipSpace(root.text.start)
     // Spark refuses malformed bytes anywhere in a line, not only in a value that is read.
     root.text.byteAt(from) == '{' && root.find(from) >= 0 &&
-      Utf8.isValid(root.text.bytes, from, root.until)
+    Utf8.isValid(root.text.bytes, from, root.until)
   }
 
   private def write(): Boolean = {

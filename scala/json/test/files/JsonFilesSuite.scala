@@ -66,7 +66,8 @@ class JsonFilesSuite extends JsonSuite {
     val data = read().select("id", "name")
     val _ = data.collect()
     val told = Explain.of(executed(data)).fired.head.values("read by Spark")
-    val expected = "36 of 299 documents (29: not plain JSON; 7: a value is not exact, most often id BIGINT)"
+    val expected =
+      "36 of 299 documents (29: not plain JSON; 7: a value is not exact, most often id BIGINT)"
     assert(told == expected)
   }
 

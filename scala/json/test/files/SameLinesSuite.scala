@@ -32,7 +32,8 @@ class SameLinesSuite extends TimedSuite {
       "b DOUBLE, a DECIMAL(5,2), c TIMESTAMP",
       "a ARRAY<INT>, b STRUCT<a: INT>, c MAP<STRING, STRING>",
       "_corrupt_record STRING, a INT, b BOOLEAN",
-      "a DATE, bad STRING").foreach(check(_, Map("mode" -> mode)))
+      "a DATE, bad STRING"
+    ).foreach(check(_, Map("mode" -> mode)))
     check("a BIGINT, bad STRING", Map("mode" -> mode, "columnNameOfCorruptRecord" -> "bad"))
   }
 

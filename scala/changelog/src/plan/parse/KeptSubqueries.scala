@@ -8,17 +8,17 @@ import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, HintInfo}
 /**
  * Subqueries over tables, above an operator with retractions. The table may have changed at the
  * time of a retraction, so state keeps the subquery's value with the row, as it keeps the matches
- * of a join with a table.
+ * of a join with a table. A correlated value is such a join ([[JoinedValues]]).
  */
 private[changelog] object KeptSubqueries {
 
   /** The columns that replace the subqueries, and the rows with these columns. */
-  final case class Kept(values: Seq[Alias], input: ChangelogOperator) {
+  final case class Kept(columns: Seq[(Expression, Attribute)], input: ChangelogOperator) {
 
     /** The expression with its subqueries replaced. */
     def apply[E <: Expression](expression: E): E = expression.transform {
       case part if isOne(part) =>
-        values.find(_.child.canonicalized == broadcast(part).canonicalized).get.toAttribute
+        columns.find(_._1.canonicalized == part.canonicalized).get._2
     }.asInstanceOf[E]
   }
 
@@ -33,9 +33,14 @@ private[changelog] object KeptSubqueries {
       .distinctBy(_.canonicalized)
     if (asked.isEmpty || input.facts.changes.insertOnly) None
     else {
-      asked.foreach(requireOneValue)
-      val values = asked.map(part => Alias(broadcast(part), UserText.name(part))())
-      Some(Kept(values, over(PruneColumns(input), values, asked.head, ttlMs)))
+      val correlated = asked.collect { case value: ScalarSubquery if value.isCorrelated => value }
+      val others = asked.filterNot(correlated.contains)
+      val joined = JoinedValues(correlated, PruneColumns(input), ttlMs)
+      val values = others.map(part => Alias(broadcast(part), UserText.name(part))())
+      Some(Kept(
+        joined.columns ++ others.zip(values.map(_.toAttribute)),
+        if (values.isEmpty) joined.input else over(joined.input, values, others.head, ttlMs)
+      ))
     }
   }
 
@@ -51,16 +56,6 @@ private[changelog] object KeptSubqueries {
     case _ => false
   }
 
-  /** Spark turns a correlated scalar subquery into a join, which may shuffle by the join's keys. */
-  private def requireOneValue(part: Expression): Unit = part match {
-    case subquery: ScalarSubquery if subquery.isCorrelated =>
-      throw ChangelogErrors.unsupportedOperator(
-        UserText.of(part),
-        "its value differs for each row, and each value may change",
-        "write a LEFT JOIN with a table that has one value for each key")
-    case _ => ()
-  }
-
   /** A broadcast keeps rows in their tasks and in their order, as in joins. */
   private def broadcast(part: Expression): Expression = part.transform {
     case subquery: SubqueryExpression if !subquery.isInstanceOf[ScalarSubquery] =>
@@ -73,13 +68,7 @@ private[changelog] object KeptSubqueries {
       asked: Expression,
       ttlMs: Long): ChangelogOperator = {
     val keys = input.facts.upsertKeys
-    if (keys.isEmpty) {
-      throw ChangelogErrors.unsupportedOperator(
-        UserText.of(asked),
-        "state cannot keep its values, because no columns identify the rows",
-        "write it above a GROUP BY or a ranking, whose keys identify rows, or below the first one"
-      )
-    }
+    if (keys.isEmpty) throw withoutKey(asked)
     val key = keys.minBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" ")))
     val join = TableJoin(
       input.output.filter(c => key.contains(c.exprId)),
@@ -94,4 +83,10 @@ private[changelog] object KeptSubqueries {
     }
     Projection((input.output: Seq[Attribute]) ++ named, join)
   }
+
+  def withoutKey(asked: Expression): Throwable = ChangelogErrors.unsupportedOperator(
+    UserText.of(asked),
+    "state cannot keep its values, because no columns identify the rows",
+    "write it above a GROUP BY or a ranking, whose keys identify rows, or below the first one"
+  )
 }

@@ -1,11 +1,11 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.common.{ChangelogErrors, TooManyRows}
 import io.firesteel.changelog.plan.{ChangelogOperator, JoinOutput, JoinedTable, MatchedRows, Projection, PruneColumns, Selection, StatelessJoin, StaticTable, TableJoin, UserText}
 import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.core.plans.ReadByKey
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, EqualTo, Expression, If, IsNotNull, IsNull, Literal, NamedExpression, PredicateHelper, SubqueryExpression}
-import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, EqualTo, Expression, GetArrayItem, GetStructField, GreaterThan, If, IsNotNull, IsNull, Literal, NamedExpression, PredicateHelper, Size, SubqueryExpression}
+import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, JoinType, LeftAnti, LeftOuter, LeftSemi, LeftSingle, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project}
 
 /**
@@ -38,6 +38,28 @@ private[parse] object ReadJoin extends PredicateHelper {
     else if (ReadByKey.isBelow(table)) throw refused.get
     else ReadStreamJoin(join, ttlMs, closes = false) { side =>
       if (side eq table) StaticTable(table) else input
+    }
+  }
+
+  /**
+   * A left join that has one row for each row of the stream, which keeps the stream's keys. None if
+   * state cannot keep it. A second match is an error in a `LeftSingle` join, and is not in others.
+   */
+  def ofOne(join: Join, input: ChangelogOperator, ttlMs: Long): Option[ChangelogOperator] = {
+    val parts = Parts(join, input, join.right)
+    Option.when(
+      parts.equal.nonEmpty && parts.both.isEmpty && input.facts.upsertKeys.nonEmpty) {
+      val found = lookup(join.joinType, input, ttlMs, join.right, parts)
+      val first = GetArrayItem(found.matches, Literal(0), failOnError = false)
+      val only =
+        if (join.joinType == LeftSingle) {
+          val several = GreaterThan(Size(found.matches, legacySizeOfNull = false), Literal(1))
+          If(several, TooManyRows(first.dataType), first)
+        } else first
+      val columns = join.right.output.zipWithIndex.map { case (column, at) =>
+        Alias(GetStructField(only, at), column.name)(column.exprId)
+      }
+      Projection((input.output: Seq[Attribute]) ++ columns, found)
     }
   }
 

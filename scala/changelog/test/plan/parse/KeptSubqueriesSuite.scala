@@ -18,6 +18,9 @@ class KeptSubqueriesSuite extends ChangelogSuite {
     spark.sql(
       "SELECT CAST(NULL AS BIGINT) AS id UNION ALL SELECT 2").createOrReplaceTempView("nulls")
     spark.sql("SELECT s FROM VALUES ('b') AS t(s)").createOrReplaceTempView("strings")
+    spark.sql(
+      "SELECT * FROM VALUES (1L, 'a', 5), (1L, 'x', 3), (2L, 'a', 9), (2L, 'x', 1), (3L, 'b', 7) AS t(id, name, v)")
+      .createOrReplaceTempView("priced")
     val _ = body
   }
 
@@ -27,7 +30,13 @@ class KeptSubqueriesSuite extends ChangelogSuite {
     s"SELECT k, c, c IN (SELECT id FROM some) AS i, (SELECT max(id) FROM some) AS m FROM $counts",
     s"SELECT k, c FROM $counts AS a WHERE NOT EXISTS (SELECT 1 FROM some WHERE id = a.c)",
     "SELECT k, count(*) AS c FROM {t} GROUP BY k HAVING c IN (SELECT id FROM some)",
-    s"SELECT c IN (SELECT id FROM some) AS i, sum(c) FILTER (WHERE c NOT IN (SELECT 1)) AS s FROM $counts GROUP BY 1"
+    s"SELECT c IN (SELECT id FROM some) AS i, sum(c) FILTER (WHERE c NOT IN (SELECT 1)) AS s FROM $counts GROUP BY 1",
+    s"SELECT k, c, (SELECT max(v) FROM priced WHERE id = a.c) AS m, (SELECT count(*) FROM priced WHERE id = a.c AND name = a.k) AS n FROM $counts AS a",
+    s"SELECT k, c FROM $counts AS a WHERE c < (SELECT sum(v) FROM priced WHERE id = a.c) AND k IN (SELECT s FROM strings)",
+    s"SELECT k, c, (SELECT v FROM priced WHERE id = a.c AND name = 'x') AS one FROM $counts AS a",
+    "SELECT k, count(*) AS c FROM {t} GROUP BY k HAVING count(*) < (SELECT max(v) FROM priced WHERE name = k)",
+    s"SELECT sum((SELECT min(v) FROM priced WHERE id = a.c)) AS s, count(*) AS n FROM $counts AS a",
+    s"SELECT (SELECT max(v) FROM priced WHERE id = a.c) AS m, count(*) AS n FROM $counts AS a GROUP BY (SELECT max(v) FROM priced WHERE id = a.c)"
   ).foreach { sql =>
     test(s"as in the batch: $sql") {
       withTables(assertFollows(schema, sql, batches, restarts = Set(2)))
@@ -52,22 +61,39 @@ class KeptSubqueriesSuite extends ChangelogSuite {
 
   test("updates stay updates, by the key of the rows") {
     withTables {
-      val sql = s"SELECT k, c, c IN (SELECT id FROM some) AS i FROM $counts"
-      assert(assertUpserts(schema, sql, batches))
+      val kept = s"SELECT k, c, c IN (SELECT id FROM some) AS i FROM $counts"
+      val _ = assert(assertUpserts(schema, kept, batches))
+      val joined = s"SELECT k, c, (SELECT max(v) FROM priced WHERE id = a.c) AS m FROM $counts AS a"
+      assert(assertUpserts(schema, joined, batches))
     }
   }
 
   test("what cannot be kept is refused in the user's words") {
     withTables {
       Seq(
-        s"SELECT c, (SELECT max(id) FROM some WHERE id = a.c) AS m, row_kind() FROM $counts AS a" ->
-          "(SELECT ...) is not supported in a changelog: its value differs for each row",
+        s"SELECT x, (SELECT max(id) FROM some WHERE id = a.x) AS m, row_kind() FROM (SELECT explode(array(c, 1)) AS x FROM $counts) AS a" ->
+          "(SELECT ...) is not supported in a changelog: state cannot keep its values, because no columns identify the rows",
+        s"SELECT c, (SELECT max(id) FROM some WHERE id < a.c) AS m, row_kind() FROM $counts AS a" ->
+          "(SELECT ...) is not supported in a changelog: it is correlated by more than equalities",
         s"SELECT x, row_kind() FROM (SELECT explode(array(c, 1)) AS x FROM $counts) WHERE x IN (SELECT id FROM some)" ->
           "(x IN (SELECT ...)) is not supported in a changelog: state cannot keep its values, because no columns identify the rows"
       ).foreach { case (sql, wanted) =>
         val text = refusal(schema, sql)
         assert(text.replaceAll("__auto_generated_subquery_name\\.", "").contains(wanted), text)
       }
+    }
+  }
+
+  test("a second row in the place of a value is Spark's error") {
+    withTables {
+      val sql = s"SELECT c, (SELECT v FROM priced WHERE id = a.c) AS v FROM $counts AS a"
+      val fed = stream(schema, sql)
+      try {
+        fed.start()
+        val error = intercept[Exception](fed.feed(Seq(Row("a", 1))))
+        val all = Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null)
+        assert(all.exists(_.getMessage.contains("SCALAR_SUBQUERY_TOO_MANY_ROWS")), error)
+      } finally fed.stop()
     }
   }
 }

@@ -1,0 +1,56 @@
+package io.firesteel.changelog.plan.parse
+
+import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.plan.{ChangelogOperator, Projection, UserText}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, ScalarSubquery}
+import org.apache.spark.sql.catalyst.optimizer.{PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery}
+import org.apache.spark.sql.catalyst.plans.{LeftOuter, LeftSingle}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LocalRelation, LogicalPlan, Project}
+
+/**
+ * Correlated values of tables, `(SELECT max(v) FROM t WHERE t.id = s.id)`, above rows that change.
+ * Spark's optimizer writes each as a left join with the table's values by key. State keeps the value
+ * that a row has met.
+ */
+private[parse] object JoinedValues {
+
+  /** The rows with a column for each of `values`. */
+  def apply(
+      values: Seq[ScalarSubquery],
+      input: ChangelogOperator,
+      ttlMs: Long): KeptSubqueries.Kept = {
+    val named = values.map(value => Alias(value, UserText.name(value))())
+    val kept = named.foldLeft(input)(withValue(_, _, ttlMs))
+    KeptSubqueries.Kept(values.zip(named.map(_.toAttribute)), kept)
+  }
+
+  private def withValue(
+      input: ChangelogOperator,
+      value: Alias,
+      ttlMs: Long): ChangelogOperator = {
+    val rows = LocalRelation(input.output, Nil, isStreaming = true)
+    val asked = Project((input.output: Seq[Attribute]) :+ value, rows)
+
+    def read(plan: LogicalPlan): ChangelogOperator = plan match {
+      case leaf if leaf eq rows => input
+      case project: Project => Projection(project.projectList, read(project.child))
+      case join: Join if isOfTable(join) =>
+        ReadJoin.ofOne(join, read(join.left), ttlMs)
+          .getOrElse(throw unsupported(value.child, input))
+      case _ => throw unsupported(value.child, input)
+    }
+    read(RewriteCorrelatedScalarSubquery(PullupCorrelatedPredicates(asked)))
+  }
+
+  private def isOfTable(join: Join): Boolean = !join.right.isStreaming &&
+    (join.joinType == LeftOuter || join.joinType == LeftSingle)
+
+  private def unsupported(value: Expression, input: ChangelogOperator): Throwable =
+    if (input.facts.upsertKeys.isEmpty) KeptSubqueries.withoutKey(value)
+    else
+      ChangelogErrors.unsupportedOperator(
+        UserText.of(value),
+        "it is correlated by more than equalities of columns",
+        "write a LEFT JOIN with a table that has one value for each key"
+      )
+}
