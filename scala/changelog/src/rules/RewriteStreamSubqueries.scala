@@ -5,6 +5,7 @@ import io.firesteel.changelog.common.{ChangelogConf, TooManyRows}
 import io.firesteel.core.decide.Decline
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, GreaterThan, If, LateralSubquery, Literal, NamedExpression, OuterReference, PredicateHelper, RowNumber, ScalarSubquery, SubqueryExpression, WindowExpression}
+import org.apache.spark.sql.catalyst.analysis.UpdateOuterReferences
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count, First}
 import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
@@ -28,9 +29,18 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
             if node.resolved && readsStreams(node) && isOne(
               node) && !node.expressions.exists(_.exists(
               isOfResults)) =>
-          joined(apart(node))
+          joined(apart(settled(node)))
       }
     }
+
+  /**
+   * Where a condition of groups has a subquery that is correlated by an aggregate, as `max(outer.v)`,
+   * Spark writes the aggregate's column in its place, but only later.
+   */
+  private def settled(node: UnaryNode): UnaryNode = node match {
+    case Filter(_, _: Aggregate) => UpdateOuterReferences(node).asInstanceOf[UnaryNode]
+    case other => other
+  }
 
   private def isOff: Boolean = Decline.switchedOff("changelog", ChangelogConf.ENABLED).nonEmpty
 
@@ -42,7 +52,7 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     case _ => false
   }
 
-  /** Spark's rewrites do not know a subquery that is correlated by an aggregate, as `max(outer.v)`. */
+  /** Spark refuses a subquery that is correlated by an aggregate outside of `HAVING` in a batch, too. */
   private def isOfResults(e: Expression): Boolean = isOfStream(e) &&
     e.children.exists(_.exists(_.isInstanceOf[AggregateExpression]))
 

@@ -232,6 +232,15 @@ class StreamJoinSuite extends ChangelogSuite {
     ).foreach(sql => assertFollows(schema, sql, batches))
   }
 
+  test("subqueries correlated by an aggregate") {
+    val few = "(SELECT k AS bk, v AS bv FROM {t} WHERE s = 'b')"
+    Seq(
+      s"SELECT k, max(v) AS m FROM $a GROUP BY k HAVING EXISTS (SELECT 1 FROM $few WHERE bv = max(a.v))",
+      s"SELECT k FROM $a GROUP BY k HAVING EXISTS (SELECT 1 FROM $few WHERE bv = max(a.v) AND bk > k)",
+      s"SELECT k, count(*) AS n FROM $a GROUP BY k HAVING count(*) > (SELECT count(*) FROM $few WHERE bv = min(a.v))"
+    ).foreach(sql => assertFollows(schema, sql, batches))
+  }
+
   test("subqueries that select a column of both sides, over restarts") {
     Seq(
       "SELECT k, v FROM {t} a WHERE v NOT IN (SELECT v FROM {t} b WHERE s = 'b')",
