@@ -1,6 +1,7 @@
 package io.firesteel.json
 
 import io.firesteel.core.decide.Explain
+import io.firesteel.testkit.SinceSpark
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.SparkPlan
@@ -198,7 +199,9 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
     check(
       "SELECT id, x, y FROM docs LATERAL VIEW json_tuple(j, 'id', 'name', 'none') t AS x, y, z",
       1,
-      2)
+      // Spark leaves out what is not read.
+      if (SinceSpark.is("4.1")) 2 else 3
+    )
     check("SELECT json_tuple(j, 'name', 'user') FROM docs", 1, 2)
     check(
       "SELECT x FROM docs LATERAL VIEW OUTER json_tuple(j, 'name') t AS x WHERE x IS NOT NULL",
