@@ -205,19 +205,17 @@ def main() -> None:
         results[name] = measure(spark, files[name].read_text(), given.rounds, given.again)
         its = results[name]
         middles = {way: statistics.median(its["seconds"][way]) for way in WAYS}
+        took = ", ".join(f"{way} {seconds:.2f}" for way, seconds in middles.items())
         print(
-            f"{name}: " + ", ".join(f"{way} {took:.2f}" for way, took in middles.items()),
-            f"better/both {ratio(its['seconds']):.2f}", f"wrong: {its['wrong']}" * bool(its["wrong"]),
-            flush=True,
-        )  # fmt: skip
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
+            f"{name}: {took}, better / both {ratio(its['seconds']):.2f}", *its["wrong"], flush=True
+        )
+    java = spark.sql("SELECT java_method('java.lang.System', 'getProperty', 'java.version')")
     facts = {
         "command": "`build/bench comet`",
         "commit": given.commit,
         "Spark": spark.version,
         "Comet": COMET[".".join(spark.version.split(".")[:2])],
-        "Java": str(jvm.System.getProperty("java.version")),
+        "Java": str(java.collect()[0][0]),
         "CPU": f"{os.cpu_count()} cores, {platform.machine()}",
         "memory": f"{given.memory} of heap, 4g outside",
     }
