@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.json.{JSONOptions, JSONOptionsInRead}
 import org.apache.spark.sql.execution.datasources.{FileFormat, OutputWriterFactory, PartitionedFile}
 import org.apache.spark.sql.execution.datasources.json.JsonDataSource
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.sources.Filter
+import org.apache.spark.sql.sources.{DataSourceRegister, Filter}
 import org.apache.spark.sql.types.{DataType, StructType}
 import org.apache.spark.util.SerializableConfiguration
 
@@ -29,8 +29,12 @@ import org.apache.spark.util.SerializableConfiguration
  * @param spark Spark's format
  */
 final private[files] class PlainJsonFormat(spark: FileFormat, counts: JsonCounts)
-  extends FileFormat {
+  extends FileFormat
+  with DataSourceRegister {
   import PlainJsonFormat._
+
+  /** In plans the scan has Spark's name. */
+  override def shortName(): String = "json"
 
   override def inferSchema(
       session: SparkSession,

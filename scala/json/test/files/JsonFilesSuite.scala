@@ -65,7 +65,10 @@ class JsonFilesSuite extends JsonSuite {
   test("explain tells what Spark has read") {
     val data = read().select("id", "name")
     val _ = data.collect()
-    val told = Explain.of(executed(data)).fired.head.values("read by Spark")
+    val explained = Explain.of(executed(data))
+    val _ = assert(explained.plan.contains("FileScan json") &&
+      explained.plan.contains("Format: JSON by firesteel"))
+    val told = explained.fired.head.values("read by Spark")
     val expected =
       "36 of 299 documents (29: not plain JSON; 7: a value is not exact, most often id BIGINT)"
     assert(told == expected)
