@@ -25,7 +25,7 @@ object NexmarkPage {
        |Written by ${SuitePage.command(
         results)}; do not edit. The queries of Nexmark over ${results.size} in the
        |order of their times: persons, auctions and bids are streams of ${NexmarkMain.parts} Parquet files each. firesteel and
-       |Flink ran in turn, each in a JVM with two tasks on the same two cores, after one run of each. A
+       |Flink ran in turn, each in a JVM with two tasks on the same two cores, after each had run for ${WarmUp.secondsOfSuite.toInt} s. A
        |ratio is the median of the ratios of neighbouring runs, with the smallest and the largest; seconds
        |are medians. Both gave the answer of the batch query, or there would be no page: the number of rows
        |and a checksum of the columns of whole numbers that do not depend on ties.

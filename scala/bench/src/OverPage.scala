@@ -25,7 +25,7 @@ object OverPage {
        |their times, in ${OverMain.parts} Parquet files.
        |firesteel reads ${OverMain.filesPerBatch} of them in each micro-batch, and commits its state in each, by Spark's
        |default provider. firesteel and Flink ran in turn, each in a JVM with two tasks on the same two
-       |cores, after one run of each. Both gave the answer of the batch query, or there would be no page.
+       |cores, after each had run for ${WarmUp.secondsOfSuite.toInt} s. Both gave the answer of the batch query, or there would be no page.
        |
        |${SuitePage.flink} Flink
        |emits a row once the watermark has passed it. It has two files of every second row, one for each

@@ -46,19 +46,17 @@ final class SuiteRunner(
         Right(plan)
     }
 
-  /** The first round warms both up. */
   private def rounds(query: SuiteQuery, flinkToo: Boolean): Rounds = {
     val contestants =
       (StreamingContestant.firesteel -> (() => ours.time(query.sql, query.mode))) +:
         Option.when(flinkToo)(
           StreamingContestant.flink -> (() => flink.time(query.timed))).toSeq
-    val runs = (0 to pairs).flatMap { i =>
-      val round = progress.stepWithOutcome(s"${query.name}: round $i") {
+    def round(what: String)(i: Int) =
+      progress.stepWithOutcome(s"${query.name}: $what $i") {
         Rounds.order(contestants, i).map { case (name, timed) => name -> timed() }
       }(_.map { case (name, run) => f"$name ${run.seconds}%.2f" }.mkString("(", ", ", ")"))
-      if (i == 0) Nil else round
-    }
-    Rounds(runs.groupMap(_._1)(_._2))
+    val _ = WarmUp.until(round("warm-up"), WarmUp.secondsOfSuite)
+    Rounds((1 to pairs).flatMap(round("round")).groupMap(_._1)(_._2))
   }
 
   private def agree(query: SuiteQuery, truth: Checksum, who: String, found: Checksum): Unit =

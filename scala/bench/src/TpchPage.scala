@@ -18,7 +18,7 @@ object TpchPage {
        |Written by ${SuitePage.command(
         results)}; do not edit. The queries of TPC-H at ${results.size}: every table
        |but region and nation is a stream of ${TpchMain.parts} Parquet files. firesteel and Flink ran in
-       |turn, each in a JVM with two tasks on the same two cores, after one run of each. Both had as many
+       |turn, each in a JVM with two tasks on the same two cores, after each had run for ${WarmUp.secondsOfSuite.toInt} s. Both had as many
        |rows in the end as the batch query, or there would be no page. The values are compared by the
        |tests, for firesteel only.
        |

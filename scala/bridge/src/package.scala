@@ -18,6 +18,7 @@ import org.apache.spark.sql.execution.{CommandExecutionMode, LogicalRDD, QueryEx
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Strategy
 import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadata
 import org.apache.spark.sql.firesteel.streaming.{IncrementalExecution, OffsetSeqMetadata, StatefulOperator, StateStoreWriter, StreamingQueryWrapper, WatermarkPropagator}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery}
 import org.apache.spark.sql.types.{DataType, StringType}
 
@@ -38,6 +39,10 @@ package object firesteel extends Since41 with Since42 with Since43 {
    * Runs `body` with `session` as the active session, which operators take when they are created.
    */
   def active[T](session: classic.SparkSession)(body: => T): T = session.withActive(body)
+
+  /** The settings of a session, which need not be the one that runs. */
+  def confOf(session: SparkSession): SQLConf =
+    session.asInstanceOf[classic.SparkSession].sessionState.conf
 
   /** The plan as the active session's analyser resolves it. */
   def analyzed(plan: LogicalPlan): LogicalPlan =

@@ -15,8 +15,11 @@ import org.apache.spark.unsafe.types.UTF8String
  * a byte of ASCII for a part of them. So the grammar is not affected.
  *
  * Source: RFC 8259; limits: Jackson's `StreamReadConstraints`.
+ *
+ * @param plainNames whether names with escapes are handed over. Jackson's parser of bytes refuses
+ *   some, also where they are skipped.
  */
-final private[json] class JsonText {
+final private[json] class JsonText(plainNames: Boolean = false) {
   import JsonText._
 
   private[this] var buffer: Array[Byte] = Array.emptyByteArray
@@ -156,7 +159,7 @@ final private[json] class JsonText {
   /** Skips the rest of a member's name, after its opening quote. */
   def skipName(from: Int): Int = {
     val after = skipString(from)
-    if (after - from > MaxName) HandOver else after
+    if (after - from > MaxName || (plainNames && escapes)) HandOver else after
   }
 
   /** Skips what is between a name and its value. */
@@ -202,6 +205,9 @@ private[json] object JsonText {
 
   /** Spark's own parser must read the document, or the value. */
   final val HandOver = -1
+
+  /** Nobody asks for the rest of the document. */
+  final val Stopped = -2
 
   private final val Unknown = 0
 

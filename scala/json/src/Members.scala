@@ -11,7 +11,7 @@ import java.util.Arrays
  * @param names UTF-8 names without duplicates
  */
 final private[json] class Members(names: Array[Array[Byte]]) {
-  import JsonText.HandOver
+  import JsonText.{HandOver, Stopped}
 
   /** The place of each name's value; negative if there is none. */
   val starts: Array[Int] = new Array[Int](names.length)
@@ -19,9 +19,15 @@ final private[json] class Members(names: Array[Array[Byte]]) {
 
   private[this] val order = new NameOrder
   private[this] val wanted = new NameTable(names)
+  private[this] var listener: Members.Listener = _
+
+  /** Tells each member that is found, in the document's order. */
+  def tell(whom: Members.Listener): Unit = listener = whom
 
   /**
    * Skips an object from after its brace.
+   *
+   * It returns `Stopped` where a listener stops.
    *
    * A name that occurs twice is handed over, because each of Spark's functions has its own rule.
    */
@@ -74,7 +80,17 @@ final private[json] class Members(names: Array[Array[Byte]]) {
     else {
       starts(target) = start
       ends(target) = end
-      end
+      if (listener != null && listener.stops(target)) Stopped else end
     }
+  }
+}
+
+private[json] object Members {
+
+  /** Is told where a member is as soon as it is found. */
+  abstract class Listener {
+
+    /** Whether the rest of the object is not looked at. */
+    def stops(name: Int): Boolean
   }
 }

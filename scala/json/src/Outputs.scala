@@ -3,9 +3,13 @@ package io.firesteel.json
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 
-/** The root of a document whose grammar has been checked, and its members. */
-final private[json] class Root(val names: Array[String]) {
-  val text = new JsonText
+/**
+ * The root of a document whose grammar has been checked, and its members.
+ *
+ * @param plainNames see [[JsonText]]
+ */
+final private[json] class Root(val names: Array[String], plainNames: Boolean = false) {
+  val text = new JsonText(plainNames)
   val members = new Members(names.map(Readers.bytesOf))
   private[this] var first = 0
   private[this] var last = 0
@@ -16,7 +20,10 @@ final private[json] class Root(val names: Array[String]) {
 
   def isObject: Boolean = text.byteAt(first) == '{'
 
-  /** Where the root is, or `HandOver`: only objects and arrays are read here. */
+  /**
+   * Where the root ends; `HandOver` if Spark must read it, as only objects and arrays are read here;
+   * `Stopped` if who listens to the members has stopped.
+   */
   def find(from: Int): Int = {
     first = from
     last = text.byteAt(from) match {

@@ -16,7 +16,8 @@ private[json] object Readers {
     case _: CharType | _: VarcharType => Seq(dataType)
     case _: StringType => Nil
     case array: ArrayType => unread(array.elementType)
-    case map: MapType => unread(map.keyType) ++ unread(map.valueType)
+    // Spark refuses other keys, but not each source checks them.
+    case map: MapType => if (isName(map.keyType)) unread(map.valueType) else Seq(map)
     case struct: StructType => struct.map(_.dataType).flatMap(unread)
     case other => Seq(other)
   }
@@ -46,6 +47,12 @@ private[json] object Readers {
         struct.map(field => of(field.dataType, zone, source)).toArray)
     case _ if source => new SourceReader
     case _ => new StringReader
+  }
+
+  private def isName(key: DataType): Boolean = key match {
+    case _: CharType | _: VarcharType => false
+    case _: StringType => true
+    case _ => false
   }
 
   def bytesOf(name: String): Array[Byte] = name.getBytes(UTF_8)

@@ -2,8 +2,6 @@ package io.firesteel.json.files
 
 import io.firesteel.json.JsonCounts
 
-import java.util.Locale
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.hadoop.mapreduce.Job
@@ -14,7 +12,7 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.json.{JSONOptions, JSONOptionsInRead}
 import org.apache.spark.sql.execution.datasources.{FileFormat, OutputWriterFactory, PartitionedFile}
 import org.apache.spark.sql.execution.datasources.json.JsonDataSource
-import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.firesteel.confOf
 import org.apache.spark.sql.sources.{DataSourceRegister, Filter}
 import org.apache.spark.sql.types.{DataType, StructType}
 import org.apache.spark.util.SerializableConfiguration
@@ -65,7 +63,7 @@ final private[files] class PlainJsonFormat(spark: FileFormat, counts: JsonCounts
       hadoopConf: Configuration): PartitionedFile => Iterator[InternalRow] = {
     val configuration =
       session.sparkContext.broadcast(new SerializableConfiguration(hadoopConf))
-    val read = optionsOf(options)
+    val read = optionsOf(options, session)
     // A serialized function takes no field of this format.
     val ownCounts = counts
     val columns = StructType(requiredSchema.filterNot(_.name == read.columnNameOfCorruptRecord))
@@ -83,38 +81,27 @@ final private[files] class PlainJsonFormat(spark: FileFormat, counts: JsonCounts
       filters: Seq[Filter],
       options: Map[String, String],
       hadoopConf: Configuration): PartitionedFile => Iterator[InternalRow] = {
-    // It checks the schema, too.
-    val whole = spark.buildReaderWithPartitionValues(
-      session,
-      dataSchema,
-      partitionSchema,
-      requiredSchema,
-      filters,
-      options,
-      hadoopConf)
-    val lines =
-      if (partitionSchema.isEmpty) {
-        unsafe(
-          requiredSchema,
-          buildReader(
-            session,
-            dataSchema,
-            partitionSchema,
-            requiredSchema,
-            filters,
-            options,
-            hadoopConf))
-      } else {
-        super.buildReaderWithPartitionValues(
+    if (partitionSchema.isEmpty) {
+      unsafe(
+        requiredSchema,
+        buildReader(
           session,
           dataSchema,
           partitionSchema,
           requiredSchema,
           filters,
           options,
-          hadoopConf)
-      }
-    file => if (isArchive(file)) whole(file) else lines(file)
+          hadoopConf))
+    } else {
+      super.buildReaderWithPartitionValues(
+        session,
+        dataSchema,
+        partitionSchema,
+        requiredSchema,
+        filters,
+        options,
+        hadoopConf)
+    }
   }
 
   override def toString: String = s"$spark by firesteel"
@@ -126,28 +113,23 @@ final private[files] class PlainJsonFormat(spark: FileFormat, counts: JsonCounts
 
 private[files] object PlainJsonFormat {
 
-  /** The options as Spark's format reads them. */
-  def optionsOf(options: Map[String, String]): JSONOptions =
+  /** The options as Spark's format reads them: with the settings of the session that has the files. */
+  def optionsOf(options: Map[String, String], session: SparkSession): JSONOptions =
     new JSONOptionsInRead(
       options,
-      SQLConf.get.sessionLocalTimeZone,
-      SQLConf.get.columnNameOfCorruptRecord)
+      confOf(session).sessionLocalTimeZone,
+      confOf(session).columnNameOfCorruptRecord)
 
   /** Rows of this room's readers are in Spark's form already. */
   private def unsafe(
       schema: StructType,
       read: PartitionedFile => Iterator[InternalRow]): PartitionedFile => Iterator[InternalRow] =
     file => {
-      val project = UnsafeProjection.create(schema)
+      // A file of plain lines needs none, and there are many small files.
+      lazy val project = UnsafeProjection.create(schema)
       read(file).map {
         case row: UnsafeRow => row
         case row => project(row)
       }
     }
-
-  /** Spark 4.3 reads the files inside of archives, if it is told to. */
-  private def isArchive(file: PartitionedFile): Boolean = {
-    val name = file.toPath.getName.toLowerCase(Locale.ROOT)
-    Seq(".zip", ".tar", ".tar.gz", ".tgz").exists(name.endsWith)
-  }
 }

@@ -25,8 +25,8 @@ object ReadJsonFiles extends SparkStrategy {
     else {
       lazy val planned = FileSourceStrategy(plan)
       val why = Decline.switchedOff("json", JsonConf.ENABLED).orElse(
-        planned.flatMap(_.collect { case scan: FileSourceScanExec => scan }).flatMap(objection)
-          .headOption)
+        planned.flatMap(_.collect { case scan: FileSourceScanExec => scan }).flatMap(
+          FileObjections.of).headOption)
       why match {
         case Some(decline) =>
           Decisions.decline(plan, Name, decline)
@@ -46,9 +46,6 @@ object ReadJsonFiles extends SparkStrategy {
       }
     case _ => false
   }
-
-  private def objection(scan: FileSourceScanExec): Option[Decline] =
-    FileObjections.of(scan.requiredSchema, scan.relation.options)
 
   private def read(plan: LogicalPlan, planned: SparkPlan): SparkPlan = planned.transform {
     case scan: FileSourceScanExec =>

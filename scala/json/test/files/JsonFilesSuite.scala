@@ -7,7 +7,7 @@ import java.nio.file.Files
 import io.firesteel.core.decide.Explain
 import io.firesteel.json.JsonSuite
 
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.firesteel.lastBatchOf
 import org.scalatest.Assertion
 
@@ -90,6 +90,9 @@ class JsonFilesSuite extends JsonSuite {
       val _ = check("SELECT id, bad FROM f")
       // Spark refuses a query of this column alone.
       val _ = assertSameOutcome("SELECT bad FROM f")
+      spark.read.option("mode", mode).option("columnNameOfCorruptRecord", "id")
+        .schema(schema).json(s"$folder/d=1").createOrReplaceTempView("f")
+      val _ = assertSameOutcome("SELECT name FROM f")
     }
   }
 
@@ -114,38 +117,87 @@ class JsonFilesSuite extends JsonSuite {
   }
 
   test("what is Spark's") {
+    def reasons(options: (String, String)*): Set[String] = {
+      read(options: _*).createOrReplaceTempView("f")
+      declines("SELECT * FROM f")
+    }
     def why(options: (String, String)*): Set[String] = {
       read(options: _*).createOrReplaceTempView("f")
       val _ = assertSameOutcome("SELECT * FROM f")
-      declines("SELECT * FROM f")
+      reasons(options: _*)
     }
     val option = Set("JSON.OPTION")
     val _ = assert(why("multiLine" -> "true") == option)
     val _ = assert(why("encoding" -> "UTF-8") == option)
     val _ = assert(why("timestampFormat" -> "yyyy") == option)
+    val _ = assert(reasons("allowComments" -> "maybe") == option)
+    val _ = assert(reasons("lineSep" -> "") == option)
+    spark.read.format("json").schema("m MAP<INT, STRING>").load(s"$folder/d=1")
+      .createOrReplaceTempView("f")
+    val _ = assertSameOutcome("SELECT * FROM f")
+    val _ = assert(declines("SELECT * FROM f") == Set("JSON.TYPE"))
     val _ = assert(why("timeZone" -> "America/Los_Angeles") == Set.empty)
     val _ = assert(why("maxFilesPerTrigger" -> "1", "recursiveFileLookup" -> "true") == Set.empty)
     withConf("spark.firesteel.json.enabled" -> false) {
       assert(why() == Set("JSON.SWITCHED_OFF"))
     }
+    withConf("spark.sql.files.archive.reader.enabled" -> true)(assert(why() == option))
     withConf("spark.sql.json.enableExactStringParsing" -> false) {
       assert(why() == Set("JSON.LEGACY"))
     }
   }
 
+  test("conditions see the rows that pushed filters leave") {
+    val of = new File(folder, "pushed.json")
+    val lines = Seq("n", "x", "n").zipWithIndex.map { case (k, i) =>
+      s"""{"k":"$k","v":"${if (k == "x") "abc" else i}","a":${if (k == "x") -1 else i},"b":$i}"""
+    }
+    val _ = Files.write(of.toPath, lines.mkString("\n").getBytes(UTF_8))
+    spark.read.schema("k STRING, v STRING, a INT, b INT").json(of.getPath).createOrReplaceTempView(
+      "pushed")
+    for (on <- Seq(true, false)) withConf("spark.sql.json.filterPushdown.enabled" -> on) {
+      Seq(
+        "CAST(v AS INT) = 0 AND k = 'n'",
+        "IF(k = 'n', true, raise_error('no')) AND a >= 0",
+        "monotonically_increasing_id() % 2 = 0 AND a >= 0",
+        "1 / (a + 1) > 0 AND k = 'n'",
+        "b IS NOT NULL AND nullif(b, 1) IS NULL"
+      ).foreach(condition => check(s"SELECT * FROM pushed WHERE $condition"))
+    }
+  }
+
+  test("the settings of the session that has the files") {
+    val of = new File(folder, "times.json")
+    val text = "{\"t\":\"2026-01-01 12:00:00\",\"i\":0}\nbad"
+    val _ = Files.write(of.toPath, text.getBytes(UTF_8))
+    spark.read.schema("t TIMESTAMP, i INT, _corrupt_record STRING, bad STRING").json(of.getPath)
+      .createOrReplaceGlobalTempView("times")
+    val other = spark.newSession()
+    other.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    other.conf.set("spark.sql.columnNameOfCorruptRecord", "bad")
+    val sql = "SELECT unix_seconds(t), i, _corrupt_record, bad FROM global_temp.times"
+    val ours = other.sql(sql).collect().toSeq
+    other.conf.set("spark.firesteel.enabled", false)
+    assertSameRows(ours, other.sql(sql).collect().toSeq, sql)
+  }
+
   test("a stream") {
-    val query = spark.readStream.schema(schema).json(folder.toString + "/d=1")
-      .selectExpr("id", "note").writeStream.format("memory").queryName("streamed").start()
-    try {
-      query.processAllAvailable()
-      val _ = assert(query.recentProgress.map(_.numInputRows).sum == sparks(read().count()))
-      val _ = assert(Explain.of(lastBatchOf(query).get.executedPlan).fired.map(_.rule) ==
-        Seq("ReadJsonFiles"))
-    } finally query.stop()
-    assertSameRows(
-      spark.table("streamed").collect().toSeq,
-      sparks(read().select("id", "note").collect().toSeq),
-      "the stream")
+
+    /** The rows that Spark counts, the answer, and the rules of the last micro-batch. */
+    def run(name: String): (Long, Seq[Row], Seq[String]) = {
+      val query = spark.readStream.schema(schema).json(s"$folder/d=1")
+        .where("id > 5").selectExpr("id", "note")
+        .writeStream.format("memory").queryName(name).start()
+      try {
+        query.processAllAvailable()
+        val rules = Explain.of(lastBatchOf(query).get.executedPlan).fired.map(_.rule)
+        (query.recentProgress.map(_.numInputRows).sum, spark.table(name).collect().toSeq, rules)
+      } finally query.stop()
+    }
+    val (count, rows, rules) = run("ours")
+    val (sparksCount, sparksRows, _) = stock(run("sparks"))
+    val _ = assert(rules == Seq("ReadJsonFiles") && count == sparksCount)
+    assertSameRows(rows, sparksRows, "the stream")
   }
 
   test("an answer that is kept, and the same files twice") {

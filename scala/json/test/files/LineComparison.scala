@@ -5,20 +5,24 @@ import io.firesteel.json.{Backoff, Comparison, JsonCounts}
 import org.apache.hadoop.io.Text
 
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.catalyst.json.{CreateJacksonParser, JacksonParser}
+import org.apache.spark.sql.catalyst.json.{CreateJacksonParser, JSONOptionsInRead, JacksonParser}
 import org.apache.spark.sql.catalyst.util.FailureSafeParser
+import org.apache.spark.sql.sources.Filter
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 
 /** Spark's parser of lines and ours over the same lines, byte for byte of the rows. */
-final class LineComparison(schema: StructType, options: Map[String, String]) {
+final class LineComparison(
+    schema: StructType,
+    options: Map[String, String],
+    filters: Seq[Filter] = Nil) {
 
-  private val read = PlainJsonFormat.optionsOf(options)
+  private val read = new JSONOptionsInRead(options, "America/Los_Angeles", "_corrupt_record")
   private val columns = StructType(schema.filterNot(_.name == read.columnNameOfCorruptRecord))
   private val copying = UnsafeProjection.create(schema)
-  private val sparks = safe(new JacksonParser(columns, read, true, Nil))
+  private val sparks = safe(new JacksonParser(columns, read, true, filters))
   private val ours = safe(
-    new DocumentParser(columns, read, Nil, JsonCounts.none, new Backoff(Int.MaxValue)))
+    new DocumentParser(columns, read, filters, JsonCounts.none, new Backoff(Int.MaxValue)))
 
   /** Lines that were read here. */
   var own = 0

@@ -6,6 +6,7 @@ import java.util.Random
 import io.firesteel.json.{Documents, Malformed, RandomDocuments}
 import io.firesteel.testkit.{TestSize, TimedSuite}
 
+import org.apache.spark.sql.sources._
 import org.apache.spark.sql.types.StructType
 import org.scalatest.Assertion
 
@@ -45,13 +46,58 @@ class SameLinesSuite extends TimedSuite {
     }
   }
 
+  test("pushed filters, in the order of the document") {
+    val filters = Seq[Filter](
+      EqualTo("a", 1),
+      GreaterThan("a", 0),
+      IsNotNull("b"),
+      IsNull("c"),
+      And(IsNotNull("a"), StringContains("b", "x")),
+      Or(IsNull("a"), LessThan("b", "m")),
+      Not(EqualNullSafe("b", "y")),
+      AlwaysFalse,
+      In("a", Array(1, 2, 3))
+    )
+    for {
+      mode <- modes
+      pushed <- filters.map(Seq(_)) ++ filters.combinations(2)
+    } {
+      val schema = StructType.fromDDL("b STRING, a INT, c STRUCT<a: INT>")
+      val comparison = new LineComparison(schema, Map("mode" -> mode), pushed)
+      val differences = lines.flatMap(comparison.difference)
+      val _ = assert(differences.isEmpty, s"$pushed ${differences.take(5).mkString("\n")}")
+    }
+  }
+
+  test("names with escapes where they are skipped") {
+    val escapes = Seq("\\ude00", "\\ud83d", "q\\ud83dz", "\\ud83d\\ude00", "\\u0041", "\\n")
+    val documents = escapes.flatMap { name =>
+      Seq(
+        s"""{"x":{"$name":1},"a":2}""",
+        s"""{"x":{"y":{"$name":1}},"a":2}""",
+        s"""{"x":[{"$name":1}],"a":2}""",
+        s"""{"a":2,"x":{"$name":1}}""")
+    }
+    for {
+      mode <- modes
+      schema <- Seq("a INT", "x STRING, a INT", "a INT, x STRUCT<q: INT>", "x MAP<STRING, STRING>")
+    } {
+      val comparison = new LineComparison(StructType.fromDDL(schema), Map("mode" -> mode))
+      val differences = documents.map(_.getBytes(UTF_8)).flatMap(comparison.difference)
+      val _ = assert(differences.isEmpty, differences.take(5).mkString("\n"))
+    }
+  }
+
   test("random lines and changed ones") {
     for (i <- 0 until TestSize.cases(20)) {
       val random = new Random(TestSize.seed(20261129L) + i)
       val made = new RandomDocuments(random)
       val schema = made.struct(2)
       val comparison =
-        new LineComparison(schema, Map("mode" -> modes(random.nextInt(modes.length))))
+        new LineComparison(
+          schema,
+          Map("mode" -> modes(random.nextInt(modes.length))),
+          schema.map(_.name).filter(_ => random.nextInt(6) == 0).map(IsNotNull(_)))
       for (_ <- 0 until 20) {
         val line = made.document(schema).getBytes(UTF_8)
         for (each <- line +: Seq.fill(9)(made.mutated(line))) {
