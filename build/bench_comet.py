@@ -190,7 +190,7 @@ def main() -> None:
     parser.add_argument("--query", action="append", default=[])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--again", type=int, default=6)
-    parser.add_argument("--memory", default="5g")
+    parser.add_argument("--memory", default="8g")
     parser.add_argument("--commit", default="")
     parser.add_argument("--out", type=Path, default=ROOT / "scala" / "bench" / "results")
     given = parser.parse_args()
@@ -200,15 +200,6 @@ def main() -> None:
         spark.read.parquet(str(table)).createOrReplaceTempView(table.name)
     files = {path.stem: path for path in given.queries.glob("q*.sql")}
     names = given.query or sorted(files, key=lambda name: (int(re.findall(r"\d+", name)[0]), name))
-    results: dict[str, dict[str, Any]] = {}
-    for name in names:
-        results[name] = measure(spark, files[name].read_text(), given.rounds, given.again)
-        its = results[name]
-        middles = {way: statistics.median(its["seconds"][way]) for way in WAYS}
-        took = ", ".join(f"{way} {seconds:.2f}" for way, seconds in middles.items())
-        print(
-            f"{name}: {took}, better / both {ratio(its['seconds']):.2f}", *its["wrong"], flush=True
-        )
     java = spark.sql("SELECT java_method('java.lang.System', 'getProperty', 'java.version')")
     facts = {
         "command": "`build/bench comet`",
@@ -220,10 +211,22 @@ def main() -> None:
         "memory": f"{given.memory} of heap, 4g outside",
     }
     given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "comet.md").write_text(page(results, facts))
-    (given.out / "comet.json").write_text(
-        json.dumps({"environment": facts, "queries": results}, indent=1) + "\n"
-    )
+    results: dict[str, dict[str, Any]] = {}
+    for name in names:
+        results[name] = measure(spark, files[name].read_text(), given.rounds, given.again)
+        its = results[name]
+        # Broadcasts of earlier queries go when the garbage is collected.
+        spark.sql("SELECT reflect('java.lang.System', 'gc')").collect()
+        middles = {way: statistics.median(its["seconds"][way]) for way in WAYS}
+        took = ", ".join(f"{way} {seconds:.2f}" for way, seconds in middles.items())
+        print(
+            f"{name}: {took}, better / both {ratio(its['seconds']):.2f}", *its["wrong"], flush=True
+        )
+        # After each, so that a run that ends early leaves what it has.
+        (given.out / "comet.md").write_text(page(results, facts))
+        (given.out / "comet.json").write_text(
+            json.dumps({"environment": facts, "queries": results}, indent=1) + "\n"
+        )
     spark.stop()
 
 
