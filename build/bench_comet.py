@@ -20,7 +20,6 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,11 +118,6 @@ def ratio(seconds: dict[str, list[float]]) -> float:
     )
 
 
-def mean(values: Sequence[float]) -> float:
-    """The geometric mean."""
-    return statistics.geometric_mean(values)
-
-
 def page(results: dict[str, dict[str, Any]], facts: dict[str, str]) -> str:
     """The committed page."""
     middle = {
@@ -133,7 +127,10 @@ def page(results: dict[str, dict[str, Any]], facts: dict[str, str]) -> str:
     slower = [name for name, its in results.items() if ratio(its["seconds"]) < LEAST]
     wrong = [name for name, its in results.items() if its["wrong"]]
     totals = {way: sum(of[way] for of in middle.values()) for way in WAYS}
-    means = {way: mean([of["stock"] / of[way] for of in middle.values()]) for way in WAYS}
+    means = {
+        way: statistics.geometric_mean([of["stock"] / of[way] for of in middle.values()])
+        for way in WAYS
+    }
     lines = [
         "# Measured: TPC-DS beside DataFusion Comet",
         "",
@@ -192,8 +189,11 @@ def main() -> None:
     parser.add_argument("--again", type=int, default=6)
     parser.add_argument("--memory", default="8g")
     parser.add_argument("--commit", default="")
-    parser.add_argument("--out", type=Path, default=ROOT / "scala" / "bench" / "results")
+    parser.add_argument("--out", type=Path)
     given = parser.parse_args()
+    # Part of a run is no committed page.
+    folder = ROOT / "target" / "bench" if given.query else ROOT / "scala" / "bench" / "results"
+    out = given.out or folder
 
     spark = start(given.memory)
     for table in sorted(path for path in given.data.iterdir() if path.is_dir()):
@@ -202,7 +202,7 @@ def main() -> None:
     names = given.query or sorted(files, key=lambda name: (int(re.findall(r"\d+", name)[0]), name))
     java = spark.sql("SELECT java_method('java.lang.System', 'getProperty', 'java.version')")
     facts = {
-        "command": "`build/bench comet`",
+        "command": f"`build/bench comet --rounds {given.rounds} --again {given.again}`",
         "commit": given.commit,
         "Spark": spark.version,
         "Comet": COMET[".".join(spark.version.split(".")[:2])],
@@ -210,7 +210,7 @@ def main() -> None:
         "CPU": f"{os.cpu_count()} cores, {platform.machine()}",
         "memory": f"{given.memory} of heap, 4g outside",
     }
-    given.out.mkdir(parents=True, exist_ok=True)
+    out.mkdir(parents=True, exist_ok=True)
     results: dict[str, dict[str, Any]] = {}
     for name in names:
         results[name] = measure(spark, files[name].read_text(), given.rounds, given.again)
@@ -223,8 +223,8 @@ def main() -> None:
             f"{name}: {took}, better / both {ratio(its['seconds']):.2f}", *its["wrong"], flush=True
         )
         # After each, so that a run that ends early leaves what it has.
-        (given.out / "comet.md").write_text(page(results, facts))
-        (given.out / "comet.json").write_text(
+        (out / "comet.md").write_text(page(results, facts))
+        (out / "comet.json").write_text(
             json.dumps({"environment": facts, "queries": results}, indent=1) + "\n"
         )
     spark.stop()

@@ -8,7 +8,6 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
  * @param columns name and SQL expression over `id`, which runs from 0 to `rows` - 1
  * @param files the number of Parquet files, each with a consecutive range of ids in order
  * @param buckets how the table is clustered and sorted, if it is
- *
  * @param lines the schema that Spark reads the table with, whose one column is lines of JSON files
  */
 final case class Table(

@@ -14,14 +14,13 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LocalRelation, Logical
  */
 private[parse] object JoinedValues {
 
-  /** The rows with a column for each of `values`. */
+  /** The rows with a column for each of `values`, and these columns. */
   def apply(
       values: Seq[ScalarSubquery],
       input: ChangelogOperator,
-      ttlMs: Long): KeptSubqueries.Kept = {
+      ttlMs: Long): (Seq[(ScalarSubquery, Attribute)], ChangelogOperator) = {
     val named = values.map(value => Alias(value, UserText.name(value))())
-    val kept = named.foldLeft(input)(withValue(_, _, ttlMs))
-    KeptSubqueries.Kept(values.zip(named.map(_.toAttribute)), kept)
+    (values.zip(named.map(_.toAttribute)), named.foldLeft(input)(withValue(_, _, ttlMs)))
   }
 
   private def withValue(
@@ -46,11 +45,17 @@ private[parse] object JoinedValues {
     (join.joinType == LeftOuter || join.joinType == LeftSingle)
 
   private def unsupported(value: Expression, input: ChangelogOperator): Throwable =
-    if (input.facts.upsertKeys.isEmpty) KeptSubqueries.withoutKey(value)
+    if (input.facts.upsertKeys.isEmpty) withoutKey(value)
     else
       ChangelogErrors.unsupportedOperator(
         UserText.of(value),
         "it is correlated by more than equalities of columns",
         "write a LEFT JOIN with a table that has one value for each key"
       )
+
+  def withoutKey(asked: Expression): Throwable = ChangelogErrors.unsupportedOperator(
+    UserText.of(asked),
+    "state cannot keep its values, because no columns identify the rows",
+    "write it above a GROUP BY or a ranking, whose keys identify rows, or below the first one"
+  )
 }

@@ -1,6 +1,5 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.{ChangelogOperator, JoinedTable, Projection, PruneColumns, TableJoin, UserText}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Exists, Expression, GetArrayItem, GetStructField, InSubquery, Literal, NamedExpression, Not, ScalarSubquery, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, HintInfo}
@@ -35,11 +34,17 @@ private[changelog] object KeptSubqueries {
     else {
       val correlated = asked.collect { case value: ScalarSubquery if value.isCorrelated => value }
       val others = asked.filterNot(correlated.contains)
-      val joined = JoinedValues(correlated, PruneColumns(input), ttlMs)
-      val values = others.map(part => Alias(broadcast(part), UserText.name(part))())
+      val (joined, rows) = JoinedValues(correlated, PruneColumns(input), ttlMs)
+      // A correlated value may be asked for in another subquery.
+      def withJoined(part: Expression) = part.transform {
+        case value: ScalarSubquery if value.isCorrelated =>
+          joined.find(_._1.canonicalized == value.canonicalized).get._2
+      }
+      val values =
+        others.map(part => Alias(broadcast(withJoined(part)), UserText.name(part))())
       Some(Kept(
-        joined.columns ++ others.zip(values.map(_.toAttribute)),
-        if (values.isEmpty) joined.input else over(joined.input, values, others.head, ttlMs)
+        joined ++ others.zip(values.map(_.toAttribute)),
+        if (values.isEmpty) rows else over(rows, values, others.head, ttlMs)
       ))
     }
   }
@@ -68,7 +73,7 @@ private[changelog] object KeptSubqueries {
       asked: Expression,
       ttlMs: Long): ChangelogOperator = {
     val keys = input.facts.upsertKeys
-    if (keys.isEmpty) throw withoutKey(asked)
+    if (keys.isEmpty) throw JoinedValues.withoutKey(asked)
     val key = keys.minBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" ")))
     val join = TableJoin(
       input.output.filter(c => key.contains(c.exprId)),
@@ -83,10 +88,4 @@ private[changelog] object KeptSubqueries {
     }
     Projection((input.output: Seq[Attribute]) ++ named, join)
   }
-
-  def withoutKey(asked: Expression): Throwable = ChangelogErrors.unsupportedOperator(
-    UserText.of(asked),
-    "state cannot keep its values, because no columns identify the rows",
-    "write it above a GROUP BY or a ranking, whose keys identify rows, or below the first one"
-  )
 }

@@ -34,6 +34,7 @@ class KeptSubqueriesSuite extends ChangelogSuite {
     s"SELECT k, c, (SELECT max(v) FROM priced WHERE id = a.c) AS m, (SELECT count(*) FROM priced WHERE id = a.c AND name = a.k) AS n FROM $counts AS a",
     s"SELECT k, c FROM $counts AS a WHERE c < (SELECT sum(v) FROM priced WHERE id = a.c) AND k IN (SELECT s FROM strings)",
     s"SELECT k, c, (SELECT v FROM priced WHERE id = a.c AND name = 'x') AS one FROM $counts AS a",
+    s"SELECT k, c, (SELECT max(v) FROM priced WHERE id = a.c) IN (SELECT v FROM priced WHERE name = 'x') AS i FROM $counts AS a",
     "SELECT k, count(*) AS c FROM {t} GROUP BY k HAVING count(*) < (SELECT max(v) FROM priced WHERE name = k)",
     s"SELECT sum((SELECT min(v) FROM priced WHERE id = a.c)) AS s, count(*) AS n FROM $counts AS a",
     s"SELECT (SELECT max(v) FROM priced WHERE id = a.c) AS m, count(*) AS n FROM $counts AS a GROUP BY (SELECT max(v) FROM priced WHERE id = a.c)"
