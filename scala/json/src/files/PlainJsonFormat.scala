@@ -73,6 +73,7 @@ final private[files] class PlainJsonFormat(spark: FileFormat, counts: JsonCounts
     }
   }
 
+  /** Without columns of partitions, Spark would project each row once more for nothing. */
   override def buildReaderWithPartitionValues(
       session: SparkSession,
       dataSchema: StructType,
