@@ -386,8 +386,23 @@ private object OldCheckpointsSuite {
   private val kept =
     plain.filter(q => Set("aggregate", "retracting", "topn", "retract", "normalize")(q.name))
 
+  /**
+   * Operators that need no shuffle between them, out of whose state entries are taken: each of the
+   * first checkpoints has a store of its own.
+   */
+  private val neighbours = Seq(
+    grows(
+      "neighbours",
+      s"SELECT k, sum(v) AS s FROM (${ranked("k ORDER BY v DESC", "{t}", "p <= 2")}) GROUP BY k").kept,
+    windows.copy(
+      name = "neighbour-windows",
+      sql = "SELECT w, k, max(n) AS m, count(*) AS c FROM (SELECT window(ts, '1 hour') AS w, k, " +
+        "count(*) AS n FROM {t} GROUP BY window(ts, '1 hour'), k) GROUP BY w, k"
+    )
+  ).map(_.copy(since = "4.3"))
+
   val queries: Seq[Query] =
     plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins ++ values ++ keyedValues ++
       Seq(joins.head.kept, over, over.kept) ++ once ++ onceSmaller ++
-      overlapping :+ sessions
+      overlapping ++ neighbours :+ sessions
 }

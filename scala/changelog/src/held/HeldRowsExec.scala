@@ -1,7 +1,8 @@
 package io.firesteel.changelog.held
 
+import io.firesteel.changelog.fold.ArrivedRows
 import io.firesteel.changelog.plan.PlanText
-import io.firesteel.changelog.state.{ArrivedRows, ChangelogContract, ClosedGroups, StateEntries, StateLayout, StatefulTask, StateTable, TableLayout, UnaryChangelogExec}
+import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, StateEntries, StateLayout, StatefulTask, StateTable, TableLayout, UnaryChangelogExec}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
 import org.apache.spark.sql.execution.SparkPlan

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.held
 
-import io.firesteel.changelog.fold.{FoldLimits, RowBytes}
-import io.firesteel.changelog.state.{ArrivedRows, StateTable}
+import io.firesteel.changelog.fold.{ArrivedRows, FoldLimits, RowBytes}
+import io.firesteel.changelog.state.StateTable
 
 import scala.collection.mutable.ArrayBuffer
 

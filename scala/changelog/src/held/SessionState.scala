@@ -1,7 +1,7 @@
 package io.firesteel.changelog.held
 
-import io.firesteel.changelog.fold.{FoldLimits, OpenSession, OpenSessions}
-import io.firesteel.changelog.state.{ArrivedRows, StateEntries, StateLayout, StateTable, TableLayout}
+import io.firesteel.changelog.fold.{ArrivedRows, FoldLimits, OpenSession, OpenSessions}
+import io.firesteel.changelog.state.{StateEntries, StateLayout, StateTable, TableLayout}
 
 import scala.collection.mutable
 

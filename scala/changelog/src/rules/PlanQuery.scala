@@ -45,7 +45,7 @@ private[rules] object PlanQuery {
     if (!upsert && !inferred.changes.insertOnly) {
       throw ChangelogErrors.notInsertOnly(read.name + " " + InferChangelog(read, true).mode)
     }
-    val written = LowerOperators(inferred, reading.begun.choices)
+    val written = LowerOperators(inferred, reading.begun)
     val shown = written.kind match {
       case Some(kind) if inferred.updateBefore => LowerOperators.withoutBefore(written.plan, kind)
       case _ => written.plan
@@ -83,7 +83,7 @@ private[rules] object PlanQuery {
     val shared = Shared(LastOrder.without(query), WindowsEmit.AtOnce, reading)
     val inferred =
       InferChangelog(ReadOperators(shared.query, updateBefore = true, reading), updateBefore = true)
-    val written = LowerOperators(inferred, reading.begun.choices)
+    val written = LowerOperators(inferred, reading.begun)
     val rows = Project(ReadOperators.outputOf(query, written.plan) ++ written.kind, written.plan)
     (shared.over(rows), inferred)
   }
@@ -145,7 +145,7 @@ private[rules] object PlanQuery {
       InferChangelog(
         ReadOperators(shared.query, updateBefore = true, reading, WindowsEmit.Copied),
         updateBefore = true)
-    val written = LowerOperators.complete(inferred, reading.begun.choices)
+    val written = LowerOperators.complete(inferred, reading.begun)
     val columns = ReadOperators.outputOf(unordered, written.plan)
     val rows = Project(columns ++ written.kind, written.plan)
     val attributes = columns.map(_.toAttribute)

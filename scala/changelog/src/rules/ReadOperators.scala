@@ -53,8 +53,8 @@ private[rules] object ReadOperators extends Logging {
     val read = apply(query, updateBefore = true, reading, emit)
     val inferred = InferChangelog(read, updateBefore = true)
     val written =
-      if (emit == WindowsEmit.Copied) LowerOperators.complete(inferred, reading.begun.choices)
-      else LowerOperators(inferred, reading.begun.choices)
+      if (emit == WindowsEmit.Copied) LowerOperators.complete(inferred, reading.begun)
+      else LowerOperators(inferred, reading.begun)
     (
       Project(outputOf(query, written.plan) ++ written.kind, written.plan),
       written.kind,

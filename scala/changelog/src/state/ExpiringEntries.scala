@@ -62,7 +62,7 @@ final private[state] class ExpiringEntries(
 
   override def evict(): Unit =
     if (store.turn % ExpiringEntries.evictEvery == 0) {
-      counts.expired += removeWhere(entry => hasExpired(entry.key, entry.value))
+      store.sweep(entry => hasExpired(entry.key, entry.value))(counts.expired += _)
     }
 
   override protected def isThere(entry: UnsafeRowPair): Boolean =

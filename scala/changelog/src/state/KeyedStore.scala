@@ -20,6 +20,25 @@ private[changelog] trait KeyedStore {
   /** All entries; the next one may overwrite both rows. */
   def all(): StateStoreIterator[UnsafeRowPair]
 
+  /** Removes entries without emitting anything; returns their number. */
+  final def removeWhere(unwanted: UnsafeRowPair => Boolean): Long = {
+    val found = Seq.newBuilder[UnsafeRow]
+    val entries = all()
+    try entries.foreach(entry => if (unwanted(entry)) found += entry.key.copy())
+    finally entries.close()
+    val keys = found.result()
+    keys.foreach(remove(_))
+    keys.size.toLong
+  }
+
+  /**
+   * Removes entries that nobody reads any more in this micro-batch, before the store is committed.
+   *
+   * @param removed gets their number
+   */
+  def sweep(unwanted: UnsafeRowPair => Boolean)(removed: Long => Unit): Unit =
+    removed(removeWhere(unwanted))
+
   /** Whether an iterator shows the entries as they were when it was made. */
   def readsSnapshots: Boolean
 

@@ -2,7 +2,7 @@ package io.firesteel.changelog.state
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, GenericInternalRow, Literal, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreIterator, UnsafeRowPair}
+import org.apache.spark.sql.execution.streaming.state.{StateStoreIterator, UnsafeRowPair}
 import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
 
 /**
@@ -105,11 +105,17 @@ final private[state] case class SharedColumn(member: Int, at: Int, field: Struct
 /**
  * The part of a shared store that belongs to one member. Both providers return rows over bytes that
  * stay as they are, and so does it.
+ *
+ * @param under the whole store
+ * @param sweeps takes entries of all members out of it at the end
  */
-final private[state] class MemberStore(store: StateStore, layout: SharedLayout, member: Int)
+final private[state] class MemberStore(
+    under: KeyedStore,
+    sweeps: SharedSweep,
+    layout: SharedLayout,
+    member: Int)
   extends KeyedStore {
 
-  private[this] val under = KeyedStore.of(store)
   private[this] val own = layout.members(member)
   private[this] val isScanned = SharedLayout.isScanned(own)
   private[this] val number: Expression = Literal(member)
@@ -161,11 +167,15 @@ final private[state] class MemberStore(store: StateStore, layout: SharedLayout, 
 
   private def mine(
       entries: StateStoreIterator[UnsafeRowPair]): StateStoreIterator[UnsafeRowPair] = {
-    val own = entries.filter(_.key.getInt(0) == member).map { entry =>
-      new UnsafeRowPair(ownKey(entry.key), ownValue(entry.value))
-    }
+    val own = entries.filter(_.key.getInt(0) == member).map(ownPair)
     new StateStoreIterator(own, () => entries.close())
   }
+
+  private def ownPair(entry: UnsafeRowPair): UnsafeRowPair =
+    new UnsafeRowPair(ownKey(entry.key), ownValue(entry.value))
+
+  override def sweep(unwanted: UnsafeRowPair => Boolean)(removed: Long => Unit): Unit =
+    sweeps.add(member)(entry => unwanted(ownPair(entry)))(removed)
 
   override def readsSnapshots: Boolean = under.readsSnapshots
   override def keepsRows: Boolean = true

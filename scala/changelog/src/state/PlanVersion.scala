@@ -52,7 +52,10 @@ private[changelog] object PlanVersion {
   /** `NOT IN` leaves rows in their task if they have an upsert key without its value. */
   val notInKeepsKeys: Int = 10
 
-  val current: Int = windowSets
+  /** Operators out of whose state a time to live or the watermark takes entries share stores, too. */
+  val sweptStores: Int = 11
+
+  val current: Int = sweptStores
 }
 
 /**

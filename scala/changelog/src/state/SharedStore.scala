@@ -18,20 +18,21 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 final private[state] class SharedStore {
 
   private[this] val guests = ArrayBuffer.empty[Iterator[InternalRow]]
-  @volatile private[this] var opened: Option[(StateStore, SharedLayout)] = None
+  @volatile private var opened: Option[SharedStore.Opened] = None
 
-  private def open(store: StateStore, layout: SharedLayout): Unit = opened = Some((store, layout))
-
-  private def get: (StateStore, SharedLayout) = opened.getOrElse(
+  private def get: SharedStore.Opened = opened.getOrElse(
     throw new IllegalStateException("an operator that shares a store runs in a task without it"))
 
+  /** The part of the store that belongs to a member. */
+  def member(number: Int): KeyedStore = get.member(number)
+
   /** The rows of a guest, which is run when they are first read. */
-  def guest(member: Int, work: PartitionWork)(
+  def guest(number: Int, work: PartitionWork)(
       inputs: Seq[Iterator[InternalRow]]): Iterator[InternalRow] = {
     val rows = new Iterator[InternalRow] {
       private[this] lazy val (entries, changes) = {
-        val (store, layout) = get
-        work.run(new MemberStore(store, layout, member), store.id.partitionId, inputs)
+        val store = get
+        work.run(store.member(number), store.partition, inputs)
       }
       private[this] var done = false
 
@@ -54,9 +55,19 @@ final private[state] class SharedStore {
    * guests have all their state before the store is committed. The upper ones read the lower ones.
    */
   def finish(): Unit = guests.reverseIterator.foreach(_.foreach(_ => ()))
+
+  /** Takes out of the store what its members have given up, after all of them are done. */
+  def sweep(): Unit = get.sweeps.run()
 }
 
 private[state] object SharedStore {
+
+  final private class Opened(store: StateStore, layout: SharedLayout) {
+    private[this] val whole = KeyedStore.of(store)
+    val sweeps = new SharedSweep(whole)
+    val partition: Int = store.id.partitionId
+    def member(number: Int): KeyedStore = new MemberStore(whole, sweeps, layout, number)
+  }
 
   private val all = new ConcurrentHashMap[(Long, Long), SharedStore]()
 
@@ -67,7 +78,7 @@ private[state] object SharedStore {
     val shared = ofThisTask(operatorId)
     // A task that computes the operator twice makes guests anew.
     val _ = all.remove(keyOf(operatorId))
-    shared.open(store, layout)
+    shared.opened = Some(new Opened(store, layout))
     shared
   }
 

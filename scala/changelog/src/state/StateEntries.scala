@@ -100,23 +100,13 @@ private[changelog] class StateEntries(
   /** Evicts expired entries. */
   def evict(): Unit = ()
 
-  /** Evicts the entries of closed groups. */
-  final def close(groups: ClosedGroups): Unit = removeAll(groups.isOf)
+  /** Evicts the entries of closed groups, which are not read any more. */
+  final def close(groups: ClosedGroups): Unit =
+    store.sweep(entry => groups.isOf(entry.key))(counts.removed += _)
 
   /** Removes entries by their keys. */
   final def removeAll(unwanted: UnsafeRow => Boolean): Unit =
-    counts.removed += removeWhere(entry => unwanted(entry.key))
-
-  /** Removes entries without emitting anything; returns their number. */
-  final protected def removeWhere(unwanted: UnsafeRowPair => Boolean): Long = {
-    val found = Seq.newBuilder[UnsafeRow]
-    val entries = store.all()
-    try entries.foreach(entry => if (unwanted(entry)) found += entry.key.copy())
-    finally entries.close()
-    val keys = found.result()
-    keys.foreach(store.remove(_))
-    keys.size.toLong
-  }
+    counts.removed += store.removeWhere(entry => unwanted(entry.key))
 
   protected def isThere(entry: UnsafeRowPair): Boolean = true
 }

@@ -315,11 +315,12 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
       stored.value,
       stored.encoder) { (store, inputs) =>
       val others = sharing.map(SharedStore.opened(id, store, _))
-      val own = sharing.fold(KeyedStore.of(store))(new MemberStore(store, _, 0))
+      val own = others.fold(KeyedStore.of(store))(_.member(0))
       val (entries, changes) = work.run(own, store.id.partitionId, inputs.next())
       commitAtEnd(store, work, changes, counts) { () =>
         others.foreach(_.finish())
         entries.evict()
+        others.foreach(_.sweep())
       }
     }
   }

@@ -1,9 +1,9 @@
 package io.firesteel.changelog.temporal
 
 import io.firesteel.changelog.common.ChangelogConf
-import io.firesteel.changelog.fold.BoundColumns
+import io.firesteel.changelog.fold.{ArrivedRows, BoundColumns}
 import io.firesteel.changelog.plan.{JoinOutput, PlanText}
-import io.firesteel.changelog.state.{ArrivedRows, ChangelogContract, ClosedGroups, InputDistribution, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
+import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, InputDistribution, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.JoinType

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.temporal
 
-import io.firesteel.changelog.fold.RowBytes
-import io.firesteel.changelog.state.{ArrivedRows, StateEntries, StateLayout, StateTable, TableLayout}
+import io.firesteel.changelog.fold.{ArrivedRows, RowBytes}
+import io.firesteel.changelog.state.{StateEntries, StateLayout, StateTable, TableLayout}
 
 import scala.collection.mutable
 

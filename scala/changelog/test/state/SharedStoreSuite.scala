@@ -167,22 +167,48 @@ class SharedStoreSuite extends ChangelogSuite {
     assert(state.select("key.member").distinct().count() == 2)
   })
 
-  test("operators with a time to live have stores of their own") {
-    val sql =
-      s"SELECT k, count(*), sum(v) FROM (SELECT /*+ STATE_TTL('1d') */ * FROM ($one)) GROUP BY k"
-    Seq(hdfs, rocksDb).foreach(withProvider(_) {
-      withConf(ChangelogConf.STATE_TTL.key -> "2d") {
-        val fed = stream(schema, sql)
-        try {
-          fed.start()
-          feed(fed, 1)
-          fed.restart()
-          feed(fed, 2)
-          // Each is scanned for itself.
-          assert(operators(fed) == ((2, 2)))
-        } finally fed.stop()
-      }
-    })
+  private def entries(fed: ChangelogStream): Long = {
+    val ids = fed.running.lastProgress.stateOperators.indices
+    ids.map { id =>
+      spark.read.format("statestore").option("operatorId", id.toLong).load(fed.checkpoint).count()
+    }.sum
+  }
+
+  test("a time to live takes the entries of each operator") {
+    val sql = s"SELECT k, count(*) AS c, sum(v) AS s FROM ($one) GROUP BY k"
+    val millis = 1000L
+    withConf(ChangelogConf.STATE_TTL.key -> s"${millis}ms") {
+      val fed = stream(schema, sql)
+      try {
+        fed.start()
+        feed(fed, 1)
+        assert(operators(fed) == ((2, 1)) && entries(fed) == 12)
+        Thread.sleep(millis + 100)
+        fed.restart()
+        // Each partition is swept once in 16 micro-batches.
+        (0 until 17).foreach(_ => fed.feed(Seq(Row(100, "a", 1L, 1L))))
+        assert(entries(fed) == 2)
+      } finally fed.stop()
+    }
+  }
+
+  test("one operator keeps its rows longer than the other, or for ever") {
+    Seq("STATE_TTL('1d')" -> 1, "STATE_TTL('0s')" -> 2).foreach { case (hint, stores) =>
+      val sql =
+        s"SELECT k, count(*), sum(v) FROM (SELECT /*+ $hint */ k, sum(v) AS v FROM {t} GROUP BY k) GROUP BY k"
+      Seq(hdfs, rocksDb).foreach(withProvider(_) {
+        withConf(ChangelogConf.STATE_TTL.key -> "2d") {
+          val fed = stream(schema, sql)
+          try {
+            fed.start()
+            feed(fed, 1)
+            fed.restart()
+            feed(fed, 2)
+            assert(operators(fed) == ((2, stores)))
+          } finally fed.stop()
+        }
+      })
+    }
   }
 
   test("what Spark computes elsewhere, or not at all, keeps stores apart") {
@@ -267,6 +293,45 @@ class SharedStoreSuite extends ChangelogSuite {
         }
       }
       assert(results.head == results.last && results.head.nonEmpty, text)
+    }
+  }
+
+  test("the watermark closes windows of neighbours in one store") {
+    val hours = "window(at, '1 hour')"
+    def at(hour: Int) =
+      new Timestamp(Timestamp.valueOf("2026-01-01 00:00:00").getTime + hour * 1200000L)
+    val random = new scala.util.Random(5)
+    val rows =
+      Seq.fill(8)(Seq.fill(9)((random.nextInt(3), random.nextInt(5), random.nextInt(3).toLong)))
+    val texts = Seq(
+      s"SELECT w, k, max(n) AS m, count(*) AS c FROM (SELECT w, k, n FROM (SELECT $hours AS w, k, count(*) AS n " +
+        s"FROM {t} GROUP BY $hours, k) WHERE n > 1) GROUP BY w, k",
+      s"SELECT w, k, n, row_number() OVER (PARTITION BY w, k ORDER BY n) AS p FROM (SELECT $hours AS w, k, " +
+        s"count(*) AS n FROM {t} GROUP BY $hours, k)"
+    )
+    for (provider <- Seq(hdfs, rocksDb); (text, i) <- texts.zipWithIndex) withProvider(provider) {
+      val results = Seq(true, false).map { shares =>
+        withConf(ChangelogConf.MULTIPLE_INPUT.key -> shares) {
+          val fed = new ChangelogStream(
+            spark,
+            StructType.fromDDL("k INT, at TIMESTAMP, v BIGINT"),
+            text,
+            watermark = Some("at" -> "1 hour"))
+          try {
+            fed.start()
+            val sizes = rows.zipWithIndex.map { case (these, batch) =>
+              if (batch == 4) fed.restart()
+              fed.feed(these.map { case (k, hour, v) => Row(k, at(batch * 2 + hour), v) })
+              fed.running.lastProgress.stateOperators.map(_.numRowsTotal).sum
+            }
+            if (shares) assert(operators(fed) == ((2, if (i == 0 || provider == rocksDb) 1 else 2)))
+            (sizes, fed.emitted.map(_.toString).sorted)
+          } finally fed.stop()
+        }
+      }
+      assert(results.head == results.last && results.head._2.nonEmpty, text)
+      val sizes = results.head._1
+      assert(sizes.max < rows.map(_.size).sum && sizes.exists(_ < sizes.max), sizes)
     }
   }
 

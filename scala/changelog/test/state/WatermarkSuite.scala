@@ -135,7 +135,7 @@ class WatermarkSuite extends ChangelogSuite {
       .withWatermark("ts", "1 minute").createOrReplaceTempView("timed")
     val analyzed = executionOf(spark.sql(sql.replace("{t}", "timed"))).analyzed
     val inferred = InferChangelog(new ParseQuery(false, None).read(analyzed), true)
-    LowerOperators(inferred, PlanChoices.none).plan.collect {
+    LowerOperators(inferred, BegunPlan(PlanVersion.current, PlanChoices.none)).plan.collect {
       case node: StatefulNode => node.contract.eventTimes.head -> node.contract.watermark
     }.map { case (column, watermark) => column.fold("none")(_.name) -> watermark.after }
   }

@@ -6,7 +6,7 @@ import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindo
 import io.firesteel.changelog.plan.frames.{OverFrameKind, OverReach}
 import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
-import io.firesteel.changelog.state.{ChangelogContract, MemberRecord, Placement, PlanChoices, TimeToLive, Watermark, WholeKey}
+import io.firesteel.changelog.state.{BegunPlan, ChangelogContract, MemberRecord, Placement, PlanChoices, TimeToLive, Watermark, WholeKey}
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.windows.PaneWindows
 
@@ -493,17 +493,17 @@ final private[changelog] class LowerOperators(
 
 private[changelog] object LowerOperators {
 
-  /** @param choices what the query chose when it began */
-  def apply(inferred: Inferred, choices: PlanChoices): Written =
-    apply(inferred, closes = true, choices)
+  def apply(inferred: Inferred, begun: BegunPlan): Written =
+    apply(inferred, closes = true, begun)
 
   /** Complete mode emits every group, whatever the watermark, as Spark does. */
-  def complete(inferred: Inferred, choices: PlanChoices): Written =
-    apply(inferred, closes = false, choices)
+  def complete(inferred: Inferred, begun: BegunPlan): Written =
+    apply(inferred, closes = false, begun)
 
-  private def apply(inferred: Inferred, closes: Boolean, choices: PlanChoices): Written = {
+  private def apply(inferred: Inferred, closes: Boolean, begun: BegunPlan): Written = {
+    val choices = begun.choices
     val placed = PlaceState(inferred.operator, choices)
-    if (choices.sharesStores) ShareStores(inferred.operator, placed, choices.mixesScans)
+    if (choices.sharesStores) ShareStores(inferred.operator, placed, begun)
     new LowerOperators(closes, DescribeMembers(inferred), placed, choices)(inferred)
   }
 

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.plan.{ChangelogOperator, ColumnFacts, Generation, GroupAggregate, HeldRows, HeldSessions, Normalize, OverAggregate, Projection, Selection, StreamJoin, TableJoin, TemporalJoin, TopN, TopNStrategy}
+import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 
 import java.util.IdentityHashMap
 
@@ -21,8 +22,9 @@ private[lower] object ShareStores {
    * The operators that share a store, as they get their numbers; the first one is the host.
    *
    * @param scansKeys whether it finds entries by the first columns of their keys
+   * @param isSwept whether a time to live or the watermark takes entries out of it
    */
-  final private class Group(val scansKeys: Boolean) {
+  final private class Group(val scansKeys: Boolean, val isSwept: Boolean) {
     private[this] var members = 0
     def next(): Int = {
       members += 1
@@ -34,7 +36,10 @@ private[lower] object ShareStores {
   def apply(
       root: ChangelogOperator,
       placed: IdentityHashMap[ChangelogOperator, Placed],
-      mixesScans: Boolean): Unit = new ShareStores(placed, mixesScans).number(root, None)
+      begun: BegunPlan): Unit = new ShareStores(
+    placed,
+    begun.choices.mixesScans,
+    begun.version >= PlanVersion.sweptStores).number(root, None)
 
   /**
    * Whether an operator has several entries of a key and scans them. An answer that is not that of
@@ -44,13 +49,17 @@ private[lower] object ShareStores {
     case topN: TopN =>
       !topN.places.isFirst || topN.strategy(topN.input.facts) == TopNStrategy.Retract
     case _: OverAggregate => true
+    // Rows with a time to live have an entry each.
+    case join: StreamJoin => join.ttlMs > 0
     case _ => false
   }
 }
 
+/** @param sharesSwept whether stores out of which entries are taken may be shared */
 final private class ShareStores(
     placed: IdentityHashMap[ChangelogOperator, Placed],
-    mixesScans: Boolean) {
+    mixesScans: Boolean,
+    sharesSwept: Boolean) {
   import ShareStores._
 
   /** @param above the group of the reader, if this operator's rows reach it in their task */
@@ -65,10 +74,11 @@ final private class ShareStores(
       }
       operator.inputs.foreach(number(_, passed))
     case its =>
-      val scans = scansKeys(operator)
-      val shared =
-        above.filter(group => canBeGuest(operator) && (mixesScans || group.scansKeys == scans))
-      val group = shared.getOrElse(new Group(scans))
+      val (scans, swept) = (scansKeys(operator), isSwept(operator))
+      val shared = above.filter { group =>
+        canBeGuest(operator) && group.isSwept == swept && (mixesScans || group.scansKeys == scans)
+      }
+      val group = shared.getOrElse(new Group(scans, swept))
       val own = group.next()
       placed.put(
         operator,
@@ -87,25 +97,36 @@ final private class ShareStores(
 
   /** Spark plans the subqueries of an operator's own expressions only if it knows the operator. */
   private def canBeGuest(operator: ChangelogOperator): Boolean = operator match {
-    case _ if scans(operator) => false
+    case _ if readsStore(operator) => false
     case join: StreamJoin => !join.condition.exists(SubqueryExpression.hasSubquery)
     case _ => true
   }
 
   /**
-   * Whether a watermark or a time to live removes state. It is found by reading the whole store, so
-   * such an operator has a store of its own.
+   * Whether an operator reads its whole store when the watermark passes: it emits what it finds, or
+   * looks into its entries. It would read those of the others as well, so it has its own store.
    */
-  private def scans(operator: ChangelogOperator): Boolean = operator match {
-    case _: HeldRows | _: HeldSessions | _: TemporalJoin => true
-    case join: StreamJoin => join.ttlMs > 0 || join.bounds.nonEmpty
-    case aggregate: GroupAggregate =>
-      aggregate.ttlMs > 0 || aggregate.emitsOnce || aggregate.panes.exists(_.isMarked) ||
-      aggregate.closedBy.nonEmpty || isClosed(aggregate.keys, aggregate)
-    case topN: TopN =>
-      topN.ttlMs > 0 || topN.once.nonEmpty || isClosed(topN.partition, topN)
-    case over: OverAggregate =>
-      over.ttlMs > 0 || over.sessionEnd.nonEmpty || isClosed(over.partition, over)
+  private def readsStore(operator: ChangelogOperator): Boolean =
+    !sharesSwept && isSwept(operator) || (operator match {
+      case _: HeldRows | _: HeldSessions | _: TemporalJoin => true
+      case join: StreamJoin => join.bounds.nonEmpty
+      case aggregate: GroupAggregate =>
+        aggregate.emitsOnce || aggregate.panes.exists(_.isMarked) || aggregate.closedBy.nonEmpty
+      case topN: TopN => topN.once.nonEmpty
+      case over: OverAggregate => over.sessionEnd.nonEmpty
+      case _ => false
+    })
+
+  /**
+   * Whether a time to live or the watermark takes entries out of state, and nothing is emitted. They
+   * are found by reading the whole store, once for all that share it. Others keep out of it: their
+   * entries would be read for nothing.
+   */
+  private def isSwept(operator: ChangelogOperator): Boolean = operator match {
+    case join: StreamJoin => join.ttlMs > 0
+    case aggregate: GroupAggregate => aggregate.ttlMs > 0 || isClosed(aggregate.keys, aggregate)
+    case topN: TopN => topN.ttlMs > 0 || isClosed(topN.partition, topN)
+    case over: OverAggregate => over.ttlMs > 0 || isClosed(over.partition, over)
     case join: TableJoin => join.ttlMs > 0 || isClosed(join.key, join)
     case normalize: Normalize => normalize.ttlMs > 0
     case _ => false
@@ -115,5 +136,5 @@ final private class ShareStores(
     ColumnFacts.closing(keys, operator.inputs.head.facts).nonEmpty
 
   private def takesGuests(operator: ChangelogOperator): Boolean =
-    !operator.isInstanceOf[TableJoin] && !scans(operator)
+    !operator.isInstanceOf[TableJoin] && !readsStore(operator)
 }

@@ -1,4 +1,4 @@
-package io.firesteel.changelog.state
+package io.firesteel.changelog.fold
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
