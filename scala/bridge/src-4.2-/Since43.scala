@@ -37,13 +37,14 @@ private[firesteel] trait Since43 {
       case other => throw new IllegalStateException(s"no projection: $other")
     }
 
-  /** The progress of a stateful operator under another name, `private[spark]`. */
+  /** The progress of a stateful operator, with that of others in its store, `private[spark]`. */
   def renamedProgress(
       of: StateOperatorProgress,
       name: String,
-      updated: Long = 0L,
-      removed: Long = 0L,
-      dropped: Long = 0L): StateOperatorProgress =
+      updated: Long,
+      removed: Long,
+      dropped: Long,
+      custom: java.util.Map[String, java.lang.Long]): StateOperatorProgress =
     new StateOperatorProgress(
       name,
       of.numRowsTotal,
@@ -56,6 +57,6 @@ private[firesteel] trait Since43 {
       of.numRowsDroppedByWatermark + dropped,
       of.numShufflePartitions,
       of.numStateStoreInstances,
-      of.customMetrics
+      custom
     )
 }

@@ -57,7 +57,8 @@ private object ConformanceSuite {
     "ARRAY<DOUBLE>",
     "MAP<STRING, STRING>",
     "STRUCT<a: STRING, b: ARRAY<INT>>"
-  ).map(of => Seq(fromJson(s"a $of, b ARRAY<$of>"), field(s"a $of"), get("$.a"), get("$.b[1]"))) ++ Seq(
+  ).map(of =>
+    Seq(fromJson(s"a $of, b ARRAY<$of>"), field(s"a $of"), get("$.a"), get("$.b[1]"))) ++ Seq(
     Seq(tuple("a", "b", "")),
     Seq(failing("a STRING, b STRING")),
     Seq(fromJson(DataType.fromDDL("ARRAY<STRING>"))),

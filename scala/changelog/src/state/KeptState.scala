@@ -69,20 +69,22 @@ final private[state] class KeptState(
       schema.toSeq.flatMap { case (key, value) => from.differences(key, value) }
     // A join has other columns with a time to live, not only one more.
     def onlyTtl = differences(otherwise).isEmpty ||
-      expires(schema.toSeq.flatMap(_._2.fieldNames)) != expires(now.value.fieldNames.toSeq) &&
+      schema.exists(its => expires(its._2)) != expires(now.value) &&
       recorded.nonEmpty &&
       inQuery(record).isEmpty
     if (differences(now).nonEmpty) {
       throw (
         if (onlyTtl)
-          ChangelogErrors.stateTtlChanged(operator, kept = otherwise.value.size > now.value.size)
+          ChangelogErrors.stateTtlChanged(operator, kept = !expires(now.value))
         else
           ChangelogErrors.stateMismatch(operator, inQuery(record).getOrElse(differences(now))))
     }
   }
 
-  private def expires(columns: Seq[String]): Boolean =
-    columns.lastOption.exists(_.endsWith(StateLayout.writtenAt))
+  /** Whether values, or those of an operator in a shared store, have the time of their last write. */
+  private def expires(value: StructType): Boolean =
+    value.lastOption.exists(_.name.endsWith(StateLayout.writtenAt)) ||
+      SharedLayout.valuesOf(value).exists(expires)
 
   private def inQuery(now: OperatorRecord): Option[Seq[String]] = recorded
     .flatMap(_.toOption)

@@ -74,6 +74,15 @@ private[changelog] object SharedLayout {
 
   private def named(member: Int, column: String): String = s"${member}_$column"
 
+  /** The values of each member; none if the store is not shared. */
+  private[state] def valuesOf(value: StructType): Seq[StructType] =
+    value.zipWithIndex.flatMap { case (column, member) =>
+      column.dataType match {
+        case its: StructType if column.name == named(member, "value") => Some(its)
+        case _ => None
+      }
+    }
+
   /** The columns of one member, with the names that it gave them. */
   def ownNames(member: Int, all: StructType): Seq[String] = {
     val mark = named(member, "")

@@ -4,6 +4,8 @@ import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
 import io.firesteel.changelog.state.inputs.{OwnSourceExec, ReadOnceExec, ReplicateRowsExec, StateProbe, UnevenPartitions}
 import io.firesteel.core.changes.RowKind
 
+import java.lang.{Long => JLong}
+import java.util.{HashMap => JHashMap}
 import java.util.concurrent.TimeUnit.NANOSECONDS
 
 import org.apache.hadoop.conf.Configuration
@@ -65,12 +67,18 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
   override def getProgress(): StateOperatorProgress = {
     warnIfUneven()
     def ofGuests(metric: String) = guests.map(_.longMetric(metric).value).sum
+    val own = super.getProgress()
+    val custom = new JHashMap[String, JLong](own.customMetrics)
+    Seq(expiredMetric, lateMetric).foreach { name =>
+      val _ = custom.merge(name, ofGuests(name), (a, b) => a + b)
+    }
     renamedProgress(
-      super.getProgress(),
+      own,
       s"$shortName ${getStateInfo.operatorId}",
       ofGuests("numUpdatedStateRows"),
       ofGuests("numRemovedStateRows"),
-      ofGuests("numRowsDroppedByWatermark")
+      ofGuests("numRowsDroppedByWatermark"),
+      custom
     )
   }
 

@@ -186,10 +186,35 @@ class SharedStoreSuite extends ChangelogSuite {
         Thread.sleep(millis + 100)
         fed.restart()
         // Each partition is swept once in 16 micro-batches.
-        (0 until 17).foreach(_ => fed.feed(Seq(Row(100, "a", 1L, 1L))))
+        val expired = (0 until 17).map { _ =>
+          fed.feed(Seq(Row(100, "a", 1L, 1L)))
+          fed.running.lastProgress.stateOperators
+            .map(_.customMetrics.get("numExpiredStateRows").longValue).sum
+        }
         assert(entries(fed) == 2)
+        assert(expired.sum == 12)
       } finally fed.stop()
     }
+  }
+
+  for (shares <- Seq(true, false); (first, second) <- Seq("1d" -> "0s", "0s" -> "1d")) test(
+    s"a time to live of $first is now $second, with${if (shares) "" else "out"} a shared store") {
+    withProvider(rocksDb)(withConf(ChangelogConf.MULTIPLE_INPUT.key -> shares) {
+      val fed = stream(schema, queries.head._1)
+      try {
+        withConf(ChangelogConf.STATE_TTL.key -> first) {
+          fed.start()
+          feed(fed, 1)
+          fed.stop()
+        }
+        val error = intercept[Exception](withConf(ChangelogConf.STATE_TTL.key -> second) {
+          fed.restart()
+          fed.feed(rows(2))
+        })
+        val condition = s"STATE_TTL_${if (second == "0s") "OFF" else "ON"}"
+        assert(error.getMessage.contains(condition), error)
+      } finally fed.stop()
+    })
   }
 
   test("one operator keeps its rows longer than the other, or for ever") {
