@@ -10,8 +10,8 @@ import org.apache.spark.sql.types.StructType
 
 /**
  * Takes rows out of the state of an interval join when the watermark says that no match of theirs
- * is still to come. As in Spark's own join the whole store is read. Memory: the keys of the rows
- * that go.
+ * is still to come. As in Spark's own join the whole store is read. Most keys have one entry, of which
+ * all rows go or none: such an entry is removed as it is found. Memory: the keys of the rows that go.
  *
  * @param watermark in microseconds
  */
@@ -20,6 +20,7 @@ final private[join] class EvictRows(entries: StateEntries, spec: JoinSpec, water
   private[this] val packed = new PackedEntries(entries, spec)
   private[this] val state = new PackedState(entries, spec)
   private[this] val sides = Seq(spec.left, spec.right)
+  private[this] val rows = new PackedRows
 
   /** For each side whether a row of a key goes; none if its rows stay. */
   private[this] val areOver = sides.map { side =>
@@ -27,24 +28,34 @@ final private[join] class EvictRows(entries: StateEntries, spec: JoinSpec, water
   }
 
   def run(): Unit = if (areOver.exists(_.nonEmpty)) {
+    val whole = Seq.newBuilder[UnsafeRow]
     val keys = new LinkedHashSet[UnsafeRow]
-    val rows = new PackedRows
     entries.all.foreach { entry =>
       val key = packed.joinKeyOf(entry.key)
-      val goes = areOver.zipWithIndex.exists { case (isOver, side) =>
-        rows.clear()
-        isOver.nonEmpty && {
-          packed.read(entry.value, side, rows)
-          (0 until rows.size).exists(i => isOver.get(key, rows.row(i)))
+      val (all, over) = count(key, entry.value)
+      if (over > 0)
+        if (over == all && packed.isAllOf(entry)) whole += entry.key.copy()
+        else if (!keys.contains(key)) {
+          val _ = keys.add(key.copy())
         }
-      }
-      if (goes && !keys.contains(key)) {
-        val _ = keys.add(key.copy())
-      }
     }
+    whole.result().foreach(entries.remove(_))
     keys.forEach { key =>
       state.evict(key, areOver.map(_.fold((_: UnsafeRow) => false)(isOver => isOver(key, _))))
     }
+  }
+
+  /** The number of rows in an entry, and of those that go. */
+  private def count(key: UnsafeRow, entry: UnsafeRow): (Int, Int) = {
+    var (all, over, side) = (0, 0, 0)
+    while (side < 2) {
+      rows.clear()
+      packed.read(entry, side, rows)
+      all += rows.size
+      areOver(side).foreach(isOver => over += rows.count(isOver(key, _)))
+      side += 1
+    }
+    (all, over)
   }
 
   /** A row without a time matches nothing. */

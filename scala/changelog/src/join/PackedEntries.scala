@@ -5,6 +5,7 @@ import io.firesteel.changelog.state.StateEntries
 
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.codegen.{UnsafeArrayWriter, UnsafeRowWriter}
+import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 import org.apache.spark.sql.types.IntegerType
 
 /** Reads and writes entries as [[PackedLayout]] lays them out. One instance per task. */
@@ -80,6 +81,10 @@ final private[join] class PackedEntries(entries: StateEntries, spec: JoinSpec) {
 
   /** The key of the join in a key of the store. */
   def joinKeyOf(stored: UnsafeRow): UnsafeRow = ofStored(stored)
+
+  /** Whether a key has this entry alone. */
+  def isAllOf(entry: UnsafeRowPair): Boolean =
+    entry.key.getInt(spec.left.keys.size) == first && entry.value.isNullAt(spreadAt)
 
   /** Adds the rows that an entry has of a side. */
   def read(entry: UnsafeRow, side: Int, into: PackedRows): Unit =

@@ -49,6 +49,15 @@ final private[join] class PackedRows {
     rows(size) = null
   }
 
+  def count(isOne: UnsafeRow => Boolean): Int = {
+    var (i, n) = (0, 0)
+    while (i < size) {
+      if (isOne(rows(i))) n += 1
+      i += 1
+    }
+    n
+  }
+
   /** Removes rows; returns how many. */
   def removeWhere(unwanted: UnsafeRow => Boolean): Int = {
     val before = size
