@@ -54,7 +54,7 @@ object Arguments {
       |  --out DIR      where the page, the JSON and the picture go (default: scala/bench/results,
       |                 which is committed; with --case, --rows or --noise target/bench)
       |  --noise        time stock against itself: how much the machine wobbles
-      |  --format NAME  streaming: csv or parquet, which both engines read (default csv)
+      |  --format NAME  streaming: csv, parquet or json, which both engines read (default csv)
       |  --scale N      tpch: the scale of its tables (default 1)""".stripMargin
 
   private val values =

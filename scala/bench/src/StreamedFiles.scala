@@ -23,7 +23,7 @@ final case class StreamedFiles(folder: Path, format: String, schema: StructType)
 
 object StreamedFiles {
 
-  val formats: Seq[String] = Seq("csv", "parquet")
+  val formats: Seq[String] = Seq("csv", "parquet", "json")
 
   def make(
       spark: SparkSession,

@@ -34,7 +34,7 @@ object StreamingPage {
   }
 
   private def names(format: String): String =
-    Map("csv" -> "CSV", "parquet" -> "Parquet").getOrElse(format, format)
+    Map("csv" -> "CSV", "parquet" -> "Parquet", "json" -> "JSON").getOrElse(format, format)
 
   private def targets(results: StreamingResults): String = {
     val beside = for {
