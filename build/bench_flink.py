@@ -116,7 +116,8 @@ def main() -> None:
     parser.add_argument("--heap", default="4g", help="of the JVM, as -Xmx has it")
     parser.add_argument("--slots", type=int, default=2, help="tasks at a time")
     asked = parser.parse_args()
-    os.environ["JVM_ARGS"] = f"-Xmx{asked.heap}"
+    # As Flink's own scripts have it.
+    os.environ["JVM_ARGS"] = f"-Xmx{asked.heap} -Xms{asked.heap}"
     # Only answers go to standard output; whatever else is printed, by the JVM too, goes elsewhere.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)

@@ -96,6 +96,9 @@ final class StreamingRunner(
       kind: String,
       number: Int): Seq[(String, Run)] =
     progress.stepWithOutcome(s"${question.name}: $kind ${number + 1}") {
-      Rounds.order(contestants, number).map { case (name, time) => name -> time() }
+      Rounds.order(contestants, number).map { case (name, time) =>
+        Settle()
+        name -> time()
+      }
     }(_.map { case (name, run) => f"$name ${run.seconds}%.2f" }.mkString("(", ", ", ")"))
 }

@@ -53,7 +53,10 @@ final class SuiteRunner(
           StreamingContestant.flink -> (() => flink.time(query.timed))).toSeq
     def round(what: String)(i: Int) =
       progress.stepWithOutcome(s"${query.name}: $what $i") {
-        Rounds.order(contestants, i).map { case (name, timed) => name -> timed() }
+        Rounds.order(contestants, i).map { case (name, timed) =>
+          Settle()
+          name -> timed()
+        }
       }(_.map { case (name, run) => f"$name ${run.seconds}%.2f" }.mkString("(", ", ", ")"))
     val _ = WarmUp.until(round("warm-up"), WarmUp.secondsOfSuite)
     Rounds((1 to pairs).flatMap(round("round")).groupMap(_._1)(_._2))
