@@ -401,8 +401,11 @@ private object OldCheckpointsSuite {
     )
   ).map(_.copy(since = "4.3"))
 
+  /** The same operators in one store. */
+  private val sharing = neighbours.map(query => query.copy(name = s"${query.name}-shared"))
+
   val queries: Seq[Query] =
     plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins ++ values ++ keyedValues ++
       Seq(joins.head.kept, over, over.kept) ++ once ++ onceSmaller ++
-      overlapping ++ neighbours :+ sessions
+      overlapping ++ neighbours ++ sharing :+ sessions
 }
