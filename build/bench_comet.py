@@ -78,6 +78,16 @@ def ask(spark: SparkSession, sql: str, way: str) -> tuple[float, Answer]:
     return time.monotonic() - before, sorted((tuple(row) for row in rows), key=repr)
 
 
+def final_plan(spark: SparkSession, sql: str, way: str) -> str:
+    """The plan that ran, without the numbers that differ from run to run."""
+    ask(spark, sql, way)  # sets the way, and compiles
+    frame = spark.sql(sql)
+    frame.collect()
+    text = frame._jdf.queryExecution().executedPlan().toString()  # noqa: SLF001
+    final = text.split("== Initial Plan ==")[0]
+    return re.sub(r"#\d+L?|plan_id=\d+|Stage \d+|\*\(\d+\)|loop_id=\d+|[0-9a-f-]{36}", "", final)
+
+
 def agree(one: Answer, other: Answer) -> bool:
     """Whether answers are the same but for the last digits of floating-point sums."""
     return len(one) == len(other) and all(
@@ -190,6 +200,9 @@ def main() -> None:
     parser.add_argument("--memory", default="8g")
     parser.add_argument("--commit", default="")
     parser.add_argument("--out", type=Path)
+    parser.add_argument(
+        "--plans", action="store_true", help="only tell where both have the plan of Comet alone"
+    )
     given = parser.parse_args()
     # Part of a run is no committed page.
     folder = ROOT / "target" / "bench" if given.query else ROOT / "scala" / "bench" / "results"
@@ -200,6 +213,15 @@ def main() -> None:
         spark.read.parquet(str(table)).createOrReplaceTempView(table.name)
     files = {path.stem: path for path in given.queries.glob("q*.sql")}
     names = given.query or sorted(files, key=lambda name: (int(re.findall(r"\d+", name)[0]), name))
+    if given.plans:
+        for name in names:
+            sql = files[name].read_text()
+            plans = [final_plan(spark, sql, way) for way in ("Comet", "both")]
+            print(
+                f"{name}: {'the same plan' if plans[0] == plans[1] else 'another plan'}", flush=True
+            )
+        spark.stop()
+        return
     java = spark.sql("SELECT java_method('java.lang.System', 'getProperty', 'java.version')")
     facts = {
         "command": f"`build/bench comet --rounds {given.rounds} --again {given.again}`",

@@ -5,10 +5,7 @@ import org.apache.spark.sql.SparkSession
 /** Times the queries of Nexmark beside Apache Flink, and writes their page. */
 object NexmarkMain extends SuiteMain("nexmark") {
 
-  /**
-   * Of a million events each by default: as many as a query of medium weight takes in a second. Each
-   * micro-batch costs Spark 0.15 to 0.25 seconds on two cores, whatever its rows.
-   */
+  /** Of a million events each by default. Spark plans and commits each, whatever its rows. */
   val batches: Int = 2
 
   /** Files of a table that a micro-batch reads: two for each core. */

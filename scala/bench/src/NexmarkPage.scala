@@ -31,7 +31,7 @@ object NexmarkPage {
        |and a checksum of the columns of whole numbers that do not depend on ties.
        |
        |firesteel reads ${NexmarkMain.filesPerBatch} files of each table in each of ${NexmarkMain.batches} micro-batches, and commits its state in
-       |each, by Spark's default provider. A micro-batch costs Spark 0.15 to 0.25 s, whatever its rows: with
+       |each, by Spark's default provider. Spark plans and commits each micro-batch, whatever its rows: with
        |more and smaller ones results come sooner, and all takes longer. Flink holds rows back for up to the
        |latency of its mini-batches. A query whose result has a key runs in update mode, all others in append
        |mode. ${SuitePage.flink}
