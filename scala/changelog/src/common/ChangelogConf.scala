@@ -121,6 +121,16 @@ object ChangelogConf {
       .checkValue(_ >= 2, "must be at least 2")
       .createWithDefault(8L)
 
+  val PAGED_STATE: ConfigEntry[Boolean] =
+    SQLConf
+      .buildConf("spark.firesteel.changelog.pagedState.enabled")
+      .doc("Whether state that Spark's HDFSBackedStateStoreProvider would keep in memory is kept as " +
+        "bytes in large arrays, of which a micro-batch touches what it changes. The files in the " +
+        "checkpoint are the same, so it may be changed at any restart.")
+      .version("0.1.0")
+      .booleanConf
+      .createWithDefault(true)
+
   val all: Seq[ConfigEntry[_]] = Seq(
     ENABLED,
     MAX_BUFFERED_ROWS,
@@ -131,5 +141,6 @@ object ChangelogConf {
     MULTIPLE_INPUT,
     REUSE_SUB_PLAN,
     PANES,
-    PANES_MIN_OVERLAP)
+    PANES_MIN_OVERLAP,
+    PAGED_STATE)
 }

@@ -2,6 +2,7 @@ package io.firesteel.changelog.state
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreIterator, UnsafeRowPair}
+import org.apache.spark.sql.firesteel.OwnStateStores
 import org.apache.spark.sql.internal.SQLConf
 
 /** The keys and values of one operator: a store of its own, or its part of a shared one. */
@@ -63,16 +64,14 @@ private[changelog] object KeyedStore {
   def of(store: StateStore): KeyedStore = new Whole(store)
 
   final private class Whole(store: StateStore) extends KeyedStore {
-    private[this] val name = store.getClass.getSimpleName
-
     override def get(key: UnsafeRow): UnsafeRow = store.get(key)
     override def put(key: UnsafeRow, value: UnsafeRow): Unit = store.put(key, value)
     override def remove(key: UnsafeRow): Unit = store.remove(key)
     override def withPrefix(prefix: UnsafeRow): StateStoreIterator[UnsafeRowPair] =
       store.prefixScan(prefix)
     override def all(): StateStoreIterator[UnsafeRowPair] = store.iterator()
-    override def readsSnapshots: Boolean = name == "RocksDBStateStore"
-    override def keepsRows: Boolean = name == "HDFSBackedStateStore"
+    override val readsSnapshots: Boolean = store.getClass.getSimpleName == "RocksDBStateStore"
+    override val keepsRows: Boolean = OwnStateStores.keepsRows(store)
     override val sortsKeys: Boolean =
       readsSnapshots && SQLConf.get.getConf(format).equalsIgnoreCase("unsaferow")
     override def turn: Long = store.version + store.id.partitionId

@@ -2,6 +2,7 @@ package io.firesteel.changelog.state
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
 import io.firesteel.changelog.state.inputs.{OwnSourceExec, ReadOnceExec, ReplicateRowsExec, StateProbe, UnevenPartitions}
+import io.firesteel.changelog.store.PagedStateStoreProvider
 import io.firesteel.core.changes.RowKind
 
 import java.lang.{Long => JLong}
@@ -18,8 +19,8 @@ import org.apache.spark.sql.catalyst.plans.physical.{Distribution, Partitioning,
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.metric.SQLMetric
-import org.apache.spark.sql.execution.streaming.state.{OperatorInfoV1, OperatorStateMetadata, OperatorStateMetadataV1, StateSchemaCompatibilityChecker, StateSchemaValidationResult, StateStore, StateStoreColFamilySchema, StateStoreId, StateStoreMetadataV1, StateStoreOps}
-import org.apache.spark.sql.firesteel.renamedProgress
+import org.apache.spark.sql.execution.streaming.state.{OperatorInfoV1, OperatorStateMetadata, OperatorStateMetadataV1, StateSchemaCompatibilityChecker, StateSchemaValidationResult, StateStore, StateStoreColFamilySchema, StateStoreId, StateStoreMetadataV1}
+import org.apache.spark.sql.firesteel.{renamedProgress, OwnStateStores}
 import org.apache.spark.sql.firesteel.streaming.{StatefulOperatorCustomMetric, StatefulOperatorCustomSumMetric, StatefulOperatorPartitioning, StateStoreWriter}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StateOperatorProgress
@@ -316,12 +317,12 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
     val (stored, id) = (wholeLayout, getStateInfo.operatorId)
     partitions = partialKeys.map(_ => UnevenPartitions.in(sparkContext))
     val counts = partitions
-    StoreMember.together(children.map(_.execute())).mapPartitionsWithStateStore(
-      session.sqlContext,
-      getStateInfo,
-      stored.key,
-      stored.value,
-      stored.encoder) { (store, inputs) =>
+    val inputs = StoreMember.together(children.map(_.execute()))
+    val stores = new OwnStateStores(
+      session,
+      Option.when(conf.getConf(ChangelogConf.PAGED_STATE))(classOf[PagedStateStoreProvider]))
+    stores.mapPartitions(inputs, getStateInfo, stored.key, stored.value, stored.encoder) {
+      (store, inputs) =>
       val others = sharing.map(SharedStore.opened(id, store, _))
       val own = others.fold(KeyedStore.of(store))(_.member(0))
       val (entries, changes) = work.run(own, store.id.partitionId, inputs.next())

@@ -1,0 +1,50 @@
+package org.apache.spark.sql.firesteel
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreMap, HDFSBackedStateStoreProvider, StateStore, UnsafeRowPair}
+
+/** The entries of a version of a state store, in the place of the map of Spark's provider. */
+abstract class OwnStateRows extends HDFSBackedStateStoreMap {
+  protected def write(key: UnsafeRow, value: UnsafeRow): Unit
+
+  /** Whether the key was there. */
+  protected def erase(key: UnsafeRow): Boolean
+
+  /** They do not change from now on. Other threads may read them. */
+  def freeze(): Unit
+
+  final override def put(key: UnsafeRow, value: UnsafeRow): UnsafeRow = {
+    write(key, value)
+    value
+  }
+
+  final override def remove(key: UnsafeRow): UnsafeRow = if (erase(key)) key else null
+
+  final override def putAll(rows: HDFSBackedStateStoreMap): Unit =
+    rows.iterator().foreach((entry: UnsafeRowPair) => write(entry.key, entry.value))
+}
+
+/** Spark's provider with files in the checkpoint, and with entries of another kind in memory. */
+abstract class OwnRowsProvider extends HDFSBackedStateStoreProvider {
+
+  /** The entries of a version, to be changed by one task. */
+  protected def opened(version: Long): OwnStateRows
+
+  /** The entries have become this version, and its file is written. */
+  protected def committed(rows: OwnStateRows, version: Long): Unit
+
+  final override def getStore(version: Long, checkpointId: Option[String]): StateStore =
+    // Spark's own has the errors.
+    if (version < 0 || checkpointId.isDefined) super.getStore(version, checkpointId)
+    else new Store(version, opened(version))
+
+  private class Store(version: Long, rows: OwnStateRows)
+    extends HDFSBackedStateStore(version, rows) {
+    override def commit(): Long = {
+      rows.freeze()
+      val next = super.commit()
+      committed(rows, next)
+      next
+    }
+  }
+}

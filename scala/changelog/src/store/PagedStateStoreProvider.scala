@@ -1,0 +1,134 @@
+package io.firesteel.changelog.store
+
+import java.util.concurrent.atomic.AtomicReference
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec, StateSchemaProvider, StateStoreConf, StateStoreId, UnsafeRowPair}
+import org.apache.spark.sql.firesteel.{OwnRowsProvider, OwnStateRows, SparksProvider}
+import org.apache.spark.sql.types.StructType
+
+/**
+ * State in memory as [[PagedRows]], with the files of Spark's `HDFSBackedStateStoreProvider`: either
+ * provider goes on where the other has ended. A micro-batch costs what it changes, where Spark's
+ * provider first copies the map of all entries. Files, snapshots, metrics and errors are Spark's code.
+ *
+ * The entries belong to one task at a time. Its commit gives them back, with what they were before:
+ * a micro-batch that runs again begins there. A task that fails never gives them back, because what
+ * it left behind may still write; then, and when two tasks ask for one version, they are read from
+ * the files.
+ */
+final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
+  import PagedStateStoreProvider._
+
+  @volatile private var begun: Begun = _
+  private val held = new AtomicReference[Held]
+
+  override def init(
+      id: StateStoreId,
+      key: StructType,
+      value: StructType,
+      encoder: KeyStateEncoderSpec,
+      useColumnFamilies: Boolean,
+      conf: StateStoreConf,
+      hadoop: Configuration,
+      useMultipleValuesPerKey: Boolean,
+      schemas: Option[StateSchemaProvider]): Unit = {
+    super.init(
+      id,
+      key,
+      value,
+      encoder,
+      useColumnFamilies,
+      conf,
+      hadoop,
+      useMultipleValuesPerKey,
+      schemas)
+    begun = Begun(id, key, value, encoder, conf, hadoop)
+  }
+
+  override protected def opened(version: Long): OwnStateRows = {
+    val its = held.getAndSet(null)
+    val rows =
+      if (version == 0) begun.empty
+      else if (its == null) begun.read(version)
+      else if (its.version == version) its.rows.tidy()
+      else if (its.version == version + 1) {
+        its.rows.restore(its.before)
+        its.rows
+      } else begun.read(version)
+    new Open(rows)
+  }
+
+  override protected def committed(rows: OwnStateRows, version: Long): Unit = rows match {
+    case its: Open => held.set(its.heldAs(version))
+    case other => throw new IllegalStateException(s"unknown rows $other")
+  }
+
+  override def close(): Unit = {
+    held.set(null)
+    super.close()
+  }
+}
+
+private object PagedStateStoreProvider {
+
+  /**
+   * The entries of the last version.
+   *
+   * @param before those of the version before it
+   */
+  final private class Held(val version: Long, val rows: PagedRows, val before: PagedRows.Frozen)
+
+  /** What the provider was made with. */
+  final private case class Begun(
+      id: StateStoreId,
+      key: StructType,
+      value: StructType,
+      encoder: KeyStateEncoderSpec,
+      conf: StateStoreConf,
+      hadoop: Configuration) {
+
+    def empty: PagedRows = new PagedRows(
+      key,
+      value,
+      encoder match {
+        case PrefixKeyScanStateEncoderSpec(_, columns) => columns
+        case _ => 0
+      })
+
+    /** Reads files as Spark does, by a provider that is forgotten with its map. */
+    def read(version: Long): PagedRows = {
+      val reader = SparksProvider()
+      reader.init(id, key, value, encoder, useColumnFamilies = false, conf, hadoop, false, None)
+      try {
+        val rows = empty
+        reader.getReadStore(version, None).iterator()
+          .foreach(entry => rows.put(entry.key, entry.value))
+        rows
+      } finally reader.close()
+    }
+  }
+
+  /** The entries as the store of one task has them; when they are frozen, only as they are then. */
+  final private class Open(all: PagedRows) extends OwnStateRows {
+    private[this] var rows = all
+    private[this] val before = all.frozen()
+    private[this] var after: PagedRows.Frozen = _
+
+    def heldAs(version: Long): Held = {
+      val its = new Held(version, rows, before)
+      rows = null
+      its
+    }
+
+    override def freeze(): Unit = after = rows.frozen()
+
+    override def get(key: UnsafeRow): UnsafeRow = rows.get(key)
+    override protected def write(key: UnsafeRow, value: UnsafeRow): Unit = rows.put(key, value)
+    override protected def erase(key: UnsafeRow): Boolean = rows.remove(key)
+    override def prefixScan(prefix: UnsafeRow): Iterator[UnsafeRowPair] = rows.withPrefix(prefix)
+    override def size(): Int = if (after == null) rows.size else after.size
+    override def iterator(): Iterator[UnsafeRowPair] = if (after == null) rows.all else after.all
+  }
+}
