@@ -1,7 +1,7 @@
 package org.apache.spark.sql.firesteel
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreMap, HDFSBackedStateStoreProvider, StateStore, UnsafeRowPair}
+import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreMap, StateFilesProvider, StateStore, UnsafeRowPair}
 
 /** The entries of a version of a state store, in the place of the map of Spark's provider. */
 abstract class OwnStateRows extends HDFSBackedStateStoreMap {
@@ -25,10 +25,10 @@ abstract class OwnStateRows extends HDFSBackedStateStoreMap {
 }
 
 /** Spark's provider with files in the checkpoint, and with entries of another kind in memory. */
-abstract class OwnRowsProvider extends HDFSBackedStateStoreProvider {
+abstract class OwnRowsProvider extends StateFilesProvider {
 
   /** The entries of a version, to be changed by one task. */
-  protected def opened(version: Long): OwnStateRows
+  protected def openedRows(version: Long): OwnStateRows
 
   /** The entries have become this version, and its file is written. */
   protected def committed(rows: OwnStateRows, version: Long): Unit
@@ -36,7 +36,7 @@ abstract class OwnRowsProvider extends HDFSBackedStateStoreProvider {
   final override def getStore(version: Long, checkpointId: Option[String]): StateStore =
     // Spark's own has the errors.
     if (version < 0 || checkpointId.isDefined) super.getStore(version, checkpointId)
-    else new Store(version, opened(version))
+    else new Store(version, openedRows(version))
 
   private class Store(version: Long, rows: OwnStateRows)
     extends HDFSBackedStateStore(version, rows) {

@@ -3,7 +3,7 @@ package org.apache.spark.sql.firesteel
 import java.util.Map.Entry
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreMap, HDFSBackedStateStoreProvider, StateStore, StateStoreRow, UnsafeRowPair, UnsafeRowWrapper}
+import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreMap, StateFilesProvider, StateStore, StateStoreRow, UnsafeRowPair, UnsafeRowWrapper}
 
 /** The entries of a version of a state store, in the place of the map of Spark's provider. */
 abstract class OwnStateRows extends HDFSBackedStateStoreMap {
@@ -31,10 +31,10 @@ abstract class OwnStateRows extends HDFSBackedStateStoreMap {
 }
 
 /** Spark's provider with files in the checkpoint, and with entries of another kind in memory. */
-abstract class OwnRowsProvider extends HDFSBackedStateStoreProvider {
+abstract class OwnRowsProvider extends StateFilesProvider {
 
   /** The entries of a version, to be changed by one task. */
-  protected def opened(version: Long): OwnStateRows
+  protected def openedRows(version: Long): OwnStateRows
 
   /** The entries have become this version, and its file is written. */
   protected def committed(rows: OwnStateRows, version: Long): Unit
@@ -47,7 +47,7 @@ abstract class OwnRowsProvider extends HDFSBackedStateStoreProvider {
     // Spark's own has the errors.
     if (version < 0 || checkpointId.isDefined || loadEmpty)
       super.getStore(version, checkpointId, forceSnapshotOnCommit, loadEmpty)
-    else new Store(version, opened(version), forceSnapshotOnCommit)
+    else new Store(version, openedRows(version), forceSnapshotOnCommit)
 
   private class Store(version: Long, rows: OwnStateRows, forcesSnapshot: Boolean)
     extends HDFSBackedStateStore(version, rows, forcesSnapshot) {

@@ -65,6 +65,9 @@ object OwnStateStores {
   private def settings(conf: SQLConf, provider: Class[_]): StateStoreConf = {
     val own = conf.clone()
     own.setConfString(SQLConf.STATE_STORE_PROVIDER_CLASS.key, provider.getName)
+    // Of older versions Spark's provider would keep memory that is in use no more.
+    val kept = SQLConf.MAX_BATCHES_TO_RETAIN_IN_MEMORY
+    own.setConf(kept, math.min(1, conf.getConf(kept)))
     new StateStoreConf(own)
   }
 

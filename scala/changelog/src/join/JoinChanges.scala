@@ -1,8 +1,9 @@
 package io.firesteel.changelog.join
 
 import io.firesteel.changelog.fold.{FoldIterator, FoldLimits}
+import io.firesteel.core.rows.GroupIndex
 
-import java.util.LinkedHashMap
+import java.util.{Arrays, LinkedHashMap}
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -27,7 +28,8 @@ final private[join] class JoinChanges(
 
   private[this] val (left, right) = (state.left, state.right)
 
-  private[this] val byKey = new LinkedHashMap[UnsafeRow, Folded]
+  private[this] val keys = new GroupIndex
+  private[this] var folds = new Array[Folded](64) // by the number of their key
   // Rows that match nothing, by key: they are in the result and not in state.
   private[this] val alone = Array.fill(2)(new LinkedHashMap[UnsafeRow, FoldedRows])
   private[this] var numRows = 0
@@ -58,13 +60,14 @@ final private[join] class JoinChanges(
   }
 
   private def foldedOf(key: UnsafeRow, input: Int): FoldedRows = {
-    var found = byKey.get(key)
-    if (found == null) {
-      found = new Folded
-      byKey.put(key.copy(), found)
+    val known = keys.size
+    val at = keys.of(key)
+    if (at == known) {
+      if (at == folds.length) folds = Arrays.copyOf(folds, 2 * at)
+      folds(at) = new Folded
       rowBytes += key.getSizeInBytes + FoldLimits.overhead
     }
-    found.of(input)
+    folds(at).of(input)
   }
 
   private def aloneOf(input: Int, key: UnsafeRow): FoldedRows = {
@@ -78,15 +81,15 @@ final private[join] class JoinChanges(
   }
 
   override protected def drain(): Iterator[InternalRow] = {
-    val keys = byKey.entrySet.iterator
+    var at = 0
     val joined = new Iterator[Iterator[InternalRow]] {
-      override def hasNext: Boolean = keys.hasNext
+      override def hasNext: Boolean = at < keys.size
       override def next(): Iterator[InternalRow] = {
         // The changes of keys with few rows are emitted together.
         var large: Iterator[InternalRow] = null
-        while (large == null && keys.hasNext && out.size < JoinChanges.together) {
-          val entry = keys.next()
-          val (key, folded) = (entry.getKey, entry.getValue)
+        while (large == null && at < keys.size && out.size < JoinChanges.together) {
+          val (key, folded) = (keys.row(at), folds(at))
+          at += 1
           state.open(key)
           val l = if (isSnapshot) ChangedRows.none else left.changes(folded.left)
           val r = right.changes(folded.right)
@@ -107,7 +110,8 @@ final private[join] class JoinChanges(
     val all = matchNothing() ++ joined
     new Iterator[InternalRow] {
       override def hasNext: Boolean = all.hasNext || {
-        byKey.clear()
+        keys.clear()
+        folds = new Array[Folded](64)
         alone.foreach(_.clear())
         numRows = 0
         rowBytes = 0L

@@ -88,17 +88,30 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
   }
 
   /** The entries. Keys that are added meanwhile are not among them. */
-  def all: Iterator[UnsafeRowPair] =
-    shown(Iterator.range(0, entries).filter(addresses(_) != 0L))
+  def all: Iterator[UnsafeRowPair] = new Pairs(keyFields, valueFields) {
+    private[this] val last = entries
+    private[this] var entry = 0
+
+    override protected def arrays: Array[Array[Byte]] = pages.all
+    override protected def following(): Long = {
+      var address = 0L
+      while (address == 0L && entry < last) {
+        address = addresses(entry)
+        entry += 1
+      }
+      address
+    }
+  }
 
   /** The entries of a prefix. */
   def withPrefix(prefix: UnsafeRow): Iterator[UnsafeRowPair] =
     chains.fold(Iterator.empty[UnsafeRowPair]) { its =>
-      shown(its.entries(prefix)(addresses(_) != 0L))
+      val chain = its.entries(prefix, addresses)
+      new Pairs(keyFields, valueFields) {
+        override protected def arrays: Array[Array[Byte]] = pages.all
+        override protected def following(): Long = chain.next()
+      }
     }
-
-  private def shown(numbers: Iterator[Int]): Iterator[UnsafeRowPair] =
-    numbers.map(entry => pair(pages.all, addresses(entry), keyFields, valueFields))
 
   /** The entries as they are now. */
   def frozen(): Frozen =
@@ -133,13 +146,14 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
   }
 
   /**
-   * These entries, or if most of the memory is of entries that are gone and of old values a copy
+   * These entries, or if a third of the memory is of entries that are gone and of old values a copy
    * without these.
    */
-  def tidy(): PagedRows = {
-    val bytes = pages.bytes + chains.fold(0L)(_.bytes) + perEntry * entries
-    if (bytes <= 2 * (liveBytes + perEntry * live) + spare) this else copied()
-  }
+  def tidy(): PagedRows =
+    if (2 * (bytes - spare) <= 3 * (liveBytes + perEntry * live)) this else copied()
+
+  /** Bytes of memory, by estimate. */
+  def bytes: Long = pages.bytes + chains.fold(0L)(_.bytes) + perEntry * entries
 
   private def copied(): PagedRows = {
     val copy = new PagedRows(key, value, prefixColumns)
@@ -172,11 +186,29 @@ private[store] object PagedRows {
   /** Bytes that may be wasted in any case. */
   private val spare = 1L << 20
 
-  private def pair(arrays: Array[Array[Byte]], address: Long, keyFields: Int, valueFields: Int) = {
-    val (key, value) = (new UnsafeRow(keyFields), new UnsafeRow(valueFields))
-    BytePages.readKey(arrays, address, key)
-    BytePages.readValue(arrays, address, value)
-    new UnsafeRowPair(key, value)
+  /** Pairs of rows by their addresses; the pair is reused, the rows are not. */
+  abstract private class Pairs(keyFields: Int, valueFields: Int) extends Iterator[UnsafeRowPair] {
+    private[this] val pair = new UnsafeRowPair
+    private[this] var address = 0L
+
+    protected def arrays: Array[Array[Byte]]
+
+    /** The next address; 0 if there is none. */
+    protected def following(): Long
+
+    final override def hasNext: Boolean = {
+      if (address == 0L) address = following()
+      address != 0L
+    }
+
+    final override def next(): UnsafeRowPair = {
+      if (!hasNext) Iterator.empty.next()
+      val (key, value) = (new UnsafeRow(keyFields), new UnsafeRow(valueFields))
+      BytePages.readKey(arrays, address, key)
+      BytePages.readValue(arrays, address, value)
+      address = 0L
+      pair.withRows(key, value)
+    }
   }
 
   /**
@@ -187,7 +219,7 @@ private[store] object PagedRows {
    * @param bytes of their rows
    */
   final class Frozen(
-      arrays: Array[Array[Byte]],
+      bytePages: Array[Array[Byte]],
       private[PagedRows] val blocks: Array[Array[Long]],
       private[PagedRows] val entries: Int,
       val size: Int,
@@ -195,8 +227,18 @@ private[store] object PagedRows {
       keyFields: Int,
       valueFields: Int) {
 
-    def all: Iterator[UnsafeRowPair] =
-      Iterator.range(0, entries).map(Addresses.of(blocks, _)).filter(_ != 0L)
-        .map(pair(arrays, _, keyFields, valueFields))
+    def all: Iterator[UnsafeRowPair] = new Pairs(keyFields, valueFields) {
+      private[this] var entry = 0
+
+      override protected def arrays: Array[Array[Byte]] = bytePages
+      override protected def following(): Long = {
+        var address = 0L
+        while (address == 0L && entry < entries) {
+          address = Addresses.of(blocks, entry)
+          entry += 1
+        }
+        address
+      }
+    }
   }
 }

@@ -2,7 +2,10 @@ package io.firesteel.changelog.store
 
 import java.util.concurrent.atomic.AtomicReference
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec, StateSchemaProvider, StateStoreConf, StateStoreId, UnsafeRowPair}
 import org.apache.spark.sql.firesteel.{OwnRowsProvider, OwnStateRows, SparksProvider}
@@ -16,7 +19,7 @@ import org.apache.spark.sql.types.StructType
  * The entries belong to one task at a time. Its commit gives them back, with what they were before:
  * a micro-batch that runs again begins there. A task that fails never gives them back, because what
  * it left behind may still write; then, and when two tasks ask for one version, they are read from
- * the files.
+ * the files, which takes no more memory than they have.
  */
 final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
   import PagedStateStoreProvider._
@@ -47,22 +50,52 @@ final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
     begun = Begun(id, key, value, encoder, conf, hadoop)
   }
 
-  override protected def opened(version: Long): OwnStateRows = {
+  override protected def openedRows(version: Long): OwnStateRows = {
     val its = held.getAndSet(null)
     val rows =
       if (version == 0) begun.empty
-      else if (its == null) begun.read(version)
-      else if (its.version == version) its.rows.tidy()
-      else if (its.version == version + 1) {
-        its.rows.restore(its.before)
-        its.rows
-      } else begun.read(version)
+      else if (its == null) read(version)
+      else if (its.version == version) its.tidy()
+      else if (its.version == version + 1) its.restored()
+      else read(version)
     new Open(rows)
   }
 
   override protected def committed(rows: OwnStateRows, version: Long): Unit = rows match {
     case its: Open => held.set(its.heldAs(version))
     case other => throw new IllegalStateException(s"unknown rows $other")
+  }
+
+  /** Entries from the files. What is odd in them is left to Spark, which has the errors and repairs. */
+  private def read(version: Long): PagedRows =
+    try fromFiles(version)
+    catch {
+      case NonFatal(odd) =>
+        logWarning(s"Cannot read version $version of ${begun.id}: ${odd.getMessage}")
+        begun.bySpark(version)
+    }
+
+  private def fromFiles(version: Long): PagedRows = {
+    val folder = begun.id.storeCheckpointLocation()
+    val snapshot = namesIn(folder, begun.hadoop).flatMap(SnapshotName.unapply)
+      .filter(_ <= version).maxOption.getOrElse(0L)
+    val rows = begun.empty
+    var isChecked = false
+    def add(name: String): Unit = {
+      val in = opened(new Path(folder, name), begun.conf, begun.hadoop)
+      try StateFile.read(in, begun.key.length, begun.value.length) { (key, value) =>
+          if (value == null) { val _ = rows.remove(key) }
+          else {
+            if (!isChecked) check(begun.id, begun.conf, key -> begun.key, value -> begun.value)
+            isChecked = true
+            rows.put(key, value)
+          }
+        }
+      finally in.close()
+    }
+    if (snapshot > 0) add(s"$snapshot.snapshot")
+    (snapshot + 1 to version).foreach(delta => add(s"$delta.delta"))
+    rows
   }
 
   override def close(): Unit = {
@@ -73,12 +106,36 @@ final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
 
 private object PagedStateStoreProvider {
 
+  private object SnapshotName {
+    def unapply(file: String): Option[Long] =
+      if (file.endsWith(".snapshot")) file.stripSuffix(".snapshot").toLongOption else None
+  }
+
   /**
    * The entries of the last version.
    *
+   * @param shown the same entries as Spark has them, to write a snapshot
    * @param before those of the version before it
    */
-  final private class Held(val version: Long, val rows: PagedRows, val before: PagedRows.Frozen)
+  final private class Held(
+      val version: Long,
+      rows: PagedRows,
+      shown: Open,
+      before: PagedRows.Frozen) {
+
+    /** The entries without what is gone, which then leaves memory. */
+    def tidy(): PagedRows = {
+      val copy = rows.tidy()
+      if (copy ne rows) shown.show(copy.frozen())
+      copy
+    }
+
+    /** The entries of the version before. */
+    def restored(): PagedRows = {
+      rows.restore(before)
+      rows
+    }
+  }
 
   /** What the provider was made with. */
   final private case class Begun(
@@ -97,8 +154,8 @@ private object PagedStateStoreProvider {
         case _ => 0
       })
 
-    /** Reads files as Spark does, by a provider that is forgotten with its map. */
-    def read(version: Long): PagedRows = {
+    /** What Spark reads, by a provider that is forgotten with its map. */
+    def bySpark(version: Long): PagedRows = {
       val reader = SparksProvider()
       reader.init(id, key, value, encoder, useColumnFamilies = false, conf, hadoop, false, None)
       try {
@@ -113,16 +170,20 @@ private object PagedStateStoreProvider {
   /** The entries as the store of one task has them; when they are frozen, only as they are then. */
   final private class Open(all: PagedRows) extends OwnStateRows {
     private[this] var rows = all
-    private[this] val before = all.frozen()
-    private[this] var after: PagedRows.Frozen = _
+    private[this] var before = all.frozen()
+    @volatile private[this] var after: PagedRows.Frozen = _
 
     def heldAs(version: Long): Held = {
-      val its = new Held(version, rows, before)
+      val its = new Held(version, rows, this, before)
       rows = null
+      before = null
       its
     }
 
-    override def freeze(): Unit = after = rows.frozen()
+    override def freeze(): Unit = show(rows.frozen())
+
+    /** What it shows from now on. */
+    def show(frozen: PagedRows.Frozen): Unit = after = frozen
 
     override def get(key: UnsafeRow): UnsafeRow = rows.get(key)
     override protected def write(key: UnsafeRow, value: UnsafeRow): Unit = rows.put(key, value)

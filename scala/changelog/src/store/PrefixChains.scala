@@ -44,36 +44,26 @@ final private[store] class PrefixChains extends KeyTable {
    * The entries of a prefix. Those that are gone leave the list; an entry that comes back has
    * another number. Entries may come and go while they are read.
    */
-  def entries(prefix: UnsafeRow)(isLive: Int => Boolean): Iterator[Int] = {
-    val at = find(prefix, BytePages.hash(prefix))
-    if (at < 0) Iterator.empty else new Chain(at, isLive)
-  }
+  def entries(prefix: UnsafeRow, addresses: Addresses): Chain =
+    new Chain(find(prefix, BytePages.hash(prefix)), addresses)
 
-  private class Chain(prefix: Int, isLive: Int => Boolean) extends Iterator[Int] {
+  /** @param prefix its number; -1 if it has no entries */
+  final class Chain(prefix: Int, addresses: Addresses) {
     private[this] var before = -1 // the last entry that was there, or none
-    private[this] var entry = heads(prefix) - 1
-    private[this] var found = false
+    private[this] var entry = if (prefix < 0) -1 else heads(prefix) - 1
 
-    override def hasNext: Boolean = {
-      if (!found) {
-        while (entry >= 0 && !isLive(entry)) {
-          val after = following(entry)
-          if (before >= 0) following(before) = after
-          else if (heads(prefix) == entry + 1) heads(prefix) = after
-          entry = after - 1
-        }
-        found = true
+    /** The address of the next entry; 0 if there is none. */
+    def next(): Long = {
+      var address = 0L
+      while (address == 0L && entry >= 0) {
+        val after = following(entry)
+        address = addresses(entry)
+        if (address != 0L) before = entry
+        else if (before >= 0) following(before) = after
+        else if (heads(prefix) == entry + 1) heads(prefix) = after
+        entry = after - 1
       }
-      entry >= 0
-    }
-
-    override def next(): Int = {
-      if (!hasNext) Iterator.empty.next()
-      val its = entry
-      before = its
-      entry = following(its) - 1
-      found = false
-      its
+      address
     }
   }
 }

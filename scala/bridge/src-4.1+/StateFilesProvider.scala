@@ -1,0 +1,35 @@
+package org.apache.spark.sql.execution.streaming.state
+
+import java.io.DataInputStream
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.types.StructType
+
+/** Spark's in-memory provider with what is private in it: how it opens its files. */
+abstract class StateFilesProvider extends HDFSBackedStateStoreProvider {
+
+  /** Opens a file of the state as its content. */
+  final protected def opened(
+      file: Path,
+      conf: StateStoreConf,
+      hadoop: Configuration): DataInputStream = {
+    val _ = (conf, hadoop)
+    decompressStream(fm.open(file))
+  }
+
+  /** The names of the files in a folder. */
+  final protected def namesIn(folder: Path, hadoop: Configuration): Seq[String] = {
+    val _ = hadoop
+    fm.list(folder).map(_.getPath.getName).toSeq
+  }
+
+  /** Whether rows have the types that they should have, as Spark checks it. */
+  final protected def check(
+      id: StateStoreId,
+      conf: StateStoreConf,
+      key: (UnsafeRow, StructType),
+      value: (UnsafeRow, StructType)): Unit =
+    StateStoreProvider.validateStateRowFormat(key._1, key._2, value._1, value._2, id, conf)
+}
