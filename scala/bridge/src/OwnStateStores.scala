@@ -93,5 +93,6 @@ object OwnStateStores {
       value,
       encoder,
       session.sessionState,
-      Some(session.streams.stateStoreCoordinator))
+      Some(session.streams.stateStoreCoordinator)
+    )
 }

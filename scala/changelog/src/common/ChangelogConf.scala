@@ -124,9 +124,10 @@ object ChangelogConf {
   val PAGED_STATE: ConfigEntry[Boolean] =
     SQLConf
       .buildConf("spark.firesteel.changelog.pagedState.enabled")
-      .doc("Whether state that Spark's HDFSBackedStateStoreProvider would keep in memory is kept as " +
-        "bytes in large arrays, of which a micro-batch touches what it changes. The files in the " +
-        "checkpoint are the same, so it may be changed at any restart.")
+      .doc(
+        "Whether state that Spark's HDFSBackedStateStoreProvider would keep in memory is kept as " +
+          "bytes in large arrays, of which a micro-batch touches what it changes. The files in the " +
+          "checkpoint are the same, so it may be changed at any restart.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)

@@ -323,14 +323,14 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
       Option.when(conf.getConf(ChangelogConf.PAGED_STATE))(classOf[PagedStateStoreProvider]))
     stores.mapPartitions(inputs, getStateInfo, stored.key, stored.value, stored.encoder) {
       (store, inputs) =>
-      val others = sharing.map(SharedStore.opened(id, store, _))
-      val own = others.fold(KeyedStore.of(store))(_.member(0))
-      val (entries, changes) = work.run(own, store.id.partitionId, inputs.next())
-      commitAtEnd(store, work, changes, counts) { () =>
-        others.foreach(_.finish())
-        entries.evict()
-        others.foreach(_.sweep())
-      }
+        val others = sharing.map(SharedStore.opened(id, store, _))
+        val own = others.fold(KeyedStore.of(store))(_.member(0))
+        val (entries, changes) = work.run(own, store.id.partitionId, inputs.next())
+        commitAtEnd(store, work, changes, counts) { () =>
+          others.foreach(_.finish())
+          entries.evict()
+          others.foreach(_.sweep())
+        }
     }
   }
 

@@ -70,7 +70,8 @@ final private[store] class BytePages {
   /** Arrays begin small: most stores of a small query have few rows. */
   private def reserve(size: Int): Unit =
     if (used == 0 || arrays(used - 1).length - at < size) {
-      val page = math.max(size, math.max(smallest.toLong, math.min(largest.toLong, allocated)).toInt)
+      val page =
+        math.max(size, math.max(smallest.toLong, math.min(largest.toLong, allocated)).toInt)
       // Readers keep the old array of arrays.
       if (used == arrays.length) arrays = java.util.Arrays.copyOf(arrays, 2 * used)
       arrays(used) = new Array[Byte](page)
