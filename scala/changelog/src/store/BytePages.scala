@@ -9,22 +9,19 @@ import org.apache.spark.unsafe.array.ByteArrayMethods
  * valid, and other threads may read pairs that were there when they got the arrays.
  *
  * A pair is two sizes of four bytes each, and the bytes of both rows. Its address is the number of
- * its array, from 1, and its place there: no address is 0, and a pair that comes later has a greater
- * one.
+ * its array, from 1, and its place there, so no address is 0. A large pair has an array of its own.
  */
 final private[store] class BytePages {
   import BytePages._
 
   private[this] var arrays = new Array[Array[Byte]](4)
   private[this] var used = 0
-  private[this] var at = 0 // the next free byte of the last array
+  private[this] var page = Array.emptyByteArray // takes the next pairs that are not large
+  private[this] var (number, at) = (0, 0) // its number, and the next free byte in it
   private[this] var allocated = 0L
 
   /** Bytes of all arrays. */
   def bytes: Long = allocated
-
-  /** Every pair that is added from now on has this address or a greater one. */
-  def next: Long = addressOf(used, at)
 
   /** The arrays. Those that are in use do not change from now on, nor what they hold. */
   def all: Array[Array[Byte]] = arrays
@@ -32,22 +29,26 @@ final private[store] class BytePages {
   /** Copies a pair of rows; returns its address. */
   def add(key: UnsafeRow, value: UnsafeRow): Long = {
     val (keySize, valueSize) = (key.getSizeInBytes, value.getSizeInBytes)
-    reserve(Math.addExact(Math.addExact(keySize, valueSize), sizes))
-    val page = arrays(used - 1)
-    val start = Platform.BYTE_ARRAY_OFFSET + at
-    Platform.putInt(page, start.toLong, keySize)
-    Platform.putInt(page, start + 4L, valueSize)
-    key.writeToMemory(page, start + sizes.toLong)
-    value.writeToMemory(page, start + sizes.toLong + keySize)
-    taken(sizes + keySize + valueSize)
+    val address = reserve(Math.addExact(Math.addExact(keySize, valueSize), sizes))
+    val (its, start) = (pageOf(arrays, address), Platform.BYTE_ARRAY_OFFSET + placeOf(address))
+    Platform.putInt(its, start.toLong, keySize)
+    Platform.putInt(its, start + 4L, valueSize)
+    key.writeToMemory(its, start + sizes.toLong)
+    value.writeToMemory(its, start + sizes.toLong + keySize)
+    address
   }
 
   /** Copies a pair of other pages; returns its address here. */
   def copy(from: Array[Array[Byte]], address: Long): Long = {
     val size = sizeOf(from, address)
-    reserve(size)
-    System.arraycopy(pageOf(from, address), placeOf(address), arrays(used - 1), at, size)
-    taken(size)
+    val copied = reserve(size)
+    System.arraycopy(
+      pageOf(from, address),
+      placeOf(address),
+      pageOf(arrays, copied),
+      placeOf(copied),
+      size)
+    copied
   }
 
   def isKey(address: Long, key: UnsafeRow): Boolean = {
@@ -61,24 +62,31 @@ final private[store] class BytePages {
       size.toLong)
   }
 
-  private def taken(size: Int): Long = {
-    val address = addressOf(used, at)
-    at += size
-    address
-  }
-
-  /** Arrays begin small: most stores of a small query have few rows. */
-  private def reserve(size: Int): Unit =
-    if (used == 0 || arrays(used - 1).length - at < size) {
-      val page =
-        math.max(size, math.max(smallest.toLong, math.min(largest.toLong, allocated)).toInt)
-      // Readers keep the old array of arrays.
-      if (used == arrays.length) arrays = java.util.Arrays.copyOf(arrays, 2 * used)
-      arrays(used) = new Array[Byte](page)
-      used += 1
-      at = 0
-      allocated += page
+  /** The address of a pair that comes. */
+  private def reserve(size: Int): Long =
+    if (size > largest / 8) addressOf(allocate(size), 0)
+    else {
+      if (page.length - at < size) {
+        // Arrays begin small: most stores of a small query have few rows.
+        val wanted = math.max(smallest.toLong, math.min(largest.toLong, allocated)).toInt
+        number = allocate(math.max(size, wanted))
+        page = arrays(number - 1)
+        at = 0
+      }
+      val address = addressOf(number, at)
+      at += size
+      address
     }
+
+  /** The number of a new array. */
+  private def allocate(size: Int): Int = {
+    // Readers keep the old array of arrays.
+    if (used == arrays.length) arrays = java.util.Arrays.copyOf(arrays, 2 * used)
+    arrays(used) = new Array[Byte](size)
+    used += 1
+    allocated += size
+    used
+  }
 }
 
 private[store] object BytePages {

@@ -152,8 +152,11 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
   def tidy(): PagedRows =
     if (2 * (bytes - spare) <= 3 * (liveBytes + perEntry * live)) this else copied()
 
-  /** Bytes of memory, by estimate. */
-  def bytes: Long = pages.bytes + chains.fold(0L)(_.bytes) + perEntry * entries
+  /**
+   * Bytes of memory, by estimate. A prefix of which all entries are gone has fewer bytes than these
+   * had: it need not be counted.
+   */
+  def bytes: Long = pages.bytes + perEntry * entries
 
   private def copied(): PagedRows = {
     val copy = new PagedRows(key, value, prefixColumns)

@@ -150,7 +150,7 @@ private object PagedStateStoreProvider {
       key,
       value,
       encoder match {
-        case PrefixKeyScanStateEncoderSpec(_, columns) => columns
+        case its: PrefixKeyScanStateEncoderSpec => its.numColsPrefixKey
         case _ => 0
       })
 

@@ -13,9 +13,6 @@ final private[store] class PrefixChains extends KeyTable {
   private[this] var prefixes = 0
   private[this] var following = new Array[Int](16) // by entry: the next one's number and one
 
-  /** Bytes of the prefixes. */
-  def bytes: Long = pages.bytes
-
   override protected def isKey(number: Int, prefix: UnsafeRow): Boolean =
     pages.isKey(addresses(number), prefix)
   override protected def isThere(number: Int): Boolean = true

@@ -15,16 +15,16 @@ class PagedRowsSuite extends AnyFunSuite {
   import PagedRowsSuite._
 
   test("random changes, scans, returns to what was frozen and copies") {
-    Range(0, 60).foreach { seed =>
+    Range(0, 8).foreach { seed =>
       val random = new Random(seed)
       var rows = new PagedRows(keys, values, prefixColumns = 1)
       var model = mutable.Map.empty[(Int, String), String]
       val frozen = mutable.ArrayBuffer.empty[(PagedRows.Frozen, Map[(Int, String), String])]
-      Range(0, 40).foreach { turn =>
+      Range(0, 25).foreach { turn =>
         Range(0, random.nextInt(200)).foreach { _ =>
           val k = (random.nextInt(5), "k" * random.nextInt(3) + random.nextInt(60))
           if (random.nextInt(3) > 0) {
-            val v = "v" * random.nextInt(if (random.nextInt(50) == 0) 400000 else 40)
+            val v = "v" * random.nextInt(if (random.nextInt(100) == 0) 100000 else 40)
             rows.put(key(k), value(v))
             model(k) = v
           } else assert(rows.remove(key(k)) == model.remove(k).isDefined)
