@@ -19,7 +19,11 @@ from tests.python.linked_pyspark import link_pyspark
 
 JAR = f"firesteel/jars/firesteel-{INSTALLED_SPARK}.jar"
 PACKAGE = Path(__file__).parents[2] / "python"
-OURS = ("io/firesteel/", "org/apache/spark/sql/firesteel/")  # bundled: io/firesteel/shaded/
+OURS = (
+    "io/firesteel/",  # bundled: io/firesteel/shaded/
+    "org/apache/spark/sql/firesteel/",
+    "org/apache/spark/sql/execution/streaming/state/firesteel/",
+)
 
 PROGRAM = """
 import firesteel

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.execution.streaming.state
+package org.apache.spark.sql.execution.streaming.state.firesteel
 
 import java.io.DataInputStream
 
@@ -8,9 +8,13 @@ import org.apache.spark.{SparkConf, SparkEnv}
 import org.apache.spark.io.CompressionCodec
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreProvider, StateStoreConf, StateStoreId, StateStoreProvider}
 import org.apache.spark.sql.types.StructType
 
-/** Spark's in-memory provider with what is private in it: how it opens its files. */
+/**
+ * Spark's in-memory provider with what is private in it: how it opens its files. The package is inside
+ * the one to which they are private.
+ */
 abstract class StateFilesProvider extends HDFSBackedStateStoreProvider {
 
   /** Opens a file of the state as its content. */

@@ -1,13 +1,17 @@
-package org.apache.spark.sql.execution.streaming.state
+package org.apache.spark.sql.execution.streaming.state.firesteel
 
 import java.io.DataInputStream
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreProvider, StateStoreConf, StateStoreId, StateStoreProvider}
 import org.apache.spark.sql.types.StructType
 
-/** Spark's in-memory provider with what is private in it: how it opens its files. */
+/**
+ * Spark's in-memory provider with what is private in it: how it opens its files. The package is inside
+ * the one to which they are private.
+ */
 abstract class StateFilesProvider extends HDFSBackedStateStoreProvider {
 
   /** Opens a file of the state as its content. */

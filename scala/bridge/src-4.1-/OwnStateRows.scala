@@ -1,7 +1,8 @@
 package org.apache.spark.sql.firesteel
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreMap, StateFilesProvider, StateStore, UnsafeRowPair}
+import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreMap, StateStore, UnsafeRowPair}
+import org.apache.spark.sql.execution.streaming.state.firesteel.StateFilesProvider
 
 /** The entries of a version of a state store, in the place of the map of Spark's provider. */
 abstract class OwnStateRows extends HDFSBackedStateStoreMap {

@@ -3,7 +3,8 @@ package org.apache.spark.sql.firesteel
 import java.util.Map.Entry
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreMap, StateFilesProvider, StateStore, StateStoreRow, UnsafeRowPair, UnsafeRowWrapper}
+import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreMap, StateStore, StateStoreRow, UnsafeRowPair, UnsafeRowWrapper}
+import org.apache.spark.sql.execution.streaming.state.firesteel.StateFilesProvider
 
 /** The entries of a version of a state store, in the place of the map of Spark's provider. */
 abstract class OwnStateRows extends HDFSBackedStateStoreMap {
