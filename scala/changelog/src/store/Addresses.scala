@@ -13,6 +13,9 @@ final private[store] class Addresses {
 
   def apply(entry: Int): Long = of(blocks, entry)
 
+  /** Bytes of the blocks that hold so many entries. */
+  def bytes(entries: Int): Long = ((entries + last) >>> bits).toLong * size * 8L
+
   /** @param entry has an address, or is the next one that gets one */
   def update(entry: Int, address: Long): Unit = {
     val i = entry >>> bits

@@ -1,5 +1,7 @@
 package io.firesteel.changelog.store
 
+import io.firesteel.core.rows.Mix64
+
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.array.ByteArrayMethods
@@ -22,6 +24,19 @@ final private[store] class BytePages {
 
   /** Bytes of all arrays. */
   def bytes: Long = allocated
+
+  /** Number of arrays. */
+  def count: Int = used
+
+  /** Forgets all arrays but the first ones, which stay as they are: what comes lies in new ones. */
+  def cutTo(count: Int): Unit = {
+    arrays = java.util.Arrays.copyOf(arrays, math.max(4, count))
+    java.util.Arrays.fill(arrays.asInstanceOf[Array[AnyRef]], count, arrays.length, null)
+    used = count
+    page = Array.emptyByteArray
+    at = 0
+    allocated = Range(0, count).map(arrays(_).length.toLong).sum
+  }
 
   /** The arrays. Those that are in use do not change from now on, nor what they hold. */
   def all: Array[Array[Byte]] = arrays
@@ -68,7 +83,7 @@ final private[store] class BytePages {
     else {
       if (page.length - at < size) {
         // Arrays begin small: most stores of a small query have few rows.
-        val wanted = math.max(smallest.toLong, math.min(largest.toLong, allocated)).toInt
+        val wanted = math.max(smallest.toLong, math.min(largest.toLong, allocated / 4)).toInt
         number = allocate(math.max(size, wanted))
         page = arrays(number - 1)
         at = 0
@@ -131,7 +146,7 @@ private[store] object BytePages {
       mixed ^= mixed >>> 32
       i += 8
     }
-    (mixed ^ mixed >>> 29).toInt
+    Mix64(mixed).toInt
   }
 
   /** The fraction of the golden ratio, of 64 bits, as in Fibonacci hashing. */

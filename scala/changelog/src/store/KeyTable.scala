@@ -9,6 +9,10 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 abstract private[store] class KeyTable {
   private[this] var slots = new Array[Long](32) // the hash, and the number and one; 0 is free
   private[this] var used = 0
+  private[this] var vacant = -1 // a slot with the hash that was looked for, of a key that is gone
+
+  /** Bytes of the table. */
+  final def tableBytes: Long = slots.length * 8L
 
   /** Whether this is the number of this key. */
   protected def isKey(number: Int, key: UnsafeRow): Boolean
@@ -22,19 +26,32 @@ abstract private[store] class KeyTable {
     var at = hash & mask
     var number = -1
     var slot = all(at)
+    vacant = -1
     while (number < 0 && slot != 0L) {
-      if ((slot >>> 32).toInt == hash && isKey(slot.toInt - 1, key)) number = slot.toInt - 1
+      if ((slot >>> 32).toInt == hash) {
+        if (isKey(slot.toInt - 1, key)) number = slot.toInt - 1
+        else if (vacant < 0 && !isThere(slot.toInt - 1)) vacant = at
+      }
       at = (at + 1) & mask
       slot = all(at)
     }
     number
   }
 
+  /** Adds the key that was not found last: one that comes and goes has one slot. */
+  final def addSought(hash: Int, number: Int): Unit =
+    if (vacant < 0) add(hash, number)
+    else {
+      slots(vacant) = slot(hash, number)
+      vacant = -1
+    }
+
   /** Adds a key that has no number. */
   final def add(hash: Int, number: Int): Unit = {
-    if (2 * (used + 1) > slots.length) rebuild()
-    put(slots, hash.toLong << 32 | (number + 1L))
+    if (2L * (used + 1) > slots.length) rebuild()
+    put(slots, slot(hash, number))
     used += 1
+    vacant = -1
   }
 
   /** Forgets all keys, and takes this number of them without growing. */
@@ -42,6 +59,7 @@ abstract private[store] class KeyTable {
     val needed = math.max(32L, 4L * expected)
     slots = new Array[Long](java.lang.Long.highestOneBit(2 * needed - 1).toInt)
     used = 0
+    vacant = -1
   }
 
   /** Leaves out the keys that are gone. */
@@ -51,6 +69,8 @@ abstract private[store] class KeyTable {
     there.foreach(put(slots, _))
     used = there.length
   }
+
+  private def slot(hash: Int, number: Int): Long = hash.toLong << 32 | (number + 1L)
 
   private def put(all: Array[Long], slot: Long): Unit = {
     val mask = all.length - 1

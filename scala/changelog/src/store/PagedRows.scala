@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 import org.apache.spark.sql.types.StructType
 
 /**
- * Keys and values of a state store as bytes in large arrays, not as objects: some 24 bytes beside
+ * Keys and values of a state store as bytes in large arrays, not as objects: 24 to 72 bytes beside
  * those of the rows, where a map of rows has 150, and nothing for a garbage collector to follow.
  *
  * An entry has a number, and its address by that number. A new value is another pair of rows, so rows
@@ -18,7 +18,8 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
   extends KeyTable {
   import PagedRows._
 
-  private[this] val pages = new BytePages
+  private[this] var pages = new BytePages
+  private[this] var mostBytes = spare // of pages, before old values are left behind
   private[this] val addresses = new Addresses
   private[this] val (keyFields, valueFields) = (key.length, value.length)
   private[this] var entries = 0 // those that are gone included
@@ -61,19 +62,36 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
     val address = pages.add(key, value)
     if (known >= 0) addresses(known) = address
     else {
-      val entry = added(address, hash)
-      chains.foreach(_.addEntry(prefixOf(key), entry))
+      addSought(hash, entries)
+      chains.foreach(_.addEntry(prefixOf(key), entries))
+      added(address)
     }
     liveBytes += BytePages.sizeOf(pages.all, address)
+    if (pages.bytes > mostBytes) repack()
   }
 
-  private def added(address: Long, hash: Int): Int = {
-    val entry = entries
-    addresses(entry) = address
+  private def added(address: Long): Unit = {
+    addresses(entries) = address
     entries += 1
     live += 1
-    add(hash, entry)
-    entry
+  }
+
+  /**
+   * Leaves old values behind if most of the pages are of them: a value may be written often in one
+   * micro-batch. Entries keep their numbers, and what was frozen keeps its pages.
+   */
+  private def repack(): Unit = {
+    if (pages.bytes > 3 * liveBytes + spare) {
+      val packed = new BytePages
+      var entry = 0
+      while (entry < entries) {
+        val address = addresses(entry)
+        if (address != 0L) addresses(entry) = packed.copy(pages.all, address)
+        entry += 1
+      }
+      pages = packed
+    }
+    mostBytes = math.max(2 * pages.bytes, 3 * liveBytes) + spare
   }
 
   /** Whether the key was there. */
@@ -116,7 +134,8 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
   /** The entries as they are now. */
   def frozen(): Frozen =
     new Frozen(
-      pages.all,
+      pages,
+      pages.count,
       addresses.frozen(entries),
       entries,
       live,
@@ -124,8 +143,14 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
       keyFields,
       valueFields)
 
-  /** Goes back to what was frozen. Time: that of reading each key. */
+  /**
+   * Goes back to what was frozen last, or to where it has gone back before. Time: that of reading
+   * each key.
+   */
   def restore(frozen: Frozen): Unit = {
+    // What was written since then may still be read, so it is not overwritten.
+    pages = frozen.pages
+    pages.cutTo(frozen.pageCount)
     addresses.restore(frozen.blocks)
     entries = frozen.entries
     live = frozen.size
@@ -147,16 +172,17 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
 
   /**
    * These entries, or if a third of the memory is of entries that are gone and of old values a copy
-   * without these.
+   * without these. A prefix of which all entries are gone has fewer bytes than these had: it need not
+   * be counted.
    */
-  def tidy(): PagedRows =
-    if (2 * (bytes - spare) <= 3 * (liveBytes + perEntry * live)) this else copied()
+  def tidy(): PagedRows = {
+    val (all, wanted) = (pages.bytes + 8L * entries, liveBytes + 8L * live)
+    if (2 * (all - spare) <= 3 * wanted) this else copied()
+  }
 
-  /**
-   * Bytes of memory, by estimate. A prefix of which all entries are gone has fewer bytes than these
-   * had: it need not be counted.
-   */
-  def bytes: Long = pages.bytes + perEntry * entries
+  /** Bytes of memory. */
+  def bytes: Long =
+    pages.bytes + addresses.bytes(entries) + tableBytes + chains.fold(0L)(_.bytes)
 
   private def copied(): PagedRows = {
     val copy = new PagedRows(key, value, prefixColumns)
@@ -165,50 +191,59 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
     var entry = 0
     while (entry < entries) {
       val address = addresses(entry)
-      if (address != 0L) {
-        BytePages.readKey(pages.all, address, row)
-        copy.append(pages.all, address, row)
-      }
+      if (address != 0L) copy.append(pages.all, address, row)
       entry += 1
     }
     copy
   }
 
-  private def append(from: Array[Array[Byte]], address: Long, key: UnsafeRow): Unit = {
-    val entry = added(pages.copy(from, address), BytePages.hash(key))
-    chains.foreach(_.addEntry(prefixOf(key), entry))
+  /** Adds a pair of other pages, whose key is not there. */
+  private def append(from: Array[Array[Byte]], address: Long, row: UnsafeRow): Unit = {
+    BytePages.readKey(from, address, row)
+    add(BytePages.hash(row), entries)
+    chains.foreach(_.addEntry(prefixOf(row), entries))
+    added(pages.copy(from, address))
     liveBytes += BytePages.sizeOf(from, address)
+  }
+
+  /** Adds what was frozen of other rows; there must be none yet. */
+  def fill(frozen: Frozen): Unit = {
+    clear(frozen.size)
+    val row = new UnsafeRow(keyFields)
+    frozen.addresses.foreach(append(frozen.arrays, _, row))
   }
 }
 
 private[store] object PagedRows {
 
-  /** Bytes of an entry in the tables. */
-  private val perEntry = 24L
-
   /** Bytes that may be wasted in any case. */
-  private val spare = 1L << 20
+  private val spare = 64L * 1024
 
   /** Pairs of rows by their addresses; the pair is reused, the rows are not. */
   abstract private class Pairs(keyFields: Int, valueFields: Int) extends Iterator[UnsafeRowPair] {
     private[this] val pair = new UnsafeRowPair
     private[this] var address = 0L
+    private[this] var pages: Array[Array[Byte]] = _
 
+    /** The pages as they are now. */
     protected def arrays: Array[Array[Byte]]
 
-    /** The next address; 0 if there is none. */
+    /** The next address there; 0 if there is none. */
     protected def following(): Long
 
     final override def hasNext: Boolean = {
-      if (address == 0L) address = following()
+      if (address == 0L) {
+        address = following()
+        pages = arrays
+      }
       address != 0L
     }
 
     final override def next(): UnsafeRowPair = {
       if (!hasNext) Iterator.empty.next()
       val (key, value) = (new UnsafeRow(keyFields), new UnsafeRow(valueFields))
-      BytePages.readKey(arrays, address, key)
-      BytePages.readValue(arrays, address, value)
+      BytePages.readKey(pages, address, key)
+      BytePages.readValue(pages, address, value)
       address = 0L
       pair.withRows(key, value)
     }
@@ -217,12 +252,15 @@ private[store] object PagedRows {
   /**
    * The entries as they were at one time. It never changes.
    *
+   * @param pages the pages, of which more may be in use by now
+   * @param pageCount the number of those that were
    * @param entries their number, those that were gone included
    * @param size their number
    * @param bytes of their rows
    */
   final class Frozen(
-      bytePages: Array[Array[Byte]],
+      private[PagedRows] val pages: BytePages,
+      private[PagedRows] val pageCount: Int,
       private[PagedRows] val blocks: Array[Array[Long]],
       private[PagedRows] val entries: Int,
       val size: Int,
@@ -230,17 +268,26 @@ private[store] object PagedRows {
       keyFields: Int,
       valueFields: Int) {
 
-    def all: Iterator[UnsafeRowPair] = new Pairs(keyFields, valueFields) {
-      private[this] var entry = 0
+    // Not those of `pages` by now: other threads read them.
+    private[PagedRows] val arrays = pages.all
 
-      override protected def arrays: Array[Array[Byte]] = bytePages
-      override protected def following(): Long = {
-        var address = 0L
-        while (address == 0L && entry < entries) {
-          address = Addresses.of(blocks, entry)
-          entry += 1
+    private[PagedRows] def addresses: Iterator[Long] =
+      Iterator.range(0, entries).map(Addresses.of(blocks, _)).filter(_ != 0L)
+
+    def all: Iterator[UnsafeRowPair] = {
+      val (entries, blocks, pages) = (this.entries, this.blocks, arrays)
+      new Pairs(keyFields, valueFields) {
+        private[this] var entry = 0
+
+        override protected def arrays: Array[Array[Byte]] = pages
+        override protected def following(): Long = {
+          var address = 0L
+          while (address == 0L && entry < entries) {
+            address = Addresses.of(blocks, entry)
+            entry += 1
+          }
+          address
         }
-        address
       }
     }
   }

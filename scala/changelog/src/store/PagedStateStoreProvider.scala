@@ -18,14 +18,15 @@ import org.apache.spark.sql.types.StructType
  *
  * The entries belong to one task at a time. Its commit gives them back, with what they were before:
  * a micro-batch that runs again begins there. A task that fails never gives them back, because what
- * it left behind may still write; then, and when two tasks ask for one version, they are read from
- * the files, which takes no more memory than they have.
+ * it left behind may still write; then, and when two tasks ask for one version, what a task began with
+ * is copied. Other versions are read from the files.
  */
 final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
   import PagedStateStoreProvider._
 
   @volatile private var begun: Begun = _
   private val held = new AtomicReference[Held]
+  @volatile private var lent: Lent = _
 
   override def init(
       id: StateStoreId,
@@ -51,26 +52,36 @@ final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
   }
 
   override protected def openedRows(version: Long): OwnStateRows = {
-    val its = held.getAndSet(null)
+    val (its, known) = (held.getAndSet(null), lent)
     val rows =
       if (version == 0) begun.empty
-      else if (its == null) read(version)
-      else if (its.version == version) its.tidy()
-      else if (its.version == version + 1) its.restored()
+      else if (its != null && its.version == version) its.tidy()
+      else if (its != null && its.version == version + 1) its.restored()
+      else if (known != null && known.version == version) begun.filled(known.rows)
       else read(version)
-    new Open(rows)
+    val open = new Open(rows)
+    if (keepsVersions) lent = new Lent(version, open.begins)
+    open
   }
 
   override protected def committed(rows: OwnStateRows, version: Long): Unit = rows match {
-    case its: Open => held.set(its.heldAs(version))
+    case its: Open => if (keepsVersions) held.set(its.heldAs(version))
     case other => throw new IllegalStateException(s"unknown rows $other")
+  }
+
+  private def keepsVersions: Boolean = begun.conf.maxVersionsToRetainInMemory > 0
+
+  override def getMetricsForProvider(): Map[String, Long] = {
+    val its = held.get
+    val metrics = super.getMetricsForProvider()
+    if (its == null) metrics else metrics.updated("memoryUsedBytes", its.bytes)
   }
 
   /** Entries from the files. What is odd in them is left to Spark, which has the errors and repairs. */
   private def read(version: Long): PagedRows =
     try fromFiles(version)
     catch {
-      case NonFatal(odd) =>
+      case odd @ (NonFatal(_) | _: OutOfMemoryError) =>
         logWarning(s"Cannot read version $version of ${begun.id}: ${odd.getMessage}")
         begun.bySpark(version)
     }
@@ -100,6 +111,7 @@ final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
 
   override def close(): Unit = {
     held.set(null)
+    lent = null
     super.close()
   }
 }
@@ -130,12 +142,17 @@ private object PagedStateStoreProvider {
       copy
     }
 
+    def bytes: Long = rows.bytes
+
     /** The entries of the version before. */
     def restored(): PagedRows = {
       rows.restore(before)
       rows
     }
   }
+
+  /** What a task began with; it never changes. */
+  final private class Lent(val version: Long, val rows: PagedRows.Frozen)
 
   /** What the provider was made with. */
   final private case class Begun(
@@ -153,6 +170,12 @@ private object PagedStateStoreProvider {
         case its: PrefixKeyScanStateEncoderSpec => its.numColsPrefixKey
         case _ => 0
       })
+
+    def filled(frozen: PagedRows.Frozen): PagedRows = {
+      val rows = empty
+      rows.fill(frozen)
+      rows
+    }
 
     /** What Spark reads, by a provider that is forgotten with its map. */
     def bySpark(version: Long): PagedRows = {
@@ -173,6 +196,9 @@ private object PagedStateStoreProvider {
     private[this] var before = all.frozen()
     @volatile private[this] var after: PagedRows.Frozen = _
 
+    /** The entries at the beginning. */
+    def begins: PagedRows.Frozen = before
+
     def heldAs(version: Long): Held = {
       val its = new Held(version, rows, this, before)
       rows = null
@@ -180,7 +206,7 @@ private object PagedStateStoreProvider {
       its
     }
 
-    override def freeze(): Unit = show(rows.frozen())
+    override def freeze(): Unit = if (rows != null) show(rows.frozen())
 
     /** What it shows from now on. */
     def show(frozen: PagedRows.Frozen): Unit = after = frozen

@@ -13,6 +13,10 @@ final private[store] class PrefixChains extends KeyTable {
   private[this] var prefixes = 0
   private[this] var following = new Array[Int](16) // by entry: the next one's number and one
 
+  /** Bytes of memory. */
+  def bytes: Long =
+    pages.bytes + tableBytes + 8L * addresses.length + 4L * (heads.length + following.length)
+
   override protected def isKey(number: Int, prefix: UnsafeRow): Boolean =
     pages.isKey(addresses(number), prefix)
   override protected def isThere(number: Int): Boolean = true
@@ -28,7 +32,7 @@ final private[store] class PrefixChains extends KeyTable {
       at = prefixes
       addresses(at) = pages.add(prefix, nothing)
       prefixes += 1
-      add(hash, at)
+      addSought(hash, at)
     }
     if (entry >= following.length) {
       following = java.util.Arrays.copyOf(following, math.max(entry + 1, 2 * following.length))

@@ -6,7 +6,7 @@ import scala.util.Random
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
-import org.apache.spark.sql.types.{IntegerType, StringType, StructType}
+import org.apache.spark.sql.types.{IntegerType, LongType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -90,9 +90,40 @@ class PagedRowsSuite extends AnyFunSuite {
     Range(0, 1000).foreach(i => rows.remove(key((i % 7, s"k$i"))))
     assert(rows.size == 0 && before.bytes < 4000000L, s"${before.bytes} bytes")
   }
+
+  test(
+    "a value that is written often, and a key that comes and goes, take no more memory or time") {
+    val rows = new PagedRows(keys, values, prefixColumns = 1)
+    Range(0, 2000).foreach(i => rows.put(key((i % 5, s"k$i")), value("v")))
+    val before = rows.frozen()
+    val seen = rows.withPrefix(prefix(1))
+    val (hot, large) = (key((1, "hot")), value("x" * 2000))
+    val turns = 100000
+    Range(0, turns).foreach { _ =>
+      rows.put(hot, large)
+      if (seen.hasNext) assert(seen.next().key.getInt(0) == 1)
+      rows.put(hot, value("y"))
+      rows.remove(hot)
+    }
+    assert(!seen.hasNext && rows.size == 2000)
+    assert(rows.bytes < 4000000L, s"${rows.bytes} bytes")
+    assert(before.size == 2000 && before.all.size == 2000)
+    rows.restore(before)
+    assert(shown(rows.all) == shown(before.all))
+  }
+
+  test("keys that differ in any bits have different hashes") {
+    Range(0, 64 - 10).foreach { shift =>
+      val hashes = Range(0, 1000).map { i =>
+        BytePages.hash(toNumber(InternalRow(i.toLong << shift)).copy())
+      }
+      assert(hashes.distinct.size > 990 && hashes.map(_ & 1023).distinct.size > 550, s"by $shift")
+    }
+  }
 }
 
 private object PagedRowsSuite {
+  private val toNumber = UnsafeProjection.create(new StructType().add("n", LongType))
   private val keys = new StructType().add("p", IntegerType).add("k", StringType)
   private val values = new StructType().add("v", StringType)
   private val toKey = UnsafeProjection.create(keys)

@@ -160,6 +160,20 @@ class PagedStateStoreProviderSuite extends ChangelogSuite {
     ours.close()
   }
 
+  test("reading a micro-batch many times takes no more memory") {
+    val ours = provider(paged, folder())
+    def run(version: Long, from: Int): Long = {
+      val store = ours.getStore(version, None)
+      Range(from, from + 3000).foreach(i => store.put(key((i % 9, s"k$i")), value("v" * 100)))
+      store.commit()
+      store.metrics.memoryUsedBytes
+    }
+    run(0, 0)
+    val used = Range(0, 20).map(_ => run(1, 3000))
+    assert(used.last < 1.1 * used.head, used)
+    ours.close()
+  }
+
   test("a snapshot shows its version while later micro-batches run") {
     val where = folder()
     val ours = provider(paged, where)
