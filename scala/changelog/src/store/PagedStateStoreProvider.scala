@@ -1,6 +1,6 @@
 package io.firesteel.changelog.store
 
-import java.util.concurrent.atomic.AtomicReference
+import java.util.concurrent.atomic.{AtomicReference, LongAdder}
 
 import scala.util.control.NonFatal
 
@@ -27,6 +27,7 @@ final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
   @volatile private var begun: Begun = _
   private val held = new AtomicReference[Held]
   @volatile private var lent: Lent = _
+  private val (hits, misses) = (new LongAdder, new LongAdder)
 
   override def init(
       id: StateStoreId,
@@ -55,26 +56,39 @@ final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
     val (its, known) = (held.getAndSet(null), lent)
     val rows =
       if (version == 0) begun.empty
-      else if (its != null && its.version == version) its.tidy()
-      else if (its != null && its.version == version + 1) its.restored()
-      else if (known != null && known.version == version) begun.filled(known.rows)
-      else read(version)
+      else if (its != null && its.version == version) hit(its.tidy())
+      else if (its != null && its.version == version + 1) hit(its.restored())
+      else if (known != null && known.version == version) hit(begun.filled(known.rows))
+      else {
+        misses.increment()
+        read(version)
+      }
     val open = new Open(rows)
     if (keepsVersions) lent = new Lent(version, open.begins)
     open
   }
 
   override protected def committed(rows: OwnStateRows, version: Long): Unit = rows match {
-    case its: Open => if (keepsVersions) held.set(its.heldAs(version))
+    case its: Open =>
+      val now = its.heldAs(version)
+      if (keepsVersions) held.set(now)
     case other => throw new IllegalStateException(s"unknown rows $other")
   }
 
   private def keepsVersions: Boolean = begun.conf.maxVersionsToRetainInMemory > 0
 
+  private def hit(rows: PagedRows): PagedRows = {
+    hits.increment()
+    rows
+  }
+
+  /** Those of Spark's provider, by its names. */
   override def getMetricsForProvider(): Map[String, Long] = {
     val its = held.get
-    val metrics = super.getMetricsForProvider()
-    if (its == null) metrics else metrics.updated("memoryUsedBytes", its.bytes)
+    super.getMetricsForProvider() ++ Map(
+      "memoryUsedBytes" -> (if (its == null) 0L else its.bytes),
+      "loadedMapCacheHitCount" -> hits.sum,
+      "loadedMapCacheMissCount" -> misses.sum)
   }
 
   /** Entries from the files. What is odd in them is left to Spark, which has the errors and repairs. */

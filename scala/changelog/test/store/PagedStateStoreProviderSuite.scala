@@ -162,15 +162,18 @@ class PagedStateStoreProviderSuite extends ChangelogSuite {
 
   test("reading a micro-batch many times takes no more memory") {
     val ours = provider(paged, folder())
-    def run(version: Long, from: Int): Long = {
+    def run(version: Long, from: Int) = {
       val store = ours.getStore(version, None)
       Range(from, from + 3000).foreach(i => store.put(key((i % 9, s"k$i")), value("v" * 100)))
       store.commit()
-      store.metrics.memoryUsedBytes
+      store.metrics
     }
     run(0, 0)
-    val used = Range(0, 20).map(_ => run(1, 3000))
+    val all = Range(0, 20).map(_ => run(1, 3000))
+    val used = all.map(_.memoryUsedBytes)
     assert(used.last < 1.1 * used.head, used)
+    val counted = all.last.customMetrics.map { case (metric, count) => metric.name -> count }
+    assert(counted("loadedMapCacheHitCount") == 20 && counted("loadedMapCacheMissCount") == 0)
     ours.close()
   }
 
