@@ -126,15 +126,24 @@ private[store] object BytePages {
   /** Shows a pair's key in a row. */
   def readKey(arrays: Array[Array[Byte]], address: Long, row: UnsafeRow): Unit = {
     val (page, start) = (pageOf(arrays, address), Platform.BYTE_ARRAY_OFFSET + placeOf(address))
-    row.pointTo(page, start + sizes.toLong, Platform.getInt(page, start.toLong))
+    val size = Platform.getInt(page, start.toLong)
+    requireIn(page, placeOf(address), size)
+    row.pointTo(page, start + sizes.toLong, size)
   }
 
   /** Shows a pair's value in a row. */
   def readValue(arrays: Array[Array[Byte]], address: Long, row: UnsafeRow): Unit = {
     val (page, start) = (pageOf(arrays, address), Platform.BYTE_ARRAY_OFFSET + placeOf(address))
-    val keySize = Platform.getInt(page, start.toLong)
-    row.pointTo(page, start + sizes.toLong + keySize, Platform.getInt(page, start + 4L))
+    val (keySize, size) = (Platform.getInt(page, start.toLong), Platform.getInt(page, start + 4L))
+    requireIn(page, placeOf(address), keySize.toLong + size)
+    row.pointTo(page, start + sizes.toLong + keySize, size)
   }
+
+  /** A fault in the addresses must be an error of the query, not one of the JVM. */
+  private def requireIn(page: Array[Byte], place: Int, size: Long): Unit =
+    if (size < 0 || place + sizes + size > page.length) {
+      throw new IllegalStateException(s"a pair of $size bytes at $place of ${page.length}")
+    }
 
   /** A hash of a row's bytes, eight at a time: the size of a row is a multiple of eight. */
   def hash(row: UnsafeRow): Int = {
