@@ -126,14 +126,16 @@ private[store] object BytePages {
   /** Shows a pair's key in a row. */
   def readKey(arrays: Array[Array[Byte]], address: Long, row: UnsafeRow): Unit = {
     val (page, start) = (pageOf(arrays, address), Platform.BYTE_ARRAY_OFFSET + placeOf(address))
+    requireIn(page, placeOf(address), 0L)
     val size = Platform.getInt(page, start.toLong)
-    requireIn(page, placeOf(address), size)
+    requireIn(page, placeOf(address), size.toLong)
     row.pointTo(page, start + sizes.toLong, size)
   }
 
   /** Shows a pair's value in a row. */
   def readValue(arrays: Array[Array[Byte]], address: Long, row: UnsafeRow): Unit = {
     val (page, start) = (pageOf(arrays, address), Platform.BYTE_ARRAY_OFFSET + placeOf(address))
+    requireIn(page, placeOf(address), 0L)
     val (keySize, size) = (Platform.getInt(page, start.toLong), Platform.getInt(page, start + 4L))
     requireIn(page, placeOf(address), keySize.toLong + size)
     row.pointTo(page, start + sizes.toLong + keySize, size)
