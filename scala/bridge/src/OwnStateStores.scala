@@ -35,7 +35,7 @@ final class OwnStateStores(session: classic.SparkSession, provider: Option[Class
         val clean = rows.sparkContext.clean(work)
         new Own(
           session,
-          settings(session.sessionState.conf, its),
+          new Settings(session.sessionState.conf, its),
           rows,
           state,
           key,
@@ -62,13 +62,11 @@ object OwnStateStores {
     conf.stateStoreProviderClass == classOf[HDFSBackedStateStoreProvider].getName &&
       !conf.getConfString(checksums, "false").toBoolean
 
-  private def settings(conf: SQLConf, provider: Class[_]): StateStoreConf = {
-    val own = conf.clone()
-    own.setConfString(SQLConf.STATE_STORE_PROVIDER_CLASS.key, provider.getName)
-    // Of older versions Spark's provider would keep memory that is in use no more.
-    val kept = SQLConf.MAX_BATCHES_TO_RETAIN_IN_MEMORY
-    own.setConf(kept, math.min(1, conf.getConf(kept)))
-    new StateStoreConf(own)
+  /** Of older versions Spark's provider would keep memory that is in use no more. */
+  final private class Settings(conf: SQLConf, provider: Class[_]) extends StateStoreConf(conf) {
+    override val providerClass: String = provider.getName
+    override val maxVersionsToRetainInMemory: Int =
+      math.min(1, conf.getConf(SQLConf.MAX_BATCHES_TO_RETAIN_IN_MEMORY))
   }
 
   final private class Own[T: ClassTag, U: ClassTag](

@@ -29,7 +29,7 @@ final private[join] class JoinChanges(
   private[this] val (left, right) = (state.left, state.right)
 
   private[this] val keys = new GroupIndex
-  private[this] var folds = new Array[Folded](64) // by the number of their key
+  private[this] var folds = new Array[Folded](JoinChanges.startKeys) // by the number of their key
   // Rows that match nothing, by key: they are in the result and not in state.
   private[this] val alone = Array.fill(2)(new LinkedHashMap[UnsafeRow, FoldedRows])
   private[this] var numRows = 0
@@ -111,7 +111,7 @@ final private[join] class JoinChanges(
     new Iterator[InternalRow] {
       override def hasNext: Boolean = all.hasNext || {
         keys.clear()
-        folds = new Array[Folded](64)
+        folds = new Array[Folded](JoinChanges.startKeys)
         alone.foreach(_.clear())
         numRows = 0
         rowBytes = 0L
@@ -143,6 +143,9 @@ private[join] object JoinChanges {
 
   /** Changed rows of a side that are few. */
   private val few = 16
+
+  /** Keys for which there is room at first. */
+  private val startKeys = 64
 
   /** What the rows of one key add up to, by side. */
   final private class Folded {

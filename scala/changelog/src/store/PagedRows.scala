@@ -5,8 +5,9 @@ import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 import org.apache.spark.sql.types.StructType
 
 /**
- * Keys and values of a state store as bytes in large arrays, not as objects: 24 to 72 bytes beside
- * those of the rows, where a map of rows has 150, and nothing for a garbage collector to follow.
+ * Keys and values of a state store as bytes in large arrays, not as objects. Beside its rows an entry
+ * takes 8 bytes for their sizes, 8 for its address and 16 to 64 in the hash table, and there is nothing
+ * for a garbage collector to follow.
  *
  * An entry has a number, and its address by that number. A new value is another pair of rows, so rows
  * that were returned stay valid. What was [[frozen]] shows the entries as they were, also to other

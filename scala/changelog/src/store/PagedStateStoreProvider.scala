@@ -8,7 +8,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec, StateSchemaProvider, StateStoreConf, StateStoreId, UnsafeRowPair}
-import org.apache.spark.sql.firesteel.{OwnRowsProvider, OwnStateRows, SparksProvider}
+import org.apache.spark.sql.firesteel.{OwnRowsProvider, OwnStateRows}
 import org.apache.spark.sql.types.StructType
 
 /**
@@ -97,8 +97,15 @@ final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
     catch {
       case odd @ (NonFatal(_) | _: OutOfMemoryError) =>
         logWarning(s"Cannot read version $version of ${begun.id}: ${odd.getMessage}")
-        begun.bySpark(version)
+        bySpark(version)
     }
+
+  /** Spark keeps its map of them until the next commit. */
+  private def bySpark(version: Long): PagedRows = {
+    val rows = begun.empty
+    getReadStore(version, None).iterator().foreach(entry => rows.put(entry.key, entry.value))
+    rows
+  }
 
   private def fromFiles(version: Long): PagedRows = {
     val folder = begun.id.storeCheckpointLocation()
@@ -189,18 +196,6 @@ private object PagedStateStoreProvider {
       val rows = empty
       rows.fill(frozen)
       rows
-    }
-
-    /** What Spark reads, by a provider that is forgotten with its map. */
-    def bySpark(version: Long): PagedRows = {
-      val reader = SparksProvider()
-      reader.init(id, key, value, encoder, useColumnFamilies = false, conf, hadoop, false, None)
-      try {
-        val rows = empty
-        reader.getReadStore(version, None).iterator()
-          .foreach(entry => rows.put(entry.key, entry.value))
-        rows
-      } finally reader.close()
     }
   }
 

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.store
 
 import io.firesteel.changelog.ChangelogSuite
+import io.firesteel.changelog.common.ChangelogConf
 
 import java.nio.file.{Files, Paths}
 import java.util.UUID
@@ -9,10 +10,15 @@ import scala.collection.mutable
 import scala.util.Random
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.{DataFrame, Encoders}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, NoPrefixKeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec, StateStore, StateStoreConf, StateStoreId, StateStoreProvider, StateStoreProviderId, UnsafeRowPair}
+import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, NoPrefixKeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec, StateStore, StateStoreConf, StateStoreId, StateStoreProvider, StateStoreProviderId, StateStoreRDD, UnsafeRowPair}
+import org.apache.spark.sql.firesteel.executionOf
+import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.types.{IntegerType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -198,6 +204,33 @@ class PagedStateStoreProviderSuite extends ChangelogSuite {
     }
     ours.close()
   }
+
+  test("operators have it in the place of Spark's map, unless it is switched off") {
+    val switch = ChangelogConf.PAGED_STATE.key
+    val rocks = SQLConf.STATE_STORE_PROVIDER_CLASS.key -> rocksDb
+    val cases = Seq(Nil -> true, Seq(switch -> "false") -> false, Seq(rocks) -> false)
+    cases.foreach { case (settings, isPaged) =>
+      withConf(settings: _*) {
+        val rows = memoryStream[Int](spark)(Encoders.scalaInt)
+        rows.addData(1, 2, 1)
+        rows.toDF().createOrReplaceTempView("paged")
+        var stores = Seq.empty[String]
+        spark.sql(
+          "SELECT *, row_kind() AS op FROM (SELECT value, count(*) FROM paged GROUP BY value)")
+          .writeStream.option("checkpointLocation", folder()).trigger(Trigger.AvailableNow())
+          .foreachBatch { (batch: DataFrame, _: Long) =>
+            stores = lineage(executionOf(batch).toRdd).collect {
+              case its: StateStoreRDD[_, _] => its.getClass.getName
+            }
+            val _ = batch.collect()
+          }.start().awaitTermination()
+        assert(stores.size == 1 && stores.head.contains("OwnStateStores") == isPaged, settings)
+      }
+    }
+  }
+
+  private def lineage(rdd: RDD[_]): Seq[RDD[_]] =
+    rdd +: rdd.dependencies.flatMap(d => lineage(d.rdd))
 
   test("what Spark's provider refuses is refused") {
     val ours = provider(paged, folder())
