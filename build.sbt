@@ -64,6 +64,9 @@ lazy val common = Seq(
     running((Runtime / fullClasspath).value, compileJars.value, pysparkJars.value),
   Test / fullClasspath :=
     running((Test / fullClasspath).value, compileJars.value, pysparkJars.value),
+  // What `build/test-comet` tests beside.
+  Test / fullClasspath ++= Attributed.blankSeq(
+    sys.env.get("FIRESTEEL_TEST_COMET_JARS").toSeq.flatMap(folder => (file(folder) * "*.jar").get)),
   scalacOptions ++= Seq(
     "-release:17",
     "-deprecation",

@@ -6,11 +6,15 @@ FOLDER of ``--data`` has a folder of Parquet for each table, as ``build/bench tp
 that of ``--queries`` has ``q1.sql`` and so on, as ``build.sbt`` takes them out of Spark's test jar.
 All four ways run in one JVM, in turn, with Comet's shuffle manager and off-heap memory; settings
 switch each of the two off. Writes ``comet.md`` and ``comet.json``.
+
+With ``--rooms`` it asks what firesteel's own rooms are for, over tables that it makes, and writes
+``comet-rooms.md`` and ``comet-rooms.json``.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import math
 import os
@@ -68,14 +72,33 @@ def start(memory: str) -> SparkSession:
     return spark
 
 
-def ask(spark: SparkSession, sql: str, way: str) -> tuple[float, Answer]:
-    """Seconds of one run, planning and the answer's way to Python included, and the answer."""
+def set_way(spark: SparkSession, way: str) -> None:
+    """Switch firesteel and Comet on or off."""
     ours, comets = WAYS[way]
     spark.conf.set("spark.firesteel.enabled", ours)
     spark.conf.set("spark.comet.enabled", comets)
+
+
+def ask(spark: SparkSession, sql: str, way: str) -> tuple[float, Answer]:
+    """Seconds of one run, planning and the answer's way to Python included, and the answer."""
+    set_way(spark, way)
     before = time.monotonic()
     rows = spark.sql(sql).collect()
     return time.monotonic() - before, sorted((tuple(row) for row in rows), key=repr)
+
+
+def run(spark: SparkSession, sql: str, way: str) -> float:
+    """Seconds of one run whose rows go nowhere."""
+    set_way(spark, way)
+    before = time.monotonic()
+    spark.sql(sql).write.format("noop").mode("overwrite").save()
+    return time.monotonic() - before
+
+
+def checksum(spark: SparkSession, sql: str, way: str) -> Answer:
+    """The answer as two numbers, for answers of many rows."""
+    hashes = "bit_xor(xxhash64(*)), sum(CAST(xxhash64(*) AS DECIMAL(30)))"
+    return ask(spark, f"SELECT count(*), {hashes} FROM ({sql})", way)[1]
 
 
 def final_plan(spark: SparkSession, sql: str, way: str) -> str:
@@ -102,20 +125,31 @@ def same(one: object, other: object) -> bool:
     return bool(one == other)
 
 
-def measure(spark: SparkSession, sql: str, rounds: int, again: int) -> dict[str, Any]:
-    """All ways once, to compare answers, then rounds of all ways, each beginning with another."""
-    answers = {way: ask(spark, sql, way)[1] for way in WAYS}
+def measure(spark: SparkSession, sql: str, rounds: int, again: int, few: bool) -> dict[str, Any]:
+    """All ways once, to compare answers, then rounds of all ways, each beginning with another.
+
+    :param few: whether the rows of the answer are few enough for Python
+    """
+    answers = {way: ask(spark, sql, way)[1] if few else checksum(spark, sql, way) for way in WAYS}
     wrong = [way for way in WAYS if not agree(answers["stock"], answers[way])]
     seconds: dict[str, list[float]] = {way: [] for way in WAYS}
+    if not few:
+        for way in WAYS:
+            run(spark, sql, way)  # compiles
     names = list(WAYS)
     done = 0
     # A first look that seems too slow is asked again.
     while done < rounds or (done < rounds + again and ratio(seconds) < LEAST):
         turn = done % len(names)
         for way in names[turn:] + names[:turn]:
-            seconds[way].append(ask(spark, sql, way)[0])
+            seconds[way].append(ask(spark, sql, way)[0] if few else run(spark, sql, way))
         done += 1
-    return {"rows": len(answers["stock"]), "wrong": wrong, "seconds": seconds}
+    return {
+        "wrong": wrong,
+        "seconds": seconds,
+        "comets_plan": ratio(seconds) < LEAST
+        and final_plan(spark, sql, "Comet") == final_plan(spark, sql, "both"),
+    }
 
 
 def ratio(seconds: dict[str, list[float]]) -> float:
@@ -128,26 +162,45 @@ def ratio(seconds: dict[str, list[float]]) -> float:
     )
 
 
-def page(results: dict[str, dict[str, Any]], facts: dict[str, str]) -> str:
+ROOMS = Path(__file__).with_name("bench_comet_rooms.sql")
+
+TITLES = {
+    "comet": (
+        "# Measured: TPC-DS beside DataFusion Comet",
+        "The queries are Spark's own, the tables those of the TPC's generator at scale 1, read as",
+        "files without statistics.",
+    ),
+    "comet-rooms": (
+        "# Measured: the rooms of batch queries beside DataFusion Comet",
+        "The queries and tables are those of `build/bench_comet_rooms.sql`. The rows of an answer",
+        "go nowhere. The answers were compared as checksums.",
+    ),
+}
+
+
+def page(name: str, results: dict[str, dict[str, Any]], facts: dict[str, str]) -> str:
     """The committed page."""
     middle = {
-        name: {way: statistics.median(its["seconds"][way]) for way in WAYS}
-        for name, its in results.items()
+        query: {way: statistics.median(its["seconds"][way]) for way in WAYS}
+        for query, its in results.items()
     }
-    slower = [name for name, its in results.items() if ratio(its["seconds"]) < LEAST]
-    wrong = [name for name, its in results.items() if its["wrong"]]
+    slower = [query for query, its in results.items() if ratio(its["seconds"]) < LEAST]
+    ours = [query for query in slower if not results[query]["comets_plan"]]
+    comets = [query for query in slower if results[query]["comets_plan"]]
+    wrong = [query for query, its in results.items() if its["wrong"]]
     totals = {way: sum(of[way] for of in middle.values()) for way in WAYS}
     means = {
         way: statistics.geometric_mean([of["stock"] / of[way] for of in middle.values()])
         for way in WAYS
     }
+    title, *about = TITLES[name]
     lines = [
-        "# Measured: TPC-DS beside DataFusion Comet",
+        title,
         "",
         "Written by `build/bench comet`; do not edit. Stock Spark, firesteel, Comet and both ran",
-        "in turn in one JVM, after one run of each. The queries are Spark's own, the tables those",
-        "of the TPC's generator at scale 1, read as files without statistics. A ratio is the",
-        "median of the ratios of the rounds; seconds are medians.",
+        "in turn in one JVM, after one run of each.",
+        *about,
+        "A ratio is the median of the ratios of the rounds; seconds are medians.",
         "",
         "## Targets",
         "",
@@ -158,7 +211,19 @@ def page(results: dict[str, dict[str, Any]], facts: dict[str, str]) -> str:
         f"| the better of firesteel and Comet / both ≥ {LEAST} on each "
         f"| {len(results) - len(slower)} of {len(results)} "
         f"| {'missed by ' + ', '.join(slower) if slower else 'met'} |",
+        f"| the same, where both have another plan than Comet alone "
+        f"| {len(results) - len(ours)} of {len(results)} "
+        f"| {'missed by ' + ', '.join(ours) if ours else 'met'} |",
         "",
+        *(
+            [
+                f"In {', '.join(comets)} both have the plan of Comet alone, to the node: there the",
+                "ratio is Comet against itself, or Comet against stock Spark where that is faster.",
+                "",
+            ]
+            if comets
+            else []
+        ),
         "## Together",
         "",
         "| | stock | firesteel | Comet | both |",
@@ -170,23 +235,56 @@ def page(results: dict[str, dict[str, Any]], facts: dict[str, str]) -> str:
         "",
         "## Seconds",
         "",
-        "| query | stock | firesteel | Comet | both | better / both | rounds |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| query | stock | firesteel | Comet | both | better / both | Comet / both | rounds |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
         *(
-            f"| {name} | "
-            + " | ".join(f"{middle[name][way]:.2f}" for way in WAYS)
-            + f" | {ratio(its['seconds']):.2f} | {len(its['seconds']['both'])} |"
-            for name, its in results.items()
+            f"| {query} | "
+            + " | ".join(f"{middle[query][way]:.2f}" for way in WAYS)
+            + f" | {ratio(its['seconds']):.2f} | {against(its['seconds'], 'Comet'):.2f} "
+            + f"| {len(its['seconds']['both'])} |"
+            for query, its in results.items()
         ),
         "",
         "## Environment",
         "",
         "| | |",
         "| --- | --- |",
-        *(f"| {name} | {value} |" for name, value in facts.items()),
+        *(f"| {fact} | {value} |" for fact, value in facts.items()),
         "",
     ]
     return "\n".join(lines)
+
+
+def against(seconds: dict[str, list[float]], way: str) -> float:
+    """How many times as long as both one way takes: the median of the rounds' ratios."""
+    return statistics.median(
+        one / both for one, both in zip(seconds[way], seconds["both"], strict=True)
+    )
+
+
+def statements(text: str) -> dict[str, str]:
+    """The statements of a file by the name in the comment before each."""
+    parts = re.split(r"^-- (.+)\n", text, flags=re.MULTILINE)[1:]
+    return {
+        name: body.strip().rstrip(";") for name, body in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def rooms(spark: SparkSession, data: Path) -> dict[str, str]:
+    """Make the tables of the rooms where they are missing; returns the queries by their names."""
+    queries = {}
+    spark.conf.set("spark.comet.enabled", False)
+    for name, sql in statements(ROOMS.read_text()).items():
+        kind, _, rest = name.partition(" ")
+        if kind != "table":
+            queries[name] = sql
+            continue
+        digest = hashlib.sha256(sql.encode()).hexdigest()[:8]
+        folder = data / f"comet-{rest}-{digest}"
+        if not (folder / "_SUCCESS").exists():
+            spark.sql(sql).write.mode("overwrite").parquet(str(folder))
+        spark.read.parquet(str(folder)).createOrReplaceTempView(rest)
+    return queries
 
 
 def main() -> None:
@@ -195,6 +293,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--queries", type=Path, required=True)
     parser.add_argument("--query", action="append", default=[])
+    parser.add_argument("--rooms", action="store_true", help="the rooms' own queries")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--again", type=int, default=6)
     parser.add_argument("--memory", default="8g")
@@ -207,49 +306,64 @@ def main() -> None:
     # Part of a run is no committed page.
     folder = ROOT / "target" / "bench" if given.query else ROOT / "scala" / "bench" / "results"
     out = given.out or folder
+    name = "comet-rooms" if given.rooms else "comet"
 
     spark = start(given.memory)
-    for table in sorted(path for path in given.data.iterdir() if path.is_dir()):
-        spark.read.parquet(str(table)).createOrReplaceTempView(table.name)
-    files = {path.stem: path for path in given.queries.glob("q*.sql")}
-    names = given.query or sorted(files, key=lambda name: (int(re.findall(r"\d+", name)[0]), name))
+    if given.rooms:
+        queries = rooms(spark, given.data.parent)
+    else:
+        for table in sorted(path for path in given.data.iterdir() if path.is_dir()):
+            spark.read.parquet(str(table)).createOrReplaceTempView(table.name)
+        files = {path.stem: path for path in given.queries.glob("q*.sql")}
+        ordered = sorted(files, key=lambda query: (int(re.findall(r"\d+", query)[0]), query))
+        queries = {query: files[query].read_text() for query in ordered}
+    queries = {query: queries[query] for query in given.query or queries}
     if given.plans:
-        for name in names:
-            sql = files[name].read_text()
+        for query, sql in queries.items():
             plans = [final_plan(spark, sql, way) for way in ("Comet", "both")]
-            print(
-                f"{name}: {'the same plan' if plans[0] == plans[1] else 'another plan'}", flush=True
-            )
+            same = "the same plan" if plans[0] == plans[1] else "another plan"
+            print(f"{query}: {same}", flush=True)
         spark.stop()
         return
     java = spark.sql("SELECT java_method('java.lang.System', 'getProperty', 'java.version')")
+    how = f"{'--rooms ' if given.rooms else ''}--rounds {given.rounds} --again {given.again}"
     facts = {
-        "command": f"`build/bench comet --rounds {given.rounds} --again {given.again}`",
+        "command": f"`build/bench comet {how}`",
         "commit": given.commit,
         "Spark": spark.version,
         "Comet": COMET[".".join(spark.version.split(".")[:2])],
         "Java": str(java.collect()[0][0]),
-        "CPU": f"{os.cpu_count()} cores, {platform.machine()}",
+        "CPU": f"{os.cpu_count()} cores, {processor()}",
         "memory": f"{given.memory} of heap, 4g outside",
     }
     out.mkdir(parents=True, exist_ok=True)
     results: dict[str, dict[str, Any]] = {}
-    for name in names:
-        results[name] = measure(spark, files[name].read_text(), given.rounds, given.again)
-        its = results[name]
+    for query, sql in queries.items():
+        its = measure(spark, sql, given.rounds, given.again, few=not given.rooms)
+        results[query] = its
         # Broadcasts of earlier queries go when the garbage is collected.
         spark.sql("SELECT reflect('java.lang.System', 'gc')").collect()
         middles = {way: statistics.median(its["seconds"][way]) for way in WAYS}
         took = ", ".join(f"{way} {seconds:.2f}" for way, seconds in middles.items())
         print(
-            f"{name}: {took}, better / both {ratio(its['seconds']):.2f}", *its["wrong"], flush=True
+            f"{query}: {took}, better / both {ratio(its['seconds']):.2f}",
+            "(Comet's plan)" if its["comets_plan"] else "",
+            *its["wrong"],
+            flush=True,
         )
         # After each, so that a run that ends early leaves what it has.
-        (out / "comet.md").write_text(page(results, facts))
-        (out / "comet.json").write_text(
+        (out / f"{name}.md").write_text(page(name, results, facts))
+        (out / f"{name}.json").write_text(
             json.dumps({"environment": facts, "queries": results}, indent=1) + "\n"
         )
     spark.stop()
+
+
+def processor() -> str:
+    """The name of this machine's processor."""
+    file = Path("/proc/cpuinfo")
+    names = re.findall(r"model name\s*: (.+)", file.read_text()) if file.exists() else []
+    return names[0] if names else platform.machine()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@ package io.firesteel.changelog
 import io.firesteel.changelog.plan.{PruneColumns, ResultKeys}
 import io.firesteel.changelog.plan.parse.ParseQuery
 
-import io.firesteel.testkit.Interpreted
+import io.firesteel.testkit.{BesideComet, Interpreted, WithConf}
 import java.nio.file.Files
 import java.sql.Timestamp
 import java.time.Instant
@@ -164,7 +164,7 @@ final class ChangelogStream(
           s"{$part}",
           view(rows, its, StructType(schema.tail), s"${name}_batch_$part"))
       }
-    Interpreted(spark)(spark.sql(over).collect().toSeq)
+    WithConf(spark, BesideComet.off)(Interpreted(spark)(spark.sql(over).collect().toSeq))
   }
 
   /** How the consumer's table differs from the batch query's answer; none when it does not. */

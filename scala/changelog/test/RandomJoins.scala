@@ -1,6 +1,7 @@
 package io.firesteel.changelog
 
 import io.firesteel.changelog.RandomQueries.{Column, Query}
+import io.firesteel.testkit.SinceSpark
 import org.scalacheck.Gen
 
 /**
@@ -11,6 +12,9 @@ import org.scalacheck.Gen
 object RandomJoins {
 
   val names: Seq[String] = Seq("a", "b", "c")
+
+  /** Spark 4.0 and 4.1 drop the order of a limit in a batch query that reads few of its columns. */
+  private val few = if (SinceSpark.isAfter("4.1")) 2 else 1000
 
   private val types = Seq("INNER", "LEFT", "RIGHT", "FULL", "LEFT SEMI", "LEFT ANTI")
   private val columns = RandomQueries.plain.columns
@@ -173,7 +177,7 @@ object RandomJoins {
       // All columns are selected: a batch query takes any rows if it orders by one that is not.
       Query(
         s"SELECT l.*, ${of("q", y)} AS q$depth FROM (${left.sql}) l, LATERAL " +
-          s"(SELECT r.* FROM $rows WHERE $b2 = $a2 ORDER BY $order LIMIT 2) q",
+          s"(SELECT r.* FROM $rows WHERE $b2 = $a2 ORDER BY $order LIMIT $few) q",
         left.columns :+ Column(s"q$depth", y.kind)
       )
     )

@@ -1,7 +1,7 @@
 package io.firesteel.lookup
 
 import io.firesteel.core.CoreConf
-import io.firesteel.testkit.RoomSuite
+import io.firesteel.testkit.{BesideComet, RoomSuite}
 import org.apache.spark.sql.{DataFrame, Row, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
 import org.apache.spark.sql.catalyst.InternalRow
@@ -49,9 +49,13 @@ abstract class LookupSuite extends RoomSuite {
    * @param sql has `{c}` where the dimension stands, `{hint}` where a hint may
    */
   protected def assertJoins(sql: String, name: String, hint: String = ""): DataFrame = {
-    val ours = spark.sql(sql.replace("{c}", s"mem.$name").replace("{hint}", hint))
-    val theirs = spark.sql(sql.replace("{c}", name).replace("{hint}", ""))
-    val _ = assertSameRows(ours.collect().toSeq, theirs.collect().toSeq, s"$sql $hint")
-    ours
+    def asked(table: String, hint: String): Seq[DataFrame] =
+      BesideComet.above(spark, sql.replace("{c}", table).replace("{hint}", hint))
+        .map(spark.sql(_))
+    val (ours, theirs) = (asked(s"mem.$name", hint), asked(name, ""))
+    ours.zip(theirs).foreach { case (one, other) =>
+      assertSameRows(one.collect().toSeq, other.collect().toSeq, s"$sql $hint")
+    }
+    ours.head
   }
 }

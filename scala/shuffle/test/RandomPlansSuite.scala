@@ -1,8 +1,9 @@
 package io.firesteel.shuffle
 
-import io.firesteel.testkit.{SinceSpark, TestSize}
+import io.firesteel.testkit.{BesideComet, RowBag, SinceSpark, TestSize}
 
 import scala.util.Random
+import scala.util.control.NonFatal
 
 import org.apache.spark.sql.connector.expressions.Expressions
 
@@ -15,8 +16,8 @@ class RandomPlansSuite extends ShuffleSuite {
 
   private val queries = TestSize.cases(16)
 
-  /** A few plans may happen to have nothing to remove. */
-  private val areMany = queries >= 16
+  /** A few plans may happen to have nothing to remove, and Comet's shuffles are not ours to remove. */
+  private val areMany = queries >= 16 && SinceSpark.isAfter("4.1") && !BesideComet.isOn
   private val seed = TestSize.seed(20261121L)
 
   override protected def settings: Map[String, String] = StoredCatalog.settings
@@ -182,10 +183,9 @@ class RandomPlansSuite extends ShuffleSuite {
         "spark.sql.codegen.wholeStage" -> (random.nextInt(4) == 0)
       ) {
         val clue = s"seed ${seed + i}: $sql"
-        val theirs = stock(spark.sql(sql).collect().toSeq)
+        val theirs = stock(rowsOf(sql))
         try withConf(settings: _*) {
-            val data = spark.sql(sql)
-            val rows = data.collect().toSeq
+            val rows = rowsOf(sql)
             val explained = explain(sql).fired
             val ofShuffles = explained.filter(_.rule == RemoveRedundantShuffle.name)
             removed += ofShuffles.size
@@ -195,7 +195,10 @@ class RandomPlansSuite extends ShuffleSuite {
               assertInOrder(executed(spark.sql(sql)), clue)
             assertSameRows(rows, theirs, clue)
           }
-        catch { case e: org.apache.spark.SparkThrowable => fail(clue, e.asInstanceOf[Throwable]) }
+        catch {
+          case NonFatal(_) if isCometsFault(sql, RowBag.of(theirs)) => ()
+          case e: org.apache.spark.SparkThrowable => fail(clue, e.asInstanceOf[Throwable])
+        }
       }
     }
     (removed, sorts, byStatistics)

@@ -10,6 +10,8 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.executionOf
 import org.scalatest.{Assertion, BeforeAndAfterAll}
 
+import scala.util.Try
+
 /**
  * A session with the rules of one room, and the checks that its tests use.
  *
@@ -37,7 +39,7 @@ abstract class RoomSuite extends TimedSuite with BeforeAndAfterAll {
       .config("spark.unsafe.exceptionOnMemoryLeak", "true")
       // The default is 100 classes; then most tests compile the same code again.
       .config("spark.sql.codegen.cache.maxEntries", "4000")
-      .withExtensions(install)
+    val _ = BesideComet.install(builder, install)
     settings.foreach { case (key, value) => builder.config(key, value) }
     val session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
@@ -55,7 +57,8 @@ abstract class RoomSuite extends TimedSuite with BeforeAndAfterAll {
   protected val interpreted: Seq[(String, Any)] = Interpreted.settings
 
   /** Stock Spark: all of firesteel is off. */
-  protected def stock[T](body: => T): T = withConf(CoreConf.ENABLED.key -> false)(body)
+  protected def stock[T](body: => T): T =
+    withConf(BesideComet.off :+ (CoreConf.ENABLED.key -> false): _*)(body)
 
   /** Spark's own answer, interpreted: see [[Interpreted]]. */
   protected def sparks[T](answer: => T): T = stock(Interpreted(spark)(answer))
@@ -72,8 +75,23 @@ abstract class RoomSuite extends TimedSuite with BeforeAndAfterAll {
   protected def declines(sql: String): Set[String] = explain(sql).declined.map(_.why.code).toSet
 
   /** Runs the query with firesteel on and off, and compares the rows as bags. */
-  protected def assertSameAnswer(sql: String): Assertion =
-    assertSameRows(spark.sql(sql).collect().toSeq, sparks(spark.sql(sql).collect().toSeq), sql)
+  protected def assertSameAnswer(sql: String): Assertion = {
+    val theirs = sparks(rowsOf(sql))
+    if (isCometsFault(sql, RowBag.of(theirs))) succeed
+    else assertSameRows(rowsOf(sql), theirs, sql)
+  }
+
+  /** The rows of a query, and beside Comet those of the queries above it. */
+  protected def rowsOf(sql: String): Seq[Row] =
+    BesideComet.above(spark, sql).flatMap(spark.sql(_).collect())
+
+  /** Whether Comet alone has another answer than stock Spark, or fails: then both may, too. */
+  protected def isCometsFault(sql: String, sparks: Map[String, Int]): Boolean = BesideComet.isOn && {
+    val alone = withConf(CoreConf.ENABLED.key -> false)(Try(RowBag.of(rowsOf(sql))))
+    val isFault = !alone.toOption.contains(sparks)
+    if (isFault) alert(s"Comet alone: $sql")
+    isFault
+  }
 
   protected def assertSameRows(ours: Seq[Row], theirs: Seq[Row], about: => String): Assertion = {
     val (left, right) = (RowBag.of(ours), RowBag.of(theirs))
