@@ -294,6 +294,7 @@ def main() -> None:
     parser.add_argument("--queries", type=Path, required=True)
     parser.add_argument("--query", action="append", default=[])
     parser.add_argument("--rooms", action="store_true", help="the rooms' own queries")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--again", type=int, default=6)
     parser.add_argument("--memory", default="8g")
@@ -303,12 +304,15 @@ def main() -> None:
         "--plans", action="store_true", help="only tell where both have the plan of Comet alone"
     )
     given = parser.parse_args()
-    # Part of a run is no committed page.
-    folder = ROOT / "target" / "bench" if given.query else ROOT / "scala" / "bench" / "results"
+    # Part of a run is no committed page, nor is one with settings of its own.
+    part = given.query or given.set
+    folder = ROOT / "target" / "bench" if part else ROOT / "scala" / "bench" / "results"
     out = given.out or folder
     name = "comet-rooms" if given.rooms else "comet"
 
     spark = start(given.memory)
+    for setting in given.set:
+        spark.conf.set(*setting.split("=", 1))
     if given.rooms:
         queries = rooms(spark, given.data.parent)
     else:

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.streaming.InternalOutputModes
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.expressions.filter.{Predicate => PushedPredicate}
-import org.apache.spark.sql.execution.{CommandExecutionMode, LogicalRDD, QueryExecution}
+import org.apache.spark.sql.execution.{ColumnarRule, CommandExecutionMode, LogicalRDD, QueryExecution, SparkPlan}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Strategy
 import org.apache.spark.sql.execution.streaming.state.OperatorStateMetadata
 import org.apache.spark.sql.firesteel.streaming.{IncrementalExecution, OffsetSeqMetadata, StatefulOperator, StateStoreWriter, StreamingQueryWrapper, WatermarkPropagator}
@@ -43,6 +43,18 @@ package object firesteel extends Since41 with Since42 with Since43 {
   /** The settings of a session, which need not be the one that runs. */
   def confOf(session: SparkSession): SQLConf =
     session.asInstanceOf[classic.SparkSession].sessionState.conf
+
+  /** The columnar rules of all extensions of a session. */
+  def columnarRules(session: SparkSession): Seq[ColumnarRule] =
+    session.asInstanceOf[classic.SparkSession].sessionState.columnarRules
+
+  /** The physical plan before Spark adds shuffles, as the session's strategies make it. */
+  def physicalPlan(session: SparkSession, plan: LogicalPlan): SparkPlan =
+    session.asInstanceOf[classic.SparkSession].sessionState.planner.plan(plan).next()
+
+  /** Spark's own plans for an aggregate, whose input is planned later. */
+  def sparkAggregate(session: SparkSession, plan: LogicalPlan): Seq[SparkPlan] =
+    session.asInstanceOf[classic.SparkSession].sessionState.planner.Aggregation(plan)
 
   /** The plan as the active session's analyser resolves it. */
   def analyzed(plan: LogicalPlan): LogicalPlan =

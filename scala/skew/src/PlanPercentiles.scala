@@ -1,13 +1,16 @@
 package io.firesteel.skew
 
+import io.firesteel.core.decide.Decisions
+import io.firesteel.core.plans.NativeOperators
 import io.firesteel.core.rows.{KeyReader, RawColumns, WideSum}
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression, GetStructField, If, Literal, NamedExpression}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, ImperativeAggregate}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, ImperativeAggregate, Percentile}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
-import org.apache.spark.sql.execution.aggregate.AggUtils
-import org.apache.spark.sql.firesteel.normalizeFloats
+import org.apache.spark.sql.execution.aggregate.{AggUtils, BaseAggregateExec}
+import org.apache.spark.sql.firesteel.{normalizeFloats, sparkAggregate}
 
 /**
  * Plans an aggregate with percentiles so that its rows are not sorted.
@@ -22,15 +25,38 @@ import org.apache.spark.sql.firesteel.normalizeFloats
  * Spark's own partial aggregate keeps an object for each group, and begins to sort its rows by the
  * keys after 128 groups. Several percentiles of the same numbers are computed at once.
  *
+ * Where another extension computes the percentiles natively, as DataFusion Comet does, that is
+ * faster, and the aggregate is planned as the query wrote it.
+ *
  * [[SortPercentiles]] has decided. Aggregates with `DISTINCT`, and functions without partial
  * results, are planned by others.
  */
-object PlanPercentiles extends SparkStrategy {
+final class PlanPercentiles(session: SparkSession) extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case aggregate @ PhysicalAggregation(grouping, calls, results, child)
+    case aggregate: Aggregate if SortedPercentile.isIn(aggregate) && !aggregate.isStreaming =>
+      val written = SortedPercentile.asWritten(aggregate)
+      nativeOperator(written) match {
+        case Some(operator) =>
+          Decisions.decline(aggregate, SortPercentiles.name, SkewDecline.NativePercentile(operator))
+          sparkAggregate(session, written)
+        case None => percentiles(aggregate)
+      }
+    case _ => Nil
+  }
+
+  /** The operator of another extension that computes the percentiles, if one does. */
+  private def nativeOperator(written: Aggregate): Option[String] =
+    NativeOperators.replacing(session, written).filterNot(_.exists {
+      case sparks: BaseAggregateExec =>
+        sparks.aggregateExpressions.exists(_.aggregateFunction.isInstanceOf[Percentile])
+      case _ => false
+    }).map(_.nodeName)
+
+  private def percentiles(plan: Aggregate): Seq[SparkPlan] = plan match {
+    case PhysicalAggregation(grouping, calls, results, child)
         if calls.exists(isPercentile) && calls.forall(isSupported) &&
-          grouping.forall(isSupportedKey) && !aggregate.isStreaming =>
+          grouping.forall(isSupportedKey) =>
       Seq(planned(grouping, calls, results, child))
     case _ => Nil
   }

@@ -97,6 +97,14 @@ object SkewDecline {
       Map("expression" -> expression, "type" -> dataType)
   }
 
+  /** @param operator of the other extension */
+  final case class NativePercentile(operator: String)
+    extends SkewDecline(
+      "NATIVE_PERCENTILE",
+      "another extension computes the percentiles natively, which is faster") {
+    override def values: Map[String, String] = Map("operator" -> operator)
+  }
+
   val docs: Seq[DeclineDoc] = Seq(
     DeclineDoc(
       OneDistinct.code,
@@ -150,6 +158,7 @@ object SkewDecline {
       cure = "Use `collation_key(s)` instead of a collated string `s`, and " +
         "`array_sort(map_entries(m))` instead of a map `m`."
     ),
+    DeclineDoc(NativePercentile("").code, NativePercentile("").message),
     Decline.switchedOffDoc(
       "skew",
       SkewConf.ENABLED,

@@ -21,6 +21,6 @@ object SkewRoom
       // The strategy with marked aggregates is first.
       Planner(_ => PlanDistinctAggregate),
       Planner(session => new PlanSampledSets(session)),
-      Planner(_ => PlanPercentiles)
+      Planner(session => new PlanPercentiles(session))
     )
   )

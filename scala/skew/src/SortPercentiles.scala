@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.decide.{Decisions, Decline, Fired}
+import io.firesteel.core.decide.{Decisions, Decline}
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Percentile}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
@@ -18,7 +18,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
  */
 object SortPercentiles extends Rule[LogicalPlan] {
 
-  private val name = "SortPercentiles"
+  val name: String = "SortPercentiles"
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (plan.isStreaming) plan
@@ -29,10 +29,7 @@ object SortPercentiles extends Rule[LogicalPlan] {
             Decisions.decline(aggregate, name, why)
             aggregate
           case None =>
-            val sorted =
-              aggregate.transformExpressions { case call if isPercentile(call) => of(call) }
-            Decisions.fire(Seq(sorted), Fired(name, "exact percentiles from sorted numbers", Map()))
-            sorted
+            aggregate.transformExpressions { case call if isPercentile(call) => of(call) }
         }
     }
 

@@ -1,8 +1,10 @@
 package io.firesteel.skew
 
+import io.firesteel.core.decide.{Fired, FiredExpression}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow}
-import org.apache.spark.sql.catalyst.expressions.aggregate.TypedImperativeAggregate
+import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow, Literal}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Percentile, TypedImperativeAggregate}
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
 import org.apache.spark.sql.types.{ArrayType, DataType, DoubleType, StructType}
 
@@ -19,7 +21,11 @@ final case class SortedPercentile(
     reverses: Seq[Boolean],
     override val mutableAggBufferOffset: Int = 0,
     override val inputAggBufferOffset: Int = 0)
-  extends TypedImperativeAggregate[NumberCounts] {
+  extends TypedImperativeAggregate[NumberCounts]
+  with FiredExpression {
+
+  override def fired: Fired =
+    Fired(SortPercentiles.name, "exact percentiles from sorted numbers", Map.empty)
 
   override def children: Seq[Expression] = child +: percentages
   override def prettyName: String = "percentile"
@@ -98,4 +104,16 @@ final case class SortedPercentile(
   override protected def withNewChildrenInternal(
       changed: IndexedSeq[Expression]): SortedPercentile =
     copy(child = changed.head, percentages = changed.tail)
+}
+
+private[skew] object SortedPercentile {
+
+  def isIn(aggregate: Aggregate): Boolean =
+    aggregate.aggregateExpressions.exists(_.exists(_.isInstanceOf[SortedPercentile]))
+
+  /** The aggregate as the query wrote it. */
+  def asWritten(aggregate: Aggregate): Aggregate =
+    aggregate.transformExpressions { case one: SortedPercentile =>
+      Percentile(one.child, one.percentages.head, Literal(1L), reverse = one.reverses.head)
+    }.asInstanceOf[Aggregate]
 }

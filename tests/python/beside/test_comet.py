@@ -200,6 +200,20 @@ def test_rules_fire_or_name_the_operator(spark: SparkSession, first: str) -> Non
             assert fires == fires_alone, (kind, explained)
 
 
+def test_percentiles_that_comet_computes_are_comets(spark: SparkSession) -> None:
+    spark.conf.set("spark.sql.adaptive.enabled", True)
+    for native, calls in ((True, "percentile(n, 0.3)"), (False, "percentile(n, array(0.1, 0.3))")):
+        df = spark.sql(f"SELECT k, {calls} p FROM facts GROUP BY k")
+        df.collect()
+        explained = firesteel.explain(df)
+        assert ("CometHashAggregate" in explained.plan) == native, explained.plan
+        assert ("PartialPercentiles" in explained.plan) == (not native), explained.plan
+        why = [one for one in explained.declined if one.code == "SKEW.NATIVE_PERCENTILE"]
+        assert [one.values for one in why] == (
+            [{"operator": "CometHashAggregate"}] if native else []
+        )
+
+
 def test_both_say_their_reasons_in_sparks_explain(spark: SparkSession) -> None:
     spark.conf.set("spark.sql.adaptive.enabled", True)
     providers = "org.apache.comet.ExtendedExplainInfo,io.firesteel.FiresteelExplainInfo"
