@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-KILLS = int(os.environ.get("FIRESTEEL_TEST_KILLS", "3"))
+# Of each of two tests; `make test-long` kills fifty in all.
+KILLS = int(
+    os.environ.get("FIRESTEEL_TEST_KILLS", "25" if "FIRESTEEL_TEST_LONG" in os.environ else "3")
+)
 ONCE = {"availableNow": True}
 SUMS = "SELECT k, count(*) AS n, sum(v) AS s FROM visits GROUP BY k"
 

@@ -49,12 +49,18 @@ trait RandomCases { self: ChangelogSuite =>
   )
 
   /** Checks random cases: so many, or as many as the environment says. */
-  protected def check(cases: Gen[RandomCase], few: Int)(body: RandomCase => Unit): Unit = {
+  protected def check(cases: Gen[RandomCase], few: Int)(body: RandomCase => Unit): Unit =
+    checked(cases, TestSize.cases(few))(body)
+
+  /** The same, with a number of its own for the long tests. */
+  protected def check(cases: Gen[RandomCase], few: Int, inLong: Int)(
+      body: RandomCase => Unit): Unit = checked(cases, TestSize.cases(few, inLong))(body)
+
+  private def checked(cases: Gen[RandomCase], queries: Int)(body: RandomCase => Unit): Unit = {
     val property = Prop.forAllNoShrink(cases) { c =>
       withConf(c.settings: _*)(body(c))
       Prop.passed
     }
-    val queries = TestSize.cases(few)
     val result = Test.check(
       Test.Parameters.default.withMinSuccessfulTests(queries).withInitialSeed(Seed(seed)),
       property)

@@ -159,7 +159,9 @@ class PanesPropertySuite extends PanesSuite {
         assertDecided(c.sql, "Expand ")
         if (fired(c.sql).nonEmpty) fires += 1
         val ours = RowBag.of(rowsOf(c.sql))
-        Prop(ours == theirs || isCometsFault(c.sql, theirs)) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
+        Prop(ours == theirs || isCometsFault(
+          c.sql,
+          theirs)) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
       }
     }
     val seed = Seed(TestSize.seed(20261121L))

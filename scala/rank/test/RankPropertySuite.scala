@@ -101,7 +101,9 @@ class RankPropertySuite extends RankSuite {
         assertDecided(c.sql, "Window ")
         if (fired(c.sql).contains("PlanTopN")) ranked += 1
         val ours = RowBag.of(rowsOf(c.sql))
-        Prop(ours == theirs || isCometsFault(c.sql, theirs)) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
+        Prop(ours == theirs || isCometsFault(
+          c.sql,
+          theirs)) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
       }
     }
     val seed = Seed(TestSize.seed(20261121L))

@@ -122,7 +122,9 @@ class DistinctPropertySuite extends SkewSuite {
         val ours = RowBag.of(rowsOf(c.sql))
         Prop(
           decided.fired.nonEmpty || decided.declined.nonEmpty || c.rows.isEmpty || !c.isAsked) :| s"undecided ${c.sql}" &&
-        Prop(ours == theirs || isCometsFault(c.sql, theirs)) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
+        Prop(ours == theirs || isCometsFault(
+          c.sql,
+          theirs)) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
       }
     }
     val seed = Seed(TestSize.seed(20261121L))

@@ -104,7 +104,9 @@ class MergePropertySuite extends MergeSuite {
           c.branches.exists(_.contains("false"))
         val ours = RowBag.of(rowsOf(sql))
         Prop(decided) :| s"no decision: $sql" &&
-        Prop(ours == theirs || isCometsFault(sql, theirs)) :| s"$sql\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
+        Prop(ours == theirs || isCometsFault(
+          sql,
+          theirs)) :| s"$sql\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
       }
     }
     val seed = Seed(TestSize.seed(20261121L))

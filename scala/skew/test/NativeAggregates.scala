@@ -18,7 +18,8 @@ object NativeAggregates extends ColumnarRule {
   override def preColumnarTransitions: Rule[SparkPlan] = plan => {
     if (fails) throw new IllegalStateException("of this test")
     plan.transformUp {
-      case sparks: BaseAggregateExec if isNative(sparks) => NativeAggregateExec(sparks, sparks.child)
+      case sparks: BaseAggregateExec if isNative(sparks) =>
+        NativeAggregateExec(sparks, sparks.child)
     }
   }
 

@@ -86,12 +86,13 @@ abstract class RoomSuite extends TimedSuite with BeforeAndAfterAll {
     BesideComet.above(spark, sql).flatMap(spark.sql(_).collect())
 
   /** Whether Comet alone has another answer than stock Spark, or fails: then both may, too. */
-  protected def isCometsFault(sql: String, sparks: Map[String, Int]): Boolean = BesideComet.isOn && {
-    val alone = withConf(CoreConf.ENABLED.key -> false)(Try(RowBag.of(rowsOf(sql))))
-    val isFault = !alone.toOption.contains(sparks)
-    if (isFault) alert(s"Comet alone: $sql")
-    isFault
-  }
+  protected def isCometsFault(sql: String, sparks: Map[String, Int]): Boolean =
+    BesideComet.isOn && {
+      val alone = withConf(CoreConf.ENABLED.key -> false)(Try(RowBag.of(rowsOf(sql))))
+      val isFault = !alone.toOption.contains(sparks)
+      if (isFault) alert(s"Comet alone: $sql")
+      isFault
+    }
 
   protected def assertSameRows(ours: Seq[Row], theirs: Seq[Row], about: => String): Assertion = {
     val (left, right) = (RowBag.of(ours), RowBag.of(theirs))

@@ -186,7 +186,7 @@ class PlaceStateSuite extends ChangelogSuite with RandomCases {
   }
 
   test("random chains and trees of operators by one key") {
-    check(randomCases(RandomChains.query, RandomChains.batches), 12) { c =>
+    check(randomCases(RandomChains.query, RandomChains.batches), 12, inLong = 500) { c =>
       val _ = assertFollows(RandomChains.schema, c.query, c.batches, c.restarts)
     }
   }
