@@ -17,7 +17,10 @@ class RandomPlansSuite extends ShuffleSuite {
   private val queries = TestSize.cases(16)
 
   /** A few plans may happen to have nothing to remove, and Comet's shuffles are not ours to remove. */
-  private val areMany = queries >= 16 && SinceSpark.isAfter("4.1") && !BesideComet.isOn
+  private val areMany = queries >= 16 && !BesideComet.isOn
+
+  /** On Spark 4.1 statistics decide in none of the first 32 plans. */
+  private val needStatistics = !SinceSpark.is("4.1") || SinceSpark.isAfter("4.1")
   private val seed = TestSize.seed(20261121L)
 
   override protected def settings: Map[String, String] = StoredCatalog.settings
@@ -210,7 +213,9 @@ class RandomPlansSuite extends ShuffleSuite {
       s"$removed shuffles ($byStatistics by statistics) and $sorts sorts removed from $queries plans")
     if (areMany) {
       assert(removed > queries / 3, "too few of the plans have a shuffle to remove")
-      assert(byStatistics > queries / 100, "too few of the plans have keys that statistics know")
+      assert(
+        !needStatistics || byStatistics > queries / 100,
+        "too few of the plans have keys that statistics know")
       assert(sorts >= queries / 40, "too few of the plans have a sort to remove")
     }
   }

@@ -40,7 +40,10 @@ final class PlanPercentiles(session: SparkSession) extends SparkStrategy {
         case Some(operator) =>
           Decisions.decline(aggregate, SortPercentiles.name, SkewDecline.NativePercentile(operator))
           sparkAggregate(session, written)
-        case None => percentiles(aggregate)
+        case None =>
+          // Adaptive execution may have asked before, of another input.
+          Decisions.fire(aggregate, SortPercentiles.name)
+          percentiles(aggregate)
       }
     case _ => Nil
   }
