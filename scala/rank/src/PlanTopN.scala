@@ -1,6 +1,7 @@
 package io.firesteel.rank
 
 import io.firesteel.core.decide.{Decline, OptionalStrategy}
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{AttributeSet, Expression, WindowExpression}
 import org.apache.spark.sql.catalyst.optimizer.InferWindowGroupLimit
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -30,7 +31,8 @@ import org.apache.spark.sql.internal.SQLConf
  * The cases of [[RankDecline]] are the reasons to decline. Flink counterpart:
  * `FlinkLogicalRankRule`.
  */
-object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
+final class PlanTopN(session: SparkSession)
+  extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
 
   override protected def recognise(plan: LogicalPlan): Option[RankQuery] = RankQuery.unapply(plan)
 
@@ -50,6 +52,7 @@ object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
       _ <- refuse(tooLarge(bound))
       _ <- refuse(nonDeterministic(query))
       _ <- refuse(unsupportedKey(query))
+      _ <- refuse(NativeWindow.instead(session, query))
     } yield planned(query, bound)
 
   private def planned(query: RankQuery, bound: RankBound): SparkPlan = {
@@ -137,4 +140,10 @@ object PlanTopN extends OptionalStrategy[RankQuery]("rank", RankConf.ENABLED) {
 
   private def specification(query: RankQuery): Seq[Expression] =
     query.window.partitionSpec ++ query.window.orderSpec.map(_.child)
+}
+
+object PlanTopN {
+
+  /** As `firesteel.explain` names the rule. */
+  private[rank] val RULE: String = classOf[PlanTopN].getSimpleName
 }

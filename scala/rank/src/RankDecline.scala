@@ -108,6 +108,16 @@ object RankDecline {
       "another extension's hint asks for the window itself",
       "Remove the hint.")
 
+  final case class NativeWindow(operator: String, rows: BigInt)
+    extends RankDecline(
+      "NATIVE_WINDOW",
+      "adaptive execution has counted few rows, and another extension computes the window and what " +
+        "is above it natively",
+      "") {
+    override def values: Map[String, String] =
+      Map("operator" -> operator, "rows" -> rows.toString)
+  }
+
   val docs: Seq[DeclineDoc] = Seq(
     NoUpperBound(""),
     LimitTooLarge(2, 1),
@@ -119,7 +129,8 @@ object RankDecline {
     SparkTakesOrdered,
     NonDeterministic(""),
     UnsupportedKey("", "such a type"),
-    WindowHinted
+    WindowHinted,
+    NativeWindow("", 0)
   ).map {
     case why: LimitTooLarge =>
       why.doc.copy(meaning = s"n exceeds ${RankConf.MAX_LIMIT.key}")

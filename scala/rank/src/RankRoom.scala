@@ -10,5 +10,5 @@ object RankRoom
     settings = RankConf.all,
     declines = RankDecline.docs,
     injections = Seq(
-      Planner(_ => PlanTopN),
+      Planner(new PlanTopN(_)),
       Columnar(_ => RemoveRedundantPartialTopN)))

@@ -17,7 +17,7 @@ private[rank] trait TopNNode extends UnaryExecNode with FiredOperator { self: Sp
   final def sortedInput: Boolean =
     SortOrder.orderingSatisfies(child.outputOrdering, keys.sorted)
 
-  override def firedRule: String = PlanTopN.ruleName
+  override def firedRule: String = PlanTopN.RULE
 
   override def firedMessage: String =
     s"$bound per key in ${if (sortedInput) "sorted input" else "bounded heaps"}, " +

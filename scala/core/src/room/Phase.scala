@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, SparkStrategy}
 /** A place in Spark's processing of a query where an extension may add something. */
 sealed abstract class Phase[T](into: SparkSessionExtensions => T => Unit) {
 
-  /** Adds `what` here, as in `Planner(_ => PlanTopN)`. */
+  /** Adds `what` here, as in `Planner(new PlanTopN(_))`. */
   final def apply(what: T): Injection = new Injection(this, extensions => into(extensions)(what))
 }
 
