@@ -71,7 +71,10 @@ private[files] object FileObjections {
 
   /** A source may have options that the parser does not know. */
   private def isKnown(name: String): Boolean =
-    JSONOptions.getAllOptions.exists(_.equalsIgnoreCase(name))
+    limits(name) || JSONOptions.getAllOptions.exists(_.equalsIgnoreCase(name))
+
+  /** Options of the parser that are not among Spark's list of them. */
+  private val limits = Set("maxnestingdepth", "maxnumlen", "maxstringlen")
 
   private def isSafe(name: String, value: String): Boolean = name match {
     case "multiline" => value == "false"

@@ -138,6 +138,8 @@ class JsonFilesSuite extends JsonSuite {
     val _ = assert(declines("SELECT * FROM f") == Set("JSON.TYPE"))
     val _ = assert(why("timeZone" -> "America/Los_Angeles") == Set.empty)
     val _ = assert(why("maxFilesPerTrigger" -> "1", "recursiveFileLookup" -> "true") == Set.empty)
+    Seq("maxNestingDepth", "maxNumLen", "maxStringLen")
+      .foreach(limit => assert(why(limit -> "5") == option, limit))
     withConf("spark.firesteel.json.enabled" -> false) {
       assert(why() == Set("JSON.SWITCHED_OFF"))
     }
