@@ -5,11 +5,12 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.{DeduplicateRelations, UnresolvedAttribute}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.{Cross, Inner, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, CTERelationRef, Filter, Join, JoinHint, LogicalPlan, Project, SubqueryAlias, UnaryNode, View, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.connector.catalog.TableCapability
+import org.apache.spark.sql.execution.datasources.ApplyCharTypePadding
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.firesteel.parseExpression
 import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
@@ -85,15 +86,35 @@ private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
 
   private def connectorOf(relation: DataSourceV2Relation): LogicalPlan = relation.table match {
     case table: SupportsLookup =>
-      val options = relation.options.asCaseSensitiveMap.asScala.toMap ++ table.properties.asScala
-      LookupRelation(
-        relation.identifier.fold(table.name)(_.toString),
-        Connector.Jvm(table),
-        relation.output,
-        LookupRelations.ownOptions(options),
-        if (scannable(relation)) Some(relation) else None
-      )
+      val own = relation.newInstance()
+      ApplyCharTypePadding(own) match {
+        // As Spark pads CHAR columns, which it does later, and not in a relation of ours.
+        case Project(padded, read: DataSourceV2Relation) =>
+          val columns = padded.zip(relation.output).map { case (value, column) =>
+            Alias(valueOf(value), column.name)(
+              exprId = column.exprId,
+              explicitMetadata = Some(column.metadata))
+          }
+          Project(columns, lookup(read, table))
+        case _ => lookup(relation, table)
+      }
     case _ => relation
+  }
+
+  private def valueOf(column: NamedExpression): Expression = column match {
+    case alias: Alias => alias.child
+    case other => other
+  }
+
+  private def lookup(relation: DataSourceV2Relation, table: SupportsLookup): LookupRelation = {
+    val options = relation.options.asCaseSensitiveMap.asScala.toMap ++ table.properties.asScala
+    LookupRelation(
+      relation.identifier.fold(table.name)(_.toString),
+      Connector.Jvm(table),
+      relation.output,
+      LookupRelations.ownOptions(options),
+      if (scannable(relation)) Some(relation) else None
+    )
   }
 
   private def scannable(relation: DataSourceV2Relation): Boolean =

@@ -69,7 +69,10 @@ private[lookup] final class StoreClient(
       attempt: Int): CompletableFuture[StoreAnswer] =
     askOnce(keys).thenCompose { answer =>
       val isLast = closed || attempt >= policy.maxAttempts
-      val missing = if (isLast) new Keys else without(keys, answer.rows)
+      val found = new java.util.HashSet[InternalRow]
+      if (!isLast) { val read = keyOf(); answer.rows.foreach(row => found.add(read(row).copy())) }
+      val missing = new Keys
+      if (!isLast) keys.forEach(key => if (!found.contains(key)) { val _ = missing.add(key) })
       if (missing.isEmpty) CompletableFuture.completedFuture(answer)
       else {
         val later = CompletableFuture.delayedExecutor(policy.delayMillis, TimeUnit.MILLISECONDS)
@@ -80,19 +83,14 @@ private[lookup] final class StoreClient(
         CompletableFuture
           .runAsync(() => (), later)
           .thenCompose(next)
-          .thenApply[StoreAnswer](more =>
-            new StoreAnswer(answer.rows ++ more.rows, answer.nanos + more.nanos))
+          .thenApply[StoreAnswer] { more =>
+            // A store may answer a missing key by rows of another one, which are here already.
+            val read = keyOf()
+            val rows = answer.rows ++ more.rows.filterNot(row => found.contains(read(row)))
+            new StoreAnswer(rows, answer.nanos + more.nanos)
+          }
       }
     }
-
-  private def without(keys: Keys, rows: Array[UnsafeRow]): Keys = {
-    val read = keyOf()
-    val found = new java.util.HashSet[InternalRow]
-    rows.foreach(row => found.add(read(row).copy()))
-    val missing = new Keys
-    keys.forEach(key => if (!found.contains(key)) { val _ = missing.add(key) })
-    missing
-  }
 
   /** Copies, because a connector may return one reused row. */
   private def copied(rows: java.util.Iterator[InternalRow]): Array[UnsafeRow] = {

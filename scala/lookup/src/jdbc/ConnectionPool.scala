@@ -7,7 +7,10 @@ import java.util.concurrent.atomic.AtomicInteger
 import com.zaxxer.hikari.{HikariConfig, HikariDataSource, SQLExceptionOverride}
 
 /** Connections to one database, at most `lookup.jdbc.pool-size`, opened on demand. */
-private[jdbc] final class ConnectionPool private (source: HikariDataSource, size: Int) {
+private[jdbc] final class ConnectionPool private (
+    source: HikariDataSource,
+    connections: Connections,
+    size: Int) {
 
   /** Threads of asynchronous lookups, started on demand; more than connections would only wait. */
   lazy val threads: ExecutorService = Executors.newFixedThreadPool(
@@ -31,6 +34,7 @@ private[jdbc] final class ConnectionPool private (source: HikariDataSource, size
   def close(): Unit = {
     threads.shutdown()
     source.close()
+    connections.close()
   }
 }
 
@@ -51,7 +55,14 @@ private[jdbc] object ConnectionPool {
     config.setIdleTimeout(TimeUnit.MINUTES.toMillis(1))
     config.setInitializationFailTimeout(-1)
     config.setExceptionOverride(new NotAgain(Database.of(settings.options.url)))
-    new ConnectionPool(new HikariDataSource(config), settings.poolSize)
+    val source =
+      try new HikariDataSource(config)
+      catch {
+        case refused: Throwable =>
+          connections.close()
+          throw refused
+      }
+    new ConnectionPool(source, connections, settings.poolSize)
   }
 
   /**

@@ -28,6 +28,9 @@ private[jdbc] final class Connections(settings: JdbcSettings) extends DataSource
   override def getConnection(): Connection =
     Option(first.getAndSet(null)).getOrElse(openInitialised())
 
+  /** Closes the connection that nobody has taken. */
+  def close(): Unit = Option(first.getAndSet(null)).foreach(_.close())
+
   def open(): Connection = redacting {
     val connection = connect()
     if (settings.secrets.isIn(connection.toString)) silent(connection) else connection

@@ -102,6 +102,7 @@ private[jdbc] case object Other extends Database {
       column: DatabaseColumn,
       dialect: JdbcDialect): Option[KeyParameter] = column.dataType match {
     case DoubleType => Some(KeyParameters.finiteDouble)
+    case FloatType => Some(KeyParameters.finiteFloat)
     case _ => super.parameter(column, dialect)
   }
 }

@@ -43,6 +43,10 @@ private[jdbc] object KeyParameters {
     Some(JavaDouble.valueOf(row.getDouble(i))).filter(d => JavaDouble.isFinite(d)))((s, at, v) =>
     s.setDouble(at, v))
 
+  val finiteFloat: KeyParameter = KeyParameter.partial((row, i) =>
+    Some(JavaFloat.valueOf(row.getFloat(i))).filter(f => JavaFloat.isFinite(f)))((s, at, v) =>
+    s.setFloat(at, v))
+
   def decimal(precision: Int, scale: Int): KeyParameter =
     KeyParameter((row, i) => row.getDecimal(i, precision, scale).toJavaBigDecimal)((s, at, v) =>
       s.setBigDecimal(at, v))

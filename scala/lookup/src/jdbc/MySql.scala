@@ -1,7 +1,7 @@
 package io.firesteel.lookup.jdbc
 
 import org.apache.spark.sql.jdbc.JdbcDialect
-import org.apache.spark.sql.types.{BooleanType, DoubleType, FloatType}
+import org.apache.spark.sql.types.{BooleanType, DoubleType, FloatType, StringType}
 
 /** MySQL and MariaDB. */
 private[jdbc] case object MySql extends Database {
@@ -15,6 +15,8 @@ private[jdbc] case object MySql extends Database {
     case BooleanType => None // any number other than 0 reads as true
     case FloatType => None // compared as a double with the decimal text of the parameter
     case DoubleType => Some(KeyParameters.finiteDouble)
+    // A text is a JSON string there, which no object equals.
+    case StringType if column.typeName.exists(_.equalsIgnoreCase("json")) => None
     case _ => super.parameter(column, dialect)
   }
 }

@@ -1,7 +1,7 @@
 package io.firesteel.lookup.jdbc
 
 import org.apache.spark.sql.jdbc.JdbcDialect
-import org.apache.spark.sql.types.{DoubleType, StringType, TimestampNTZType, TimestampType}
+import org.apache.spark.sql.types.{DoubleType, FloatType, StringType, TimestampNTZType, TimestampType}
 
 /** SQL Server has neither row values nor more than 2,100 parameters in a statement. */
 private[jdbc] case object SqlServer extends Database {
@@ -22,10 +22,13 @@ private[jdbc] case object SqlServer extends Database {
       column: DatabaseColumn,
       dialect: JdbcDialect): Option[KeyParameter] = column.dataType match {
     case DoubleType => Some(KeyParameters.finiteDouble)
+    case FloatType => Some(KeyParameters.finiteFloat)
     case StringType if column.typeName.contains("uniqueidentifier") =>
       Some(KeyParameters.stringIf(_.matches(guid)))
     // In steps of 1/300 s; JDBC shows three digits of them.
     case TimestampType | TimestampNTZType if column.typeName.contains("datetime") => None
+    // The driver sends a local time, which the server takes for one at offset zero.
+    case TimestampType if column.typeName.exists(_.startsWith("datetimeoffset")) => None
     case _ => super.parameter(column, dialect)
   }
 }

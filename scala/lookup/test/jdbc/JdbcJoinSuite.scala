@@ -50,6 +50,54 @@ class JdbcJoinSuite extends JdbcSuite {
     assert(spark.sql(sql("/*+ LOOKUP('table'='c') */", "padded")).count() > 0)
   }
 
+  test("a store that ignores case, asked again for what it has answered by another key") {
+    execute(
+      "CREATE TABLE ignoring (k VARCHAR_IGNORECASE(9), n INT)",
+      "INSERT INTO ignoring VALUES ('CH', 1), ('it', 2)")
+    val options = login + ("dbtable" -> "ignoring")
+    spark.read.format("firesteel-jdbc").options(options).load().createOrReplaceTempView("ignoring")
+    spark.read.format("jdbc").options(options).load().createOrReplaceTempView("plain_ignoring")
+    def sql(hint: String, dimension: String) =
+      s"SELECT $hint o.id, c.n FROM orders o LEFT JOIN $dimension c ON o.country = c.k"
+    val again = "/*+ LOOKUP('table'='c', 'retry-predicate'='lookup_miss', " +
+      "'retry-strategy'='fixed_delay', 'fixed-delay'='1ms', 'max-attempts'='3') */"
+    val theirs = spark.sql(sql("", "plain_ignoring")).collect().toSeq
+    assertSameRows(spark.sql(sql(again, "ignoring")).collect().toSeq, theirs, "asked again")
+  }
+
+  test("a column of CHAR that the database does not pad, of a table by its name") {
+    val url = "jdbc:h2:mem:unpadded;MODE=MySQL;DB_CLOSE_DELAY=-1"
+    val database = java.sql.DriverManager.getConnection(url)
+    try {
+      val _ = database.createStatement().execute(
+        "CREATE TABLE people (id INT, k CHAR(5)); INSERT INTO people VALUES (1, 'CH'), (2, 'x')")
+    } finally database.close()
+    Seq("ours" -> "firesteel-jdbc", "plain" -> "jdbc").foreach { case (name, format) =>
+      spark.sql(s"DROP TABLE IF EXISTS people_$name")
+      spark.sql(
+        s"CREATE TABLE people_$name USING `$format` OPTIONS (url '$url', dbtable 'people')")
+    }
+    Seq("o.id = c.id", "o.id = c.id AND c.k = 'CH'", "rpad(o.country, 5) = c.k", "o.country = c.k")
+      .foreach { on =>
+        def sql(hint: String, name: String) =
+          s"SELECT $hint o.id, c.k, length(c.k) FROM orders o LEFT JOIN people_$name c ON $on"
+        val theirs = spark.sql(sql("", "plain")).collect().toSeq
+        assertSameRows(
+          spark.sql(sql("/*+ LOOKUP('table'='c') */", "ours")).collect().toSeq,
+          theirs,
+          on)
+      }
+    def byName(hint: String, name: String) =
+      s"SELECT $hint x.d, c.k FROM (SELECT 1 AS id, 2 AS d) x JOIN people_$name c USING (id) " +
+        "WHERE c.k = 'CH'"
+    assertSameRows(
+      spark.sql(byName("/*+ LOOKUP('table'='c') */", "ours")).collect().toSeq,
+      spark.sql(byName("", "plain")).collect().toSeq,
+      "USING")
+    spark.sql("DROP TABLE people_ours")
+    val _ = spark.sql("DROP TABLE people_plain")
+  }
+
   private val joins = Seq(
     "o.customer = c.id",
     "o.customer = c.id AND o.country = c.country",
