@@ -1,15 +1,14 @@
 package io.firesteel.panes
 
-import io.firesteel.testkit.{RowBag, TestSize}
+import io.firesteel.testkit.{RandomQueries, TestSize}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
-import org.scalacheck.{Gen, Prop, Test}
-import org.scalacheck.rng.Seed
+import org.scalacheck.{Gen, Prop}
 import org.scalatest.Assertion
 
 /** Random sliding windows over random tables: Spark's answer, and there is always a decision. */
-class PanesPropertySuite extends PanesSuite {
+class PanesPropertySuite extends PanesSuite with RandomQueries {
 
   private val schema =
     StructType.fromDDL("k1 INT, k2 STRING, k3 DOUBLE, ci STRING COLLATE UTF8_LCASE, " +
@@ -154,22 +153,14 @@ class PanesPropertySuite extends PanesSuite {
       spark
         .createDataFrame(spark.sparkContext.parallelize(c.rows, 3), schema)
         .createOrReplaceTempView("random_rows")
-      val theirs = withConf(c.settings: _*)(RowBag.of(stock(rowsOf(c.sql))))
+      val theirs = sparksRows(c.sql, c.settings)
       withConf(c.settings ++ settings: _*) {
         assertDecided(c.sql, "Expand ")
         if (fired(c.sql).nonEmpty) fires += 1
-        val ours = RowBag.of(rowsOf(c.sql))
-        Prop(ours == theirs || isCometsFault(
-          c.sql,
-          theirs)) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
+        hasRows(c.sql, theirs, s"${c.settings}\n${c.rows}")
       }
     }
-    val seed = Seed(TestSize.seed(20261121L))
-    val parameters = Test.Parameters.default
-      .withMinSuccessfulTests(queries)
-      .withInitialSeed(seed)
-    val result = Test.check(parameters, property)
-    assert(result.passed, result.status)
+    checkCases(property, queries)
     assert(fires > queries / 2, "most random windows are planned from panes")
   }
 

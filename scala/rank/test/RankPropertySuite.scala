@@ -1,14 +1,13 @@
 package io.firesteel.rank
 
-import io.firesteel.testkit.{RandomTables, RowBag, TestSize}
+import io.firesteel.testkit.{RandomQueries, RandomTables, TestSize}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.internal.SQLConf
-import org.scalacheck.{Gen, Prop, Test}
-import org.scalacheck.rng.Seed
+import org.scalacheck.{Gen, Prop}
 import org.scalatest.Assertion
 
 /** Random rank queries on random tables: the answer is Spark's, and there is always a decision. */
-class RankPropertySuite extends RankSuite {
+class RankPropertySuite extends RankSuite with RandomQueries {
 
   private val collated = "v3 COLLATE UTF8_LCASE"
 
@@ -96,22 +95,14 @@ class RankPropertySuite extends RankSuite {
     val property = Prop.forAllNoShrink(cases.suchThat(c =>
       c.function != "row_number" || !c.condition.contains("v1"))) { c =>
       RandomTables.createView(spark, "random_rows", c.rows)
-      val theirs = withConf(c.settings: _*)(RowBag.of(stock(rowsOf(c.sql))))
+      val theirs = sparksRows(c.sql, c.settings)
       withConf(c.settings ++ settings: _*) {
         assertDecided(c.sql, "Window ")
         if (fired(c.sql).contains("PlanTopN")) ranked += 1
-        val ours = RowBag.of(rowsOf(c.sql))
-        Prop(ours == theirs || isCometsFault(
-          c.sql,
-          theirs)) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
+        hasRows(c.sql, theirs, s"${c.settings}\n${c.rows}")
       }
     }
-    val seed = Seed(TestSize.seed(20261121L))
-    val parameters = Test.Parameters.default
-      .withMinSuccessfulTests(queries)
-      .withInitialSeed(seed)
-    val result = Test.check(parameters, property)
-    assert(result.passed, result.status)
+    checkCases(property, queries)
     assert(ranked > queries / 3, "too few of the queries are rewritten")
   }
 

@@ -2,6 +2,7 @@ package io.firesteel.shuffle
 
 import scala.annotation.tailrec
 
+import io.firesteel.core.plans.NativeOperators
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Expression, IsNotNull, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.{LeftOuter, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -50,7 +51,8 @@ private[shuffle] object FinishedShuffle {
     if (!SQLConf.get.getConf(ShuffleConf.SAMPLE)) plan
     else plan.transformDown { case shuffle: ShuffleExchangeExec =>
       val keys = wanted.collect { case (place, keys) if place eq shuffle => keys }.distinct
-      if (keys.isEmpty) shuffle
+      // Rows of another extension's columnar operators go into its own shuffle as they are.
+      if (keys.isEmpty || NativeOperators.isOthers(shuffle.child)) shuffle
       else shuffle.withNewChildren(Seq(keys.foldLeft(shuffle.child)(counted)))
     }
   }

@@ -1,5 +1,6 @@
 package io.firesteel.shuffle
 
+import io.firesteel.core.plans.CannotFail
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression, If, NamedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, Partial}
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
@@ -30,9 +31,13 @@ private[shuffle] object OneRowStates {
   private def isRepeatable(e: Expression): Boolean =
     e.deterministic && !e.containsPattern(PLAN_EXPRESSION)
 
+  /** An argument that fails on a row would not be computed for it by `first`, for example. */
+  private def readsAllRows(function: DeclarativeAggregate): Boolean =
+    function.children.forall(CannotFail.isComputedAlways(function, _))
+
   private def stateOf(call: AggregateExpression): Option[Seq[NamedExpression]] =
     call.aggregateFunction match {
-      case function: DeclarativeAggregate if isPossible(call) =>
+      case function: DeclarativeAggregate if isPossible(call) && readsAllRows(function) =>
         val empty: AttributeMap[Expression] =
           AttributeMap(function.aggBufferAttributes.zip(function.initialValues))
         val one = function.updateExpressions.map(_.transform {

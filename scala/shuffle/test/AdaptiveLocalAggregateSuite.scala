@@ -294,6 +294,19 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
     }
   }
 
+  test("an argument that may fail, and that a function does not compute for each row") {
+    spark.sql("SELECT id DIV 2 AS l, id % 2 AS place, 1 - id % 2 AS v FROM range(0, 8000, 1, 1)")
+      .write.saveAsTable("pairs")
+    withConf(ShuffleConf.DISTINCT_VALUE_RATE.key -> 0) {
+      Seq("first(1 DIV v)", "any_value(1 DIV v)", "max_by(1 DIV v, -place)").foreach { call =>
+        val sql = s"SELECT l, $call FROM pairs GROUP BY l"
+        assert(!fired(sql).contains(rule), sql)
+        val _ = assertSameOutcome(sql)
+      }
+      assert(fired("SELECT l, max(2 DIV (v + 1)) FROM pairs GROUP BY l") == Seq(rule))
+    }
+  }
+
   test("errors in a sample do not change the errors of the query") {
     Seq(
       "SELECT l, sum(CAST(s AS INT)) FROM distinct GROUP BY l",

@@ -1,5 +1,6 @@
 package io.firesteel.skew
 
+import io.firesteel.core.plans.CannotFail
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, DeclarativeAggregate}
 
@@ -8,7 +9,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression,
  *
  * A function uses its argument several times (`stddev` seven times). Generated code would compute
  * it each time, such as a number read from a JSON text. The argument of a function with `FILTER` is
- * not moved: on rows that the filter leaves out it could fail, and there it costs nothing.
+ * not moved: on rows that the filter leaves out it could fail, and there it costs nothing. Nor is an
+ * argument that can fail, if the function does not compute it for each row.
  *
  * @param known the computed columns, by the canonical form of the argument
  */
@@ -31,11 +33,11 @@ private[skew] final class Arguments private (known: Map[Expression, Alias]) {
 private[skew] object Arguments {
 
   def of(calls: Seq[AggregateExpression]): Arguments = {
-    val computed = calls
-      .filter(isOfAllRows)
-      .flatMap(_.aggregateFunction.children)
-      .filter(isComputed)
-      .distinctBy(_.canonicalized)
+    val computed = calls.filter(isOfAllRows).map(_.aggregateFunction).flatMap {
+      case function: DeclarativeAggregate =>
+        function.children.filter(it => isComputed(it) && CannotFail.isComputedAlways(function, it))
+      case _ => Nil
+    }.distinctBy(_.canonicalized)
     new Arguments(computed.map(argument =>
       argument.canonicalized -> Alias(argument, "argument")()).toMap)
   }

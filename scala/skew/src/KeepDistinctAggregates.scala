@@ -1,6 +1,8 @@
 package io.firesteel.skew
 
 import io.firesteel.core.decide.{Decisions, Decline}
+import io.firesteel.core.plans.DecimalAverages
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.optimizer.EliminateSorts
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -30,7 +32,7 @@ object KeepDistinctAggregates extends Rule[LogicalPlan] {
               case Some(why) =>
                 decline(aggregate, why)
                 aggregate
-              case None => KeptFunction.keep(withoutSorts(aggregate), query.takes)
+              case None => KeptFunction.keep(withAverages(withoutSorts(aggregate)), query.takes)
             }
         }
     }
@@ -41,6 +43,12 @@ object KeepDistinctAggregates extends Rule[LogicalPlan] {
   private def withoutSorts(aggregate: Aggregate): Aggregate =
     if (!aggregate.containsPattern(TreePattern.SORT)) aggregate
     else EliminateSorts(aggregate).asInstanceOf[Aggregate]
+
+  /** Later, Spark's rule rewrites averages. It does not see them in a [[KeptFunction]]. */
+  private def withAverages(aggregate: Aggregate): Aggregate =
+    aggregate.transformExpressionsDown {
+      case call: AggregateExpression => DecimalAverages.rewritten(call)
+    }.asInstanceOf[Aggregate]
 
   private def decline(aggregate: Aggregate, why: Decline): Unit =
     Decisions.decline(aggregate, PlanDistinctAggregate.ruleName, why)

@@ -1,7 +1,7 @@
 package io.firesteel.skew
 
 import io.firesteel.core.decide.Decisions
-import io.firesteel.core.plans.NativeOperators
+import io.firesteel.core.plans.{CannotFail, NativeOperators}
 import io.firesteel.core.rows.{KeyReader, RawColumns, WideSum}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression, GetStructField, If, Literal, NamedExpression}
@@ -70,7 +70,10 @@ final class PlanPercentiles(session: SparkSession) extends SparkStrategy {
   private def isSupported(call: AggregateExpression): Boolean =
     !call.isDistinct && (call.aggregateFunction match {
       case _: KeptFunction => false
-      case _: DeclarativeAggregate | _: ImperativeAggregate => true
+      // Where memory is short each row may be a group: `first` would compute an argument that fails.
+      case function: DeclarativeAggregate =>
+        function.children.forall(CannotFail.isComputedAlways(function, _))
+      case _: ImperativeAggregate => true
       case _ => false
     })
 

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Percentile, TypedImperativeAggregate}
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
-import org.apache.spark.sql.types.{ArrayType, DataType, DoubleType, StructType}
+import org.apache.spark.sql.types.{ArrayType, DataType, DoubleType, FloatType, StructType}
 
 /**
  * Spark's `percentile` over arrays of numbers instead of a hash map of boxed numbers.
@@ -71,7 +71,7 @@ final case class SortedPercentile(
           if (reverse) Array(last - lower, last - higher) else Array(lower, higher)
         }
       }
-      val found = buffer.at(places).iterator.map(code.toDouble)
+      val found = buffer.at(places).iterator
       val results = calls.zip(percentages).map { case ((wanted, _), written) =>
         resultOf(wanted.map(p => between(last * p, found.next(), found.next())), written)
       }
@@ -85,8 +85,14 @@ final case class SortedPercentile(
     else if (written.dataType.isInstanceOf[ArrayType]) new GenericArrayData(values)
     else values.head
 
-  private def between(position: Double, low: Double, high: Double): Double =
-    if (low == high) low else Interpolation(position, position.floor.toLong, low, high)
+  /** Two large whole numbers may be the same as doubles: Spark interpolates between these, too. */
+  private def between(position: Double, lower: Long, higher: Long): Double = {
+    val (low, high) = (code.toDouble(lower), code.toDouble(higher))
+    if (lower == higher || isFractional && low == high) low
+    else Interpolation(position, position.floor.toLong, low, high)
+  }
+
+  private def isFractional: Boolean = child.dataType == DoubleType || child.dataType == FloatType
 
   private lazy val calls: Array[(Array[Double], Boolean)] =
     percentages.map(_.eval()).zip(reverses).map {

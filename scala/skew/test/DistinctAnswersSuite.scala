@@ -105,6 +105,21 @@ class DistinctAnswersSuite extends SkewSuite {
         "count(DISTINCT CAST(z AS STRING)) FROM zeros GROUP BY z")
   }
 
+  test("averages of short decimals are rounded as Spark's") {
+    val rows =
+      "SELECT CAST((CASE WHEN id = 159 THEN 160 ELSE id END) / 100D AS DECIMAL(7, 2)) AS d, " +
+        "id AS e FROM range(160)"
+    Seq(
+      "avg(DISTINCT d)",
+      "avg(DISTINCT d) FILTER (WHERE e >= 0)",
+      "avg(d), sum(DISTINCT d)",
+      "sum(DISTINCT d), avg(DISTINCT d), count(DISTINCT d), avg(DISTINCT -d)"
+    ).foreach { calls =>
+      assertFires(s"SELECT $calls, count(DISTINCT e) FROM ($rows)")
+      assertFires(s"SELECT e % 2, $calls, count(DISTINCT e) FROM ($rows) GROUP BY e % 2")
+    }
+  }
+
   test("a query with an unknown column has Spark's error") {
     Seq(
       "SELECT a, count(*) FROM (SELECT a, nosuch + 1 FROM t) GROUP BY a",

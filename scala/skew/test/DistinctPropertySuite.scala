@@ -1,14 +1,13 @@
 package io.firesteel.skew
 
-import io.firesteel.testkit.{RandomTables, RowBag, TestSize}
+import io.firesteel.testkit.{RandomQueries, RandomTables, TestSize}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.internal.SQLConf
-import org.scalacheck.{Gen, Prop, Test}
-import org.scalacheck.rng.Seed
+import org.scalacheck.{Gen, Prop}
 import org.scalatest.Assertion
 
 /** Random aggregates on random tables: Spark's answer, and a decision in every case. */
-class DistinctPropertySuite extends SkewSuite {
+class DistinctPropertySuite extends SkewSuite with RandomQueries {
 
   private val filter: Gen[String] = Gen.frequency(
     3 -> Gen.const(""),
@@ -115,24 +114,16 @@ class DistinctPropertySuite extends SkewSuite {
     var fires = 0
     val property = Prop.forAllNoShrink(cases) { c =>
       RandomTables.createView(spark, "random_rows", c.rows)
-      val theirs = withConf(c.settings: _*)(RowBag.of(stock(rowsOf(c.sql))))
+      val theirs = sparksRows(c.sql, c.settings)
       withConf(c.settings ++ settings: _*) {
         val decided = explain(c.sql)
         if (decided.fired.nonEmpty) fires += 1
-        val ours = RowBag.of(rowsOf(c.sql))
         Prop(
           decided.fired.nonEmpty || decided.declined.nonEmpty || c.rows.isEmpty || !c.isAsked) :| s"undecided ${c.sql}" &&
-        Prop(ours == theirs || isCometsFault(
-          c.sql,
-          theirs)) :| s"${c.sql}\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
+        hasRows(c.sql, theirs, s"${c.settings}\n${c.rows}")
       }
     }
-    val seed = Seed(TestSize.seed(20261121L))
-    val parameters = Test.Parameters.default
-      .withMinSuccessfulTests(queries)
-      .withInitialSeed(seed)
-    val result = Test.check(parameters, property)
-    assert(result.passed, result.status)
+    checkCases(property, queries)
     assert(fires > queries / 2, "most queries must fire")
   }
 

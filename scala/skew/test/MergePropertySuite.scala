@@ -1,14 +1,13 @@
 package io.firesteel.skew
 
-import io.firesteel.testkit.{RandomTables, RowBag, TestSize}
+import io.firesteel.testkit.{RandomQueries, RandomTables, TestSize}
 import org.apache.spark.sql.{Row, SparkSessionExtensions}
 import org.apache.spark.sql.internal.SQLConf
-import org.scalacheck.{Gen, Prop, Test}
-import org.scalacheck.rng.Seed
+import org.scalacheck.{Gen, Prop}
 import org.scalatest.Assertion
 
 /** Random branches over random tables, with the whole room: Spark's answer, in one pass. */
-class MergePropertySuite extends MergeSuite {
+class MergePropertySuite extends MergeSuite with RandomQueries {
 
   override protected def install(extensions: SparkSessionExtensions): Unit =
     SkewRoom.install(extensions)
@@ -94,7 +93,7 @@ class MergePropertySuite extends MergeSuite {
     val property = Prop.forAllNoShrink(cases) { c =>
       RandomTables.createView(spark, "random_rows", c.rows)
       val sql = sideBySide(c.branches: _*)
-      val theirs = withConf(c.settings: _*)(RowBag.of(stock(rowsOf(sql))))
+      val theirs = sparksRows(sql, c.settings)
       withConf(c.settings ++ settings: _*) {
         val explained = explain(sql)
         if (explained.fired.exists(_.rule == "MergeGlobalAggregates")) merged += 1
@@ -102,19 +101,11 @@ class MergePropertySuite extends MergeSuite {
           scans(sql) < c.branches.size ||
           // Spark computes a branch over an empty input during optimisation.
           c.branches.exists(_.contains("false"))
-        val ours = RowBag.of(rowsOf(sql))
         Prop(decided) :| s"no decision: $sql" &&
-        Prop(ours == theirs || isCometsFault(
-          sql,
-          theirs)) :| s"$sql\n${c.settings}\n${c.rows}\nours $ours\nSpark's $theirs"
+        hasRows(sql, theirs, s"${c.settings}\n${c.rows}")
       }
     }
-    val seed = Seed(TestSize.seed(20261121L))
-    val parameters = Test.Parameters.default
-      .withMinSuccessfulTests(queries)
-      .withInitialSeed(seed)
-    val result = Test.check(parameters, property)
-    assert(result.passed, result.status)
+    checkCases(property, queries)
     assert(merged > queries / 3, "too few of the queries are merged")
   }
 

@@ -123,6 +123,27 @@ class SortPercentilesSuite extends SkewSuite {
       (CAST('NaN' AS DOUBLE)) AS t(k) GROUP BY k""")
   }
 
+  test("different numbers that are the same as doubles") {
+    Seq("BIGINT", "DECIMAL(18, 0)").foreach { t =>
+      val v = "9007199254740993"
+      onEachPath(s"""SELECT percentile(v, 0.3), percentile_cont(0.7) WITHIN GROUP (ORDER BY v DESC),
+        median(v), percentile(v, array(0.1, 0.3, 0.45)) FROM (
+          SELECT CAST($v + id * 4503599627370496 - id % 2 AS $t) AS v FROM range(0, 20, 1, 2))""")
+      onEachPath(
+        s"SELECT percentile(v, 0.3) FROM (SELECT CAST($v * 2 + id AS $t) AS v FROM range(2, 4, 1, 1))")
+    }
+  }
+
+  test("beside functions that do not compute each argument for each row") {
+    val rows = "VALUES (1, CAST(NULL AS INT), 0, 1D), (1, 5, 4, 2D), (1, 1, 0, 3D) AS t(g, x, v, y)"
+    Seq("count(IF(v = 0, NULL, x), 100 / v)", "max_by(100 / v, x)", "count(100 / nullif(v, 0))")
+      .foreach { call =>
+        val sql = s"SELECT g, $call, percentile(y, 0.5) FROM $rows GROUP BY g"
+        assertSameAnswer(sql)
+        withConf(SkewConf.MAX_TASK_MEMORY.key -> 1)(assertSameAnswer(sql))
+      }
+  }
+
   test("numbers that are equal, few, near each other, or everything that a type can hold") {
     val numbers = Seq(
       "3",

@@ -1,6 +1,7 @@
 package io.firesteel.core.plans
 
-import org.apache.spark.sql.catalyst.expressions.{Add, And, Attribute, BinaryComparison, CaseWhen, Cast, Coalesce, ConditionalExpression, DivModLike, Elt, EvalMode, Expression, If, In, InSet, IsNaN, IsNotNull, IsNull, KnownFloatingPointNormalized, Literal, Multiply, Not, Or, Remainder, StringPredicate, Subtract}
+import org.apache.spark.sql.catalyst.expressions.{Add, And, Attribute, BinaryComparison, CaseWhen, Cast, Coalesce, ConditionalExpression, DivModLike, Elt, EvalMode, Expression, Greatest, If, In, InSet, IsNaN, IsNotNull, IsNull, KnownFloatingPointNormalized, Least, Literal, Multiply, Not, Or, Remainder, StringPredicate, Subtract}
+import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 import org.apache.spark.sql.types.{DoubleType, FloatType, NumericType, StringType}
 
@@ -25,6 +26,14 @@ private[firesteel] object CannotFail {
     failing(expression.collect { case part => part }).subsetOf(failing(alwaysEvaluated(expression)))
   }
 
+  /**
+   * Whether an aggregate function computes `argument` for each row, or `argument` cannot fail.
+   * `first` computes its argument for some rows only, `count` its second one.
+   */
+  def isComputedAlways(function: DeclarativeAggregate, argument: Expression): Boolean =
+    apply(argument) ||
+      function.updateExpressions.exists(alwaysEvaluated(_).exists(_.semanticEquals(argument)))
+
   private def alwaysEvaluated(expression: Expression): Seq[Expression] =
     expression +: evaluated(expression).flatMap(alwaysEvaluated)
 
@@ -35,6 +44,7 @@ private[firesteel] object CannotFail {
   def evaluated(expression: Expression): Seq[Expression] = expression match {
     case _: And | _: Or | _: In | _: Elt => expression.children.take(1)
     case conditional: ConditionalExpression => conditional.alwaysEvaluatedInputs
+    case _: Least | _: Greatest => expression.children
     case _: DivModLike => untilNull(expression.children.reverse)
     case _ => untilNull(expression.children)
   }

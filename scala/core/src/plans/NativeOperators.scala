@@ -31,6 +31,10 @@ object NativeOperators {
         }.toOption
     }
 
+  /** Whether an operator is another extension's, whose rows are in columns. */
+  def isOthers(plan: SparkPlan): Boolean =
+    plan.supportsColumnar && !own.exists(plan.getClass.getName.startsWith)
+
   private def others(session: SparkSession): Seq[Rule[SparkPlan]] =
     columnarRules(session)
       .filterNot(rule => own.exists(rule.getClass.getName.startsWith))

@@ -1,6 +1,7 @@
 package io.firesteel.core.plans
 
 import org.apache.spark.sql.catalyst.expressions.{Add, And, AttributeReference, CaseWhen, Cast, Coalesce, Contains, Divide, EqualTo, EvalMode, Expression, GreaterThan, If, In, InSet, IntegralDivide, IsNotNull, Literal, Multiply, Not, Or, Remainder, ScalaUDF, Subtract, Upper}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Count, First, Max, MaxBy, Min, StddevSamp, Sum}
 import org.apache.spark.sql.types.{DataType, DecimalType, DoubleType, FloatType, IntegerType, LongType, StringType}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -93,5 +94,15 @@ class CannotFailSuite extends AnyFunSuite {
     assert(CannotFail.isUnprotected(And(asked(risky), asked(risky))))
     assert(CannotFail.isUnprotected(GreaterThan(Literal(1.0), risky)))
     assert(CannotFail.isUnprotected(GreaterThan(column("x", DoubleType, nullable = false), risky)))
+  }
+
+  test("arguments that an aggregate function computes for each row") {
+    Seq(Max(risky), Min(risky), Sum(risky), Average(risky), Count(Seq(risky)), StddevSamp(risky))
+      .foreach(function => assert(CannotFail.isComputedAlways(function, risky), function))
+    Seq(First(risky, ignoreNulls = true), Count(Seq(a, risky)), MaxBy(risky, a)).foreach {
+      function =>
+        assert(!CannotFail.isComputedAlways(function, risky), function)
+        assert(CannotFail.isComputedAlways(function, a), function)
+    }
   }
 }
