@@ -18,15 +18,13 @@ final class Neighbours(
   private val data = new DataFolder(arguments.data, progress)
 
   def run(): Seq[Figure] = for {
-    query <- queries
-    keys <- query.keys
-    (provider, settings) <- FigureResults.providers
+    query <- NeighbourQueries.all
+    (provider, settings) <- FigureResults.providers.take(if (query.onDisk) 2 else 1)
   } yield {
-    val own = table(arguments.rows, keys)
-    StreamedFiles.make(spark, data, own, "parquet").stream(spark, perBatch = 1)
-      .createOrReplaceTempView("t")
-    val title = f"${query.title}, $keys%,d keys, $provider"
-    val sides = both(query.sql, settings)
+    register(query)
+    val what = query.title + query.keys.fold("")(n => f", $n%,d keys")
+    val title = s"$what, $provider"
+    val sides = both(query, settings)
     // As long as all micro-batches, so it compiles what the runs need.
     val answers = sides.map { case (name, contestant) =>
       progress.step(s"$title: answer, $name")(contestant.within(spark)(answer(query)))
@@ -41,19 +39,25 @@ final class Neighbours(
         f"$name ${run.seconds}%.2f s, ${run.shuffledBytes / 1e6}%.0f MB shuffled"
       }.mkString("(", ", ", ")"))
     }
-    Figure(
-      name,
-      f"${query.title}, $keys%,d keys",
-      provider,
-      apart,
-      together,
-      Rounds(runs.groupMap(_._1)(_._2)),
-      if (keys < 10000) Bound.AtLeast(1.0) else query.bound)
+    Figure(name, what, provider, apart, together, Rounds(runs.groupMap(_._1)(_._2)), query.bound)
   }
 
-  private def both(sql: String, settings: Map[String, String]): Seq[(String, Contestant)] =
-    Seq(together -> "true", apart -> "false").map { case (name, on) =>
-      name -> Contestant("", sql, settings ++ switches.map(_ -> on))
+  private def register(query: NeighbourQuery): Unit = query.keys match {
+    case Some(keys) =>
+      StreamedFiles.make(spark, data, table(arguments.rows, keys), "parquet")
+        .stream(spark, perBatch = 1).createOrReplaceTempView("t")
+    case None =>
+      val events = arguments.rows * 2 / 5
+      val files = new NexmarkFiles(spark, arguments.data, events, NexmarkMain.parts, progress)
+      files.make()
+      files.registerStreams(NexmarkMain.filesPerBatch, closes = true)
+  }
+
+  private def both(
+      query: NeighbourQuery,
+      settings: Map[String, String]): Seq[(String, Contestant)] =
+    Seq((together, "true", query.settings), (apart, "false", Nil)).map { case (name, on, more) =>
+      name -> Contestant("", query.sql, settings ++ switches.map(_ -> on) ++ more)
     }
 
   private def timed(sql: String): Run = ScratchCheckpoint.in(scratch) { checkpoint =>
@@ -65,18 +69,19 @@ final class Neighbours(
     }
   }
 
-  private def answer(query: Query): Checksum = ScratchCheckpoint.in(scratch) { checkpoint =>
-    val sum = new AtomicReference(Checksum.none)
-    spark.sql(s"SELECT *, row_kind() AS op FROM (${query.sql})").writeStream
-      .outputMode("append").option("checkpointLocation", checkpoint.toString)
-      .trigger(Trigger.AvailableNow)
-      .foreachBatch { (batch: DataFrame, _: Long) =>
-        val changed = Checksum.read(
-          batch.selectExpr(Checksum.ofChanges(query.columns, "op"): _*).head())
-        val _ = sum.updateAndGet(_ + changed)
-      }.start().awaitTermination()
-    sum.get
-  }
+  private def answer(query: NeighbourQuery): Checksum =
+    ScratchCheckpoint.in(scratch) { checkpoint =>
+      val sum = new AtomicReference(Checksum.none)
+      spark.sql(s"SELECT *, row_kind() AS op FROM (${query.sql})").writeStream
+        .outputMode("append").option("checkpointLocation", checkpoint.toString)
+        .trigger(Trigger.AvailableNow)
+        .foreachBatch { (batch: DataFrame, _: Long) =>
+          val changed = Checksum.read(
+            batch.selectExpr(Checksum.ofChanges(query.columns, "op"): _*).head())
+          val _ = sum.updateAndGet(_ + changed)
+        }.start().awaitTermination()
+      sum.get
+    }
 }
 
 object Neighbours {
@@ -84,9 +89,10 @@ object Neighbours {
   val name: String = "chains"
 
   val note: String =
-    """Rows of Parquet in ten micro-batches. *Together*: without shuffles between operators of one key,
-      |which share a store. *Apart*: with both settings off. The sums of both changelogs are
-      |equal.""".stripMargin
+    """Rows of Parquet in ten micro-batches; the events of Nexmark, two for five rows, in two. *Together*:
+      |without shuffles between operators of one key, which share a store; operators by key and item
+      |lie by key alone, as a setting allows. *Apart*: with the settings off. The sums of both
+      |changelogs are equal.""".stripMargin
 
   val (together, apart) = ("together", "apart")
 
@@ -94,40 +100,14 @@ object Neighbours {
     "spark.firesteel.changelog.removeShuffles",
     "spark.firesteel.changelog.multipleInput.enabled")
 
-  final private case class Query(
-      title: String,
-      sql: String,
-      columns: Seq[String],
-      keys: Seq[Long],
-      bound: Bound)
-
-  private val top =
-    "(SELECT * FROM (SELECT k, v, id, row_number() OVER (PARTITION BY k ORDER BY v " +
-      "DESC, id) AS rn FROM t) WHERE rn <= 5)"
-
-  private val queries = Seq(
-    Query(
-      "Top-5, then an aggregate",
-      s"SELECT k, sum(v) AS s, max(id) AS m FROM $top GROUP BY k",
-      Seq("k", "s", "m"),
-      Seq(1000000L, 1000L),
-      Bound.AtLeast(1.3)),
-    Query(
-      "two aggregates joined, then an aggregate",
-      "SELECT a.k, count(*) AS c, max(n) AS n, max(m) AS m FROM (SELECT k, count(*) AS n FROM t " +
-        "GROUP BY k) a JOIN (SELECT k, max(v) AS m FROM t GROUP BY k) b ON a.k = b.k GROUP BY a.k",
-      Seq("k", "c", "n", "m"),
-      Seq(1000000L),
-      Bound.AtLeast(1.5)
-    )
-  )
-
   private def table(rows: Long, keys: Long): Table = Table(
     s"chains_$keys",
     rows,
     Seq(
       "id" -> "id",
       "k" -> s"pmod(xxhash64(id, 1), ${keys}L)",
+      "item" -> "pmod(xxhash64(id, 2), 20)",
       "v" -> "pmod(xxhash64(id, 3), 100000)"),
-    10)
+    10
+  )
 }
