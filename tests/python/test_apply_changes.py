@@ -475,6 +475,40 @@ def test_only_touched_buckets_are_written(session: SparkSession, tmp_path: Path)
     assert sorted(table.rows()) == sorted((*r[:2], "y" if r[0] == "7" else "x") for r in rows)
 
 
+def test_keys_may_be_named_in_another_order(session: SparkSession, tmp_path: Path) -> None:
+    table = Folder(session, tmp_path)
+    rows: list[Change] = [(str(n), n, "x", "+I") for n in range(40)]
+    apply_to(table, [rows], buckets=8)
+    apply = firesteel.apply_changes(table.target, ["n", "k"], query_id="q")
+    changed = [(str(n), n, v, op) for n in range(9) for v, op in (("x", "-U"), ("y", "+U"))]
+    apply(changelog(session, changed), 1)
+    wanted = [(str(n), n, "y" if n < 9 else "x") for n in range(40)]
+    assert table.rows() == sorted(wanted, key=repr)
+
+
+def test_a_file_that_is_gone_is_an_error(session: SparkSession, tmp_path: Path) -> None:
+    table = Folder(session, tmp_path)
+    apply_to(table, [[(str(n), n, "x", "+I") for n in range(40)]], buckets=4)
+    file = next(iter(Path(table.target).glob("_data/*/rows/*/*.parquet")))
+    file.unlink()
+    with pytest.raises(Exception, match="is not there"):
+        session.read.format("firesteel-table").load(table.target)
+    apply = firesteel.apply_changes(table.target, ["k", "n"], query_id="q")
+    with pytest.raises(Exception, match="is not there"):
+        apply(changelog(session, [(str(n), n, "x", "-D") for n in range(40)]), 1)
+
+
+@pytest.mark.usefixtures("driver")
+def test_options_of_the_driver_keep_their_case(session: SparkSession, postgres: Postgres) -> None:
+    postgres.execute("CREATE SCHEMA prod; CREATE TABLE prod.cased (k text PRIMARY KEY, v text)")
+    postgres.execute("CREATE TABLE cased (k text PRIMARY KEY, v text)")
+    target = postgres.options | {"dbtable": "cased", "currentSchema": "prod"}
+    rows = session.sql("SELECT 'a' AS k, 'x' AS v, '+I' AS op")
+    firesteel.apply_changes(target, "k", query_id="q")(rows, 0)
+    counts = "SELECT (SELECT count(*) FROM prod.cased), (SELECT count(*) FROM public.cased)"
+    assert postgres.execute(counts).split() == ["1|0"]
+
+
 def test_a_folder_of_another_table_is_refused(session: SparkSession, tmp_path: Path) -> None:
     table = Folder(session, tmp_path)
     apply_to(table, [[("a", 1, "x", "+I")]])

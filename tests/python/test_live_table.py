@@ -41,6 +41,24 @@ def test_changes_of_whole_rows(spark: SparkSession) -> None:
     assert shown(table) == [("a", 1), ("a", None), (None, 3)]
 
 
+@pytest.mark.parametrize("keys", ["place", None])
+def test_a_row_that_comes_and_goes_in_a_batch(spark: SparkSession, keys: str | None) -> None:
+    table = firesteel.live_table(keys, order=["item", "place"])
+    rows = (
+        "('a', 1, '+I')",
+        "('a', 1, '-D')",
+        "('b', 2, '+I')",
+        "('b', 2, '-U')",
+        "('c', 2, '+U')",
+    )
+    table(changes(spark, *rows).coalesce(1), 0)
+    assert shown(table) == [("c", 2)]
+    # Through another row, and back.
+    back = ("('c', 2, '-U')", "('d', 2, '+U')", "('d', 2, '-U')", "('c', 2, '+U')")
+    table(changes(spark, *back).coalesce(1), 1)
+    assert shown(table) == [("c", 2)]
+
+
 def test_rows_that_only_come_and_whole_results(spark: SparkSession) -> None:
     for complete, expected in ((False, [(0,), (0,)]), (True, [(0,)])):
         table = firesteel.live_table(complete=complete)

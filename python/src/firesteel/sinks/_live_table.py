@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -146,21 +147,30 @@ class LiveTable(_display.Shown):
         self._columns = [name for i, name in enumerate(columns) if i != at]
         come: list[Row] = []
         go: list[Row] = []
+        # A row may come and go within a micro-batch: what is left of both counts.
+        net: Counter[str] = Counter()
         for row in rows:
             kind = "+I" if at < 0 else row[at]
             if kind not in _KINDS:
                 raise _errors.unknown_kind(kind, columns[at])
             values = Row(*(value for i, value in enumerate(row) if i != at))
-            (come if kind.startswith("+") else go).append(values)
+            is_new = kind.startswith("+")
+            (come if is_new else go).append(values)
+            net[repr(values)] += 1 if is_new else -1
         # Rows that go first: a row may take the keys of another one.
         for row in go:
-            self._remove(row)
+            if net[repr(row)] < 0:
+                net[repr(row)] += 1
+                self._remove(row)
         for row in come:
-            same = self._rows.setdefault(self._key(row), [])
-            same[:] = [row] if self._keys else [*same, row]
+            if net[repr(row)] > 0:
+                same = self._rows.setdefault(self._key(row), [])
+                same[:] = [row] if self._keys else [*same, row]
+                # Of several rows with the same keys the last one stays.
+                net[repr(row)] -= 0 if self._keys else 1
+        self._batch_id = batch_id
         if sum(map(len, self._rows.values())) > MAX_ROWS:
             raise _errors.too_many_rows(MAX_ROWS)
-        self._batch_id = batch_id
 
     def _remove(self, row: Row) -> None:
         """Remove a row with its keys; one that came before the query started again is not there."""

@@ -6,6 +6,7 @@ import scala.util.Try
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.network.util.JavaUtils
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 
 /**
  * The options of `firesteel-table`, checked.
@@ -52,7 +53,12 @@ private[sinks] object ApplyOptions {
   /** A reader of an earlier version finds its files for this time. */
   private val defaultRetention = "10min"
 
-  def of(written: Map[String, String]): ApplyOptions = {
+  def of(options: Map[String, String]): ApplyOptions = {
+    // Drivers tell the case of their own options apart.
+    val written = options match {
+      case its: CaseInsensitiveMap[String @unchecked] => its.originalMap
+      case its => its
+    }
     val (ours, others) = written.partition { case (name, _) => lower(name).startsWith(prefix) }
     val own = ours.map { case (name, value) => lower(name) -> value }
     own.keys.toSeq.sorted.filterNot(known.contains).foreach { name =>

@@ -56,6 +56,8 @@ final private[folder] class FolderLog(folder: Path, conf: Configuration) {
         out.cancel()
         throw e
     }
+    // A file manager for an object store may only log that it could not write.
+    if (!read(version.number).exists(_.json == version.json)) throw meanwhile
   }
 
   /**

@@ -1,6 +1,6 @@
 package io.firesteel.sinks.folder
 
-import io.firesteel.sinks.apply.{AppliedBy, ApplyErrors, ApplyOptions, ChangeSet, Done, NetChanges, Problem, Progress, Target, Verdict}
+import io.firesteel.sinks.apply.{AppliedBy, ApplyErrors, ApplyOptions, ChangeSet, NetChanges, Problem, Progress, Target, Verdict}
 
 import java.util.UUID
 
@@ -38,10 +38,14 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
   }
 
   override protected def progress(): Progress =
-    Progress(path, log.newest().fold(Map.empty[String, Done])(_.last))
+    log.newest().fold(Progress(path, Map.empty))(progressOf)
+
+  private def progressOf(version: FolderVersion): Progress = Progress(path, version.last)
 
   override protected def apply(changes: ChangeSet, by: AppliedBy): Unit = {
     val before = log.newest().getOrElse(first(changes))
+    // Another driver may have written meanwhile.
+    if (progressOf(before).has(by)) throw ApplyErrors.writtenMeanwhile(path, before.number)
     requireSame(before, changes)
     // One time for both: files that the next version no longer lists must be deleted by then.
     val now = System.currentTimeMillis()
@@ -88,11 +92,16 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
 
   /** Reads the micro-batch's rows, once. */
   private def stage(changes: ChangeSet, before: FolderVersion, to: Path): DataFrame = {
-    val keys = changes.keys.map(i => col(NetChanges.key).getField(s"c$i"))
     val net = NetChanges(changes)
-      .withColumn(bucket, pmod(hash(keys: _*), lit(before.buckets)))
+      .withColumn(bucket, bucketOf(before, changes)(col(NetChanges.key).getField(_)))
     net.write.parquet(to.toString)
     ParquetFiles.rows(session, Seq(to), net.schema)
+  }
+
+  /** By the keys in the order in which the table began; the user may name them in another one. */
+  private def bucketOf(before: FolderVersion, changes: ChangeSet)(of: String => Column): Column = {
+    val places = before.keys.map(name => changes.keys(changes.keyNames.indexOf(name)))
+    pmod(hash(places.map(i => of(s"c$i")): _*), lit(before.buckets))
   }
 
   private def judge(staged: DataFrame): (Verdict, Seq[Int]) = {
@@ -172,9 +181,8 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
           .join(gone, sameKey(changes), "left_anti")
           .union(came)
       }
-    val keys = changes.keys.map(i => col(s"c$i"))
     all
-      .withColumn(bucket, pmod(hash(keys: _*), lit(before.buckets)))
+      .withColumn(bucket, bucketOf(before, changes)(col))
       .repartition(touched.size, col(bucket))
       .select(
         names.zip(changes.schema).map { case (n, field) => col(n).as(field.name) } :+
@@ -208,10 +216,13 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
     }
 
   /**
-   * Removes files of dead tries, and old versions. Only after a commit: another writer's running
-   * try cannot commit any more.
+   * Removes files of dead tries, and old versions. Only after a commit, and while it is the newest:
+   * then another writer's try that began before it cannot commit any more.
    */
-  private def tidy(version: FolderVersion): Unit = {
+  private def tidy(version: FolderVersion): Unit =
+    if (log.newest().exists(_.number == version.number)) removeDead(version)
+
+  private def removeDead(version: FolderVersion): Unit = {
     val named = (version.files.values.flatten ++ version.retired.keys).map(tryOf).toSet
     val old = System.currentTimeMillis() - options.retentionMillis
     val fs = log.fileSystem

@@ -9,6 +9,7 @@ import java.util.UUID
 import scala.util.Try
 
 import org.apache.spark.sql.Column
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.functions.{coalesce, col}
 import org.apache.spark.sql.firesteel.executionOf
 
@@ -29,7 +30,7 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
   private val postgres = Postgres(options)
 
   override protected def place: String =
-    s"${options.getOrElse("url", "")} ${postgres.dbtable}"
+    s"${CaseInsensitiveMap(options).getOrElse("url", "")} ${postgres.dbtable}"
 
   override protected def progress(): Progress = postgres.transaction { connection =>
     val found = query(
@@ -101,13 +102,22 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
       attempts: Array[Long],
       verdict: Verdict,
       by: AppliedBy): Unit = {
-    // The row lock admits one driver if two run the same query.
+    // An answered commit must hold, also where the server's default is otherwise.
+    query(
+      connection,
+      "SELECT set_config('synchronous_commit', 'on', true) " +
+        "WHERE current_setting('synchronous_commit') = 'off'")()(_ => ())
+    // One driver at a time: another query may have begun to write to the target meanwhile.
+    query(connection, "SELECT pg_advisory_xact_lock(hashtext(?), hashtext(?))")(
+      applied,
+      s"${table.schema}.${table.name}")(_ => ())
     val _ = update(
       connection,
       s"INSERT INTO ${table.in(applied)} (target, query, batch) VALUES (?, ?, -1) " +
         "ON CONFLICT (target, query) DO NOTHING")(table.name, by.query)
     val has = progressOf(connection, table.schema, table.name, "FOR UPDATE")
-    if (!has.copy(last = has.last.filter(_._1 == by.query)).has(by)) {
+    // Those that have not written yet have the number -1.
+    if (!has.copy(last = has.last.filter(_._2.batch >= 0)).has(by)) {
       val staged = s"${table.in(stage)} AS s"
       val mine = s"s.$attempt = ANY (?)"
       val count = query(connection, s"SELECT count(*) FROM $staged WHERE $mine")(attempts)(
