@@ -76,6 +76,23 @@ def test_a_query_goes_on_with_another_number(session: SparkSession, tmp_path: Pa
         assert state.load(str(places.checkpoint)).count() > 0
 
 
+def test_files_of_sparks_own_sink_stay_readable(session: SparkSession, tmp_path: Path) -> None:
+    session.conf.set("spark.sql.streaming.fileSink.log.compactInterval", 3)
+    (tmp_path / "in").mkdir()
+    stream = session.readStream.schema("k STRING, v INT").json(str(tmp_path / "in"))
+    stream.createOrReplaceTempView("told")
+    for batch in range(7):
+        (tmp_path / "in" / f"{batch}.json").write_text(json.dumps({"k": f"k{batch}", "v": batch}))
+        query = session.sql("SELECT k, sum(v) AS s, row_kind() AS op FROM told GROUP BY k")
+        writer = query.writeStream.format("parquet").trigger(availableNow=True)
+        writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        writer.start(str(tmp_path / "out")).awaitTermination()
+        if batch in {1, 4}:  # the second is one that the sink's log compacts
+            for partitions in (batch + 2, batch + 3):
+                firesteel.repartition_state(session, tmp_path / "checkpoint", partitions)
+        assert session.read.parquet(str(tmp_path / "out")).count() == batch + 1
+
+
 @pytest.mark.skipif(not is_since("4.2"), reason="repartitioning came with Spark 4.2")
 def test_mends_what_sparks_own_repartitioning_has_left(
     session: SparkSession, tmp_path: Path

@@ -165,6 +165,19 @@ def test_two_statements_that_write_to_one_table_are_an_error(visits: Visits) -> 
         run(s)
 
 
+def test_a_target_knows_the_keys_of_its_statement(visits: Visits) -> None:
+    for _ in range(3):
+        s = visits.statements()
+        # Both read one view, whose rows are kept for them.
+        for name in ("sums", "same"):
+            changes = visits.changes("SELECT * FROM sums")
+            s.insert(name, changes, visits.target(name), mode="update")
+        s.insert("plain", visits.session.table("visits"), "visits_plain")
+        run(s)
+        assert visits.table("sums") == visits.table("same") == visits.answer(SUMS)
+        visits.add([("a", 4), ("c", 1), ("b", 2)])
+
+
 def test_what_is_wrong_is_said(visits: Visits) -> None:
     s = visits.statements()
     sums = visits.changes("SELECT * FROM sums")
@@ -175,6 +188,13 @@ def test_what_is_wrong_is_said(visits: Visits) -> None:
         s.insert("sums", sums, print)
     with pytest.raises(ValueError, match=r"'sums' and 'more' write to one target"):
         s.insert("more", sums, visits.target("sums/"))
+    jdbc = {"format": "jdbc", "url": "jdbc:postgresql://h/db?password=hunter2", "dbtable": "t"}
+    s.insert("jdbc", sums, jdbc)
+    with pytest.raises(ValueError, match="write to one target") as told:
+        s.insert("more", sums, jdbc)
+    assert "hunter2" not in str(told.value)
+    s = visits.statements()
+    s.insert("sums", sums, visits.target("sums"))
     with pytest.raises(ValueError, match="'append', 'update' and 'complete'"):
         s.insert("more", sums, print, mode="retract")
     with pytest.raises(ValueError, match="must have its format"):

@@ -41,4 +41,13 @@ abstract class StateFilesProvider extends HDFSBackedStateStoreProvider {
     val _ = id
     StateStoreProvider.validateStateRowFormat(key._1, key._2, value._1, value._2, conf)
   }
+
+  /** Later versions tell the driver of the snapshot that was read. */
+  final protected def report(
+      snapshot: Long,
+      id: StateStoreId,
+      conf: StateStoreConf,
+      hadoop: Configuration): Unit = {
+    val _ = (snapshot, id, conf, hadoop)
+  }
 }

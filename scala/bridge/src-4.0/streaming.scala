@@ -13,6 +13,8 @@ package object streaming {
   type OffsetSeqMetadata = before.OffsetSeqMetadata
   val OffsetSeqMetadata: before.OffsetSeqMetadata.type = before.OffsetSeqMetadata
 
+  type FileStreamSink = before.FileStreamSink
+
   type IncrementalExecution = before.IncrementalExecution
   type StreamingQueryWrapper = before.StreamingQueryWrapper
   type StreamingRelation = before.StreamingRelation

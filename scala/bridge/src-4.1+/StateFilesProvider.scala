@@ -1,11 +1,12 @@
 package org.apache.spark.sql.execution.streaming.state.firesteel
 
 import java.io.DataInputStream
+import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreProvider, StateStoreConf, StateStoreId, StateStoreProvider}
+import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreProvider, StateStoreConf, StateStoreId, StateStoreProvider, StateStoreProviderId}
 import org.apache.spark.sql.types.StructType
 
 /**
@@ -36,4 +37,16 @@ abstract class StateFilesProvider extends HDFSBackedStateStoreProvider {
       key: (UnsafeRow, StructType),
       value: (UnsafeRow, StructType)): Unit =
     StateStoreProvider.validateStateRowFormat(key._1, key._2, value._1, value._2, id, conf)
+
+  /** Tells the driver of the snapshot that was read, as Spark does: it takes a store without for late. */
+  final protected def report(
+      snapshot: Long,
+      id: StateStoreId,
+      conf: StateStoreConf,
+      hadoop: Configuration): Unit =
+    if (conf.reportSnapshotUploadLag) {
+      val store = StateStoreProviderId(id, UUID.fromString(StateStoreProvider.getRunId(hadoop)))
+      StateStoreProvider.coordinatorRef
+        .foreach(_.snapshotUploaded(store, snapshot, System.currentTimeMillis()))
+    }
 }

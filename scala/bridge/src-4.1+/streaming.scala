@@ -1,7 +1,7 @@
 package org.apache.spark.sql.firesteel
 
 import org.apache.spark.sql.{Encoder, SparkSession}
-import org.apache.spark.sql.execution.streaming.{checkpointing, runtime}
+import org.apache.spark.sql.execution.streaming.{checkpointing, runtime, sinks}
 import org.apache.spark.sql.execution.streaming.operators.stateful
 
 /** Classes of streams, which Spark 4.1 moved to other packages. */
@@ -14,6 +14,8 @@ package object streaming {
   type HDFSMetadataLog[T <: AnyRef] = checkpointing.HDFSMetadataLog[T]
   type OffsetSeqMetadata = checkpointing.OffsetSeqMetadata
   val OffsetSeqMetadata: checkpointing.OffsetSeqMetadata.type = checkpointing.OffsetSeqMetadata
+
+  type FileStreamSink = sinks.FileStreamSink
 
   type IncrementalExecution = runtime.IncrementalExecution
   type StreamingQueryWrapper = runtime.StreamingQueryWrapper

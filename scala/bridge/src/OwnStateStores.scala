@@ -62,11 +62,14 @@ object OwnStateStores {
     conf.stateStoreProviderClass == classOf[HDFSBackedStateStoreProvider].getName &&
       !conf.getConfString(checksums, "false").toBoolean
 
-  /** Of older versions Spark's provider would keep memory that is in use no more. */
+  /**
+   * Of older versions Spark's provider would keep memory that is in use no more. A snapshot is of a
+   * version that is kept; the next micro-batch may be there before it is begun.
+   */
   final private class Settings(conf: SQLConf, provider: Class[_]) extends StateStoreConf(conf) {
     override val providerClass: String = provider.getName
     override val maxVersionsToRetainInMemory: Int =
-      math.min(1, conf.getConf(SQLConf.MAX_BATCHES_TO_RETAIN_IN_MEMORY))
+      math.min(2, conf.getConf(SQLConf.MAX_BATCHES_TO_RETAIN_IN_MEMORY))
   }
 
   final private class Own[T: ClassTag, U: ClassTag](

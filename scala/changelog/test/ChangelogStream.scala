@@ -1,6 +1,6 @@
 package io.firesteel.changelog
 
-import io.firesteel.changelog.plan.{PruneColumns, ResultKeys}
+import io.firesteel.changelog.plan.{ChangelogOperator, PruneColumns, ResultKeys}
 import io.firesteel.changelog.plan.parse.ParseQuery
 
 import io.firesteel.testkit.{BesideComet, Interpreted, WithConf}
@@ -9,8 +9,10 @@ import java.sql.Timestamp
 import java.time.Instant
 
 import scala.collection.mutable
+import scala.util.Try
 
 import org.apache.spark.sql.{DataFrame, Encoders, Row, SparkSession}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.streaming.StreamingQuery
@@ -168,7 +170,7 @@ final class ChangelogStream(
   }
 
   /** How the consumer's table differs from the batch query's answer; none when it does not. */
-  def difference: Option[String] = table.wrong.orElse(wrong).orElse {
+  def difference: Option[String] = table.wrong.orElse(wrong).orElse(unexpected).orElse {
     val wanted = ChangelogStream.bag(answer())
     val has =
       if (keyAt == null) table.rows
@@ -197,11 +199,29 @@ final class ChangelogStream(
 
   /** Columns by which inference says that rows of the result are told apart. */
   def upsertKey: Option[Seq[Int]] = {
-    val plan = executionOf(spark.sql(reading(sql))).analyzed
-    val read = PruneColumns(new ParseQuery(updateBefore = false, None).read(plan))
+    val (plan, read) = inferred(updateBefore = false)
     ResultKeys(read).headOption.map { key =>
       key.toSeq.map(id => plan.output.indexWhere(_.exprId == id))
     }
+  }
+
+  private def inferred(updateBefore: Boolean): (LogicalPlan, ChangelogOperator) = {
+    val plan = executionOf(spark.sql(reading(sql))).analyzed
+    (plan, PruneColumns(new ParseQuery(updateBefore, None).read(plan)))
+  }
+
+  /** None of a query that is no changelog by itself. */
+  private lazy val changes =
+    Try(inferred(updateBefore = keyAt == null)._2.facts.changes).toOption
+
+  /** A kind of the last micro-batch that inference says no row has: update mode relies on it. */
+  private def unexpected: Option[String] = {
+    val never = changes.toSeq.flatMap { its =>
+      (if (its.deletes) Nil else Seq("-D")) ++ (if (its.updates) Nil else Seq("-U", "+U"))
+    }
+    if (never.isEmpty) None
+    else last.map(row => row.getString(row.length - 1)).find(never.contains)
+      .map(kind => s"$kind of a result that has $changes")
   }
 }
 

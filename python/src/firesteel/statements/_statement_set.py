@@ -139,7 +139,8 @@ class StatementSet:
         others = [its.name for _, its in self._statements if its.place and its.place == sink.place]
         if others:
             raise ValueError(
-                f"The statements {others[0]!r} and {name!r} write to one target, {sink.place}. "
+                # Without the place: a URL may have a password.
+                f"The statements {others[0]!r} and {name!r} write to one target. "
                 "Write the union of their queries instead."
             )
         if not isinstance(self._spark, SparkSession) and sink.needs_query_id:

@@ -139,6 +139,13 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
     }
   }
 
+  /** Versions before 0.1.0 noted an aggregate of Spark's as two operators, so all after it moved. */
+  def requireOperators(noted: Int): Unit = if (next > 0) {
+    val found = checkpoint.folders(checkpoint.state).size
+    if (found > 0 && found < noted) throw CheckpointErrors.notEditable(
+      s"it has state of $found operators, and its record names $noted")
+  }
+
   /** Ids of versions are kept by the operators' numbers, and folders of schemas by their paths. */
   private def requireNumbers(): Unit = {
     val withIds = checkpoint.commits.last.flatMap(checkpoint.commit).exists(_.hasIds)

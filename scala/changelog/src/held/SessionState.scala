@@ -65,7 +65,7 @@ final private[held] class SessionState(
           stored
         })
       val time = row.getLong(timeAt)
-      val _ = its.at(time, time + gap)((_, _) => ())
+      val _ = its.at(time, Math.addExact(time, gap))((_, _) => ())
       rows.add(key, row)
     }
     write()

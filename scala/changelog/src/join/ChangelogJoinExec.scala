@@ -21,7 +21,7 @@ final private[changelog] case class ChangelogJoinExec(
     leftSide: JoinedSide,
     rightSide: JoinedSide,
     condition: Option[Expression],
-    pairedBy: Seq[Attribute],
+    pairedBy: Option[Seq[Attribute]],
     isInSlots: Boolean,
     isSnapshot: Boolean,
     plannedBy: String,

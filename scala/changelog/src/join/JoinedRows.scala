@@ -87,9 +87,8 @@ final private[join] class JoinedRows(spec: JoinSpec) {
 
   /** An empty list of changes that belong together. */
   def newChanges(): EmittedChanges =
-    if (spec.pairedBy.isEmpty) new EmittedChanges(None, spec.updateBefore)
-    else new EmittedChanges(
-      Some(UnsafeProjection.create(spec.pairedBy, columns :+ kindColumn)),
+    new EmittedChanges(
+      spec.pairedBy.map(UnsafeProjection.create(_, columns :+ kindColumn)),
       spec.updateBefore)
 
   private def kindColumn: Attribute = AttributeReference("kind", kind.dataType)()

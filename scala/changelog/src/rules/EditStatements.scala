@@ -63,6 +63,10 @@ final private[rules] class EditStatements(
       before.sources.size != now.sources.size) {
       throw otherParts(before, now)
     }
+    // Offsets are those of a place; what a source is called may have changed.
+    if (before.sources != now.sources && before.sources.sorted == now.sources.sorted) {
+      throw ChangelogErrors.otherSources(before.sources, now.sources)
+    }
     now.copy(operators = before.operators.map(owner => renamed.toMap.getOrElse(owner, owner)))
   }
 
@@ -85,6 +89,7 @@ final private[rules] class EditStatements(
     val changes = came.map(name => s"'$name' is new") ++ went.map(name => s"'$name' is gone")
     logWarning(s"The statement set has other statements: ${changes.mkString(", ")}.")
     requireKeys(before)
+    state.requireOperators(before.operators.size)
     came.find(name => before.left.get(name).contains(state.next)).foreach { name =>
       throw ChangelogErrors.unsupportedOperator(
         s"Statement $name",

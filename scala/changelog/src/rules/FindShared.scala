@@ -27,8 +27,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, P
 final private[rules] class FindShared(
     queries: Seq[FindShared.Query],
     planner: FindShared.Planner,
+    varying: Varying,
     onlyState: Boolean,
-    kept: Map[String, FindShared.Kept] = Map.empty,
+    kept: Map[String, Seq[FindShared.Kept]] = Map.empty,
     firstId: Int = 0) {
   import FindShared._
   import SharableNodes._
@@ -43,7 +44,7 @@ final private[rules] class FindShared(
    */
   private case class Context(emit: WindowsEmit, ttl: Option[Long])
 
-  private class Node(val plan: LogicalPlan, val at: Context) {
+  private class Node(val key: Key, val plan: LogicalPlan, val at: Context) {
     var children: Seq[Key] = Nil
     var roots = 0 // queries that are the plan
     val by: mutable.BitSet = mutable.BitSet.empty // queries that have the plan
@@ -70,10 +71,13 @@ final private[rules] class FindShared(
 
   /** The shared parts with their plans, and the queries that read them. */
   def apply(): Found = {
-    queries.zipWithIndex.foreach { case (query, i) =>
-      val above = Above(i, query.plan.outputSet, isState = false, isFilter = false)
-      nodes(visit(query.plan, Context(query.emit, None), above)).roots += 1
+    if (kept.nonEmpty) {
+      look()
+      readers = nodes.map { case (key, node) => key -> node.by.toSet }.toMap
+      plansOf = nodes.values.toSeq.groupMapReduce(_.text)(_ => 1)(_ + _)
+      nodes.clear()
     }
+    look()
     requireOneValue()
     nodes.values.toSeq.reverse.foreach(decide)
     val reading = queries.map(query => reader(query.plan, Context(query.emit, None)))
@@ -84,9 +88,29 @@ final private[rules] class FindShared(
     Found(found.toSeq, reading, why.distinct.toSeq)
   }
 
-  /** Whether one of its queries read it as a part before. */
-  private def isKept(node: Node): Boolean =
-    kept.nonEmpty && kept.get(node.text).exists(_.readers.exists(node.by))
+  /**
+   * The part that it was, if one of its queries read it as a part before. Plans that differ may have
+   * one text, such as calls of two functions without a name: of these, the one that all of the part's
+   * queries read.
+   */
+  private def partBefore(node: Node): Option[Kept] =
+    if (kept.isEmpty) None
+    else {
+      val (parts, by) = (kept.getOrElse(node.text, Nil), readers(node.key))
+      if (parts.size == 1 && plansOf(node.text) == 1) parts.find(_.readers.exists(by))
+      else parts.find(_.readers == by)
+    }
+
+  // From a first look at all queries.
+  private var readers = Map.empty[Key, Set[Int]]
+  private var plansOf = Map.empty[String, Int]
+
+  private def look(): Unit = {
+    queries.zipWithIndex.foreach { case (query, i) =>
+      val above = Above(i, query.plan.outputSet, isState = false, isFilter = false)
+      nodes(visit(query.plan, Context(query.emit, None), above)).roots += 1
+    }
+  }
 
   private def keyOf(plan: LogicalPlan, at: Context): Key =
     Key(withoutNames(plan).canonicalized, if (hasState(plan)) Some(at) else None)
@@ -107,7 +131,7 @@ final private[rules] class FindShared(
     case _ =>
       val key = keyOf(plan, at)
       val isNew = !nodes.contains(key)
-      val known = nodes.getOrElse(key, new Node(plan, at))
+      val known = nodes.getOrElse(key, new Node(key, plan, at))
       val places = plan.output.indices.filter(i => above.read.contains(plan.output(i)))
       val isMore = isNew || above.isState && !known.isBelowState ||
         !places.forall(known.read) || !known.by(above.query)
@@ -115,7 +139,7 @@ final private[rules] class FindShared(
       known.isBelowFilter ||= above.isFilter
       known.read ++= places
       known.by += above.query
-      if (isKept(known)) known.read ++= kept(known.text).columns
+      if (readers.nonEmpty) partBefore(known).foreach(known.read ++= _.columns)
       if (isMore) {
         val read = AttributeSet(known.read.toSeq.map(plan.output(_)))
         val children = inputs(plan).map { child =>
@@ -138,7 +162,7 @@ final private[rules] class FindShared(
 
   /** Values that differ each time arise once: in one place, read in one way. */
   private def requireOneValue(): Unit = if (queries.size > 1) {
-    val differing = nodes.values.filter(node => varies(node.plan)).toSeq
+    val differing = nodes.values.filter(node => varying.isAt(node.plan)).toSeq
     val ways = differing.groupBy(node => withoutNames(node.plan).canonicalized)
     ways.values.find(_.size > 1).foreach { same =>
       throw otherValues(
@@ -146,7 +170,7 @@ final private[rules] class FindShared(
         "they are read in several output modes or with several hints")
     }
     differing.find(node => isWhole(node.plan)).foreach { whole =>
-      if (queries.count(query => query.plan.exists(varying(_).nonEmpty)) > 1) {
+      if (queries.count(query => query.plan.exists(varying.isAt)) > 1) {
         throw otherValues(whole.plan, "they are below an operator that is read as a whole")
       }
     }
@@ -154,7 +178,7 @@ final private[rules] class FindShared(
 
   private def otherValues(plan: LogicalPlan, reason: String): Throwable =
     ChangelogErrors.unsupportedOperator(
-      varying(plan).fold(plan.nodeName)(_.sql),
+      varying.of(plan).fold(plan.nodeName)(_.sql),
       s"several statements read its values, which differ each time, and $reason",
       "compute it in one of them")
 
@@ -162,7 +186,7 @@ final private[rules] class FindShared(
   private def decide(node: Node): Unit = {
     node.times += node.roots
     val plan = node.plan
-    val (isRead, differs) = (node.times > 1, queries.size > 1 && varies(plan))
+    val (isRead, differs) = (node.times > 1, queries.size > 1 && varying.isAt(plan))
     val isWorth = hasState(plan) || !onlyState && costs(plan)
     if (mayBeShared(plan) && !isTakenApart(node) && (isRead && isWorth || differs)) {
       planner.refusal(node.hinted(plan), node.at.emit, node.isBelowState) match {
@@ -170,7 +194,7 @@ final private[rules] class FindShared(
         case Some(reason) => why += reason
       }
     }
-    if (isKept(node)) node.isPart = true
+    if (partBefore(node).nonEmpty) node.isPart = true
     if (differs && !node.isPart && node.by.size > 1) {
       throw otherValues(plan, why.lastOption.getOrElse("it is no part by itself"))
     }
@@ -207,7 +231,7 @@ final private[rules] class FindShared(
               firstId + parts.size,
               node.hinted(read),
               at.emit,
-              varies(plan),
+              varying.isAt(plan),
               node.text)
             parts(key) = made
             made

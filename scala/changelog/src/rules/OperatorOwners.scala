@@ -4,7 +4,7 @@ import io.firesteel.changelog.plan.share.SharedPlansExec
 import io.firesteel.changelog.statements.StatementRowsExec
 
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.firesteel.streaming.StatefulOperator
+import org.apache.spark.sql.firesteel.streaming.{StatefulOperator, StateStoreWriter}
 
 /** Which part or statement of a set each operator with state belongs to. */
 private[rules] object OperatorOwners {
@@ -20,7 +20,10 @@ private[rules] object OperatorOwners {
         }.flatten
       case statement: StatementRowsExec => operators(statement, s"statement ${statement.name}")
     }.flatten
-    owned.sortBy(_._1).map(_._2)
+    owned.groupBy(_._1).toSeq.sortBy(_._1).map { case (_, its) =>
+      // Spark's own aggregate reads its state by one operator and writes it by another.
+      its.map(_._2).maxBy(_._2.isInstanceOf[StateStoreWriter])
+    }
   }
 
   private def operators(

@@ -70,6 +70,7 @@ private[rules] object PlanQuery {
         val found = new FindShared(
           Seq(FindShared.Query(query, emit)),
           new PlanParts(reading, durableIn = None),
+          new Varying(ofTables = false), // one query has one value
           onlyState = true)()
         Shared(found.queries.head, found.parts.map(its => its.part -> its.plan))
       }

@@ -1,10 +1,10 @@
 package io.firesteel.changelog.rules
 
-import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.changelog.common.{ChangelogConf, ShortDecimals}
 import io.firesteel.changelog.plan.{ChangelogOperator, InferChangelog, Inferred, PruneColumns}
 import io.firesteel.changelog.plan.lower.LowerOperators
 import io.firesteel.changelog.plan.parse.{ParseQuery, Repeatable, WindowsEmit}
-import io.firesteel.changelog.state.BegunPlan
+import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression}
@@ -39,7 +39,9 @@ private[rules] object ReadOperators extends Logging {
       emit: WindowsEmit = WindowsEmit.AtOnce): ChangelogOperator = {
     val ttlMs = if (reading.isSparks) 0L else SQLConf.get.getConf(ChangelogConf.STATE_TTL)
     val parse = new ParseQuery(updateBefore, reading.refused, reading.begun, emit, ttlMs)
-    val read = PruneColumns(parse.read(query))
+    val asked =
+      if (reading.begun.version >= PlanVersion.shortDecimals) ShortDecimals(query) else query
+    val read = PruneColumns(parse.read(asked))
     Repeatable.require(read)
     if (!reading.isTrial) CostNotes(read).distinct.foreach(note => logWarning(note))
     read

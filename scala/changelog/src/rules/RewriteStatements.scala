@@ -5,7 +5,7 @@ import io.firesteel.changelog.plan.Changes
 import io.firesteel.changelog.plan.lower.{MarkChanges, SinkRows, SourceNames}
 import io.firesteel.changelog.plan.parse.WindowsEmit
 import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
-import io.firesteel.changelog.state.BegunPlan
+import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.statements.{SetRecord, StatementQueries, StatementRows, StatementSetRows}
 
 import java.util.Locale
@@ -37,6 +37,7 @@ final private[rules] class RewriteStatements(
   import RewriteStatements._
 
   private val reading = Reading(None, begun, hasParts = true)
+  private val varying = new Varying(begun.version >= PlanVersion.valuesOfTables)
   // For rows that would have other values if they were computed again.
   private val durableIn = checkpoint.map(its => s"$its/statements/rows")
 
@@ -97,16 +98,14 @@ final private[rules] class RewriteStatements(
   /** The shared parts of a group's statements. */
   private def partsOf(asked: Seq[Statement], group: Int, firstId: Int): Parts = {
     val own = asked.filterNot(_.isSparks)
-    val kept = record.toSeq.flatMap(_.parts).filter(_.group == group)
-      .groupMapReduce(_.key) { part =>
-        val readers = part.readers.map(name => own.indexWhere(_.name == name)).toSet
-        FindShared.Kept(part.columns.toSet, readers)
-      } { (one, other) =>
-        FindShared.Kept(one.columns ++ other.columns, one.readers ++ other.readers)
-      }
+    val kept = record.toSeq.flatMap(_.parts).filter(_.group == group).groupMap(_.key) { part =>
+      val readers = part.readers.map(name => own.indexWhere(_.name == name)).filter(_ >= 0).toSet
+      FindShared.Kept(part.columns.toSet, readers)
+    }
     val found = new FindShared(
       own.map(its => FindShared.Query(its.query, its.emit)),
       new PlanParts(reading, durableIn, group),
+      varying,
       onlyState = false,
       kept,
       firstId)()
@@ -124,10 +123,10 @@ final private[rules] class RewriteStatements(
    */
   private def requireOneValue(all: Seq[Statement]): Unit = {
     requireOneGroup(all)
-    def varying(its: Statement) =
-      its.query.collect { case node => SharableNodes.varying(node) }.flatten.headOption
-    for (its <- all.find(_.isSparks); value <- varying(its))
-      if (all.exists(other => (other ne its) && varying(other).nonEmpty)) {
+    def valueOf(its: Statement) =
+      its.query.collect { case node => varying.of(node) }.flatten.headOption
+    for (its <- all.find(_.isSparks); value <- valueOf(its))
+      if (all.exists(other => (other ne its) && valueOf(other).nonEmpty)) {
         throw ChangelogErrors.unsupportedOperator(
           value.sql,
           s"Spark runs the operators of statement ${its.name} by itself, and other statements may " +
@@ -161,12 +160,12 @@ final private[rules] class RewriteStatements(
   private def requireOneGroup(all: Seq[Statement]): Unit = {
     val readers = for {
       its <- all
-      node <- its.query.collect { case node if SharableNodes.varies(node) => node }
+      node <- its.query.collect { case node if varying.isAt(node) => node }
     } yield (SharableNodes.withoutNames(node).canonicalized, its, node)
     readers.groupBy(_._1).values.filter(_.map(_._2.group).distinct.size > 1).foreach { same =>
       val (_, its, node) = same.maxBy(_._2.group)
       throw ChangelogErrors.unsupportedOperator(
-        SharableNodes.varying(node).fold(node.nodeName)(_.sql),
+        varying.of(node).fold(node.nodeName)(_.sql),
         s"statement ${its.name} came later into the set than others that read its values",
         "start a set of its own, or all statements with a new checkpoint"
       )

@@ -4,7 +4,9 @@ import io.firesteel.changelog.common.{ChangelogConf, TooManyRows}
 
 import io.firesteel.core.decide.Decline
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, GreaterThan, If, LateralSubquery, Literal, NamedExpression, OuterReference, PredicateHelper, RowNumber, ScalarSubquery, SubqueryExpression, WindowExpression}
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, ExprId, GreaterThan, If, InSubquery, LateralSubquery, ListQuery, Literal, NamedExpression, Not, OuterReference, PredicateHelper, RowNumber, ScalarSubquery, SubqueryExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.analysis.UpdateOuterReferences
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count, First}
 import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
@@ -100,12 +102,42 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     }
     // Subqueries of subqueries are joins already.
     // `NOT (a IN (...) AND b)` becomes `NOT IN`: below `NOT`, a null must not be a false.
-    val simple = BooleanSimplification(inner)
+    val simple = BooleanSimplification(readApart(inner))
     val correlated = RewriteCorrelatedScalarSubquery(PullupCorrelatedPredicates(simple))
     val all = named(ranked(values(RewritePredicateSubquery(correlated))))
-    if (all.exists(left => left.expressions.exists(isLeft))) node
+    // A value that is compared by `<` is computed for each left value: these are read a second time.
+    val varies = node.child.exists(_.expressions.exists(!_.deterministic)) &&
+      all.collectLeaves().count(_ eq below) > 1
+    if (varies || all.exists(left => left.expressions.exists(isLeft))) node
     else all.transform { case leaf if leaf eq below => node.child }
   }
+
+  /**
+   * Two readings of a stream have the same ids of columns. Those of a table do not, and Spark's rules
+   * take two values of one id for the same value, and a list of `NOT IN` below `OR` for the left side.
+   */
+  private def readApart(node: LogicalPlan): LogicalPlan = {
+    val seen = mutable.Set.empty[ExprId]
+    val whole = node match {
+      case filter: Filter => splitConjunctivePredicates(filter.condition).map {
+          case not: Not => not.child
+          case other => other
+        }.collect { case in: InSubquery => in.query.exprId }
+      case _ => Nil
+    }
+    node.transformExpressions {
+      case value: ScalarSubquery if value.isCorrelated && isOfStream(value) =>
+        if (value.plan.output.forall(column => seen.add(column.exprId))) value
+        else value.withNewPlan(withOwnIds(value.plan))
+      case list: ListQuery
+          if isOfStream(list) && !whole.contains(list.exprId) &&
+            AttributeSet(list.plan.output).intersect(node.inputSet).nonEmpty =>
+        list.withNewPlan(withOwnIds(list.plan))
+    }
+  }
+
+  private def withOwnIds(plan: LogicalPlan): LogicalPlan =
+    Project(plan.output.map(column => Alias(column, column.name)()), plan)
 
   /** A correlated `ORDER BY ... LIMIT` becomes a ranking. */
   private def joined(join: LateralJoin): LogicalPlan = {

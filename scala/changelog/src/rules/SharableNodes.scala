@@ -5,8 +5,7 @@ import io.firesteel.changelog.sql.{InputTtl, RowKindFunction, Snapshot}
 
 import scala.annotation.tailrec
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, GetJsonObject, InputFileBlockLength, InputFileBlockStart, InputFileName, JsonToStructs, UserDefinedExpression}
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.catalyst.expressions.{GetJsonObject, InputFileBlockLength, InputFileBlockStart, InputFileName, JsonToStructs, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Deduplicate, DeduplicateWithinWatermark, Distinct, Filter, Generate, GlobalLimit, Join, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Offset, Project, ResolvedHint, SubqueryAlias, TypedFilter, Union, View}
 
 /** Which nodes of a query can be a shared part, and what they cost. */
@@ -63,28 +62,11 @@ private[rules] object SharableNodes {
     case _ => isStateful(plan) && ReadWindows.areIn(plan)
   }
 
-  /** An expression of the node, or below it if nothing looks there, whose value may differ. */
-  def varying(plan: LogicalPlan): Option[Expression] =
-    if (isWhole(plan)) plan.collect { case node => node.expressions.find(differs) }
-      .flatten.headOption
-    else plan.expressions.find(differs)
-
-  /** Aggregates such as `first` depend on the order of rows alone, which is that of the source. */
-  private def differs(expression: Expression): Boolean = expression match {
-    case deterministic if deterministic.deterministic => false
-    case function: AggregateFunction => function.children.exists(differs)
-    case other if other.children.forall(_.deterministic) => true
-    case other => other.children.exists(differs)
-  }
-
   /** Whether an expression is about the file of a row. */
   def asksFile(plan: LogicalPlan): Boolean = plan.expressions.exists(_.exists {
     case _: InputFileName | _: InputFileBlockStart | _: InputFileBlockLength => true
     case _ => false
   })
-
-  /** Where values arise that differ each time. What is computed of them is the same each time. */
-  def varies(plan: LogicalPlan): Boolean = varying(plan).nonEmpty
 
   /** Operators that are read as they are, whatever stands above them. */
   def mayBeShared(plan: LogicalPlan): Boolean =

@@ -55,7 +55,13 @@ private[changelog] object PlanVersion {
   /** Operators out of whose state a time to live or the watermark takes entries share stores, too. */
   val sweptStores: Int = 11
 
-  val current: Int = sweptStores
+  /** An average of short decimals is rounded as Spark's, see `ShortDecimals`. */
+  val shortDecimals: Int = 12
+
+  /** Values of a table beside a stream are one for all statements of a set, see `Varying`. */
+  val valuesOfTables: Int = 12
+
+  val current: Int = shortDecimals
 }
 
 /**

@@ -33,16 +33,18 @@ final private[changelog] class Watermark(
    */
   def lateMs: Long = before
 
-  /** The watermark of the next micro-batch. */
+  /**
+   * The watermark of the next micro-batch. It never goes back: Spark tells no watermark, which is 0,
+   * of a micro-batch whose plan has none, such as one whose filter is false for all rows.
+   */
   def advance(toMs: Long): Unit = {
     before = now
-    now = toMs
+    now = math.max(now, toMs)
   }
 
   /**
    * The watermark up to which the micro-batch before has closed groups; 0 in the first micro-batch
-   * of a running query. It is not always `lateMs`: Spark tells no watermark of a micro-batch whose
-   * plan has none, such as one whose filter is false for all rows.
+   * of a running query.
    */
   def closedMs: Long = closed
 

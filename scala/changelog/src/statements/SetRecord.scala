@@ -97,6 +97,12 @@ private[changelog] object SetRecord {
 
   def read(json: String): SetRecord = {
     val root = mapper.readTree(json)
+    if (Seq("version", "plan", "left").exists(!root.has(_))) {
+      throw ChangelogErrors.unsupportedOperator(
+        "A statement set",
+        "its checkpoint is of a development version that noted less of it",
+        "start with a new checkpoint")
+    }
     val written = root.get("version").asInt
     if (written > version) throw ChangelogErrors.laterRecord("statement set", written)
     SetRecord(

@@ -56,10 +56,11 @@ final class StatementSet(spark: SparkSession, checkpoint: String, parallel: Bool
     check(name.nonEmpty && !names.contains(name), s"A statement needs its own name, not '$name'.")
     check(query.isStreaming, s"The query of statement '$name' is not streaming.")
     for (place <- target.place; other <- statements.find(_.to.target.place.contains(place)))
+      // Without the place: a URL may have a password.
       check(
         false,
-        s"The statements '${other.to.name}' and '$name' write to one target, $place. Write the " +
-          "union of their queries instead.")
+        s"The statements '${other.to.name}' and '$name' write to one target. Write the union of " +
+          "their queries instead.")
     statements += Statement(StatementWrites.To(name, outputModeOf(mode), target), query, from)
     this
   }

@@ -1,5 +1,7 @@
 package io.firesteel.changelog.statements
 
+import io.firesteel.core.changes.EmittedRows
+
 import org.apache.spark.SparkContext
 import org.apache.spark.rdd.{RDD, UnionRDD}
 import org.apache.spark.sql.catalyst.InternalRow
@@ -73,8 +75,9 @@ final private[changelog] case class StatementSetRowsExec(
 final private[statements] class StatementSetRDD(
     context: SparkContext,
     numbered: Seq[RDD[InternalRow]],
-    @transient private[statements] val statements: Seq[RDD[InternalRow]])
+    @transient override val statements: Seq[RDD[InternalRow]])
   extends UnionRDD[InternalRow](context, numbered)
+  with EmittedRows.Statements
 
 private[statements] object StatementSetRDD {
 

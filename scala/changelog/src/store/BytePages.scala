@@ -12,34 +12,28 @@ import org.apache.spark.unsafe.array.ByteArrayMethods
  *
  * A pair is two sizes of four bytes each, and the bytes of both rows. Its address is the number of
  * its array, from 1, and its place there, so no address is 0. A large pair has an array of its own.
+ *
+ * @param first arrays of other pages, which stay as they are: what comes lies in new ones
  */
-final private[store] class BytePages {
+final private[store] class BytePages(first: Array[Array[Byte]]) {
   import BytePages._
 
-  private[this] var arrays = new Array[Array[Byte]](4)
-  private[this] var used = 0
+  private[this] var arrays = java.util.Arrays.copyOf(first, math.max(4, first.length))
+  private[this] var used = first.length
   private[this] var page = Array.emptyByteArray // takes the next pairs that are not large
   private[this] var (number, at) = (0, 0) // its number, and the next free byte in it
-  private[this] var allocated = 0L
+  private[this] var allocated = first.map(_.length.toLong).sum
+
+  def this() = this(Array.empty)
 
   /** Bytes of all arrays. */
   def bytes: Long = allocated
 
-  /** Number of arrays. */
-  def count: Int = used
-
-  /** Forgets all arrays but the first ones, which stay as they are: what comes lies in new ones. */
-  def cutTo(count: Int): Unit = {
-    arrays = java.util.Arrays.copyOf(arrays, math.max(4, count))
-    java.util.Arrays.fill(arrays.asInstanceOf[Array[AnyRef]], count, arrays.length, null)
-    used = count
-    page = Array.emptyByteArray
-    at = 0
-    allocated = Range(0, count).map(arrays(_).length.toLong).sum
-  }
-
   /** The arrays. Those that are in use do not change from now on, nor what they hold. */
   def all: Array[Array[Byte]] = arrays
+
+  /** The arrays that are in use now, without those to come. */
+  def now: Array[Array[Byte]] = java.util.Arrays.copyOf(arrays, used)
 
   /** Copies a pair of rows; returns its address. */
   def add(key: UnsafeRow, value: UnsafeRow): Long = {

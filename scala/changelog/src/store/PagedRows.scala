@@ -82,7 +82,7 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
    * micro-batch. Entries keep their numbers, and what was frozen keeps its pages.
    */
   private def repack(): Unit = {
-    if (pages.bytes > 3 * liveBytes + spare) {
+    if (pages.bytes > mostWorth) {
       val packed = new BytePages
       var entry = 0
       while (entry < entries) {
@@ -92,8 +92,11 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
       }
       pages = packed
     }
-    mostBytes = math.max(2 * pages.bytes, 3 * liveBytes) + spare
+    mostBytes = math.max(2 * pages.bytes, mostWorth)
   }
+
+  /** Each entry is looked at, also one that is gone, so there must be something to gain for it. */
+  private def mostWorth: Long = 3 * liveBytes + 8L * entries + spare
 
   /** Whether the key was there. */
   def remove(key: UnsafeRow): Boolean = {
@@ -135,8 +138,7 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
   /** The entries as they are now. */
   def frozen(): Frozen =
     new Frozen(
-      pages,
-      pages.count,
+      pages.now,
       addresses.frozen(entries),
       entries,
       live,
@@ -150,8 +152,7 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
    */
   def restore(frozen: Frozen): Unit = {
     // What was written since then may still be read, so it is not overwritten.
-    pages = frozen.pages
-    pages.cutTo(frozen.pageCount)
+    pages = new BytePages(frozen.arrays)
     addresses.restore(frozen.blocks)
     entries = frozen.entries
     live = frozen.size
@@ -173,11 +174,11 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
 
   /**
    * These entries, or if a third of the memory is of entries that are gone and of old values a copy
-   * without these. A prefix of which all entries are gone has fewer bytes than these had: it need not
-   * be counted.
+   * without these.
    */
   def tidy(): PagedRows = {
-    val (all, wanted) = (pages.bytes + 8L * entries, liveBytes + 8L * live)
+    val each = if (prefixColumns > 0) besideInChain else 8L
+    val (all, wanted) = (pages.bytes + each * entries, liveBytes + each * live)
     if (2 * (all - spare) <= 3 * wanted) this else copied()
   }
 
@@ -220,6 +221,9 @@ private[store] object PagedRows {
   /** Bytes that may be wasted in any case. */
   private val spare = 64L * 1024
 
+  /** Bytes of an entry in its prefix' chain, and of a prefix of which all entries are gone. */
+  private val besideInChain = 100L
+
   /** Pairs of rows by their addresses; the pair is reused, the rows are not. */
   abstract private class Pairs(keyFields: Int, valueFields: Int) extends Iterator[UnsafeRowPair] {
     private[this] val pair = new UnsafeRowPair
@@ -253,24 +257,19 @@ private[store] object PagedRows {
   /**
    * The entries as they were at one time. It never changes.
    *
-   * @param pages the pages, of which more may be in use by now
-   * @param pageCount the number of those that were
+   * @param arrays the pages as they were; more may be in use by now
    * @param entries their number, those that were gone included
    * @param size their number
    * @param bytes of their rows
    */
   final class Frozen(
-      private[PagedRows] val pages: BytePages,
-      private[PagedRows] val pageCount: Int,
+      private[PagedRows] val arrays: Array[Array[Byte]],
       private[PagedRows] val blocks: Array[Array[Long]],
       private[PagedRows] val entries: Int,
       val size: Int,
       private[PagedRows] val bytes: Long,
       keyFields: Int,
       valueFields: Int) {
-
-    // Not those of `pages` by now: other threads read them.
-    private[PagedRows] val arrays = pages.all
 
     private[PagedRows] def addresses: Iterator[Long] =
       Iterator.range(0, entries).map(Addresses.of(blocks, _)).filter(_ != 0L)

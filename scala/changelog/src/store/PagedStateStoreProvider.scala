@@ -127,6 +127,7 @@ final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
     }
     if (snapshot > 0) add(s"$snapshot.snapshot")
     (snapshot + 1 to version).foreach(delta => add(s"$delta.delta"))
+    report(snapshot, begun.id, begun.conf, begun.hadoop)
     rows
   }
 

@@ -32,7 +32,7 @@ class PackedStateSuite extends TimedSuite {
         countsMatches = true),
       JoinedSide(Seq(rk), Seq(rk, column("w", LongType)), Nil, false, false, false),
       None,
-      Nil,
+      None,
       isInSlots = false,
       isSnapshot = false,
       updateBefore = true

@@ -99,6 +99,19 @@ class OverStreamSuite extends ChangelogSuite {
     }
   }
 
+  test("frames of months over a column of months") {
+    val ages = "(SELECT *, CAST(id AS INTERVAL MONTH) AS age FROM {t})"
+    Seq(
+      "INTERVAL '2' MONTH PRECEDING AND CURRENT ROW",
+      "CURRENT ROW AND INTERVAL '1' MONTH FOLLOWING")
+      .foreach { frame =>
+        val sql =
+          s"SELECT k, id, sum(v) OVER (PARTITION BY k ORDER BY age RANGE BETWEEN $frame) AS s " +
+            s"FROM $ages"
+        assertFollows(schema, sql, batches)
+      }
+  }
+
   test("the functions of a window") {
     Seq(
       "row_number();rank();dense_rank()",
@@ -233,6 +246,23 @@ class OverStreamSuite extends ChangelogSuite {
       "SELECT d, id, sum(id) OVER (ORDER BY d RANGE 1 PRECEDING) AS s FROM {t}",
       Seq(Seq(row("1.000000000000000005", 1)), Seq(row("0.000000000000000006", 2)))
     )
+  }
+
+  test("averages of short decimals are rounded as in a batch query") {
+    // 127.21 of 160 rows: 0.795062 as doubles, 0.795063 exactly.
+    val rows = (0 until 160).map { id =>
+      Row(id, new java.math.BigDecimal(if (id == 159) 160 else id).movePointLeft(2))
+    }
+    Seq(
+      "SELECT id, avg(d) OVER () AS m, row_number() OVER (ORDER BY id) AS n, avg(d) OVER w + 1 AS p " +
+        "FROM {t} WINDOW w AS (ORDER BY id ROWS 3 PRECEDING)",
+      "SELECT avg(d) AS m, avg(DISTINCT d) AS o, avg(d) FILTER (WHERE id > 3) AS p, sum(d) AS s, " +
+        "try_avg(d) AS t FROM {t}",
+      "SELECT id % 2 AS k, avg(d) AS m FROM {t} GROUP BY id % 2 HAVING avg(d) > 0",
+      "SELECT avg(m) AS m FROM (SELECT id % 5 AS k, avg(d) AS m FROM {t} GROUP BY id % 5)"
+    ).foreach { sql =>
+      assertFollows("id INT, d DECIMAL(7, 2)", sql, Seq(rows.take(100), rows.drop(100)), Set(1))
+    }
   }
 
   test("an update is one, however few rows may be held") {

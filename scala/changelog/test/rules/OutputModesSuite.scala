@@ -155,6 +155,12 @@ class OutputModesSuite extends ChangelogSuite {
     "SELECT word FROM {t} WHERE row_kind() = '+I'" -> "FIRESTEEL_CHANGELOG_MISPLACED_ROW_KIND",
     "SELECT c, rand() AS r, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t})" ->
       "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
+    "SELECT c, CAST('now' AS TIMESTAMP) AS r, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t})" ->
+      "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
+    "SELECT c, to_date(' Today') AS r, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t})" ->
+      "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
+    "SELECT aes_encrypt(string(c), '0000111122223333') AS r, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t})" ->
+      "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
     "SELECT c, current_timestamp() AS r, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t})" ->
       "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
     "SELECT map(word, n), count(DISTINCT n), row_kind() FROM {t} GROUP BY map(word, n)" ->

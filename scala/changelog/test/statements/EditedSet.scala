@@ -65,7 +65,8 @@ final class EditedSet(spark: SparkSession) {
         else if (its.sql.contains(kinds)) seen.foreach(table.consume)
         else seen.foreach(row => table.consume(org.apache.spark.sql.Row.fromSeq(row.toSeq :+ "+I")))
       }
-      set.insert(its.name, spark.sql(reading("edited", its.sql)), target, its.mode, its.from)
+      val query = its.own(spark.sql(reading("edited", its.sql)))
+      set.insert(its.name, query, target, its.mode, its.from)
     }
     set.start(Trigger.AvailableNow())
   }
@@ -97,7 +98,13 @@ object EditedSet {
 
   val kinds: String = FedStatements.kinds
 
-  final case class Of(name: String, sql: String, mode: String = "append", from: String = "") {
+  /** @param own what else the query does */
+  final case class Of(
+      name: String,
+      sql: String,
+      mode: String = "append",
+      from: String = "",
+      own: DataFrame => DataFrame = identity) {
     def begins(at: String): Of = copy(from = at)
   }
 

@@ -9,7 +9,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.StructType
 
 /**
- * A checkpoint that the first commit with statement sets wrote, when the rows of all statements were
+ * A checkpoint that an early commit with statement sets wrote, when the rows of all statements were
  * one part: it goes on with the right answer. It is written as those of `OldCheckpointsSuite` are.
  */
 class OldStatementSetSuite extends ChangelogSuite {

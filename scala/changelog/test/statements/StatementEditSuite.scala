@@ -4,6 +4,7 @@ import io.firesteel.changelog.ChangelogSuite
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.firesteel.hasEmptyStores
+import org.apache.spark.sql.functions.{col, count, lit, window}
 import org.scalatest.{Assertion, Inspectors}
 
 /** Statements that leave a set, and statements that come into one. */
@@ -49,6 +50,22 @@ class StatementEditSuite extends ChangelogSuite {
         assert(set.operators.size == 1)
         follows(set, big)
       }
+    }
+  }
+
+  test("a statement whose aggregate Spark runs by itself leaves") {
+    val sparks = Of(
+      "sparks",
+      "SELECT timestamp_seconds(v) AS ts FROM {t}",
+      own = _.withWatermark("ts", "1 second").groupBy(window(col("ts"), "2 seconds")).count()
+        .observe("seen", count(lit(1)))
+    )
+    withSet() { set =>
+      set.run(sparks, counts, sums, big)
+      assert(set.operators.size == 3 && set.differences(counts, sums, big) == Nil)
+      follows(set, sums, counts, big)
+      assert(set.operators.size == 2)
+      follows(set, ofTop.begins("start"), counts, big)
     }
   }
 

@@ -25,7 +25,9 @@ private[lower] object LowerJoin {
     StateTypes.requireValues("JOIN", left.output ++ right.output)
     val preserved = join.preserved
     val strict = join.matchesNulls.indices.filterNot(join.matchesNulls(_))
-    val isSpread = preserved.head && strict.nonEmpty && placed.spreadsNulls
+    // A left side of one row has nothing to spread, and no column to do it by.
+    val isSpread = preserved.head && strict.nonEmpty && placed.spreadsNulls &&
+      join.leftIdentity.nonEmpty
     val kept = new KeptCalls
     // Where rows leave, those in state do not say whether a row had a match.
     val counts = join.condition.nonEmpty || join.ttlMs > 0 || join.bounds.nonEmpty
@@ -79,8 +81,8 @@ private[lower] object LowerJoin {
       join.joinType,
       leftSide,
       rightSide,
-      join.condition.map(_.transform { case column: Attribute => named(column) }),
-      join.pairedBy.getOrElse(Nil).map(named),
+      join.condition.map(Inlined(_).transform { case column: Attribute => named(column) }),
+      join.pairedBy.map(_.map(named)),
       join.isInSlots,
       join.isSnapshot,
       ChangelogContract(

@@ -311,7 +311,7 @@ final private[changelog] class LowerOperators(
       named(join.rightTime),
       join.order.map(o => o.copy(child = o.child.transform { case c: Attribute => named(c) })),
       join.deleted.map(named),
-      join.condition.map(ofRight),
+      join.condition.map(its => ofRight(Inlined(its))),
       join.left.output,
       join.right.output.map(named),
       ChangelogContract(

@@ -5,7 +5,7 @@ import io.firesteel.changelog.plan.{Facts, Inferred, OverAggregate, QueryText, S
 import io.firesteel.changelog.plan.share.{SharedPart, SharedView}
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.JoinType
+import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, JoinType}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan}
 import org.apache.spark.sql.types.MetadataBuilder
 
@@ -49,6 +49,7 @@ private[changelog] object PartReader {
         .map { case (column, i) => column.exprId -> i.toString }
       val text = new QueryText(places.toMap)
       val others = node.productIterator.collect {
+        case _: ExistenceJoin => "EXISTENCE" // it has no SQL
         case way: JoinType => way.sql
         case said @ (_: Boolean | _: Int | _: String) => said.toString
       }

@@ -138,6 +138,8 @@ final private[changelog] case class ChangelogOverAggregate(
  * See [[io.firesteel.changelog.plan.StreamJoin]]. Each child has exactly the columns of its side:
  * `columns ++ keys that are no columns ++ kindIn`.
  *
+ * @param pairedBy the key by which rows that go and come are updates: empty if the result is one row,
+ *   none if they are not updates
  * @param isInSlots whether the only key is one of the [[io.firesteel.changelog.state.Slots]]
  */
 final private[changelog] case class ChangelogJoin(
@@ -145,7 +147,7 @@ final private[changelog] case class ChangelogJoin(
     leftSide: JoinedSide,
     rightSide: JoinedSide,
     condition: Option[Expression],
-    pairedBy: Seq[Attribute],
+    pairedBy: Option[Seq[Attribute]],
     isInSlots: Boolean,
     isSnapshot: Boolean,
     contract: ChangelogContract,

@@ -6,7 +6,7 @@ import io.firesteel.changelog.plan.parse.rank.{Projected, RankedWindow, SortedLi
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, Snapshot, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, SubqueryAlias, Union, View, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, ResolvedHint, SubqueryAlias, Union, View, Window}
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -38,6 +38,7 @@ final private[changelog] class ParseQuery(
     case InputTtl(_, child) => read(child)
     case alias: SubqueryAlias => read(alias.child)
     case view: View => read(view.child)
+    case hint: ResolvedHint => read(hint.child) // of a join, which Spark has its own ways to run
     case project: Project => this.project(project.projectList, read(project.child))
     case aggregate @ ReadPanes(panes) if usesPanes(panes) =>
       val found = panes(

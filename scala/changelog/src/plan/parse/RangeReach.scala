@@ -58,7 +58,7 @@ private[parse] object RangeReach {
       case (offset, _: DayTimeIntervalType) =>
         val micros = offset.eval().asInstanceOf[Long]
         Some(ofDays(micros, math.abs(micros) >= MICROS_PER_DAY, order))
-      case (offset, _: YearMonthIntervalType) =>
+      case (offset, _: YearMonthIntervalType) if !isMonths(order) =>
         Some(ofMonths(offset.eval().asInstanceOf[Int], 0L, order))
       case (offset, CalendarIntervalType) =>
         val its = offset.eval().asInstanceOf[CalendarInterval]
@@ -70,6 +70,10 @@ private[parse] object RangeReach {
     }
     length.filter(its => its.least != its.most)
   }
+
+  /** Intervals of months are whole numbers. */
+  private def isMonths(order: Seq[SortOrder]): Boolean =
+    order.head.dataType.isInstanceOf[YearMonthIntervalType]
 
   private def ofDays(micros: Long, hasDays: Boolean, order: Seq[SortOrder]): Length = {
     val slack = if (hasDays) slackOf(order) else 0L

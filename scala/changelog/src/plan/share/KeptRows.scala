@@ -1,5 +1,8 @@
 package io.firesteel.changelog.plan.share
 
+import io.firesteel.core.changes.EmittedRows
+
+import org.apache.spark.{Partition, Partitioner, TaskContext}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
@@ -14,14 +17,24 @@ import org.apache.spark.sql.types.StructType
 final private[share] class KeptRows private (
     private val packed: RDD[Array[Byte]],
     schema: StructType,
+    isEmitted: Boolean,
     val isEmpty: Boolean) {
 
-  def rows: RDD[InternalRow] = {
-    val fields = schema.size
-    packed.mapPartitions(new UnpackedRows(_, fields), preservesPartitioning = true)
-  }
+  def rows: RDD[InternalRow] = new KeptRowsRDD(packed, schema.size, isEmitted)
 
   def release(): Unit = forgetRdd(packed)
+}
+
+final private class KeptRowsRDD(
+    packed: RDD[Array[Byte]],
+    fields: Int,
+    override val isEmitted: Boolean)
+  extends RDD[InternalRow](packed)
+  with EmittedRows.Kept {
+  override val partitioner: Option[Partitioner] = packed.partitioner
+  override protected def getPartitions: Array[Partition] = firstParent[Array[Byte]].partitions
+  override def compute(split: Partition, task: TaskContext): Iterator[InternalRow] =
+    new UnpackedRows(firstParent[Array[Byte]].iterator(split, task), fields)
 }
 
 private[share] object KeptRows {
@@ -30,7 +43,7 @@ private[share] object KeptRows {
     val packed = rows.mapPartitions { its =>
       new PackedBlocks(its, UnsafeProjection.create(schema))
     }
-    kept(packed, schema, name)
+    kept(packed, schema, name, EmittedRows.isOfState(rows))
   }
 
   /**
@@ -43,17 +56,30 @@ private[share] object KeptRows {
       schema: StructType,
       name: String,
       mustRun: Boolean,
-      files: DurableRows): KeptRows = files.read(rows.sparkContext) match {
-    case Some(blocks) =>
-      if (mustRun) rows.foreachPartition(_.foreach(_ => ()))
-      kept(blocks, schema, name)
-    case None =>
-      val its = apply(rows, schema, name)
-      files.write(its.packed)
-      its
+      files: DurableRows): KeptRows = {
+    def same(blocks: RDD[Array[Byte]]) = kept(blocks, schema, name, EmittedRows.isOfState(rows))
+    files.read(rows.sparkContext) match {
+      case Some(blocks) =>
+        if (mustRun) rows.foreachPartition(_.foreach(_ => ()))
+        same(blocks)
+      case None =>
+        val its = apply(rows, schema, name)
+        files.write(its.packed)
+        // Two executors may have other values of one partition; the files have those of one.
+        if (!rows.sparkContext.getConf.getBoolean("spark.speculation", defaultValue = false)) its
+        else {
+          its.release()
+          files.read(rows.sparkContext).map(same)
+            .getOrElse(throw new IllegalStateException(s"the rows of $name are not there"))
+        }
+    }
   }
 
-  private def kept(packed: RDD[Array[Byte]], schema: StructType, name: String): KeptRows = {
+  private def kept(
+      packed: RDD[Array[Byte]],
+      schema: StructType,
+      name: String,
+      isEmitted: Boolean): KeptRows = {
     packed.setName(name)
     // It cuts the lineage: lost blocks are an error.
     packed.localCheckpoint()
@@ -64,6 +90,6 @@ private[share] object KeptRows {
           forgetRdd(packed)
           throw failed
       }
-    new KeptRows(packed, schema, isEmpty = blocks == 0L)
+    new KeptRows(packed, schema, isEmitted, isEmpty = blocks == 0L)
   }
 }

@@ -1,0 +1,34 @@
+package io.firesteel.changelog.rules
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+/**
+ * Values that differ each time, such as those of `uuid()`.
+ *
+ * @param ofTables whether those of a table beside a stream are found, too
+ */
+final private[rules] class Varying(ofTables: Boolean) {
+
+  /** An expression of the node, or below it where nothing looks, whose value may differ. */
+  def of(plan: LogicalPlan): Option[Expression] =
+    if (SharableNodes.isWhole(plan)) below(plan)
+    else plan.expressions.find(differs).orElse {
+      if (ofTables) plan.children.filterNot(_.isStreaming).flatMap(below).headOption else None
+    }
+
+  /** Whether such values arise at the node. What is computed of them is the same each time. */
+  def isAt(plan: LogicalPlan): Boolean = of(plan).nonEmpty
+
+  private def below(plan: LogicalPlan): Option[Expression] =
+    plan.collect { case node => node.expressions.find(differs) }.flatten.headOption
+
+  /** Aggregates such as `first` depend on the order of rows alone, which is that of the source. */
+  private def differs(expression: Expression): Boolean = expression match {
+    case deterministic if deterministic.deterministic => false
+    case function: AggregateFunction => function.children.exists(differs)
+    case other if other.children.forall(_.deterministic) => true
+    case other => other.children.exists(differs)
+  }
+}
