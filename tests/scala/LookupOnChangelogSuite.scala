@@ -92,6 +92,25 @@ class LookupOnChangelogSuite extends ChangelogSuite with JoinedRows {
     }
   }
 
+  test("several values of one document of a table that is looked up") {
+    val _ = has(Seq(
+      Row("a", """{"x": "gold", "y": "EU"}""", "en", 2),
+      Row("b", """{"x": "tin", "y": "EU"}""", "en", 1)))
+    val left = "(SELECT * FROM VALUES ('a'), ('b'), ('z') AS t(k)) AS t"
+    val both = "get_json_object(d.name, '$.x') = 'gold' AND get_json_object(d.name, '$.y') = 'EU'"
+    val parsed = "(SELECT k, from_json(name, 'x STRING, y STRING') AS j FROM {d}) AS d"
+    Seq(
+      s"SELECT t.k, lang FROM $left JOIN {d} AS d ON t.k = d.k WHERE $both",
+      s"SELECT t.k, lang FROM $left LEFT JOIN {d} AS d ON t.k = d.k AND $both",
+      s"SELECT t.k, get_json_object(name, '$$.x'), get_json_object(name, '$$.y') FROM $left JOIN {d} AS d " +
+        "ON t.k = d.k",
+      s"SELECT t.k, j.x, j.y FROM $left JOIN $parsed ON t.k = d.k AND j.x < j.y"
+    ).foreach { sql =>
+      val theirs = spark.sql(sql.replace("{d}", "names")).collect().toSeq
+      assertSameRows(spark.sql(sql.replace("{d}", "mem.names")).collect().toSeq, theirs, sql)
+    }
+  }
+
   test("a table that is itself a lookup join is read whole") {
     has(names)
     spark.range(

@@ -1,6 +1,7 @@
 package io.firesteel.json
 
 import io.firesteel.core.decide.Decline
+import io.firesteel.core.plans.ReadByKey
 
 import org.apache.spark.sql.catalyst.expressions.JsonTuple
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project}
@@ -26,7 +27,10 @@ object FuseJson extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (Decline.switchedOff("json", JsonConf.ENABLED).nonEmpty) plan
-    else plan.transformDown { case node if JsonCalls.isAt(node) => rewrite(node) }
+    else plan.transformDown {
+      // A lookup join reads conditions and columns of its table where the query has them.
+      case node if JsonCalls.isAt(node) && !ReadByKey.isBelow(node) => rewrite(node)
+    }
 
   private def rewrite(node: LogicalPlan): LogicalPlan = node match {
     case project: Project => SingleScan.in(SharedScan.in(project))

@@ -32,10 +32,13 @@ private[skew] final class Arguments private (known: Map[Expression, Alias]) {
 
 private[skew] object Arguments {
 
-  def of(calls: Seq[AggregateExpression]): Arguments = {
+  /** @param always whether Spark computes all arguments for each row in any case */
+  def of(calls: Seq[AggregateExpression], always: Boolean): Arguments = {
     val computed = calls.filter(isOfAllRows).map(_.aggregateFunction).flatMap {
       case function: DeclarativeAggregate =>
-        function.children.filter(it => isComputed(it) && CannotFail.isComputedAlways(function, it))
+        function.children.filter { it =>
+          isComputed(it) && (always || CannotFail.isComputedAlways(function, it))
+        }
       case _ => Nil
     }.distinctBy(_.canonicalized)
     new Arguments(computed.map(argument =>

@@ -65,9 +65,11 @@ private[skew] final class BlockBytes {
   /** The bytes themselves, of which the first `size` count. */
   def array: Array[Byte] = bytes
 
-  private def reserve(more: Int): Unit =
-    if (end + more > bytes.length)
-      bytes = Arrays.copyOf(bytes, math.max(bytes.length * 2, end + more))
+  /** @throws ArithmeticException beyond two gigabytes, where bytes would be written elsewhere */
+  private def reserve(more: Int): Unit = {
+    val needed = Math.addExact(end, more)
+    if (needed > bytes.length) bytes = Arrays.copyOf(bytes, math.max(bytes.length * 2, needed))
+  }
 }
 
 /** Reads what [[BlockBytes]] wrote. */

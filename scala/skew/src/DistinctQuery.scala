@@ -61,11 +61,20 @@ private[skew] final case class DistinctQuery(
   }
 
   /** How many copies of a row Spark's rewrite makes. Filters over the same values share a copy. */
-  private def copiesOfRows: Int = {
-    val sets = columns.map(_.values.map(_.canonicalized).toSet).distinct.size
-    val isRewritten = sets > 1 || columns.exists(_.filter.isDefined)
+  private def copiesOfRows: Int =
     if (isRewritten) sets + math.min(ordinary.size, 1) else 1
-  }
+
+  private def sets: Int = columns.map(_.values.map(_.canonicalized).toSet).distinct.size
+
+  /** Whether Spark copies rows. It then computes the arguments of all functions for each row. */
+  def isRewritten: Boolean = sets > 1 || columns.exists(_.filter.isDefined)
+
+  /**
+   * Whether this room can compute all of its functions. Spark may have merged the aggregate with
+   * another one after [[refusal]] was asked.
+   */
+  def isPossible: Boolean =
+    Seq(pythonFunction, unsupportedFunction, notMergeable, unsupportedType).forall(_.isEmpty)
 
   /** Spark extracts Python functions later and would not find them in a [[KeptFunction]]. */
   private def pythonFunction: Option[Decline] =

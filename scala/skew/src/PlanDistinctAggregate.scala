@@ -3,6 +3,7 @@ package io.firesteel.skew
 import io.firesteel.core.rows.{KeyReader, WideSum}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, NamedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.optimizer.RewriteDistinctAggregates
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.aggregate.AggUtils
@@ -34,7 +35,10 @@ object PlanDistinctAggregate extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case aggregate: Aggregate if KeptFunction.isIn(aggregate) =>
       // `KeepDistinctAggregates` has decided about sets.
-      DistinctQuery.of(KeptFunction.asWritten(aggregate), hasKeptSet(aggregate)).map(planned).toSeq
+      val written = KeptFunction.asWritten(aggregate)
+      DistinctQuery.of(written, hasKeptSet(aggregate)).map { query =>
+        if (query.isPossible) planned(query) else planLater(RewriteDistinctAggregates(written))
+      }.toSeq
     case _ => Nil
   }
 
@@ -46,7 +50,7 @@ object PlanDistinctAggregate extends SparkStrategy {
 
   /** Also for an ordinary `Aggregate` that [[PlanSampledSets]] has decided to compute. */
   private[skew] def planned(written: DistinctQuery): SparkPlan = {
-    val arguments = Arguments.of(written.ordinary)
+    val arguments = Arguments.of(written.ordinary, always = written.isRewritten)
     // Early partial results and distinct values are added in another order than Spark's.
     val query = written.copy(
       ordinary = written.ordinary.map(call => WideSum.of(arguments.over(call))),

@@ -93,7 +93,7 @@ final class PlanPercentiles(session: SparkSession) extends SparkStrategy {
     }
     val raw = RawColumns.of(normalised, calls)
     val (percentiles, others) = calls.map(raw.over).partition(isPercentile)
-    val arguments = Arguments.of(others)
+    val arguments = Arguments.of(others, always = false)
     // Early partial results are added in another order than Spark's.
     val ordinary = others.map(call => WideSum.of(arguments.over(call)))
     val merged = MergedPercentiles.of(percentiles)

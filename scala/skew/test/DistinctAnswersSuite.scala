@@ -120,6 +120,27 @@ class DistinctAnswersSuite extends SkewSuite {
     }
   }
 
+  test("aggregates that Spark merges after it was decided about one") {
+    spark.sql("SELECT * FROM VALUES (1, 1, CAST(NULL AS INT), 10), (2, 2, 5, 1) AS v(a, b, x, y)")
+      .write.mode("overwrite").saveAsTable("merged_later")
+    Seq("max_by(DISTINCT x, y)", "min_by(DISTINCT x, y)", "count(DISTINCT x)").foreach { other =>
+      assertSameAnswer(
+        "SELECT (SELECT count(DISTINCT a) + count(DISTINCT b) FROM merged_later), " +
+          s"(SELECT $other FROM merged_later)")
+    }
+    assertSameAnswer(
+      "SELECT (SELECT count(DISTINCT a) + count(DISTINCT b) + percentile(a, 0.9) FROM merged_later), " +
+        "(SELECT percentile(DISTINCT y, 0.5) FROM merged_later)")
+    val _ = spark.sql("DROP TABLE merged_later")
+  }
+
+  test("arguments that Spark computes for each copy of a row raise its errors") {
+    val rows = "VALUES (1, 1, 1), (2, 2, 0) AS t(a, b, v)"
+    Seq("first(100 / v)", "count(nullif(a, 2), 100 / v)").foreach { call =>
+      assertSameOutcome(s"SELECT count(DISTINCT a), count(DISTINCT b), $call FROM $rows")
+    }
+  }
+
   test("a query with an unknown column has Spark's error") {
     Seq(
       "SELECT a, count(*) FROM (SELECT a, nosuch + 1 FROM t) GROUP BY a",
