@@ -4,15 +4,20 @@ import io.firesteel.changelog.fold.Tally
 import io.firesteel.core.changes.RowKind
 
 import scala.collection.mutable.ArrayBuffer
+import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
 
 /**
  * The changes of the result as rows with a kind. A row that leaves and a row that comes with the
- * same key are an update. Deletions are emitted first.
+ * same key are an update, also in two parts of a partition: a row that takes another place may leave
+ * one and come into another. So what has no partner waits for the partition's end, where deletions
+ * are emitted first.
  *
- * @param key the upsert key of the result; none if there is none
+ * Memory: the rows of a partition that come, go or take another place.
+ *
+ * @param key the upsert key of the result, which has the partition; none if there is none
  * @param toOutput a row of the result and its kind, as it is emitted
  */
 final private[over] class OverChanges(
@@ -23,30 +28,83 @@ final private[over] class OverChanges(
   private[this] val joined = new JoinedRow
   private[this] val kinds = new GenericInternalRow(1)
 
-  def of(net: Tally.Map): Iterator[InternalRow] = {
+  def of(parts: Iterator[OverPart]): Iterator[InternalRow] = key match {
+    case None => parts.flatMap { part =>
+        val (gone, come) = rowsOf(part.net)
+        emit(gone, RowKind.Delete) ++ emit(come, RowKind.Insert)
+      }
+    case Some(toKey) =>
+      val waiting = new Waiting(toKey)
+      parts.flatMap { part =>
+        val rest = waiting.begin(part.partition)
+        rest ++ waiting.paired(part.net)
+      }.concat(waiting.end())
+  }
+
+  private def rowsOf(net: Tally.Map): (ArrayBuffer[UnsafeRow], ArrayBuffer[UnsafeRow]) = {
     val (gone, come) = (ArrayBuffer.empty[UnsafeRow], ArrayBuffer.empty[UnsafeRow])
     net.forEach { (row, tally) =>
       val rows = if (tally.count < 0L) gone else come
       (0L until math.abs(tally.count)).foreach(_ => rows += row)
     }
-    key.fold(emit(gone, RowKind.Delete) ++ emit(come, RowKind.Insert))(paired(gone, come, _))
+    (gone, come)
   }
 
-  private def paired(
-      gone: ArrayBuffer[UnsafeRow],
-      come: ArrayBuffer[UnsafeRow],
-      toKey: UnsafeProjection): Iterator[InternalRow] = {
-    val old = new java.util.HashMap[UnsafeRow, UnsafeRow]()
-    gone.foreach(row => old.put(toKey(row).copy(), row))
-    val pairs = come.map(row => (Option(old.remove(toKey(row))), row))
-    val replaced = java.util.Collections.newSetFromMap(
-      new java.util.IdentityHashMap[UnsafeRow, java.lang.Boolean]())
-    pairs.foreach { case (before, _) => before.foreach(replaced.add) }
-    emit(gone.filterNot(replaced.contains(_)), RowKind.Delete) ++ pairs.iterator.flatMap {
-      case (None, row) => emit(Seq(row), RowKind.Insert)
-      case (Some(before), row) =>
-        val first = if (updateBefore) emit(Seq(before), RowKind.UpdateBefore) else Iterator.empty
-        first ++ emit(Seq(row), RowKind.UpdateAfter)
+  /** Rows of one partition without a partner so far. */
+  final private class Waiting(toKey: UnsafeProjection) {
+    private[this] var partition: OverPartition = _
+    private[this] val gone = new java.util.LinkedHashMap[UnsafeRow, UnsafeRow]()
+    private[this] val come = new java.util.LinkedHashMap[UnsafeRow, UnsafeRow]()
+
+    /** What is left of the partition before. */
+    def begin(next: OverPartition): Iterator[InternalRow] =
+      if (partition eq next) Iterator.empty
+      else {
+        val rest = end()
+        partition = next
+        rest
+      }
+
+    def end(): Iterator[InternalRow] = {
+      val (deleted, inserted) = (ArrayBuffer.from(values(gone)), ArrayBuffer.from(values(come)))
+      gone.clear()
+      come.clear()
+      emit(deleted, RowKind.Delete) ++ emit(inserted, RowKind.Insert)
+    }
+
+    private def values(rows: java.util.Map[UnsafeRow, UnsafeRow]) = rows.values.iterator.asScala
+
+    def paired(net: Tally.Map): Iterator[InternalRow] = {
+      val (leaving, coming) = rowsOf(net)
+      val (alone, updates) =
+        (ArrayBuffer.empty[UnsafeRow], ArrayBuffer.empty[(UnsafeRow, UnsafeRow)])
+      leaving.foreach { row =>
+        val its = toKey(row)
+        val partner = come.remove(its)
+        if (partner != null) updates += (row -> partner)
+        else {
+          // Two rows of a key can only be the fault of an input: then each goes by itself.
+          val other = gone.put(its.copy(), row)
+          if (other != null) alone += other
+        }
+      }
+      val twice = ArrayBuffer.empty[UnsafeRow]
+      coming.foreach { row =>
+        val its = toKey(row)
+        val partner = gone.remove(its)
+        if (partner != null) updates += (partner -> row)
+        else {
+          val other = come.put(its.copy(), row)
+          if (other != null) twice += other
+        }
+      }
+      emit(alone, RowKind.Delete) ++ updates.iterator.flatMap { case (before, row) =>
+        if (before == row) Iterator.empty
+        else {
+          val first = if (updateBefore) emit(Seq(before), RowKind.UpdateBefore) else Iterator.empty
+          first ++ emit(Seq(row), RowKind.UpdateAfter)
+        }
+      } ++ emit(twice, RowKind.Insert)
     }
   }
 

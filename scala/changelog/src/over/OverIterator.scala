@@ -61,7 +61,7 @@ final private[over] class OverIterator(
     val changed = partitions.entrySet.iterator.asScala.flatMap { its =>
       settle(its.getKey, its.getValue)
     }
-    strategy.results(changed).flatMap(changes.of).concat {
+    changes.of(strategy.results(changed)).concat {
       partitions.clear()
       rows = 0
       rowBytes = 0L

@@ -32,13 +32,14 @@ final private[over] class OverResults(
   private[this] var numbers = 0
 
   /** For each span the rows that come into the result, and those that leave it, as a number. */
-  def of(spans: Iterator[OverSpan]): Iterator[Tally.Map] = {
+  def of(spans: Iterator[OverSpan]): Iterator[OverPart] = {
     val results = evaluate(spans.filter(span => span.wasThere || span.isThere).flatMap(fed))
-    new Iterator[Tally.Map] {
+    new Iterator[OverPart] {
       override def hasNext: Boolean = results.hasNext
-      override def next(): Tally.Map = {
+      override def next(): OverPart = {
         if (!results.hasNext) throw new NoSuchElementException("no more spans")
-        changes(read.dequeue(), results)
+        val span = read.dequeue()
+        OverPart(span.partition, changes(span, results))
       }
     }
   }

@@ -6,7 +6,10 @@ package io.firesteel.changelog.over
  *
  * @param isAffected for each row whether its results may change
  */
-final private[over] class OverSpan(val rows: Array[OverEntry], val isAffected: Array[Boolean]) {
+final private[over] class OverSpan(
+    val partition: OverPartition,
+    val rows: Array[OverEntry],
+    val isAffected: Array[Boolean]) {
 
   /** Whether a row whose results may change was there before, and is there now. */
   val (wasThere, isThere): (Boolean, Boolean) = {

@@ -20,7 +20,7 @@ final private[over] class OverSpans(partition: OverPartition, frames: OverFrames
       before(changed(at), rows, affected)
       val end = ahead(changed(at), rows, affected)
       while (at < changed.length && (end < 0 || changed(at) < end)) at += 1
-      new OverSpan(rows.toArray, affected.toArray)
+      new OverSpan(OverSpans.this.partition, rows.toArray, affected.toArray)
     }
   }
 

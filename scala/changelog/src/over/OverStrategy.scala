@@ -6,20 +6,27 @@ import io.firesteel.changelog.fold.Tally
 private[over] trait OverStrategy {
 
   /**
-   * For each partition the rows that come into the result, and those that leave it, as a number; a
-   * partition may have several parts. The partitions are saved.
+   * The changes of each partition; it may have several parts, one after the other. The partitions are
+   * saved.
    *
    * @param partitions with the positions of the rows that have changed
    */
-  def results(partitions: Iterator[(OverPartition, IndexedSeq[Long])]): Iterator[Tally.Map]
+  def results(partitions: Iterator[(OverPartition, IndexedSeq[Long])]): Iterator[OverPart]
 }
+
+/**
+ * Changes of a part of a partition.
+ *
+ * @param net the rows that come into the result, and those that leave it, as a number
+ */
+final private[over] case class OverPart(partition: OverPartition, net: Tally.Map)
 
 private[over] object OverStrategy {
 
   /** By the frames around the changed rows. */
   final class Frames(frames: OverFrames, evaluated: OverResults) extends OverStrategy {
     override def results(
-        partitions: Iterator[(OverPartition, IndexedSeq[Long])]): Iterator[Tally.Map] =
+        partitions: Iterator[(OverPartition, IndexedSeq[Long])]): Iterator[OverPart] =
       evaluated.of(partitions.flatMap { case (partition, changed) =>
         // Saved last, because the rows have both numbers of copies till then.
         new OverSpans(partition, frames).of(changed).concat {
@@ -32,11 +39,11 @@ private[over] object OverStrategy {
   /** From the partition's start on. */
   final class Running(functions: OverRunning) extends OverStrategy {
     override def results(
-        partitions: Iterator[(OverPartition, IndexedSeq[Long])]): Iterator[Tally.Map] =
+        partitions: Iterator[(OverPartition, IndexedSeq[Long])]): Iterator[OverPart] =
       partitions.map { case (partition, changed) =>
         val net = functions.of(partition, changed)
         partition.save()
-        net
+        OverPart(partition, net)
       }
   }
 }
