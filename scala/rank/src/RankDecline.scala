@@ -111,8 +111,7 @@ object RankDecline {
   final case class NativeWindow(operator: String, rows: BigInt)
     extends RankDecline(
       "NATIVE_WINDOW",
-      "adaptive execution has counted few rows, and another extension computes the window and what " +
-        "is above it natively",
+      "adaptive execution has counted few rows, and another extension computes the window natively",
       "") {
     override def values: Map[String, String] =
       Map("operator" -> operator, "rows" -> rows.toString)

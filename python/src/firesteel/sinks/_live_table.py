@@ -166,8 +166,8 @@ class LiveTable(_display.Shown):
             if net[repr(row)] > 0:
                 same = self._rows.setdefault(self._key(row), [])
                 same[:] = [row] if self._keys else [*same, row]
-                # Of several rows with the same keys the last one stays.
-                net[repr(row)] -= 0 if self._keys else 1
+                if not self._keys:  # of rows with the same keys the last one stays
+                    net[repr(row)] -= 1
         self._batch_id = batch_id
         if sum(map(len, self._rows.values())) > MAX_ROWS:
             raise _errors.too_many_rows(MAX_ROWS)

@@ -139,7 +139,7 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
     }
   }
 
-  /** Versions before 0.1.0 noted an aggregate of Spark's as two operators, so all after it moved. */
+  /** Sets begun before plan version 12 may have noted an aggregate of Spark's as two operators. */
   def requireOperators(noted: Int): Unit = if (next > 0) {
     val found = checkpoint.folders(checkpoint.state).size
     if (found > 0 && found < noted) throw CheckpointErrors.notEditable(

@@ -76,37 +76,40 @@ final private[over] class OverChanges(
 
     def paired(net: Tally.Map): Iterator[InternalRow] = {
       val (leaving, coming) = rowsOf(net)
-      val (alone, updates) =
-        (ArrayBuffer.empty[UnsafeRow], ArrayBuffer.empty[(UnsafeRow, UnsafeRow)])
-      leaving.foreach { row =>
-        val its = toKey(row)
-        val partner = come.remove(its)
-        if (partner != null) updates += (row -> partner)
-        else {
-          // Two rows of a key can only be the fault of an input: then each goes by itself.
-          val other = gone.put(its.copy(), row)
-          if (other != null) alone += other
-        }
+      val updates = ArrayBuffer.empty[(UnsafeRow, UnsafeRow)]
+      val deleted = alone(leaving, gone, come)((row, partner) => updates += (row -> partner))
+      val inserted = alone(coming, come, gone)((row, partner) => updates += (partner -> row))
+      emit(deleted, RowKind.Delete) ++ updates.iterator.flatMap { case (before, row) =>
+        updated(before, row)
+      } ++
+        emit(inserted, RowKind.Insert)
+    }
+
+    /**
+     * Gives the rows that have a partner to `pair`, and keeps the others among `waiting`. Two of a key
+     * there can only be the fault of an input: the first is returned, and goes or comes by itself.
+     */
+    private def alone(
+        rows: ArrayBuffer[UnsafeRow],
+        waiting: java.util.Map[UnsafeRow, UnsafeRow],
+        partners: java.util.Map[UnsafeRow, UnsafeRow])(
+        pair: (UnsafeRow, UnsafeRow) => Unit): ArrayBuffer[UnsafeRow] = rows.flatMap { row =>
+      val its = toKey(row)
+      val partner = partners.remove(its)
+      if (partner == null) Option(waiting.put(its.copy(), row))
+      else {
+        pair(row, partner)
+        None
       }
-      val twice = ArrayBuffer.empty[UnsafeRow]
-      coming.foreach { row =>
-        val its = toKey(row)
-        val partner = gone.remove(its)
-        if (partner != null) updates += (partner -> row)
-        else {
-          val other = come.put(its.copy(), row)
-          if (other != null) twice += other
-        }
-      }
-      emit(alone, RowKind.Delete) ++ updates.iterator.flatMap { case (before, row) =>
-        if (before == row) Iterator.empty
-        else {
-          val first = if (updateBefore) emit(Seq(before), RowKind.UpdateBefore) else Iterator.empty
-          first ++ emit(Seq(row), RowKind.UpdateAfter)
-        }
-      } ++ emit(twice, RowKind.Insert)
     }
   }
+
+  private def updated(before: UnsafeRow, row: UnsafeRow): Iterator[InternalRow] =
+    if (before == row) Iterator.empty
+    else {
+      val first = if (updateBefore) emit(Seq(before), RowKind.UpdateBefore) else Iterator.empty
+      first ++ emit(Seq(row), RowKind.UpdateAfter)
+    }
 
   private def emit(rows: collection.Seq[UnsafeRow], kind: Byte): Iterator[InternalRow] =
     rows.iterator.map { row =>

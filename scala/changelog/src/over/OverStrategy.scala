@@ -1,7 +1,5 @@
 package io.firesteel.changelog.over
 
-import io.firesteel.changelog.fold.Tally
-
 /** How the results of changed partitions are found. */
 private[over] trait OverStrategy {
 
@@ -13,13 +11,6 @@ private[over] trait OverStrategy {
    */
   def results(partitions: Iterator[(OverPartition, IndexedSeq[Long])]): Iterator[OverPart]
 }
-
-/**
- * Changes of a part of a partition.
- *
- * @param net the rows that come into the result, and those that leave it, as a number
- */
-final private[over] case class OverPart(partition: OverPartition, net: Tally.Map)
 
 private[over] object OverStrategy {
 

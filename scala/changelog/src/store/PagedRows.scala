@@ -221,7 +221,10 @@ private[store] object PagedRows {
   /** Bytes that may be wasted in any case. */
   private val spare = 64L * 1024
 
-  /** Bytes of an entry in its prefix' chain, and of a prefix of which all entries are gone. */
+  /**
+   * Bytes of an entry beside its rows, and of a prefix of its own, at most: addresses, the place in
+   * the chain, the prefix' pair of rows, and its slot in a hash table, see [[PrefixChains]].
+   */
   private val besideInChain = 100L
 
   /** Pairs of rows by their addresses; the pair is reused, the rows are not. */

@@ -34,13 +34,18 @@ class JdbcJoinSuite extends JdbcSuite {
       .createTempView("orders")
   }
 
+  /** Views of a table of the database: of ours, and of Spark's own source as `plain_` and its name. */
+  private def createViews(table: String): Unit =
+    Seq("firesteel-jdbc" -> table, "jdbc" -> s"plain_$table").foreach { case (format, view) =>
+      spark.read.format(format).options(login + ("dbtable" -> table)).load()
+        .createOrReplaceTempView(view)
+    }
+
   test("a column of padded text is a key") {
     execute(
       "CREATE TABLE padded (k CHAR(5), n INT)",
       "INSERT INTO padded VALUES ('CH', 1), ('x', 2)")
-    val options = login + ("dbtable" -> "padded")
-    spark.read.format("firesteel-jdbc").options(options).load().createOrReplaceTempView("padded")
-    spark.read.format("jdbc").options(options).load().createOrReplaceTempView("plain_padded")
+    createViews("padded")
     def sql(hint: String, dimension: String) =
       s"SELECT $hint o.id, c.n FROM orders o JOIN $dimension c ON rpad(o.country, 5) = c.k"
     assertSameRows(
@@ -54,9 +59,7 @@ class JdbcJoinSuite extends JdbcSuite {
     execute(
       "CREATE TABLE ignoring (k VARCHAR_IGNORECASE(9), n INT)",
       "INSERT INTO ignoring VALUES ('CH', 1), ('it', 2)")
-    val options = login + ("dbtable" -> "ignoring")
-    spark.read.format("firesteel-jdbc").options(options).load().createOrReplaceTempView("ignoring")
-    spark.read.format("jdbc").options(options).load().createOrReplaceTempView("plain_ignoring")
+    createViews("ignoring")
     def sql(hint: String, dimension: String) =
       s"SELECT $hint o.id, c.n FROM orders o LEFT JOIN $dimension c ON o.country = c.k"
     val again = "/*+ LOOKUP('table'='c', 'retry-predicate'='lookup_miss', " +
