@@ -106,8 +106,7 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     val correlated = RewriteCorrelatedScalarSubquery(PullupCorrelatedPredicates(simple))
     val all = named(ranked(values(RewritePredicateSubquery(correlated))))
     // A value that is compared by `<` is computed for each left value: these are read a second time.
-    val varies = node.child.exists(_.expressions.exists(!_.deterministic)) &&
-      all.collectLeaves().count(_ eq below) > 1
+    val varies = node.child.exists(varying.isAt) && all.collectLeaves().count(_ eq below) > 1
     if (varies || all.exists(left => left.expressions.exists(isLeft))) node
     else all.transform { case leaf if leaf eq below => node.child }
   }
@@ -117,7 +116,8 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
    * take two values of one id for the same value, and a list of `NOT IN` below `OR` for the left side.
    */
   private def readApart(node: LogicalPlan): LogicalPlan = {
-    val seen = mutable.Set.empty[ExprId]
+    val seen = mutable.Map.empty[ExprId, Expression] // the value that has a column
+    val apart = mutable.Map.empty[Expression, Expression]
     val whole = node match {
       case filter: Filter => splitConjunctivePredicates(filter.condition).map {
           case not: Not => not.child
@@ -127,8 +127,15 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     }
     node.transformExpressions {
       case value: ScalarSubquery if value.isCorrelated && isOfStream(value) =>
-        if (value.plan.output.forall(column => seen.add(column.exprId))) value
-        else value.withNewPlan(withOwnIds(value.plan))
+        // `GROUP BY 1` has a copy of a value, which stays the same value.
+        apart.getOrElseUpdate(
+          value.canonicalized, {
+            val isNew = value.plan.output.forall { column =>
+              seen.getOrElseUpdate(column.exprId, value.canonicalized) == value.canonicalized
+            }
+            if (isNew) value else value.withNewPlan(withOwnIds(value.plan))
+          }
+        )
       case list: ListQuery
           if isOfStream(list) && !whole.contains(list.exprId) &&
             AttributeSet(list.plan.output).intersect(node.inputSet).nonEmpty =>
@@ -187,6 +194,8 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
         alias.explicitMetadata,
         alias.nonInheritableMetadataKeys)
   }
+
+  private val varying = new Varying(ofTables = true)
 
   private val id = """#\d+L?(-T\d+ms)?""".r
 

@@ -294,6 +294,10 @@ class StreamJoinSuite extends ChangelogSuite {
       "SELECT k, v, CASE WHEN v NOT IN (SELECT v FROM {t} b WHERE b.k = a.k AND s = 'b') THEN 1 END AS n " +
         "FROM {t} a"
     ).foreach(sql => assertFollows(schema, sql, batches, restarts = Set(1)))
+    val most = "(SELECT max(v) FROM {t} b WHERE b.k = a.x)"
+    Seq("1", "m").foreach { by =>
+      assertFollows(schema, s"SELECT $most AS m, count(*) AS n FROM $outer GROUP BY $by", batches)
+    }
     val random = "SELECT id, (SELECT count(*) FROM {t} b WHERE b.v < a.r) AS n FROM " +
       "(SELECT id, rand() * 10 AS r FROM {t}) a"
     assert(refusal(schema, random).contains("SUBQUERY"))
