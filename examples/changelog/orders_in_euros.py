@@ -11,7 +11,7 @@ The folders have JSON files:
 
 The folder ``out`` has Parquet files with two kinds of rows, in ``euros`` and ``prompt``:
 
-    euros       each order with its amount in euros, by the rate that was valid when it came
+    euros       each order with its amount in euros, by the rate that was valid at its time
     prompt      each payment within an hour of its order
 
 Rows are written once. An order waits for its rate until the watermark, two minutes behind the

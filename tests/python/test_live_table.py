@@ -59,6 +59,20 @@ def test_a_row_that_comes_and_goes_in_a_batch(spark: SparkSession, keys: str | N
     assert shown(table) == [("c", 2)]
 
 
+def test_columns_of_any_type_order_rows(spark: SparkSession) -> None:
+    rows = spark.sql(
+        "SELECT named_struct('a', 1, 'b', b) AS s, map(1, m) AS m, d FROM VALUES "
+        "('x', 1, double('NaN')), (NULL, 2, 1.0D), ('x', 1, 2.0D) AS t(b, m, d)"
+    )
+    table = firesteel.live_table(order=["s", "m", "d"])
+    table(rows, 0)
+    assert [(row.s.b, row.m, str(row.d)) for row in table.rows] == [
+        ("x", {1: 1}, "2.0"),
+        ("x", {1: 1}, "nan"),
+        (None, {1: 2}, "1.0"),
+    ]
+
+
 def test_rows_that_only_come_and_whole_results(spark: SparkSession) -> None:
     for complete, expected in ((False, [(0,), (0,)]), (True, [(0,)])):
         table = firesteel.live_table(complete=complete)
@@ -116,5 +130,10 @@ def test_bad_input(spark: SparkSession, arguments: dict[str, str], found: str) -
 def test_bounds(spark: SparkSession) -> None:
     with pytest.raises(ValueError, match="more than 10,000 rows"):
         firesteel.live_table()(spark.range(10_001), 0)
+    table = firesteel.live_table()
+    for _ in range(2):  # repeated, as after a restart
+        with pytest.raises(ValueError, match="more than 10,000 rows"):
+            table(spark.range(10_001), 0)
+    assert shown(table) == []
     with pytest.raises(firesteel.UnsupportedOnConnectError, match="apply_changes"):
         pickle.dumps(firesteel.live_table())

@@ -499,6 +499,14 @@ def test_an_incomplete_retry_is_refused(session: SparkSession) -> None:
         lookup_join(session.range(4), "customers", on="id", max_attempts=3).collect()
 
 
+def test_an_option_without_its_cache_is_refused(session: SparkSession) -> None:
+    register_lookup(session, "customers", customers())
+    unused: list[dict[str, Any]] = [{"max_rows": 9}, {**PARTIAL, "reload_interval": "1 h"}]
+    for options in unused:
+        with pytest.raises(PySparkException, match="UNUSED_OPTION"):
+            lookup_join(session.range(4), "customers", on="id", **options).collect()
+
+
 def test_a_table_without_a_connector_is_loaded_whole(session: SparkSession) -> None:
     as_table(session).createOrReplaceTempView("plain")
     joined = lookup_join(orders(session), "plain", on="id", how="left")

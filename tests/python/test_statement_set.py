@@ -156,6 +156,14 @@ def test_a_view_that_is_replaced_is_another_view(visits: Visits) -> None:
         assert found(rows) == visits.answer(f"SELECT * FROM visits WHERE v > {minimum}")
 
 
+def test_a_console_takes_sparks_options(visits: Visits, capsys: pytest.CaptureFixture[str]) -> None:
+    s = visits.statements()
+    options = {"format": "console", "truncate": "false", "numrows": "1"}
+    s.insert("seen", visits.session.table("visits"), options)
+    run(s)
+    assert "only showing top 1 row" in capsys.readouterr().out
+
+
 def test_two_statements_that_write_to_one_table_are_an_error(visits: Visits) -> None:
     apply = visits.target("both")
     s = visits.statements()
@@ -193,6 +201,14 @@ def test_what_is_wrong_is_said(visits: Visits) -> None:
     with pytest.raises(ValueError, match="write to one target") as told:
         s.insert("more", sums, jdbc)
     assert "hunter2" not in str(told.value)
+    with pytest.raises(ValueError, match="write to one target"):
+        s.insert("more", sums, {"format": "jdbc", "url": jdbc["url"], "dbTable": "t"})
+    s.insert("table", sums, "Default.Sums_Of_All")
+    with pytest.raises(ValueError, match="write to one target"):
+        s.insert("more", sums, "`sums_of_all`")
+    # The rows have the topic.
+    for name in ("one", "two"):
+        s.insert(name, sums, {"format": "kafka", "kafka.bootstrap.servers": "h:9092"})
     s = visits.statements()
     s.insert("sums", sums, visits.target("sums"))
     with pytest.raises(ValueError, match="'append', 'update' and 'complete'"):

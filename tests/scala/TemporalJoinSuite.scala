@@ -55,13 +55,15 @@ class TemporalJoinSuite extends ChangelogSuite {
       watermark: Timestamp,
       isLeft: Boolean,
       deletes: Boolean,
-      passes: (Row, Row) => Boolean): Seq[String] =
+      passes: (Row, Row) => Boolean,
+      ofFirst: Boolean): Seq[String] =
     rows.filter(r => r.getString(1) == "l" && !r.getTimestamp(0).after(watermark)).flatMap { l =>
-      val version = rows
+      val versions = rows
         .filter(r =>
           r.getString(1) == "r" && r.getString(2) != null && r.getString(2) == l.getString(2))
         .filterNot(_.getTimestamp(0).after(l.getTimestamp(0)))
-        .maxByOption(r => (r.getTimestamp(0).getTime, r.getInt(4)))
+      def order(r: Row) = (r.getTimestamp(0).getTime, r.getInt(4))
+      val version = (if (ofFirst) versions.minByOption(order) else versions.maxByOption(order))
         .filter(r => !deletes || r.getString(5) != "-D")
         .filter(passes(l, _))
       version match {
@@ -78,7 +80,8 @@ class TemporalJoinSuite extends ChangelogSuite {
       deletes: Boolean = false,
       condition: String = "",
       passes: (Row, Row) => Boolean = (_, _) => true,
-      mode: String = "append"): Unit = {
+      mode: String = "append",
+      ofFirst: Boolean = false): Unit = {
     val sql =
       s"""WITH rates AS $versions
          |SELECT o.id, o.k, r.rate, r.since FROM $orders o ${if (isLeft) "LEFT" else ""} JOIN rates
@@ -99,8 +102,9 @@ class TemporalJoinSuite extends ChangelogSuite {
             java.time.Instant.parse(fed.running.lastProgress.eventTime.get("watermark")))
           assert(
             fed.emitted.map(r => Row.fromSeq(r.toSeq.init).toString).sorted ==
-              model(told.result(), watermark, isLeft, deletes, passes),
-            s"seed $seed, micro-batch $i")
+              model(told.result(), watermark, isLeft, deletes, passes, ofFirst),
+            s"seed $seed, micro-batch $i"
+          )
         }
       finally fed.stop()
     }
@@ -125,6 +129,63 @@ class TemporalJoinSuite extends ChangelogSuite {
       s"(SELECT * FROM $newest WHERE rate % 3 > 0)",
       isLeft = true,
       passes = (_, r) => r.getInt(3) % 3 > 0)
+  }
+
+  test("the first row of each key is valid from its time on") {
+    val first = newest.replace("ts DESC, seq DESC", "ts, seq")
+    follows(first, isLeft = false, ofFirst = true)
+    follows(first, isLeft = true, ofFirst = true)
+  }
+
+  test("rows of the left side change until their time") {
+    val rows = "TABLE(SELECT ts, k, v AS id, op FROM {t} WHERE input = 'l'), op => 'op'"
+    Seq("", ", keys => array('id')").zip(providers).foreach { case (keys, provider) =>
+      withProvider(provider) {
+        val sql = s"WITH rates AS $newest SELECT o.id, o.k, r.rate FROM (SELECT * FROM " +
+          s"from_changelog($rows$keys)) o LEFT JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.currency"
+        val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "5 seconds"))
+        val text = s"SELECT *, '+I' AS op FROM ($sql)"
+        fed.startAs("append", text)
+        def left(second: Int, id: Int, k: String, op: String) =
+          Row(at(second), "l", k, id, 0, op)
+        try {
+          fed.feed(Seq(
+            Row(at(1), "r", "a", 5, 1, "+U"),
+            left(2, 1, "a", "+I"),
+            left(3, 2, "a", "+I"),
+            left(3, 4, "b", "+I")))
+          fed.stop()
+          fed.startAs("append", text)
+          fed.feed(Seq(
+            left(2, 1, "a", "-D"),
+            left(3, 2, "a", "-U"),
+            left(4, 2, "b", "+U"),
+            left(4, 3, "a", "+I"),
+            left(4, 5, "a", "+I"),
+            left(4, 5, "a", "-D")))
+          fed.feed(Seq(Row(at(90), "r", "z", 0, 3, "+U")))
+          fed.feed(Seq(left(4, 3, "a", "-D"))) // late
+          fed.feed(Nil)
+          assert(fed.emitted.map(_.toString).sorted ==
+            Seq("[2,b,null,+I]", "[3,a,5,+I]", "[4,b,null,+I]"))
+        } finally fed.stop()
+      }
+    }
+  }
+
+  test("versions in a SQL view") {
+    val sql =
+      s"SELECT o.id, r.rate FROM $orders o JOIN rates_in_a_view FOR SYSTEM_TIME AS OF o.ts " +
+        "AS r ON o.k = r.currency"
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "5 seconds"))
+    spark.sql(fed.reading(s"CREATE OR REPLACE TEMPORARY VIEW rates_in_a_view AS $newest"))
+    fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")
+    try {
+      fed.feed(Seq(Row(at(1), "r", "a", 5, 1, "+U"), Row(at(2), "l", "a", 7, 2, "+U")))
+      fed.feed(Seq(Row(at(90), "r", "z", 0, 3, "+U")))
+      fed.feed(Nil)
+      assert(fed.emitted.map(r => (r.getInt(0), r.getInt(1))).toSeq == Seq((7, 5)))
+    } finally fed.stop()
   }
 
   test("versions of a changelog, which end with a deletion") {

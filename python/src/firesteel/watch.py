@@ -282,7 +282,16 @@ def _lag(progress: Mapping[str, Any]) -> float | None:
 
 
 def _cell(value: object) -> _display.Cell:
-    return value if isinstance(value, int | float | None) else str(value)
+    """A value of the user's, with its digits."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case float():
+            return repr(value)
+        case int() | None:
+            return value
+        case _:
+            return str(value)
 
 
 class _Lines:

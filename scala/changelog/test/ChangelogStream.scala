@@ -2,6 +2,7 @@ package io.firesteel.changelog
 
 import io.firesteel.changelog.plan.{ChangelogOperator, PruneColumns, ResultKeys}
 import io.firesteel.changelog.plan.parse.ParseQuery
+import io.firesteel.changelog.plan.parse.conditions.CommonConditions
 
 import io.firesteel.testkit.{BesideComet, Interpreted, WithConf}
 import java.nio.file.Files
@@ -206,7 +207,7 @@ final class ChangelogStream(
   }
 
   private def inferred(updateBefore: Boolean): (LogicalPlan, ChangelogOperator) = {
-    val plan = executionOf(spark.sql(reading(sql))).analyzed
+    val plan = CommonConditions.nullSafe(executionOf(spark.sql(reading(sql))).analyzed)
     (plan, PruneColumns(new ParseQuery(updateBefore, None).read(plan)))
   }
 

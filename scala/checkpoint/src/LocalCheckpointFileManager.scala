@@ -120,10 +120,15 @@ final private class AtomicFile(to: LocalPath, overwrite: Boolean, making: LocalP
       ended = true
       try {
         underlyingStream.close()
-        Checksums.delete(to) // of a file that Spark's own manager may have written here
+        // That of a file that Spark's own manager may have written here. Beside the file of a writer
+        // that was first it stays.
         if (overwrite) {
+          Checksums.delete(to)
           val _ = Files.move(making, to, StandardCopyOption.ATOMIC_MOVE)
-        } else appear()
+        } else {
+          appear()
+          Checksums.delete(to)
+        }
       } finally {
         val _ = Files.deleteIfExists(making)
       }

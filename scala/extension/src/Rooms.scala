@@ -23,13 +23,14 @@ object Rooms {
    * The rooms in their order within a phase.
    *
    * Strategies match disjoint nodes, with one exception: the skew room must not sample an aggregate
-   * over sliding windows.
+   * over sliding windows, so the room panes comes first.
    */
   def in(phase: Phase[_]): Seq[Room] = phase match {
     // Lookup is first, so the others see its marks in their final form.
     case Phase.Hints | Phase.PreCBO => first(LookupRoom)
     // The rules run to a fixed point. With sources first, one pass resolves what uses them.
     case Phase.Resolution => first(ChangelogRoom, LookupRoom)
+    case Phase.Planner => first(PanesRoom)
     case _ => all
   }
 

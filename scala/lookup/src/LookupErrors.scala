@@ -20,6 +20,10 @@ private[lookup] object LookupErrors {
   def missingOption(name: String, because: String, example: String): Throwable =
     analysis("MISSING_OPTION", "option" -> name, "because" -> because, "example" -> example)
 
+  /** @param cure the option without which it has no effect */
+  def unusedOption(name: String, cure: String): Throwable =
+    analysis("UNUSED_OPTION", "option" -> name, "cure" -> cure)
+
   def incompleteRetry(present: Seq[String], absent: Seq[String]): Throwable =
     analysis(
       "INCOMPLETE_RETRY",

@@ -122,6 +122,36 @@ private[lookup] object LookupOptions {
     )
   }
 
+  /**
+   * An option of a cache that the join does not have, and what to add to it: somebody expects an
+   * effect of it.
+   */
+  def unused(hinted: Set[String], cache: CachePolicy): Option[(String, String)] = {
+    def unless(prefix: String, isUsed: Boolean, cure: String): Option[(String, String)] =
+      if (isUsed) None else hinted.toSeq.sorted.find(_.startsWith(prefix)).map(_ -> cure)
+    val reload = cache match {
+      case full: CachePolicy.Full => Some(full.reload)
+      case _ => None
+    }
+    val isTimed = reload.exists(_.isInstanceOf[Reload.Timed])
+    unless(
+      "lookup.partial-cache.",
+      cache.isInstanceOf[CachePolicy.Partial],
+      "'lookup.cache'='PARTIAL'")
+      .orElse(unless("lookup.full-cache.", reload.nonEmpty, "'lookup.cache'='FULL'"))
+      .orElse(unless(
+        "lookup.full-cache.timed-reload.",
+        isTimed,
+        "'lookup.full-cache.reload-strategy'='TIMED'"))
+      .orElse(unless(
+        "lookup.full-cache.periodic-reload.",
+        reload.exists(_.isInstanceOf[Reload.Periodic]),
+        if (isTimed) "'lookup.full-cache.reload-strategy'='PERIODIC'"
+        else
+          "'lookup.full-cache.periodic-reload.interval'='10 min'"
+      ))
+  }
+
   private def retry(options: Reader): Option[RetryOnMiss] = {
     val (present, absent) = retryNames.partition(options.written.contains)
     if (present.nonEmpty && absent.nonEmpty) throw LookupErrors.incompleteRetry(present, absent)

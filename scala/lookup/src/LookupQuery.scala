@@ -12,7 +12,8 @@ import org.apache.spark.sql.types.{ArrayType, ByteType, DataType, DoubleType, Fl
  * A join whose right side is looked up.
  *
  * @param join the join itself
- * @param options options of all marks of the dimension together
+ * @param options options of all marks of the dimension together, and of its registration
+ * @param hinted the names of those that marks have
  * @param inOrder the reason why rows must keep their tasks and their order, if they must
  * @param alias the name of the marked table, if it has one
  * @param dimension the plan below projections and filters of the right side
@@ -22,6 +23,7 @@ import org.apache.spark.sql.types.{ArrayType, ByteType, DataType, DoubleType, Fl
 private[firesteel] final case class LookupQuery(
     join: Join,
     options: Map[String, String],
+    hinted: Set[String],
     inOrder: Option[String],
     alias: Option[String],
     projection: Seq[NamedExpression],
@@ -68,10 +70,26 @@ private[lookup] object LookupQuery extends PredicateHelper {
           val filters = chain.filters.map(_.transform { case a: Attribute =>
             own.getOrElse(a.exprId, a)
           })
-          val options = relation.options ++ marked
-          Some(LookupQuery(join, options, inOrder, alias, chain.projection, filters, relation))
+          val all = relation.options ++ marked
+          Some(LookupQuery(
+            join,
+            all,
+            marked.keySet,
+            inOrder,
+            alias,
+            chain.projection,
+            filters,
+            relation))
         case other if chain.marks.nonEmpty =>
-          Some(LookupQuery(join, marked, inOrder, alias, chain.projection, chain.filters, other))
+          Some(LookupQuery(
+            join,
+            marked,
+            marked.keySet,
+            inOrder,
+            alias,
+            chain.projection,
+            chain.filters,
+            other))
         case _ => None
       }
     case _ => None

@@ -3,6 +3,7 @@ package io.firesteel.lookup
 import io.firesteel.core.decide.{Decline, OptionalStrategy}
 import scala.jdk.OptionConverters._
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, Literal, Murmur3Hash, Pmod}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -31,7 +32,8 @@ import org.apache.spark.sql.types.{DataType, DateType, DoubleType, IntegerType, 
  * loads only its share must know that the partitioner is really applied (FLIP-462).
  */
 private[firesteel] object PlanLookupJoin
-  extends OptionalStrategy[LiftedLookup]("lookup", LookupConf.ENABLED) {
+  extends OptionalStrategy[LiftedLookup]("lookup", LookupConf.ENABLED)
+  with Logging {
 
   override protected def recognise(plan: LogicalPlan): Option[LiftedLookup] = LiftedLookup.of(plan)
 
@@ -43,7 +45,7 @@ private[firesteel] object PlanLookupJoin
   private def planned(query: LookupQuery): SparkPlan =
     query.dimension match {
       case relation: LookupRelation =>
-        val asked = LookupOptions.of(query.options, SQLConf.get, fullByDefault = false)
+        val asked = optionsOf(query, fullByDefault = false)
         val options = if (query.inOrder.isEmpty) asked else asked.copy(ordered = true)
         options.cache match {
           case full: CachePolicy.Full =>
@@ -52,7 +54,7 @@ private[firesteel] object PlanLookupJoin
           case _ => keyed(query, relation, options)
         }
       case whole =>
-        val options = LookupOptions.of(query.options, SQLConf.get, fullByDefault = true)
+        val options = optionsOf(query, fullByDefault = true)
         options.cache match {
           case full: CachePolicy.Full =>
             PlanFullCache(ruleName, query, whole, full, planLater(query.left))
@@ -62,6 +64,16 @@ private[firesteel] object PlanLookupJoin
               s"FULL, because ${query.name} has no connector that answers by key")
         }
     }
+
+  private def optionsOf(query: LookupQuery, fullByDefault: Boolean): LookupOptions = {
+    val options = LookupOptions.of(query.options, SQLConf.get, fullByDefault)
+    LookupOptions.unused(query.hinted, options.cache).foreach { case (name, cure) =>
+      // A stream that was started with it goes on.
+      if (!query.join.isStreaming) throw LookupErrors.unusedOption(name, cure)
+      logWarning(s"The lookup option $name has no effect: add $cure, or leave it out.")
+    }
+    options
+  }
 
   private def keyed(
       query: LookupQuery,
@@ -100,8 +112,9 @@ private[firesteel] object PlanLookupJoin
           keys,
           filters,
           residual,
-          options,
-          planLater(query.left))
+          options.copy(ordered = true), // its worker answers a batch of rows at a time
+          planLater(query.left)
+        )
     }
   }
 

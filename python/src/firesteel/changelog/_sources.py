@@ -35,7 +35,8 @@ def from_changelog(
     SQL has the same: ``from_changelog(TABLE(t), op => 'op', keys => array('id'))``.
 
     Args:
-        df: The changes, streaming or not. No operator below may keep state.
+        df: The changes, streaming or not. Of the operators with state only ``dropDuplicates``
+            may stand below.
         op: The column with the kind of change, in upper or lower case: ``+I I insert c create r
             read``, ``-U update_before update_preimage``, ``+U update_after update_postimage``,
             ``-D D delete``, and with ``keys`` also ``U update upsert``.

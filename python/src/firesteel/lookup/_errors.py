@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from firesteel._supported_spark import INSTALLED_SPARK
 from firesteel.errors import InvalidConnectorError
 
 
@@ -152,7 +153,7 @@ def no_arrow(cause: ImportError) -> ImportError:
     """Name the missing packages."""
     return ImportError(
         f"lookup connectors in Python need pyarrow and numpy ({cause}): "
-        "pip install 'pyspark[sql]==4.3.*', on the workers too"
+        f"pip install 'pyspark[sql]=={INSTALLED_SPARK}.*', on the workers too"
     )
 
 

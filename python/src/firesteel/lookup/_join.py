@@ -59,7 +59,8 @@ def lookup_join(
         shuffle: Whether Spark shuffles each row to the task of its key: by the connector's
             partitioner, or by hash of the key.
         async_: Whether a task may have several batches of keys under way at the same time.
-        output_mode: ``ordered``, or ``allow_unordered`` to emit each row when its key is answered.
+        output_mode: ``ordered``, or ``allow_unordered`` to emit each row when its key is answered;
+            a connector in Python always answers in order.
         capacity: The most batches of keys under way at the same time in a task.
         timeout: The longest time for a batch of keys, retries included.
         retry_predicate: ``lookup_miss``: look a key without rows up again. The four retry

@@ -39,8 +39,10 @@ NAMES = {
 }
 """Flink's option name by argument name."""
 
-OF_A_CONNECTOR = tuple(name for name in NAMES.values() if name.startswith("lookup."))
-"""The options of a registration. The other options belong to a single join."""
+OF_A_CONNECTOR = tuple(
+    name for name in NAMES.values() if name.startswith("lookup.") and not name.startswith(_FULL)
+)
+"""The options of a registration. The others belong to a single join, or to a table read whole."""
 
 _DURATIONS = {"expire_after_write", "expire_after_access", "reload_interval", "timeout"}
 _DURATIONS_FROM_ZERO = {"fixed_delay"}

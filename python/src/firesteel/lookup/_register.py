@@ -69,6 +69,7 @@ def register_lookup(
         ValueError: An argument has a value that is not allowed.
         InvalidConnectorError: The connector lacks a member or cannot be pickled.
         ImportError: pyarrow or numpy is not installed.
+        NotImplementedError: PySpark is older than 4.1.
         ExtensionNotLoadedError: The session runs without firesteel.
 
     Source:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import atexit
 from collections import Counter
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from datetime import date, time, timedelta
+from decimal import Decimal
+from pickle import PickleError
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.sql import Row, SparkSession
 
 from firesteel import _display, _errors, _live
+from firesteel.errors import UnsupportedOnConnectError
 from firesteel.sinks._arguments import names_of
 from firesteel.sinks._batches import query_id
 
@@ -18,10 +22,12 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+_Rows: TypeAlias = "dict[str, list[Row]]"  # rows by the text of their keys
+
 MAX_ROWS = 10_000
 """Rows that a live table keeps; a table for the eye has fewer."""
 
-_OPS = ("op", "row_kind()")
+_OPS = ("op", "row_kind()", "row_kind")
 _KINDS = {"+I", "-U", "+U", "-D"}
 
 
@@ -50,8 +56,8 @@ def live_table(
             same keys. Without keys, a change is found by all of its columns.
         order: The columns by which rows are shown, the smallest first, nulls last; by default the
             keys.
-        op: The column with ``+I``, ``-U``, ``+U`` and ``-D``; by default ``op`` or ``row_kind()``,
-            if there is one. Without it rows only come.
+        op: The column with ``+I``, ``-U``, ``+U`` and ``-D``; by default ``op``, ``row_kind()``
+            or ``row_kind``, if there is one. Without it rows only come.
         complete: Whether each micro-batch has the whole result, as in complete mode.
         title: What is above the table.
 
@@ -92,8 +98,8 @@ class LiveTable(_display.Shown):
         self._op = op
         self._complete = complete
         self._title = title
-        self._columns: list[str] = []
-        self._rows: dict[str, list[Row]] = {}
+        # Replaced as one, because rows are read in other threads than the stream's.
+        self._now: tuple[list[str], _Rows] = ([], {})
         self._query: str | None = None
         self._batch_id = -1
         self._open = ExitStack()
@@ -115,7 +121,7 @@ class LiveTable(_display.Shown):
             raise _errors.live_table_on_connect()
         if query_id(df) != self._query:
             self._query, self._batch_id = query_id(df), -1
-            self._rows.clear()
+            self._now = ([], {})
         # All partitions in one job: a part of them would leave state of the others behind.
         self._apply(df.columns, df.collect(), batch_id)
         if self._show is None:
@@ -126,14 +132,18 @@ class LiveTable(_display.Shown):
     @property
     def rows(self) -> list[Row]:
         """The rows as they are now, without kinds, in the order in which they are shown."""
-        shown = Row(*self._columns)
-        rows = [shown(*row) for same in self._rows.values() for row in same]
-        return sorted(rows, key=lambda row: [_sortable(row[name]) for name in self._order])
+        return self._rows_of(*self._now)
+
+    def _rows_of(self, columns: list[str], rows: _Rows) -> list[Row]:
+        shown = Row(*columns)
+        all_rows = [shown(*row) for same in rows.values() for row in same]
+        return sorted(all_rows, key=lambda row: [_sortable(row[name]) for name in self._order])
 
     def close(self) -> None:
         """Stop showing the table in place, so that a terminal writes below it."""
         self._open.close()
         self._show = None
+        atexit.unregister(self.close)
 
     def _apply(self, columns: Sequence[str], rows: Sequence[Row], batch_id: int) -> None:
         at = self._kind_at(columns)
@@ -142,9 +152,10 @@ class LiveTable(_display.Shown):
                 raise _errors.no_column(name, columns)
         if batch_id == self._batch_id and not self._complete:
             return  # a repeated micro-batch
-        if self._complete:
-            self._rows.clear()
-        self._columns = [name for i, name in enumerate(columns) if i != at]
+        shown = [name for i, name in enumerate(columns) if i != at]
+        keys_at = [shown.index(name) for name in self._keys]
+        before = {} if self._complete else self._now[1]
+        now = {key: list(same) for key, same in before.items()}
         come: list[Row] = []
         go: list[Row] = []
         # A row may come and go within a micro-batch: what is left of both counts.
@@ -161,30 +172,16 @@ class LiveTable(_display.Shown):
         for row in go:
             if net[repr(row)] < 0:
                 net[repr(row)] += 1
-                self._remove(row)
+                _remove(now, _key(row, keys_at))
         for row in come:
             if net[repr(row)] > 0:
-                same = self._rows.setdefault(self._key(row), [])
+                same = now.setdefault(_key(row, keys_at), [])
                 same[:] = [row] if self._keys else [*same, row]
                 if not self._keys:  # of rows with the same keys the last one stays
                     net[repr(row)] -= 1
-        self._batch_id = batch_id
-        if sum(map(len, self._rows.values())) > MAX_ROWS:
+        if sum(map(len, now.values())) > MAX_ROWS:
             raise _errors.too_many_rows(MAX_ROWS)
-
-    def _remove(self, row: Row) -> None:
-        """Remove a row with its keys; one that came before the query started again is not there."""
-        key = self._key(row)
-        same = self._rows.get(key)
-        if same:
-            same.pop()
-            if not same:
-                del self._rows[key]
-
-    def _key(self, row: Row) -> str:
-        if not self._keys:
-            return repr(row)
-        return repr([row[self._columns.index(name)] for name in self._keys])
+        self._now, self._batch_id = (shown, now), batch_id
 
     def _kind_at(self, columns: Sequence[str]) -> int:
         """The place of the column of kinds; -1 if rows only come."""
@@ -194,12 +191,13 @@ class LiveTable(_display.Shown):
         return columns.index(found[0]) if found else -1
 
     def _page(self) -> _display.Page:
-        cells = [[_cell(value) for value in row] for row in self.rows]
+        columns, rows = self._now
+        cells = [[_cell(value) for value in row] for row in self._rows_of(columns, rows)]
         title = (
             self._title if self._batch_id < 0 else f"{self._title}, micro-batch {self._batch_id}"
         )
         return _display.Page(
-            title, [_display.Table("Rows", self._columns, cells, empty="No row has come yet.")]
+            title, [_display.Table("Rows", columns, cells, empty="No row has come yet.")]
         )
 
     def _ipython_display_(self) -> None:
@@ -210,7 +208,7 @@ class LiveTable(_display.Shown):
             print(self)
 
     def __reduce__(self) -> str:
-        raise _errors.live_table_on_connect()
+        raise _NotPicklableError(*_errors.live_table_on_connect().args)
 
 
 def _cell(value: object) -> str:
@@ -220,6 +218,35 @@ def _cell(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+class _NotPicklableError(UnsupportedOnConnectError, PickleError):
+    """Spark Connect pickles the function of ``foreachBatch``, and passes on errors of this kind."""
+
+
+def _key(row: Row, keys_at: Sequence[int]) -> str:
+    return repr([row[at] for at in keys_at]) if keys_at else repr(row)
+
+
+def _remove(rows: _Rows, key: str) -> None:
+    """Remove a row with this key; one that came before the query started again is not there."""
+    same = rows.get(key)
+    if same:
+        same.pop()
+        if not same:
+            del rows[key]
+
+
 def _sortable(value: Any) -> Any:  # noqa: ANN401 - a value of any type
-    """A value that can be compared with others of its column; nulls are last."""
-    return (1, "") if value is None else (0, value)
+    """A value that can be compared with others of its column; NaN and nulls are last."""
+    match value:
+        case None:
+            return (3, "")
+        case float() if value != value:
+            return (1, "")
+        case tuple() | list():  # structs and arrays
+            return (0, [_sortable(its) for its in value])
+        case bool() | int() | float() | str() | bytes() | bytearray() | Decimal():
+            return (0, value)
+        case date() | time() | timedelta():
+            return (0, value)
+        case _:  # a map, a variant
+            return (2, repr(value))

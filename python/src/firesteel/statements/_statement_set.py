@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from firesteel import _errors
 from firesteel.explain import explain
 from firesteel.session import require_extension
+from firesteel.sinks import LiveTable
 from firesteel.statements._explained import ExplainedStatement, SetExplanation
 from firesteel.statements._targets import Sink, Target, checked
 from firesteel.statements._writes import Writes
@@ -121,7 +122,8 @@ class StatementSet:
             TypeError: An argument has the wrong type.
             ValueError: The name is taken, the mode is unknown, ``df`` is not streaming, or another
                 statement has the target.
-            UnsupportedOnConnectError: `apply_changes` has no ``query_id`` on Spark Connect.
+            UnsupportedOnConnectError: On Spark Connect `apply_changes` has no ``query_id``, or the
+                target is a live table.
         """
         if not isinstance(name, str):
             raise _errors.not_text("name", name)
@@ -136,15 +138,19 @@ class StatementSet:
         if not df.isStreaming:
             raise ValueError(f"The DataFrame of statement {name!r} is not streaming.")
         sink = Sink(len(self._statements), name, mode, from_ or "", checked(target))
-        others = [its.name for _, its in self._statements if its.place and its.place == sink.place]
-        if others:
+        place = sink.place(self._spark)
+        others = [its.name for _, its in self._statements if place == its.place(self._spark)]
+        if place and others:
             raise ValueError(
                 # Without the place: a URL may have a password.
                 f"The statements {others[0]!r} and {name!r} write to one target. "
                 "Write the union of their queries instead."
             )
-        if not isinstance(self._spark, SparkSession) and sink.needs_query_id:
-            raise _errors.unnamed_on_connect()
+        if not isinstance(self._spark, SparkSession):
+            if isinstance(target, LiveTable):
+                raise _errors.live_table_on_connect()
+            if sink.needs_query_id:
+                raise _errors.unnamed_on_connect()
         self._statements.append((df, sink))
 
     def start(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,6 +21,12 @@ Target: TypeAlias = "Callable[[DataFrame, int], object] | Mapping[str, Any] | st
 
 _STATEMENT = "firesteel.statement"
 _DESCRIPTION = "spark.job.description"
+
+# Formats that keep the micro-batch's number in their transactions.
+_OF_THEIR_OWN = frozenset({"delta", "iceberg"})
+
+# The options that together name what a format writes to.
+_PLACES = (("url", "dbtable"), ("kafka.bootstrap.servers", "topic"), ("path",))
 
 # Properties of Iceberg's snapshots: which statement of which query wrote one, and its micro-batch.
 _OWNER = "firesteel.statement"
@@ -76,11 +83,18 @@ class Sink:
         return "overwrite" if self.mode == "complete" else "append"
 
     def _save(self, rows: DataFrame, batch_id: int, options: dict[str, Any]) -> None:
-        form = options.pop("format")
+        given = options.pop("format")
+        form = given.lower()  # Spark finds short names so
         if form == "console":
-            rows.show(int(options.get("numRows", 20)), truncate=options.get("truncate", True))
+            its = {name.lower(): value for name, value in options.items()}
+            truncate = its.get("truncate", True)
+            if isinstance(truncate, str):
+                # A length, or a boolean as Spark's console has it.
+                truncate = int(truncate) if truncate.isdecimal() else truncate.lower() == "true"
+            rows.show(int(its.get("numrows", 20)), truncate=truncate)
             return
-        writer = rows.write.format(form).mode(self._save_mode).options(**options)
+        name = form if form in _OF_THEIR_OWN else given
+        writer = rows.write.format(name).mode(self._save_mode).options(**options)
         query = query_id(rows)
         if query is not None:
             own = f"{query}/{self.name}"
@@ -115,7 +129,9 @@ class Sink:
         """
         its = self.target
         keeps_batch = isinstance(its, ApplyChanges) or (
-            isinstance(its, Mapping) and its["format"] in {"delta", "iceberg"} and not is_connect
+            isinstance(its, Mapping)
+            and its["format"].lower() in _OF_THEIR_OWN
+            and not is_connect
         )
         return "exactly once" if keeps_batch else "at least once"
 
@@ -125,16 +141,28 @@ class Sink:
         its = self.target
         return isinstance(its, ApplyChanges) and "changes.query-id" not in its.options
 
-    @property
-    def place(self) -> str | None:
+    def place(self, spark: SparkSession) -> str | None:
         """What the target writes to, to find two statements with one; none if it is not known."""
         its = self.target.target if isinstance(self.target, ApplyChanges) else self.target
         if isinstance(its, Mapping):
-            options = ("url", "dbtable", "path", "kafka.bootstrap.servers", "topic")
-            table = [its.get(option) for option in options]
-            known = [str(part).rstrip("/") for part in table if part is not None]
-            return " ".join(known) or None
-        return its.rstrip("/") if isinstance(its, str) else None
+            # Spark takes names of options in upper and lower case.
+            given = {str(name).lower(): _folder(str(value)) for name, value in its.items()}
+            known = next((names for names in _PLACES if given.keys() >= set(names)), ())
+            return " ".join(given[name] for name in known) or None
+        if not isinstance(its, str):
+            return None
+        return _folder(its) if isinstance(self.target, ApplyChanges) else _qualified(spark, its)
+
+
+def _folder(path: str) -> str:
+    return re.sub("^file:/+", "/", path.rstrip("/"))
+
+
+def _qualified(spark: SparkSession, name: str) -> str:
+    """A table's name with its catalog and namespace, in which Spark takes upper and lower case."""
+    parts = [quoted or plain for quoted, plain in re.findall("`((?:[^`]|``)+)`|([^.`]+)", name)]
+    home = [spark.catalog.currentCatalog(), spark.catalog.currentDatabase()]
+    return ".".join([*home[: max(3 - len(parts), 0)], *parts]).lower()
 
 
 def checked(target: object) -> Target:
@@ -150,7 +178,7 @@ def checked(target: object) -> Target:
                 "The options of a target must have its format, such as "
                 "{'format': 'kafka', 'topic': ...}."
             )
-        if target["format"] == "iceberg" and "path" not in target:
+        if target["format"].lower() == "iceberg" and "path" not in target:
             raise ValueError(
                 "The options of an Iceberg target must have its table, such as "
                 "{'format': 'iceberg', 'path': 'catalog.database.table'}."

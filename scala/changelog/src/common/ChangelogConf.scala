@@ -103,9 +103,10 @@ object ChangelogConf {
   val PANES: ConfigEntry[Boolean] =
     SQLConf
       .buildConf("spark.firesteel.changelog.panes.enabled")
-      .doc("Whether an aggregate over overlapping windows that a watermark closes keeps each row " +
-        "once, in a pane, instead of once in each of its windows. It counts at a query's first " +
-        "start; a checkpoint keeps what it began with.")
+      .doc(
+        "Whether an aggregate over overlapping windows keeps each row once, in a pane, instead of " +
+          "once in each of its windows. In update mode and with `row_kind()` no watermark is " +
+          "needed. It counts at a query's first start; a checkpoint keeps what it began with.")
       .version("0.1.0")
       .booleanConf
       .createWithDefault(true)
@@ -114,8 +115,8 @@ object ChangelogConf {
     SQLConf
       .buildConf("spark.firesteel.changelog.panes.minOverlap")
       .doc("Smallest number of windows per row, which is size / slide, for which an aggregate " +
-        "over `window(time, size, slide)` in append mode that Spark runs by itself is run over " +
-        "panes. It counts at a query's first start; a checkpoint keeps what it began with.")
+        "over `window(time, size, slide)` that Spark runs by itself is run over " +
+        "panes, in append and update mode, and one whose windows change. It counts at a query's first start; a checkpoint keeps what it began with.")
       .version("0.1.0")
       .longConf
       .checkValue(_ >= 2, "must be at least 2")

@@ -121,15 +121,20 @@ final private[plan] case class StatelessJoin(
  * not emit the two sides of an update together, so they are a deletion and an insert.
  *
  * @param op the column with the kind
+ * @param closes whether the watermark closes its times: changes of such rows are then late
  */
-final private[plan] case class SourceChanges(op: Attribute, input: ChangelogOperator)
+final private[plan] case class SourceChanges(
+    op: Attribute,
+    input: ChangelogOperator,
+    closes: Boolean = false)
   extends ChangelogOperator {
   override def name: String = "from_changelog"
   override def inputs: Seq[ChangelogOperator] = Seq(input)
   override def output: Seq[Attribute] = input.output.filterNot(_.exprId == op.exprId)
   override def changes(inputs: Seq[Facts]): Changes = Changes(updates = false, deletes = true)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
-  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = Map.empty
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
+    if (closes) inputs.head.eventTimes else Map.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(false)
   override def gives(wanted: Boolean, fromInputs: Seq[Boolean]): Boolean = false
@@ -143,6 +148,7 @@ final private[plan] case class SourceChanges(op: Attribute, input: ChangelogOper
  *   arrival
  * @param identity a hash of the whole source row, if there is a sequence: it decides whether two
  *   rows with equal sequences are the same row, including columns that nothing reads
+ * @param closes whether the watermark closes its times: changes of such rows are then late
  */
 final private[plan] case class Normalize(
     op: Attribute,
@@ -150,7 +156,8 @@ final private[plan] case class Normalize(
     sequence: Seq[Attribute],
     identity: Option[Attribute],
     ttlMs: Long,
-    input: ChangelogOperator)
+    input: ChangelogOperator,
+    closes: Boolean = false)
   extends ChangelogOperator
   with OneInput[ChangelogOperator]
   with Stateful {
@@ -159,7 +166,8 @@ final private[plan] case class Normalize(
   def columns: Seq[Attribute] = output.filterNot(c => keys.exists(_.exprId == c.exprId))
   override def changes(inputs: Seq[Facts]): Changes = Changes.All
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set(keys.map(_.exprId).toSet)
-  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = Map.empty
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
+    if (closes) inputs.head.eventTimes else Map.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
 }
 
@@ -697,7 +705,8 @@ final private[changelog] case class ClosedWindows(
 /**
  * An event-time temporal join: each left row with the version of its key that was valid at the
  * row's time. A left row waits until the watermark has reached its time; then no version up to it
- * is still to come. The right side is the versions' history, whose rows only come.
+ * is still to come. Until then it may be retracted. The right side is the versions' history, whose
+ * rows only come.
  *
  * @param joinType `Inner` or `LeftOuter`
  * @param order of the versions of a key, the newest first; the first column is `rightTime`

@@ -96,7 +96,23 @@ private[changelog] object ColumnFacts {
     pairs.toMap
   }
 
-  /** The same one of several upsert keys at every start: the shortest. */
+  /**
+   * The same one of several upsert keys at every start: the shortest, and of these the one whose
+   * columns come first.
+   *
+   * @param byPlace before [[PlanVersion.keysByPlace]] the one whose columns had got their ids first,
+   *   which is another one if views are made in another order
+   */
+  def smallest(
+      keys: Set[Set[ExprId]],
+      output: Seq[Attribute],
+      byPlace: Boolean): Option[Set[ExprId]] =
+    if (!byPlace) smallest(keys)
+    else keys.toSeq.sortBy { key =>
+      key.size +: key.toSeq.map(id => output.indexWhere(_.exprId == id)).sorted
+    }.headOption
+
+  /** The same one of several upsert keys in one run of the query: the shortest. */
   def smallest(keys: Set[Set[ExprId]]): Option[Set[ExprId]] =
     keys.toSeq.sortBy(k => k.size.toLong +: k.map(_.id).toSeq.sorted).headOption
 

@@ -58,6 +58,11 @@ private[plan] object ExpressionDetails {
   private def several(details: Seq[String]): Option[String] =
     Option.when(details.nonEmpty)(details.map(text => s"${text.length}:$text").mkString(","))
 
+  private def isAddress(value: Any): Boolean = value != null && {
+    val text = value.toString
+    text == s"${value.getClass.getName}@${Integer.toHexString(value.hashCode)}"
+  }
+
   /** A value of Catalyst as text, equal at each start. */
   def value(value: Any, dataType: DataType): String = (value, dataType) match {
     case (bytes: Array[Byte], _) => bytes.map(byte => f"$byte%02x").mkString
@@ -70,6 +75,8 @@ private[plan] object ExpressionDetails {
     case (row: InternalRow, struct: StructType) =>
       row.toSeq(struct).zip(struct).map { case (v, field) => this.value(v, field.dataType) }
         .mkString("[", ",", "]")
+    // An object without a text of its own, as a function of a catalog, has its address.
+    case _ if isAddress(value) => value.getClass.getName
     case _ => String.valueOf(value)
   }
 }

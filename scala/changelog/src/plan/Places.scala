@@ -17,6 +17,9 @@ final private[changelog] case class Places(
    */
   def byPlace: Boolean = function == PlaceFunction.RowNumber && (shown || from == to)
 
+  /** Whether the result is the first rows, without places: which of them has which is no matter. */
+  def areOfRows: Boolean = function == PlaceFunction.RowNumber && from == 1 && !byPlace
+
   /** Whether the result has at most one row per partition, found without any other row. */
   def isFirst: Boolean = function == PlaceFunction.RowNumber && from == 1 && to == 1
 

@@ -24,7 +24,8 @@ private[changelog] object PruneColumns {
       case join: StatelessJoin =>
         val needed = read ++ references(join.join.condition.toSeq)
         join.copy(output = join.output.filter(read.contains), input = only(join.input, needed))
-      case source @ SourceChanges(op, input) => source.copy(input = only(input, read + op))
+      case source: SourceChanges =>
+        source.copy(input = only(source.input, read + source.op))
       case normalize: Normalize =>
         val told = AttributeSet(
           normalize.op +: (normalize.keys ++ normalize.sequence ++ normalize.identity))

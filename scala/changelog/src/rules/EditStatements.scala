@@ -63,8 +63,11 @@ final private[rules] class EditStatements(
       before.sources.size != now.sources.size) {
       throw otherParts(before, now)
     }
-    // Offsets are those of a place; what a source is called may have changed.
-    if (before.sources != now.sources && before.sources.sorted == now.sources.sorted) {
+    // Offsets are those of a place; what a source is called may have changed. Places of one source
+    // have one offset.
+    def alike(sources: Seq[String]) = sources.map(sources.indexOf(_))
+    if (alike(before.sources) != alike(now.sources) ||
+      before.sources != now.sources && before.sources.sorted == now.sources.sorted) {
       throw ChangelogErrors.otherSources(before.sources, now.sources)
     }
     now.copy(operators = before.operators.map(owner => renamed.toMap.getOrElse(owner, owner)))

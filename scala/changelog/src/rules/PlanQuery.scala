@@ -160,7 +160,7 @@ private[rules] object PlanQuery {
       ttl,
       new Watermark,
       "complete",
-      DescribeMembers.whole(inferred))
+      new DescribeMembers(reading.begun.version).whole(inferred))
     WholeResult(ChangelogTable(attributes, contract, shared.over(rows)), last, inferred)
   }
 }

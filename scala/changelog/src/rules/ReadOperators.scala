@@ -3,7 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.{ChangelogConf, ShortDecimals}
 import io.firesteel.changelog.plan.{ChangelogOperator, InferChangelog, Inferred, PruneColumns}
 import io.firesteel.changelog.plan.lower.LowerOperators
-import io.firesteel.changelog.plan.parse.{ParseQuery, Repeatable, WindowsEmit}
+import io.firesteel.changelog.plan.parse.{ParseQuery, Repeatable, TablesOnce, WindowsEmit}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 
 import org.apache.spark.internal.Logging
@@ -43,6 +43,7 @@ private[rules] object ReadOperators extends Logging {
       if (reading.begun.version >= PlanVersion.shortDecimals) ShortDecimals(query) else query
     val read = PruneColumns(parse.read(asked))
     Repeatable.require(read)
+    TablesOnce.require(read)
     if (!reading.isTrial) CostNotes(read).distinct.foreach(note => logWarning(note))
     read
   }

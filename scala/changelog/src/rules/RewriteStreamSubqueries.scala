@@ -1,7 +1,8 @@
 package io.firesteel.changelog.rules
 
-import io.firesteel.changelog.common.{ChangelogConf, TooManyRows}
+import io.firesteel.changelog.common.{ChangelogConf, SingleJoins, TooManyRows}
 
+import io.firesteel.changelog.plan.parse.conditions.JoinSubqueries
 import io.firesteel.core.decide.Decline
 
 import scala.collection.mutable
@@ -27,6 +28,8 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     else AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUp {
         case join: LateralJoin if join.resolved && readsStreams(join) => joined(join)
+        case join: Join if join.resolved && readsStreams(join) =>
+          JoinSubqueries.unapply(join).fold[LogicalPlan](join)(filter => joined(apart(filter)))
         case node: UnaryNode
             if node.resolved && readsStreams(node) && isOne(
               node) && !node.expressions.exists(_.exists(
@@ -104,7 +107,8 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     // `NOT (a IN (...) AND b)` becomes `NOT IN`: below `NOT`, a null must not be a false.
     val simple = BooleanSimplification(readApart(inner))
     val correlated = RewriteCorrelatedScalarSubquery(PullupCorrelatedPredicates(simple))
-    val all = named(ranked(values(RewritePredicateSubquery(correlated))))
+    val single = SingleJoins.counted(named(RewritePredicateSubquery(correlated)))
+    val all = named(ranked(values(single)))
     // A value that is compared by `<` is computed for each left value: these are read a second time.
     val varies = node.child.exists(varying.isAt) && all.collectLeaves().count(_ eq below) > 1
     if (varies || all.exists(left => left.expressions.exists(isLeft))) node

@@ -1,7 +1,8 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogErrors
-import io.firesteel.changelog.plan.parse.{CommonConditions, OrderedJoins, SpreadNotIn}
+import io.firesteel.changelog.plan.parse.{OrderedJoins, SpreadNotIn}
+import io.firesteel.changelog.plan.parse.conditions.CommonConditions
 import io.firesteel.changelog.state.PlanVersion
 
 import scala.annotation.tailrec
@@ -22,6 +23,7 @@ private[rules] object WholeQuery {
   def asBegun(version: Int, query: LogicalPlan): LogicalPlan = {
     val rewrites = Seq[(Int, LogicalPlan => LogicalPlan)](
       PlanVersion.commonConditions -> CommonConditions.apply,
+      PlanVersion.nullSafeKeys -> CommonConditions.nullSafe,
       PlanVersion.orderedTables -> OrderedJoins.ofTables,
       PlanVersion.spreadNotIn -> SpreadNotIn(losesKeys = version < PlanVersion.notInKeepsKeys)
     )

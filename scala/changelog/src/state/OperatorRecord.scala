@@ -192,8 +192,12 @@ final private[changelog] case class MemberRecord(
       val all = member.calls.map(_.text)
       if (named) all.sorted else all
     }
+    val old = before.copy(stored = before.stored.zipAll(stored, "", "").map {
+      case (text, MemberRecord.identity) if MemberRecord.isIdentity(text) => MemberRecord.identity
+      case (text, _) => text
+    }.take(before.stored.size))
     MemberRecord.parts.flatMap { case (name, of) =>
-      OperatorRecord.compared(name, of(before), of(this))
+      OperatorRecord.compared(name, of(old), of(this))
     } ++ OperatorRecord.compared("calls", texts(before), texts(this))
   }
 }
@@ -202,6 +206,13 @@ private[changelog] object MemberRecord {
 
   // Not after a space: ` #1` tells columns of one name apart.
   private val ids = """(?<=\S)#\d+L?(-T\d+ms)?""".r
+
+  /** The text of a column with the hash of a whole source row, whatever columns the source has. */
+  val identity: String = "identity"
+
+  /** Whether a text is that of earlier versions, which had all columns in it. */
+  private def isIdentity(text: String): Boolean =
+    text.startsWith("xxhash64(") || text.startsWith("digest:")
 
   private val unequal = """(binary|digest):[0-9a-f]{16}""".r
 

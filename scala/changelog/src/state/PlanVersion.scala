@@ -61,7 +61,25 @@ private[changelog] object PlanVersion {
   /** Values of a table beside a stream are one for all statements of a set, see `Varying`. */
   val valuesOfTables: Int = 12
 
-  val current: Int = shortDecimals
+  /**
+   * Windows are found below hints, subqueries over tables, `LATERAL` and joins whose condition stands
+   * in `WHERE`, and in unions of other windows that have closed.
+   */
+  val windowsBelow: Int = 13
+
+  /** `a = b OR (a IS NULL AND b IS NULL)` is a key of a join, see `CommonConditions`. */
+  val nullSafeKeys: Int = 13
+
+  /** Records say of which side of a join a column is, and what is kept of a table. */
+  val textsOfSides: Int = 13
+
+  /** Of several upsert keys state has the one whose columns come first, see `ColumnFacts`. */
+  val keysByPlace: Int = 13
+
+  /** The watermark closes times of rows of `from_changelog`, which may be retracted. */
+  val changingTimes: Int = 13
+
+  val current: Int = windowsBelow
 }
 
 /**

@@ -83,6 +83,9 @@ private[changelog] class StateEntries(
     } finally entries.close()
   }
 
+  /** See [[KeyedStore.keepsRows]]. */
+  final def keepsRows: Boolean = store.keepsRows
+
   /** See [[KeyedStore.sortsKeys]]. */
   final def sortsKeys: Boolean = store.sortsKeys
 

@@ -55,7 +55,11 @@ final class StatementSet(spark: SparkSession, checkpoint: String, parallel: Bool
     check(Set("", "start", "now")(from), s"A statement begins at the start or now, not '$from'.")
     check(name.nonEmpty && !names.contains(name), s"A statement needs its own name, not '$name'.")
     check(query.isStreaming, s"The query of statement '$name' is not streaming.")
-    for (place <- target.place; other <- statements.find(_.to.target.place.contains(place)))
+    def placeOf(its: StatementTarget) = its.place(spark)
+    for {
+      place <- placeOf(target)
+      other <- statements.find(its => placeOf(its.to.target).contains(place))
+    }
       // Without the place: a URL may have a password.
       check(
         false,

@@ -6,7 +6,9 @@ import scala.util.Try
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.{DataFrame, SaveMode, SparkSession}
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.logical.InsertIntoStatement
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.firesteel.{dataFrameOf, executionOf}
 import org.apache.spark.sql.streaming.OutputMode
 
@@ -14,7 +16,7 @@ import org.apache.spark.sql.streaming.OutputMode
 sealed abstract class StatementTarget {
 
   /** What it writes to, to find two statements with one target; none if it is not known. */
-  private[statements] def place: Option[String]
+  private[statements] def place(session: SparkSession): Option[String]
 
   /** Writes the rows of a micro-batch. */
   private[statements] def write(rows: DataFrame, batch: Micro): Unit
@@ -50,31 +52,42 @@ object StatementTarget {
    * @throws IllegalArgumentException if the options of Iceberg have no `path`, the table
    */
   def format(name: String, options: Map[String, String] = Map.empty): StatementTarget = {
+    // Spark finds formats by their names in upper and lower case.
+    val form = name.toLowerCase(Locale.ROOT)
     require(
-      name != "iceberg" || options.contains("path"),
+      form != "iceberg" || options.contains("path"),
       "The options of an Iceberg target must have its table, such as path = catalog.database.table")
-    new Format(name, options)
+    new Format(if (ofItsOwn.contains(form)) form else name, options)
   }
+
+  private val ofItsOwn = Set("console", "delta", "iceberg")
 
   /** A table of the catalog, which is created if it is not there. */
   def table(name: String): StatementTarget = new Table(name)
 
   final private class Function(function: (DataFrame, Long) => Unit) extends StatementTarget {
-    override def place: Option[String] = None
+    override def place(session: SparkSession): Option[String] = None
     override def write(rows: DataFrame, batch: Micro): Unit = function(rows, batch.id)
   }
 
   final private class Format(name: String, options: Map[String, String]) extends StatementTarget {
 
-    override def place: Option[String] =
-      Some(placeOptions.flatMap(options.get).map(_.stripSuffix("/"))).filter(_.nonEmpty)
-        .map(_.mkString(" "))
+    /** Spark takes names of options in upper and lower case. */
+    override def place(session: SparkSession): Option[String] = {
+      val named = options.map { case (option, value) =>
+        option.toLowerCase(Locale.ROOT) -> value.stripSuffix("/").replaceFirst("^file:/+", "/")
+      }
+      places.find(_.forall(named.contains)).map(_.map(named).mkString(" "))
+    }
 
     override def write(rows: DataFrame, batch: Micro): Unit =
       if (name == "console") {
-        rows.show(
-          options.get("numRows").fold(20)(_.toInt),
-          options.get("truncate").forall(_.toBoolean))
+        val its = CaseInsensitiveMap(options)
+        val most = its.get("numRows").fold(20)(_.toInt)
+        // A length, or a boolean as Spark's console has it.
+        its.get("truncate").flatMap(_.toIntOption).fold(
+          rows.show(most, its.get("truncate").forall(_.toBoolean)))(length =>
+          rows.show(most, length))
       } else {
         val owner = batch.query.map(query => s"$query/${batch.statement}")
         def save(marks: Map[String, String]): Unit =
@@ -90,12 +103,21 @@ object StatementTarget {
         }
       }
 
-    private def placeOptions =
-      Seq("url", "dbtable", "path", "kafka.bootstrap.servers", "topic")
+    /** The options that together name what a format writes to. */
+    private def places =
+      Seq(Seq("url", "dbtable"), Seq("kafka.bootstrap.servers", "topic"), Seq("path"))
+  }
+
+  /** The table's name with its catalog and namespace, in which Spark takes upper and lower case. */
+  private def qualified(session: SparkSession, name: String): String = {
+    val parts = CatalystSqlParser.parseMultipartIdentifier(name)
+    val catalog = session.catalog
+    val home = Seq(catalog.currentCatalog(), catalog.currentDatabase)
+    (home.dropRight(parts.size - 1) ++ parts).mkString(".").toLowerCase(Locale.ROOT)
   }
 
   final private class Table(name: String) extends StatementTarget {
-    override def place: Option[String] = Some(name.toLowerCase(Locale.ROOT))
+    override def place(session: SparkSession): Option[String] = Some(qualified(session, name))
     override def write(rows: DataFrame, batch: Micro): Unit =
       rows.write.mode(batch.saveMode).saveAsTable(name)
   }
@@ -112,7 +134,7 @@ object StatementTarget {
       reader: SparkSession)
     extends StatementTarget
     with Logging {
-    override def place: Option[String] = Some(name.toLowerCase(Locale.ROOT))
+    override def place(session: SparkSession): Option[String] = Some(qualified(session, name))
     override def write(rows: DataFrame, batch: Micro): Unit = {
       // A command runs when its plan is made.
       val _ =

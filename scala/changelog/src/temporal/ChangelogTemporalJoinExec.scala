@@ -81,6 +81,7 @@ final private[changelog] case class ChangelogTemporalJoinExec(
       condition
     ),
     Seq(left.output, right.output),
+    contract.kindsIn.head.fold(-1)(kind => left.output.indexWhere(_.exprId == kind.exprId)),
     getStateInfo.storeVersion,
     if (contract.watermark.lateMs > 0) contract.watermark.lateMs * 1000 else Long.MinValue,
     conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
@@ -90,13 +91,15 @@ final private[changelog] case class ChangelogTemporalJoinExec(
 /**
  * The work in one partition.
  *
+ * @param kindAt the place of the kind in a left row; -1 if these only come
  * @param passed the time that no left row can come before, in microseconds
- * @param limit keys whose versions are held in memory at once
+ * @param limit keys whose versions, or left rows, are held in memory at once
  */
 final private[temporal] class TemporalTask(
     layout: StateLayout,
     spec: TemporalSpec,
     inputs: Seq[Seq[Attribute]],
+    kindAt: Int,
     version: Long,
     passed: Long,
     limit: Int)
@@ -108,7 +111,12 @@ final private[temporal] class TemporalTask(
       rows: Seq[Iterator[InternalRow]]): Iterator[InternalRow] = {
     val state = new TemporalState(entries, layout, spec)
     state.addVersions(rows.last, inputs.last, passed, limit)
-    state.hold(rows.head, inputs.head, new ArrivedRows(version))
+    val names = new ArrivedRows(version)
+    if (kindAt < 0) state.hold(rows.head, inputs.head, names)
+    else {
+      state.holdChanges(rows.head, inputs.head, kindAt, names, limit)
+      Iterator.empty
+    }
   }
 
   override def close(entries: StateEntries, closed: ClosedGroups): Iterator[InternalRow] =

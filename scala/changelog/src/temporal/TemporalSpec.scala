@@ -1,6 +1,6 @@
 package io.firesteel.changelog.temporal
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, Expression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.JoinType
 
 /**
@@ -18,4 +18,8 @@ final private[temporal] case class TemporalSpec(
     rightTimeAt: Int,
     order: Seq[SortOrder],
     deletedAt: Int,
-    condition: Option[Expression])
+    condition: Option[Expression]) {
+
+  /** Whether the table has the first row of each key, not the newest. */
+  def ofFirst: Boolean = order.head.direction == Ascending
+}

@@ -1,7 +1,9 @@
 package io.firesteel.changelog.temporal
 
-import io.firesteel.changelog.fold.{ArrivedRows, RowBytes}
+import io.firesteel.changelog.fold.{ArrivedRows, RowBytes, Tally}
 import io.firesteel.changelog.state.{StateEntries, StateLayout, StateTable, TableLayout}
+
+import io.firesteel.core.changes.RowKind
 
 import scala.collection.mutable
 
@@ -77,6 +79,57 @@ final private[temporal] class TemporalState(
         None
       }
     }
+  }
+
+  /**
+   * The same of rows that may be retracted until their time. Those without one never close, so they
+   * are not in the result.
+   *
+   * @param limit rows whose net change is held in memory, beside retractions of rows still to come
+   */
+  def holdChanges(
+      changes: Iterator[InternalRow],
+      in: Seq[Attribute],
+      kindAt: Int,
+      names: ArrivedRows,
+      limit: Int): Unit = {
+    val toKey = UnsafeProjection.create(spec.leftKeys, spec.leftColumns)
+    val toRow = UnsafeProjection.create(spec.leftColumns, in)
+    val net = new Tally.Map()
+    def timeOf(row: UnsafeRow) = row.getLong(spec.leftTimeAt)
+    def apply(): Unit = {
+      val gone = mutable.HashSet.empty[UnsafeRow]
+      net.forEach { (row, tally) =>
+        if (tally.count < 0) { val _ = gone.add(toKey(row).copy()) }
+        else (1L to tally.count).foreach(_ =>
+          rows.put(toKey(row), names.next(), row, position = timeOf(row)))
+      }
+      // A row may be retracted before it comes: what is not found yet stays.
+      val _ = net.values.removeIf(_.count >= 0)
+      gone.foreach { key =>
+        rows.entriesOf(key).foreach { case (entry, row) =>
+          val tally = net.get(row)
+          if (tally != null && tally.count < 0) {
+            tally.count += 1
+            rows.remove(key, entry, position = timeOf(row))
+          }
+        }
+      }
+      val _ = net.values.removeIf(_.count >= 0)
+    }
+    var added = 0
+    changes.foreach { change =>
+      val row = toRow(change)
+      if (!row.isNullAt(spec.leftTimeAt)) {
+        Tally.add(net, row, if (RowKind.isRetraction(change.getByte(kindAt))) -1L else 1L)
+        added += 1
+        if (added >= limit) {
+          apply()
+          added = 0
+        }
+      }
+    }
+    apply()
   }
 
   /** The left rows up to a time with their versions; they go. */

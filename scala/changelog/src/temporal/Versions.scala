@@ -5,26 +5,32 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
 
-/** The versions of a key, the newest first. Of two that tie, the one that came later is newer. */
+/**
+ * The versions of a key, the newest first. Of two that tie, the one that came later is newer.
+ *
+ * Where the table has the first row of each key, the order is ascending, and only the oldest version
+ * ever counts: it is valid from its time on.
+ */
 final private[temporal] class Versions(spec: TemporalSpec, stored: Seq[UnsafeRow]) {
 
   private[this] val sorted = ArrayBuffer.from(stored)
-  private[this] lazy val newestFirst = new LazilyGeneratedOrdering(spec.order)
+  private[this] lazy val inOrder = new LazilyGeneratedOrdering(spec.order)
 
   def add(version: UnsafeRow): Unit =
     if (!version.isNullAt(spec.rightTimeAt)) {
-      sorted.insert(firstWhere(newestFirst.compare(_, version) >= 0), version)
+      val least = if (spec.ofFirst) 1 else 0
+      sorted.insert(firstWhere(inOrder.compare(_, version) >= least), version)
     }
 
   /** The version that was valid at a time; null if there was none. */
   def at(time: Long): UnsafeRow = {
-    val at = firstWhere(timeOf(_) <= time)
-    if (at == sorted.size) null else sorted(at)
+    val at = if (spec.ofFirst) 0 else firstWhere(timeOf(_) <= time)
+    if (at == sorted.size || timeOf(sorted(at)) > time) null else sorted(at)
   }
 
-  /** Those after a time, and the newest one up to it. */
+  /** Those that may be asked for from a time on: later ones, and the newest one up to it. */
   def since(time: Long): Seq[UnsafeRow] =
-    sorted.take(firstWhere(timeOf(_) <= time) + 1).toSeq
+    sorted.take(if (spec.ofFirst) 1 else firstWhere(timeOf(_) <= time) + 1).toSeq
 
   private def timeOf(version: UnsafeRow): Long = version.getLong(spec.rightTimeAt)
 

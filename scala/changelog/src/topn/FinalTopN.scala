@@ -2,6 +2,7 @@ package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.state.StateEntries
+import io.firesteel.core.changes.RowKind
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
@@ -21,9 +22,40 @@ final private[topn] class FinalTopN(
     entries: StateEntries)
   extends PartitionedFold(rows, limits, layout, kindAt = -1, identity, output) {
 
+  private[this] val keepsRows = entries.keepsRows
+  private[this] val places = layout.places
+
   override protected def settle(partition: UnsafeRow, pending: PendingRows): Seq[PlaceChange] = {
     val sorted = load(partition, pending)
-    java.util.Arrays.sort(sorted, ranked.comparator)
+    if (sorted.length > 1) java.util.Arrays.sort(sorted, ranked.comparator)
+    if (places.areOfRows) settleRows(sorted) else settlePlaces(sorted)
+  }
+
+  /** The result has the rows themselves: those that come into it, and those that they push out. */
+  private def settleRows(sorted: Array[RankedRow]): Seq[PlaceChange] = {
+    var gone, come: List[PlaceChange] = Nil
+    var numbered = 0L
+    var i = 0
+    while (i < sorted.length) {
+      val row = sorted(i)
+      row.after = math.min(row.after, places.to - numbered)
+      numbered += row.after
+      var more = row.after - row.before
+      while (more > 0) {
+        come = PlaceChange(RowKind.Insert, PlacedRow(row.row, 0)) :: come
+        more -= 1
+      }
+      while (more < 0) {
+        gone = PlaceChange(RowKind.Delete, PlacedRow(row.row, 0)) :: gone
+        more += 1
+      }
+      save(row)
+      i += 1
+    }
+    gone reverse_::: come.reverse
+  }
+
+  private def settlePlaces(sorted: Array[RankedRow]): Seq[PlaceChange] = {
     val before = ranked.placed(sorted, _.before)
     dropBeyond(sorted)
     val after = ranked.placed(sorted, _.after)
@@ -39,7 +71,7 @@ final private[topn] class FinalTopN(
       if (stored != null) found += pending.of(partition, stored.getLong(0))
     } else {
       entries.scan(partition) { (key, value) =>
-        found += pending.of(key.copy(), value.getLong(0))
+        found += pending.of(if (keepsRows) key else key.copy(), value.getLong(0))
       }
     }
     found ++= pending.others

@@ -2,16 +2,20 @@ package io.firesteel.changelog.windows
 
 import io.firesteel.changelog.sql.TableArguments
 
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
-import org.apache.spark.sql.catalyst.expressions.{Expression, FunctionTableSubqueryArgumentExpression}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, FunctionTableSubqueryArgumentExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OneRowRelation, Project}
 import org.apache.spark.sql.catalyst.util.IntervalUtils
+import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.types.{CalendarIntervalType, DayTimeIntervalType, StringType}
 import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
 
 /**
  * The arguments of a window function as Flink has them, by place or by name: `HOP(TABLE t,
- * DESCRIPTOR(ts), slide, size [, offset])`. Nothing in them is resolved yet but the intervals.
+ * DESCRIPTOR(ts), slide, size [, offset])`. Nothing in them is resolved yet but plain intervals.
  */
 final private[windows] class WindowArguments(
     function: String,
@@ -56,8 +60,9 @@ final private[windows] class WindowArguments(
   /** A time from the epoch; zero if it is left out. */
   def offset: Long = micros("offset").getOrElse(0L)
 
-  private def micros(name: String): Option[Long] = passed(name).map { written =>
-    if (!written.resolved || !written.foldable) throw wrong()
+  private def micros(name: String): Option[Long] = passed(name).map { argument =>
+    val written = analyzed(argument)
+    if (!written.foldable) throw wrong()
     (written.dataType, written.eval()) match {
       case (_: DayTimeIntervalType, micros: Long) => micros
       case (CalendarIntervalType, interval: CalendarInterval) => ofCalendar(interval)
@@ -66,6 +71,15 @@ final private[windows] class WindowArguments(
       case _ => throw wrong()
     }
   }
+
+  /** A sum of intervals, say: the rule runs before Spark resolves functions and types. */
+  private def analyzed(argument: Expression): Expression =
+    if (argument.resolved) argument
+    else {
+      val row = Project(Seq(Alias(argument, "length")()), OneRowRelation())
+      try executionOf(SparkSession.active, row).analyzed.expressions.head.children.head
+      catch { case NonFatal(_) => throw wrong() }
+    }
 
   private def ofCalendar(interval: CalendarInterval): Long =
     if (interval.months != 0) throw wrong()

@@ -283,6 +283,26 @@ class StreamJoinSuite extends ChangelogSuite {
     ).foreach(sql => assertFollows(schema, sql, batches))
   }
 
+  test("correlated values of one row, without an aggregate") {
+    val few = "(SELECT k AS bk, v AS bv FROM {t} WHERE s = 'b')"
+    val counts = "(SELECT k AS bk, max(d) AS bd, count(*) AS n FROM {t} WHERE s = 'b' GROUP BY k)"
+    Seq(
+      s"SELECT *, (SELECT bv FROM $few WHERE bk = k AND bv = 7) AS one FROM $a",
+      s"SELECT *, (SELECT bv FROM $few WHERE bk = -k) AS none FROM $a",
+      s"SELECT *, (SELECT n FROM $counts WHERE bk <=> k) + 1 AS n FROM $a",
+      s"SELECT *, (SELECT n FROM $counts WHERE bk - 1 = k - 1 AND a.d = bd) AS n FROM $a",
+      s"SELECT * FROM $a WHERE (SELECT n FROM $counts WHERE bk = k AND a.v > 1) IS NULL",
+      s"SELECT (SELECT n FROM $counts WHERE bk = x) AS n FROM VALUES (1), (4), (5) AS o(x)"
+    ).foreach(sql => assertFollows(schema, sql, batches, restarts = Set(3)))
+    val fed = stream(schema, s"SELECT id, (SELECT bv FROM $few WHERE bk = k) AS v FROM $a")
+    try {
+      fed.start()
+      fed.feed(Seq(Row("b", 1, 0.0, 1L, 1L), Row("b", 1, 0.0, 2L, 1L), Row("a", 2, 0.0, 1L, 1L)))
+      val error = intercept[StreamingQueryException](fed.feed(Seq(Row("a", 1, 0.0, 1L, 1L))))
+      assert(error.getMessage.contains("SCALAR_SUBQUERY_TOO_MANY_ROWS"))
+    } finally fed.stop()
+  }
+
   test("subqueries that read one stream by the same columns") {
     val outer = "(SELECT id AS i, k AS x FROM {t} WHERE s = 'a') a"
     def of(order: String) = s"SELECT v FROM {t} b WHERE b.k = a.x ORDER BY $order LIMIT 1"

@@ -62,6 +62,6 @@ abstract class ClosedWindows extends ChangelogSuite {
           s"after micro-batch $i at $watermark")
       }
     finally fed.stop()
-    val _ = assert(fed.emitted.nonEmpty)
+    val _ = assert(fed.emitted.nonEmpty, sql)
   }
 }

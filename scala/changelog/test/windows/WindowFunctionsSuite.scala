@@ -32,7 +32,11 @@ class WindowFunctionsSuite extends ClosedWindows {
       "TUMBLE(DATA => TABLE(window_rows), TIMECOL => DESCRIPTOR(ts), SIZE => '10 seconds', `OFFSET` => '3 seconds')" ->
         "window(ts, '10 seconds', '10 seconds', '3 seconds')",
       "hop(TABLE(window_rows), descriptor(ts), INTERVAL '5' SECOND, INTERVAL '20' SECOND)" ->
-        "window(ts, '20 seconds', '5 seconds')"
+        "window(ts, '20 seconds', '5 seconds')",
+      "TUMBLE(TABLE(window_rows), DESCRIPTOR(ts), INTERVAL '1' MINUTE + INTERVAL '30' SECOND)" ->
+        "window(ts, '90 seconds')",
+      "HOP(TABLE(window_rows), DESCRIPTOR(ts), make_dt_interval(0, 0, 0, 5), 2 * INTERVAL '5' SECOND)" ->
+        "window(ts, '10 seconds', '5 seconds')"
     ).foreach { case (function, window) =>
       assert(
         answers(s"SELECT ts, window_start, window_end, window_time FROM $function") ==

@@ -44,6 +44,27 @@ class WindowSetsSuite extends ClosedWindows {
     }
   }
 
+  test("windows below hints, subqueries over tables, LATERAL and joins in WHERE") {
+    val same = "l.window_start = r.window_start AND l.window_end = r.window_end AND l.k = r.k"
+    def groups(rows: String, of: String) =
+      s"(SELECT window_start, window_end, k, count(*) AS n, '$of' AS w FROM $rows GROUP BY 1, 2, 3)"
+    def first(rows: String) =
+      "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY window_start, window_end " +
+        s"ORDER BY n DESC, k, w) AS place FROM ($rows)) WHERE place < 3"
+    val (l, r) = (groups(tumble, "l"), groups(s"(SELECT * FROM $tumble WHERE v > 1)", "r"))
+    Seq(
+      s"SELECT /*+ SHUFFLE_HASH(r) */ l.window_end, l.k, l.v, r.v AS rv FROM $tumble l LEFT JOIN $tumble r ON $same AND l.v < r.v",
+      s"SELECT /*+ STATE_TTL('l=1d') */ l.window_end, l.k, l.v, r.v AS rv FROM $tumble l JOIN $tumble r ON $same AND l.v < r.v",
+      s"SELECT window_end, count(*) AS n FROM $tumble WHERE k IN (SELECT * FROM VALUES ('a'), ('b')) GROUP BY window_start, window_end",
+      s"SELECT window_end, k, n FROM $l WHERE n > (SELECT min(c) FROM VALUES (0), (3) AS x(c))",
+      first(s"SELECT l.*, r.n AS rn FROM $l l, $r r WHERE $same"),
+      s"SELECT window_end, tag, count(*) AS n FROM $tumble t, LATERAL explode(array(k, input)) AS x(tag) GROUP BY window_start, window_end, tag",
+      first(s"SELECT * FROM $l UNION ALL SELECT * FROM ${groups(hop, "h")}")
+    ).zipWithIndex.foreach { case (sql, i) =>
+      closesOnce(sql, random(40 + i, batches = 3), if (i % 2 == 0) "append" else "update")
+    }
+  }
+
   test("without the window in each set the groups change") {
     val sql = s"SELECT window_end, k, count(*) AS n FROM $tumble " +
       "GROUP BY GROUPING SETS ((window_start, window_end, k), (k))"

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.Average
 import org.apache.spark.sql.catalyst.optimizer.DecimalAggregates
 import org.apache.spark.sql.catalyst.plans.logical.{OneRowRelation, Project}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DecimalType
 
 /**
@@ -18,9 +19,14 @@ private[firesteel] object DecimalAverages {
     case _ => false
   }
 
+  /** Whether the user keeps Spark from doing so. */
+  private def isExcluded: Boolean =
+    SQLConf.get.optimizerExcludedRules.toSeq.flatMap(_.split(',')).map(_.trim)
+      .contains(DecimalAggregates.ruleName)
+
   /** A call of one function, or one with `OVER`, as Spark's own rule rewrites it. */
   def rewritten(call: Expression): Expression =
-    if (!areIn(call)) call
+    if (!areIn(call) || isExcluded) call
     else DecimalAggregates(Project(Seq(Alias(call, "value")()), OneRowRelation()))
       .expressions.head.children.head
 }

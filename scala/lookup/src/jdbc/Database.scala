@@ -3,6 +3,8 @@ package io.firesteel.lookup.jdbc
 import java.sql.SQLException
 import java.util.Locale
 
+import scala.annotation.unused
+
 import org.apache.spark.sql.jdbc.JdbcDialect
 import org.apache.spark.sql.types._
 
@@ -36,9 +38,18 @@ private[jdbc] abstract class Database extends Product with Serializable {
   /** Whether a failure may pass although neither its class nor its SQL state shows it. */
   def isTransient(e: SQLException): Boolean = false
 
+  /** How a statement reads a column, given its quoted name. */
+  def read(@unused column: DatabaseColumn, quoted: String): String = quoted
+
+  /** Whether it compares this column of another type as the text that Spark reads. */
+  def comparesAsText(column: DatabaseColumn): Boolean = false
+
+  /** Whether it refuses `=` for values of a type of this name, such as those of large objects. */
+  protected def refusesEqual(typeName: String): Boolean = false
+
   /** How to ask by this column, or the reason why answers could lack rows. */
   final def keyColumn(column: DatabaseColumn, dialect: JdbcDialect): Either[String, KeyColumn] =
-    column.changed.toLeft(()).flatMap { _ =>
+    changed(column).toLeft(()).flatMap { _ =>
       parameter(column, dialect)
         .map(new KeyColumn(quoted(column, dialect), _))
         .toRight {
@@ -46,6 +57,13 @@ private[jdbc] abstract class Database extends Product with Serializable {
           s"the database does not compare $kind as Spark compares ${column.dataType.sql}"
         }
     }
+
+  private def changed(column: DatabaseColumn): Option[String] = column.changed.orElse {
+    if (column.typeName.exists(refusesEqual)) Some("the database does not compare large objects")
+    else Option.when(column.isReadAsText && !comparesAsText(column)) {
+      s"Spark reads it as text, and the database compares it as ${column.typeName.mkString}"
+    }
+  }
 
   protected def quoted(column: DatabaseColumn, dialect: JdbcDialect): String =
     dialect.quoteIdentifier(column.name)
@@ -98,6 +116,9 @@ private[jdbc] case object Other extends Database {
   override def maxKeys(columns: Int): Int = if (columns == 1) maxParameters else 200
   override def several(columns: Seq[String], count: Int): String = AnyOf.several(columns, count)
 
+  override protected def refusesEqual(typeName: String): Boolean =
+    Seq("clob", "blob", "long varchar", "xml").exists(typeName.contains)
+
   override protected def parameter(
       column: DatabaseColumn,
       dialect: JdbcDialect): Option[KeyParameter] = column.dataType match {
@@ -110,6 +131,9 @@ private[jdbc] case object Other extends Database {
 /** `IN` may list 1,000 expressions (ORA-01795). */
 private[jdbc] case object Oracle extends Database {
   override protected def maxKeysOfList: Int = 1000
+
+  override protected def refusesEqual(typeName: String): Boolean =
+    Seq("clob", "blob", "bfile", "long", "xml", "json").exists(typeName.contains)
 }
 
 private[jdbc] object AnyOf {

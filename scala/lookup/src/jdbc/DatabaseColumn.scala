@@ -48,6 +48,12 @@ private[jdbc] final case class DatabaseColumn(field: StructField, inferred: Stru
       }
     }
 
+  /** Whether Spark reads a column as text that it would not read so by itself. */
+  def isReadAsText: Boolean = dataType == StringType && plain(inferred) != StringType
+
+  /** Whether the column itself has whole or decimal numbers. */
+  def isOfExactNumbers: Boolean = isExactNumber(plain(inferred))
+
   /** Whether values are padded with blanks to the length of the type. */
   def isPadded: Boolean = CharVarcharUtils.getRawType(field.metadata).exists {
     case _: CharType => true

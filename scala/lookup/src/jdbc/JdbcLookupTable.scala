@@ -42,18 +42,26 @@ private[jdbc] final class JdbcLookupTable(override val schema: StructType, setti
   override def whyNoKey(column: String): Optional[String] =
     keyColumn(column).left.toOption
       .map(why =>
-        s"$why. Cast it in the database, by the option query or a view. Or read it as text by " +
-          s"the option customSchema '$column STRING', and compare it with the text that the database " +
-          "returns for it")
+        s"$why. Cast it in the database, by the option query or a view." +
+          (if (database != PostgreSql) ""
+           else
+             s" Or read it as text by the option customSchema '$column STRING', and compare it " +
+               "with the text that the database returns for it"))
       .toJava
 
-  private def keyColumn(name: String): Either[String, KeyColumn] = {
+  private def keyColumn(name: String): Either[String, KeyColumn] =
+    database.keyColumn(described(name), dialect)
+
+  private def read(name: String): String =
+    database.read(described(name), dialect.quoteIdentifier(name))
+
+  private def described(name: String): DatabaseColumn = {
     val own = field(name)
     val isAsInferred = DatabaseColumn.hasNotes(own) && settings.options.customSchema.isEmpty
     val read =
       if (isAsInferred) own
       else inferred.find(_.name.equalsIgnoreCase(own.name)).getOrElse(own)
-    database.keyColumn(DatabaseColumn(own, read), dialect)
+    DatabaseColumn(own, read)
   }
 
   /**
@@ -72,7 +80,7 @@ private[jdbc] final class JdbcLookupTable(override val schema: StructType, setti
         dialect,
         database,
         keys,
-        columns.map(_.name),
+        columns.map(column => read(column.name)),
         context.filters.filter(namesOurColumns)),
       StructType(columns)
     )

@@ -43,6 +43,7 @@ private[jdbc] object LookupStatement {
   /** Stands for the condition on the keys while Spark's builder writes the rest. */
   private val place = "/*firesteel:keys*/"
 
+  /** @param columns as the statement reads them */
   def of(
       options: JDBCOptions,
       dialect: JdbcDialect,
@@ -52,7 +53,7 @@ private[jdbc] object LookupStatement {
       filters: Array[Predicate]): LookupStatement = {
     val whole = dialect
       .getJdbcSQLQueryBuilder(options)
-      .withColumns(columns.map(dialect.quoteIdentifier))
+      .withColumns(columns)
       .withPredicates(pushed(options, dialect, filters), JDBCPartition(place, 0))
       .build()
       .trim

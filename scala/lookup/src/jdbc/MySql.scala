@@ -9,6 +9,9 @@ private[jdbc] case object MySql extends Database {
   // It strips the blanks when it reads, and in some collations counts them when it compares.
   override protected def padded: Option[KeyParameter] = Some(KeyParameters.trimmed)
 
+  // It compares a number with a text as doubles: it may find more rows, and a wrong text none.
+  override def comparesAsText(column: DatabaseColumn): Boolean = column.isOfExactNumbers
+
   override protected def parameter(
       column: DatabaseColumn,
       dialect: JdbcDialect): Option[KeyParameter] = column.dataType match {

@@ -17,10 +17,24 @@ private[jdbc] case object PostgreSql extends Database {
   /** The text that PostgreSQL returns for a uuid, so the only text that can equal one. */
   private val uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
+  /**
+   * After some questions the driver asks for binary values, and makes other texts of numbers and
+   * points than the server's. The server's own text is that of Spark's JDBC source, which asks once.
+   */
+  override def read(column: DatabaseColumn, quoted: String): String =
+    if (isText(column)) s"CASE WHEN $quoted IS NOT NULL THEN concat($quoted) END AS $quoted"
+    else quoted
+
+  /** Whether Spark reads a column of another type as text. */
+  private def isText(column: DatabaseColumn): Boolean = column.dataType == StringType &&
+    column.typeName.exists(name => !texts.contains(name) && name != "uuid")
+
+  /** The driver reads a boolean as `t`, and the server writes `true`. */
+  override def comparesAsText(column: DatabaseColumn): Boolean = !column.typeName.contains("bool")
+
   override protected def quoted(column: DatabaseColumn, dialect: JdbcDialect): String = {
     val name = super.quoted(column, dialect)
-    val asText = column.dataType == StringType &&
-      column.typeName.exists(t => !texts.contains(t) && t != "uuid")
+    val asText = isText(column)
     // The cast of a host ends in /32; the text that the server sends, and Spark reads, does not.
     if (asText && column.typeName.contains("inet")) s"abbrev($name)"
     else if (asText) s"CAST($name AS text)"

@@ -18,6 +18,9 @@ private[jdbc] case object SqlServer extends Database {
   // It compares texts without trailing blanks.
   override protected def padded: Option[KeyParameter] = Some(KeyParameters.string)
 
+  override protected def refusesEqual(typeName: String): Boolean =
+    Set("text", "ntext", "image", "xml", "geography", "geometry").contains(typeName)
+
   override protected def parameter(
       column: DatabaseColumn,
       dialect: JdbcDialect): Option[KeyParameter] = column.dataType match {

@@ -20,6 +20,9 @@ private[jdbc] case object Sqlite extends Database {
   // The lower byte; the rest gives details of the lock.
   override def isTransient(e: SQLException): Boolean = locked.contains(e.getErrorCode & 0xff)
 
+  // It takes a text as the number that it is, if it is one.
+  override def comparesAsText(column: DatabaseColumn): Boolean = column.isOfExactNumbers
+
   override protected def parameter(
       column: DatabaseColumn,
       dialect: JdbcDialect): Option[KeyParameter] = column.dataType match {

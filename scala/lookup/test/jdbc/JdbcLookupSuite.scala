@@ -180,7 +180,14 @@ class JdbcLookupSuite extends JdbcSuite {
         .asInstanceOf[JdbcLookupTable]
         .lookupKeys(Array("ID", "FINE", "N", "F")).toSeq
     assert(keys("ID INT, FINE TIMESTAMP, N DECIMAL(38,0), F DOUBLE") === Seq("ID", "F"))
-    assert(keys("ID BIGINT, FINE STRING, N INT, F FLOAT") === Seq("ID", "FINE"))
+    assert(keys("ID BIGINT, FINE STRING, N INT, F FLOAT") === Seq("ID"))
+  }
+
+  test("a number that is read as text is no key: one text that is no number would fail all") {
+    execute("CREATE TABLE numbered (id INT, t VARCHAR(9))", "INSERT INTO numbered VALUES (1, 'a')")
+    val read = table("dbtable" -> "numbered", "customSchema" -> "ID STRING")
+    assert(read.lookupKeys(Array("ID", "T")) === Array("T"))
+    assert(read.whyNoKey("ID").get.contains("reads it as text"))
   }
 
   test("the rows are those of Spark's own JDBC source") {

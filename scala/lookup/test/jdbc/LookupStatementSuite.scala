@@ -27,7 +27,13 @@ class LookupStatementSuite extends AnyFunSuite {
     // The driver must only exist: nothing connects.
     val options = new JDBCOptions(
       CaseInsensitiveMap(Map("url" -> url, "dbtable" -> "t", "driver" -> "org.h2.Driver")))
-    LookupStatement.of(options, dialect, database, columns, Array("a", "b"), Array.empty)
+    LookupStatement.of(
+      options,
+      dialect,
+      database,
+      columns,
+      Array("a", "b").map(dialect.quoteIdentifier),
+      Array.empty)
   }
 
   private def normal(text: String): String = text.replaceAll("\\s+", " ").trim

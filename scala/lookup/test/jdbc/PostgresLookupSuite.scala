@@ -6,6 +6,7 @@ import java.io.{BufferedReader, InputStreamReader}
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{AnalysisException, Row}
+import org.apache.spark.sql.types.StructType
 
 /** Lookups in a real PostgreSQL, which `tests/python/postgres_server.py` starts. */
 class PostgresLookupSuite extends JdbcSuite {
@@ -108,6 +109,21 @@ class PostgresLookupSuite extends JdbcSuite {
         .collect())
     assert(thrown.getCondition === "FIRESTEEL_LOOKUP_UNUSABLE_KEY")
     assert(thrown.getMessage.contains("customSchema 'k STRING'"))
+  }
+
+  test("text of numbers is the server's, however often a connection asks") {
+    execute(
+      "CREATE TABLE told (k numeric, f float8, p point, b boolean)",
+      "INSERT INTO told VALUES (0.0000001, 1, '(1,2)', true)")
+    val text =
+      table("dbtable" -> "told", "customSchema" -> "k STRING, f STRING, p STRING, b STRING")
+    val lookup = function(text, Seq("k"))
+    opened(lookup) {
+      val found = (0 until 12).map(_ =>
+        asked(lookup, StructType(Seq(text.schema("k"))), text.schema)(Seq("0.0000001")))
+      assert(found.distinct === Seq(Seq(Row("0.0000001", "1", "(1,2)", "t"))))
+    }
+    assert(text.lookupKeys(Array("k", "f", "b")) === Array("k", "f"))
   }
 
   test("finds timestamps without a time zone") {

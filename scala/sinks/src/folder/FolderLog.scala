@@ -2,6 +2,7 @@ package io.firesteel.sinks.folder
 
 import io.firesteel.sinks.apply.ApplyErrors
 
+import java.io.FileNotFoundException
 import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.util.Using
@@ -27,18 +28,24 @@ final private[folder] class FolderLog(folder: Path, conf: Configuration) {
 
   def fileSystem: FileSystem = folder.getFileSystem(conf)
 
-  def newest(): Option[FolderVersion] =
+  /** None if there is no version. A version that is listed and cannot be read is an error. */
+  def newest(): Option[FolderVersion] = {
     // A writer may have removed the version meanwhile: then there is a newer one.
-    Iterator.continually(numbers().maxOption).take(attempts).map(_.map(n => (n, read(n)))).find {
+    val looks =
+      Iterator.continually(numbers().maxOption).take(attempts).map(_.map(n => (n, read(n))))
+    val found = looks.find {
       case Some((_, None)) => false
       case _ => true
-    }.flatten.flatMap(_._2)
+    }
+    found.getOrElse(throw new FileNotFoundException(
+      s"$path lists version ${numbers().maxOption.mkString}, which cannot be read")).flatMap(_._2)
+  }
 
   private def read(number: Long): Option[FolderVersion] =
     try Some(Using.resource(files.open(pathOf(number))) { in =>
         FolderVersion.parse(new String(in.readAllBytes(), UTF_8))
       })
-    catch { case _: java.io.FileNotFoundException => None }
+    catch { case _: FileNotFoundException => None }
 
   /** Commits this version as the newest; fails if its number exists. */
   def commit(version: FolderVersion): Unit = {

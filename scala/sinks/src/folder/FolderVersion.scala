@@ -1,6 +1,6 @@
 package io.firesteel.sinks.folder
 
-import io.firesteel.sinks.apply.Done
+import io.firesteel.sinks.apply.{ChangeSet, Done}
 
 import scala.jdk.CollectionConverters._
 
@@ -58,7 +58,8 @@ private[folder] object FolderVersion {
     require(root.path("format").asInt == format, s"a version of format ${root.path("format")}")
     FolderVersion(
       root.get("version").asLong,
-      DataType.fromJson(root.get("schema").toString).asInstanceOf[StructType],
+      // Earlier versions kept collations of strings within arrays and structs.
+      ChangeSet.typeOf(DataType.fromJson(root.get("schema").toString)).asInstanceOf[StructType],
       root.get("keys").elements.asScala.map(_.asText).toSeq,
       root.get("buckets").asInt,
       entries(root.get("files")).map { case (bucket, names) =>

@@ -184,12 +184,14 @@ def _kind(kind: pa.DataType) -> str | None:
         "integer": pa.types.is_integer,
         "float": pa.types.is_floating,
         "decimal": pa.types.is_decimal,
-        "text": lambda t: pa.types.is_string(t) or pa.types.is_large_string(t) or _is_view(t),
+        "text": lambda t: (
+            pa.types.is_string(t) or pa.types.is_large_string(t) or _is(t, "is_string_view")
+        ),
         "binary": lambda t: (
             pa.types.is_binary(t)
             or pa.types.is_large_binary(t)
             or pa.types.is_fixed_size_binary(t)
-            or pa.types.is_binary_view(t)
+            or _is(t, "is_binary_view")
         ),
         "boolean": pa.types.is_boolean,
         "date": pa.types.is_date,
@@ -199,5 +201,7 @@ def _kind(kind: pa.DataType) -> str | None:
     return next((name for name, matches in kinds.items() if matches(kind)), None)
 
 
-def _is_view(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string_view(kind))
+def _is(kind: pa.DataType, check: str) -> bool:
+    """A check that came with pyarrow 16; Spark 4.1 takes 15, which has no such types."""
+    known = getattr(pa.types, check, None)
+    return known is not None and bool(known(kind))

@@ -1,12 +1,14 @@
 package io.firesteel.changelog.aggregate.slots
 
+import java.lang.Double.doubleToRawLongBits
+import java.lang.Float.floatToRawIntBits
 import java.util.Objects
 
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData, TypeUtils}
-import org.apache.spark.sql.types.{ArrayType, BinaryType, DataType, LongType}
+import org.apache.spark.sql.types.{ArrayType, DataType, LongType}
 
 /**
  * The smallest or the largest value of a set with retractions. It keeps the best few values, so
@@ -52,12 +54,16 @@ final private[aggregate] class BestValuesSlot(dataType: DataType, largest: Boole
   }
 
   /**
-   * Byte arrays are compared by their order. Floats are not: 0.0 and -0.0 are two values and NaN is
-   * one, as in Java's `equals` and unlike Scala's `==`.
+   * Byte arrays are compared by their order. Floats are compared by their bits, as in the set: 0.0
+   * and -0.0 are two values, and so are two NaN of other bits.
    */
   private def placeOf(best: ArrayBuffer[Any], value: Any): Int = best.indexWhere { other =>
-    if (dataType == BinaryType) ordering.compare(other, value) == 0
-    else Objects.equals(other, value)
+    (other, value) match {
+      case (a: Double, b: Double) => doubleToRawLongBits(a) == doubleToRawLongBits(b)
+      case (a: Float, b: Float) => floatToRawIntBits(a) == floatToRawIntBits(b)
+      case (a: Array[Byte], b: Array[Byte]) => ordering.compare(a, b) == 0
+      case _ => Objects.equals(other, value)
+    }
   }
 
   /** Reads all values. */

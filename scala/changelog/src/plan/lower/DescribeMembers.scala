@@ -1,11 +1,11 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, JoinOutput, Normalize, OverAggregate, Projection, QueryText, Selection, SharedRows, Source, SourceChanges, Stateful, StatelessJoin, StaticTable, StreamJoin, TableJoin, TemporalJoin, TopN, UnionAll}
-import io.firesteel.changelog.state.{CallRecord, MemberRecord}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ClosedWindows, Expansion, Generation, GroupAggregate, HeldRows, HeldSessions, Inferred, JoinOutput, JoinedTable, Normalize, OverAggregate, Projection, QueryText, Selection, SharedRows, Source, SourceChanges, Stateful, StatelessJoin, StaticTable, StreamJoin, TableJoin, TemporalJoin, TopN, UnionAll}
+import io.firesteel.changelog.state.{CallRecord, MemberRecord, PlanVersion}
 
 import java.util.IdentityHashMap
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, SubqueryExpression}
 
 /**
  * The record of each operator with state for the checkpoint, see [[MemberRecord]].
@@ -14,8 +14,13 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId}
  * and in which form. So its condition or columns belong to the record of the operator below it. If
  * a result is append-only, nothing is retracted: a new condition holds from the restart on, as in
  * Spark.
+ *
+ * @param version how the query is read as operators: a checkpoint keeps the texts of its version
  */
-private[changelog] object DescribeMembers {
+final private[changelog] class DescribeMembers(version: Int) {
+  import DescribeMembers._
+
+  private val tellsSides = version >= PlanVersion.textsOfSides
 
   /** The record of the whole result, for complete mode. */
   def whole(root: Inferred): MemberRecord =
@@ -27,9 +32,6 @@ private[changelog] object DescribeMembers {
     describe(root.operator, Above(Nil, root.operator.output.map(top.of)), found)
     found
   }
-
-  /** @param columns the columns read of the result, sorted by name: their order may change */
-  final private case class Above(filters: Seq[String], columns: Seq[String])
 
   private def describe(
       operator: ChangelogOperator,
@@ -109,12 +111,22 @@ private[changelog] object DescribeMembers {
         empty.copy(
           keys = normalize.keys.map(below.of),
           order = normalize.sequence.map(below.of),
-          stored = normalize.columns.map(below.of))
+          stored = normalize.columns.map { column =>
+            // What is hashed are all columns of the source, also those that nothing reads.
+            if (normalize.identity.exists(_.exprId == column.exprId)) MemberRecord.identity
+            else below.of(column)
+          }
+        )
       case join: TableJoin =>
         empty.copy(
           keys = join.key.map(below.of),
           calls = join.streamKeys.map(key => CallRecord(below.of(key))),
-          stored = join.input.output.map(below.of))
+          stored = join.input.output.map(below.of) ++
+            (if (tellsSides) join.table.columns.zipWithIndex.map { case (column, at) =>
+               kept(join.table, column, at)
+             }
+             else Nil)
+        )
       case join: StreamJoin =>
         val text = ofSides(join.left, join.right)
         empty.copy(
@@ -130,6 +142,14 @@ private[changelog] object DescribeMembers {
         )
       case _ => empty
     }
+  }
+
+  /** A column that state keeps of a table, by its place. */
+  private def kept(table: JoinedTable, column: Attribute, at: Int): String = table match {
+    case JoinedTable.Values(values) =>
+      values(at).collect { case its: SubqueryExpression => its.plan.output.map(_.name) }.flatten
+        .mkString("table.(", ", ", ")")
+    case _ => s"table.${column.name}"
   }
 
   /** Columns that state keeps as bytes, whose types its schema does not have. */
@@ -190,10 +210,27 @@ private[changelog] object DescribeMembers {
       case held: HeldSessions =>
         known ++ Seq(held.start.exprId -> "session_start", held.end.exprId -> "session_end")
       case windows: ClosedWindows => named(windows.output) ++ known
-      case _: SourceChanges | _: Normalize | _: Selection | _: HeldRows | _: TemporalJoin => known
-      case join: StreamJoin => known ++ join.exists.map(_.exprId -> "exists")
+      case _: SourceChanges | _: Normalize | _: Selection | _: HeldRows => known
+      case _: TemporalJoin => ofBoth(inputs)
+      case join: StreamJoin => ofBoth(inputs) ++ join.exists.map(_.exprId -> "exists")
     }
   }
+
+  /** A text that both sides have says of which side the column is. */
+  private def ofBoth(sides: Seq[Map[ExprId, String]]): Map[ExprId, String] =
+    if (!tellsSides) sides.reduce(_ ++ _)
+    else {
+      val both = sides.map(_.values.toSet).reduce(_ & _)
+      sides.zip(Seq("left.", "right.")).map { case (side, prefix) =>
+        side.map { case (id, text) => id -> (if (both(text)) prefix + text else text) }
+      }.reduce(_ ++ _)
+    }
+}
+
+private[changelog] object DescribeMembers {
+
+  /** @param columns the columns read of the result, sorted by name: their order may change */
+  final private case class Above(filters: Seq[String], columns: Seq[String])
 
   /** Columns of a source by their names. Equal names get a number. */
   private def named(columns: Seq[Attribute]): Map[ExprId, String] =

@@ -315,7 +315,7 @@ final private[changelog] class LowerOperators(
       join.left.output,
       join.right.output.map(named),
       ChangelogContract(
-        Seq(None, None),
+        Seq(inputs.head.kind, None),
         None,
         updateBefore = false,
         Seq(Some(join.leftTime), None),
@@ -323,7 +323,8 @@ final private[changelog] class LowerOperators(
         new Watermark,
         inferred.mode,
         members.get(join),
-        placeOf(join).placement),
+        placeOf(join).placement
+      ),
       left,
       Project((ownKeys ++ join.right.output).distinctBy(_.exprId).map(c => names(c.exprId)), right)
     )
@@ -504,7 +505,11 @@ private[changelog] object LowerOperators {
     val choices = begun.choices
     val placed = PlaceState(inferred.operator, choices)
     if (choices.sharesStores) ShareStores(inferred.operator, placed, begun)
-    new LowerOperators(closes, DescribeMembers(inferred), placed, choices)(inferred)
+    new LowerOperators(
+      closes,
+      new DescribeMembers(begun.version)(inferred),
+      placed,
+      choices)(inferred)
   }
 
   /** The changelog without update-before rows: the newest row of each key, and deletions. */

@@ -214,6 +214,8 @@ final private[changelog] case class ChangelogFilter(
 /** A table that is no stream, whose rows are kept in the state of the operator above. */
 final private[changelog] case class ReadOnce(child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
+  // Its rows come in micro-batches, too: Spark refuses a union of a stream and a table.
+  override def isStreaming: Boolean = true
   override lazy val validConstraints: ExpressionSet = ExpressionSet()
   override def maxRows: Option[Long] = None
   override protected def withNewChildInternal(newChild: LogicalPlan): ReadOnce =

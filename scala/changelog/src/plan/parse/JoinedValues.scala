@@ -18,15 +18,17 @@ private[parse] object JoinedValues {
   def apply(
       values: Seq[ScalarSubquery],
       input: ChangelogOperator,
-      ttlMs: Long): (Seq[(ScalarSubquery, Attribute)], ChangelogOperator) = {
+      ttlMs: Long,
+      version: Int): (Seq[(ScalarSubquery, Attribute)], ChangelogOperator) = {
     val named = values.map(value => Alias(value, UserText.name(value))())
-    (values.zip(named.map(_.toAttribute)), named.foldLeft(input)(withValue(_, _, ttlMs)))
+    (values.zip(named.map(_.toAttribute)), named.foldLeft(input)(withValue(_, _, ttlMs, version)))
   }
 
   private def withValue(
       input: ChangelogOperator,
       value: Alias,
-      ttlMs: Long): ChangelogOperator = {
+      ttlMs: Long,
+      version: Int): ChangelogOperator = {
     val rows = LocalRelation(input.output, Nil, isStreaming = true)
     val asked = Project((input.output: Seq[Attribute]) :+ value, rows)
 
@@ -34,7 +36,7 @@ private[parse] object JoinedValues {
       case leaf if leaf eq rows => input
       case project: Project => Projection(project.projectList, read(project.child))
       case join: Join if isOfTable(join) =>
-        ReadJoin.ofOne(join, read(join.left), ttlMs)
+        ReadJoin.ofOne(join, read(join.left), ttlMs, version)
           .getOrElse(throw unsupported(value.child, input))
       case _ => throw unsupported(value.child, input)
     }

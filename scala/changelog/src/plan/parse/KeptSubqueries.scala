@@ -1,6 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.plan.{ChangelogOperator, JoinedTable, Projection, PruneColumns, TableJoin, UserText}
+import io.firesteel.changelog.plan.{ChangelogOperator, ColumnFacts, JoinedTable, Projection, PruneColumns, TableJoin, UserText}
+import io.firesteel.changelog.state.PlanVersion
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Exists, Expression, GetArrayItem, GetStructField, InSubquery, Literal, NamedExpression, Not, ScalarSubquery, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{BROADCAST, HintInfo}
 
@@ -25,7 +26,11 @@ private[changelog] object KeptSubqueries {
    * None if the rows are insert-only or there is no subquery: Spark computes the expression as it
    * is.
    */
-  def of(expressions: Seq[Expression], input: ChangelogOperator, ttlMs: Long): Option[Kept] = {
+  def of(
+      expressions: Seq[Expression],
+      input: ChangelogOperator,
+      ttlMs: Long,
+      version: Int): Option[Kept] = {
     val asked = expressions.flatMap(_.collect { case part if isOne(part) => part })
       // `NOT IN` counts as one subquery, so the `IN` inside it does not count again.
       .filterNot(part => expressions.exists(_.exists(isNotIn(_, part))))
@@ -34,7 +39,7 @@ private[changelog] object KeptSubqueries {
     else {
       val correlated = asked.collect { case value: ScalarSubquery if value.isCorrelated => value }
       val others = asked.filterNot(correlated.contains)
-      val (joined, rows) = JoinedValues(correlated, PruneColumns(input), ttlMs)
+      val (joined, rows) = JoinedValues(correlated, PruneColumns(input), ttlMs, version)
       // A correlated value may be asked for in another subquery.
       def withJoined(part: Expression) = part.transform {
         case value: ScalarSubquery if value.isCorrelated =>
@@ -44,7 +49,7 @@ private[changelog] object KeptSubqueries {
         others.map(part => Alias(broadcast(withJoined(part)), UserText.name(part))())
       Some(Kept(
         joined ++ others.zip(values.map(_.toAttribute)),
-        if (values.isEmpty) rows else over(rows, values, others.head, ttlMs)
+        if (values.isEmpty) rows else over(rows, values, others.head, ttlMs, version)
       ))
     }
   }
@@ -71,10 +76,12 @@ private[changelog] object KeptSubqueries {
       input: ChangelogOperator,
       values: Seq[Alias],
       asked: Expression,
-      ttlMs: Long): ChangelogOperator = {
+      ttlMs: Long,
+      version: Int): ChangelogOperator = {
     val keys = input.facts.upsertKeys
     if (keys.isEmpty) throw JoinedValues.withoutKey(asked)
-    val key = keys.minBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" ")))
+    val byPlace = version >= PlanVersion.keysByPlace
+    val key = ColumnFacts.smallest(keys, input.output, byPlace).get
     val join = TableJoin(
       input.output.filter(c => key.contains(c.exprId)),
       Nil,

@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.sql.{RowKindFunction, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.{AttributeSet, NamedExpression, SortOrder}
-import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Project, Repartition, Sort, SubqueryAlias}
+import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Project, Repartition, Sort, SubqueryAlias, View}
 
 /**
  * The last `ORDER BY` of a query. Complete mode sorts the whole result by it, with columns that
@@ -47,7 +47,7 @@ private[changelog] object LastOrder {
 
   private def outermost(query: LogicalPlan): Option[(Sort, LogicalPlan)] = query match {
     case sort: Sort if sort.global => Some((sort, sort.child))
-    case _: SubqueryAlias | _: StateTtl | _: Project =>
+    case _: SubqueryAlias | _: View | _: StateTtl | _: Project =>
       outermost(query.children.head).map { case (sort, rest) =>
         (sort, query.withNewChildren(Seq(rest)))
       }
@@ -64,6 +64,7 @@ private[changelog] object LastOrder {
   /** @param limited whether a limit above needs the order, which then stays below it */
   private def find(plan: LogicalPlan, limited: Boolean): Option[LastOrder] = plan match {
     case alias: SubqueryAlias => find(alias.child, limited)
+    case view: View => find(view.child, limited)
     case StateTtl(ms, child) =>
       find(child, limited).map(last => last.copy(query = StateTtl(ms, last.query)))
     case Project(columns, child) if !columns.exists(RowKindFunction.isIn) =>

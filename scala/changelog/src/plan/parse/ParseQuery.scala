@@ -1,13 +1,17 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, EventTime, Expansion, Generation, GroupAggregate, MatchedRows, Projection, Selection, SharedChanges, SharedRows, Source, SplitDistinct, UnionAll}
+import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, ComputedColumns, EventTime, Expansion, Generation, GroupAggregate, MatchedRows, PlaceFunction, Projection, Selection, SharedChanges, SharedRows, Source, SplitDistinct, StaticTable, TopN, UnionAll}
+import io.firesteel.changelog.plan.parse.conditions.JoinSubqueries
 import io.firesteel.changelog.plan.parse.rank.{Projected, RankedWindow, SortedLimits}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, Snapshot, StateTtl}
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, ResolvedHint, SubqueryAlias, Union, View, Window}
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeSet, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Deduplicate, Distinct, EventTimeWatermark, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, Sort, SubqueryAlias, Union, View, Window}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.NullType
 
 /**
  * Reads an analysed query as operators of a changelog. If it cannot, it raises an error with the
@@ -33,7 +37,8 @@ final private[changelog] class ParseQuery(
     case windows(closed) => closed
     case StatelessSource(rows) => Source(rows)
     case changes: SharedChanges => SharedRows(changes)
-    case from: FromChangelog => ReadSource(from, ttlMs)
+    case from: FromChangelog =>
+      ReadSource(from, ttlMs, closes = begun.version >= PlanVersion.changingTimes)
     case StateTtl(ms, child) => keeping(Some(ms)).read(child)
     case InputTtl(_, child) => read(child)
     case alias: SubqueryAlias => read(alias.child)
@@ -50,8 +55,12 @@ final private[changelog] class ParseQuery(
     case aggregate: Aggregate => groups(aggregate)
     case distinct: Distinct =>
       ReadAggregate.distinct(ttlMs, noEvents("DISTINCT", read(distinct.child)))
+    case first: Deduplicate => deduplicated(first, noEvents("dropDuplicates", read(first.child)))
     case union: Union =>
-      UnionAll(union.children.map(c => noEvents("UNION", read(c))), union.output)
+      val all = union.children.map { child =>
+        if (child.isStreaming) noEvents("UNION", read(child)) else StaticTable(child)
+      }
+      UnionAll(all, union.output)
     case SetOperation(rewritten) => read(rewritten)
     case filter: Filter => this.filter(filter)
     case generate: Generate =>
@@ -61,20 +70,27 @@ final private[changelog] class ParseQuery(
         generate.outer,
         generate.generatorOutput,
         computable("Generate", Seq(generate.generator), input))
+    case mark: EventTimeWatermark =>
+      read(ReadSource.below(mark).getOrElse(throw Unsupported(mark, refused)))
     case LateralRows(rows) => read(rows)
+    // Rows have no order, and tasks no rows of their own, for what is above.
+    case sort: Sort => read(sort.child)
+    case _: RepartitionOperation | _: RebalancePartitions => read(plan.children.head)
     case expand: Expand =>
       val input = noEvents("Expand", read(expand.child))
       Expansion(
         expand.projections,
         expand.output,
         computable("Expand", expand.projections.flatten, input))
+    case JoinSubqueries(filter) => read(filter)
     case join: Join if join.children.exists(!_.isStreaming) =>
       ReadJoin(
         join,
         ttlMs,
+        begun.version,
         stream => computable("Join", join.condition.toSeq, noEvents("Join", read(stream))))
     case join: Join if ReadTemporalJoin.isOf(join) =>
-      new ReadTemporalJoin(side => noEvents("Join", read(side)))(join)
+      new ReadTemporalJoin(begun.version, side => noEvents("Join", read(side)))(join)
     case _: Snapshot => throw ChangelogErrors.unsupportedOperator(
         "SNAPSHOT",
         "it is not the right side of a JOIN or a LEFT JOIN of two streams",
@@ -92,9 +108,24 @@ final private[changelog] class ParseQuery(
     case other => throw Unsupported(other, refused)
   }
 
+  /** `dropDuplicates`: any row of those with the same keys; the first by their bytes. */
+  private def deduplicated(first: Deduplicate, input: ChangelogOperator): ChangelogOperator =
+    if (first.outputSet.subsetOf(AttributeSet(first.keys))) ReadAggregate.distinct(ttlMs, input)
+    else {
+      val below = new ComputedColumns()
+      val keys = first.keys.filter(_.dataType != NullType)
+        .map(key => below.of(StateTypes.normalForm(key))).distinctBy(_.exprId)
+      val one = PlaceFunction.RowNumber
+      Projection(
+        first.output,
+        TopN(keys, Nil, one, from = 1L, to = 1L, None, ttlMs, below.over(input)))
+    }
+
   private def groups(asking: Aggregate): ChangelogOperator = {
+    if (asking.aggregateExpressions.exists(_.exists(ReadAggregate.needsOrder)))
+      refuseSort(asking.child)
     val rows = noEvents("Aggregate", read(asking.child))
-    val kept = KeptSubqueries.of(asking.expressions, rows, ttlMs)
+    val kept = KeptSubqueries.of(asking.expressions, rows, ttlMs, begun.version)
     val (asked, found) = kept.fold((asking, rows)) { its =>
       (asking.mapExpressions(its(_)).asInstanceOf[Aggregate], its.input)
     }
@@ -116,9 +147,10 @@ final private[changelog] class ParseQuery(
     else ColumnFacts.closing(groups.keys, groups.input.facts)
       .map(key => groups.copy(once = Some(key), ttlMs = 0L))
 
-  /** When the watermark closes the time of windows; none if it does not. */
+  /** When the watermark closes the time of windows of rows that only come; none if it does not. */
   private def timeOf(panes: ReadPanes): Option[EventTime] =
-    read(panes.rows).facts.eventTimes.get(panes.time.exprId)
+    Some(read(panes.rows).facts).filter(_.changes.insertOnly)
+      .flatMap(_.eventTimes.get(panes.time.exprId))
 
   /**
    * Whether windows are kept as panes. Windows that close need a watermark. Rows of a time that
@@ -151,7 +183,7 @@ final private[changelog] class ParseQuery(
   private def project(
       columns: Seq[NamedExpression],
       input: ChangelogOperator): ChangelogOperator =
-    KeptSubqueries.of(columns, input, ttlMs) match {
+    KeptSubqueries.of(columns, input, ttlMs, begun.version) match {
       case Some(kept) => project(columns.map(kept(_)), kept.input)
       case None if columns.exists(RowKindFunction.isIn) =>
         ChangeEvents(
@@ -248,7 +280,7 @@ final private[changelog] class ParseQuery(
             !SubqueryExpression.hasSubquery(condition) && !asksUsersFunctions(condition, columns) =>
         Projection(columns, select(SelectedKinds.inTermsOf(columns, condition), below))
       case _ =>
-        KeptSubqueries.of(Seq(condition), input, ttlMs) match {
+        KeptSubqueries.of(Seq(condition), input, ttlMs, begun.version) match {
           case Some(kept) => Projection(input.output, Selection(kept(condition), kept.input))
           case None => Selection(condition, repeatable("Filter", Seq(condition), input))
         }
@@ -262,11 +294,21 @@ final private[changelog] class ParseQuery(
 
   private def limit(plan: LogicalPlan): ChangelogOperator = plan match {
     case sortedLimits(sorted) =>
+      if (sorted.order.isEmpty) refuseSort(sorted.rows)
       val its = keeping(sorted.ttl)
       val input = noEvents("LIMIT", its.read(sorted.rows))
       val topN = sorted.operator(computable("LIMIT", sorted.order, input), its.ttlMs)
       sorted.projections.reverse.foldLeft(topN)((op, list) => project(list, op))
     case _ => throw Unsupported(plan, refused)
+  }
+
+  /** An order of the rows below, which the operator above would take them in. */
+  @tailrec
+  private def refuseSort(rows: LogicalPlan): Unit = rows match {
+    case sort: Sort => throw Unsupported(sort, refused)
+    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ResolvedHint | _: StateTtl |
+        _: InputTtl => refuseSort(rows.children.head)
+    case _ => ()
   }
 
   private def repeatable(

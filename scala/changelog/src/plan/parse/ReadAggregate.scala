@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{AnyAggregate, ChangelogOperator, ComputedColumns, GroupAggregate}
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, If, Literal, NamedExpression, RuntimeReplaceableAggregate, SessionWindow, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, If, Literal, NamedExpression, RuntimeReplaceableAggregate, SessionWindow, SortOrder, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Average, Count, DeclarativeAggregate, First, ImperativeAggregate, Max, Min, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate
 import org.apache.spark.sql.firesteel.normalizeFloats
@@ -70,6 +70,19 @@ private[parse] object ReadAggregate {
         "these are sessions of one row each",
         "use GROUP BY session_window(...)")
     }
+
+  /** Functions that Spark's versions do not agree to call deterministic. */
+  private val ofOrder =
+    Set("first", "first_value", "last", "last_value", "any_value", "collect_list", "listagg")
+
+  /** Whether a result depends on the order in which rows come, as that of `first`. */
+  def needsOrder(expression: Expression): Boolean = expression match {
+    case call: AggregateExpression =>
+      val function = call.aggregateFunction
+      !function.deterministic || function.isInstanceOf[UserDefinedExpression] ||
+      ofOrder(function.prettyName)
+    case _ => false
+  }
 
   /** `SELECT DISTINCT`: groups of all columns, without aggregates. */
   def distinct(ttlMs: Long, input: ChangelogOperator): ChangelogOperator = {

@@ -1,8 +1,9 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogErrors, TooManyRows}
-import io.firesteel.changelog.plan.{ChangelogOperator, JoinOutput, JoinedTable, MatchedRows, Projection, PruneColumns, Selection, StatelessJoin, StaticTable, TableJoin, UserText}
+import io.firesteel.changelog.plan.{ChangelogOperator, ColumnFacts, JoinOutput, JoinedTable, MatchedRows, Projection, PruneColumns, Selection, StatelessJoin, StaticTable, TableJoin, UserText}
 import io.firesteel.changelog.sql.RowKindFunction
+import io.firesteel.changelog.state.PlanVersion
 import io.firesteel.core.plans.ReadByKey
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, EqualTo, Expression, GetArrayItem, GetStructField, GreaterThan, If, IsNotNull, IsNull, Literal, NamedExpression, PredicateHelper, Size, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, JoinType, LeftAnti, LeftOuter, LeftSemi, LeftSingle, RightOuter}
@@ -21,10 +22,14 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, P
  */
 private[parse] object ReadJoin extends PredicateHelper {
 
-  /** @param read reads the side that is a stream */
+  /**
+   * @param version of the plan, see [[PlanVersion]]
+   * @param read reads the side that is a stream
+   */
   def apply(
       join: Join,
       ttlMs: Long,
+      version: Int,
       read: LogicalPlan => ChangelogOperator): ChangelogOperator = {
     val isLeft = join.left.isStreaming
     val (stream, table) = if (isLeft) (join.left, join.right) else (join.right, join.left)
@@ -32,7 +37,9 @@ private[parse] object ReadJoin extends PredicateHelper {
     val input = PruneColumns(read(stream))
     val parts = Parts(join, input, table)
     val refused = whyNotKept(join, isLeft, input, parts)
-    if (refused.isEmpty) matches(join, input, ttlMs, table, parts)
+    if (join.joinType == LeftSingle && !input.facts.changes.insertOnly)
+      ofOne(join, input, ttlMs, version).getOrElse(throw refused.getOrElse(severalMatches))
+    else if (refused.isEmpty) matches(join, input, ttlMs, version, table, parts)
     else if (input.facts.changes.insertOnly && !keepsTable(join.joinType, isLeft))
       StatelessJoin(join, join.output, input)
     else if (ReadByKey.isBelow(table)) throw refused.get
@@ -45,11 +52,15 @@ private[parse] object ReadJoin extends PredicateHelper {
    * A left join that has one row for each row of the stream, which keeps the stream's keys. None if
    * state cannot keep it. A second match is an error in a `LeftSingle` join, and is not in others.
    */
-  def ofOne(join: Join, input: ChangelogOperator, ttlMs: Long): Option[ChangelogOperator] = {
+  def ofOne(
+      join: Join,
+      input: ChangelogOperator,
+      ttlMs: Long,
+      version: Int): Option[ChangelogOperator] = {
     val parts = Parts(join, input, join.right)
     Option.when(
       parts.equal.nonEmpty && parts.both.isEmpty && input.facts.upsertKeys.nonEmpty) {
-      val found = lookup(join.joinType, input, ttlMs, join.right, parts)
+      val found = lookup(join.joinType, input, ttlMs, version, join.right, parts)
       val first = GetArrayItem(found.matches, Literal(0), failOnError = false)
       val only =
         if (join.joinType == LeftSingle) {
@@ -84,6 +95,11 @@ private[parse] object ReadJoin extends PredicateHelper {
       condition.deterministic && !SubqueryExpression.hasSubquery(condition) &&
         !RowKindFunction.isIn(condition)
   }
+
+  private def severalMatches: Throwable = ChangelogErrors.unsupportedOperator(
+    "(SELECT ...)",
+    "it is correlated by more than equalities of columns",
+    "write a LEFT JOIN with a table that has one value for each key")
 
   /** Whether rows of the table are in the result without a match, or by themselves. */
   private def keepsTable(joinType: JoinType, isLeft: Boolean): Boolean = joinType match {
@@ -153,9 +169,10 @@ private[parse] object ReadJoin extends PredicateHelper {
       join: Join,
       input: ChangelogOperator,
       ttlMs: Long,
+      version: Int,
       table: LogicalPlan,
       parts: Parts): ChangelogOperator = {
-    val found = lookup(join.joinType, input, ttlMs, table, parts)
+    val found = lookup(join.joinType, input, ttlMs, version, table, parts)
     val keeps = join.joinType == LeftOuter || join.joinType == RightOuter
     join.joinType match {
       case LeftSemi => Projection(join.output, Selection(IsNotNull(found.matches), found))
@@ -171,9 +188,11 @@ private[parse] object ReadJoin extends PredicateHelper {
       joinType: JoinType,
       input: ChangelogOperator,
       ttlMs: Long,
+      version: Int,
       table: LogicalPlan,
       parts: Parts): TableJoin = {
-    val key = input.facts.upsertKeys.minBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" ")))
+    val byPlace = version >= PlanVersion.keysByPlace
+    val key = ColumnFacts.smallest(input.facts.upsertKeys, input.output, byPlace).get
     // For a row that the condition excludes, the key is null: it has no match, and computing its
     // key must not fail.
     val streamKeys = parts.equal.map { case (stream, _) =>

@@ -3,36 +3,65 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, Normalize, Projection, Source, SourceChanges}
 import io.firesteel.changelog.sql.{FromChangelog, ValueText}
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, IsNotNull, XxHash64}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, IsNotNull, NamedExpression, XxHash64}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Filter, LogicalPlan, Project, SubqueryAlias, View}
 import org.apache.spark.sql.firesteel.{hasType, normalizeFloats}
 import org.apache.spark.sql.types.{ArrayType, MapType, StructType, VariantType}
 
 /** A changelog source as operators. */
 private[parse] object ReadSource {
 
-  def apply(from: FromChangelog, ttlMs: Long): ChangelogOperator = from.child match {
-    case StatelessSource(rows) if from.keys.isEmpty => whole(from, Source(rows))
-    case StatelessSource(rows) => normalized(from, ttlMs, Source(rows))
-    case _ =>
-      throw ChangelogErrors.unsupportedOperator(
-        from.function,
-        "its input is the result of an operator with state, and those changes are known without it",
-        "call it on the source, and write the operator above it"
-      )
+  /** @param closes whether the watermark closes its times, see [[PlanVersion.changingTimes]] */
+  def apply(from: FromChangelog, ttlMs: Long, closes: Boolean): ChangelogOperator =
+    from.child match {
+      case StatelessSource(rows) if from.keys.isEmpty => whole(from, closes, Source(rows))
+      case StatelessSource(rows) => normalized(from, ttlMs, closes, Source(rows))
+      case _ =>
+        throw ChangelogErrors.unsupportedOperator(
+          from.function,
+          "its input is the result of an operator with state, and those changes are known without it",
+          "call it on the source, and write the operator above it"
+        )
+    }
+
+  /** A watermark on the table is one on its changes. */
+  def below(mark: EventTimeWatermark): Option[LogicalPlan] = {
+    val time = mark.eventTime.exprId
+    def marked(plan: LogicalPlan): Option[LogicalPlan] = plan match {
+      case from: FromChangelog if from.child.output.exists(_.exprId == time) =>
+        val changes = mark.withNewChildren(Seq(from.child))
+        val columns = changes.output.map(column => column.exprId -> column).toMap
+        def of(column: NamedExpression) = columns.getOrElse(column.exprId, column)
+        Some(from.copy(
+          op = of(from.op),
+          keys = from.keys.map(of),
+          sequence = from.sequence.map(of),
+          child = changes))
+      case _: SubqueryAlias | _: View | _: Filter => below(plan)
+      case project: Project if project.outputSet.exists(_.exprId == time) => below(plan)
+      case _ => None
+    }
+    def below(plan: LogicalPlan): Option[LogicalPlan] =
+      marked(plan.children.head).map(its => plan.withNewChildren(Seq(its)))
+    marked(mark.child)
   }
 
   /** Retractions find rows by their bytes, so -0.0 is stored as 0.0. */
-  private def whole(from: FromChangelog, rows: Source): ChangelogOperator = {
+  private def whole(from: FromChangelog, closes: Boolean, rows: Source): ChangelogOperator = {
     val below = new ComputedColumns()
     val columns =
       from.output.filterNot(_.exprId == from.opColumn.exprId).map(c =>
         c -> below.of(normalizeFloats(c)))
-    val changes = SourceChanges(from.opColumn, below.over(rows))
+    val changes = SourceChanges(from.opColumn, below.over(rows), closes)
     ComputedColumns.named(columns, changes)
   }
 
   /** State compares keys by their bytes, so -0.0 is stored as 0.0. */
-  private def normalized(from: FromChangelog, ttlMs: Long, rows: Source): ChangelogOperator = {
+  private def normalized(
+      from: FromChangelog,
+      ttlMs: Long,
+      closes: Boolean,
+      rows: Source): ChangelogOperator = {
     val below = new ComputedColumns(Some("_key"))
     val keys = from.keyColumns.map(key => below.of(normalizeFloats(key)))
     val sequence = from.sequenceColumns
@@ -44,7 +73,8 @@ private[parse] object ReadSource {
         sequence,
         identity,
         ttlMs,
-        below.over(rows))
+        below.over(rows),
+        closes)
     val keyOf = from.keyColumns.map(_.exprId).zip(keys).toMap
     val shown = from.output.map(c => c -> keyOf.getOrElse(c.exprId, c))
     if (identity.isEmpty) ComputedColumns.named(shown, operator)

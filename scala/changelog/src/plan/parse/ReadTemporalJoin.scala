@@ -4,11 +4,14 @@ import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, Projection, Selection, Source, TemporalJoin, UserText}
 import io.firesteel.changelog.plan.parse.rank.{RankedWindow}
 import io.firesteel.changelog.sql.{FromChangelog, SourceKinds}
+import io.firesteel.changelog.state.PlanVersion
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.plans.ReadByKey
 
+import scala.annotation.tailrec
+
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Descending, EqualTo, Expression, IsNotNull, Literal, NamedExpression, Not, PredicateHelper, PythonFuncExpression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Cast, Descending, EqualTo, Expression, IsNotNull, Literal, NamedExpression, Not, PredicateHelper, PythonFuncExpression, SortOrder}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Filter, Join, LogicalPlan, Project, SubqueryAlias, View}
@@ -19,10 +22,12 @@ import org.apache.spark.sql.internal.SQLConf
  * temporal join. (Where it is none, the same text is a lookup join.)
  *
  * `r` is a table of versions: the newest row of each key by a column of event time, of a stream
- * whose rows only come (`ROW_NUMBER() ... ORDER BY ts DESC` and `= 1`), or `from_changelog` with
+ * whose rows only come (`ROW_NUMBER() ... ORDER BY ts DESC` and `= 1`), the first row likewise, or `from_changelog` with
  * keys and `sequence_by`. Its history is what lies below.
  */
-final private[parse] class ReadTemporalJoin(read: LogicalPlan => ChangelogOperator)
+final private[parse] class ReadTemporalJoin(
+    version: Int,
+    read: LogicalPlan => ChangelogOperator)
   extends PredicateHelper {
   import ReadTemporalJoin._
 
@@ -47,7 +52,8 @@ final private[parse] class ReadTemporalJoin(read: LogicalPlan => ChangelogOperat
     def project(columns: Seq[NamedExpression]): History = {
       val named = keys.map { case (names, own) =>
         (names ++ columns.collect {
-          case alias: Alias if names.exists(_.semanticEquals(alias.child)) => alias.toAttribute
+          case alias: Alias if names.exists(_.semanticEquals(plain(alias.child))) =>
+            alias.toAttribute
         }) -> own
       }
       copy(rows = Projection((columns ++ own).distinctBy(_.exprId), rows), keys = named)
@@ -62,7 +68,7 @@ final private[parse] class ReadTemporalJoin(read: LogicalPlan => ChangelogOperat
       refuse(s"it is a ${join.joinType.sql} JOIN", "write it as INNER or LEFT JOIN")
     }
     val left = read(join.left)
-    if (!left.facts.changes.insertOnly) {
+    if (!left.facts.changes.insertOnly && version < PlanVersion.changingTimes) {
       refuse("rows of the left side may be deleted or updated", "join the stream before it changes")
     }
     val time = timeOf(join)
@@ -78,6 +84,12 @@ final private[parse] class ReadTemporalJoin(read: LogicalPlan => ChangelogOperat
       "make it the newest row of each key: ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1, " +
         "with a watermark on ts"
     ))
+    val ofVersions = history.order.head.child.dataType
+    if (ofVersions != time.dataType && version >= PlanVersion.changingTimes) {
+      refuse(
+        s"the left side's time is a ${time.dataType.sql}, and that of the versions a ${ofVersions.sql}",
+        "cast one of them below its watermark")
+    }
     val conditions = join.condition.toSeq.flatMap(splitConjunctivePredicates)
     val below = new ComputedColumns(Some("_left"))
     val equal = history.keys.map { case (names, _) =>
@@ -140,6 +152,7 @@ final private[parse] class ReadTemporalJoin(read: LogicalPlan => ChangelogOperat
     case filter: Filter =>
       historyOf(filter.child).map(its => filtered(its, filter.condition, filter.output))
     case from: FromChangelog if from.keys.nonEmpty => ofChangelog(from)
+    case mark: EventTimeWatermark => ReadSource.below(mark).flatMap(historyOf)
     case _ => None
   }
 
@@ -151,9 +164,7 @@ final private[parse] class ReadTemporalJoin(read: LogicalPlan => ChangelogOperat
 
   private def ofRanked(ranked: RankedWindow, columns: Seq[Attribute]): Option[History] = {
     val rows = read(ranked.window.child)
-    val isTimed = ranked.window.orderSpec.headOption.exists { first =>
-      first.direction == Descending && isTime(first.child)
-    }
+    val isTimed = ranked.window.orderSpec.headOption.exists(first => isTime(first.child))
     // Versions may come late only as late as the watermark says.
     val isClosed = ranked.window.orderSpec.headOption.flatMap(_.references.headOption)
       .exists(column => rows.facts.eventTimes.contains(column.exprId))
@@ -207,13 +218,20 @@ private[changelog] object ReadTemporalJoin {
     case _ => None
   }
 
+  /** Spark writes each column of a SQL view as a cast, also to its own type. */
+  @tailrec
+  private def plain(value: Expression): Expression = value match {
+    case cast: Cast if cast.dataType == cast.child.dataType => plain(cast.child)
+    case other => other
+  }
+
   private def isTime(value: Expression): Boolean = value match {
     case column: Attribute => column.metadata.contains(EventTimeWatermark.delayKey)
     case _ => false
   }
 }
 
-/** The newest row of each partition. */
+/** The newest row, or the first, of each partition. */
 private object RankedVersions {
   def unapply(plan: LogicalPlan): Option[RankedWindow] = plan match {
     case filter: Filter => RankedWindow.unapply(filter).filter { its =>

@@ -4,7 +4,7 @@ import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ClosedWindows, ColumnFacts, ComputedColumns, HeldRows, HeldSessions, Projection, StreamJoin, TableRows, WindowedInput}
 import io.firesteel.changelog.plan.parse.rank.RankedWindow
 import io.firesteel.changelog.plan.parse.windows.SameInputs
-import io.firesteel.changelog.sql.RowKindFunction
+import io.firesteel.changelog.sql.{InputTtl, RowKindFunction}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.windows.{FoldedSessions, SessionAggregate, SessionTable, WindowTable}
 import io.firesteel.core.plans.ReadByKey
@@ -13,7 +13,7 @@ import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, EqualTo, Expression, NamedExpression, PredicateHelper, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, LeftAnti, LeftOuter, LeftSemi, RightOuter}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, HintInfo, Join, JoinHint, LogicalPlan, NO_BROADCAST_HASH, Project, SubqueryAlias, Union, View, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, HintInfo, Join, JoinHint, LateralJoin, LogicalPlan, NO_BROADCAST_HASH, Project, ResolvedHint, SubqueryAlias, Union, View, Window}
 
 /**
  * Reads what a query asks of the windows of `TUMBLE`, `HOP`, `CUMULATE` and `SESSION`, where a
@@ -77,12 +77,17 @@ final private[parse] class ReadWindows(
    * @param windows the windows whose columns it has
    * @param times as those of [[ClosedWindows]]
    * @param isClosed whether its rows are those of closed windows, and all come at once
+   * @param changes whether rows of open windows may be retracted: an aggregate takes them so
    */
   private case class Windowed(
       windows: Set[WindowTable.Columns],
       times: Map[Attribute, Long],
       isClosed: Boolean,
-      plan: LogicalPlan) {
+      plan: LogicalPlan,
+      changes: Boolean = false) {
+
+    /** Whether rows may wait until their window closes, or do so already. */
+    def waits: Boolean = isClosed || !changes
 
     /** Another plan with the same windows. */
     def of(made: LogicalPlan): Windowed = copy(plan = made)
@@ -115,18 +120,24 @@ final private[parse] class ReadWindows(
       inputs: ArrayBuffer[ChangelogOperator],
       ranked: Option[RankedWindow]): Option[Windowed] =
     plan match {
-      case _ if !plan.isStreaming || plan.expressions.exists(isOther) => None
+      case hint: ResolvedHint if findsMore => windowed(hint.child, inputs, ranked)
+      case InputTtl(_, child) if findsMore => windowed(child, inputs, ranked)
+      case join: LateralJoin if findsMore && join.isStreaming =>
+        LateralRows.unapply(join).flatMap(windowed(_, inputs))
+      case _ if !plan.isStreaming || plan.expressions.exists(isOther) && !readsTables(plan) => None
       case alias: SubqueryAlias => windowed(alias.child, inputs, ranked)
       case view: View => windowed(view.child, inputs, ranked)
       case SessionTable(parts) => session(parts, inputs)
       case made @ WindowTable(columns, time) if isClosed(time, made) =>
-        Some(Windowed(Set(columns), Map(columns.end -> 0L, time -> 1L), isClosed = false, made))
+        val ends = Map(columns.end -> 0L, time -> 1L)
+        Some(Windowed(Set(columns), ends, isClosed = false, made, changes = mayChange(made)))
       case project: Project =>
-        windowed(project.child, inputs, ranked).flatMap { its =>
+        windowed(project.child, inputs, ranked).filter(mayRead(project, _)).flatMap { its =>
           its.of(project.copy(child = its.plan), project.projectList)
         }
+      case OrderedJoins(joined) if findsMore => windowed(joined, inputs)
       case filter: Filter =>
-        windowed(filter.child, inputs, RankedWindow.unapply(filter))
+        windowed(filter.child, inputs, RankedWindow.unapply(filter)).filter(mayRead(filter, _))
           .map(its => its.of(filter.copy(child = its.plan)))
       case generate: Generate =>
         windowed(generate.child, inputs).map(its => its.of(generate.copy(child = its.plan)))
@@ -143,6 +154,7 @@ final private[parse] class ReadWindows(
       case window: Window =>
         for {
           its <- windowed(window.child, inputs)
+          if its.waits
           columns <- its.by(window.partitionSpec)
           few = ranked.filter(its => (its.window eq window) && isFew(its))
           rows = closed("OVER", its, columns, window.partitionSpec, inputs, few)
@@ -161,9 +173,27 @@ final private[parse] class ReadWindows(
       read(rows).facts.eventTimes.contains(column.exprId)
     }
 
+  private def mayChange(made: Project): Boolean =
+    WindowTable.input(made.child).exists { case (rows, _) => !read(rows).facts.changes.insertOnly }
+
   /** Expressions whose values are no matter of a window alone. */
   private def isOther(expression: Expression): Boolean =
     RowKindFunction.isIn(expression) || SubqueryExpression.hasSubquery(expression)
+
+  private val findsMore = begun.version >= PlanVersion.windowsBelow
+
+  /** Whether a node has subqueries, all of them over tables, which need nothing of a window. */
+  private def readsTables(plan: LogicalPlan): Boolean = findsMore && (plan match {
+    case _: Filter | _: Project =>
+      !plan.expressions.exists(RowKindFunction.isIn) &&
+      plan.expressions.flatMap(_.collect { case its: SubqueryExpression => its })
+        .forall(!_.plan.isStreaming)
+    case _ => false
+  })
+
+  /** A subquery is read with the rows of open windows, as below other operators. */
+  private def mayRead(plan: LogicalPlan, its: Windowed): Boolean =
+    !its.isClosed || !plan.expressions.exists(SubqueryExpression.hasSubquery)
 
   /** The names that a projection gives a column. */
   private def renamed(columns: Seq[NamedExpression]): Attribute => Seq[Attribute] = {
@@ -192,7 +222,12 @@ final private[parse] class ReadWindows(
       val (first, names) = (all.head.get, union.output)
       val places = union.children.zip(all.flatten).map { case (child, its) =>
         (
-          its.windows.map(w => (placeOf(child, w.start), placeOf(child, w.end), w.ends)),
+          // Closed windows of other lengths are grouped like others.
+          its.windows.map(w =>
+            (
+              placeOf(child, w.start),
+              placeOf(child, w.end),
+              if (findsMore && its.isClosed) None else w.ends)),
           its.times.map { case (column, after) => placeOf(child, column) -> after })
       }
       val windows = places.map(_._1).reduce(_ & _)
@@ -203,7 +238,8 @@ final private[parse] class ReadWindows(
         },
         times.map { case (place, after) => names(place) -> after }.toMap,
         first.isClosed,
-        union.copy(children = all.flatten.map(_.plan))
+        union.copy(children = all.flatten.map(_.plan)),
+        all.flatten.exists(_.changes)
       )
       Some(its).filter(its => its.isClosed || its.windows.nonEmpty)
     }
@@ -271,7 +307,8 @@ final private[parse] class ReadWindows(
       val keys = aggregate.aggregateExpressions
       if (its.isClosed) its.of(aggregate.copy(child = its.plan), keys)
       else {
-        val overPanes = Some(aggregate.copy(child = its.plan)).filter(_ => begun.choices.usesPanes)
+        val overPanes = Some(aggregate.copy(child = its.plan))
+          .filter(_ => begun.choices.usesPanes && !its.changes)
           .collect { case ReadPanes(panes) => panes }
           .flatMap(_.apply(atClose = true, isMarked = true, read, computable("Aggregate", _, _)))
         val asked = overPanes.getOrElse {
@@ -281,7 +318,7 @@ final private[parse] class ReadWindows(
             copied.operator.copy(once = Some(columns.end), ends = columns.ends))
         }
         val groups = Projection(asked.columns, asked.operator)
-        its.copy(isClosed = true).of(input(groups, inputs), keys)
+        its.copy(isClosed = true, changes = false).of(input(groups, inputs), keys)
       }
     }
 
@@ -295,6 +332,7 @@ final private[parse] class ReadWindows(
     for {
       l <- windowed(join.left, inputs)
       r <- windowed(join.right, inputs)
+      if l.waits && r.waits
       equal = pairs(l, r)
       ofLeft <- l.by(equal.map(_._1))
       ofRight <- r.windows.find { w =>

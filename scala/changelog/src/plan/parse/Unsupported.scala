@@ -30,8 +30,9 @@ private[parse] object Unsupported {
     case _: Sort =>
       refuse(
         "ORDER BY in a subquery",
-        "the rows above it have no order",
-        "leave it out, or add LIMIT")
+        "what stands above it takes rows in their order, and rows that change have none",
+        "write the order at the LIMIT, or into the function, as max_by(value, order)"
+      )
     case _: GlobalLimit | _: LocalLimit | _: Offset =>
       refuse("LIMIT", "its number is not known before the query runs", "write it as a number")
     case other if other.children.forall(c => !c.isStreaming || isSource(c)) =>

@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.{SparkContext, TaskContext}
+import org.apache.spark.internal.Logging
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
 import org.apache.spark.sql.types.StructType
@@ -28,7 +29,8 @@ final private[share] class DurableRows(
     batch: Long,
     part: String,
     schema: StructType,
-    conf: Configuration) {
+    conf: Configuration)
+  extends Logging {
   import DurableRows._
 
   private val files = new Path(root).getFileSystem(conf)
@@ -40,11 +42,16 @@ final private[share] class DurableRows(
     new TextFile(CheckpointFileManager.create(path, conf), path)
   }
 
-  /** The blocks of a part in a micro-batch, if all of them had been written. */
+  /**
+   * The blocks of a part in a micro-batch, if all of them had been written. If a query reads other
+   * columns since, they are computed again.
+   */
   def read(context: SparkContext): Option[RDD[Array[Byte]]] = for {
     text <- told.read()
     written = mapper.readValue(text, classOf[Array[String]])
-    if written.tail.sameElements(Seq(schema.json))
+    isSame = written.tail.sameElements(Seq(schema.json))
+    _ = if (!isSame) logWarning(otherColumns(batch))
+    if isSame
   } yield {
     val (tasks, name) = (written.head.toInt, folder.toString)
     val serialized = new SerializableConfiguration(conf)
@@ -75,6 +82,11 @@ final private[share] class DurableRows(
 private object DurableRows {
 
   private val mapper = new ObjectMapper()
+
+  private def otherColumns(batch: Long): String =
+    s"The statements read other columns of a shared part than before in micro-batch $batch, which is " +
+      "repeated. Values such as those of uuid() are computed again: targets that have the " +
+      "micro-batch already have others."
 
   /** A task may run twice: each attempt writes a file of its own, and the last to end renames it. */
   private def save(its: Iterator[Array[Byte]], folder: Path, conf: Configuration): Unit = {

@@ -20,7 +20,10 @@ final private[changelog] case class SharedPlansExec(
   /** Adaptive execution would run shuffles above a part before the part. Without a link it does not. */
   override def logicalLink: Option[LogicalPlan] = None
 
-  override protected def doExecute(): RDD[InternalRow] = {
+  override protected def doExecute(): RDD[InternalRow] = computed
+
+  /** Once: operators of the parts would write their state again. */
+  @transient private lazy val computed: RDD[InternalRow] = {
     lazy val conf = session.sessionState.newHadoopConf()
     parts.zip(children).foreach { case (part, plan) =>
       val mustRun = plan.exists {

@@ -4,7 +4,7 @@ import scala.collection.mutable
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
-import org.apache.spark.sql.types.{BinaryType, DataType, DoubleType, IntegerType, StringType}
+import org.apache.spark.sql.types.{BinaryType, DataType, DoubleType, FloatType, IntegerType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -81,6 +81,24 @@ class BestValuesSlotSuite extends AnyFunSuite {
     }
     assert(searches <= 1600 / BestValuesSlot.wanted + 1)
     assert(slot.isZero(state))
+  }
+
+  test("two NaN of other bits are two values, as in the set") {
+    def forms(dataType: DataType) = dataType match {
+      case DoubleType =>
+        (java.lang.Double.longBitsToDouble(0xfff8000000000000L), Double.NaN, 1.0)
+      case _ => (java.lang.Float.intBitsToFloat(0xffc00000), Float.NaN, 1.0f)
+    }
+    Seq(DoubleType, FloatType).foreach { dataType =>
+      val slot = new BestValuesSlot(dataType, largest = true)
+      val state = new GroupState(new Array[Long](1), new Array[Any](1))
+      val (negative, nan, number) = forms(dataType)
+      Seq[Any](nan, negative, number).foreach(slot.appear(state, _))
+      assert(!slot.vanish(state, nan))
+      assert(String.valueOf(slot.value(stored(slot, state))) == "NaN")
+      assert(!slot.vanish(state, negative))
+      assert(String.valueOf(slot.value(state)) == "1.0")
+    }
   }
 
   test("both zeros are values") {

@@ -1,4 +1,4 @@
-package io.firesteel.changelog.plan.parse
+package io.firesteel.changelog.plan.parse.conditions
 
 import org.apache.spark.sql.catalyst.dsl.expressions._
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, Literal, Rand}
@@ -22,6 +22,17 @@ class CommonConditionsSuite extends AnyFunSuite {
   }
 
   private val equal = k === rk
+
+  test("an equality or two nulls is one comparison") {
+    def found(of: Expression) =
+      CommonConditions.nullSafe(join.copy(condition = Some(of))).expressions
+    val nulls = k.isNull && rk.isNull
+    Seq(equal || nulls, (rk.isNull && k.isNull) || equal).foreach { condition =>
+      assert(found(condition && v < rv).head.semanticEquals((k <=> rk) && v < rv))
+    }
+    assert(
+      found(equal || (k.isNull && rv.isNull)).head.semanticEquals(equal || (k.isNull && rv.isNull)))
+  }
 
   test("what all parts of an OR have in common is written once") {
     becomes((equal && v < rv) || (equal && v > rv), equal && (v < rv || v > rv))

@@ -1,6 +1,6 @@
-package io.firesteel.changelog.plan.parse
+package io.firesteel.changelog.plan.parse.conditions
 
-import org.apache.spark.sql.catalyst.expressions.{And, Expression, Or, PredicateHelper, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{And, EqualNullSafe, EqualTo, Expression, IsNull, Or, PredicateHelper, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Filter, Join, LogicalPlan}
 
 /**
@@ -21,6 +21,32 @@ private[changelog] object CommonConditions extends PredicateHelper {
         case join: Join => join.copy(condition = join.condition.map(apart))
       }
     }
+
+  /**
+   * `a = b OR (a IS NULL AND b IS NULL)` as `a <=> b`, which is a key of a join. Spark's optimizer
+   * does it later (`OptimizeJoinCondition`).
+   */
+  def nullSafe(query: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      query.transformUp {
+        case filter @ Filter(condition, _: Join) =>
+          filter.copy(condition = withNullSafe(condition))
+        case join: Join => join.copy(condition = join.condition.map(withNullSafe))
+      }
+    }
+
+  private def withNullSafe(condition: Expression): Expression =
+    splitConjunctivePredicates(condition).map {
+      case Or(EqualTo(a, b), And(IsNull(c), IsNull(d))) if arePair(a, b, c, d) =>
+        EqualNullSafe(a, b)
+      case Or(And(IsNull(c), IsNull(d)), EqualTo(a, b)) if arePair(a, b, c, d) =>
+        EqualNullSafe(a, b)
+      case other => other
+    }.reduce(And(_, _))
+
+  private def arePair(a: Expression, b: Expression, c: Expression, d: Expression): Boolean =
+    a.deterministic && b.deterministic &&
+      (a.semanticEquals(c) && b.semanticEquals(d) || a.semanticEquals(d) && b.semanticEquals(c))
 
   private def apart(condition: Expression): Expression =
     splitConjunctivePredicates(condition).map {

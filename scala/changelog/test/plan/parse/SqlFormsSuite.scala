@@ -1,0 +1,102 @@
+package io.firesteel.changelog.plan.parse
+
+import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.StructType
+
+/** Forms of SQL that a batch query may have anywhere, and what they mean for rows that change. */
+class SqlFormsSuite extends ChangelogSuite {
+
+  private val schema = "k INT, v BIGINT"
+  private val batches = Seq(
+    Seq(Row(1, 2L), Row(1, 3L), Row(2, 5L), Row(null, 1L)),
+    Seq(Row(3, 2L), Row(2, 1L), Row(null, 4L)),
+    Nil,
+    Seq(Row(1, 3L), Row(3, null), Row(4, 2L))
+  )
+  private val sums = "(SELECT k, sum(v) AS s FROM {t} GROUP BY k)"
+  private val counts = "(SELECT k, count(*) AS n FROM {t} GROUP BY k)"
+
+  private def follow(queries: String*): Unit = queries.zipWithIndex.foreach { case (sql, i) =>
+    withProvider(providers(i % 2))(assertFollows(schema, sql, batches, restarts = Set(1, 3)))
+  }
+
+  test("ORDER BY below other operators") {
+    follow(
+      s"SELECT s, count(*) AS c FROM (SELECT * FROM $sums ORDER BY s) GROUP BY s",
+      s"SELECT * FROM (SELECT * FROM $sums ORDER BY s) WHERE s > 2",
+      s"SELECT a.k, s, n FROM (SELECT * FROM $sums ORDER BY k) a JOIN $counts b ON a.k = b.k",
+      s"SELECT * FROM (SELECT k, s FROM $sums SORT BY s) WHERE k > 1"
+    )
+    Seq(
+      s"SELECT first(s) AS f, row_kind() FROM (SELECT * FROM $sums ORDER BY s DESC)",
+      s"SELECT *, row_kind() FROM (SELECT * FROM (SELECT * FROM $sums ORDER BY s) WHERE k > 1 LIMIT 2)"
+    ).foreach(sql => withClue(sql)(assert(refusal(schema, sql).contains("ORDER BY in a subquery"))))
+  }
+
+  test("the last ORDER BY of a view") {
+    val fed = stream(schema, "SELECT k, s FROM ordered_sums")
+    spark.sql(fed.reading(
+      s"CREATE OR REPLACE TEMPORARY VIEW ordered_sums AS SELECT * FROM $sums ORDER BY s DESC, k"))
+    try {
+      fed.startAs("complete", "SELECT * FROM ordered_sums")
+      fed.feed(batches.head)
+      assert(fed.last == Seq(Row(1, 5L), Row(2, 5L), Row(null, 1L)))
+    } finally fed.stop()
+  }
+
+  test("hints and calls that place rows in tasks") {
+    follow(
+      "SELECT /*+ COALESCE(1) */ k, sum(v) AS s FROM {t} GROUP BY k",
+      "SELECT /*+ REPARTITION(3) */ k, sum(v) AS s FROM {t} GROUP BY k",
+      s"SELECT /*+ REBALANCE */ s, count(*) AS c FROM $sums GROUP BY s",
+      s"SELECT k, s FROM $sums DISTRIBUTE BY s"
+    )
+  }
+
+  test("an equality of keys or two nulls") {
+    Seq("JOIN", "LEFT JOIN", "FULL JOIN").foreach { join =>
+      follow(
+        s"SELECT a.k, s, b.k AS bk, n FROM $sums a $join $counts b ON a.k = b.k OR (a.k IS NULL AND b.k IS NULL)")
+    }
+    follow(
+      s"SELECT a.k, s, n FROM $sums a, $counts b WHERE (b.k IS NULL AND a.k IS NULL) OR b.k = a.k")
+  }
+
+  test("subqueries in the condition of a join") {
+    follow(
+      s"SELECT a.k, s, n FROM $sums a JOIN $counts b ON a.k = b.k AND s IN (SELECT v FROM {t})",
+      s"SELECT a.k, s, n FROM $sums a JOIN $counts b ON a.k = b.k AND s NOT IN (SELECT * FROM VALUES (5), (6))",
+      s"SELECT a.k, s, n FROM $sums a JOIN $counts b ON a.k = b.k AND EXISTS (SELECT 1 FROM {t} x WHERE x.v = n)"
+    )
+  }
+
+  test("a stream and a table in one set operation") {
+    follow(
+      "SELECT k, count(*) AS c FROM (SELECT k FROM {t} UNION ALL SELECT * FROM VALUES (1), (9)) GROUP BY k",
+      s"SELECT k FROM $sums UNION SELECT * FROM VALUES (1), (9)",
+      "SELECT k FROM {t} EXCEPT ALL SELECT * FROM VALUES (1), (1), (4)",
+      "SELECT * FROM VALUES (1), (1), (1), (4) INTERSECT ALL SELECT k FROM {t}"
+    )
+    val told = refusal(schema, s"SELECT *, row_kind() FROM (SELECT k FROM $sums UNION ALL SELECT * FROM VALUES (1))")
+    assert(told.contains("UNION of a stream and a table"))
+  }
+
+  test("dropDuplicates above rows that change") {
+    val fed = new ChangelogStream(spark, StructType.fromDDL(schema), "")
+    spark.sql(fed.reading(s"SELECT * FROM $sums")).dropDuplicates("s").select("s")
+      .createOrReplaceTempView("one_of_each")
+    try {
+      fed.startAs("append", "SELECT *, row_kind() AS op FROM one_of_each")
+      val all = batches.filter(_.nonEmpty).map { rows =>
+        fed.feed(rows)
+        fed.last.map(_.toString).sorted
+      }
+      assert(all.head == Seq("[1,+I]", "[5,+I]"))
+      // The sums are 5, 6, 5 and 2, then 8, 6, 5, 2 and 2.
+      assert(all(1) == Seq("[1,-D]", "[2,+I]", "[6,+I]"))
+      assert(all(2) == Seq("[8,+I]"))
+    } finally fed.stop()
+  }
+}
