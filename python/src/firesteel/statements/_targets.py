@@ -129,9 +129,7 @@ class Sink:
         """
         its = self.target
         keeps_batch = isinstance(its, ApplyChanges) or (
-            isinstance(its, Mapping)
-            and its["format"].lower() in _OF_THEIR_OWN
-            and not is_connect
+            isinstance(its, Mapping) and its["format"].lower() in _OF_THEIR_OWN and not is_connect
         )
         return "exactly once" if keeps_batch else "at least once"
 

@@ -34,7 +34,8 @@ private[changelog] object SingleJoins extends PredicateHelper {
     val conditions = ofBoth.map(_.transformDown {
       case e if ofRight(e) => keys.find(_._1.semanticEquals(e)).fold(e)(_._2.toAttribute)
     })
-    Option.when(keys.nonEmpty && conditions.forall(!_.references.exists(right.outputSet.contains))) {
+    Option.when(
+      keys.nonEmpty && conditions.forall(!_.references.exists(right.outputSet.contains))) {
       val matches = Alias(Count(Literal(1)).toAggregateExpression(), "matches")()
       val first = right.output.map { column =>
         Alias(First(column, ignoreNulls = false).toAggregateExpression(), column.name)()
@@ -42,7 +43,9 @@ private[changelog] object SingleJoins extends PredicateHelper {
       val grouped = Aggregate(keys.map(_._1), keys.map(_._2) ++ (matches +: first), right)
       val several = GreaterThan(matches.toAttribute, Literal(1L))
       val columns = right.output.zip(first).map { case (column, its) =>
-        Alias(If(several, TooManyRows(column.dataType), its.toAttribute), column.name)(column.exprId)
+        Alias(
+          If(several, TooManyRows(column.dataType), its.toAttribute),
+          column.name)(column.exprId)
       }
       Project(
         (left.output: Seq[Attribute]) ++ columns,

@@ -64,7 +64,8 @@ class ChangingWindowsSuite extends ChangelogSuite {
           s"SELECT k, count(*) AS n, sum(v) AS s, second(window(ts, '10 seconds').start) AS at FROM $source " +
             "GROUP BY k, window(ts, '10 seconds')",
           "append").sorted == wanted,
-        source)
+        source
+      )
     }
   }
 
@@ -80,7 +81,8 @@ class ChangingWindowsSuite extends ChangelogSuite {
     val ranked = emitted(
       "SELECT k, v, row_kind() AS op FROM (SELECT *, row_number() OVER (PARTITION BY window_start, " +
         s"window_end ORDER BY v DESC) AS place FROM $tumble) WHERE place = 1",
-      "append")
+      "append"
+    )
     assert(ranked.exists(_.endsWith("-U]")), ranked)
   }
 
@@ -93,7 +95,8 @@ class ChangingWindowsSuite extends ChangelogSuite {
         fed.startAs(
           "append",
           "SELECT k, count(*) AS n, second(window(ts, '10 seconds').start) AS at, '+I' AS op FROM marked_changes " +
-            "GROUP BY k, window(ts, '10 seconds')")
+            "GROUP BY k, window(ts, '10 seconds')"
+        )
         batches.foreach(fed.feed)
         fed.feed(Nil)
         assert(fed.emitted.map(_.toString).sorted == Seq("[a,1,0,+I]", "[b,3,10,+I]"), source)

@@ -13,7 +13,8 @@ private[changelog] object TablesOnce {
     case _: StaticTable => throw ChangelogErrors.unsupportedOperator(
         "UNION of a stream and a table",
         "no operator above it keeps rows, so each micro-batch would have the table's rows again",
-        "read the table as a stream, or write its rows to the target by a query of their own")
+        "read the table as a stream, or write its rows to the target by a query of their own"
+      )
     case _: Stateful => ()
     case other => other.inputs.foreach(require)
   }

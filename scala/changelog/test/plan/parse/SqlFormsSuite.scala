@@ -79,7 +79,9 @@ class SqlFormsSuite extends ChangelogSuite {
       "SELECT k FROM {t} EXCEPT ALL SELECT * FROM VALUES (1), (1), (4)",
       "SELECT * FROM VALUES (1), (1), (1), (4) INTERSECT ALL SELECT k FROM {t}"
     )
-    val told = refusal(schema, s"SELECT *, row_kind() FROM (SELECT k FROM $sums UNION ALL SELECT * FROM VALUES (1))")
+    val told = refusal(
+      schema,
+      s"SELECT *, row_kind() FROM (SELECT k FROM $sums UNION ALL SELECT * FROM VALUES (1))")
     assert(told.contains("UNION of a stream and a table"))
   }
 
