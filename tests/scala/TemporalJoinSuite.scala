@@ -171,6 +171,21 @@ class TemporalJoinSuite extends ChangelogSuite {
         } finally fed.stop()
       }
     }
+    val whole = s"WITH rates AS (SELECT v AS rate FROM (SELECT *, row_number() OVER (ORDER BY ts DESC, seq DESC) " +
+      s"AS place FROM $history) WHERE place = 1) SELECT o.id, r.rate FROM (SELECT * FROM " +
+      s"from_changelog($rows)) o JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON true"
+    val fed = new ChangelogStream(spark, schema, whole, watermark = Some("ts" -> "5 seconds"))
+    fed.startAs("append", s"SELECT *, '+I' AS op FROM ($whole)")
+    try {
+      fed.feed(Seq(
+        Row(at(1), "r", "a", 5, 1, "+U"),
+        Row(at(2), "l", "a", 1, 0, "+I"),
+        Row(at(2), "l", "a", 2, 0, "+I"),
+        Row(at(2), "l", "a", 2, 0, "-D")))
+      fed.feed(Seq(Row(at(90), "r", "z", 0, 3, "+U")))
+      fed.feed(Nil)
+      assert(fed.emitted.map(_.toString) == Seq("[1,5,+I]"))
+    } finally fed.stop()
   }
 
   test("versions in a SQL view") {

@@ -4,7 +4,7 @@ import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.plan.frames.Panes
-import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, MemberRecord, StateLayout, StatefulTask, UnaryChangelogExec, Watermark, WholeKey}
+import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, GuestExec, MemberRecord, StateLayout, StatefulTask, UnaryChangelogExec, Watermark, WholeKey}
 import io.firesteel.core.windows.PaneWindows
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
@@ -59,9 +59,13 @@ final private[changelog] case class PartialAggregateExec(
       val column = functions(call).collectFirst { case place: BoundReference => place.ordinal }.get
       (keys.size + column, AggregateExecs.lateUntil(watermark))
     }
+    val isNeighbour = GuestExec.below(child).nonEmpty && layout.sets.isEmpty
     child.execute().mapPartitions { rows =>
       val limits = FoldLimits.ofThisTask(limit)
-      ends.fold[Iterator[InternalRow]](new PartialAggregate(rows, limits, layout, kindAt)) {
+      def partial =
+        if (isNeighbour) new AdjacentPartial(rows, layout, kindAt)
+        else new PartialAggregate(rows, limits, layout, kindAt)
+      ends.fold[Iterator[InternalRow]](partial) {
         case (endAt, late) => new PartialSessions(rows, limits, layout, endAt, late)
       }.map { row =>
         out += 1; row

@@ -8,7 +8,7 @@ import io.firesteel.core.rows.KeyIndex
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
 
 /**
  * Folds the rows of a task by group, below the exchange, into partial results.
@@ -96,6 +96,51 @@ final private[changelog] class PartialAggregate(
     taken = 0L
     values.foreach(_.clear())
     Iterator.empty
+  }
+}
+
+/**
+ * The same of rows that an operator in this task has told key by key: the neighbours of one key are
+ * one partial result. The half above finds the groups, and a second table of them would save nothing.
+ */
+final private[changelog] class AdjacentPartial(
+    rows: Iterator[InternalRow],
+    layout: AggregateLayout,
+    kindAt: Int)
+  extends Iterator[InternalRow] {
+
+  private[this] val made = new AggregateRows(layout)
+  private[this] val toKey = UnsafeProjection.create(
+    layout.keyTypes.take(layout.numKeys).zipWithIndex.map { case (t, i) =>
+      BoundReference(i, t, nullable = true)
+    })
+  private[this] var key: UnsafeRow = _ // of the row that was read and not yet folded
+  private[this] var row: InternalRow = _
+
+  private[this] def read(): Unit =
+    if (rows.hasNext) {
+      row = rows.next()
+      key = toKey(row)
+    } else row = null
+
+  override def hasNext: Boolean = {
+    if (row == null) read()
+    row != null
+  }
+
+  override def next(): InternalRow = {
+    if (!hasNext) throw new NoSuchElementException("no more partial results")
+    val (group, state) = (key.copy(), layout.newState())
+    while (row != null && key == group) {
+      val sign = if (kindAt >= 0 && RowKind.isRetraction(row.getByte(kindAt))) -1 else 1
+      var i = 0
+      while (i < layout.direct.length) {
+        layout.direct(i).add(state, row, sign)
+        i += 1
+      }
+      read()
+    }
+    made.delta(group, state)
   }
 }
 

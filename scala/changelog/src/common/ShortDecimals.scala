@@ -1,6 +1,6 @@
 package io.firesteel.changelog.common
 
-import io.firesteel.core.plans.DecimalAverages.{areIn, rewritten}
+import io.firesteel.core.plans.DecimalAverages.{always, areIn}
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
@@ -12,7 +12,7 @@ private[changelog] object ShortDecimals {
   def apply(plan: LogicalPlan): LogicalPlan = AnalysisHelper.allowInvokingTransformsInAnalyzer {
     plan.transformUp {
       case aggregate: Aggregate if aggregate.isStreaming && aggregate.expressions.exists(areIn) =>
-        aggregate.transformExpressionsDown { case call: AggregateExpression => rewritten(call) }
+        aggregate.transformExpressionsDown { case call: AggregateExpression => always(call) }
       case window: Window if window.isStreaming && window.windowExpressions.exists(areIn) =>
         overResults(window)
     }
@@ -23,7 +23,7 @@ private[changelog] object ShortDecimals {
     val (functions, columns) = window.windowExpressions.map {
       case column @ Alias(call: WindowExpression, name) if areIn(call) =>
         var own: Option[NamedExpression] = None
-        val value = rewritten(call).transformDown { case changed: WindowExpression =>
+        val value = always(call).transformDown { case changed: WindowExpression =>
           val result = Alias(changed, name)()
           own = Some(result)
           result.toAttribute

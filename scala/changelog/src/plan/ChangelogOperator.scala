@@ -202,7 +202,16 @@ final private[plan] case class TableJoin(
   override def changes(inputs: Seq[Facts]): Changes =
     Changes(updates = true, deletes = inputs.head.changes.deletes)
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = inputs.head.upsertKeys
-  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] = closed(key, inputs.head)
+
+  /** Keys by which no row is late: a late change of a row is still one of what it was joined with. */
+  def timely: Seq[Attribute] = key.filterNot(column => isLate(column, input.facts))
+
+  private def isLate(column: Attribute, of: Facts) =
+    of.eventTimes.get(column.exprId).exists(_.mayBeLate)
+
+  override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
+    closed(timely, inputs.head) ++ key.filter(isLate(_, inputs.head)).map(column =>
+      column.exprId -> inputs.head.eventTimes(column.exprId))
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   // The operator finds the replaced or deleted row by its key.
   override def asks(wanted: Boolean, inputs: Seq[Facts]): Seq[Boolean] = Seq(false)

@@ -144,7 +144,12 @@ private[rules] object PlanQuery {
     val shared = Shared(unordered, WindowsEmit.Copied, reading)
     val inferred =
       InferChangelog(
-        ReadOperators(shared.query, updateBefore = true, reading, WindowsEmit.Copied),
+        ReadOperators(
+          shared.query,
+          updateBefore = true,
+          reading,
+          WindowsEmit.Copied,
+          keepsRows = true),
         updateBefore = true)
     val written = LowerOperators.complete(inferred, reading.begun)
     val columns = ReadOperators.outputOf(unordered, written.plan)

@@ -32,18 +32,20 @@ final private[rules] case class Reading(
 /** Reads queries as operators of a changelog, and parts of queries as plans. */
 private[rules] object ReadOperators extends Logging {
 
+  /** @param keepsRows whether the whole result is in state, as in complete mode */
   def apply(
       query: LogicalPlan,
       updateBefore: Boolean,
       reading: Reading,
-      emit: WindowsEmit = WindowsEmit.AtOnce): ChangelogOperator = {
+      emit: WindowsEmit = WindowsEmit.AtOnce,
+      keepsRows: Boolean = false): ChangelogOperator = {
     val ttlMs = if (reading.isSparks) 0L else SQLConf.get.getConf(ChangelogConf.STATE_TTL)
     val parse = new ParseQuery(updateBefore, reading.refused, reading.begun, emit, ttlMs)
     val asked =
       if (reading.begun.version >= PlanVersion.shortDecimals) ShortDecimals(query) else query
     val read = PruneColumns(parse.read(asked))
     Repeatable.require(read)
-    TablesOnce.require(read)
+    if (!keepsRows) TablesOnce.require(read)
     if (!reading.isTrial) CostNotes(read).distinct.foreach(note => logWarning(note))
     read
   }

@@ -3,7 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.Changes
 import io.firesteel.changelog.plan.lower.{MarkChanges, SinkRows, SourceNames}
-import io.firesteel.changelog.plan.parse.WindowsEmit
+import io.firesteel.changelog.plan.parse.{TablesOnce, WindowsEmit}
 import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.statements.{SetRecord, StatementQueries, StatementRows, StatementSetRows}
@@ -49,7 +49,10 @@ final private[rules] class RewriteStatements(
       statement(set.names(i), set.modes(i), queries(i)).copy(group = groups.of(i))
     }
     requireOneValue(asked)
-    asked.foreach(its => requireBegin(its, groups.all(its.group).from))
+    asked.foreach { its =>
+      val group = groups.all(its.group)
+      requireBegin(its, group.from, isNew = group.batch >= next)
+    }
     val found = groups.all.indices.scanLeft(Parts.empty) { case (before, group) =>
       partsOf(asked.filter(_.group == group), group, before.number)
     }.tail
@@ -137,12 +140,15 @@ final private[rules] class RewriteStatements(
   }
 
   /** What a statement must be to begin later than the set. */
-  private def requireBegin(its: Statement, from: String): Unit = {
+  private def requireBegin(its: Statement, from: String, isNew: Boolean): Unit = {
     def refuse(what: String, reason: String, instead: String) =
       throw ChangelogErrors.unsupportedOperator(s"$what of statement ${its.name}", reason, instead)
     def changes = !its.isSparks &&
       PlanQuery.changes(its.query, its.mode, reading.copy(isTrial = true))._2.facts.changes !=
       Changes.InsertOnly
+    def readsOnce = !its.isSparks &&
+      Try(PlanQuery.everyChange(its.query, reading.copy(isTrial = true))._2.operator).toOption
+        .exists(TablesOnce.areIn)
     from match {
       case "now"
           if its.mode == OutputMode.Complete() || SharableNodes.hasState(its.query) ||
@@ -153,6 +159,11 @@ final private[rules] class RewriteStatements(
           "The watermark",
           "the watermark of the set has passed the earlier rows, which would be late",
           "start a set of its own")
+      case "start" | "now" if isNew && readsOnce =>
+        refuse(
+          "The table",
+          "it is read in the first micro-batch of the set, which is over",
+          "join it where no row of it is kept, or start a set of its own")
       case _ => ()
     }
   }

@@ -6,7 +6,7 @@ import io.firesteel.changelog.sql.{InputTtl, RowKindFunction, Snapshot}
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.expressions.{GetJsonObject, InputFileBlockLength, InputFileBlockStart, InputFileName, JsonToStructs, UserDefinedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Deduplicate, DeduplicateWithinWatermark, Distinct, Filter, Generate, GlobalLimit, Join, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Offset, Project, ResolvedHint, SubqueryAlias, TypedFilter, Union, View}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Deduplicate, DeduplicateWithinWatermark, Distinct, EventTimeWatermark, Filter, Generate, GlobalLimit, Join, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Offset, Project, ResolvedHint, SubqueryAlias, TypedFilter, Union, View}
 
 /** Which nodes of a query can be a shared part, and what they cost. */
 private[rules] object SharableNodes {
@@ -59,6 +59,7 @@ private[rules] object SharableNodes {
   def isWhole(plan: LogicalPlan): Boolean = plan match {
     case _: Snapshot | _: Offset => true
     case join: Join if ReadTemporalJoin.isOf(join) => true
+    case mark: EventTimeWatermark => !isStateless(mark) // on a table of changes
     case _ => isStateful(plan) && ReadWindows.areIn(plan)
   }
 

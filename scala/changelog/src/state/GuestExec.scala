@@ -90,7 +90,7 @@ private[changelog] object GuestExec {
   }
 
   /** The guests below a plan: those that no shuffle and no other store is between. */
-  private[state] def below(plan: SparkPlan): Seq[GuestExec] = plan match {
+  private[changelog] def below(plan: SparkPlan): Seq[GuestExec] = plan match {
     case guest: GuestExec => guest.children.flatMap(below) :+ guest
     case _: StoreMember | _: Exchange => Nil
     case other => other.children.flatMap(below)

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.temporal
 
 import io.firesteel.changelog.fold.{ArrivedRows, RowBytes, Tally}
-import io.firesteel.changelog.state.{StateEntries, StateLayout, StateTable, TableLayout}
+import io.firesteel.changelog.state.{StateEntries, StateLayout, StateTable, TableLayout, WholeKey}
 
 import io.firesteel.core.changes.RowKind
 
@@ -93,7 +93,9 @@ final private[temporal] class TemporalState(
       kindAt: Int,
       names: ArrivedRows,
       limit: Int): Unit = {
-    val toKey = UnsafeProjection.create(spec.leftKeys, spec.leftColumns)
+    val (isKeyed, whole) = (spec.leftKeys.forall(isOfLeft), WholeKey.row())
+    lazy val toOwnKey = UnsafeProjection.create(spec.leftKeys, spec.leftColumns)
+    def toKey(row: UnsafeRow) = if (isKeyed) toOwnKey(row) else whole
     val toRow = UnsafeProjection.create(spec.leftColumns, in)
     val net = new Tally.Map()
     def timeOf(row: UnsafeRow) = row.getLong(spec.leftTimeAt)
@@ -131,6 +133,8 @@ final private[temporal] class TemporalState(
     }
     apply()
   }
+
+  private def isOfLeft(key: Attribute) = spec.leftColumns.exists(_.exprId == key.exprId)
 
   /** The left rows up to a time with their versions; they go. */
   def joined(until: Long): Iterator[InternalRow] = {

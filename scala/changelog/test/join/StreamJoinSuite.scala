@@ -292,7 +292,9 @@ class StreamJoinSuite extends ChangelogSuite {
       s"SELECT *, (SELECT n FROM $counts WHERE bk <=> k) + 1 AS n FROM $a",
       s"SELECT *, (SELECT n FROM $counts WHERE bk - 1 = k - 1 AND a.d = bd) AS n FROM $a",
       s"SELECT * FROM $a WHERE (SELECT n FROM $counts WHERE bk = k AND a.v > 1) IS NULL",
-      s"SELECT (SELECT n FROM $counts WHERE bk = x) AS n FROM VALUES (1), (4), (5) AS o(x)"
+      s"SELECT (SELECT n FROM $counts WHERE bk = x) AS n FROM VALUES (1), (4), (5) AS o(x)",
+      s"""SELECT k, (SELECT y FROM VALUES (1, 10), (4, 40) AS o(x, y) WHERE x = d.k) AS y,
+         |(SELECT max(bv) FROM $few WHERE bk = d.k) AS m FROM (SELECT DISTINCT k FROM $a) d""".stripMargin
     ).foreach(sql => assertFollows(schema, sql, batches, restarts = Set(3)))
     val fed = stream(schema, s"SELECT id, (SELECT bv FROM $few WHERE bk = k) AS v FROM $a")
     try {

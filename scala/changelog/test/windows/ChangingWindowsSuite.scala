@@ -4,7 +4,7 @@ import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
 
 import java.sql.Timestamp
 
-import org.apache.spark.sql.Row
+import org.apache.spark.sql.{AnalysisException, Row}
 import org.apache.spark.sql.types.StructType
 
 /** Windows of a table of changes with a watermark: they answer once, with what was not late. */
@@ -84,6 +84,16 @@ class ChangingWindowsSuite extends ChangelogSuite {
       "append"
     )
     assert(ranked.exists(_.endsWith("-U]")), ranked)
+  }
+
+  test("a watermark above a filter of the table of changes is refused") {
+    val fed = new ChangelogStream(spark, schema, "")
+    spark.sql(fed.reading(s"SELECT * FROM ${sources.head} WHERE v > 0"))
+      .withWatermark("ts", "5 seconds").createOrReplaceTempView("filtered_changes")
+    val error = intercept[AnalysisException](fed.startAs(
+      "append",
+      "SELECT count(*) FROM filtered_changes GROUP BY window(ts, '10 seconds')"))
+    assert(error.getMessage.contains("write it on the source"))
   }
 
   test("a watermark on the table of changes is one on its rows") {

@@ -26,7 +26,11 @@ private[firesteel] object DecimalAverages {
 
   /** A call of one function, or one with `OVER`, as Spark's own rule rewrites it. */
   def rewritten(call: Expression): Expression =
-    if (!areIn(call) || isExcluded) call
+    if (isExcluded) call else always(call)
+
+  /** The same whatever rules the user excludes: a stream is read in one way at each start. */
+  def always(call: Expression): Expression =
+    if (!areIn(call)) call
     else DecimalAggregates(Project(Seq(Alias(call, "value")()), OneRowRelation()))
       .expressions.head.children.head
 }

@@ -151,7 +151,7 @@ final private[changelog] class LowerOperators(
       key,
       join.columns,
       Nil,
-      contract(Some(kind), Some(kindOut), closing(join.key, inferred), join.ttlMs, inferred),
+      contract(Some(kind), Some(kindOut), closing(join.timely, inferred), join.ttlMs, inferred),
       Project(key ++ join.columns :+ kind, plan)
     )
     Written(Project(join.output :+ kindOut, node), Some(kindOut))

@@ -127,7 +127,7 @@ final private class ShareStores(
     case aggregate: GroupAggregate => aggregate.ttlMs > 0 || isClosed(aggregate.keys, aggregate)
     case topN: TopN => topN.ttlMs > 0 || isClosed(topN.partition, topN)
     case over: OverAggregate => over.ttlMs > 0 || isClosed(over.partition, over)
-    case join: TableJoin => join.ttlMs > 0 || isClosed(join.key, join)
+    case join: TableJoin => join.ttlMs > 0 || isClosed(join.timely, join)
     case normalize: Normalize => normalize.ttlMs > 0
     case _ => false
   }

@@ -55,7 +55,9 @@ final private[changelog] class ParseQuery(
     case aggregate: Aggregate => groups(aggregate)
     case distinct: Distinct =>
       ReadAggregate.distinct(ttlMs, noEvents("DISTINCT", read(distinct.child)))
-    case first: Deduplicate => deduplicated(first, noEvents("dropDuplicates", read(first.child)))
+    case first: Deduplicate =>
+      if (!first.outputSet.subsetOf(AttributeSet(first.keys))) refuseSort(first.child)
+      deduplicated(first, noEvents("dropDuplicates", read(first.child)))
     case union: Union =>
       val all = union.children.map { child =>
         if (child.isStreaming) noEvents("UNION", read(child)) else StaticTable(child)
@@ -149,7 +151,8 @@ final private[changelog] class ParseQuery(
 
   /** When the watermark closes the time of windows of rows that only come; none if it does not. */
   private def timeOf(panes: ReadPanes): Option[EventTime] =
-    Some(read(panes.rows).facts).filter(_.changes.insertOnly)
+    Some(read(panes.rows).facts)
+      .filter(_.changes.insertOnly || begun.version < PlanVersion.changingTimes)
       .flatMap(_.eventTimes.get(panes.time.exprId))
 
   /**
@@ -307,7 +310,8 @@ final private[changelog] class ParseQuery(
   private def refuseSort(rows: LogicalPlan): Unit = rows match {
     case sort: Sort => throw Unsupported(sort, refused)
     case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ResolvedHint | _: StateTtl |
-        _: InputTtl => refuseSort(rows.children.head)
+        _: InputTtl | _: RepartitionOperation | _: RebalancePartitions | _: Generate | _: Expand =>
+      refuseSort(rows.children.head)
     case _ => ()
   }
 

@@ -4,7 +4,7 @@ import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, Normalize, Projection, Source, SourceChanges}
 import io.firesteel.changelog.sql.{FromChangelog, ValueText}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, IsNotNull, NamedExpression, XxHash64}
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Filter, LogicalPlan, Project, SubqueryAlias, View}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project, SubqueryAlias, View}
 import org.apache.spark.sql.firesteel.{hasType, normalizeFloats}
 import org.apache.spark.sql.types.{ArrayType, MapType, StructType, VariantType}
 
@@ -24,7 +24,10 @@ private[parse] object ReadSource {
         )
     }
 
-  /** A watermark on the table is one on its changes. */
+  /**
+   * A watermark on the table is one on its changes. Above a filter it is not: rows that the filter
+   * leaves out would move it.
+   */
   def below(mark: EventTimeWatermark): Option[LogicalPlan] = {
     val time = mark.eventTime.exprId
     def marked(plan: LogicalPlan): Option[LogicalPlan] = plan match {
@@ -37,7 +40,7 @@ private[parse] object ReadSource {
           keys = from.keys.map(of),
           sequence = from.sequence.map(of),
           child = changes))
-      case _: SubqueryAlias | _: View | _: Filter => below(plan)
+      case _: SubqueryAlias | _: View => below(plan)
       case project: Project if project.outputSet.exists(_.exprId == time) => below(plan)
       case _ => None
     }

@@ -173,6 +173,8 @@ final private[parse] class ReadWindows(
       read(rows).facts.eventTimes.contains(column.exprId)
     }
 
+  private val changesWait = begun.version >= PlanVersion.changingTimes
+
   private def mayChange(made: Project): Boolean =
     WindowTable.input(made.child).exists { case (rows, _) => !read(rows).facts.changes.insertOnly }
 
@@ -308,7 +310,7 @@ final private[parse] class ReadWindows(
       if (its.isClosed) its.of(aggregate.copy(child = its.plan), keys)
       else {
         val overPanes = Some(aggregate.copy(child = its.plan))
-          .filter(_ => begun.choices.usesPanes && !its.changes)
+          .filter(_ => begun.choices.usesPanes && !(its.changes && changesWait))
           .collect { case ReadPanes(panes) => panes }
           .flatMap(_.apply(atClose = true, isMarked = true, read, computable("Aggregate", _, _)))
         val asked = overPanes.getOrElse {

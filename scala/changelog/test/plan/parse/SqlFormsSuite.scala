@@ -31,7 +31,8 @@ class SqlFormsSuite extends ChangelogSuite {
     )
     Seq(
       s"SELECT first(s) AS f, row_kind() FROM (SELECT * FROM $sums ORDER BY s DESC)",
-      s"SELECT *, row_kind() FROM (SELECT * FROM (SELECT * FROM $sums ORDER BY s) WHERE k > 1 LIMIT 2)"
+      s"SELECT *, row_kind() FROM (SELECT * FROM (SELECT * FROM $sums ORDER BY s) WHERE k > 1 LIMIT 2)",
+      s"SELECT *, row_kind() FROM (SELECT /*+ COALESCE(1) */ * FROM (SELECT * FROM $sums ORDER BY s DESC) LIMIT 3)"
     ).foreach(sql => withClue(sql)(assert(refusal(schema, sql).contains("ORDER BY in a subquery"))))
   }
 
@@ -83,6 +84,14 @@ class SqlFormsSuite extends ChangelogSuite {
       schema,
       s"SELECT *, row_kind() FROM (SELECT k FROM $sums UNION ALL SELECT * FROM VALUES (1))")
     assert(told.contains("UNION of a stream and a table"))
+  }
+
+  test("in complete mode the result keeps the rows of a table") {
+    assertWhole(
+      schema,
+      s"SELECT k FROM $sums UNION ALL SELECT * FROM VALUES (1), (9)",
+      batches,
+      restarts = Set(1, 3))
   }
 
   test("dropDuplicates above rows that change") {
