@@ -38,8 +38,13 @@ private[parse] object ReadJoin extends PredicateHelper {
     val parts = Parts(join, input, table)
     val refused = whyNotKept(join, isLeft, input, parts)
     if (join.joinType == LeftSingle) {
-      def spark = Option.when(input.facts.changes.insertOnly)(StatelessJoin(join, join.output, input))
-      ofOne(join, input, ttlMs, version).orElse(spark).getOrElse(throw refused.getOrElse(severalMatches))
+      def spark =
+        Option.when(input.facts.changes.insertOnly)(StatelessJoin(join, join.output, input))
+      ofOne(
+        join,
+        input,
+        ttlMs,
+        version).orElse(spark).getOrElse(throw refused.getOrElse(severalMatches))
     } else if (refused.isEmpty) matches(join, input, ttlMs, version, table, parts)
     else if (input.facts.changes.insertOnly && !keepsTable(join.joinType, isLeft))
       StatelessJoin(join, join.output, input)
