@@ -172,7 +172,7 @@ class TemporalJoinSuite extends ChangelogSuite {
       }
     }
     val whole =
-      s"WITH rates AS (SELECT v AS rate FROM (SELECT *, row_number() OVER (ORDER BY ts DESC, seq DESC) " +
+      "WITH rates AS (SELECT v AS rate FROM (SELECT *, row_number() OVER (ORDER BY ts DESC, seq DESC) " +
         s"AS place FROM $history) WHERE place = 1) SELECT o.id, r.rate FROM (SELECT * FROM " +
         s"from_changelog($rows)) o JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON true"
     val fed = new ChangelogStream(spark, schema, whole, watermark = Some("ts" -> "5 seconds"))

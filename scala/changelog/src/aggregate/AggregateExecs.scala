@@ -59,7 +59,10 @@ final private[changelog] case class PartialAggregateExec(
       val column = functions(call).collectFirst { case place: BoundReference => place.ordinal }.get
       (keys.size + column, AggregateExecs.lateUntil(watermark))
     }
-    val isNeighbour = GuestExec.below(child).nonEmpty && layout.sets.isEmpty
+    // Buffers of Spark's functions cost much to merge, and may grow.
+    val isNeighbour =
+      GuestExec.below(
+        child).nonEmpty && layout.sets.isEmpty && !layout.hasMerged && !layout.hasGrowing
     child.execute().mapPartitions { rows =>
       val limits = FoldLimits.ofThisTask(limit)
       def partial =

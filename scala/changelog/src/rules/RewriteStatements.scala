@@ -2,8 +2,8 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.Changes
-import io.firesteel.changelog.plan.lower.{MarkChanges, SinkRows, SourceNames}
-import io.firesteel.changelog.plan.parse.{TablesOnce, WindowsEmit}
+import io.firesteel.changelog.plan.lower.{MarkChanges, ReadOnce, SinkRows, SourceNames}
+import io.firesteel.changelog.plan.parse.WindowsEmit
 import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.statements.{SetRecord, StatementQueries, StatementRows, StatementSetRows}
@@ -51,7 +51,7 @@ final private[rules] class RewriteStatements(
     requireOneValue(asked)
     asked.foreach { its =>
       val group = groups.all(its.group)
-      requireBegin(its, group.from, isNew = group.batch >= next)
+      requireBegin(its, group.from, isNew = next > 0 && group.batch >= next)
     }
     val found = groups.all.indices.scanLeft(Parts.empty) { case (before, group) =>
       partsOf(asked.filter(_.group == group), group, before.number)
@@ -146,9 +146,10 @@ final private[rules] class RewriteStatements(
     def changes = !its.isSparks &&
       PlanQuery.changes(its.query, its.mode, reading.copy(isTrial = true))._2.facts.changes !=
       Changes.InsertOnly
-    def readsOnce = !its.isSparks &&
-      Try(PlanQuery.everyChange(its.query, reading.copy(isTrial = true))._2.operator).toOption
-        .exists(TablesOnce.areIn)
+    def readsOnce = !its.isSparks && rows(its, reading.copy(isTrial = true)).exists {
+      case _: ReadOnce => true
+      case _ => false
+    }
     from match {
       case "now"
           if its.mode == OutputMode.Complete() || SharableNodes.hasState(its.query) ||

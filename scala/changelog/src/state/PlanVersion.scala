@@ -79,6 +79,9 @@ private[changelog] object PlanVersion {
   /** The watermark closes times of rows of `from_changelog`, which may be retracted. */
   val changingTimes: Int = 13
 
+  /** A value of a table beside one of a stream has one match, and rows without one stay. */
+  val singleMatches: Int = 13
+
   val current: Int = windowsBelow
 }
 

@@ -193,6 +193,24 @@ class StatementEditSuite extends ChangelogSuite {
     }
   }
 
+  test("a statement that comes later cannot read a table once") {
+    withSet() { set =>
+      val _ = set.run(sums)
+      val table = "SELECT * FROM VALUES ('x'), ('a')"
+      Seq(
+        Of(
+          "named",
+          s"SELECT k, count(*) AS c$kinds FROM (SELECT k FROM {t} UNION ALL $table) GROUP BY k",
+          from = "start"),
+        Of("named", s"SELECT k FROM {sums} UNION ALL $table", "complete", from = "start")
+      ).foreach { late =>
+        val error = intercept[AnalysisException](set.run(sums, late))
+        assert(error.getMessage.contains("The table of statement named"))
+      }
+      succeed
+    }
+  }
+
   test("what a set cannot become is refused, and it goes on as it was") {
     withSet() { set =>
       def refused(statements: Of*): String = {

@@ -37,14 +37,11 @@ private[parse] object ReadJoin extends PredicateHelper {
     val input = PruneColumns(read(stream))
     val parts = Parts(join, input, table)
     val refused = whyNotKept(join, isLeft, input, parts)
-    if (join.joinType == LeftSingle) {
-      def spark =
+    if (join.joinType == LeftSingle && version >= PlanVersion.singleMatches) {
+      def alone =
         Option.when(input.facts.changes.insertOnly)(StatelessJoin(join, join.output, input))
-      ofOne(
-        join,
-        input,
-        ttlMs,
-        version).orElse(spark).getOrElse(throw refused.getOrElse(severalMatches))
+      val one = if (isLeft) ofOne(join, input, ttlMs, version).orElse(alone) else None
+      one.getOrElse(throw refused.getOrElse(severalMatches))
     } else if (refused.isEmpty) matches(join, input, ttlMs, version, table, parts)
     else if (input.facts.changes.insertOnly && !keepsTable(join.joinType, isLeft))
       StatelessJoin(join, join.output, input)

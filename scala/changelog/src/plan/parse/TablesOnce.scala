@@ -18,7 +18,4 @@ private[changelog] object TablesOnce {
     case _: Stateful => ()
     case other => other.inputs.foreach(require)
   }
-
-  def areIn(query: ChangelogOperator): Boolean =
-    query.isInstanceOf[StaticTable] || query.inputs.exists(areIn)
 }
