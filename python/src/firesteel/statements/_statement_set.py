@@ -89,6 +89,7 @@ class StatementSet:
         self._checkpoint = checkpoint
         self._parallel = parallel
         self._statements: list[tuple[DataFrame, Sink]] = []
+        self._places: dict[str | None, str] = {}  # statements by what they write to
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -139,11 +140,10 @@ class StatementSet:
             raise ValueError(f"The DataFrame of statement {name!r} is not streaming.")
         sink = Sink(len(self._statements), name, mode, from_ or "", checked(target))
         place = sink.place(self._spark)
-        others = [its.name for _, its in self._statements if place == its.place(self._spark)]
-        if place and others:
+        if place in self._places:
             raise ValueError(
                 # Without the place: a URL may have a password.
-                f"The statements {others[0]!r} and {name!r} write to one target. "
+                f"The statements {self._places[place]!r} and {name!r} write to one target. "
                 "Write the union of their queries instead."
             )
         if not isinstance(self._spark, SparkSession):
@@ -152,6 +152,8 @@ class StatementSet:
             if sink.needs_query_id:
                 raise _errors.unnamed_on_connect()
         self._statements.append((df, sink))
+        if place is not None:
+            self._places[place] = name
 
     def start(
         self, *, trigger: Mapping[str, Any] | None = None, name: str | None = None

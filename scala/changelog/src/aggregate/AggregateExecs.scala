@@ -59,10 +59,9 @@ final private[changelog] case class PartialAggregateExec(
       val column = functions(call).collectFirst { case place: BoundReference => place.ordinal }.get
       (keys.size + column, AggregateExecs.lateUntil(watermark))
     }
-    // Buffers of Spark's functions cost much to merge, and may grow.
+    // Buffers of Spark's functions, which may grow, cost much to merge.
     val isNeighbour =
-      GuestExec.below(
-        child).nonEmpty && layout.sets.isEmpty && !layout.hasMerged && !layout.hasGrowing
+      layout.sets.isEmpty && !layout.hasMerged && GuestExec.below(child).nonEmpty
     child.execute().mapPartitions { rows =>
       val limits = FoldLimits.ofThisTask(limit)
       def partial =

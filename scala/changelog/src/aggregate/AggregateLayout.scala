@@ -185,6 +185,15 @@ final private[changelog] class AggregateLayout(
 
   def newState(): GroupState = new GroupState(new Array[Long](numLongs), new Array[Any](numRefs))
 
+  /** Adds a row of the input to the slots that are updated row by row. */
+  def add(state: GroupState, row: InternalRow, sign: Int): Unit = {
+    var i = 0
+    while (i < direct.length) {
+      direct(i).add(state, row, sign)
+      i += 1
+    }
+  }
+
   /** Adds a row between the halves. */
   def mergeDelta(state: GroupState, row: InternalRow): Unit = ofDeltas.merge(state, row)
 

@@ -29,7 +29,7 @@ final private[aggregate] class AggregateRows(layout: AggregateLayout) {
   private[this] lazy val toSetKey = UnsafeProjection.create(layout.keyTypes.toArray)
   private[this] val bucket = new GenericInternalRow(2)
 
-  /** The group key of a row between the halves. */
+  /** The group key of a row of the input, or between the halves: both begin with it. */
   def groupKeyOf(delta: InternalRow): UnsafeRow = toKeyOfGroup(delta)
 
   /** The key of a group's own entry. */

@@ -8,7 +8,7 @@ import io.firesteel.core.rows.KeyIndex
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeRow}
 
 /**
  * Folds the rows of a task by group, below the exchange, into partial results.
@@ -30,7 +30,6 @@ final private[changelog] class PartialAggregate(
   private[this] val values = layout.sets.map(set => new ValueTallies(set.isNumber))
   private[this] val made = new AggregateRows(layout)
   private[this] val valueRows = new ValueRows(layout)
-  private[this] val toKey = UnsafeProjection.create(keys)
   private[this] var taken = 0L // bytes of the rows in growing buffers, an upper bound
 
   override protected def held: Int = {
@@ -53,16 +52,12 @@ final private[changelog] class PartialAggregate(
 
   override protected def fold(row: InternalRow): Unit = {
     val sign = if (kindAt >= 0 && RowKind.isRetraction(row.getByte(kindAt))) -1 else 1
-    val group = groups.of(toKey(row))
+    val group = groups.of(made.groupKeyOf(row))
     if (group == states.size) states += layout.newState()
     val state = states(group)
     if (layout.hasGrowing) taken += FoldLimits.bytesOf(row)
+    layout.add(state, row, sign)
     var i = 0
-    while (i < layout.direct.length) {
-      layout.direct(i).add(state, row, sign)
-      i += 1
-    }
-    i = 0
     while (i < values.length) {
       val value = valueRows.of(row, i)
       if (value != null) values(i).add(group, value, sign.toLong)
@@ -110,17 +105,13 @@ final private[changelog] class AdjacentPartial(
   extends Iterator[InternalRow] {
 
   private[this] val made = new AggregateRows(layout)
-  private[this] val toKey = UnsafeProjection.create(
-    layout.keyTypes.take(layout.numKeys).zipWithIndex.map { case (t, i) =>
-      BoundReference(i, t, nullable = true)
-    })
   private[this] var key: UnsafeRow = _ // of the row that was read and not yet folded
   private[this] var row: InternalRow = _
 
   private[this] def read(): Unit =
     if (rows.hasNext) {
       row = rows.next()
-      key = toKey(row)
+      key = made.groupKeyOf(row)
     } else row = null
 
   override def hasNext: Boolean = {
@@ -133,11 +124,7 @@ final private[changelog] class AdjacentPartial(
     val (group, state) = (key.copy(), layout.newState())
     while (row != null && key == group) {
       val sign = if (kindAt >= 0 && RowKind.isRetraction(row.getByte(kindAt))) -1 else 1
-      var i = 0
-      while (i < layout.direct.length) {
-        layout.direct(i).add(state, row, sign)
-        i += 1
-      }
+      layout.add(state, row, sign)
       read()
     }
     made.delta(group, state)

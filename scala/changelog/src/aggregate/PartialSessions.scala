@@ -46,7 +46,7 @@ final private[aggregate] class PartialSessions(
     if (layout.hasGrowing) taken += FoldLimits.bytesOf(row)
     if (end <= lateUntil) {
       val state = layout.newState()
-      add(state, row)
+      layout.add(state, row, 1)
       val delta = made.delta(keys.ofSession(keys.of(row), start), state).copy()
       late += delta
       count += 1
@@ -59,15 +59,7 @@ final private[aggregate] class PartialSessions(
         session.state = layout.newState()
         count += 1
       }
-      add(session.state, row)
-    }
-  }
-
-  private def add(state: GroupState, row: InternalRow): Unit = {
-    var i = 0
-    while (i < layout.direct.length) {
-      layout.direct(i).add(state, row, 1)
-      i += 1
+      layout.add(session.state, row, 1)
     }
   }
 

@@ -115,8 +115,9 @@ object ChangelogConf {
     SQLConf
       .buildConf("spark.firesteel.changelog.panes.minOverlap")
       .doc("Smallest number of windows per row, which is size / slide, for which an aggregate " +
-        "over `window(time, size, slide)` that Spark runs by itself is run over " +
-        "panes, in append and update mode, and one whose windows change. It counts at a query's first start; a checkpoint keeps what it began with.")
+        "over `window(time, size, slide)` that Spark runs by itself is run over panes, in append " +
+        "and update mode, and one whose windows change. It counts at a query's first start; a " +
+        "checkpoint keeps what it began with.")
       .version("0.1.0")
       .longConf
       .checkValue(_ >= 2, "must be at least 2")

@@ -2,9 +2,7 @@ package io.firesteel.changelog.windows
 
 import io.firesteel.changelog.sql.TableArguments
 
-import scala.util.control.NonFatal
-
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, FunctionTableSubqueryArgumentExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OneRowRelation, Project}
@@ -78,7 +76,7 @@ final private[windows] class WindowArguments(
     else {
       val row = Project(Seq(Alias(argument, "length")()), OneRowRelation())
       try executionOf(SparkSession.active, row).analyzed.expressions.head.children.head
-      catch { case NonFatal(_) => throw wrong() }
+      catch { case _: AnalysisException => throw wrong() }
     }
 
   private def ofCalendar(interval: CalendarInterval): Long =

@@ -1,6 +1,11 @@
 package io.firesteel.changelog.windows
 
 import io.firesteel.changelog.ChangelogStream
+import io.firesteel.changelog.plan.{ClosedWindows => AnsweredOnce}
+import io.firesteel.changelog.plan.parse.ParseQuery
+import io.firesteel.changelog.state.BegunPlan
+
+import org.apache.spark.sql.firesteel.executionOf
 
 /** Grouping sets of windows, and unions of them, which also answer once. */
 class WindowSetsSuite extends ClosedWindows {
@@ -63,6 +68,21 @@ class WindowSetsSuite extends ClosedWindows {
     ).zipWithIndex.foreach { case (sql, i) =>
       closesOnce(sql, random(40 + i, batches = 3), if (i % 2 == 0) "append" else "update")
     }
+  }
+
+  test("a checkpoint of an earlier version keeps windows as columns") {
+    val fed = new ChangelogStream(spark, schema, "", watermark = Some("ts" -> "4 seconds"))
+    def isClosed(sql: String, version: Int): Boolean = {
+      val begun = BegunPlan.latest.copy(version = version)
+      val query = executionOf(spark.sql(fed.reading(sql))).analyzed
+      new ParseQuery(updateBefore = true, None, begun).read(query).isInstanceOf[AnsweredOnce]
+    }
+    Seq(
+      s"SELECT window_end, count(*) AS n FROM $tumble WHERE k IN (SELECT * FROM VALUES ('a')) GROUP BY window_start, window_end",
+      s"SELECT l.k FROM $tumble l, $tumble r WHERE l.window_start = r.window_start AND l.window_end = r.window_end",
+      "SELECT window_end, count(*) AS n FROM TUMBLE(TABLE(SELECT * FROM from_changelog(TABLE({t}), op => 'input')), " +
+        "DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY window_start, window_end"
+    ).foreach(sql => assert(isClosed(sql, 13) && !isClosed(sql, 12), sql))
   }
 
   test("without the window in each set the groups change") {

@@ -40,11 +40,11 @@ private[parse] object ReadSource {
           keys = from.keys.map(of),
           sequence = from.sequence.map(of),
           child = changes))
-      case _: SubqueryAlias | _: View => below(plan)
-      case project: Project if project.outputSet.exists(_.exprId == time) => below(plan)
+      case _: SubqueryAlias | _: View => through(plan)
+      case project: Project if project.outputSet.exists(_.exprId == time) => through(plan)
       case _ => None
     }
-    def below(plan: LogicalPlan): Option[LogicalPlan] =
+    def through(plan: LogicalPlan): Option[LogicalPlan] =
       marked(plan.children.head).map(its => plan.withNewChildren(Seq(its)))
     marked(mark.child)
   }
