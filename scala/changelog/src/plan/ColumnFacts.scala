@@ -100,14 +100,15 @@ private[changelog] object ColumnFacts {
    * The same one of several upsert keys at every start: the shortest, and of these the one whose
    * columns come first.
    *
-   * @param byPlace before [[PlanVersion.keysByPlace]] the one whose columns had got their ids first,
-   *   which is another one if views are made in another order
+   * @param byPlace before [[PlanVersion.keysByPlace]] the one whose ids came first as texts, which is
+   *   another one where ids have other digits
    */
   def smallest(
       keys: Set[Set[ExprId]],
       output: Seq[Attribute],
       byPlace: Boolean): Option[Set[ExprId]] =
-    if (!byPlace) smallest(keys)
+    if (!byPlace)
+      keys.toSeq.sortBy(k => (k.size, k.map(_.id).toSeq.sorted.mkString(" "))).headOption
     else keys.toSeq.sortBy { key =>
       key.size +: key.toSeq.map(id => output.indexWhere(_.exprId == id)).sorted
     }.headOption

@@ -60,7 +60,7 @@ private[plan] object ExpressionDetails {
 
   private def isAddress(value: Any): Boolean = value != null && {
     val text = value.toString
-    text == s"${value.getClass.getName}@${Integer.toHexString(value.hashCode)}"
+    text == s"${value.getClass.getName}@${Integer.toHexString(System.identityHashCode(value))}"
   }
 
   /** A value of Catalyst as text, equal at each start. */

@@ -5,7 +5,7 @@ import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, InferChangelog, I
 import io.firesteel.changelog.plan.lower.{ChangelogTable, DescribeMembers, LowerOperators}
 import io.firesteel.changelog.plan.parse.{LastOrder, WindowsEmit}
 import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans}
-import io.firesteel.changelog.state.{ChangelogContract, TimeToLive, Watermark}
+import io.firesteel.changelog.state.{PlanVersion, ChangelogContract, TimeToLive, Watermark}
 import io.firesteel.changelog.upsert.ToUpsert
 
 import scala.util.Try
@@ -139,7 +139,8 @@ private[rules] object PlanQuery {
 
   private def tableBy(query: LogicalPlan, reading: Reading): WholeResult = {
     if (QueryKinds.asksRowKind(query)) throw ChangelogErrors.noEventsInComplete()
-    val last = LastOrder(query)
+    val last =
+      LastOrder(query, throughViews = reading.begun.version >= PlanVersion.moreForms)
     val unordered = last.query
     val shared = Shared(unordered, WindowsEmit.Copied, reading)
     val inferred =

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.plan.parse.{ReadTemporalJoin, ReadWindows, StatelessSource}
+import io.firesteel.changelog.plan.parse.conditions.SortBelow
 import io.firesteel.changelog.sql.{InputTtl, RowKindFunction, Snapshot}
 
 import scala.annotation.tailrec
@@ -69,9 +70,12 @@ private[rules] object SharableNodes {
     case _ => false
   })
 
+  /** Whether a reader may take the rows in their order: a part has none. */
+  def isOrdered(plan: LogicalPlan): Boolean = hasState(plan) && SortBelow(plan).nonEmpty
+
   /** Operators that are read as they are, whatever stands above them. */
   def mayBeShared(plan: LogicalPlan): Boolean =
-    !plan.exists(_.expressions.exists(RowKindFunction.isIn)) && (plan match {
+    !plan.exists(_.expressions.exists(RowKindFunction.isIn)) && !isOrdered(plan) && (plan match {
       case hinted if InputTtl.of(hinted).nonEmpty => false
       case _: Aggregate | _: Distinct | _: Union | _: GlobalLimit | _: Project | _: Filter |
           _: Generate => true

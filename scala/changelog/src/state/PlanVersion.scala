@@ -82,6 +82,12 @@ private[changelog] object PlanVersion {
   /** A value of a table beside one of a stream has one match, and rows without one stay. */
   val singleMatches: Int = 13
 
+  /**
+   * `ORDER BY` in subqueries, hints of placement, `dropDuplicates`, `UNION` with a table, subqueries
+   * in `ON` and watermarks on tables of changes are read, see `ParseQuery`.
+   */
+  val moreForms: Int = 13
+
   val current: Int = windowsBelow
 }
 

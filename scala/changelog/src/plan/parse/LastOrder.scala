@@ -36,8 +36,11 @@ final private[changelog] case class LastOrder(
 
 private[changelog] object LastOrder {
 
-  def apply(query: LogicalPlan): LastOrder =
-    find(query, limited = false).fold(LastOrder(query, None, Nil))(onlyRead)
+  /** @param throughViews whether the order of a view counts, see `PlanVersion.moreForms` */
+  def apply(query: LogicalPlan, throughViews: Boolean): LastOrder =
+    new Search(throughViews).find(
+      query,
+      limited = false).fold(LastOrder(query, None, Nil))(onlyRead)
 
   /** The order that append and update mode ignore: the changes of a result have none. */
   def ignored(query: LogicalPlan): Option[Seq[SortOrder]] = outermost(query).map(_._1.order)
@@ -61,26 +64,29 @@ private[changelog] object LastOrder {
       last.copy(query = Project(last.query.output.filter(read.contains), last.query))
     }
 
-  /** @param limited whether a limit above needs the order, which then stays below it */
-  private def find(plan: LogicalPlan, limited: Boolean): Option[LastOrder] = plan match {
-    case alias: SubqueryAlias => find(alias.child, limited)
-    case view: View => find(view.child, limited)
-    case StateTtl(ms, child) =>
-      find(child, limited).map(last => last.copy(query = StateTtl(ms, last.query)))
-    case Project(columns, child) if !columns.exists(RowKindFunction.isIn) =>
-      find(child, limited).map(last => last.copy(projections = columns :: last.projections))
-    case GlobalLimit(n, LocalLimit(m, child)) if !limited =>
-      find(child, limited = true).map(last =>
-        last.copy(query = GlobalLimit(n, LocalLimit(m, last.query))))
-    // DataFrames write it like this: of the first n rows all but m.
-    case Offset(m, limit: GlobalLimit) if !limited =>
-      find(limit, limited).map(last => last.copy(query = Offset(m, last.query)))
-    case Offset(m, child) if !limited =>
-      find(child, limited = true).map(last => last.copy(query = Offset(m, last.query)))
-    case Offset(n, child) if limited =>
-      find(child, limited).map(last => last.copy(query = Offset(n, last.query)))
-    case sort: Sort if sort.global =>
-      Some(LastOrder(if (limited) sort else sort.child, Some(sort.order), Nil))
-    case _ => None
+  final private class Search(throughViews: Boolean) {
+
+    /** @param limited whether a limit above needs the order, which then stays below it */
+    def find(plan: LogicalPlan, limited: Boolean): Option[LastOrder] = plan match {
+      case alias: SubqueryAlias => find(alias.child, limited)
+      case view: View if throughViews => find(view.child, limited)
+      case StateTtl(ms, child) =>
+        find(child, limited).map(last => last.copy(query = StateTtl(ms, last.query)))
+      case Project(columns, child) if !columns.exists(RowKindFunction.isIn) =>
+        find(child, limited).map(last => last.copy(projections = columns :: last.projections))
+      case GlobalLimit(n, LocalLimit(m, child)) if !limited =>
+        find(child, limited = true).map(last =>
+          last.copy(query = GlobalLimit(n, LocalLimit(m, last.query))))
+      // DataFrames write it like this: of the first n rows all but m.
+      case Offset(m, limit: GlobalLimit) if !limited =>
+        find(limit, limited).map(last => last.copy(query = Offset(m, last.query)))
+      case Offset(m, child) if !limited =>
+        find(child, limited = true).map(last => last.copy(query = Offset(m, last.query)))
+      case Offset(n, child) if limited =>
+        find(child, limited).map(last => last.copy(query = Offset(n, last.query)))
+      case sort: Sort if sort.global =>
+        Some(LastOrder(if (limited) sort else sort.child, Some(sort.order), Nil))
+      case _ => None
+    }
   }
 }

@@ -2,12 +2,10 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, ComputedColumns, EventTime, Expansion, Generation, GroupAggregate, MatchedRows, PlaceFunction, Projection, Selection, SharedChanges, SharedRows, Source, SplitDistinct, StaticTable, TopN, UnionAll}
-import io.firesteel.changelog.plan.parse.conditions.JoinSubqueries
+import io.firesteel.changelog.plan.parse.conditions.{JoinSubqueries, SortBelow}
 import io.firesteel.changelog.plan.parse.rank.{Projected, RankedWindow, SortedLimits}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, Snapshot, StateTtl}
-import scala.annotation.tailrec
-
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeSet, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Deduplicate, Distinct, EventTimeWatermark, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, Sort, SubqueryAlias, Union, View, Window}
 import org.apache.spark.sql.internal.SQLConf
@@ -29,6 +27,9 @@ final private[changelog] class ParseQuery(
     begun: BegunPlan = BegunPlan.latest,
     windowsOf: WindowsEmit = WindowsEmit.Copied,
     private val ttlMs: Long = SQLConf.get.getConf(ChangelogConf.STATE_TTL)) {
+
+  // Forms that were refused before: a statement with one was Spark's.
+  private val readsMore = begun.version >= PlanVersion.moreForms
 
   private val closesRows = begun.version >= PlanVersion.closedRows
   private val sortedLimits = new SortedLimits(begun.version >= PlanVersion.nestedLimits)
@@ -55,12 +56,13 @@ final private[changelog] class ParseQuery(
     case aggregate: Aggregate => groups(aggregate)
     case distinct: Distinct =>
       ReadAggregate.distinct(ttlMs, noEvents("DISTINCT", read(distinct.child)))
-    case first: Deduplicate =>
+    case first: Deduplicate if readsMore =>
       if (!first.outputSet.subsetOf(AttributeSet(first.keys))) refuseSort(first.child)
       deduplicated(first, noEvents("dropDuplicates", read(first.child)))
     case union: Union =>
       val all = union.children.map { child =>
-        if (child.isStreaming) noEvents("UNION", read(child)) else StaticTable(child)
+        if (child.isStreaming || !readsMore) noEvents("UNION", read(child))
+        else StaticTable(child)
       }
       UnionAll(all, union.output)
     case SetOperation(rewritten) => read(rewritten)
@@ -72,19 +74,19 @@ final private[changelog] class ParseQuery(
         generate.outer,
         generate.generatorOutput,
         computable("Generate", Seq(generate.generator), input))
-    case mark: EventTimeWatermark =>
+    case mark: EventTimeWatermark if readsMore =>
       read(ReadSource.below(mark).getOrElse(throw Unsupported(mark, refused)))
     case LateralRows(rows) => read(rows)
     // Rows have no order, and tasks no rows of their own, for what is above.
-    case sort: Sort => read(sort.child)
-    case _: RepartitionOperation | _: RebalancePartitions => read(plan.children.head)
+    case sort: Sort if readsMore => read(sort.child)
+    case _: RepartitionOperation | _: RebalancePartitions if readsMore => read(plan.children.head)
     case expand: Expand =>
       val input = noEvents("Expand", read(expand.child))
       Expansion(
         expand.projections,
         expand.output,
         computable("Expand", expand.projections.flatten, input))
-    case JoinSubqueries(filter) => read(filter)
+    case JoinSubqueries(filter) if readsMore => read(filter)
     case join: Join if join.children.exists(!_.isStreaming) =>
       ReadJoin(
         join,
@@ -306,14 +308,8 @@ final private[changelog] class ParseQuery(
   }
 
   /** An order of the rows below, which the operator above would take them in. */
-  @tailrec
-  private def refuseSort(rows: LogicalPlan): Unit = rows match {
-    case sort: Sort => throw Unsupported(sort, refused)
-    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ResolvedHint | _: StateTtl |
-        _: InputTtl | _: RepartitionOperation | _: RebalancePartitions | _: Generate | _: Expand =>
-      refuseSort(rows.children.head)
-    case _ => ()
-  }
+  private def refuseSort(rows: LogicalPlan): Unit =
+    SortBelow(rows).foreach(sort => throw Unsupported(sort, refused))
 
   private def repeatable(
       operator: String,

@@ -36,6 +36,12 @@ class SqlFormsSuite extends ChangelogSuite {
     ).foreach(sql => withClue(sql)(assert(refusal(schema, sql).contains("ORDER BY in a subquery"))))
   }
 
+  test("two limits of one ordered view, whose order is not selected") {
+    follow(
+      s"WITH r AS (SELECT k, s FROM $sums ORDER BY s DESC, k) SELECT * FROM (SELECT k FROM r LIMIT 2) " +
+        "UNION ALL SELECT * FROM (SELECT k FROM r LIMIT 3)")
+  }
+
   test("the last ORDER BY of a view") {
     val fed = stream(schema, "SELECT k, s FROM ordered_sums")
     spark.sql(fed.reading(
@@ -69,6 +75,8 @@ class SqlFormsSuite extends ChangelogSuite {
     follow(
       s"SELECT a.k, s, n FROM $sums a JOIN $counts b ON a.k = b.k AND s IN (SELECT v FROM {t})",
       s"SELECT a.k, s, n FROM $sums a JOIN $counts b ON a.k = b.k AND s NOT IN (SELECT * FROM VALUES (5), (6))",
+      "SELECT d.k, x FROM (SELECT DISTINCT k FROM {t}) d JOIN VALUES (1, 10), (2, 20) AS o(k, x) " +
+        "ON d.k = o.k AND o.x IN (SELECT * FROM VALUES (10))",
       s"SELECT a.k, s, n FROM $sums a JOIN $counts b ON a.k = b.k AND EXISTS (SELECT 1 FROM {t} x WHERE x.v = n)"
     )
   }

@@ -1,0 +1,20 @@
+package io.firesteel.changelog.plan.parse.conditions
+
+import io.firesteel.changelog.sql.{InputTtl, StateTtl}
+
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, LogicalPlan, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, Sort, SubqueryAlias, View}
+
+/** An order in which rows reach what stands above them. */
+private[changelog] object SortBelow {
+
+  @tailrec
+  def apply(rows: LogicalPlan): Option[Sort] = rows match {
+    case sort: Sort => Some(sort)
+    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ResolvedHint | _: StateTtl |
+        _: InputTtl | _: RepartitionOperation | _: RebalancePartitions | _: Generate | _: Expand =>
+      apply(rows.children.head)
+    case _ => None
+  }
+}
