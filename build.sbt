@@ -231,6 +231,23 @@ lazy val artifact = Project("artifact", file("scala/extension/artifact"))
     publishTo := Some(MavenCache("dist", (ThisBuild / baseDirectory).value / "dist/maven"))
   )
 
+/** Jars that are read and never on a class path: the classes of one are those of an older Spark. */
+lazy val Queries = config("queries").hide
+
+/** Files of Spark's test jar that match `entries`, unpacked into `folder`. */
+def ofSparksTests(entries: String, folder: SettingKey[File]) = Def.task {
+  val made = folder.value
+  val jar = update.value.select(configurationFilter(Queries.name)).head
+  // Once per version, not at each compilation: the jar has thousands of entries.
+  val unpacked = made / s"${jar.getName}.${entries.hashCode.toHexString}"
+  if (!unpacked.exists) {
+    IO.delete(made)
+    IO.unzip(jar, made, (entry: String) => entry.matches(entries))
+    IO.touch(unpacked)
+  }
+  (made ** "*.*").get.filter(file => file.isFile && file != unpacked)
+}
+
 /** Whole queries against golden plans: what no single room can show. */
 lazy val queries = Project("queries", file("tests/scala"))
   .dependsOn(
@@ -238,28 +255,24 @@ lazy val queries = Project("queries", file("tests/scala"))
     testkit % Test,
     room("changelog") % "test->test",
     room("lookup") % "test->test")
-  .settings(common, Test / scalaSource := baseDirectory.value)
-
-/** Jars that are read and never on a class path: the classes of one are those of an older Spark. */
-lazy val Queries = config("queries").hide
+  .settings(
+    common,
+    ivyConfigurations += Queries,
+    libraryDependencies += sparksTests % Queries,
+    Test / scalaSource := baseDirectory.value,
+    Test / resourceGenerators +=
+      ofSparksTests(
+        "sql-tests/inputs/.*\\.sql|test-data/postgresql/.*",
+        Test / resourceManaged).taskValue
+  )
 
 lazy val bench = module("bench")
   .dependsOn(extension, testkit % Test)
   .settings(
     ivyConfigurations += Queries,
-    libraryDependencies ++= Seq(postgresql, tpcdsData, tpchData, tpcdsQueries % Queries),
-    Compile / resourceGenerators += Def.task {
-      val folder = (Compile / resourceManaged).value
-      val jar = update.value.select(configurationFilter(Queries.name)).head
-      // Once per version, not at each compilation: the jar has thousands of entries.
-      val unpacked = folder / s"${jar.getName}.tpcds.tpch"
-      if (!unpacked.exists) {
-        IO.delete(folder)
-        IO.unzip(jar, folder, (entry: String) => entry.matches("tpc(ds|h)/[^/]+\\.sql"))
-        IO.touch(unpacked)
-      }
-      (folder / "tpcds" * "*.sql").get ++ (folder / "tpch" * "*.sql").get
-    }.taskValue
+    libraryDependencies ++= Seq(postgresql, tpcdsData, tpchData, sparksTests % Queries),
+    Compile / resourceGenerators +=
+      ofSparksTests("tpc(ds|h)/[^/]+\\.sql", Compile / resourceManaged).taskValue
   )
 
 lazy val stageJar = taskKey[File]("builds the jar and puts it into the Python package")

@@ -62,7 +62,7 @@ object Dependencies {
   /** Makes the data of TPC-H, the same as the TPC's own tool. */
   val tpchData: ModuleID = ("io.trino.tpch" % "tpch" % "1.2").intransitive()
 
-  /** The queries of TPC-DS and TPC-H in Spark's SQL: the newest of Spark's test jars with Maven. */
-  val tpcdsQueries: ModuleID =
+  /** The queries of TPC-DS, of TPC-H and of Spark's own tests: its newest test jar with Maven. */
+  val sparksTests: ModuleID =
     ("org.apache.spark" %% "spark-sql" % "4.2.0").classifier("tests").intransitive()
 }

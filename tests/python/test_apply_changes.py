@@ -475,6 +475,24 @@ def test_only_touched_buckets_are_written(session: SparkSession, tmp_path: Path)
     assert sorted(table.rows()) == sorted((*r[:2], "y" if r[0] == "7" else "x") for r in rows)
 
 
+def test_keys_whose_times_are_cut_stay_in_their_buckets(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    target = str(tmp_path / "times")
+    apply = firesteel.apply_changes(target, ["t"], query_id="q", buckets=8)
+    rows = "SELECT timestamp_micros(id * 1000000 + 123) AS t, id AS v, '{}' AS op FROM range({}, {})"
+    name = "spark.sql.parquet.outputTimestampType"
+    session.conf.set(name, "TIMESTAMP_MILLIS")
+    try:
+        apply(session.sql(rows.format("+I", 0, 100)), 0)
+        apply(session.sql(rows.format("+I", 100, 101)), 1)
+        apply(session.sql(rows.format("-D", 0, 50)), 2)
+    finally:
+        session.conf.unset(name)
+    left = session.read.format("firesteel-table").load(target).select("v").collect()
+    assert sorted(row.v for row in left) == list(range(50, 101))
+
+
 def test_keys_may_be_named_in_another_order(session: SparkSession, tmp_path: Path) -> None:
     table = Folder(session, tmp_path)
     rows: list[Change] = [(str(n), n, "x", "+I") for n in range(40)]

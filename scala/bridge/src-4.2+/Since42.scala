@@ -54,7 +54,7 @@ private[firesteel] trait Since42 {
       order: Seq[SortOrder],
       columns: Seq[Attribute]): Iterator[InternalRow] => Iterator[InternalRow] = {
     def metric = new SQLMetric("size")
-    val evaluator =
+    def evaluator =
       new WindowEvaluatorFactory(functions, partition, order, columns, metric, metric, metric)
         .createEvaluator()
     // With a tree, the last digits of a sum of floats would depend on where the rows begin.
@@ -63,7 +63,12 @@ private[firesteel] trait Since42 {
       val settings = new SQLConf
       SQLConf.get.getAllConfs.foreach { case (key, value) => settings.setConfString(key, value) }
       settings.setConfString(tree, "false")
-      rows => SQLConf.withExistingConf(settings)(evaluator.eval(0, rows))
-    } else evaluator.eval(0, _)
+      // The evaluator reads the setting when it is made.
+      val made = SQLConf.withExistingConf(settings)(evaluator)
+      made.eval(0, _)
+    } else {
+      val made = evaluator
+      made.eval(0, _)
+    }
   }
 }

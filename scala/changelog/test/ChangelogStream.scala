@@ -274,6 +274,7 @@ object ChangelogStream {
     case null => "NULL"
     case row: Row => row.toSeq.map(text).mkString("[", ", ", "]")
     case d: Double if d == 0.0 => "0.0"
+    case f: Float if f == 0.0f => "0.0"
     case d: Double => f"$d%.10g"
     case bytes: Array[Byte] => bytes.mkString("0x", ",", "")
     case items: Iterable[_] => items.map(text).mkString("(", ", ", ")")

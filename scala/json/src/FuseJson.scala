@@ -29,11 +29,13 @@ object FuseJson extends Rule[LogicalPlan] {
     if (Decline.switchedOff("json", JsonConf.ENABLED).nonEmpty) plan
     else plan.transformDown {
       // A lookup join reads conditions and columns of its table where the query has them.
-      case node if JsonCalls.isAt(node) && !ReadByKey.isBelow(node) => rewrite(node)
+      case node
+          if JsonCalls.isAt(node) && !ReadByKey.isBelow(node) && !CheckOrder.matters(node) =>
+        rewrite(node)
     }
 
   private def rewrite(node: LogicalPlan): LogicalPlan = node match {
-    case project: Project => SingleScan.in(SharedScan.in(project))
+    case project: Project => SingleScan.of(SharedScan.in(project))
     case filter: Filter => ofFilter(filter)
     case aggregate: Aggregate => SingleScan.in(PullOutJson.of(aggregate))
     case generate: Generate => ofGenerate(generate)

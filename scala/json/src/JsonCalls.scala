@@ -1,7 +1,7 @@
 package io.firesteel.json
 
 import io.firesteel.core.decide.Decline
-import io.firesteel.core.plans.CannotFail
+import io.firesteel.core.expressions.CannotFail
 
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BinaryComparison, Cast, Concat, ConditionalExpression, Expression, GetStructField, If, In, InSet, IsNotNull, IsNull, JsonTuple, LambdaFunction, Literal, Not, Or, StringPredicate}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project}
@@ -83,7 +83,8 @@ private[json] object JsonCalls {
   def declines(node: LogicalPlan): Seq[Decline] = node match {
     case _: Project | _: Filter | _: Aggregate | _: Generate =>
       node.expressions.flatMap(all).flatMap(_.reading.left.toOption) ++ tuples(node) ++
-        Option.when(node.expressions.exists(_.exists(isOfElement)))(JsonDecline.Lambda)
+        Option.when(node.expressions.exists(_.exists(isOfElement)))(JsonDecline.Lambda) ++
+        Option.when(CheckOrder.matters(node))(JsonDecline.CheckedFirst)
     case other => Seq(JsonDecline.Operator(other.nodeName))
   }
 

@@ -56,6 +56,14 @@ object JsonDecline {
       "the document is an element of an array or a map",
       "Use explode() first, and read the JSON of its column.")
 
+  case object CheckedFirst
+    extends JsonDecline(
+      "ORDER",
+      "the condition checks a value for null before a part that can fail, and generated code would " +
+        "check it later",
+      "Filter by the check for null in a subquery below."
+    )
+
   final case class Operator(node: String)
     extends JsonDecline(
       "OPERATOR",
@@ -72,6 +80,7 @@ object JsonDecline {
     Path("such as $.a[*]").doc,
     Legacy("spark.sql.legacy.timeParserPolicy").doc,
     Lambda.doc,
+    CheckedFirst.doc,
     Operator("Sort").doc
   )
 }

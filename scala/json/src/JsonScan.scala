@@ -15,8 +15,8 @@ import org.apache.spark.unsafe.types.UTF8String
  * Spark's expressions are kept inside the outputs, over column 0, where no rule of Spark looks for
  * them.
  *
- * @param shared the struct is read by several expressions. Then rules must not copy the scan to
- *   them, which they do not if it is not deterministic.
+ * @param shared the struct is read by several expressions, or the scan may fail. Then rules must not
+ *   copy the scan to its readers, or put it off, which they do not if it is not deterministic.
  * @param counts what the scan does, once an operator shows it
  */
 final case class JsonScan private[json] (

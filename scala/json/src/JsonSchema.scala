@@ -17,6 +17,8 @@ private[json] object JsonSchema {
     case struct: StructType
         if struct.exists(field => field.name == column && field.dataType != StringType) =>
       Some("a column for corrupt records that is no STRING")
+    // Spark takes an array or a map for a column of this name, and hides it.
+    case _: ArrayType | _: MapType if column == "value" => Some("a column for corrupt records")
     case _ => None
   }
 

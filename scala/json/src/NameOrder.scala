@@ -36,7 +36,7 @@ final private[json] class NameOrder {
   /** Keeps a name; `until` is after its closing quote, which belongs to the comparison. */
   def remember(bytes: Array[Byte], from: Int, until: Int, member: Int, target: Int): Unit =
     if (member < MaxMembers && until - from <= MaxLength) {
-      if (member >= words.length) grow()
+      while (member >= words.length) grow()
       val length = until - from
       val name = new Array[Long]((length + 7) / 8)
       for (i <- 0 until length) name(i / 8) |= (bytes(from + i) & 0xffL) << (i % 8 * 8)

@@ -190,6 +190,54 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
     check(s"SELECT id FROM docs WHERE $protecting AND 10 / (id - 3) > 0", 1, 1)
   }
 
+  test("a check for null stays before a part that can fail, as Spark's from_json keeps it") {
+    spark.sql(
+      "SELECT if(id = 3, NULL, id) AS kind, id, if(id = 3, '{\"n\":\"x\"}', '{\"n\":\"7\"}') AS j FROM docs")
+      .write.saveAsTable("kinds")
+    val number = "CAST(from_json(j, 'n STRING').n AS INT) > 3"
+    val parts = "10 / (id - 3) > -100 AND from_json(j, 'n STRING').n = '7'"
+    Seq(
+      s"SELECT id FROM kinds WHERE kind IS NOT NULL AND $number",
+      s"SELECT id, from_json(j, 'n STRING').n FROM kinds WHERE kind IS NOT NULL AND $parts",
+      s"SELECT count(*) FILTER (WHERE kind IS NOT NULL AND $number) FROM kinds"
+    ).foreach { sql =>
+      val _ = assertSameOutcome(sql)
+      assert(declines(sql).contains("JSON.ORDER"), sql)
+    }
+    assert(
+      !declines(s"SELECT id FROM kinds WHERE j IS NOT NULL AND $number").contains("JSON.ORDER"))
+  }
+
+  test("an error in a row that a join drops") {
+    val failing =
+      "from_json(if(id = 3, '{\"a\":\"x\"}', '{\"a\":1}'), 'a INT', map('mode', 'FAILFAST'))"
+    val _ = assertSameOutcome(
+      s"SELECT /*+ BROADCAST(k) */ d.s.a FROM (SELECT id, $failing s FROM docs) d " +
+        "JOIN (SELECT * FROM VALUES (1L) AS t(id)) k ON d.id = k.id")
+  }
+
+  test("many long names before a short one") {
+    val long = (0 until 40).map(i => s""""${"x" * 64}$i":0""").mkString("{", ",", ",\"n\":1}")
+    check(s"SELECT get_json_object(if(id >= 0, '$long', j), '$$.n') FROM docs", 1, 1)
+  }
+
+  test("a document inside try_ functions, and operands that are evaluated first") {
+    val document = "element_at(array(j), CAST(id AS INT) + 1)"
+    def at(path: String) = s"get_json_object($document, '$$.$path')"
+    Seq(
+      s"SELECT ${at("id")} FROM docs WHERE try_to_binary(${at("name")}, 'hex') = X'01'",
+      s"SELECT ${at("id")} FROM docs WHERE coalesce(pmod(CAST(${at("id")} AS INT), if(id = 0, 3, NULL)), 0) = 1",
+      s"SELECT ${at("id")} FROM docs WHERE locate(${at("id")}, j, if(id = 0, 1, NULL)) > 0"
+    ).foreach(assertSameOutcome(_))
+  }
+
+  test("an array and a column for corrupt records of the name value") {
+    check(
+      "SELECT from_json('[1,2]', 'array<int>', map('columnNameOfCorruptRecord', 'value')), id FROM docs",
+      0,
+      0)
+  }
+
   test("a condition by chance") {
     val random = "get_json_object(j, '$.id') IS NOT NULL AND rand(3) >= 0"
     check(s"SELECT get_json_object(j, '$$.id') FROM docs WHERE $random", 1, 1)

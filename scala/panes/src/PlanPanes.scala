@@ -1,7 +1,7 @@
 package io.firesteel.panes
 
 import io.firesteel.core.decide.{Decline, OptionalStrategy}
-import io.firesteel.core.plans.CannotFail
+import io.firesteel.core.expressions.CannotFail
 import io.firesteel.core.windows.{PaneGrid, PaneQuery}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.aggregate.TypedImperativeAggregate

@@ -42,6 +42,15 @@ class PanesHardCasesSuite extends PanesSuite {
     assertSameAnswer(sql)
   }
 
+  test("a part that one FILTER protects is not computed for another") {
+    spark.sql("SELECT timestamp_seconds(id) AS ts, id % 3 AS z, id AS n FROM range(0, 9000, 1, 2)")
+      .createOrReplaceTempView("divisors")
+    assertFiresWithSameAnswer(
+      "SELECT window.start, count(*) FILTER (WHERE z <> 0 AND n / z > 1) AS a, " +
+        "sum(n) FILTER (WHERE z <> 0 AND n / z > 2) AS b FROM divisors " +
+        "GROUP BY window(ts, '1 hour', '10 minutes')")
+  }
+
   test("every type as key") {
     AwkwardRows.columns.grouped(2).foreach { columns =>
       val sql =

@@ -11,10 +11,9 @@ import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeRefer
 final case class RankBound(function: RankFunction, limit: Int) {
   override def toString: String = s"$function() <= $limit"
 
-  /** Both hold, so either one is sound. The tighter function keeps fewer rows. */
+  /** Both hold, so either one is sound. The smaller limit is Spark's choice, too. */
   private def and(other: RankBound): RankBound =
-    if (function.looseness != other.function.looseness) Seq(this, other).minBy(_.function.looseness)
-    else Seq(this, other).minBy(_.limit)
+    Seq(this, other).minBy(its => (its.limit, its.function.looseness))
 
   /** At least one holds, so the looser function is bounded by the larger limit. */
   private def or(other: RankBound): RankBound =

@@ -1,6 +1,6 @@
 package io.firesteel.shuffle
 
-import io.firesteel.core.plans.CannotFail
+import io.firesteel.core.expressions.CannotFail
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.firesteel.CastOf

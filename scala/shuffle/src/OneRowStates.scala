@@ -1,6 +1,6 @@
 package io.firesteel.shuffle
 
-import io.firesteel.core.plans.CannotFail
+import io.firesteel.core.expressions.{Apart, CannotFail}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression, If, NamedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, Partial}
 import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
@@ -14,7 +14,9 @@ private[shuffle] object OneRowStates {
    * an object, or is not deterministic.
    */
   def of(partial: BaseAggregateExec): Option[Seq[NamedExpression]] = {
-    val states = partial.aggregateExpressions.map(stateOf)
+    // The aggregate asks for each FILTER alone.
+    val together = Apart.computedTogether(partial.aggregateExpressions.flatMap(_.filter))
+    val states = partial.aggregateExpressions.map(stateOf(_, together))
     val columns = partial.groupingExpressions ++ states.flatten.flatten
     val isSame = columns.size == partial.output.size && columns.zip(partial.output).forall {
       case (column, wanted) =>
@@ -35,7 +37,9 @@ private[shuffle] object OneRowStates {
   private def readsAllRows(function: DeclarativeAggregate): Boolean =
     function.children.forall(CannotFail.isComputedAlways(function, _))
 
-  private def stateOf(call: AggregateExpression): Option[Seq[NamedExpression]] =
+  private def stateOf(
+      call: AggregateExpression,
+      together: Apart.Together): Option[Seq[NamedExpression]] =
     call.aggregateFunction match {
       case function: DeclarativeAggregate if isPossible(call) && readsAllRows(function) =>
         val empty: AttributeMap[Expression] =
@@ -45,7 +49,7 @@ private[shuffle] object OneRowStates {
         })
         val counted = call.filter.fold(one) { condition =>
           one.zip(function.initialValues).map { case (after, before) =>
-            If(condition, after, before)
+            If(together(condition), after, before)
           }
         }
         Some(counted.zip(function.inputAggBufferAttributes).map { case (state, column) =>

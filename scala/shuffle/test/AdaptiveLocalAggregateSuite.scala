@@ -51,6 +51,13 @@ class AdaptiveLocalAggregateSuite extends ShuffleSuite {
 
   private val sums = "SELECT l, count(*), sum(v), avg(w) FROM %s GROUP BY l"
 
+  test("a part that one FILTER protects is not computed for another") {
+    val sql = "SELECT l, count(*) FILTER (WHERE v % 3 <> 0 AND v / (v % 3) > 1) AS a, " +
+      "sum(v) FILTER (WHERE v % 3 <> 0 AND v / (v % 3) > 2) AS b FROM distinct GROUP BY l"
+    assert(fired(sql).contains(rule))
+    assertSameAnswer(sql)
+  }
+
   Seq(true, false).foreach { adaptive =>
     test(s"rows go on as long as their keys differ, adaptive execution $adaptive") {
       withConf("spark.sql.adaptive.enabled" -> adaptive) {

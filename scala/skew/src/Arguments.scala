@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.plans.CannotFail
+import io.firesteel.core.expressions.CannotFail
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, DeclarativeAggregate}
 

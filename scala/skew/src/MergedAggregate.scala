@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.plans.CannotFail
+import io.firesteel.core.expressions.{Apart, CannotFail}
 import io.firesteel.core.rows.WideSum
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, AttributeSet, Expression, ExpressionSet, If, Literal, NamedExpression, Or, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
@@ -36,15 +36,19 @@ private[skew] object MergedAggregate {
 
   private def merged(branches: Seq[GlobalBranch]): Aggregate = {
     val input = branches.head.input
+    val apart = takenApart(branches)
     val conditions = branches.map(branch => ExpressionSet(branch.conditions))
     if (conditions.distinct.size == 1) {
       // All filters are equal: one serves all branches.
       val rows = branches.head.conditions.reduceOption(And).fold(input)(Filter(_, input))
-      aggregate(branches.flatMap(_.results), rows, AttributeSet(branches.flatMap(_.columnsRead)))
+      aggregate(
+        branches.flatMap(_.results).map(apart),
+        rows,
+        AttributeSet(branches.flatMap(_.columnsRead)))
     } else {
       val marks = marksOf(branches)
       val results = branches.flatMap { branch =>
-        marks.get(ExpressionSet(branch.conditions)).fold(branch.results) { mark =>
+        marks.get(ExpressionSet(branch.conditions)).fold(branch.results.map(apart)) { mark =>
           branch.results.map(onlyOf(mark.toAttribute, _))
         }
       }
@@ -54,6 +58,19 @@ private[skew] object MergedAggregate {
         else Filter(filters.map(_.coarse).distinct.reduce(Or), input)
       aggregate(results, rows, AttributeSet(results.flatMap(_.references)), marks.values.toSeq)
     }
+  }
+
+  /** Spark computes what functions of one aggregate have in common before them. */
+  private def takenApart(branches: Seq[GlobalBranch]): NamedExpression => NamedExpression = {
+    val together = Apart.groupsTogether(branches.map(_.calls.flatMap(_.aggregateFunction.children)))
+    _.transform { case call: AggregateExpression =>
+      call.copy(
+        aggregateFunction = call.aggregateFunction
+          .mapChildren {
+            case order: SortOrder => order
+            case argument => together(argument)
+          }.asInstanceOf[AggregateFunction])
+    }.asInstanceOf[NamedExpression]
   }
 
   private def aggregate(

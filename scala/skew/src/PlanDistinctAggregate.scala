@@ -1,5 +1,6 @@
 package io.firesteel.skew
 
+import io.firesteel.core.expressions.Apart
 import io.firesteel.core.rows.{KeyReader, WideSum}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, NamedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
@@ -75,7 +76,7 @@ object PlanDistinctAggregate extends SparkStrategy {
       block,
       query.phases.buckets,
       KeyReader.project(
-        query.grouping ++ added ++ arguments.columns ++ read,
+        query.grouping ++ Apart.of(added ++ arguments.columns) ++ read,
         planLater(query.child))
     )
     val (moved, values) = query.columns.map(_.overValues).unzip

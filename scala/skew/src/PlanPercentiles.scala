@@ -1,7 +1,8 @@
 package io.firesteel.skew
 
 import io.firesteel.core.decide.Decisions
-import io.firesteel.core.plans.{CannotFail, NativeOperators}
+import io.firesteel.core.expressions.{Apart, CannotFail}
+import io.firesteel.core.plans.NativeOperators
 import io.firesteel.core.rows.{KeyReader, RawColumns, WideSum}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, Expression, GetStructField, If, Literal, NamedExpression}
@@ -114,7 +115,7 @@ final class PlanPercentiles(session: SparkSession) extends SparkStrategy {
       values.map(_.toAttribute),
       keys ++ functions.flatMap(_.aggregateFunction.inputAggBufferAttributes),
       KeyReader.project(
-        normalised ++ values ++ arguments.columns ++ read,
+        normalised ++ Apart.of(values ++ arguments.columns) ++ read,
         planLater(raw.below(below)))
     )
     AggUtils

@@ -34,6 +34,19 @@ class DistinctAnswersSuite extends SkewSuite {
     }
   }
 
+  test("a part that one condition protects is not computed for another") {
+    spark.sql("SELECT id % 3 AS z, id AS n, id % 7 AS a, id % 5 AS b FROM range(0, 3000, 1, 2)")
+      .createOrReplaceTempView("divisors")
+    Seq(
+      "SELECT count(DISTINCT CASE WHEN z <> 0 AND n / z > 1 THEN a END) AS x, " +
+        "count(DISTINCT CASE WHEN z <> 0 AND n / z > 2 THEN b END) AS y FROM divisors",
+      "SELECT count(DISTINCT a) FILTER (WHERE z <> 0 AND n / z > 1) AS x, " +
+        "count(DISTINCT b) FILTER (WHERE z <> 0 AND n / z > 2) AS y FROM divisors",
+      "SELECT count(DISTINCT a) AS x, count(DISTINCT b) AS y, sum(CASE WHEN z <> 0 AND n / z > 1 THEN a END) AS s, " +
+        "max(CASE WHEN z <> 0 AND n / z > 2 THEN b END) AS m FROM divisors"
+    ).foreach(assertFires)
+  }
+
   test("a limit above stays, whatever adaptive execution knows of the blocks") {
     val groups =
       "SELECT id % 2500 AS g, count(DISTINCT id % 7) AS a, count(DISTINCT id % 11) AS b " +

@@ -267,6 +267,15 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     ))
   }
 
+  test("a part that one condition protects is not computed for another branch") {
+    def sum(least: Int) =
+      s"SELECT sum(CASE WHEN divisor <> 0 AND 10 / divisor > $least THEN id END) AS s$least FROM sales"
+    val sql = sideBySide(sum(1), sum(2))
+    if (SinceSpark.is("4.2")) { val _ = assertSameOutcome(sql) }
+    else assertMerged(sql)
+    assertMerged(sideBySide(sum(1) + " WHERE quantity < 50", sum(2) + " WHERE quantity > 70"))
+  }
+
   test("an error that Spark raises is raised") {
     val sql = sideBySide(
       "SELECT sum(10 div divisor) AS a FROM sales WHERE divisor >= 0",

@@ -26,6 +26,17 @@ class SortPercentilesSuite extends SkewSuite {
 
   private val numbers = Seq("by", "sh", "i", "l", "f", "d", "small")
 
+  test("a part that one condition protects is not computed for another") {
+    val divisors = "(SELECT id % 3 AS z, id AS n, id % 7 AS a FROM range(0, 300, 1, 2))"
+    Seq(
+      "median(CASE WHEN z <> 0 AND n / z > 1 THEN a END) AS x, median(CASE WHEN z <> 0 AND n / z > 2 THEN a END) AS y",
+      "median(a) FILTER (WHERE z <> 0 AND n / z > 1) AS x, median(n) FILTER (WHERE z <> 0 AND n / z > 2) AS y"
+    ).foreach { calls =>
+      assert(fired(s"SELECT $calls FROM $divisors") == Seq("SortPercentiles"))
+      assertSameAnswer(s"SELECT $calls FROM $divisors")
+    }
+  }
+
   numbers.foreach { column =>
     test(s"the answers are Spark's: $column") {
       val list = calls(column).zipWithIndex.map { case (call, i) => s"$call AS c$i" }.mkString(", ")

@@ -273,7 +273,9 @@ final private[changelog] case class ChangelogAggregateExec(
     val (expressions, inputs) = AggregateExecs.resultColumns(keys, functions)
     val home = if (isGlobal) Some(WholeKey.homeOf(getStateInfo.numPartitions)) else None
     val isOnce = once
-    val endAt = closedBy.map(end => results.indexWhere(_.exprId == end.exprId))
+    // A group that is emitted when another key closes is emitted then, and leaves.
+    val endAt =
+      if (once) None else closedBy.map(end => results.indexWhere(_.exprId == end.exprId))
     def newResults() = new GroupResults(layout, UnsafeProjection.create(expressions, inputs))
     val atClose: StatefulTask.AtClose = (entries, closed) =>
       endAt.fold(newResults().closing(entries, closed)) { at =>

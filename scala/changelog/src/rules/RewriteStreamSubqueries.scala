@@ -2,17 +2,17 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.{ChangelogConf, SingleJoins, TooManyRows}
 
-import io.firesteel.changelog.plan.parse.conditions.JoinSubqueries
+import io.firesteel.changelog.plan.parse.conditions.{JoinSubqueries, SideSubqueries}
 import io.firesteel.core.decide.Decline
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, ExprId, GreaterThan, If, InSubquery, LateralSubquery, ListQuery, Literal, NamedExpression, Not, OuterReference, PredicateHelper, RowNumber, ScalarSubquery, SubqueryExpression, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, ExprId, GreaterThan, If, InSubquery, LateralSubquery, ListQuery, Literal, NamedExpression, Not, OuterReference, PredicateHelper, RowNumber, RuntimeReplaceable, ScalarSubquery, SubqueryExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.analysis.UpdateOuterReferences
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count, First}
 import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Filter, Join, JoinHint, LateralJoin, LocalRelation, LogicalPlan, Project, Sort, UnaryNode, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Filter, Join, JoinHint, LateralJoin, LocalRelation, LogicalPlan, Project, Sort, UnaryNode, Window, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
@@ -25,18 +25,38 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!plan.exists(readsStreams) || isOff) plan
-    else AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      plan.transformUp {
-        case join: LateralJoin if join.resolved && readsStreams(join) => joined(join)
-        case join: Join if join.resolved && readsStreams(join) =>
-          JoinSubqueries.unapply(join).fold[LogicalPlan](join)(filter => joined(apart(filter)))
-        case node: UnaryNode
-            if node.resolved && readsStreams(node) && isOne(
-              node) && !node.expressions.exists(_.exists(
-              isOfResults)) =>
-          joined(apart(settled(node)))
-      }
+    else AnalysisHelper.allowInvokingTransformsInAnalyzer(rewritten(inlined(plan)))
+
+  /** Spark's rules do not look into a `WITH` of a correlated subquery. */
+  private def inlined(plan: LogicalPlan): LogicalPlan = {
+    val has = plan.collectWithSubqueries { case node => node.expressions.exists(_.exists(hasWith)) }
+    if (!plan.resolved || !has.contains(true)) plan
+    else {
+      WholeQuery.requireOneAnswer(plan)
+      WholeQuery.inlined(plan)
     }
+  }
+
+  private def hasWith(e: Expression): Boolean = e match {
+    case subquery: SubqueryExpression =>
+      isOfStream(subquery) && subquery.isCorrelated && subquery.plan.exists(_.isInstanceOf[WithCTE])
+    case _ => false
+  }
+
+  private def rewritten(plan: LogicalPlan): LogicalPlan = plan.transformUp {
+    case join: LateralJoin if join.resolved && readsStreams(join) => joined(join)
+    case join: Join if join.resolved && readsStreams(join) =>
+      JoinSubqueries.unapply(join).fold(ofSides(join))(filter => joined(apart(filter)))
+    case node: UnaryNode
+        if node.resolved && readsStreams(node) && isOne(node) &&
+          !node.expressions.exists(_.exists(isOfResults)) =>
+      joined(apart(settled(node)))
+  }
+
+  private def ofSides(join: Join): LogicalPlan =
+    SideSubqueries(join, isOfStream) { side =>
+      Some(joined(side)).filterNot(_.expressions.exists(_.exists(isOfStream)))
+    }.getOrElse(join)
 
   /**
    * Where a condition of groups has a subquery that is correlated by an aggregate, as `max(outer.v)`,
@@ -101,7 +121,7 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     val below = LocalRelation(node.child.output, Nil, isStreaming = true)
     val inner = node.withNewChildren(Seq(below)).transformExpressions {
       case subquery: SubqueryExpression if isOfStream(subquery) =>
-        asValue(subquery.withNewPlan(apply(subquery.plan)))
+        asValue(subquery.withNewPlan(counting(rewritten(subquery.plan))))
     }
     // Subqueries of subqueries are joins already.
     // `NOT (a IN (...) AND b)` becomes `NOT IN`: below `NOT`, a null must not be a false.
@@ -113,6 +133,20 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     val varies = node.child.exists(varying.isAt) && all.collectLeaves().count(_ eq below) > 1
     if (varies || all.exists(left => left.expressions.exists(isLeft))) node
     else all.transform { case leaf if leaf eq below => node.child }
+  }
+
+  /**
+   * Spark asks an aggregate for its value over no rows. `count_if` and its like do not know it: they are
+   * written as `count` later.
+   */
+  private def counting(plan: LogicalPlan): LogicalPlan = plan.transformAllExpressions {
+    case call: AggregateExpression => call.aggregateFunction match {
+        case written: RuntimeReplaceable => written.replacement match {
+            case count: Count => call.copy(aggregateFunction = count)
+            case _ => call
+          }
+        case _ => call
+      }
   }
 
   /**
@@ -153,7 +187,8 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   /** A correlated `ORDER BY ... LIMIT` becomes a ranking. */
   private def joined(join: LateralJoin): LogicalPlan = {
     val below = LocalRelation(join.left.output, Nil, isStreaming = true)
-    val inner = join.right.withNewPlan(apply(join.right.plan)).asInstanceOf[LateralSubquery]
+    val inner =
+      join.right.withNewPlan(counting(rewritten(join.right.plan))).asInstanceOf[LateralSubquery]
     val all =
       named(ranked(RewriteLateralSubquery(PullupCorrelatedPredicates(join.copy(below, inner)))))
     // Some read the left rows a second time, so these must be the same rows.
@@ -164,9 +199,13 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
 
   /**
    * Spark numbers the rows of a correlated `ORDER BY ... LIMIT` as a sort below has left them, if the
-   * order reads a column that is not selected. The numbers take the order instead.
+   * order reads a column that is not selected. The numbers take the order instead. It adds keys to the
+   * functions of a window, whose input has them already.
    */
   private def ranked(plan: LogicalPlan): LogicalPlan = plan.transformUp {
+    case window: Window if window.windowExpressions.exists(_.isInstanceOf[Attribute]) =>
+      val functions = window.windowExpressions.filterNot(_.isInstanceOf[Attribute])
+      window.copy(windowExpressions = functions)
     case window: Window if window.orderSpec.isEmpty =>
       (window.windowExpressions, window.child) match {
         case (Seq(number @ Alias(call: WindowExpression, _)), rows @ Project(_, sort: Sort))

@@ -2,12 +2,13 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.parse.{OrderedJoins, SpreadNotIn}
-import io.firesteel.changelog.plan.parse.conditions.CommonConditions
+import io.firesteel.changelog.plan.parse.conditions.{CommonConditions, ViewColumns}
 import io.firesteel.changelog.state.PlanVersion
 
 import scala.annotation.tailrec
 
-import org.apache.spark.sql.catalyst.optimizer.InlineCTE
+import org.apache.spark.sql.catalyst.expressions.EliminatePipeOperators
+import org.apache.spark.sql.catalyst.optimizer.{EliminateSQLFunctionNode, InlineCTE, OptimizeOneRowRelationSubquery}
 import org.apache.spark.sql.catalyst.plans.logical.{CTERelationRef, LogicalPlan, WithCTE}
 
 /** A query with all that it reads in one plan, as its checkpoint began to read it. */
@@ -22,6 +23,8 @@ private[rules] object WholeQuery {
   /** A checkpoint keeps the operators that it began with. */
   def asBegun(version: Int, query: LogicalPlan): LogicalPlan = {
     val rewrites = Seq[(Int, LogicalPlan => LogicalPlan)](
+      PlanVersion.viewColumns -> ViewColumns.passedOn,
+      PlanVersion.rowSubqueries -> OptimizeOneRowRelationSubquery.apply,
       PlanVersion.commonConditions -> CommonConditions.apply,
       PlanVersion.nullSafeKeys -> CommonConditions.nullSafe,
       PlanVersion.orderedTables -> OrderedJoins.ofTables,
@@ -30,10 +33,12 @@ private[rules] object WholeQuery {
     rewrites.filter(_._1 <= version).foldLeft(query) { case (plan, (_, rewrite)) => rewrite(plan) }
   }
 
-  /** Writes common table expressions into the places that read them, also those of a view. */
+  /**
+   * Writes common table expressions into the places that read them, also those of a view. Marks of pipes
+   * and of functions in SQL, which Spark's optimizer takes away, go.
+   */
   def inlined(query: LogicalPlan): LogicalPlan =
-    if (query.exists(_.isInstanceOf[WithCTE])) InlineCTE(alwaysInline = true).apply(query)
-    else query
+    EliminateSQLFunctionNode(EliminatePipeOperators(InlineCTE(alwaysInline = true).apply(query)))
 
   /**
    * An inlined common table expression is computed in each place, so it must give the same rows in

@@ -88,7 +88,16 @@ private[changelog] object PlanVersion {
    */
   val moreForms: Int = 13
 
-  val current: Int = windowsBelow
+  /** A column of a view is the one below, see `ViewColumns`. */
+  val viewColumns: Int = 14
+
+  /** Panes are those of the windows that are asked for, and sessions beside windows merge. */
+  val ownPanes: Int = 14
+
+  /** `(SELECT a + b)`, a value of the row alone, is computed from the row. */
+  val rowSubqueries: Int = 14
+
+  val current: Int = rowSubqueries
 }
 
 /**

@@ -39,7 +39,32 @@ class FlinkCasesSuite extends ChangelogSuite {
     "SortITCase",
     "DeduplicateITCase",
     "UnnestITCase",
-    "CorrelateITCase"
+    "CorrelateITCase",
+    "OverAggregateITCase",
+    "NonTimeOverAggregateITCase",
+    "CalcITCase",
+    "SplitAggregateITCase",
+    "PruneAggregateCallITCase",
+    "AggregateRemoveITCase",
+    "ChangelogSourceITCase",
+    "ValuesITCase",
+    "MultiJoinITCase",
+    "DeltaJoinITCase",
+    "CascadedDeltaJoinITCase",
+    "JoinReorderITCase",
+    "NestedOuterJoinChangelogStressITCase",
+    "OuterJoinUpsertInputITCase",
+    "Limit0RemoveITCase",
+    "LimitableSourceITCase",
+    "FilterableSourceITCase",
+    "PartitionableSourceITCase",
+    "TableSourceITCase",
+    "TimestampITCase",
+    "ScanReuseITCase",
+    "StreamApproxCountDistinctITCase",
+    "VariantScalaITCase",
+    "CseITCase",
+    "TableSinkITCase"
   )
 
   classes.foreach { name =>

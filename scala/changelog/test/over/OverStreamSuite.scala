@@ -63,6 +63,51 @@ class OverStreamSuite extends ChangelogSuite {
     }
   }
 
+  test("a frame whose end is no value of the type") {
+    val rows = Seq(
+      Seq(Row("a", 0, 1), Row("a", 30, 2)),
+      Seq(Row("a", 50, 3)),
+      Seq(Row("a", 100, 4), Row("a", 20, 5)),
+      Seq(Row("a", 99, 6)))
+    Seq("true", "false").foreach { ansi =>
+      withConf(SQLConf.ANSI_ENABLED.key -> ansi) {
+        Seq("CURRENT ROW AND 100 FOLLOWING", "UNBOUNDED PRECEDING AND 120 FOLLOWING").foreach {
+          frame =>
+            assertFollows(
+              "k STRING, v TINYINT, id INT",
+              over("sum(id)", "v", s"RANGE BETWEEN $frame"),
+              rows.map(_.map(row => Row(row(0), row.getInt(1).toByte, row(2)))))
+        }
+      }
+    }
+    withConf(SQLConf.ANSI_ENABLED.key -> "false") {
+      assertFollows(
+        "k STRING, v TINYINT, id INT",
+        over("sum(id)", "v", "RANGE BETWEEN CURRENT ROW AND 10 FOLLOWING"),
+        Seq(
+          Seq(Row("a", 120.toByte, 1)),
+          Seq(Row("a", 112.toByte, 2)),
+          Seq(Row("a", 115.toByte, 3)))
+      )
+    }
+  }
+
+  test("sums of floats, with Spark's tree of segments set") {
+    val fed = stream(
+      "id DOUBLE, d DOUBLE",
+      "SELECT id, CAST(sum(d) OVER (ORDER BY id ROWS BETWEEN 20 PRECEDING AND CURRENT ROW) AS DECIMAL(38, 20)) AS s FROM {t}")
+    try {
+      withConf(
+        "spark.sql.window.segmentTree.enabled" -> "true",
+        "spark.sql.window.segmentTree.minPartitionRows" -> "1")(fed.start())
+      Seq((1 to 100).map(i => Row(i.toDouble, i * 0.1)), Seq(Row(60.5, 0.7)), Seq(Row(80.5, 0.3)))
+        .foreach { rows =>
+          fed.feed(rows)
+          assert(fed.difference.isEmpty)
+        }
+    } finally fed.stop()
+  }
+
   test("frames of values whose lengths differ: months, days where clocks change") {
     def at(text: String, id: Int) = Row("a", java.sql.Timestamp.valueOf(text), id)
     val months = Seq(

@@ -1,5 +1,7 @@
 package io.firesteel.core.rows
 
+import io.firesteel.core.expressions.Apart
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, BasePredicate, BindReferences, BoundReference, Expression, If, JoinedRow, MutableProjection, Predicate, SpecificInternalRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, DeclarativeAggregate, ImperativeAggregate, NoOp, TypedImperativeAggregate}
@@ -62,7 +64,10 @@ private[firesteel] final class MergeableAggregates(
   }
 
   private lazy val updating: MutableProjection = {
-    val changes = expressions.flatMap(MergeableAggregates.changes)
+    val together = Apart.computedTogether(expressions.flatMap(_.filter))
+    val changes = expressions
+      .map(call => call.copy(filter = call.filter.map(together(_))))
+      .flatMap(MergeableAggregates.changes)
     projection(changes, stateAttributes ++ input)
   }
 

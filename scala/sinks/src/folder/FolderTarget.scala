@@ -55,8 +55,11 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
     val (verdict, touched) = judge(staged)
     verdict.require(changes, path, nullsAreKeys = true)
     if (verdict.added > 0) requireNew(changes, before, staged, touched)
-    val rewritten =
+    val rewritten: Map[Int, Seq[String]] =
       if (touched.isEmpty) Map.empty else rewrite(changes, before, staged, touched, own)
+    if (!rewritten.keySet.subsetOf(touched.toSet))
+      throw new IllegalStateException(
+        s"$path: the micro-batch would replace buckets that it has not read")
     val end = System.currentTimeMillis()
     val replaced = touched.flatMap(before.files.getOrElse(_, Nil)).map(_ -> end)
     val after = before.copy(
@@ -93,9 +96,10 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
   /** Reads the micro-batch's rows, once. */
   private def stage(changes: ChangeSet, before: FolderVersion, to: Path): DataFrame = {
     val net = NetChanges(changes)
-      .withColumn(bucket, bucketOf(before, changes)(col(NetChanges.key).getField(_)))
     net.write.parquet(to.toString)
+    // Of the keys that were written: `outputTimestampType` may have cut their times.
     ParquetFiles.rows(session, Seq(to), net.schema)
+      .withColumn(bucket, bucketOf(before, changes)(col(NetChanges.key).getField(_)))
   }
 
   /** By the keys in the order in which the table began; the user may name them in another one. */

@@ -74,7 +74,7 @@ final private[changelog] class LowerOperators(
       number -> (part, columns, Project(columns, inputs(number).plan))
     }
     val shared = parts.toMap
-    val plan = windows.plan.transformUp { case leaf: WindowedInput =>
+    val plan = ConstantConditions.kept(windows.plan).transformUp { case leaf: WindowedInput =>
       BatchRows(shared.get(leaf.number).fold(Project(leaf.output, inputs(leaf.number).plan)) {
         case (part, columns, _) =>
           val own = columns.map(_.newInstance())

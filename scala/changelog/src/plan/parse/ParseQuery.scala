@@ -161,15 +161,20 @@ final private[changelog] class ParseQuery(
    * Whether windows are kept as panes. Windows that close need a watermark. Rows of a time that
    * closes later than its value come after windows of it would.
    */
-  private def usesPanes(panes: ReadPanes): Boolean = begun.choices.usesPanes && {
-    def closesAt = timeOf(panes).map(_.after)
-    windowsOf match {
-      case WindowsEmit.AtClose => closesAt.contains(0L)
-      case WindowsEmit.AtOnce =>
-        ttlMs == 0L && panes.windows.overlap >= begun.choices.panesFrom && closesAt.forall(_ == 0L)
-      case WindowsEmit.Copied => false
+  private def usesPanes(panes: ReadPanes): Boolean =
+    begun.choices.usesPanes && mergesRows(panes) && {
+      def closesAt = timeOf(panes).map(_.after)
+      windowsOf match {
+        case WindowsEmit.AtClose => closesAt.contains(0L)
+        case WindowsEmit.AtOnce =>
+          ttlMs == 0L && panes.windows.overlap >= begun.choices.panesFrom && closesAt.forall(
+            _ == 0L)
+        case WindowsEmit.Copied => false
+      }
     }
-  }
+
+  private def mergesRows(panes: ReadPanes): Boolean =
+    begun.version < PlanVersion.ownPanes || !panes.haveSessions
 
   private val windows = new ReadWindows(
     rows => noEvents("GROUP BY, OVER and JOIN of windows", read(rows)),

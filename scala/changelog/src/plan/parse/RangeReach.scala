@@ -24,7 +24,15 @@ private[parse] object RangeReach {
     val back = reach(frame.lower, order, _.least)
     val before =
       if (differ == 0L) back else back | OverReach(values = Seq(end(order, -differ)), peers = true)
-    (before, reach(frame.upper, order, _.most))
+    (before | passed(frame.upper, order), reach(frame.upper, order, _.most))
+  }
+
+  /** A row whose own end is no value of the type has in its frame what an earlier row has taken in. */
+  private def passed(upper: Expression, order: Seq[SortOrder]): OverReach = upper match {
+    case CurrentRow | UnboundedPreceding | UnboundedFollowing => OverReach()
+    case offset if lengthOf(offset, order).isEmpty =>
+      OverReach(values = Seq(RangeBound(order.head, offset)))
+    case _ => OverReach()
   }
 
   private def reach(

@@ -143,6 +143,8 @@ private[parse] object ReadAggregate {
       val read: Expression = function match {
         case Count(Seq(Literal(value, _))) if value != null && call.filter.isEmpty && !distinct =>
           Count(Seq(Literal(1)))
+        // Spark's optimizer takes `count()`, which an old setting allows, for the count of a null.
+        case Count(Nil) => Count(Seq(argument(Literal(null))))
         case Count(values) => Count(values.map(argument))
         case sum: Sum if isNumber(sum.child) => sum.copy(child = argument(sum.child))
         case average: Average if isNumber(average.child) =>

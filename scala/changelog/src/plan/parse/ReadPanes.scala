@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.plan.{ChangelogOperator, GroupAggregate}
 import io.firesteel.changelog.plan.frames.Panes
-import io.firesteel.changelog.windows.TableCopies
+import io.firesteel.changelog.windows.{TableCopies, WindowTable}
 import io.firesteel.core.windows.{CopiedRows, PaneQuery, PaneStart, PaneWindows, WindowExpand, WindowOfBounds}
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Expression, GetStructField, IsNotNull, NamedExpression, PreciseTimestampConversion}
@@ -78,6 +78,13 @@ final private[changelog] class ReadPanes(
         grouped.operator.copy(panes = Some(Panes(windows, start, end, atClose, isMarked))))
     }.filter(its => atClose || ReadPanes.canChange(its.operator))
   }
+
+  /** Whether these are windows of the table function that has the columns. */
+  def areOf(columns: WindowTable.Columns): Boolean =
+    tellsApart(query.inRows(if (windows.isCumulative) columns.end else columns.start))
+
+  /** Whether rows are in sessions, too, which merge as rows come. */
+  def haveSessions: Boolean = SessionGroups.of(query.aggregate.groupingExpressions).nonEmpty
 
   /** Whether two windows differ in it. */
   private def tellsApart(group: Expression): Boolean = group match {

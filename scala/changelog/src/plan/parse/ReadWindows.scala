@@ -173,6 +173,8 @@ final private[parse] class ReadWindows(
       read(rows).facts.eventTimes.contains(column.exprId)
     }
 
+  private val hasOwnPanes = begun.version >= PlanVersion.ownPanes
+
   private val changesWait = begun.version >= PlanVersion.changingTimes
 
   private def mayChange(made: Project): Boolean =
@@ -307,11 +309,18 @@ final private[parse] class ReadWindows(
       inputs: ArrayBuffer[ChangelogOperator]): Option[Windowed] =
     its.by(aggregate.groupingExpressions).flatMap { columns =>
       val keys = aggregate.aggregateExpressions
+      val session =
+        if (hasOwnPanes) SessionGroups.of(aggregate.groupingExpressions).toSeq else Nil
       if (its.isClosed) its.of(aggregate.copy(child = its.plan), keys)
-      else {
+      // Spark merges the sessions of the rows of a window.
+      else if (session.nonEmpty) {
+        val others = aggregate.groupingExpressions.filterNot(session.contains)
+        val rows = closed("GROUP BY", its, columns, others, inputs)
+        rows.of(aggregate.copy(child = rows.plan), keys)
+      } else {
         val overPanes = Some(aggregate.copy(child = its.plan))
           .filter(_ => begun.choices.usesPanes && !(its.changes && changesWait))
-          .collect { case ReadPanes(panes) => panes }
+          .collect { case ReadPanes(panes) if !hasOwnPanes || panes.areOf(columns) => panes }
           .flatMap(_.apply(atClose = true, isMarked = true, read, computable("Aggregate", _, _)))
         val asked = overPanes.getOrElse {
           val rows = computable("Aggregate", ReadAggregate.evaluated(aggregate), read(its.plan))

@@ -81,6 +81,37 @@ class SqlFormsSuite extends ChangelogSuite {
     )
   }
 
+  test("subqueries in the condition of an outer, semi or anti join") {
+    follow(
+      s"SELECT a.k, s, n FROM $sums a LEFT JOIN $counts b ON a.k = b.k AND s IN (SELECT v FROM {t})",
+      s"SELECT b.k, s, n FROM $sums a RIGHT JOIN $counts b ON a.k = b.k OR EXISTS (SELECT 1 FROM {t} x WHERE x.v = n)",
+      s"SELECT a.k, s, n FROM $sums a FULL JOIN $counts b ON a.k = b.k AND n NOT IN (SELECT v FROM {t} x WHERE x.k = b.k)",
+      s"SELECT a.k, s FROM $sums a SEMI JOIN $counts b ON a.k = b.k AND n IN (SELECT v FROM {t})",
+      s"SELECT a.k, s FROM $sums a ANTI JOIN $counts b ON a.k = b.k AND NOT EXISTS (SELECT 1 FROM {t} x WHERE x.v = s)"
+    )
+    val both =
+      s"SELECT *, row_kind() FROM $sums a LEFT JOIN $counts b ON a.k = b.k AND EXISTS (SELECT 1 FROM {t} x WHERE x.v = n + s)"
+    assert(refusal(schema, both).contains("STREAMING_QUERY"))
+  }
+
+  test("OVER, WITH and count_if in correlated subqueries") {
+    follow(
+      "SELECT k, (SELECT max(r) FROM (SELECT sum(v) OVER (PARTITION BY v % 2 ORDER BY v) AS r FROM {t} x WHERE x.k = a.k)) AS m FROM {t} a",
+      "SELECT k, (WITH w AS (SELECT * FROM {t} x WHERE x.k = a.k) SELECT sum(v) FROM w) AS m FROM {t} a",
+      "SELECT k, (SELECT count_if(x.v > 2) FROM {t} x WHERE x.k = a.v) AS m FROM {t} a"
+    )
+  }
+
+  test("pipes and functions in SQL") {
+    spark.sql("CREATE OR REPLACE TEMPORARY FUNCTION more_than(least INT) RETURNS TABLE (x INT) " +
+      "RETURN SELECT id FROM range(5) WHERE id > least")
+    follow(
+      s"TABLE {t} |> NATURAL JOIN $counts |> WHERE n > 1",
+      "TABLE {t} |> AGGREGATE sum(v) AS s GROUP BY k |> AGGREGATE count(*) AS c GROUP BY s",
+      "SELECT k, count(*) AS n FROM {t} JOIN more_than(1) ON x = k GROUP BY k"
+    )
+  }
+
   test("a stream and a table in one set operation") {
     follow(
       "SELECT k, count(*) AS c FROM (SELECT k FROM {t} UNION ALL SELECT * FROM VALUES (1), (9)) GROUP BY k",

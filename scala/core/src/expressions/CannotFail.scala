@@ -1,6 +1,6 @@
-package io.firesteel.core.plans
+package io.firesteel.core.expressions
 
-import org.apache.spark.sql.catalyst.expressions.{Add, And, Attribute, BinaryComparison, CaseWhen, Cast, Coalesce, ConditionalExpression, DivModLike, Elt, EvalMode, Expression, Greatest, If, In, InSet, IsNaN, IsNotNull, IsNull, KnownFloatingPointNormalized, Least, Literal, Multiply, Not, Or, Remainder, StringPredicate, Subtract}
+import org.apache.spark.sql.catalyst.expressions.{Add, And, Attribute, BinaryComparison, CaseWhen, Cast, Coalesce, ConditionalExpression, DivModLike, Elt, EvalMode, Expression, Greatest, If, In, InSet, IsNaN, IsNotNull, IsNull, KnownFloatingPointNormalized, Least, Literal, Multiply, Not, Or, Pmod, Remainder, StringLocate, StringPredicate, Subtract, TryEval}
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 import org.apache.spark.sql.types.{DoubleType, FloatType, NumericType, StringType}
@@ -21,10 +21,15 @@ private[firesteel] object CannotFail {
    * Whether every part of `expression` that can fail is evaluated whenever `expression` is. If one
    * is not (`b = 0 OR a / b > 1`), evaluating common subexpressions early may raise an error.
    */
-  def isUnprotected(expression: Expression): Boolean = {
-    def failing(parts: Seq[Expression]) = parts.filterNot(itself).map(_.canonicalized).toSet
-    failing(expression.collect { case part => part }).subsetOf(failing(alwaysEvaluated(expression)))
-  }
+  def isUnprotected(expression: Expression): Boolean = protectedParts(expression).isEmpty
+
+  /** The parts that can fail and are not evaluated whenever `expression` is, in canonical form. */
+  private[expressions] def protectedParts(expression: Expression): Set[Expression] =
+    failing(expression).toSet -- alwaysEvaluated(expression).filterNot(itself).map(_.canonicalized)
+
+  /** All parts that can fail, in canonical form. */
+  private[expressions] def failing(expression: Expression): Seq[Expression] =
+    expression.collect { case part if !itself(part) => part.canonicalized }
 
   /**
    * Whether an aggregate function computes `argument` for each row, or `argument` cannot fail.
@@ -45,7 +50,10 @@ private[firesteel] object CannotFail {
     case _: And | _: Or | _: In | _: Elt => expression.children.take(1)
     case conditional: ConditionalExpression => conditional.alwaysEvaluatedInputs
     case _: Least | _: Greatest => expression.children
-    case _: DivModLike => untilNull(expression.children.reverse)
+    case _: DivModLike | _: Pmod => untilNull(expression.children.reverse)
+    case its: StringLocate => untilNull(Seq(its.start, its.substr, its.str))
+    // It answers null for an error inside.
+    case _: TryEval => Nil
     case _ => untilNull(expression.children)
   }
 

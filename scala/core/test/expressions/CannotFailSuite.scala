@@ -1,4 +1,4 @@
-package io.firesteel.core.plans
+package io.firesteel.core.expressions
 
 import org.apache.spark.sql.catalyst.expressions.{Add, And, AttributeReference, CaseWhen, Cast, Coalesce, Contains, Divide, EqualTo, EvalMode, Expression, GreaterThan, If, In, InSet, IntegralDivide, IsNotNull, Literal, Multiply, Not, Or, Remainder, ScalaUDF, Subtract, Upper}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Count, First, Max, MaxBy, Min, StddevSamp, Sum}

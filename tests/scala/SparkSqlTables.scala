@@ -1,0 +1,186 @@
+package io.firesteel.tests
+
+import io.firesteel.changelog.ChangelogStream
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+import scala.util.Try
+
+import org.apache.spark.sql.{Encoders, Row, SparkSession}
+import org.apache.spark.sql.catalyst.plans.logical.View
+import org.apache.spark.sql.firesteel.executionOf
+import org.apache.spark.sql.firesteel.streaming.memoryStream
+import org.apache.spark.sql.types.{StringType, StructType}
+
+/**
+ * The tables of one of Spark's files of SQL tests, in a session for batch and in one for streams: there
+ * a table is a stream of its rows. Views over them and functions are defined in both.
+ */
+final private class SparkSqlTables(spark: SparkSession, file: SparkSqlFile) {
+  import SparkSqlTables._
+
+  val batch: SparkSession = spark.newSession()
+  val streams: SparkSession = spark.newSession()
+  private val database = "tests_" + file.name.replaceAll("\\W", "_")
+  private val tables = mutable.LinkedHashMap.empty[String, Table]
+
+  batch.sql(s"CREATE DATABASE $database")
+  Seq(batch, streams).foreach { session =>
+    session.sql(s"USE $database")
+    session.conf.set("spark.sql.sources.default", "parquet")
+    file.settings.foreach { case (key, value) => Try(session.conf.set(key, value)) }
+  }
+  loadTables()
+
+  def drop(): Unit = {
+    Seq(batch, streams).foreach(_.sql("USE default"))
+    val _ = batch.sql(s"DROP DATABASE $database CASCADE")
+  }
+
+  /** The tables that Spark's suite makes before it runs a file. */
+  private def loadTables(): Unit = {
+    keepRows(
+      "SELECT CAST(id + 1 AS INT) AS key, CAST(id + 1 AS STRING) AS value FROM range(100)",
+      "testdata")
+    if (file.name.startsWith("postgreSQL/"))
+      postgres.foreach { case (name, (data, columns)) => load(data, columns, name) }
+    reset()
+  }
+
+  private def load(data: String, columns: String, name: String): Unit = {
+    val in = getClass.getClassLoader.getResourceAsStream(s"test-data/postgresql/$data")
+    val lines =
+      try new String(in.readAllBytes(), UTF_8).linesIterator.take(mostRows).toSeq
+      finally in.close()
+    val texts = batch.createDataset(lines)(Encoders.STRING)
+    batch.read.schema(columns).option("delimiter", "\t").csv(texts).createOrReplaceTempView(name)
+    keep(name)
+  }
+
+  private def keepRows(sql: String, name: String): Unit = {
+    batch.sql(sql).createOrReplaceTempView(name)
+    keep(name)
+  }
+
+  private def keep(name: String): Unit = {
+    val data = batch.table(name)
+    tables(name) =
+      Table(data.collect().toSeq, StructType(data.schema.map(_.copy(nullable = true))))
+  }
+
+  /** Runs a statement that is no query. */
+  def define(text: String): Unit = {
+    // Tables of the catalog lie under the views of their rows.
+    tables.keys.filter(name => batch.catalog.tableExists(s"$database.$name"))
+      .foreach(batch.catalog.dropTempView)
+    val _ = Try(batch.sql(text).collect())
+    text match {
+      case TemporaryView(name) if isOfValues(name) => val _ = Try(keep(name.toLowerCase))
+      case _ =>
+        if (!text.matches(ofCatalog)) { val _ = Try(streams.sql(text).collect()) }
+        batch.catalog.listTables(database).collect()
+          .filter(table => !table.isTemporary && table.tableType != "VIEW")
+          .foreach(table => Try(keep(table.name.toLowerCase)))
+    }
+    if (text.matches("(?is)drop\\s+(view|table).*"))
+      tables.keys.toSeq.filter(name => Try(batch.table(name)).isFailure).foreach { name =>
+        tables.remove(name)
+        streams.catalog.dropTempView(name)
+      }
+    reset()
+  }
+
+  private def isOfValues(view: String): Boolean =
+    Try(executionOf(batch.table(view)).analyzed).toOption
+      .exists(_.collect { case inner: View => inner }.size <= 1)
+
+  /** Both sessions have the tables with all of their rows. */
+  def reset(): Unit = tables.foreach { case (name, table) =>
+    Seq(batch, streams).foreach(show(_, name, table, table.rows))
+  }
+
+  private def show(session: SparkSession, name: String, table: Table, rows: Seq[Row]): Unit =
+    session.createDataFrame(rows.asJava, table.schema).createOrReplaceTempView(name)
+
+  /**
+   * Makes each table a stream. Each call of the result feeds a micro-batch, and gives the batch
+   * session what the tables have by then.
+   *
+   * @param changing whether rows go and come again
+   */
+  def feeding(changing: Boolean): Seq[() => Unit] = {
+    val inputs = tables.toSeq.flatMap { case (name, table) =>
+      // Values of some types have no encoder: these tables stay tables.
+      Try {
+        val schema = if (changing) table.schema.add("row_op", StringType) else table.schema
+        val input = memoryStream[Row](streams)(Encoders.row(schema))
+        val log = if (changing) s"${name}_log" else name
+        input.toDF().createOrReplaceTempView(log)
+        if (changing)
+          streams.sql(
+            s"CREATE OR REPLACE TEMP VIEW $name AS SELECT * FROM from_changelog(TABLE($log), 'row_op')")
+        (name, table, input)
+      }.toOption
+    }
+    (if (changing) changes else halves).map { step => () =>
+      inputs.foreach { case (name, table, input) =>
+        val (fed, present) = step(table.rows)
+        input.addData(fed)
+        show(batch, name, table, present)
+      }
+    }
+  }
+}
+
+private object SparkSqlTables {
+
+  final private case class Table(rows: Seq[Row], schema: StructType)
+
+  /** The rows that come in a micro-batch, and those that the table then has. */
+  private type Step = Seq[Row] => (Seq[Row], Seq[Row])
+
+  private val halves: Seq[Step] = Seq(
+    rows => { val half = rows.take((rows.size + 1) / 2); (half, half) },
+    rows => (rows.drop((rows.size + 1) / 2), rows))
+
+  private val changes: Seq[Step] = {
+    def third(rows: Seq[Row]) = {
+      val (gone, stay) = rows.zipWithIndex.partition(_._2 % 3 == 0)
+      (gone.map(_._1), stay.map(_._1))
+    }
+    def as(op: String)(rows: Seq[Row]) = rows.map(row => Row.fromSeq(row.toSeq :+ op))
+    Seq(
+      rows => (as("+I")(rows), rows),
+      rows => (as("-D")(third(rows)._1), third(rows)._2),
+      rows => {
+        val (gone, stay) = third(rows)
+        (as("+I")(gone) ++ as("-D")(stay.take(1)), gone ++ stay.drop(1))
+      }
+    )
+  }
+
+  /** As many rows as a test of a stream needs. */
+  private val mostRows = 300
+
+  private val many =
+    "unique1 int, unique2 int, two int, four int, ten int, twenty int, hundred int, thousand int, " +
+      "twothousand int, fivethous int, tenthous int, odd int, even int, stringu1 string, " +
+      "stringu2 string, string4 string"
+
+  private val postgres = Map(
+    "aggtest" -> ("agg.data" -> "a int, b float"),
+    "onek" -> ("onek.data" -> many),
+    "tenk1" -> ("tenk.data" -> many))
+
+  private val TemporaryView =
+    "(?is)create\\s+(?:or\\s+replace\\s+)?temp(?:orary)?\\s+view\\s+`?(\\w+)`?.*".r
+
+  /** Statements about tables of the catalog, which both sessions have. */
+  private val ofCatalog =
+    "(?is)(create\\s+(or\\s+replace\\s+)?table|insert|alter\\s+table|drop\\s+table|truncate|analyze|cache).*"
+
+  /** Rows as a bag: see [[ChangelogStream.bag]]. */
+  def bag(rows: Seq[Row]): Map[String, Int] = ChangelogStream.bag(rows)
+}
