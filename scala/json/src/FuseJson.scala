@@ -27,16 +27,15 @@ object FuseJson extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (Decline.switchedOff("json", JsonConf.ENABLED).nonEmpty) plan
-    else plan.transformDown {
+    else AskedInOrder.in(plan).transformDown {
       // A lookup join reads conditions and columns of its table where the query has them.
-      case node
-          if JsonCalls.isAt(node) && !ReadByKey.isBelow(node) && !CheckOrder.matters(node) =>
-        rewrite(node)
+      case node if JsonCalls.isAt(node) && !ReadByKey.isBelow(node) => rewrite(node)
     }
 
   private def rewrite(node: LogicalPlan): LogicalPlan = node match {
-    case project: Project => SingleScan.of(SharedScan.in(project))
+    case project: Project => SingleScan.in(SharedScan.in(project))
     case filter: Filter => ofFilter(filter)
+    case aggregate: Aggregate if AskedInOrder.failsBeforeFilter(aggregate) => aggregate
     case aggregate: Aggregate => SingleScan.in(PullOutJson.of(aggregate))
     case generate: Generate => ofGenerate(generate)
     case other => other

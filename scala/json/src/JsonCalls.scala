@@ -1,7 +1,7 @@
 package io.firesteel.json
 
 import io.firesteel.core.decide.Decline
-import io.firesteel.core.expressions.CannotFail
+import io.firesteel.core.expressions.{Apart, CannotFail}
 
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BinaryComparison, Cast, Concat, ConditionalExpression, Expression, GetStructField, If, In, InSet, IsNotNull, IsNull, JsonTuple, LambdaFunction, Literal, Not, Or, StringPredicate}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project}
@@ -35,6 +35,7 @@ private[json] object JsonCalls {
     case Some(call) => call +: reached(call.document)
     case None =>
       expression match {
+        case Apart(child) => reached(child)
         case _: LambdaFunction => Nil
         case If(IsNull(document), _, value) =>
           reached(document) ++ reached(value).filter(_.document.semanticEquals(document))
@@ -63,7 +64,7 @@ private[json] object JsonCalls {
     case call if JsonCall.of(call).exists(its => !its.fails && isSafe(its.document)) => true
     case text: Cast if text.child.dataType == BinaryType && text.dataType == StringType =>
       isSafe(text.child)
-    case _: GetStructField | _: Concat => expression.children.forall(isSafe)
+    case _: GetStructField | _: Concat | _: Apart => expression.children.forall(isSafe)
     case _: BinaryComparison | _: StringPredicate | _: In | _: InSet | _: IsNull | _: IsNotNull |
         _: And | _: Or | _: Not => expression.children.forall(isSafe)
     case _ => false
@@ -84,7 +85,9 @@ private[json] object JsonCalls {
     case _: Project | _: Filter | _: Aggregate | _: Generate =>
       node.expressions.flatMap(all).flatMap(_.reading.left.toOption) ++ tuples(node) ++
         Option.when(node.expressions.exists(_.exists(isOfElement)))(JsonDecline.Lambda) ++
-        Option.when(CheckOrder.matters(node))(JsonDecline.CheckedFirst)
+        Some(node).collect {
+          case its: Aggregate if AskedInOrder.failsBeforeFilter(its) => JsonDecline.FilteredArgument
+        }
     case other => Seq(JsonDecline.Operator(other.nodeName))
   }
 

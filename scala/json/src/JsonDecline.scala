@@ -56,13 +56,11 @@ object JsonDecline {
       "the document is an element of an array or a map",
       "Use explode() first, and read the JSON of its column.")
 
-  case object CheckedFirst
+  case object FilteredArgument
     extends JsonDecline(
-      "ORDER",
-      "the condition checks a value for null before a part that can fail, and generated code would " +
-        "check it later",
-      "Filter by the check for null in a subquery below."
-    )
+      "FILTER",
+      "beside from_json, an argument that can fail has a FILTER, which generated code asks later",
+      "Compute the argument in a subquery below.")
 
   final case class Operator(node: String)
     extends JsonDecline(
@@ -80,7 +78,7 @@ object JsonDecline {
     Path("such as $.a[*]").doc,
     Legacy("spark.sql.legacy.timeParserPolicy").doc,
     Lambda.doc,
-    CheckedFirst.doc,
+    FilteredArgument.doc,
     Operator("Sort").doc
   )
 }

@@ -3,7 +3,7 @@ package io.firesteel.json
 import io.firesteel.core.decide.{Fired, FiredExpression}
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, NonSQLExpression, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.{ConditionalExpression, Expression, JsonToStructs, NonSQLExpression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{DataType, StructField, StructType}
@@ -15,8 +15,8 @@ import org.apache.spark.unsafe.types.UTF8String
  * Spark's expressions are kept inside the outputs, over column 0, where no rule of Spark looks for
  * them.
  *
- * @param shared the struct is read by several expressions, or the scan may fail. Then rules must not
- *   copy the scan to its readers, or put it off, which they do not if it is not deterministic.
+ * @param shared the struct is read by several expressions. Then rules must not copy the scan to
+ *   them, which they do not if it is not deterministic.
  * @param counts what the scan does, once an operator shows it
  */
 final case class JsonScan private[json] (
@@ -25,6 +25,7 @@ final case class JsonScan private[json] (
     shared: Boolean,
     counts: JsonCounts = JsonCounts.none)
   extends UnaryExpression
+  with ConditionalExpression
   with NonSQLExpression
   with FiredExpression {
 
@@ -40,6 +41,15 @@ final case class JsonScan private[json] (
   // Plans that differ in their counts alone do the same.
   override lazy val canonicalized: Expression =
     copy(child = child.canonicalized, counts = JsonCounts.none)
+
+  /** Spark computes no part of a document of `from_json` before it. */
+  override def alwaysEvaluatedInputs: Seq[Expression] =
+    if (outputs.exists(_.original.exists(_.isInstanceOf[JsonToStructs]))) Nil else Seq(child)
+
+  override def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): JsonScan =
+    inputs.headOption.fold(this)(document => copy(child = document))
+
+  override def branchGroups: Seq[Seq[Expression]] = Nil
 
   override def nullable: Boolean = false
 

@@ -30,9 +30,7 @@ private[json] object SharedScan {
     val (first, rest) = conjuncts(filter.condition).span(!JsonCalls.isIn(_))
     val (safe, conditions) = rest.partition(one => !JsonCalls.isIn(one) && isSafe(one))
     val plain = first ++ safe
-    Option.when(
-      filter.condition.deterministic && conditions.nonEmpty && !changesOrder(conditions) &&
-        !CheckOrder.matters(filter))(
+    Option.when(filter.condition.deterministic && conditions.nonEmpty && !changesOrder(conditions))(
       conditions ->
         (if (plain.isEmpty) filter.child else Filter(plain.reduce(And), filter.child)))
   }

@@ -11,9 +11,15 @@ import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeRefer
 final case class RankBound(function: RankFunction, limit: Int) {
   override def toString: String = s"$function() <= $limit"
 
-  /** Both hold, so either one is sound. The smaller limit is Spark's choice, too. */
+  /**
+   * Both hold, so either one is sound. Rows that tie are not bounded, so a number of rows is the better
+   * bound, unless it is much larger.
+   */
   private def and(other: RankBound): RankBound =
-    Seq(this, other).minBy(its => (its.limit, its.function.looseness))
+    Seq(this, other).minBy(its => (its.least, its.function.looseness))
+
+  private def least: Long =
+    if (function == RankFunction.RowNumbers) limit.toLong else limit * RankBound.tied
 
   /** At least one holds, so the looser function is bounded by the larger limit. */
   private def or(other: RankBound): RankBound =
@@ -21,6 +27,9 @@ final case class RankBound(function: RankFunction, limit: Int) {
 }
 
 object RankBound {
+
+  /** So many rows with one place are as bad as one row. */
+  private val tied = 64L
 
   /**
    * The constant upper bound that `condition` sets on rank columns, if there is one.

@@ -15,7 +15,9 @@ private[shuffle] object OneRowStates {
    */
   def of(partial: BaseAggregateExec): Option[Seq[NamedExpression]] = {
     // The aggregate asks for each FILTER alone.
-    val together = Apart.computedTogether(partial.aggregateExpressions.flatMap(_.filter))
+    val together = Apart.computedTogether(partial.aggregateExpressions.flatMap { call =>
+      call.filter.fold(call.aggregateFunction.children)(Seq(_))
+    })
     val states = partial.aggregateExpressions.map(stateOf(_, together))
     val columns = partial.groupingExpressions ++ states.flatten.flatten
     val isSame = columns.size == partial.output.size && columns.zip(partial.output).forall {

@@ -62,14 +62,17 @@ private[skew] object MergedAggregate {
 
   /** Spark computes what functions of one aggregate have in common before them. */
   private def takenApart(branches: Seq[GlobalBranch]): NamedExpression => NamedExpression = {
-    val together = Apart.groupsTogether(branches.map(_.calls.flatMap(_.aggregateFunction.children)))
+    val together = Apart.groupsTogether(
+      branches.map(_.calls.flatMap(call => call.aggregateFunction.children ++ call.filter)))
     _.transform { case call: AggregateExpression =>
       call.copy(
         aggregateFunction = call.aggregateFunction
           .mapChildren {
             case order: SortOrder => order
             case argument => together(argument)
-          }.asInstanceOf[AggregateFunction])
+          }.asInstanceOf[AggregateFunction],
+        filter = call.filter.map(together(_))
+      )
     }.asInstanceOf[NamedExpression]
   }
 

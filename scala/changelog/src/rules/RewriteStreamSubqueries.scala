@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.analysis.UpdateOuterReferences
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count, First}
 import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Filter, Join, JoinHint, LateralJoin, LocalRelation, LogicalPlan, Project, Sort, UnaryNode, Window, WithCTE}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, CTERelationRef, Filter, Join, JoinHint, LateralJoin, LocalRelation, LogicalPlan, Project, Sort, UnaryNode, Window, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
@@ -25,15 +25,22 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!plan.exists(readsStreams) || isOff) plan
-    else AnalysisHelper.allowInvokingTransformsInAnalyzer(rewritten(inlined(plan)))
+    else AnalysisHelper.allowInvokingTransformsInAnalyzer(inlined(plan).fold(plan)(rewritten))
 
-  /** Spark's rules do not look into a `WITH` of a correlated subquery. */
-  private def inlined(plan: LogicalPlan): LogicalPlan = {
+  /**
+   * Spark's rules do not look into a `WITH` of a correlated subquery. None of a subquery that reads a
+   * `WITH` outside of it: the whole query comes later.
+   */
+  private def inlined(plan: LogicalPlan): Option[LogicalPlan] = {
     val has = plan.collectWithSubqueries { case node => node.expressions.exists(_.exists(hasWith)) }
-    if (!plan.resolved || !has.contains(true)) plan
+    if (!plan.resolved || !has.contains(true)) Some(plan)
     else {
-      WholeQuery.requireOneAnswer(plan)
-      WholeQuery.inlined(plan)
+      val own = plan.collectWithSubqueries { case WithCTE(_, definitions) => definitions.map(_.id) }
+      val read = plan.collectWithSubqueries { case reading: CTERelationRef => reading.cteId }
+      Option.when(read.forall(own.flatten.toSet)) {
+        WholeQuery.requireOneAnswer(plan)
+        WholeQuery.inlined(plan)
+      }
     }
   }
 

@@ -7,9 +7,10 @@ import io.firesteel.changelog.state.PlanVersion
 
 import scala.annotation.tailrec
 
-import org.apache.spark.sql.catalyst.expressions.EliminatePipeOperators
+import org.apache.spark.sql.catalyst.expressions.{EliminatePipeOperators, ScalarSubquery}
 import org.apache.spark.sql.catalyst.optimizer.{EliminateSQLFunctionNode, InlineCTE, OptimizeOneRowRelationSubquery}
-import org.apache.spark.sql.catalyst.plans.logical.{CTERelationRef, LogicalPlan, WithCTE}
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, CTERelationRef, LogicalPlan, OneRowRelation, WithCTE}
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 
 /** A query with all that it reads in one plan, as its checkpoint began to read it. */
 private[rules] object WholeQuery {
@@ -23,22 +24,38 @@ private[rules] object WholeQuery {
   /** A checkpoint keeps the operators that it began with. */
   def asBegun(version: Int, query: LogicalPlan): LogicalPlan = {
     val rewrites = Seq[(Int, LogicalPlan => LogicalPlan)](
+      PlanVersion.marks -> withoutMarks,
       PlanVersion.viewColumns -> ViewColumns.passedOn,
-      PlanVersion.rowSubqueries -> OptimizeOneRowRelationSubquery.apply,
+      PlanVersion.rowSubqueries -> valuesOfRows,
       PlanVersion.commonConditions -> CommonConditions.apply,
       PlanVersion.nullSafeKeys -> CommonConditions.nullSafe,
       PlanVersion.orderedTables -> OrderedJoins.ofTables,
       PlanVersion.spreadNotIn -> SpreadNotIn(losesKeys = version < PlanVersion.notInKeepsKeys)
     )
-    rewrites.filter(_._1 <= version).foldLeft(query) { case (plan, (_, rewrite)) => rewrite(plan) }
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      rewrites.filter(_._1 <= version).foldLeft(query) { case (plan, (_, rewrite)) =>
+        rewrite(plan)
+      }
+    }
   }
 
-  /**
-   * Writes common table expressions into the places that read them, also those of a view. Marks of pipes
-   * and of functions in SQL, which Spark's optimizer takes away, go.
-   */
-  def inlined(query: LogicalPlan): LogicalPlan =
-    EliminateSQLFunctionNode(EliminatePipeOperators(InlineCTE(alwaysInline = true).apply(query)))
+  /** Writes common table expressions into the places that read them, also those of a view. */
+  def inlined(query: LogicalPlan): LogicalPlan = InlineCTE(alwaysInline = true).apply(query)
+
+  /** Marks of pipes and of functions in SQL, which Spark's optimizer takes away. */
+  private def withoutMarks(query: LogicalPlan): LogicalPlan =
+    EliminateSQLFunctionNode(EliminatePipeOperators(query))
+
+  /** A value such as `(SELECT uuid())` is one for all rows, and stays a subquery. */
+  private def valuesOfRows(query: LogicalPlan): LogicalPlan = {
+    val varies = query.collectWithSubqueries { case one: OneRowRelation => one }.nonEmpty &&
+      query.exists(_.expressions.exists(_.exists {
+        case value: ScalarSubquery =>
+          !value.plan.deterministic || value.plan.containsPattern(CURRENT_LIKE)
+        case _ => false
+      }))
+    if (varies) query else OptimizeOneRowRelationSubquery(query)
+  }
 
   /**
    * An inlined common table expression is computed in each place, so it must give the same rows in

@@ -88,6 +88,9 @@ private[changelog] object PlanVersion {
    */
   val moreForms: Int = 13
 
+  /** Marks of pipes and of functions in SQL are no operators. */
+  val marks: Int = 14
+
   /** A column of a view is the one below, see `ViewColumns`. */
   val viewColumns: Int = 14
 

@@ -18,7 +18,9 @@ class WindowPlansSuite extends ClosedWindows {
       s"SELECT window_start, window_end, k, count(*) AS n FROM $tumble GROUP BY window_start, window_end, k"
     Seq(
       s"$counts HAVING count(*) > 1 AND current_date() < DATE'2000-01-01'",
-      s"$counts HAVING count(*) > CAST(NULL AS INT)"
+      s"$counts HAVING count(*) > CAST(NULL AS INT)",
+      s"SELECT window_end, k, n FROM (SELECT *, year(current_timestamp()) AS y FROM ($counts)) WHERE y < 2000",
+      s"SELECT window_end, k, n FROM ($counts) WHERE n = year(current_timestamp()) AND n = 2000"
     ).foreach { sql =>
       val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "0 seconds"))
       fed.startAs("append", changes(sql))

@@ -40,11 +40,11 @@ private[firesteel] object Apart {
 
   /** Expressions that Spark computes together, and its plan would compute one by one. */
   def computedTogether(all: Seq[Expression]): Together =
-    new Together(all.flatMap(CannotFail.failing))
+    new Together(all.flatMap(CannotFail.hoisted))
 
   /** The same of groups: Spark's plan computes those of one group together. */
   def groupsTogether(groups: Seq[Seq[Expression]]): Together =
-    new Together(groups.flatMap(_.flatMap(CannotFail.failing).distinct))
+    new Together(groups.flatMap(_.flatMap(CannotFail.hoisted).distinct))
 
   /** @param parts all parts that can fail, each as often as it is computed */
   final class Together private[Apart] (parts: Seq[Expression]) {
@@ -54,6 +54,9 @@ private[firesteel] object Apart {
 
     /** One of the expressions, taken apart where it has to be. */
     def apply(expression: Expression): Expression =
-      if (CannotFail.protectedParts(expression).exists(several)) Apart(expression) else expression
+      if (protectedParts(expression).exists(several)) Apart(expression) else expression
+
+    private def protectedParts(expression: Expression) =
+      CannotFail.protectedParts(expression).intersect(CannotFail.hoisted(expression).toSet)
   }
 }

@@ -2,6 +2,7 @@ package io.firesteel.core.expressions
 
 import org.apache.spark.sql.catalyst.expressions.{Add, And, Attribute, BinaryComparison, CaseWhen, Cast, Coalesce, ConditionalExpression, DivModLike, Elt, EvalMode, Expression, Greatest, If, In, InSet, IsNaN, IsNotNull, IsNull, KnownFloatingPointNormalized, Least, Literal, Multiply, Not, Or, Pmod, Remainder, StringLocate, StringPredicate, Subtract, TryEval}
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 import org.apache.spark.sql.types.{DoubleType, FloatType, NumericType, StringType}
 
@@ -27,9 +28,23 @@ private[firesteel] object CannotFail {
   private[expressions] def protectedParts(expression: Expression): Set[Expression] =
     failing(expression).toSet -- alwaysEvaluated(expression).filterNot(itself).map(_.canonicalized)
 
-  /** All parts that can fail, in canonical form. */
-  private[expressions] def failing(expression: Expression): Seq[Expression] =
+  private def failing(expression: Expression): Seq[Expression] =
     expression.collect { case part if !itself(part) => part.canonicalized }
+
+  /**
+   * The parts that can fail and that Spark computes first if another expression has them, too, in
+   * canonical form: all but those of branches.
+   *
+   * Source: `EquivalentExpressions.childrenToRecurse` of Spark.
+   */
+  private[expressions] def hoisted(expression: Expression): Seq[Expression] = {
+    val below = expression match {
+      case _: CodegenFallback => Nil
+      case conditional: ConditionalExpression => conditional.alwaysEvaluatedInputs
+      case other => other.children
+    }
+    (if (itself(expression)) Nil else Seq(expression.canonicalized)) ++ below.flatMap(hoisted)
+  }
 
   /**
    * Whether an aggregate function computes `argument` for each row, or `argument` cannot fail.
@@ -50,7 +65,10 @@ private[firesteel] object CannotFail {
     case _: And | _: Or | _: In | _: Elt => expression.children.take(1)
     case conditional: ConditionalExpression => conditional.alwaysEvaluatedInputs
     case _: Least | _: Greatest => expression.children
-    case _: DivModLike | _: Pmod => untilNull(expression.children.reverse)
+    // A divisor that is null or, unless ANSI is on, zero is the end.
+    case _: DivModLike | _: Pmod =>
+      if (isNonZero(expression.children.last)) expression.children
+      else expression.children.takeRight(1)
     case its: StringLocate => untilNull(Seq(its.start, its.substr, its.str))
     // It answers null for an error inside.
     case _: TryEval => Nil

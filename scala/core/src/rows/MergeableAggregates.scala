@@ -64,7 +64,10 @@ private[firesteel] final class MergeableAggregates(
   }
 
   private lazy val updating: MutableProjection = {
-    val together = Apart.computedTogether(expressions.flatMap(_.filter))
+    // Spark's aggregates ask for each FILTER alone.
+    val together = Apart.computedTogether(expressions.flatMap { call =>
+      call.filter.fold(call.aggregateFunction.children)(Seq(_))
+    })
     val changes = expressions
       .map(call => call.copy(filter = call.filter.map(together(_))))
       .flatMap(MergeableAggregates.changes)

@@ -4,6 +4,8 @@ import io.firesteel.sinks.apply.{AppliedBy, ApplyErrors, ApplyOptions, ChangeSet
 
 import java.util.UUID
 
+import scala.annotation.tailrec
+
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.{Column, DataFrame, Row, SparkSession}
 import org.apache.spark.sql.firesteel.{asNullable, Files, ParquetFiles}
@@ -55,16 +57,12 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
     val (verdict, touched) = judge(staged)
     verdict.require(changes, path, nullsAreKeys = true)
     if (verdict.added > 0) requireNew(changes, before, staged, touched)
-    val rewritten: Map[Int, Seq[String]] =
-      if (touched.isEmpty) Map.empty else rewrite(changes, before, staged, touched, own)
-    if (!rewritten.keySet.subsetOf(touched.toSet))
-      throw new IllegalStateException(
-        s"$path: the micro-batch would replace buckets that it has not read")
+    val (read, rewritten) = rewriteAll(changes, before, staged, touched, own)
     val end = System.currentTimeMillis()
-    val replaced = touched.flatMap(before.files.getOrElse(_, Nil)).map(_ -> end)
+    val replaced = read.flatMap(before.files.getOrElse(_, Nil)).map(_ -> end)
     val after = before.copy(
       number = before.number + 1,
-      files = before.files -- touched ++ rewritten,
+      files = before.files -- read ++ rewritten,
       retired = before.retired.filterNot(due(_, now)) ++ replaced,
       last = before.last + (by.query -> by.done)
     )
@@ -162,6 +160,27 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
 
   private def sameKey(changes: ChangeSet): Column =
     changes.keys.map(i => col(s"c$i") <=> col(s"k$i")).reduce(_ and _)
+
+  /**
+   * Rewrites buckets, and others into which rows of these come: keys that were written with another
+   * `outputTimestampType` may be of another bucket now. Returns the buckets that were read, and files.
+   */
+  @tailrec
+  private def rewriteAll(
+      changes: ChangeSet,
+      before: FolderVersion,
+      staged: DataFrame,
+      touched: Seq[Int],
+      to: Path): (Seq[Int], Map[Int, Seq[String]]) = {
+    val rewritten: Map[Int, Seq[String]] =
+      if (touched.isEmpty) Map.empty else rewrite(changes, before, staged, touched, to)
+    val others = (rewritten.keySet -- touched).toSeq
+    if (others.isEmpty) (touched, rewritten)
+    else {
+      log.fileSystem.delete(new Path(to, "rows"), true)
+      rewriteAll(changes, before, staged, (touched ++ others).sorted, to)
+    }
+  }
 
   /** Rewrites the touched buckets: rows that stay, and new rows. */
   private def rewrite(

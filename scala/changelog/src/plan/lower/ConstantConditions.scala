@@ -1,34 +1,67 @@
 package io.firesteel.changelog.plan.lower
 
-import org.apache.spark.sql.catalyst.expressions.{And, Expression, PredicateHelper, TaggingExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan}
-import org.apache.spark.sql.types.BooleanType
+import io.firesteel.core.plans.ReadByKey
+import org.apache.spark.sql.catalyst.expressions.{BinaryComparison, Cast, Expression, PredicateHelper, TaggingExpression}
+import org.apache.spark.sql.catalyst.expressions.And
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Expand, Filter, Join, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
+import org.apache.spark.sql.types.{BooleanType, DateType, StringType, TimestampNTZType, TimestampType}
+
+import io.firesteel.changelog.plan.TableRows
 
 /**
  * Conditions above closed windows that may be false for a whole micro-batch, as `hour(current_timestamp())
  * >= 8`. Spark would leave out all that is below, and with it the operators whose state each
- * micro-batch must write. So they are written as expressions that Spark does not know.
+ * micro-batch must write. So the time and constant conditions are written as expressions whose value
+ * Spark does not know.
  */
 private[lower] object ConstantConditions extends PredicateHelper {
 
-  def kept(plan: LogicalPlan): LogicalPlan = plan.transform {
-    case filter: Filter => filter.copy(condition = kept(filter.condition))
-    case join: Join => join.copy(condition = join.condition.map(kept))
+  def kept(plan: LogicalPlan): LogicalPlan = plan match {
+    case _: TableRows => plan
+    case _ if ReadByKey.isBelow(plan) => plan
+    case other => ownOf(other).mapChildren(kept)
   }
 
-  private def kept(condition: Expression): Expression =
-    splitConjunctivePredicates(condition)
-      .map(part => if (mayBeConstant(part)) AskedForRows(part) else part).reduce[Expression](And(
-        _,
-        _))
+  private def ownOf(node: LogicalPlan): LogicalPlan = {
+    val timed = node match {
+      case _: Project | _: Filter | _: Join | _: Aggregate | _: Expand =>
+        node.mapExpressions(timesOf)
+      case other => other
+    }
+    timed match {
+      case filter: Filter => filter.copy(condition = conditionOf(filter.condition))
+      case join: Join => join.copy(condition = join.condition.map(conditionOf))
+      case other => other
+    }
+  }
 
-  /** Whether a part of it does not depend on rows and is a condition, or may be null. */
-  private def mayBeConstant(condition: Expression): Boolean = condition.exists { part =>
-    part.references.isEmpty && (part.dataType == BooleanType || (part.foldable && part.nullable))
+  private def timesOf(expression: Expression): Expression =
+    if (isTime(expression)) AskedForRows(expression) else expression.mapChildren(timesOf)
+
+  /** A constant of the micro-batch, of which another micro-batch has another value. */
+  private def isTime(expression: Expression): Boolean = expression.foldable && expression.exists {
+    case cast: Cast =>
+      Seq(DateType, TimestampType, TimestampNTZType).contains(cast.dataType) &&
+      cast.child.dataType.isInstanceOf[StringType]
+    case other => other.containsPattern(CURRENT_LIKE)
+  }
+
+  private def conditionOf(condition: Expression): Expression =
+    splitConjunctivePredicates(condition)
+      .map(part => if (mayBeConstant(part)) AskedForRows(part) else part)
+      .reduce[Expression](And(_, _))
+
+  /** A restart may have another constant. */
+  private def mayBeConstant(part: Expression): Boolean = part match {
+    case _: AskedForRows => false
+    case constant if constant.references.isEmpty => constant.dataType == BooleanType
+    case compared: BinaryComparison => compared.children.exists(its => its.foldable && its.nullable)
+    case _ => false
   }
 }
 
-/** A condition that is computed for each row, whatever Spark knows of it. */
+/** A value that is computed for each row, whatever Spark knows of it. */
 final private[lower] case class AskedForRows(child: Expression) extends TaggingExpression {
 
   override def foldable: Boolean = false

@@ -87,17 +87,24 @@ class SqlFormsSuite extends ChangelogSuite {
       s"SELECT b.k, s, n FROM $sums a RIGHT JOIN $counts b ON a.k = b.k OR EXISTS (SELECT 1 FROM {t} x WHERE x.v = n)",
       s"SELECT a.k, s, n FROM $sums a FULL JOIN $counts b ON a.k = b.k AND n NOT IN (SELECT v FROM {t} x WHERE x.k = b.k)",
       s"SELECT a.k, s FROM $sums a SEMI JOIN $counts b ON a.k = b.k AND n IN (SELECT v FROM {t})",
+      s"SELECT a.k, s, n FROM $sums a LEFT JOIN $counts b ON a.k = b.k AND NOT (s IN (SELECT v FROM {t}) OR n = 2)",
       s"SELECT a.k, s FROM $sums a ANTI JOIN $counts b ON a.k = b.k AND NOT EXISTS (SELECT 1 FROM {t} x WHERE x.v = s)"
     )
-    val both =
-      s"SELECT *, row_kind() FROM $sums a LEFT JOIN $counts b ON a.k = b.k AND EXISTS (SELECT 1 FROM {t} x WHERE x.v = n + s)"
-    assert(refusal(schema, both).contains("STREAMING_QUERY"))
+    Seq(
+      "EXISTS (SELECT 1 FROM {t} x WHERE x.v = n + s)",
+      "s IN (SELECT v FROM {t} x WHERE x.v = n)"
+    ).foreach { of =>
+      val both = s"SELECT *, row_kind() FROM $sums a LEFT JOIN $counts b ON a.k = b.k AND $of"
+      assert(refusal(schema, both).contains("STREAMING_QUERY"))
+    }
   }
 
   test("OVER, WITH and count_if in correlated subqueries") {
     follow(
       "SELECT k, (SELECT max(r) FROM (SELECT sum(v) OVER (PARTITION BY v % 2 ORDER BY v) AS r FROM {t} x WHERE x.k = a.k)) AS m FROM {t} a",
       "SELECT k, (WITH w AS (SELECT * FROM {t} x WHERE x.k = a.k) SELECT sum(v) FROM w) AS m FROM {t} a",
+      "WITH o AS (SELECT * FROM {t}) SELECT k, v FROM {t} t WHERE k IN (SELECT k FROM o WHERE EXISTS " +
+        "(WITH w AS (SELECT * FROM {t}) SELECT 1 FROM w WHERE w.v = o.v + 1))",
       "SELECT k, (SELECT count_if(x.v > 2) FROM {t} x WHERE x.k = a.v) AS m FROM {t} a"
     )
   }
