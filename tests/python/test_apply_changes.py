@@ -480,7 +480,8 @@ def test_keys_whose_times_are_cut_stay_in_their_buckets(
 ) -> None:
     target = str(tmp_path / "times")
     apply = firesteel.apply_changes(target, ["t"], query_id="q", buckets=8)
-    rows = "SELECT timestamp_micros(id * 1000000 + 123) AS t, id AS v, '{}' AS op FROM range({}, {})"
+    time = "timestamp_micros(id * 1000000 + 123)"
+    rows = "SELECT " + time + " AS t, id AS v, '{}' AS op FROM range({}, {})"
     name = "spark.sql.parquet.outputTimestampType"
     session.conf.set(name, "TIMESTAMP_MILLIS")
     try:
