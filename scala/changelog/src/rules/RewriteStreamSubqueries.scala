@@ -10,7 +10,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, ExprId, GreaterThan, If, InSubquery, LateralSubquery, ListQuery, Literal, NamedExpression, Not, OuterReference, PredicateHelper, RowNumber, RuntimeReplaceable, ScalarSubquery, SubqueryExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.analysis.UpdateOuterReferences
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count, First}
-import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
+import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, EliminateOuterJoin, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, CTERelationRef, Filter, Join, JoinHint, LateralJoin, LocalRelation, LogicalPlan, Project, Sort, UnaryNode, Window, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -25,7 +25,25 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!plan.exists(readsStreams) || isOff) plan
-    else AnalysisHelper.allowInvokingTransformsInAnalyzer(inlined(plan).fold(plan)(rewritten))
+    else AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      inlined(plan).fold(plan)(whole => rewritten(whole.transform(narrower)))
+    }
+
+  /**
+   * A join of which a condition above drops the padded rows is none that pads. Spark's optimizer
+   * takes its condition for one of that kind.
+   */
+  private def narrower: PartialFunction[LogicalPlan, LogicalPlan] = {
+    case above @ Filter(condition, join: Join) if join.resolved && readsStreams(join) =>
+      def rows(side: LogicalPlan) = LocalRelation(side.output, Nil, isStreaming = true)
+      splitConjunctivePredicates(condition).filterNot(SubqueryExpression.hasSubquery)
+        .reduceOption(And(_, _))
+        .map(Filter(_, join.copy(rows(join.left), rows(join.right), condition = None)))
+        .map(EliminateOuterJoin(_)) match {
+        case Some(Filter(_, its: Join)) => above.copy(child = join.copy(joinType = its.joinType))
+        case _ => above
+      }
+  }
 
   /**
    * Spark's rules do not look into a `WITH` of a correlated subquery. None of a subquery that reads a

@@ -6,7 +6,7 @@ import io.firesteel.changelog.plan.{ChangelogOperator, GroupAggregate, Inferred}
 import io.firesteel.changelog.plan.lower.{ChangelogNode, MarkChanges, SinkRows}
 import io.firesteel.changelog.plan.parse.ReadPanes
 import io.firesteel.changelog.sql.StateTtl
-import io.firesteel.changelog.state.BegunPlan
+import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.statements.{SetRecord, StatementFiles, StatementQueries}
 import io.firesteel.core.decide.Decline
 
@@ -142,12 +142,14 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
    * began stays Spark's, and one with panes stays so whatever the settings say.
    */
   private def areWindows(query: LogicalPlan, mode: OutputMode, begun: => BegunPlan): Boolean = {
+    val plain = WholeQuery.withoutMarks(query)
     // The checkpoint of another query is not read.
-    ReadPanes.areAllOf(query, overlap = 2L) && begun.choices.usesPanes &&
-    ReadPanes.areAllOf(query, begun.choices.panesFrom) &&
+    ReadPanes.areAllOf(plain, overlap = 2L) && begun.choices.usesPanes &&
+    (begun.version >= PlanVersion.marks || plain.fastEquals(query)) &&
+    ReadPanes.areAllOf(plain, begun.choices.panesFrom) &&
     conf.getConf(SQLConf.STATEFUL_OPERATOR_ALLOW_MULTIPLE) &&
     Try(PlanQuery.changes(
-      query,
+      plain,
       mode,
       Reading(None, begun, isSparks = true, isTrial = true))).toOption
       .exists { case (_, inferred) => isOverPanes(inferred.operator) }

@@ -6,8 +6,9 @@ import io.firesteel.changelog.plan.parse.conditions.{CommonConditions, ViewColum
 import io.firesteel.changelog.state.PlanVersion
 
 import scala.annotation.tailrec
+import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.{EliminatePipeOperators, ScalarSubquery}
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, EliminatePipeOperators, ExprId, ScalarSubquery}
 import org.apache.spark.sql.catalyst.optimizer.{EliminateSQLFunctionNode, InlineCTE, OptimizeOneRowRelationSubquery}
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, CTERelationRef, LogicalPlan, OneRowRelation, WithCTE}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
@@ -43,19 +44,30 @@ private[rules] object WholeQuery {
   def inlined(query: LogicalPlan): LogicalPlan = InlineCTE(alwaysInline = true).apply(query)
 
   /** Marks of pipes and of functions in SQL, which Spark's optimizer takes away. */
-  private def withoutMarks(query: LogicalPlan): LogicalPlan =
-    EliminateSQLFunctionNode(EliminatePipeOperators(query))
+  def withoutMarks(query: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      EliminateSQLFunctionNode(EliminatePipeOperators(query))
+    }
 
   /** A value such as `(SELECT uuid())` is one for all rows, and stays a subquery. */
   private def valuesOfRows(query: LogicalPlan): LogicalPlan = {
-    val varies = query.collectWithSubqueries { case one: OneRowRelation => one }.nonEmpty &&
-      query.exists(_.expressions.exists(_.exists {
-        case value: ScalarSubquery =>
-          !value.plan.deterministic || value.plan.containsPattern(CURRENT_LIKE)
-        case _ => false
-      }))
-    if (varies) query else OptimizeOneRowRelationSubquery(query)
+    val kept = mutable.Map.empty[ExprId, ScalarSubquery]
+    val others = query.transformAllExpressions {
+      case value: ScalarSubquery if value.plan.collectLeaves().forall(isOneRow) && varies(value) =>
+        val place = AttributeReference("value", value.dataType, value.nullable)()
+        kept(place.exprId) = value
+        place
+    }
+    if (kept.isEmpty) OptimizeOneRowRelationSubquery(query)
+    else OptimizeOneRowRelationSubquery(others).transformAllExpressions {
+      case place: AttributeReference if kept.contains(place.exprId) => kept(place.exprId)
+    }
   }
+
+  private def isOneRow(leaf: LogicalPlan): Boolean = leaf.isInstanceOf[OneRowRelation]
+
+  private def varies(value: ScalarSubquery): Boolean =
+    !value.plan.deterministic || value.plan.containsPattern(CURRENT_LIKE)
 
   /**
    * An inlined common table expression is computed in each place, so it must give the same rows in

@@ -20,6 +20,8 @@ class WindowPlansSuite extends ClosedWindows {
       s"$counts HAVING count(*) > 1 AND current_date() < DATE'2000-01-01'",
       s"$counts HAVING count(*) > CAST(NULL AS INT)",
       s"SELECT window_end, k, n FROM (SELECT *, year(current_timestamp()) AS y FROM ($counts)) WHERE y < 2000",
+      s"$counts HAVING count(*) IN (CAST(NULL AS BIGINT))",
+      s"$counts HAVING (1 = 0 AND k = 'a') OR (false AND k = 'b')",
       s"SELECT window_end, k, n FROM ($counts) WHERE n = year(current_timestamp()) AND n = 2000"
     ).foreach { sql =>
       val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "0 seconds"))

@@ -33,9 +33,9 @@ private[firesteel] object CannotFail {
 
   /**
    * The parts that can fail and that Spark computes first if another expression has them, too, in
-   * canonical form: all but those of branches.
+   * canonical form: all but those that only some branches have.
    *
-   * Source: `EquivalentExpressions.childrenToRecurse` of Spark.
+   * Source: `EquivalentExpressions.childrenToRecurse` and `commonChildrenToRecurse` of Spark.
    */
   private[expressions] def hoisted(expression: Expression): Seq[Expression] = {
     val below = expression match {
@@ -43,7 +43,15 @@ private[firesteel] object CannotFail {
       case conditional: ConditionalExpression => conditional.alwaysEvaluatedInputs
       case other => other.children
     }
-    (if (itself(expression)) Nil else Seq(expression.canonicalized)) ++ below.flatMap(hoisted)
+    val ofAllBranches = expression match {
+      case _: CodegenFallback => Nil
+      case conditional: ConditionalExpression =>
+        conditional.branchGroups.filter(_.size > 1)
+          .flatMap(_.map(hoisted(_).distinct).reduce(_ intersect _))
+      case _ => Nil
+    }
+    (if (itself(expression)) Nil else Seq(expression.canonicalized)) ++
+      below.flatMap(hoisted) ++ ofAllBranches
   }
 
   /**

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.lower
 
 import io.firesteel.core.plans.ReadByKey
-import org.apache.spark.sql.catalyst.expressions.{BinaryComparison, Cast, Expression, PredicateHelper, TaggingExpression}
+import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, ListQuery, Literal, Not, Or, PredicateHelper, TaggingExpression}
 import org.apache.spark.sql.catalyst.expressions.And
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Expand, Filter, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
@@ -47,17 +47,26 @@ private[lower] object ConstantConditions extends PredicateHelper {
     case other => other.containsPattern(CURRENT_LIKE)
   }
 
+  /** A restart may have other constants. */
   private def conditionOf(condition: Expression): Expression =
-    splitConjunctivePredicates(condition)
-      .map(part => if (mayBeConstant(part)) AskedForRows(part) else part)
-      .reduce[Expression](And(_, _))
+    splitConjunctivePredicates(condition).map(partOf).reduce[Expression](And(_, _))
 
-  /** A restart may have another constant. */
-  private def mayBeConstant(part: Expression): Boolean = part match {
-    case _: AskedForRows => false
-    case constant if constant.references.isEmpty => constant.dataType == BooleanType
-    case compared: BinaryComparison => compared.children.exists(its => its.foldable && its.nullable)
-    case _ => false
+  /** A part that must hold; of a constant Spark could know that it does not. */
+  private def partOf(part: Expression): Expression = part match {
+    case literal: Literal => AskedForRows(literal)
+    case _: And | _: Or | _: Not => part.mapChildren(partOf)
+    case other => valueOf(other)
+  }
+
+  private def valueOf(value: Expression): Expression = value match {
+    case _: AskedForRows | _: ListQuery => value
+    case literal: Literal => if (literal.value == null) AskedForRows(literal) else literal
+    case constant
+        if constant.references.isEmpty &&
+          (constant.dataType == BooleanType || constant.foldable && constant.nullable) =>
+      AskedForRows(constant)
+    case _: And | _: Or | _: Not => partOf(value)
+    case other => other.mapChildren(valueOf)
   }
 }
 

@@ -88,6 +88,8 @@ class SqlFormsSuite extends ChangelogSuite {
       s"SELECT a.k, s, n FROM $sums a FULL JOIN $counts b ON a.k = b.k AND n NOT IN (SELECT v FROM {t} x WHERE x.k = b.k)",
       s"SELECT a.k, s FROM $sums a SEMI JOIN $counts b ON a.k = b.k AND n IN (SELECT v FROM {t})",
       s"SELECT a.k, s, n FROM $sums a LEFT JOIN $counts b ON a.k = b.k AND NOT (s IN (SELECT v FROM {t}) OR n = 2)",
+      s"SELECT a.k, s, n FROM $sums a LEFT JOIN $counts b ON a.k = b.k AND s NOT IN (SELECT v FROM {t}) WHERE n > 0",
+      s"SELECT a.k, s, n FROM $sums a LEFT JOIN $counts b ON a.k = b.k AND n NOT IN (SELECT v FROM {t})",
       s"SELECT a.k, s FROM $sums a ANTI JOIN $counts b ON a.k = b.k AND NOT EXISTS (SELECT 1 FROM {t} x WHERE x.v = s)"
     )
     Seq(

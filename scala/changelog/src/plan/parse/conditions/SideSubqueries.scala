@@ -4,7 +4,7 @@ import io.firesteel.changelog.sql.InputTtl
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, InSubquery, ListQuery, PredicateHelper}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, InSubquery, ListQuery, Not, PredicateHelper}
 import org.apache.spark.sql.catalyst.optimizer.BooleanSimplification
 import org.apache.spark.sql.catalyst.plans.{JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LocalRelation, LogicalPlan, Project}
@@ -32,9 +32,15 @@ private[changelog] object SideSubqueries extends PredicateHelper {
       columns(side) += column
       column.toAttribute
     }
+    def isIn(part: Expression) = part match {
+      case in: InSubquery => isAsked(in.query)
+      case _ => false
+    }
     def isOne(part: Expression) = part match {
       case _: ListQuery => false
-      case in: InSubquery => isAsked(in.query)
+      case in: InSubquery => isIn(in)
+      // Spark evaluates what is about no column.
+      case not: Not => not.references.isEmpty && not.child.exists(isIn)
       case other => isAsked(other)
     }
     val parts = simplified(join).filter(_.exists(isAsked)) match {
