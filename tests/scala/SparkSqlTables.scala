@@ -32,36 +32,12 @@ final private class SparkSqlTables(spark: SparkSession, file: SparkSqlFile) {
     session.conf.set("spark.sql.sources.default", "parquet")
     file.settings.foreach { case (key, value) => Try(session.conf.set(key, value)) }
   }
-  loadTables()
+  createGiven(batch, file).foreach(keep)
+  reset()
 
   def drop(): Unit = {
     Seq(batch, streams).foreach(_.sql("USE default"))
     val _ = batch.sql(s"DROP DATABASE $database CASCADE")
-  }
-
-  /** The tables that Spark's suite makes before it runs a file. */
-  private def loadTables(): Unit = {
-    keepRows(
-      "SELECT CAST(id + 1 AS INT) AS key, CAST(id + 1 AS STRING) AS value FROM range(100)",
-      "testdata")
-    if (file.name.startsWith("postgreSQL/"))
-      postgres.foreach { case (name, (data, columns)) => load(data, columns, name) }
-    reset()
-  }
-
-  private def load(data: String, columns: String, name: String): Unit = {
-    val in = getClass.getClassLoader.getResourceAsStream(s"test-data/postgresql/$data")
-    val lines =
-      try new String(in.readAllBytes(), UTF_8).linesIterator.take(mostRows).toSeq
-      finally in.close()
-    val texts = batch.createDataset(lines)(Encoders.STRING)
-    batch.read.schema(columns).option("delimiter", "\t").csv(texts).createOrReplaceTempView(name)
-    keep(name)
-  }
-
-  private def keepRows(sql: String, name: String): Unit = {
-    batch.sql(sql).createOrReplaceTempView(name)
-    keep(name)
   }
 
   private def keep(name: String): Unit = {
@@ -159,6 +135,25 @@ private object SparkSqlTables {
         (as("+I")(gone) ++ as("-D")(stay.take(1)), gone ++ stay.drop(1))
       }
     )
+  }
+
+  /** Makes the views that Spark's suite makes before it runs a file; returns their names. */
+  def createGiven(session: SparkSession, file: SparkSqlFile): Seq[String] = {
+    session.sql(
+      "SELECT CAST(id + 1 AS INT) AS key, CAST(id + 1 AS STRING) AS value FROM range(100)")
+      .createOrReplaceTempView("testdata")
+    val more = if (file.name.startsWith("postgreSQL/")) postgres else Map.empty
+    more.foreach { case (name, (data, columns)) =>
+      val in = getClass.getClassLoader.getResourceAsStream(s"test-data/postgresql/$data")
+      val lines =
+        try new String(in.readAllBytes(), UTF_8).linesIterator.take(mostRows).toSeq
+        finally in.close()
+      val texts = session.createDataset(lines)(Encoders.STRING)
+      session.read.schema(columns).option(
+        "delimiter",
+        "\t").csv(texts).createOrReplaceTempView(name)
+    }
+    "testdata" +: more.keys.toSeq
   }
 
   /** As many rows as a test of a stream needs. */
