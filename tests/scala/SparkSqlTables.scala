@@ -56,9 +56,8 @@ final private class SparkSqlTables(spark: SparkSession, file: SparkSqlFile) {
       case TemporaryView(name) if isOfValues(name) => val _ = Try(keep(name.toLowerCase))
       case _ =>
         if (!text.matches(ofCatalog)) { val _ = Try(streams.sql(text).collect()) }
-        batch.catalog.listTables(database).collect()
-          .filter(table => !table.isTemporary && table.tableType != "VIEW")
-          .foreach(table => Try(keep(table.name.toLowerCase)))
+        (names("TABLES", "tableName") -- names("VIEWS", "viewName"))
+          .foreach(name => Try(keep(name.toLowerCase)))
     }
     if (text.matches("(?is)drop\\s+(view|table).*"))
       tables.keys.toSeq.filter(name => Try(batch.table(name)).isFailure).foreach { name =>
@@ -67,6 +66,11 @@ final private class SparkSqlTables(spark: SparkSession, file: SparkSqlFile) {
       }
     reset()
   }
+
+  /** What the database has, apart from temporary views. */
+  private def names(kind: String, column: String): Set[String] =
+    batch.sql(s"SHOW $kind IN $database").where("NOT isTemporary").collect()
+      .map(_.getAs[String](column)).toSet
 
   private def isOfValues(view: String): Boolean =
     Try(executionOf(batch.table(view)).analyzed).toOption
