@@ -483,15 +483,16 @@ def test_keys_whose_times_are_cut_stay_in_their_buckets(
     time = "timestamp_micros(id * 1000000 + 123)"
     rows = "SELECT " + time + " AS t, id AS v, '{}' AS op FROM range({}, {})"
     name = "spark.sql.parquet.outputTimestampType"
+    apply(session.sql(rows.format("+I", 0, 50)), 0)  # whole times, whose buckets are others
     session.conf.set(name, "TIMESTAMP_MILLIS")
     try:
-        apply(session.sql(rows.format("+I", 0, 100)), 0)
-        apply(session.sql(rows.format("+I", 100, 101)), 1)
-        apply(session.sql(rows.format("-D", 0, 50)), 2)
+        apply(session.sql(rows.format("+I", 50, 100)), 1)
+        apply(session.sql(rows.format("+I", 100, 101)), 2)
+        apply(session.sql(rows.format("-D", 50, 70)), 3)
     finally:
         session.conf.unset(name)
     left = session.read.format("firesteel-table").load(target).select("v").collect()
-    assert sorted(row.v for row in left) == list(range(50, 101))
+    assert sorted(row.v for row in left) == [*range(50), *range(70, 101)]
 
 
 def test_keys_may_be_named_in_another_order(session: SparkSession, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ final class SparkSqlFile(val name: String) {
       }
     }
 
-  val settings: Seq[(String, String)] = lines.collect { case SparkSqlFile.Set(all) =>
+  val settings: Seq[(String, String)] = lines.collect { case SparkSqlFile.Settings(all) =>
     all.split(",").toSeq.map(_.split("=", 2)).collect { case Array(key, value) =>
       key.trim -> value.trim
     }
@@ -39,7 +39,7 @@ object SparkSqlFile {
     text.matches("(?is)\\s*(/\\*.*?\\*/\\s*)*\\(*\\s*(select|with|from|table|values)\\b.*") &&
       !text.matches("(?is).*\\binsert\\s+into\\b.*")
 
-  private val Set = "\\s*--SET (.*)".r
+  private val Settings = "\\s*--SET (.*)".r
   private val Import = "\\s*--IMPORT (.*)".r
 
   private def text(name: String): String = {

@@ -1,9 +1,5 @@
 package io.firesteel.tests
 
-import io.firesteel.changelog.ChangelogStream
-
-import java.nio.charset.StandardCharsets.UTF_8
-
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Try
@@ -15,30 +11,21 @@ import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.types.{StringType, StructType}
 
 /**
- * The tables of one of Spark's files of SQL tests, in a session for batch and in one for streams: there
- * a table is a stream of its rows. Views over them and functions are defined in both.
+ * The tables of one of Spark's files of SQL tests, in a session for batch and in one for streams. There a
+ * table is a stream of its rows. Views over them and functions are defined in both.
  */
 final private class SparkSqlTables(spark: SparkSession, file: SparkSqlFile) {
   import SparkSqlTables._
 
-  val batch: SparkSession = spark.newSession()
-  val streams: SparkSession = spark.newSession()
-  private val database = "tests_" + file.name.replaceAll("\\W", "_")
+  private val database = new SparkSqlDatabase(spark, file)
+  val batch: SparkSession = database.newSession()
+  val streams: SparkSession = database.newSession()
   private val tables = mutable.LinkedHashMap.empty[String, Table]
 
-  batch.sql(s"CREATE DATABASE $database")
-  Seq(batch, streams).foreach { session =>
-    session.sql(s"USE $database")
-    session.conf.set("spark.sql.sources.default", "parquet")
-    file.settings.foreach { case (key, value) => Try(session.conf.set(key, value)) }
-  }
-  createGiven(batch, file).foreach(keep)
+  database.createGiven(batch).foreach(keep)
   reset()
 
-  def drop(): Unit = {
-    Seq(batch, streams).foreach(_.sql("USE default"))
-    val _ = batch.sql(s"DROP DATABASE $database CASCADE")
-  }
+  def drop(): Unit = database.drop()
 
   private def keep(name: String): Unit = {
     val data = batch.table(name)
@@ -49,7 +36,7 @@ final private class SparkSqlTables(spark: SparkSession, file: SparkSqlFile) {
   /** Runs a statement that is no query. */
   def define(text: String): Unit = {
     // Tables of the catalog lie under the views of their rows.
-    tables.keys.filter(name => batch.catalog.tableExists(s"$database.$name"))
+    tables.keys.filter(name => batch.catalog.tableExists(s"${database.name}.$name"))
       .foreach(batch.catalog.dropTempView)
     val _ = Try(batch.sql(text).collect())
     text match {
@@ -69,7 +56,7 @@ final private class SparkSqlTables(spark: SparkSession, file: SparkSqlFile) {
 
   /** What the database has, apart from temporary views. */
   private def names(kind: String, column: String): Set[String] =
-    batch.sql(s"SHOW $kind IN $database").where("NOT isTemporary").collect()
+    batch.sql(s"SHOW $kind IN ${database.name}").where("NOT isTemporary").collect()
       .map(_.getAs[String](column)).toSet
 
   private def isOfValues(view: String): Boolean =
@@ -92,17 +79,16 @@ final private class SparkSqlTables(spark: SparkSession, file: SparkSqlFile) {
    */
   def feeding(changing: Boolean): Seq[() => Unit] = {
     val inputs = tables.toSeq.flatMap { case (name, table) =>
+      val schema = if (changing) table.schema.add("row_op", StringType) else table.schema
       // Values of some types have no encoder: these tables stay tables.
-      Try {
-        val schema = if (changing) table.schema.add("row_op", StringType) else table.schema
-        val input = memoryStream[Row](streams)(Encoders.row(schema))
+      Try(memoryStream[Row](streams)(Encoders.row(schema))).toOption.map { input =>
         val log = if (changing) s"${name}_log" else name
         input.toDF().createOrReplaceTempView(log)
         if (changing)
           streams.sql(
             s"CREATE OR REPLACE TEMP VIEW $name AS SELECT * FROM from_changelog(TABLE($log), 'row_op')")
         (name, table, input)
-      }.toOption
+      }
     }
     (if (changing) changes else halves).map { step => () =>
       inputs.foreach { case (name, table, input) =>
@@ -141,45 +127,10 @@ private object SparkSqlTables {
     )
   }
 
-  /** Makes the views that Spark's suite makes before it runs a file; returns their names. */
-  def createGiven(session: SparkSession, file: SparkSqlFile): Seq[String] = {
-    session.sql(
-      "SELECT CAST(id + 1 AS INT) AS key, CAST(id + 1 AS STRING) AS value FROM range(100)")
-      .createOrReplaceTempView("testdata")
-    val more = if (file.name.startsWith("postgreSQL/")) postgres else Map.empty
-    more.foreach { case (name, (data, columns)) =>
-      val in = getClass.getClassLoader.getResourceAsStream(s"test-data/postgresql/$data")
-      val lines =
-        try new String(in.readAllBytes(), UTF_8).linesIterator.take(mostRows).toSeq
-        finally in.close()
-      val texts = session.createDataset(lines)(Encoders.STRING)
-      session.read.schema(columns).option(
-        "delimiter",
-        "\t").csv(texts).createOrReplaceTempView(name)
-    }
-    "testdata" +: more.keys.toSeq
-  }
-
-  /** As many rows as a test of a stream needs. */
-  private val mostRows = 300
-
-  private val many =
-    "unique1 int, unique2 int, two int, four int, ten int, twenty int, hundred int, thousand int, " +
-      "twothousand int, fivethous int, tenthous int, odd int, even int, stringu1 string, " +
-      "stringu2 string, string4 string"
-
-  private val postgres = Map(
-    "aggtest" -> ("agg.data" -> "a int, b float"),
-    "onek" -> ("onek.data" -> many),
-    "tenk1" -> ("tenk.data" -> many))
-
   private val TemporaryView =
     "(?is)create\\s+(?:or\\s+replace\\s+)?temp(?:orary)?\\s+view\\s+`?(\\w+)`?.*".r
 
   /** Statements about tables of the catalog, which both sessions have. */
   private val ofCatalog =
     "(?is)(create\\s+(or\\s+replace\\s+)?table|insert|alter\\s+table|drop\\s+table|truncate|analyze|cache).*"
-
-  /** Rows as a bag: see [[ChangelogStream.bag]]. */
-  def bag(rows: Seq[Row]): Map[String, Int] = ChangelogStream.bag(rows)
 }

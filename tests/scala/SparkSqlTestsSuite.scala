@@ -1,23 +1,25 @@
 package io.firesteel.tests
 
 import io.firesteel.FiresteelExtensions
-import io.firesteel.changelog.{ChangelogSuite, ConsumedTable}
-import io.firesteel.testkit.{Interpreted, LongTest}
+import io.firesteel.changelog.{ChangelogStream, ChangelogSuite, ConsumedTable}
+import io.firesteel.testkit.{ErrorCondition, Interpreted, LongTest}
 
 import java.nio.file.{Files, Path}
 
+import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
-import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{DataFrame, SparkSessionExtensions}
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.Assertion
 
 /**
- * Spark's own files of SQL tests, with every table a stream: after each micro-batch the changelog is the
- * answer of the batch query over the rows so far, or the query is in `tests/spark-sql-tests.txt` with the
- * reason why it is refused, or has more than one answer.
+ * Spark's own SQL tests with every table a stream: after each micro-batch the changelog is the answer of
+ * the batch query over the rows so far.
+ *
+ * The files are those of `tests/spark-sql-tests.txt`. It also has the statements that are refused, which
+ * must fail, and those that have several answers.
  */
 class SparkSqlTestsSuite extends ChangelogSuite {
 
@@ -28,32 +30,31 @@ class SparkSqlTestsSuite extends ChangelogSuite {
     Interpreted.settings.map { case (key, value) => key -> value.toString } ++
     Map(SQLConf.SHUFFLE_PARTITIONS.key -> "1", SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> "false")
 
-  private val listed: Seq[(String, Map[Int, String])] = SparkSqlTestsSuite.listed
-
-  test("a file of subqueries") {
-    follows("subquery/exists-subquery/exists-aggregate.sql", changing = false)
+  SparkSqlTestsSuite.listed.foreach { case (name, left) =>
+    test(s"$name: rows that come", LongTest)(follows(name, left, changing = false))
+    test(s"$name: rows that come and go", LongTest)(follows(name, left, changing = true))
   }
 
-  listed.foreach { case (name, _) =>
-    test(s"$name: rows that come", LongTest)(follows(name, changing = false))
-    test(s"$name: rows that come and go", LongTest)(follows(name, changing = true))
-  }
-
-  private def follows(name: String, changing: Boolean): Assertion = {
+  private def follows(name: String, left: Map[Int, String], changing: Boolean): Assertion = {
     val file = new SparkSqlFile(name)
     val tables = new SparkSqlTables(spark, file)
-    val known = listed.toMap.getOrElse(name, Map.empty)
-    try {
-      val wrong = file.statements.zipWithIndex.flatMap {
-        case (text, _) if !SparkSqlFile.isQuery(text) =>
-          tables.define(text)
-          None
-        case (text, number) if known.contains(number) || !runsInBatch(tables, text) => None
-        case (text, number) =>
-          problem(tables, text, changing).map(why => s"$number: $why\n$text")
+    var followed = 0
+    val wrong = mutable.ArrayBuffer.empty[String]
+    try file.statements.zipWithIndex.foreach {
+        case (text, _) if !SparkSqlFile.isQuery(text) => tables.define(text)
+        case (text, number) if runsInBatch(tables, text) =>
+          (left.get(number), outcome(tables, text, changing)) match {
+            // What may not be retracted may be added.
+            case (Some("refused"), Some(None)) if changing => wrong += s"$number runs now: $text"
+            case (None, Some(Some(why))) => wrong += s"$number: $why\n$text"
+            case (None, Some(None)) => followed += 1
+            case _ => ()
+          }
+        case _ => ()
       }
-      assert(wrong.isEmpty, wrong.mkString("\n", "\n", ""))
-    } finally tables.drop()
+    finally tables.drop()
+    assert(wrong.isEmpty, wrong.mkString("\n", "\n", ""))
+    assert(followed > 0, "no statement was a stream")
   }
 
   private def runsInBatch(tables: SparkSqlTables, text: String): Boolean = {
@@ -61,26 +62,36 @@ class SparkSqlTestsSuite extends ChangelogSuite {
     Try(tables.batch.sql(text).collect()).isSuccess
   }
 
-  /** Why the stream does not follow the batch query; none if it does, or is no stream. */
-  private def problem(tables: SparkSqlTables, text: String, changing: Boolean): Option[String] = {
+  /** Whether the stream follows the batch query, or why not; none if it is no stream. */
+  private def outcome(
+      tables: SparkSqlTables,
+      text: String,
+      changing: Boolean): Option[Option[String]] = {
     val steps = tables.feeding(changing)
     val isStream = Try(tables.streams.sql(text)).map(_.isStreaming).getOrElse(true)
-    Option.when(isStream)(text).flatMap { _ =>
-      val table = new ConsumedTable
-      Try {
-        val query = tables.streams.sql(s"SELECT *, row_kind() AS op FROM (\n$text\n)").writeStream
-          .outputMode("append")
-          .option("checkpointLocation", Files.createTempDirectory("firesteel-sql-tests").toString)
-          .foreachBatch((batch: DataFrame, _: Long) => batch.collect().foreach(table.consume))
-          .start()
-        try steps.zipWithIndex.flatMap { case (step, number) =>
-            step()
-            query.processAllAvailable()
-            table.wrong.orElse(different(tables, text, table)).map(d => s"micro-batch $number: $d")
-          }.headOption
-        finally query.stop()
-      }.fold(error => Some(reason(error)), identity)
+    Option.when(isStream) {
+      Try(follow(tables, text, steps)).fold(
+        error => Some(s"${ErrorCondition.of(error).getOrElse(error)} ${error.getMessage}"),
+        identity)
     }
+  }
+
+  private def follow(
+      tables: SparkSqlTables,
+      text: String,
+      steps: Seq[() => Unit]): Option[String] = {
+    val table = new ConsumedTable
+    val query = tables.streams.sql(s"SELECT *, row_kind() AS op FROM (\n$text\n)").writeStream
+      .outputMode("append")
+      .option("checkpointLocation", Files.createTempDirectory("firesteel-sql-tests").toString)
+      .foreachBatch((batch: DataFrame, _: Long) => batch.collect().foreach(table.consume))
+      .start()
+    try steps.zipWithIndex.flatMap { case (step, number) =>
+        step()
+        query.processAllAvailable()
+        table.wrong.orElse(different(tables, text, table)).map(d => s"micro-batch $number: $d")
+      }.headOption
+    finally query.stop()
   }
 
   /** Over fewer rows the batch query may end in an error: then there is no answer. */
@@ -88,31 +99,22 @@ class SparkSqlTestsSuite extends ChangelogSuite {
       tables: SparkSqlTables,
       text: String,
       table: ConsumedTable): Option[String] =
-    Try(tables.batch.sql(text).collect().toSeq).toOption.map(SparkSqlTables.bag)
+    Try(tables.batch.sql(text).collect().toSeq).toOption.map(ChangelogStream.bag)
       .filter(_ != table.rows).map { wanted =>
         s"only the changelog's ${(table.rows.toSet -- wanted.toSet).take(4)}, " +
           s"only the batch's ${(wanted.toSet -- table.rows.toSet).take(4)}"
       }
-
-  private def reason(error: Throwable): String = {
-    val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).toSeq
-    causes.collect {
-      case known: SparkThrowable if known.getCondition != null => known.getCondition
-    }
-      .lastOption.getOrElse(causes.last.toString) + " " + causes.last.getMessage
-  }
 }
 
 private object SparkSqlTestsSuite {
 
-  /** `tests/spark-sql-tests.txt`: files, and below each the numbers of statements that are left out. */
+  /** The files, and of each the numbers of statements that are left out, with the kind of reason. */
   def listed: Seq[(String, Map[Int, String])] = {
     val lines = Files.readAllLines(Path.of("tests/spark-sql-tests.txt"))
       .asScala.toSeq.filterNot(line => line.startsWith("#") || line.isBlank)
-    val files = lines.filterNot(_.startsWith(" "))
-    files.map { file =>
+    lines.filterNot(_.startsWith(" ")).map { file =>
       val below = lines.drop(lines.indexOf(file) + 1).takeWhile(_.startsWith(" "))
-      file -> below.map(_.trim.split(" ", 2)).map(part => part(0).toInt -> part(1)).toMap
+      file -> below.map(_.trim.split(" ")).map(words => words(0).toInt -> words(1)).toMap
     }
   }
 }

@@ -59,16 +59,15 @@ private[firesteel] trait Since42 {
         .createEvaluator()
     // With a tree, the last digits of a sum of floats would depend on where the rows begin.
     val tree = "spark.sql.window.segmentTree.enabled"
-    if (SQLConf.get.getConfString(tree, "false").toBoolean) {
-      val settings = new SQLConf
-      SQLConf.get.getAllConfs.foreach { case (key, value) => settings.setConfString(key, value) }
-      settings.setConfString(tree, "false")
-      // The evaluator reads the setting when it is made.
-      val made = SQLConf.withExistingConf(settings)(evaluator)
-      made.eval(0, _)
-    } else {
-      val made = evaluator
-      made.eval(0, _)
-    }
+    // The evaluator reads the setting when it is made.
+    val made =
+      if (!SQLConf.get.getConfString(tree, "false").toBoolean) evaluator
+      else {
+        val settings = new SQLConf
+        SQLConf.get.getAllConfs.foreach { case (key, value) => settings.setConfString(key, value) }
+        settings.setConfString(tree, "false")
+        SQLConf.withExistingConf(settings)(evaluator)
+      }
+    made.eval(0, _)
   }
 }

@@ -27,7 +27,7 @@ object FuseJson extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (Decline.switchedOff("json", JsonConf.ENABLED).nonEmpty) plan
-    else AskedInOrder.in(plan).transformDown {
+    else plan.transformDown {
       // A lookup join reads conditions and columns of its table where the query has them.
       case node if JsonCalls.isAt(node) && !ReadByKey.isBelow(node) => rewrite(node)
     }
@@ -36,7 +36,7 @@ object FuseJson extends Rule[LogicalPlan] {
     case project: Project => SingleScan.in(SharedScan.in(project))
     case filter: Filter => ofFilter(filter)
     case aggregate: Aggregate if AskedInOrder.failsBeforeFilter(aggregate) => aggregate
-    case aggregate: Aggregate => SingleScan.in(PullOutJson.of(aggregate))
+    case aggregate: Aggregate => SingleScan.in(PullOutJson.of(AskedInOrder.of(aggregate)))
     case generate: Generate => ofGenerate(generate)
     case other => other
   }
@@ -44,7 +44,7 @@ object FuseJson extends Rule[LogicalPlan] {
   /** Conditions of one filter share a scan as the values of a projection do. */
   private def ofFilter(filter: Filter): LogicalPlan =
     SharedScan.in(Project(filter.output, filter)) match {
-      case Project(_, same: Filter) if same eq filter => SingleScan.in(filter)
+      case Project(_, same: Filter) if same eq filter => SingleScan.in(AskedInOrder.of(filter))
       case shared => shared
     }
 

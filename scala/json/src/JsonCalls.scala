@@ -85,9 +85,7 @@ private[json] object JsonCalls {
     case _: Project | _: Filter | _: Aggregate | _: Generate =>
       node.expressions.flatMap(all).flatMap(_.reading.left.toOption) ++ tuples(node) ++
         Option.when(node.expressions.exists(_.exists(isOfElement)))(JsonDecline.Lambda) ++
-        Some(node).collect {
-          case its: Aggregate if AskedInOrder.failsBeforeFilter(its) => JsonDecline.FilteredArgument
-        }
+        Option.when(AskedInOrder.failsBeforeFilter(node))(JsonDecline.FilteredArgument)
     case other => Seq(JsonDecline.Operator(other.nodeName))
   }
 

@@ -59,8 +59,9 @@ object JsonDecline {
   case object FilteredArgument
     extends JsonDecline(
       "FILTER",
-      "beside from_json, an argument that can fail has a FILTER, which generated code asks later",
-      "Compute the argument in a subquery below.")
+      "beside from_json, an argument that can fail has a FILTER, and generated code computes it first",
+      "Compute the argument in a subquery below."
+    )
 
   final case class Operator(node: String)
     extends JsonDecline(

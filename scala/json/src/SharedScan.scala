@@ -1,6 +1,6 @@
 package io.firesteel.json
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, GetStructField, IsNotNull, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, GetStructField, IsNotNull, NamedExpression, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 
 /**
@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
  * after a condition with JSON and can fail, the filter stays as it is: Spark would check a field of
  * the scan for null later than the value of a function, and rows would reach what they must not.
  */
-private[json] object SharedScan {
+private[json] object SharedScan extends PredicateHelper {
   import JsonCalls.isSafe
 
   def in(project: Project): Project = project.child match {
@@ -27,7 +27,8 @@ private[json] object SharedScan {
 
   /** The conditions that the scan comes below, and the input with the others. */
   private def split(filter: Filter): Option[(Seq[Expression], LogicalPlan)] = {
-    val (first, rest) = conjuncts(filter.condition).span(!JsonCalls.isIn(_))
+    val (first, rest) =
+      splitConjunctivePredicates(AskedInOrder.of(filter).condition).span(!JsonCalls.isIn(_))
     val (safe, conditions) = rest.partition(one => !JsonCalls.isIn(one) && isSafe(one))
     val plain = first ++ safe
     Option.when(filter.condition.deterministic && conditions.nonEmpty && !changesOrder(conditions))(
@@ -108,11 +109,6 @@ private[json] object SharedScan {
   private def changesOrder(conditions: Seq[Expression]): Boolean =
     conditions.exists(!JsonCalls.isIn(_)) ||
       (conditions.exists(_.isInstanceOf[IsNotNull]) && !conditions.forall(isSafe))
-
-  private def conjuncts(condition: Expression): Seq[Expression] = condition match {
-    case And(left, right) => conjuncts(left) ++ conjuncts(right)
-    case other => Seq(other)
-  }
 }
 
 /** One scan for the expressions over one document. */

@@ -217,7 +217,10 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
     Seq(
       s"SELECT id <> 0 AND from_json($document, 'a INT').a = 1 AS x, id <> 0 AND from_json($document, 'b INT').b = 2 AS y FROM docs",
       s"SELECT id FROM docs WHERE (id = 0 OR from_json($document, 'a INT').a = 1) AND (id = 0 OR from_json($document, 'b INT').b = 2)"
-    ).foreach(assertSameOutcome(_))
+    ).foreach { sql =>
+      val _ = assertSameOutcome(sql)
+      assert(fired(sql).contains("FuseJson"), sql)
+    }
   }
 
   test("many long names before a short one") {
@@ -232,7 +235,10 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
       s"SELECT ${at("id")} FROM docs WHERE try_to_binary(${at("name")}, 'hex') = X'01'",
       s"SELECT ${at("id")} FROM docs WHERE coalesce(pmod(CAST(${at("id")} AS INT), if(id = 0, 3, NULL)), 0) = 1",
       s"SELECT ${at("id")} FROM docs WHERE locate(${at("id")}, j, if(id = 0, 1, NULL)) > 0"
-    ).foreach(assertSameOutcome(_))
+    ).foreach { sql =>
+      val _ = assertSameOutcome(sql)
+      assert(fired(sql).contains("FuseJson"), sql)
+    }
   }
 
   test("an array and a column for corrupt records of the name value") {

@@ -11,15 +11,12 @@ import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeRefer
 final case class RankBound(function: RankFunction, limit: Int) {
   override def toString: String = s"$function() <= $limit"
 
-  /**
-   * Both hold, so either one is sound. Rows that tie are not bounded, so a number of rows is the better
-   * bound, unless it is much larger.
-   */
+  /** Both hold, so either one is sound. The one that is expected to keep fewer rows is taken. */
   private def and(other: RankBound): RankBound =
-    Seq(this, other).minBy(its => (its.least, its.function.looseness))
+    Seq(this, other).minBy(its => (its.expectedRows, its.function.looseness))
 
-  private def least: Long =
-    if (function == RankFunction.RowNumbers) limit.toLong else limit * RankBound.tied
+  private def expectedRows: Long =
+    if (function == RankFunction.RowNumbers) limit.toLong else limit * RankBound.rowsPerPlace
 
   /** At least one holds, so the looser function is bounded by the larger limit. */
   private def or(other: RankBound): RankBound =
@@ -28,8 +25,11 @@ final case class RankBound(function: RankFunction, limit: Int) {
 
 object RankBound {
 
-  /** So many rows with one place are as bad as one row. */
-  private val tied = 64L
+  /**
+   * A guess of how many rows share a place of `RANK` or `DENSE_RANK`, which bound no rows that tie.
+   * It is large, because a bound of rows is safe: with many ties the other one keeps all rows.
+   */
+  private val rowsPerPlace = 64L
 
   /**
    * The constant upper bound that `condition` sets on rank columns, if there is one.

@@ -97,6 +97,8 @@ class PlanTopNSuite extends RankSuite with AdaptiveSparkPlanHelper {
          |  FROM $table WINDOW w AS (PARTITION BY k ORDER BY v DESC)) WHERE""".stripMargin
     val rn = RankFunction.RowNumbers
     assert(bounds(s"$sql rn <= 3 AND rk <= 1") == Seq(RankBound(rn, 3)))
+    assert(bounds(s"$sql rn <= 64 AND rk <= 1") == Seq(RankBound(rn, 64)))
+    assert(bounds(s"$sql rn <= 65 AND rk <= 1") == Seq(RankBound(RankFunction.Ranks, 1)))
     assert(bounds(s"$sql rk <= 2 AND dr <= 5") == Seq(RankBound(RankFunction.Ranks, 2)))
     assert(bounds(s"$sql rn <= 2 OR dr <= 1") == Seq(RankBound(RankFunction.DenseRanks, 2)))
     Seq("rn <= 3 AND rk <= 1", "rk <= 2 AND dr <= 5", "rn <= 2 OR dr <= 1", "dr = 2").foreach {

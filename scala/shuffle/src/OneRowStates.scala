@@ -14,10 +14,7 @@ private[shuffle] object OneRowStates {
    * an object, or is not deterministic.
    */
   def of(partial: BaseAggregateExec): Option[Seq[NamedExpression]] = {
-    // The aggregate asks for each FILTER alone.
-    val together = Apart.computedTogether(partial.aggregateExpressions.flatMap { call =>
-      call.filter.fold(call.aggregateFunction.children)(Seq(_))
-    })
+    val together = Apart.filtersOf(partial.aggregateExpressions)
     val states = partial.aggregateExpressions.map(stateOf(_, together))
     val columns = partial.groupingExpressions ++ states.flatten.flatten
     val isSame = columns.size == partial.output.size && columns.zip(partial.output).forall {

@@ -68,7 +68,7 @@ private[skew] object MergedAggregate {
       call.copy(
         aggregateFunction = call.aggregateFunction
           .mapChildren {
-            case order: SortOrder => order
+            case order: SortOrder => order.mapChildren(together(_))
             case argument => together(argument)
           }.asInstanceOf[AggregateFunction],
         filter = call.filter.map(together(_))

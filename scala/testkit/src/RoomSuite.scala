@@ -4,7 +4,6 @@ import io.firesteel.core.CoreConf
 import io.firesteel.core.decide.Explain
 import java.nio.file.Files
 
-import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{DataFrame, Row, SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.executionOf
@@ -119,13 +118,7 @@ abstract class RoomSuite extends TimedSuite with BeforeAndAfterAll {
   private def outcome(sql: String): Either[String, Seq[Row]] =
     try Right(spark.sql(sql).collect().toSeq)
     catch {
-      case error: Exception =>
-        val conditions = Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null)
-          .collect {
-            case known: SparkThrowable if known.getCondition != null => known.getCondition
-          }
-        // The last cause: those around it only add the place.
-        Left(conditions.toSeq.lastOption.getOrElse(throw error))
+      case error: Exception => Left(ErrorCondition.of(error).getOrElse(throw error))
     }
 
   /** If a plan has an operator of the room's kind, the query must fire or have a reason. */

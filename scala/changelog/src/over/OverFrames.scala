@@ -24,7 +24,7 @@ final private[over] class OverFrames(order: Seq[SortOrder], back: OverReach, ahe
     ahead.isWhole || between < ahead.rows || (ahead.peers && ordering.compare(row, to) == 0) ||
       ahead.values.exists(reaches(row, to, _)(_ <= 0))
 
-  /** The end of a frame may be no value of the type: Spark may not ask for it, and reaches all then. */
+  /** The end of a frame may be no value of the type. Then the frame is taken to reach all rows. */
   private def reaches(row: UnsafeRow, to: UnsafeRow, bound: Expression)(is: Int => Boolean) = {
     val end = bound.eval(row)
     (end == null && value(row) != null) || is(compare(to, end))

@@ -59,8 +59,10 @@ private[plan] object ExpressionDetails {
     Option.when(details.nonEmpty)(details.map(text => s"${text.length}:$text").mkString(","))
 
   private def isAddress(value: Any): Boolean = value != null && {
-    val text = value.toString
-    text == s"${value.getClass.getName}@${Integer.toHexString(System.identityHashCode(value))}"
+    val address = s"${value.getClass.getName}@"
+    // The class may have a `hashCode` of its own.
+    Seq(value.hashCode, System.identityHashCode(value))
+      .exists(hash => value.toString == address + Integer.toHexString(hash))
   }
 
   /** A value of Catalyst as text, equal at each start. */

@@ -22,6 +22,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, P
  * @param onlyState whether parts without state are not shared
  * @param kept the parts that the checkpoint has, by their keys: they stay parts, whoever still reads
  *   them
+ * @param keepsOrders whether rows in an order are no part, see [[SharableNodes.isOrdered]]
  * @param firstId the number of the first part
  */
 final private[rules] class FindShared(
@@ -29,6 +30,7 @@ final private[rules] class FindShared(
     planner: FindShared.Planner,
     varying: Varying,
     onlyState: Boolean,
+    keepsOrders: Boolean,
     kept: Map[String, Seq[FindShared.Kept]] = Map.empty,
     firstId: Int = 0) {
   import FindShared._
@@ -182,13 +184,16 @@ final private[rules] class FindShared(
       s"several statements read its values, which differ each time, and $reason",
       "compute it in one of them")
 
+  private def losesOrder(plan: LogicalPlan): Boolean = keepsOrders && isOrdered(plan)
+
   /** Readers come before their inputs, so their number is known. */
   private def decide(node: Node): Unit = {
     node.times += node.roots
     val plan = node.plan
     val (isRead, differs) = (node.times > 1, queries.size > 1 && varying.isAt(plan))
     val isWorth = hasState(plan) || !onlyState && costs(plan)
-    if (mayBeShared(plan) && !isTakenApart(node) && (isRead && isWorth || differs)) {
+    if (mayBeShared(plan) && !losesOrder(plan) && !isTakenApart(
+        node) && (isRead && isWorth || differs)) {
       planner.refusal(node.hinted(plan), node.at.emit, node.isBelowState) match {
         case None => node.isPart = true
         case Some(reason) => why += reason

@@ -71,7 +71,9 @@ private[rules] object PlanQuery {
           Seq(FindShared.Query(query, emit)),
           new PlanParts(reading, durableIn = None),
           new Varying(ofTables = false), // one query has one value
-          onlyState = true)()
+          onlyState = true,
+          keepsOrders = reading.begun.version >= PlanVersion.orderedParts
+        )()
         Shared(found.queries.head, found.parts.map(its => its.part -> its.plan))
       }
   }

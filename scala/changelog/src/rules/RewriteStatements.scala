@@ -110,8 +110,10 @@ final private[rules] class RewriteStatements(
       new PlanParts(reading, durableIn, group),
       varying,
       onlyState = false,
+      keepsOrders = begun.version >= PlanVersion.orderedParts,
       kept,
-      firstId)()
+      firstId
+    )()
     Parts(
       found.parts,
       own.map(_.name).zip(found.queries).toMap,

@@ -2,15 +2,15 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.{ChangelogConf, SingleJoins, TooManyRows}
 
-import io.firesteel.changelog.plan.parse.conditions.{JoinSubqueries, SideSubqueries}
+import io.firesteel.changelog.plan.parse.conditions.{JoinSubqueries, NarrowerJoins, SideSubqueries}
 import io.firesteel.core.decide.Decline
 
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, ExprId, GreaterThan, If, InSubquery, LateralSubquery, ListQuery, Literal, NamedExpression, Not, OuterReference, PredicateHelper, RowNumber, RuntimeReplaceable, ScalarSubquery, SubqueryExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.analysis.UpdateOuterReferences
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count, First}
-import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, EliminateOuterJoin, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Count, First}
+import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, CTERelationRef, Filter, Join, JoinHint, LateralJoin, LocalRelation, LogicalPlan, Project, Sort, UnaryNode, Window, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -26,31 +26,16 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!plan.exists(readsStreams) || isOff) plan
     else AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      inlined(plan).fold(plan)(whole => rewritten(whole.transform(narrower)))
+      inlined(plan).fold(plan)(whole => rewritten(NarrowerJoins.in(whole)(readsStreams)))
     }
 
   /**
-   * A join of which a condition above drops the padded rows is none that pads. Spark's optimizer
-   * takes its condition for one of that kind.
-   */
-  private def narrower: PartialFunction[LogicalPlan, LogicalPlan] = {
-    case above @ Filter(condition, join: Join) if join.resolved && readsStreams(join) =>
-      def rows(side: LogicalPlan) = LocalRelation(side.output, Nil, isStreaming = true)
-      splitConjunctivePredicates(condition).filterNot(SubqueryExpression.hasSubquery)
-        .reduceOption(And(_, _))
-        .map(Filter(_, join.copy(rows(join.left), rows(join.right), condition = None)))
-        .map(EliminateOuterJoin(_)) match {
-        case Some(Filter(_, its: Join)) => above.copy(child = join.copy(joinType = its.joinType))
-        case _ => above
-      }
-  }
-
-  /**
-   * Spark's rules do not look into a `WITH` of a correlated subquery. None of a subquery that reads a
-   * `WITH` outside of it: the whole query comes later.
+   * Writes each `WITH` into its places if a correlated subquery has one: Spark's rules do not look into
+   * it. Spark also runs this rule on a subquery alone. If that reads a `WITH` outside of itself, the
+   * answer is none: its time comes with the whole query.
    */
   private def inlined(plan: LogicalPlan): Option[LogicalPlan] = {
-    val has = plan.collectWithSubqueries { case node => node.expressions.exists(_.exists(hasWith)) }
+    def has = plan.collectWithSubqueries { case node => node.expressions.exists(_.exists(hasWith)) }
     if (!plan.resolved || !has.contains(true)) Some(plan)
     else {
       val own = plan.collectWithSubqueries { case WithCTE(_, definitions) => definitions.map(_.id) }
@@ -161,17 +146,18 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   /**
-   * Spark asks an aggregate for its value over no rows. `count_if` and its like do not know it: they are
-   * written as `count` later.
+   * Spark asks an aggregate for its value over no rows. `count_if` and others that are written as `count`
+   * do not know it.
    */
   private def counting(plan: LogicalPlan): LogicalPlan = plan.transformAllExpressions {
-    case call: AggregateExpression => call.aggregateFunction match {
-        case written: RuntimeReplaceable => written.replacement match {
-            case count: Count => call.copy(aggregateFunction = count)
-            case _ => call
-          }
-        case _ => call
-      }
+    case call: AggregateExpression =>
+      call.copy(aggregateFunction = counting(call.aggregateFunction))
+  }
+
+  private def counting(function: AggregateFunction): AggregateFunction = function match {
+    case written: RuntimeReplaceable =>
+      Some(written.replacement).collect { case count: Count => count }.getOrElse(function)
+    case other => other
   }
 
   /**
@@ -224,8 +210,8 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
 
   /**
    * Spark numbers the rows of a correlated `ORDER BY ... LIMIT` as a sort below has left them, if the
-   * order reads a column that is not selected. The numbers take the order instead. It adds keys to the
-   * functions of a window, whose input has them already.
+   * order reads a column that is not selected. The numbers take the order instead. Spark also adds the
+   * keys of a subquery to the functions of a window, whose input has them already.
    */
   private def ranked(plan: LogicalPlan): LogicalPlan = plan.transformUp {
     case window: Window if window.windowExpressions.exists(_.isInstanceOf[Attribute]) =>

@@ -75,7 +75,7 @@ private[rules] object SharableNodes {
 
   /** Operators that are read as they are, whatever stands above them. */
   def mayBeShared(plan: LogicalPlan): Boolean =
-    !plan.exists(_.expressions.exists(RowKindFunction.isIn)) && !isOrdered(plan) && (plan match {
+    !plan.exists(_.expressions.exists(RowKindFunction.isIn)) && (plan match {
       case hinted if InputTtl.of(hinted).nonEmpty => false
       case _: Aggregate | _: Distinct | _: Union | _: GlobalLimit | _: Project | _: Filter |
           _: Generate => true

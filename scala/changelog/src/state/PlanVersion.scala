@@ -88,6 +88,9 @@ private[changelog] object PlanVersion {
    */
   val moreForms: Int = 13
 
+  /** Rows in an order are no shared part, which would lose it. */
+  val orderedParts: Int = 14
+
   /** Marks of pipes and of functions in SQL are no operators. */
   val marks: Int = 14
 

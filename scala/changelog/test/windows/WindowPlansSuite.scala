@@ -6,7 +6,7 @@ import io.firesteel.changelog.ChangelogStream
 
 import org.apache.spark.sql.Row
 
-/** Windows that a query has more than one of, and what stands between them and the operators above. */
+/** Several windows in one query, and what stands between windows and the operators above them. */
 class WindowPlansSuite extends ClosedWindows {
 
   private val tumble = "TUMBLE(TABLE({t}), DESCRIPTOR(ts), INTERVAL '20' SECOND)"
@@ -34,12 +34,15 @@ class WindowPlansSuite extends ClosedWindows {
     }
   }
 
-  test("windows in windows of another kind") {
-    Seq(
-      s"""SELECT window_start, window_end, max(n) AS m FROM (SELECT window_start, window_end, count(*) AS n
+  test(
+    "an aggregate by windows that overlap, within windows of a function, closes with the outer ones") {
+    closesOnce(
+      s"""SELECT window_start, window_end, max(n) AS m FROM (
+         |SELECT window_start, window_end, count(*) AS n
          |FROM $tumble GROUP BY window_start, window_end, window(ts, '10 seconds', '5 seconds'))
-         |GROUP BY window_start, window_end""".stripMargin
-    ).foreach(closesOnce(_, random(7)))
+         |GROUP BY window_start, window_end""".stripMargin,
+      random(7)
+    )
   }
 
   test("sessions within windows merge") {

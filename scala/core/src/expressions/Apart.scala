@@ -1,14 +1,15 @@
 package io.firesteel.core.expressions
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, ConditionalExpression, Expression, NamedExpression, TaggingExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 
 /**
  * A value of which no part is computed for another expression.
  *
  * Spark computes what several expressions of one projection have in common before them, also what
- * stands behind `AND`, `OR` or the first condition of `CASE`: `d <> 0 AND n / d > 1` and `d <> 0 AND n
- * / d > 2` then divide by zero. An operator that computes values together which Spark's plan computes
- * one by one takes them apart.
+ * stands behind `AND`, `OR` or the first condition of `CASE`. Then `d <> 0 AND n / d > 1` beside
+ * `d <> 0 AND n / d > 2` divides by zero. An operator that computes together what Spark's plan
+ * computes one by one takes such values apart.
  */
 final private[firesteel] case class Apart(child: Expression)
   extends TaggingExpression
@@ -25,10 +26,7 @@ final private[firesteel] case class Apart(child: Expression)
 
 private[firesteel] object Apart {
 
-  /**
-   * The columns of one projection, those taken apart of which a part that a condition protects is
-   * computed twice.
-   */
+  /** The columns of one projection, taken apart where they have to be. */
   def of(columns: Seq[NamedExpression]): Seq[NamedExpression] = {
     val together = computedTogether(columns)
     columns.map {
@@ -41,6 +39,12 @@ private[firesteel] object Apart {
   /** Expressions that Spark computes together, and its plan would compute one by one. */
   def computedTogether(all: Seq[Expression]): Together =
     new Together(all.flatMap(CannotFail.hoisted))
+
+  /** The `FILTER`s of functions, which Spark's aggregates ask one by one before the arguments. */
+  def filtersOf(calls: Seq[AggregateExpression]): Together = computedTogether(calls.flatMap {
+    call =>
+      call.filter.fold(call.aggregateFunction.children)(Seq(_))
+  })
 
   /** The same of groups: Spark's plan computes those of one group together. */
   def groupsTogether(groups: Seq[Seq[Expression]]): Together =

@@ -64,10 +64,7 @@ private[firesteel] final class MergeableAggregates(
   }
 
   private lazy val updating: MutableProjection = {
-    // Spark's aggregates ask for each FILTER alone.
-    val together = Apart.computedTogether(expressions.flatMap { call =>
-      call.filter.fold(call.aggregateFunction.children)(Seq(_))
-    })
+    val together = Apart.filtersOf(expressions)
     val changes = expressions
       .map(call => call.copy(filter = call.filter.map(together(_))))
       .flatMap(MergeableAggregates.changes)

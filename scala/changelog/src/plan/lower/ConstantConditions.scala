@@ -1,19 +1,17 @@
 package io.firesteel.changelog.plan.lower
 
+import io.firesteel.changelog.plan.TableRows
 import io.firesteel.core.plans.ReadByKey
-import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, ListQuery, Literal, Not, Or, PredicateHelper, TaggingExpression}
-import org.apache.spark.sql.catalyst.expressions.And
+
+import org.apache.spark.sql.catalyst.expressions.{And, Cast, Expression, ListQuery, Literal, Not, Or, PredicateHelper, TaggingExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Expand, Filter, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types.{BooleanType, DateType, StringType, TimestampNTZType, TimestampType}
 
-import io.firesteel.changelog.plan.TableRows
-
 /**
- * Conditions above closed windows that may be false for a whole micro-batch, as `hour(current_timestamp())
- * >= 8`. Spark would leave out all that is below, and with it the operators whose state each
- * micro-batch must write. So the time and constant conditions are written as expressions whose value
- * Spark does not know.
+ * Hides the time and constants in conditions above closed windows from Spark's optimizer. Of a
+ * condition that is false for a whole micro-batch, as `hour(current_timestamp()) >= 8`, it would leave
+ * out all that is below, and with it operators whose state each micro-batch must write.
  */
 private[lower] object ConstantConditions extends PredicateHelper {
 

@@ -162,7 +162,7 @@ final private[changelog] class ParseQuery(
    * closes later than its value come after windows of it would.
    */
   private def usesPanes(panes: ReadPanes): Boolean =
-    begun.choices.usesPanes && mergesRows(panes) && {
+    begun.choices.usesPanes && !mergesSessions(panes) && {
       def closesAt = timeOf(panes).map(_.after)
       windowsOf match {
         case WindowsEmit.AtClose => closesAt.contains(0L)
@@ -173,8 +173,9 @@ final private[changelog] class ParseQuery(
       }
     }
 
-  private def mergesRows(panes: ReadPanes): Boolean =
-    begun.version < PlanVersion.ownPanes || !panes.haveSessions
+  /** Rows of sessions are merged before they are counted, so panes cannot count them. */
+  private def mergesSessions(panes: ReadPanes): Boolean =
+    begun.version >= PlanVersion.ownPanes && panes.haveSessions
 
   private val windows = new ReadWindows(
     rows => noEvents("GROUP BY, OVER and JOIN of windows", read(rows)),

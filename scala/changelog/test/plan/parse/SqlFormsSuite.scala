@@ -75,6 +75,8 @@ class SqlFormsSuite extends ChangelogSuite {
     follow(
       s"SELECT a.k, s, n FROM $sums a JOIN $counts b ON a.k = b.k AND s IN (SELECT v FROM {t})",
       s"SELECT a.k, s, n FROM $sums a JOIN $counts b ON a.k = b.k AND s NOT IN (SELECT * FROM VALUES (5), (6))",
+      "SELECT d.k, x FROM (SELECT DISTINCT k FROM {t}) d JOIN VALUES (1, 10), (2, 5) AS o(k, x) " +
+        "ON d.k = o.k AND o.x NOT IN (SELECT v FROM {t})",
       "SELECT d.k, x FROM (SELECT DISTINCT k FROM {t}) d JOIN VALUES (1, 10), (2, 20) AS o(k, x) " +
         "ON d.k = o.k AND o.x IN (SELECT * FROM VALUES (10))",
       s"SELECT a.k, s, n FROM $sums a JOIN $counts b ON a.k = b.k AND EXISTS (SELECT 1 FROM {t} x WHERE x.v = n)"

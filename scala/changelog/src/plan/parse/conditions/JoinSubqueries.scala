@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.plans.{Cross, Inner}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan}
 
 /**
- * Subqueries in the condition of an inner join, `a JOIN b ON a.k = b.k AND b.x IN (SELECT ...)`. Those
- * that are about a table alone stay with it.
+ * Subqueries in the condition of an inner join, `a JOIN b ON a.k = b.k AND b.x IN (SELECT ...)`.
+ * Those over tables that are about a table alone stay with it.
  */
 private[changelog] object JoinSubqueries extends PredicateHelper {
 
@@ -22,5 +22,11 @@ private[changelog] object JoinSubqueries extends PredicateHelper {
   }
 
   private def isOf(condition: Expression, side: LogicalPlan): Boolean = !side.isStreaming &&
-    condition.references.nonEmpty && condition.references.subsetOf(side.outputSet)
+    condition.references.nonEmpty && condition.references.subsetOf(side.outputSet) &&
+    !condition.exists(isOfStream)
+
+  private def isOfStream(part: Expression): Boolean = part match {
+    case subquery: SubqueryExpression => subquery.plan.isStreaming
+    case _ => false
+  }
 }

@@ -10,13 +10,12 @@ import org.apache.spark.sql.catalyst.plans.{JoinType, LeftAnti, LeftOuter, LeftS
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LocalRelation, LogicalPlan, Project}
 
 /**
- * Subqueries in the condition of an outer, semi or anti join, `a LEFT JOIN b ON a.k = b.k AND EXISTS
- * (SELECT ... WHERE x = b.x)`. Each is a column of the side that it is about, and the condition reads
- * the column.
+ * Writes subqueries in the condition of an outer, semi or anti join as columns of the side that they
+ * are about, `a LEFT JOIN b ON a.k = b.k AND EXISTS (SELECT ... WHERE x = b.x)`.
  *
- * A part that Spark's optimizer takes out of the condition, into a filter of a side, is a column as a
- * whole: there `NOT IN` minds nulls. Elsewhere, as in Spark, it is the negation of `IN`, which is false
- * where it is unknown.
+ * Spark's optimizer takes some parts out of the condition, into a filter of a side. Such a part is a
+ * column as a whole, so that `NOT IN` minds nulls. Elsewhere `NOT IN` is the negation of `IN`, which
+ * is false where it is unknown, as in Spark.
  */
 private[changelog] object SideSubqueries extends PredicateHelper {
 
@@ -26,35 +25,13 @@ private[changelog] object SideSubqueries extends PredicateHelper {
    */
   def apply(join: Join, isAsked: Expression => Boolean)(
       written: Project => Option[LogicalPlan]): Option[LogicalPlan] = {
+    val (asking, others) = partsOf(join).partition(_.exists(isAsked))
     val columns = Seq.fill(2)(mutable.ArrayBuffer.empty[Alias])
-    def columnOf(asking: Expression, side: Int): Expression = {
-      val column = Alias(asking, "value")()
+    val condition = others ++ asking.map(read(_, join, isAsked) { (value, side) =>
+      val column = Alias(value, "value")()
       columns(side) += column
       column.toAttribute
-    }
-    def isIn(part: Expression) = part match {
-      case in: InSubquery => isAsked(in.query)
-      case _ => false
-    }
-    def isOne(part: Expression) = part match {
-      case _: ListQuery => false
-      case in: InSubquery => isIn(in)
-      // Spark evaluates what is about no column.
-      case not: Not => not.references.isEmpty && not.child.exists(isIn)
-      case other => isAsked(other)
-    }
-    val parts = simplified(join).filter(_.exists(isAsked)) match {
-      case asking if !asking.forall(_.deterministic) => asking
-      case asking =>
-        asking.map { part =>
-          sideOf(part, join).filter(isTakenOut(join.joinType, _)).fold {
-            part.transformDown {
-              case one if isOne(one) => sideOf(one, join).fold(one)(columnOf(one, _))
-            }
-          }(columnOf(part, _))
-        }
-    }
-    val condition = simplified(join).filterNot(_.exists(isAsked)) ++ parts
+    })
     val sides = join.children.zip(columns).map { case (side, its) =>
       if (its.isEmpty) Some(side)
       else written(Project(side.output ++ its, side))
@@ -69,18 +46,37 @@ private[changelog] object SideSubqueries extends PredicateHelper {
     }
   }
 
+  /** The parts that must all hold. `NOT (a IN (...) OR b)` has a `NOT IN`. */
+  private def partsOf(join: Join): Seq[Expression] = join.condition.toSeq.flatMap { condition =>
+    val rows = LocalRelation(join.children.flatMap(_.output), Nil, isStreaming = true)
+    BooleanSimplification(Filter(condition, rows)).expressions.flatMap(splitConjunctivePredicates)
+  }
+
+  /** A part with its subqueries, or the whole of it, as columns of a side. */
+  private def read(part: Expression, join: Join, isAsked: Expression => Boolean)(
+      column: (Expression, Int) => Expression): Expression =
+    if (!part.deterministic) part
+    else sideOf(part, join).filter(isTakenOut(join.joinType, _)).fold {
+      part.transformDown {
+        case value if isValue(value, isAsked) => sideOf(value, join).fold(value)(column(value, _))
+      }
+    }(column(part, _))
+
+  private def isValue(part: Expression, isAsked: Expression => Boolean): Boolean = part match {
+    case _: ListQuery => false // the rows of `IN` are no value
+    case in: InSubquery => isAsked(in.query)
+    // Spark evaluates what is about no column.
+    case not: Not => not.references.isEmpty && not.child.isInstanceOf[InSubquery] &&
+      isValue(not.child, isAsked)
+    case other => isAsked(other)
+  }
+
   /** Source: `PushPredicateThroughJoin` of Spark, for conditions of joins. */
   private def isTakenOut(joinType: JoinType, side: Int): Boolean = joinType match {
     case LeftSemi => true
     case RightOuter => side == 0
     case LeftOuter | LeftAnti => side == 1
     case _ => false
-  }
-
-  /** The parts that must all hold. `NOT (a IN (...) OR b)` has a `NOT IN`. */
-  private def simplified(join: Join): Seq[Expression] = join.condition.toSeq.flatMap { condition =>
-    val rows = LocalRelation(join.children.flatMap(_.output), Nil, isStreaming = true)
-    BooleanSimplification(Filter(condition, rows)).expressions.flatMap(splitConjunctivePredicates)
   }
 
   /** The side that has all columns of an expression; a subquery about neither is of a stream. */

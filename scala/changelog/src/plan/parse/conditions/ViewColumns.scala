@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, NamedE
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, View}
 
 /**
- * The columns of views in SQL. Spark casts each to the type that it had when the view was made, also
- * where it is the same one: then it is the column below, with its windows, its time and its keys.
+ * The columns of views in SQL. Spark casts each to the type that it had when the view was made. If
+ * that is the type that it has, it is the column below, with its windows, its time and its keys.
  */
 private[changelog] object ViewColumns {
 

@@ -1,0 +1,25 @@
+package io.firesteel.changelog.plan.parse.conditions
+
+import org.apache.spark.sql.catalyst.expressions.{And, PredicateHelper, SubqueryExpression}
+import org.apache.spark.sql.catalyst.optimizer.EliminateOuterJoin
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LocalRelation, LogicalPlan}
+
+/**
+ * Outer joins right below a condition that drops their padded rows, as joins that do not pad. Spark's
+ * optimizer makes them so before it writes the subqueries of their `ON` as joins.
+ */
+private[changelog] object NarrowerJoins extends PredicateHelper {
+
+  /** @param asks whether a join has such subqueries */
+  def in(plan: LogicalPlan)(asks: Join => Boolean): LogicalPlan = plan.transform {
+    case above @ Filter(condition, join: Join) if join.resolved && asks(join) =>
+      def rows(side: LogicalPlan) = LocalRelation(side.output, Nil, isStreaming = true)
+      splitConjunctivePredicates(condition).filterNot(SubqueryExpression.hasSubquery)
+        .reduceOption(And(_, _))
+        .map(Filter(_, join.copy(rows(join.left), rows(join.right), condition = None)))
+        .map(EliminateOuterJoin(_)) match {
+        case Some(Filter(_, its: Join)) => above.copy(child = join.copy(joinType = its.joinType))
+        case _ => above
+      }
+  }
+}
