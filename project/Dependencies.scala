@@ -35,7 +35,9 @@ object Dependencies {
   /** Random tables and random queries, shrunk to the smallest that fails. */
   val scalacheck: ModuleID = "org.scalacheck" %% "scalacheck" % "1.18.1"
 
-  /** Caches of lookups and of samples: bounded, expiring, and fast enough to be asked for every row. */
+  /**
+   * Caches of lookups and of samples: bounded, expiring, and fast enough to be asked for every row.
+   */
   val caffeine: ModuleID = ("com.github.ben-manes.caffeine" % "caffeine" % "3.2.0")
     .excludeAll("org.jspecify" % "jspecify", "com.google.errorprone" % "error_prone_annotations")
 

@@ -79,8 +79,8 @@ private object SparkSqlBatchSuite {
       "localtime|monotonically_increasing_id)\\b").r
 
   /**
-   * Left out are files about commands, plans, errors, Python and Scala functions, time zones, XML, chance
-   * and keywords.
+   * Left out are files about commands, plans, errors, Python and Scala functions, time zones, XML,
+   * chance and keywords.
    */
   private val left =
     ("(udf|udaf|explain|describe|show|view-|charvarchar|change-col|transform|random|current_data|" +

@@ -11,8 +11,8 @@ import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.types.{StringType, StructType}
 
 /**
- * The tables of one of Spark's files of SQL tests, in a session for batch and in one for streams. There a
- * table is a stream of its rows. Views over them and functions are defined in both.
+ * The tables of one of Spark's files of SQL tests, in a session for batch and in one for streams.
+ * There a table is a stream of its rows. Views over them and functions are defined in both.
  */
 final private class SparkSqlTables(spark: SparkSession, file: SparkSqlFile) {
   import SparkSqlTables._

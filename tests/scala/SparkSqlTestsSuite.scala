@@ -15,11 +15,11 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.Assertion
 
 /**
- * Spark's own SQL tests with every table a stream: after each micro-batch the changelog is the answer of
- * the batch query over the rows so far.
+ * Spark's own SQL tests with every table a stream: after each micro-batch the changelog is the
+ * answer of the batch query over the rows so far.
  *
- * The files are those of `tests/spark-sql-tests.txt`. It also has the statements that are refused, which
- * must fail, and those that have several answers.
+ * The files are those of `tests/spark-sql-tests.txt`. It also has the statements that are refused,
+ * which must fail, and those that have several answers.
  */
 class SparkSqlTestsSuite extends ChangelogSuite {
 
@@ -108,7 +108,9 @@ class SparkSqlTestsSuite extends ChangelogSuite {
 
 private object SparkSqlTestsSuite {
 
-  /** The files, and of each the numbers of statements that are left out, with the kind of reason. */
+  /**
+   * The files, and of each the numbers of statements that are left out, with the kind of reason.
+   */
   def listed: Seq[(String, Map[Int, String])] = {
     val lines = Files.readAllLines(Path.of("tests/spark-sql-tests.txt"))
       .asScala.toSeq.filterNot(line => line.startsWith("#") || line.isBlank)

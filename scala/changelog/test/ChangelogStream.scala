@@ -20,8 +20,8 @@ import org.apache.spark.sql.streaming.StreamingQuery
 import org.apache.spark.sql.types.StructType
 
 /**
- * A query over a stream `{t}` that is fed by hand, its changelog, and the table that a consumer makes
- * of it.
+ * A query over a stream `{t}` that is fed by hand, its changelog, and the table that a consumer
+ * makes of it.
  *
  * @param prepared what `{t}` is of the rows that are fed
  */
@@ -120,7 +120,9 @@ final class ChangelogStream(
     query.processAllAvailable()
   }
 
-  /** Rows that a checkpoint has already seen: told again to the source, and to the consumer as one. */
+  /**
+   * Rows that a checkpoint has already seen: told again to the source, and to the consumer as one.
+   */
   def addBefore(rows: Seq[Row]): Unit = {
     fed ++= rows
     input.addData(rows)

@@ -9,10 +9,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPl
 /**
  * Keeps the order in which the parts of a condition beside `from_json` are asked.
  *
- * Spark generates no code for a node with `from_json`, and evaluates the parts of its conditions one
- * after another. In generated code `a IS NOT NULL` waits for the first part that reads `a`, and a
- * part that can fail would be evaluated before it. So such a check becomes an expression that keeps
- * its place.
+ * Spark generates no code for a node with `from_json`, and evaluates the parts of its conditions
+ * one after another. In generated code `a IS NOT NULL` waits for the first part that reads `a`, and
+ * a part that can fail would be evaluated before it. So such a check becomes an expression that
+ * keeps its place.
  *
  * Source: `GeneratePredicateHelper.generatePredicateCode` of Spark.
  */
@@ -28,8 +28,8 @@ private[json] object AskedInOrder extends PredicateHelper {
     }.asInstanceOf[Aggregate]
 
   /**
-   * Whether generated code would compute an argument that can fail for rows that its `FILTER` drops:
-   * it computes what a function reads twice before the filter.
+   * Whether generated code would compute an argument that can fail for rows that its `FILTER`
+   * drops: it computes what a function reads twice before the filter.
    */
   def failsBeforeFilter(node: LogicalPlan): Boolean = node match {
     case aggregate: Aggregate if isIn(aggregate) =>

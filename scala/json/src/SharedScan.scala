@@ -37,8 +37,8 @@ private[json] object SharedScan extends PredicateHelper {
   }
 
   /**
-   * The conditions and their input if the documents of `list`, which the conditions compute, too, are
-   * computed in the input. None if `list` computes anything else.
+   * The conditions and their input if the documents of `list`, which the conditions compute, too,
+   * are computed in the input. None if `list` computes anything else.
    */
   private def computedBelow(
       list: Seq[NamedExpression],

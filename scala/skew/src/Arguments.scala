@@ -9,8 +9,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression,
  *
  * A function uses its argument several times (`stddev` seven times). Generated code would compute
  * it each time, such as a number read from a JSON text. The argument of a function with `FILTER` is
- * not moved: on rows that the filter leaves out it could fail, and there it costs nothing. Nor is an
- * argument that can fail, if the function does not compute it for each row.
+ * not moved: on rows that the filter leaves out it could fail, and there it costs nothing. Nor is
+ * an argument that can fail, if the function does not compute it for each row.
  *
  * @param known the computed columns, by the canonical form of the argument
  */

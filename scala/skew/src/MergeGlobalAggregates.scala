@@ -26,8 +26,8 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.{AGGREGATE, JOIN}
  * Why it is right: each of these aggregates has exactly one row, whatever its input, so a join
  * without a condition only combines their columns. A function with `FILTER` sees the rows that it
  * saw before, in the same order. No expression is evaluated on a row on which Spark would not
- * evaluate it, unless it cannot fail ([[io.firesteel.core.expressions.CannotFail]]). [[MergeDecline]]
- * lists the reasons to decline.
+ * evaluate it, unless it cannot fail ([[io.firesteel.core.expressions.CannotFail]]).
+ * [[MergeDecline]] lists the reasons to decline.
  *
  * It runs after predicates and projections have been pushed down to the inputs, and before
  * [[KeepDistinctAggregates]], which then sees all `DISTINCT`s together. Spark's `MergeSubplans`

@@ -389,8 +389,8 @@ private[changelog] object AggregateLayout {
 sealed abstract private[aggregate] class RangeStore extends Product with Serializable {
 
   /**
-   * Whether the store finds the own entries of its keys by a prefix. The default provider's index for
-   * prefixes would have all groups, so there all entries are read.
+   * Whether the store finds the own entries of its keys by a prefix. The default provider's index
+   * for prefixes would have all groups, so there all entries are read.
    */
   def scansBounds: Boolean
 

@@ -96,7 +96,8 @@ final private[changelog] class PartialAggregate(
 
 /**
  * The same of rows that an operator in this task has told key by key: the neighbours of one key are
- * one partial result. The half above finds the groups, and a second table of them would save nothing.
+ * one partial result. The half above finds the groups, and a second table of them would save
+ * nothing.
  */
 final private[changelog] class AdjacentPartial(
     rows: Iterator[InternalRow],

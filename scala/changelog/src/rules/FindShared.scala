@@ -13,11 +13,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, P
 
 /**
  * Finds what several queries compute, or one query several times, and what of it is worth a shared
- * part. Plans are the same if they are equal but for the ids of columns, as the copies of a view are.
+ * part. Plans are the same if they are equal but for the ids of columns, as the copies of a view
+ * are.
  *
  * A part is shared if it has state, if it calls functions that cost much or may give another value
- * each time, or if its source is no columnar file: reading such a file twice costs less than keeping
- * its rows.
+ * each time, or if its source is no columnar file: reading such a file twice costs less than
+ * keeping its rows.
  *
  * @param onlyState whether parts without state are not shared
  * @param kept the parts that the checkpoint has, by their keys: they stay parts, whoever still reads
@@ -91,9 +92,9 @@ final private[rules] class FindShared(
   }
 
   /**
-   * The part that it was, if one of its queries read it as a part before. Plans that differ may have
-   * one text, such as calls of two functions without a name: of these, the one that all of the part's
-   * queries read.
+   * The part that it was, if one of its queries read it as a part before. Plans that differ may
+   * have one text, such as calls of two functions without a name: of these, the one that all of the
+   * part's queries read.
    */
   private def partBefore(node: Node): Option[Kept] =
     if (kept.isEmpty) None

@@ -18,8 +18,9 @@ import org.apache.spark.sql.catalyst.rules.Rule
 /**
  * Writes subqueries over streams as joins, which a changelog can run: `IN`, `EXISTS` and their
  * negations as semi and anti joins, below `OR` as a column of a join, a correlated value as a left
- * join with an aggregate. Spark's optimizer has these rewrites; a stream never reaches them, because
- * the analyser refuses it in a subquery. What they cannot write stays as it is, with Spark's error.
+ * join with an aggregate. Spark's optimizer has these rewrites; a stream never reaches them,
+ * because the analyser refuses it in a subquery. What they cannot write stays as it is, with
+ * Spark's error.
  */
 object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -30,9 +31,9 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     }
 
   /**
-   * Writes each `WITH` into its places if a correlated subquery has one: Spark's rules do not look into
-   * it. Spark also runs this rule on a subquery alone. If that reads a `WITH` outside of itself, the
-   * answer is none: its time comes with the whole query.
+   * Writes each `WITH` into its places if a correlated subquery has one: Spark's rules do not look
+   * into it. Spark also runs this rule on a subquery alone. If that reads a `WITH` outside of
+   * itself, the answer is none: its time comes with the whole query.
    */
   private def inlined(plan: LogicalPlan): Option[LogicalPlan] = {
     def has = plan.collectWithSubqueries { case node => node.expressions.exists(_.exists(hasWith)) }
@@ -69,8 +70,8 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     }.getOrElse(join)
 
   /**
-   * Where a condition of groups has a subquery that is correlated by an aggregate, as `max(outer.v)`,
-   * Spark writes the aggregate's column in its place, but only later.
+   * Where a condition of groups has a subquery that is correlated by an aggregate, as
+   * `max(outer.v)`, Spark writes the aggregate's column in its place, but only later.
    */
   private def settled(node: UnaryNode): UnaryNode = node match {
     case Filter(_, _: Aggregate) => UpdateOuterReferences(node).asInstanceOf[UnaryNode]
@@ -87,7 +88,10 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     case _ => false
   }
 
-  /** Spark refuses a subquery that is correlated by an aggregate outside of `HAVING` in a batch, too. */
+  /**
+   * Spark refuses a subquery that is correlated by an aggregate outside of `HAVING` in a batch,
+   * too.
+   */
   private def isOfResults(e: Expression): Boolean = isOfStream(e) &&
     e.children.exists(_.exists(_.isInstanceOf[AggregateExpression]))
 
@@ -97,8 +101,8 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   /**
-   * Conditions that read no stream go below: a subquery over a table stays a subquery. Values beside
-   * the results of an aggregate of all rows go above: it has a result of no rows, too.
+   * Conditions that read no stream go below: a subquery over a table stays a subquery. Values
+   * beside the results of an aggregate of all rows go above: it has a result of no rows, too.
    */
   private def apart(node: UnaryNode): UnaryNode = node match {
     case whole: Aggregate if whole.groupingExpressions.isEmpty && readsBesideCalls(whole) =>
@@ -146,8 +150,8 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   /**
-   * Spark asks an aggregate for its value over no rows. `count_if` and others that are written as `count`
-   * do not know it.
+   * Spark asks an aggregate for its value over no rows. `count_if` and others that are written as
+   * `count` do not know it.
    */
   private def counting(plan: LogicalPlan): LogicalPlan = plan.transformAllExpressions {
     case call: AggregateExpression =>
@@ -161,8 +165,9 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   /**
-   * Two readings of a stream have the same ids of columns. Those of a table do not, and Spark's rules
-   * take two values of one id for the same value, and a list of `NOT IN` below `OR` for the left side.
+   * Two readings of a stream have the same ids of columns. Those of a table do not, and Spark's
+   * rules take two values of one id for the same value, and a list of `NOT IN` below `OR` for the
+   * left side.
    */
   private def readApart(node: LogicalPlan): LogicalPlan = {
     val seen = mutable.Map.empty[ExprId, Expression] // the value that has a column
@@ -209,9 +214,9 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   /**
-   * Spark numbers the rows of a correlated `ORDER BY ... LIMIT` as a sort below has left them, if the
-   * order reads a column that is not selected. The numbers take the order instead. Spark also adds the
-   * keys of a subquery to the functions of a window, whose input has them already.
+   * Spark numbers the rows of a correlated `ORDER BY ... LIMIT` as a sort below has left them, if
+   * the order reads a column that is not selected. The numbers take the order instead. Spark also
+   * adds the keys of a subquery to the functions of a window, whose input has them already.
    */
   private def ranked(plan: LogicalPlan): LogicalPlan = plan.transformUp {
     case window: Window if window.windowExpressions.exists(_.isInstanceOf[Attribute]) =>

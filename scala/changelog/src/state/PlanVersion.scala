@@ -16,7 +16,10 @@ private[changelog] object PlanVersion {
   /** Conditions of a filter may join one changing stream with several tables, one by one. */
   val orderedTables: Int = 3
 
-  /** The watermark takes rows of interval joins and sessions out of state, and late rows are dropped. */
+  /**
+   * The watermark takes rows of interval joins and sessions out of state, and late rows are
+   * dropped.
+   */
   val closedRows: Int = 4
 
   /** Operators may be distributed as their readers are, see `Placement`. */
@@ -40,7 +43,9 @@ private[changelog] object PlanVersion {
   /** A ranking of few places in windows keeps these rows only, see `ReadWindows`. */
   val firstOfWindows: Int = 9
 
-  /** An aggregate by `SESSION` keeps a group for each session, not its rows, see `FoldedSessions`. */
+  /**
+   * An aggregate by `SESSION` keeps a group for each session, not its rows, see `FoldedSessions`.
+   */
   val foldedSessions: Int = 10
 
   /** Operators over closed windows read one aggregate where two are the same, see `SameInputs`. */
@@ -52,7 +57,9 @@ private[changelog] object PlanVersion {
   /** `NOT IN` leaves rows in their task if they have an upsert key without its value. */
   val notInKeepsKeys: Int = 10
 
-  /** Operators out of whose state a time to live or the watermark takes entries share stores, too. */
+  /**
+   * Operators out of whose state a time to live or the watermark takes entries share stores, too.
+   */
   val sweptStores: Int = 11
 
   /** An average of short decimals is rounded as Spark's, see `ShortDecimals`. */
@@ -62,8 +69,8 @@ private[changelog] object PlanVersion {
   val valuesOfTables: Int = 12
 
   /**
-   * Windows are found below hints, subqueries over tables, `LATERAL` and joins whose condition stands
-   * in `WHERE`, and in unions of other windows that have closed.
+   * Windows are found below hints, subqueries over tables, `LATERAL` and joins whose condition
+   * stands in `WHERE`, and in unions of other windows that have closed.
    */
   val windowsBelow: Int = 13
 
@@ -83,8 +90,8 @@ private[changelog] object PlanVersion {
   val singleMatches: Int = 13
 
   /**
-   * `ORDER BY` in subqueries, hints of placement, `dropDuplicates`, `UNION` with a table, subqueries
-   * in `ON` and watermarks on tables of changes are read, see `ParseQuery`.
+   * `ORDER BY` in subqueries, hints of placement, `dropDuplicates`, `UNION` with a table,
+   * subqueries in `ON` and watermarks on tables of changes are read, see `ParseQuery`.
    */
   val moreForms: Int = 13
 

@@ -163,7 +163,8 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
 
   /**
    * Rewrites buckets, and others into which rows of these come: keys that were written with another
-   * `outputTimestampType` may be of another bucket now. Returns the buckets that were read, and files.
+   * `outputTimestampType` may be of another bucket now. Returns the buckets that were read, and
+   * files.
    */
   @tailrec
   private def rewriteAll(

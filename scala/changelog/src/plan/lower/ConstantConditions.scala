@@ -10,8 +10,8 @@ import org.apache.spark.sql.types.{BooleanType, DateType, StringType, TimestampN
 
 /**
  * Hides the time and constants in conditions above closed windows from Spark's optimizer. Of a
- * condition that is false for a whole micro-batch, as `hour(current_timestamp()) >= 8`, it would leave
- * out all that is below, and with it operators whose state each micro-batch must write.
+ * condition that is false for a whole micro-batch, as `hour(current_timestamp()) >= 8`, it would
+ * leave out all that is below, and with it operators whose state each micro-batch must write.
  */
 private[lower] object ConstantConditions extends PredicateHelper {
 

@@ -27,7 +27,9 @@ private[parse] object RangeReach {
     (before | passed(frame.upper, order), reach(frame.upper, order, _.most))
   }
 
-  /** A row whose own end is no value of the type has in its frame what an earlier row has taken in. */
+  /**
+   * A row whose own end is no value of the type has in its frame what an earlier row has taken in.
+   */
   private def passed(upper: Expression, order: Seq[SortOrder]): OverReach = upper match {
     case CurrentRow | UnboundedPreceding | UnboundedFollowing => OverReach()
     case offset if lengthOf(offset, order).isEmpty =>

@@ -165,8 +165,8 @@ final private[parse] class ReadWindows(
     }
 
   /**
-   * Whether the watermark closes a column. The mark alone does not say so: a join of two streams, or
-   * a ranking, may yet emit or take back a row of any time.
+   * Whether the watermark closes a column. The mark alone does not say so: a join of two streams,
+   * or a ranking, may yet emit or take back a row of any time.
    */
   private def isClosed(time: Attribute, made: Project): Boolean =
     WindowTable.isClosed(time) && WindowTable.input(made.child).exists { case (rows, column) =>

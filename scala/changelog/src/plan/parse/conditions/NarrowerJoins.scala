@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.optimizer.EliminateOuterJoin
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LocalRelation, LogicalPlan}
 
 /**
- * Outer joins right below a condition that drops their padded rows, as joins that do not pad. Spark's
- * optimizer makes them so before it writes the subqueries of their `ON` as joins.
+ * Outer joins right below a condition that drops their padded rows, as joins that do not pad.
+ * Spark's optimizer makes them so before it writes the subqueries of their `ON` as joins.
  */
 private[changelog] object NarrowerJoins extends PredicateHelper {
 

@@ -10,12 +10,12 @@ import org.apache.spark.sql.catalyst.plans.{JoinType, LeftAnti, LeftOuter, LeftS
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LocalRelation, LogicalPlan, Project}
 
 /**
- * Writes subqueries in the condition of an outer, semi or anti join as columns of the side that they
- * are about, `a LEFT JOIN b ON a.k = b.k AND EXISTS (SELECT ... WHERE x = b.x)`.
+ * Writes subqueries in the condition of an outer, semi or anti join as columns of the side that
+ * they are about, `a LEFT JOIN b ON a.k = b.k AND EXISTS (SELECT ... WHERE x = b.x)`.
  *
- * Spark's optimizer takes some parts out of the condition, into a filter of a side. Such a part is a
- * column as a whole, so that `NOT IN` minds nulls. Elsewhere `NOT IN` is the negation of `IN`, which
- * is false where it is unknown, as in Spark.
+ * Spark's optimizer takes some parts out of the condition, into a filter of a side. Such a part is
+ * a column as a whole, so that `NOT IN` minds nulls. Elsewhere `NOT IN` is the negation of `IN`,
+ * which is false where it is unknown, as in Spark.
  */
 private[changelog] object SideSubqueries extends PredicateHelper {
 
