@@ -87,6 +87,15 @@ def test_names_and_values_with_quotes(session: SparkSession) -> None:
     assert [tuple(row) for row in table.collect()] == [(1,)]
 
 
+def test_rows_that_are_cached_stay_so(session: SparkSession) -> None:
+    df = session.createDataFrame([(1, "+I")], ["id", "op"]).cache()
+    assert df.count() == 1
+    for _ in range(2):
+        table = firesteel.from_changelog(df, op="op", keys=["id"])
+        assert "InMemoryTableScan" in firesteel.explain(table).plan
+    df.unpersist()
+
+
 def test_a_column_that_is_not_there(session: SparkSession) -> None:
     with pytest.raises(AnalysisException, match="UNRESOLVED_COLUMN"):
         firesteel.from_changelog(session.range(2), op="nothing")

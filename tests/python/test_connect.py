@@ -64,6 +64,14 @@ def test_explaining_leaves_no_view_behind(remote: SparkSession) -> None:
     assert remote.catalog.listTables() == []
 
 
+def test_explaining_leaves_the_cache(remote: SparkSession) -> None:
+    df = remote.range(7).selectExpr("id * 3 AS n").cache()
+    assert df.count() == 7
+    for _ in range(2):
+        assert "InMemoryTableScan" in firesteel.explain(df).plan
+    df.unpersist()
+
+
 def test_explains_columns_of_one_name(remote: SparkSession) -> None:
     assert "Project" in firesteel.explain(remote.sql("SELECT id AS a, -id AS a FROM range(2)")).plan
 
@@ -169,6 +177,7 @@ def test_a_statement_set_runs_from_a_client(
         s.insert("sums", changes, firesteel.apply_changes(target, "k"))
     s.insert("sums", changes, firesteel.apply_changes(target, "k", query_id="sums"))
     s.insert("rows", stream, {"format": "parquet", "path": str(tmp_path / "rows")})
+    assert [its.name for its in s.explain().statements] == ["sums", "rows"]
     s.start(trigger={"availableNow": True}).awaitTermination()
     found = remote.read.format("firesteel-table").load(target).collect()
     assert [tuple(row) for row in found] == [("a", 5)]

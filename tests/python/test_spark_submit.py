@@ -61,3 +61,16 @@ def test_configure_keeps_what_spark_submit_was_told(
     assert f"rooms: {rooms}" in printed
     assert "other.jar" in printed.partition("jars:")[2].splitlines()[0]
     assert f"extensions: {EXTENSION}" in printed
+
+
+def test_configure_keeps_what_pyspark_submit_args_have(
+    run: Callable[..., str], tmp_path: Path, jar: Path, rooms: list[str]
+) -> None:
+    other = tmp_path / "other.jar"
+    other.write_bytes(jar.read_bytes())
+    (tmp_path / "app.py").write_text(KEEPING)
+    arguments = f"--jars {other} --conf spark.sql.extensions={EXTENSION},{EXTENSION} pyspark-shell"
+    printed = run(sys.executable, "app.py", PYSPARK_SUBMIT_ARGS=arguments)
+    assert f"rooms: {rooms}" in printed
+    assert "other.jar" in printed.partition("jars:")[2].splitlines()[0]
+    assert f"extensions: {EXTENSION},{EXTENSION}" in printed

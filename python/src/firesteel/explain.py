@@ -73,8 +73,8 @@ class Explanation(_display.Shown):
     Attributes:
         fired: The rules that changed the plan, in their order.
         declined: The rules that recognised a part of the query and did not change it.
-        plan: The physical plan, after an adaptive run the final one. Empty for a streaming query
-            before its first micro-batch.
+        plan: The physical plan, after an adaptive run the final one; on Spark Connect the one before
+            a run. Empty for a streaming query before its first micro-batch.
     """
 
     fired: tuple[Fired, ...]
@@ -121,7 +121,8 @@ def explain(query: DataFrame | StreamingQuery, output_mode: str = "append") -> E
     """Return which rules fired on a query, which declined, and why.
 
     This plans the query if it has no plan yet, and never runs it. After an action on the same
-    DataFrame the plan is the final one of adaptive execution.
+    DataFrame the plan is the final one of adaptive execution. A client of Spark Connect always gets
+    the plan before a run.
 
     A streaming DataFrame is explained as if it were started. If it would run as a changelog, the
     plan begins with its operators: the row kinds that each emits, as Flink's ``[I,UB,UA,D]``, and
@@ -177,7 +178,8 @@ def _over_connect(df: DataFrame, output_mode: str) -> Explanation:
     """Let the server explain a view of the DataFrame, since a client has no plan."""
     spark = df.sparkSession
     view = f"firesteel_explain_{uuid4().hex}"
-    df.createTempView(view)
+    # Dropping a view of the DataFrame itself would drop its cache, too.
+    df.select("*").createTempView(view)
     try:
         call = f"firesteel_explain('SELECT * FROM {view}', '{output_mode}')"
         rows = spark.sql(f"SELECT * FROM {call}").collect()

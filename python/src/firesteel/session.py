@@ -12,7 +12,7 @@ from pathlib import PurePath
 
 from pyspark.sql import SparkSession
 
-from firesteel import _errors, _jvm
+from firesteel import _errors, _jvm, _submit_args
 from firesteel._errors import EXTENSION
 from firesteel._supported_spark import INSTALLED_SPARK, SUPPORTED_SPARK, is_supported, minor
 from firesteel._version import __version__
@@ -221,13 +221,21 @@ def _launched_by_spark_submit() -> bool:
 
 
 def _append(builder: SparkSession.Builder, key: str, value: str) -> SparkSession.Builder:
-    present = _on_builder(builder, key)
-    if not present and _launched_by_spark_submit():
-        present = _jvm.launched_with(key)  # the builder's value replaces it
-    names = _names(present)
-    # Compares file names: spark-submit makes URIs of jars, and Spark ships only one jar of a name.
+    launched = _launched_by_spark_submit()
+    submitted = _jvm.launched_with(key) if launched else _submit_args.setting(key)
+    if key == "spark.jars" and submitted and not launched:
+        # The driver's class path has these jars, and not the builder's.
+        _submit_args.replace(key, ",".join(_with(_names(submitted), value)))
+    # A value of the builder replaces a submitted one.
+    names = _names(_on_builder(builder, key) or submitted)
+    all_names = _with(names, value)
+    return builder if names == all_names else builder.config(key, ",".join(all_names))
+
+
+def _with(names: list[str], value: str) -> list[str]:
+    """Compare file names: spark-submit makes URIs of jars, and Spark ships one jar of a name."""
     there = PurePath(value).name in (PurePath(name).name for name in names)
-    return builder if there else builder.config(key, ",".join([*names, value]))
+    return names if there else [*names, value]
 
 
 def _on_builder(builder: SparkSession.Builder, key: str) -> str | None:

@@ -56,7 +56,7 @@ private[lookup] final case class FullCacheExec(
         sparkContext.applicationId,
         id,
         name,
-        dimension.canonicalized,
+        ScannedRelation.byValue(dimension.canonicalized),
         mode.canonicalized)
       FullCaches.get(key, QueryScope.batch(sparkContext), reload)(load())
     }

@@ -248,10 +248,15 @@ private[lookup] final class LookupTask(
       joiner,
       counts,
       options.ordered,
-      if (client.isAsync) options.capacity else 1,
+      if (client.isAsync) questions(function) else 1,
       maxRows
     )
     new ClosingIterator(joined, () => close())
+  }
+
+  private def questions(function: LookupFunction): Int = function match {
+    case some: AnswersSome => math.min(options.capacity, some.mostQuestions)
+    case _ => options.capacity
   }
 
   private def batchKeys(function: LookupFunction): Int = {

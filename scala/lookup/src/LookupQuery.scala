@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeSet, 
 import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 import org.apache.spark.sql.catalyst.plans.{Cross, Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types.{ArrayType, ByteType, DataType, DoubleType, FloatType, IntegerType, LongType, ShortType, StructType}
 
 /**
@@ -145,10 +146,11 @@ private[lookup] object LookupQuery extends PredicateHelper {
   /** The key that an equality gives, if the store can be asked by the column itself. */
   private def candidate(theirs: Expression, mine: Expression): Option[KeyCandidate] = theirs match {
     // Spark has normalised the floats of a join and not those of a filter; -0.0 equals 0.0 in both.
-    case column: Attribute if column.dataType == mine.dataType && isFloat(column.dataType) =>
+    case column: Attribute
+        if DataTypeUtils.sameType(column.dataType, mine.dataType) && isFloat(column.dataType) =>
       Some(KeyCandidate(column, normalised(mine), normalised(column)))
     case column: Attribute
-        if column.dataType == mine.dataType && !holdsFloat(column.dataType) =>
+        if DataTypeUtils.sameType(column.dataType, mine.dataType) && !holdsFloat(column.dataType) =>
       Some(KeyCandidate(column, mine, column))
     // Spark pads `CHAR(n)` when it reads it, so the store is asked by the padded text.
     case padded: StaticInvoke if isPadding(padded) =>

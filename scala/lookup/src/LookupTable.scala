@@ -3,7 +3,7 @@ package io.firesteel.lookup
 import io.firesteel.core.plans.ReadByKey
 import org.apache.spark.sql.catalyst.analysis.{MultiInstanceRelation, RelationTimeTravel, UnresolvedRelation}
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Statistics, SubqueryAlias, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, ResolvedHint, Statistics, SubqueryAlias, UnaryNode}
 
 /**
  * Marks a relation that a join looks up, with the query's options.
@@ -56,6 +56,7 @@ private[lookup] object LookupTable {
     case relation: UnresolvedRelation => Some(relation.multipartIdentifier.last)
     case travel: RelationTimeTravel => nameOf(travel.relation)
     case table: LookupTable => nameOf(table.child)
+    case hint: ResolvedHint => nameOf(hint.child)
     case _ => None
   }
 }

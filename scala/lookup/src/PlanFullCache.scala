@@ -20,11 +20,14 @@ private[lookup] object PlanFullCache {
       dimension: LogicalPlan,
       policy: CachePolicy.Full,
       left: SparkPlan): SparkPlan = {
-    // From below: the marked plan may be the relation itself.
-    val right = query.join.right.transformUp {
-      case table: LookupTable => table.child
-      case relation: LookupRelation if relation == query.dimension => dimension
+    def unmarked(plan: LogicalPlan): LogicalPlan = plan match {
+      case table: LookupTable => unmarked(table.child)
+      // Lookups within it keep their options; a column of a time may have been pruned.
+      case end if end eq query.dimension =>
+        dimension.transform { case table: LookupTable => table.copy(asOf = None) }
+      case other => other.mapChildren(unmarked)
     }
+    val right = unmarked(query.join.right)
     EquiJoin.of(query.join.copy(right = right)) match {
       case Some(EquiJoin(joinType, leftKeys, rightKeys, condition)) =>
         val bound =

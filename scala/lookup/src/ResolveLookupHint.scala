@@ -8,7 +8,7 @@ import org.apache.spark.sql.SparkSession
 import io.firesteel.lookup.LookupTable.nameOf
 import org.apache.spark.sql.catalyst.analysis.{Parameter, RelationTimeTravel, UnresolvedRelation}
 import org.apache.spark.sql.catalyst.expressions.{EqualTo, Expression, Literal}
-import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, SubqueryAlias, UnaryNode, UnresolvedHint}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan, ResolvedHint, SubqueryAlias, UnaryNode, UnresolvedHint}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.firesteel.{resolvedRelation, TravelInTime}
 import org.apache.spark.sql.internal.SQLConf
@@ -131,6 +131,7 @@ private[firesteel] final class ResolveLookupHint(session: SparkSession) extends 
       case SubqueryAlias(name, child) if !child.isInstanceOf[SubqueryAlias] =>
         Some((name.qualifier :+ name.name).mkString("."))
       case mark: LookupTable => full(mark.child)
+      case hint: ResolvedHint => full(hint.child)
       case _ => None
     }
     (nameOf(plan) ++ full(plan)).exists(conf.resolver(_, table))

@@ -5,10 +5,11 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.{DeduplicateRelations, UnresolvedAttribute}
-import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, NamedExpression, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{Cross, Inner, LeftOuter}
-import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, CTERelationRef, Filter, Join, JoinHint, LogicalPlan, Project, SubqueryAlias, UnaryNode, View, WithCTE}
+import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, CTERelationRef, Filter, Join, JoinHint, LogicalPlan, Project, ResolvedHint, SubqueryAlias, UnaryNode, View, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern.PLAN_EXPRESSION
 import org.apache.spark.sql.connector.catalog.TableCapability
 import org.apache.spark.sql.execution.datasources.ApplyCharTypePadding
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
@@ -24,18 +25,27 @@ private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!conf.getConf(CoreConf.ENABLED) || !conf.getConf(LookupConf.ENABLED)) plan
     else {
-      lazy val definitions = plan.collect { case WithCTE(_, own) => own }.flatten
-      plan.resolveOperatorsUp {
-        case table: LookupTable if table.child.resolved =>
-          val (child, inner) = marked(table.child, definitions)
-          inner.foldLeft(table.copy(child = child)) { (outer, mark) =>
-            outer.copy(
-              options = mark.options ++ outer.options,
-              asOf = outer.asOf.orElse(mark.asOf),
-              name = outer.name.orElse(mark.name))
-          }
-        case relation: DataSourceV2Relation if !scannable(relation) => connectorOf(relation)
-      }
+      val definitions = plan.collect { case WithCTE(_, own) => own }.flatten
+      resolved(plan, definitions)
+    }
+
+  private def resolved(plan: LogicalPlan, definitions: Seq[CTERelationDef]): LogicalPlan =
+    plan.resolveOperatorsUp {
+      case table: LookupTable if table.child.resolved =>
+        val (child, inner) = marked(table.child, definitions)
+        inner.foldLeft(table.copy(child = child)) { (outer, mark) =>
+          outer.copy(
+            options = mark.options ++ outer.options,
+            asOf = outer.asOf.orElse(mark.asOf),
+            name = outer.name.orElse(mark.name))
+        }
+      case relation: DataSourceV2Relation if !scannable(relation) => connectorOf(relation)
+      // Spark analyses a subquery by itself, without the definitions around it.
+      case node if definitions.nonEmpty && node.containsPattern(PLAN_EXPRESSION) =>
+        node.transformExpressions {
+          case subquery: SubqueryExpression if subquery.plan.exists(_.isInstanceOf[LookupTable]) =>
+            subquery.withNewPlan(resolved(subquery.plan, definitions))
+        }
     }
 
   /**
@@ -44,12 +54,12 @@ private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
    */
   private def marked(
       plan: LogicalPlan,
-      definitions: => Seq[CTERelationDef]): (LogicalPlan, Seq[LookupTable]) = plan match {
+      definitions: Seq[CTERelationDef]): (LogicalPlan, Seq[LookupTable]) = plan match {
     case relation: DataSourceV2Relation => (connectorOf(relation), Nil)
     case table: LookupTable =>
       val (child, inner) = marked(table.child, definitions)
       (child, table +: inner)
-    case _: Project | _: Filter | _: SubqueryAlias | _: View =>
+    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ResolvedHint =>
       val (child, inner) = marked(plan.children.head, definitions)
       (plan.withNewChildren(Seq(child)), inner)
     case named: CTERelationRef =>
@@ -67,7 +77,8 @@ private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
 
   private def isLookup(plan: LogicalPlan): Boolean = plan match {
     case _: LookupRelation => true
-    case _: Project | _: Filter | _: SubqueryAlias | _: View => isLookup(plan.children.head)
+    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ResolvedHint =>
+      isLookup(plan.children.head)
     case _ => false
   }
 

@@ -1,6 +1,6 @@
 package io.firesteel.lookup
 
-import java.util.concurrent.{CompletableFuture, CompletionException, Executors, ExecutorService, TimeUnit}
+import java.util.concurrent.{CompletableFuture, CompletionException, Executor, Executors, ExecutorService, ForkJoinPool, TimeUnit}
 import java.util.function.{Function => JavaFunction}
 
 import scala.util.control.NonFatal
@@ -29,6 +29,18 @@ private[lookup] final class StoreClient(
   private type Keys = java.util.ArrayList[InternalRow]
 
   private[this] var worker: ExecutorService = _
+  private[this] val loader = Thread.currentThread.getContextClassLoader
+
+  /** Threads of the pool that all share have the system's class loader, which lacks users' jars. */
+  private[this] val asTask: Executor = task =>
+    ForkJoinPool.commonPool.execute { () =>
+      val thread = Thread.currentThread
+      val before = thread.getContextClassLoader
+      thread.setContextClassLoader(loader)
+      try task.run()
+      finally thread.setContextClassLoader(before)
+    }
+
   @volatile private[this] var closed = false
 
   /** Whether several questions may be under way. */
@@ -75,7 +87,10 @@ private[lookup] final class StoreClient(
       if (!isLast) keys.forEach(key => if (!found.contains(key)) { val _ = missing.add(key) })
       if (missing.isEmpty) CompletableFuture.completedFuture(answer)
       else {
-        val later = CompletableFuture.delayedExecutor(policy.delayMillis, TimeUnit.MILLISECONDS)
+        val later = CompletableFuture.delayedExecutor(
+          policy.delayMillis,
+          TimeUnit.MILLISECONDS,
+          asTask)
         val next: JavaFunction[Void, CompletableFuture[StoreAnswer]] =
           _ =>
             if (closed) CompletableFuture.completedFuture(new StoreAnswer(Array.empty, 0L))

@@ -93,6 +93,34 @@ class LookupHardCasesSuite extends LookupSuite {
     )
   }
 
+  test("a lookup within a FULL dimension keeps its options") {
+    val asked = store("customers", customers)
+    spark.sql("SELECT id AS k, id AS cid FROM range(50)").createOrReplaceTempView("plain")
+    val inner = "LOOKUP('table'='c', 'lookup.batch-size'='7')"
+    assertJoins(
+      s"SELECT {hint} o.id, d.country FROM orders o JOIN (SELECT /*+ $inner */ p.k, c.country " +
+        "FROM (SELECT /*+ COALESCE(1) */ * FROM plain) p JOIN {c} c ON p.cid = c.id) d ON o.customer_id = d.k",
+      "customers",
+      "/*+ LOOKUP('table'='d') */"
+    )
+    assert(asked.requests >= 8)
+  }
+
+  test("a hint of Spark's for the dimension is beside the lookup's") {
+    store("customers", customers)
+    Seq("BROADCAST(c), LOOKUP('table'='c')", "LOOKUP('table'='c'), BROADCAST(c)").foreach { hints =>
+      assertJoins(
+        "SELECT {hint} o.id, c.country FROM orders o LEFT JOIN {c} AS c ON o.customer_id = c.id",
+        "customers",
+        s"/*+ $hints */")
+    }
+  }
+
+  test("an array is a key, whether its elements may be null or not") {
+    store("lists", customers.selectExpr("id", "array(id) AS ids"))
+    assertJoins("SELECT o.id, c.id FROM orders o JOIN {c} c ON array(o.customer_id) = c.ids", "lists")
+  }
+
   test("a mark over an aggregate of a connector is an error that says why") {
     store("customers", customers)
     val e = intercept[Throwable](spark.sql(
@@ -295,6 +323,21 @@ class LookupHardCasesSuite extends LookupSuite {
       spark.sql(sql("counted20_lookup", "/*+ LOOKUP(('table'='d')) */")).collect().toSeq,
       spark.sql(sql("counted20", "")).collect().toSeq,
       "aggregate")
+    ()
+  }
+
+  test("a table that WITH names is looked up in a subquery") {
+    spark.sql("DROP TABLE IF EXISTS people21")
+    spark.range(0, 300).selectExpr("id").write.bucketBy(4, "id").saveAsTable("people21")
+    spark.read.format("firesteel-files").option("table", "people21").load()
+      .createOrReplaceTempView("people21_lookup")
+    val cache = "'lookup.cache'='PARTIAL', 'lookup.partial-cache.max-rows'='9'"
+    def sql(table: String, hint: String) = s"WITH c AS (SELECT * FROM $table) SELECT x.id FROM orders x " +
+      s"WHERE x.id IN (SELECT $hint o.id FROM orders o JOIN c ON o.customer_id = c.id)"
+    assertSameRows(
+      spark.sql(sql("people21_lookup", s"/*+ LOOKUP('table'='c', $cache) */")).collect().toSeq,
+      spark.sql(sql("people21", "")).collect().toSeq,
+      "WITH")
     ()
   }
 

@@ -186,4 +186,25 @@ class LookupStreamSuite extends LookupSuite {
         assert(seen == versions && feed.answer.length == 30)
     }
   }
+
+  test("FULL of a table of Spark's JDBC catalog is kept for its interval") {
+    val catalog = "spark.sql.catalog.derby"
+    withConf(
+      catalog -> "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
+      s"$catalog.url" -> "jdbc:derby:memory:full;create=true",
+      s"$catalog.driver" -> "org.apache.derby.jdbc.EmbeddedDriver") {
+      spark.sql("CREATE TABLE derby.c (id BIGINT, v INT)")
+      spark.sql("INSERT INTO derby.c SELECT id, 1 FROM range(60)")
+      val feed = new Feed
+      feed.orders.createOrReplaceTempView("orders")
+      val interval = "'lookup.full-cache.periodic-reload.interval'='1 h'"
+      feed.start(spark.sql(s"SELECT /*+ LOOKUP('table'='c', $interval) */ o.order, c.v " +
+        "FROM orders o JOIN derby.c c ON o.customer_id = c.id WHERE c.id < 50"))
+      feed.batch("a", 0 until 10)
+      spark.sql("INSERT INTO derby.c SELECT id, 2 FROM range(60)")
+      feed.batch("b", 10 until 20)
+      feed.stop()
+      assert(feed.answer.length == 20 && FullCaches.sizeOf(feed.id) == 1)
+    }
+  }
 }

@@ -70,7 +70,8 @@ def repartition_state(
     if isinstance(partitions, bool) or not isinstance(partitions, int):
         raise _errors.bad_value("partitions", partitions, "a number of partitions")
     require_extension(spark)
-    call = "SELECT * FROM firesteel_repartition_state(:checkpoint, :partitions)"
+    call = "SELECT * FROM firesteel_repartition_state({checkpoint}, {partitions})"
+    # Not by parameters of SQL: Delta's parser loses them.
     arguments = {"checkpoint": os.fspath(checkpoint), "partitions": partitions}
-    (row,) = spark.sql(call, args=arguments).collect()
+    (row,) = spark.sql(call, None, **arguments).collect()
     return Repartitioned(row["batch"], row["partitions_before"], row["partitions"])

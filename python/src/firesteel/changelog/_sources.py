@@ -137,7 +137,9 @@ def call(
             fields = ", ".join(f"{{{part}}}" for part in own)
             written.append(f"{argument} => array({fields})")
     call = f"SELECT * FROM {function}({', '.join(written)})"
-    return spark.sql(call, None, changes=df, **texts, **parts)
+    # PySpark drops a view of what it is given, and with it the cache of the same plan.
+    changes = df if df.isStreaming else df.select("*")
+    return spark.sql(call, None, changes=changes, **texts, **parts)
 
 
 def _names(argument: str, given: object) -> Sequence[str]:

@@ -52,7 +52,8 @@ def statement_set(
     the checkpoint does not have says with ``from_`` where it begins.
 
     Args:
-        spark: A running session with firesteel, classic or Connect.
+        spark: A running session with firesteel, classic or Connect. Tables are found by their names
+            in the catalog and the database that a classic one has now.
         checkpoint: The folder of the checkpoint.
         parallel: Whether the targets of a micro-batch are written side by side.
 
@@ -88,6 +89,7 @@ class StatementSet:
         self._spark = spark
         self._checkpoint = checkpoint
         self._parallel = parallel
+        self._catalog = (spark.catalog.currentCatalog(), spark.catalog.currentDatabase())
         self._statements: list[tuple[DataFrame, Sink]] = []
         self._places: dict[str | None, str] = {}  # statements by what they write to
 
@@ -178,7 +180,7 @@ class StatementSet:
             self._rows()
             .writeStream.outputMode("append")
             .option("checkpointLocation", self._checkpoint)
-            .foreachBatch(Writes(sinks, self._checkpoint, self._parallel))
+            .foreachBatch(Writes(sinks, self._checkpoint, self._parallel, self._catalog))
         )
         if name is not None:
             writer = writer.queryName(name)

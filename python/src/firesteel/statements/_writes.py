@@ -26,11 +26,13 @@ class Writes:
         sinks: The targets, in the order of their statements.
         checkpoint: The folder of the checkpoint, which notes what has been written.
         parallel: Whether the targets are written side by side.
+        catalog: The catalog and the database in which tables are found by their names.
     """
 
     sinks: tuple[Sink, ...]
     checkpoint: str
     parallel: bool
+    catalog: tuple[str, str]
 
     def __call__(self, rows: DataFrame, batch_id: int) -> None:
         """Write one micro-batch.
@@ -39,6 +41,7 @@ class Writes:
             rows: The rows of all statements.
             batch_id: The number of the micro-batch.
         """
+        self._use_catalog(rows)
         notes = Notes(rows, self.checkpoint, batch_id)
         done = notes.read()
         failed: dict[int, BaseException] = {}
@@ -67,6 +70,18 @@ class Writes:
                     write(sink)
         if failed:
             raise failed[min(failed)]
+
+    def _use_catalog(self, rows: DataFrame) -> None:
+        """The session that Spark clones for a streaming query begins with the default catalog."""
+        # That of a client's function is the client's own.
+        if not isinstance(rows.sparkSession, SparkSession):
+            return
+        current = rows.sparkSession.catalog
+        catalog, database = self.catalog
+        if current.currentCatalog() != catalog:
+            current.setCurrentCatalog(catalog)
+        if database and current.currentDatabase() != database:
+            current.setCurrentDatabase(database)
 
 
 class Notes:

@@ -33,6 +33,20 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
   /** The micro-batch after the last one that has ended. */
   def next: Long = if (!checkpoint.exists) 0L else checkpoint.commits.last.fold(0L)(_ + 1)
 
+  /** Whether that micro-batch has begun. */
+  def isPending: Boolean = checkpoint.exists && checkpoint.begun.nonEmpty
+
+  /** Removes the state of a first micro-batch that has not ended. */
+  def forget(): Unit = if (next == 0L) {
+    requireStopped()
+    checkpoint.files.delete(checkpoint.state)
+  }
+
+  private def requireStopped(): Unit =
+    checkpoint.queryId.filter(Checkpoints.runningQueries(session)).foreach { id =>
+      throw CheckpointErrors.stillRuns(checkpoint.root.toString, id.toString)
+    }
+
   /**
    * @param moves numbers of operators before and now
    * @param gone numbers of operators that are there no more
@@ -48,9 +62,7 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
       places: Seq[Int],
       runs: Boolean,
       note: String): Unit = {
-    checkpoint.queryId.filter(Checkpoints.runningQueries(session)).foreach { id =>
-      throw CheckpointErrors.stillRuns(checkpoint.root.toString, id.toString)
-    }
+    requireStopped()
     checkpoint.begun.filter(SparksRepartition.has(checkpoint, _)).foreach { begun =>
       throw CheckpointErrors.unfinishedBySpark(checkpoint.root.toString, begun)
     }
@@ -107,7 +119,11 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
     }
     // Nothing else of the query has run since the edit began.
     val stores = new NewStores(checkpoint, next)
-    root.get("came").elements.asScala.foreach(stores.write)
+    root.get("came").elements.asScala.foreach { noted =>
+      // A first micro-batch that failed may have left a folder.
+      checkpoint.files.delete(inState(NewStores.numberOf(noted)))
+      stores.write(noted)
+    }
     if (root.get("runs").asBoolean) stores.runNext()
     root.get("note").asText
   }
@@ -121,10 +137,19 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
   private def inState(operator: Int) = new Path(checkpoint.state, operator.toString)
   private def inAside(operator: Int) = new Path(aside, operator.toString)
 
+  /** Where a folder is renamed file by file, as in a store of objects, both may be there. */
   private def move(from: Path, to: Path): Unit = {
     val files = from.getFileSystem(checkpoint.hadoop)
-    if (files.exists(from) && !files.rename(from, to)) {
-      throw new java.io.IOException(s"cannot rename $from to $to")
+    if (files.exists(from)) {
+      if (files.exists(to) && files.getFileStatus(from).isDirectory) {
+        files.listStatus(from).foreach(its => move(its.getPath, new Path(to, its.getPath.getName)))
+        val _ = files.delete(from, true)
+      } else {
+        val _ = files.delete(to, false)
+        if (!files.rename(from, to)) {
+          throw new java.io.IOException(s"cannot rename $from to $to")
+        }
+      }
     }
   }
 

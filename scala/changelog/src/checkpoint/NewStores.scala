@@ -50,7 +50,7 @@ final private[checkpoint] class NewStores(checkpoint: Checkpoint, version: Long)
 
   /** Writes the stores and the note of an operator. */
   def write(noted: JsonNode): Unit = {
-    val number = noted.get("operatorInfo").get("operatorId").asLong
+    val number = numberOf(noted).toLong
     if (version > 0) {
       val name = noted.get("operatorInfo").get("operatorName").asText
       noted.get("stateStoreInfo").elements.asScala.foreach { store =>
@@ -96,6 +96,10 @@ final private[checkpoint] class NewStores(checkpoint: Checkpoint, version: Long)
 }
 
 private object NewStores {
+
+  /** The operator's number. */
+  def numberOf(noted: JsonNode): Int = noted.get("operatorInfo").get("operatorId").asInt
+
   private val mapper = new ObjectMapper
 
   /** Most tasks that write stores. */

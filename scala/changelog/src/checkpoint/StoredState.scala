@@ -99,7 +99,8 @@ final private[checkpoint] case class StoredState(
     Using.resource(files.open(new Path(folder, "1.delta"))) { in =>
       StoredState.copy(in, files, new Path(folder, s"$version.snapshot"))
     }
-    files.delete(new Path(folder, "1.delta"))
+    // Spark 4.1 and later write a checksum beside the file.
+    Seq("1.delta", "1.delta.crc").foreach(name => files.delete(new Path(folder, name)))
   }
 
   private def open(below: String, partition: Int): StateStoreProvider =

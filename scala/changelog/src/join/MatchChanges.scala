@@ -177,10 +177,15 @@ final private[join] class MatchChanges(state: JoinState, result: JoinedRows) {
     else all.filter(_.change < 0L) ++ all.filter(_.change > 0L)
   }
 
-  /** A changed left row with the changed right rows. */
+  /**
+   * A changed left row with the changed right rows. A row that goes never meets one that comes: the
+   * condition may fail for the two.
+   */
   private def withEach(key: UnsafeRow, its: ChangedRow, r: ChangedRows): Unit =
     r.foreach { other =>
-      if (result.areMatch(key, its.row, other.row)) {
+      val meet =
+        its.before != 0L && other.before != 0L || its.after != 0L && other.after != 0L
+      if (meet && result.areMatch(key, its.row, other.row)) {
         if (result.showsPairs) {
           out.add(
             result.pair(key, its.row, other.row),

@@ -5,6 +5,8 @@ import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.lower.SourceNames
 import io.firesteel.changelog.statements.{SetRecord, StatementFiles, StatementQueries}
 
+import scala.util.Try
+
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -24,9 +26,12 @@ final private[rules] class EditStatements(
   extends Logging {
   import EditStatements._
 
-  /** @param plan plans the set as the record has it, and the next micro-batch for what is new */
+  /**
+   * @param plan plans the set as the record has it, and the next micro-batch for what is new;
+   *   `true` leaves its statements the parts that they have
+   */
   def apply(set: StatementQueries)(
-      plan: (Option[SetRecord], Long) => RewriteStatements.Planned): LogicalPlan = {
+      plan: (Option[SetRecord], Long, Boolean) => RewriteStatements.Planned): LogicalPlan = {
     state.repartitioned()
     state.finish().foreach { json =>
       files.record(SetRecord.read(json))
@@ -34,35 +39,37 @@ final private[rules] class EditStatements(
     }
     files.record() match {
       case None =>
-        val planned = plan(None, 0L)
+        val planned = plan(None, 0L, false)
         files.record(withOperators(planned, operatorsOf(planned)))
         planned.plan
-      case Some(record) if StatementGroups.isEdit(set, record) =>
-        val planned = plan(Some(record), state.next)
-        requireParts(record, planned.record)
-        edit(record, planned)
-        planned.plan
       case Some(record) =>
-        val planned = plan(Some(record), state.next)
-        val now = unmoved(record, planned.record)
-        if (now.json != record.json) files.record(now)
+        val isEdit = StatementGroups.isEdit(set, record)
+        val planned = fitting(record, if (isEdit) hasParts else isUnmoved)(
+          plan(Some(record), state.next, _))
+        if (isEdit) edit(record, planned)
+        else {
+          val now = unmoved(record, planned)
+          if (now.json != record.json) files.record(now)
+        }
         planned.plan
     }
   }
 
+  /** A statement that is gone may have been why others did not share a part. */
+  private def fitting(before: SetRecord, fits: (SetRecord, SetRecord) => Boolean)(
+      plan: Boolean => RewriteStatements.Planned): RewriteStatements.Planned = {
+    val free = plan(false)
+    if (fits(before, free.record)) free
+    else Try(plan(true)).toOption.filter(its => fits(before, its.record))
+      .getOrElse(throw otherParts(before, free.record))
+  }
+
   /**
-   * The record of the same statements, whose queries may have changed: another filter of rows that
-   * only come is another part at the same place. Operators and sources are found by their places, so
-   * no part may be where another was.
+   * The record of the same statements. A start that is refused later must not have widened what the
+   * record keeps of a part.
    */
-  private def unmoved(before: SetRecord, now: SetRecord): SetRecord = {
-    val (old, are) = (before.parts.map(_.owner), now.parts.map(_.owner))
-    val renamed = old.zip(are).filter { case (was, is) => was != is }
-    val isMoved = renamed.exists { case (was, is) => are.contains(was) || old.contains(is) }
-    if (isMoved || before.parts.map(_.name) != now.parts.map(_.name) ||
-      before.sources.size != now.sources.size) {
-      throw otherParts(before, now)
-    }
+  private def unmoved(before: SetRecord, planned: RewriteStatements.Planned): SetRecord = {
+    val now = planned.record
     // Offsets are those of a place; what a source is called may have changed. Places of one source
     // have one offset.
     def alike(sources: Seq[String]) = sources.map(sources.indexOf(_))
@@ -70,7 +77,14 @@ final private[rules] class EditStatements(
       before.sources != now.sources && before.sources.sorted == now.sources.sorted) {
       throw ChangelogErrors.otherSources(before.sources, now.sources)
     }
-    now.copy(operators = before.operators.map(owner => renamed.toMap.getOrElse(owner, owner)))
+    val names = before.parts.map(_.owner).zip(now.parts.map(_.owner)).toMap
+    // A first micro-batch that has not ended may have other operators.
+    if (state.next == 0L) {
+      val its = withOperators(planned, operatorsOf(planned))
+      if (its.operators != before.operators) state.forget()
+      its
+    } else now.withColumnsOf(before)
+      .copy(operators = before.operators.map(owner => names.getOrElse(owner, owner)))
   }
 
   private def operatorsOf(planned: RewriteStatements.Planned): Seq[(String, StatefulOperator)] =
@@ -86,8 +100,10 @@ final private[rules] class EditStatements(
     val operators = operatorsOf(planned)
     val (had, has) = (before.statements.map(_.name), planned.record.statements.map(_.name))
     val (came, went) = (has.diff(had), had.diff(has))
-    val now = withOperators(planned, operators)
-      .copy(left = before.left ++ went.map(_ -> state.next))
+    // Rows of a micro-batch that has not begun are in no target.
+    val left = if (state.isPending) went.map(_ -> state.next) else Nil
+    val now = withOperators(planned, operators).withColumnsOf(before)
+      .copy(left = before.left ++ left)
     requireSources(before, now)
     val changes = came.map(name => s"'$name' is new") ++ went.map(name => s"'$name' is gone")
     logWarning(s"The statement set has other statements: ${changes.mkString(", ")}.")
@@ -123,16 +139,6 @@ final private[rules] class EditStatements(
     state.end()
   }
 
-  /** The parts that remaining statements read must be there, and no others. */
-  private def requireParts(before: SetRecord, now: SetRecord): Unit = {
-    val names = now.statements.map(_.name).toSet
-    def keys(parts: Seq[SetRecord.Part]) = parts.map(its => (its.group, its.key)).sorted
-    val old = before.groups.indices.toSet
-    if (keys(before.partsOf(names)) != keys(now.parts.filter(its => old(its.group)))) {
-      throw otherParts(before, now)
-    }
-  }
-
   private def requireSources(before: SetRecord, now: SetRecord): Unit = {
     if (SourceNames.areAlike(before.sources ++ now.sources)) {
       throw ChangelogErrors.unsupportedOperator(
@@ -158,6 +164,28 @@ final private[rules] class EditStatements(
 }
 
 private object EditStatements {
+
+  /**
+   * Whether the same statements, whose queries may have changed, have their parts at the same places:
+   * another filter of rows that only come is another part. Operators and sources are found by their
+   * places, so no part may be where another was.
+   */
+  private def isUnmoved(before: SetRecord, now: SetRecord): Boolean = {
+    val (old, are) = (before.parts.map(_.owner), now.parts.map(_.owner))
+    val isMoved = old.zip(are).exists { case (was, is) =>
+      was != is && (are.contains(was) || old.contains(is))
+    }
+    !isMoved && before.parts.map(_.name) == now.parts.map(_.name) &&
+    before.sources.size == now.sources.size
+  }
+
+  /** Whether the parts that remaining statements read are there, and no others. */
+  private def hasParts(before: SetRecord, now: SetRecord): Boolean = {
+    val names = now.statements.map(_.name).toSet
+    def keys(parts: Seq[SetRecord.Part]) = parts.map(its => (its.group, its.key)).sorted
+    val old = before.groups.indices.toSet
+    keys(before.partsOf(names)) == keys(now.parts.filter(its => old(its.group)))
+  }
 
   /** The numbers of each owner's operators. */
   private def numbers(owners: Seq[String]): Map[String, Seq[Int]] =

@@ -21,6 +21,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, P
  * keeping its rows.
  *
  * @param onlyState whether parts without state are not shared
+ * @param onlyKept whether the parts of the checkpoint are all but those of values that differ
+ * @param isLater whether the plan is of `PlanVersion.valuesOfOne` or later: values that differ each
+ *   time are a part of a query alone, too
  * @param kept the parts that the checkpoint has, by their keys: they stay parts, whoever still reads
  *   them
  * @param keepsOrders whether rows in an order are no part, see [[SharableNodes.isOrdered]]
@@ -32,6 +35,8 @@ final private[rules] class FindShared(
     varying: Varying,
     onlyState: Boolean,
     keepsOrders: Boolean,
+    onlyKept: Boolean = false,
+    isLater: Boolean = false,
     kept: Map[String, Seq[FindShared.Kept]] = Map.empty,
     firstId: Int = 0) {
   import FindShared._
@@ -191,10 +196,11 @@ final private[rules] class FindShared(
   private def decide(node: Node): Unit = {
     node.times += node.roots
     val plan = node.plan
-    val (isRead, differs) = (node.times > 1, queries.size > 1 && varying.isAt(plan))
+    val (isRead, differs) =
+      (node.times > 1, (isLater && !onlyState || queries.size > 1) && varying.isAt(plan))
     val isWorth = hasState(plan) || !onlyState && costs(plan)
-    if (mayBeShared(plan) && !losesOrder(plan) && !isTakenApart(
-        node) && (isRead && isWorth || differs)) {
+    if (mayBeShared(plan, findsSides = isLater) && !losesOrder(plan) && !isTakenApart(
+        node) && (isRead && isWorth && !onlyKept || differs)) {
       planner.refusal(node.hinted(plan), node.at.emit, node.isBelowState) match {
         case None => node.isPart = true
         case Some(reason) => why += reason

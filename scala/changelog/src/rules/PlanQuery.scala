@@ -72,7 +72,8 @@ private[rules] object PlanQuery {
           new PlanParts(reading, durableIn = None),
           new Varying(ofTables = false), // one query has one value
           onlyState = true,
-          keepsOrders = reading.begun.version >= PlanVersion.orderedParts
+          keepsOrders = reading.begun.version >= PlanVersion.orderedParts,
+          isLater = reading.begun.version >= PlanVersion.valuesOfOne
         )()
         Shared(found.queries.head, found.parts.map(its => its.part -> its.plan))
       }

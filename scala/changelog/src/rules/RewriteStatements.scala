@@ -14,7 +14,7 @@ import scala.annotation.tailrec
 import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project, SubqueryAlias}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project, SubqueryAlias, View}
 import org.apache.spark.sql.firesteel.outputModeOf
 import org.apache.spark.sql.streaming.OutputMode
 
@@ -28,12 +28,14 @@ import org.apache.spark.sql.streaming.OutputMode
  * @param checkpoint of the query; none if it is only explained
  * @param record what the checkpoint has of the set; none if it is new
  * @param next the first micro-batch of statements that the checkpoint does not have
+ * @param onlyKept whether groups that the checkpoint has get no other parts
  */
 final private[rules] class RewriteStatements(
     begun: BegunPlan,
     checkpoint: Option[String],
     record: Option[SetRecord] = None,
-    next: Long = 0L) {
+    next: Long = 0L,
+    onlyKept: Boolean = false) {
   import RewriteStatements._
 
   private val reading = Reading(None, begun, hasParts = true)
@@ -111,6 +113,8 @@ final private[rules] class RewriteStatements(
       varying,
       onlyState = false,
       keepsOrders = begun.version >= PlanVersion.orderedParts,
+      onlyKept && record.exists(group < _.groups.size),
+      isLater = begun.version >= PlanVersion.valuesOfOne,
       kept,
       firstId
     )()
@@ -266,6 +270,7 @@ private[rules] object WholeSet {
   def unapply(query: LogicalPlan): Option[StatementQueries] = query match {
     case set: StatementQueries => Some(set)
     case SubqueryAlias(_, child) => unapply(child)
+    case view: View => unapply(view.child) // a client's query is explained as a view
     case Project(columns, child) if columns == child.output => unapply(child)
     case _ => None
   }

@@ -88,17 +88,21 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       throw ChangelogErrors.switchedOff(off.switch)
     }
     requireMicroBatches(write)
-    def planned(checkpoint: Option[String], record: Option[SetRecord], next: Long) = {
+    def planned(
+        checkpoint: Option[String],
+        record: Option[SetRecord],
+        next: Long,
+        onlyKept: Boolean) = {
       val plan = record.fold(begun(write))(_.plan)
-      val its = new RewriteStatements(plan, checkpoint, record, next)(set)
+      val its = new RewriteStatements(plan, checkpoint, record, next, onlyKept)(set)
       its.declined.foreach(reason => logWarning(reason))
       its
     }
-    val plan = checkpointOf(write).fold(planned(None, None, 0L).plan) { checkpoint =>
+    val plan = checkpointOf(write).fold(planned(None, None, 0L, onlyKept = false).plan) { checkpoint =>
       val session = SparkSession.active
       val files = new StatementFiles(checkpoint, write.hadoopConf)
       new EditStatements(session, files, new EditedState(session, checkpoint))(set)(
-        planned(Some(checkpoint), _, _))
+        planned(Some(checkpoint), _, _, _))
     }
     write.copy(inputQuery = plan)
   }

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.plan.parse.{ReadTemporalJoin, ReadWindows, StatelessSource}
-import io.firesteel.changelog.plan.parse.conditions.SortBelow
+import io.firesteel.changelog.plan.parse.conditions.{SideTtl, SortBelow}
 import io.firesteel.changelog.sql.{InputTtl, RowKindFunction, Snapshot}
 
 import scala.annotation.tailrec
@@ -73,10 +73,15 @@ private[rules] object SharableNodes {
   /** Whether a reader may take the rows in their order: a part has none. */
   def isOrdered(plan: LogicalPlan): Boolean = hasState(plan) && SortBelow(plan).nonEmpty
 
-  /** Operators that are read as they are, whatever stands above them. */
-  def mayBeShared(plan: LogicalPlan): Boolean =
+  /**
+   * Operators that are read as they are, whatever stands above them.
+   *
+   * @param findsSides whether a join above finds hints as `SideTtl` does
+   */
+  def mayBeShared(plan: LogicalPlan, findsSides: Boolean): Boolean =
     !plan.exists(_.expressions.exists(RowKindFunction.isIn)) && (plan match {
-      case hinted if InputTtl.of(hinted).nonEmpty => false
+      case hinted if InputTtl.of(hinted).nonEmpty || findsSides && SideTtl.of(hinted).nonEmpty =>
+        false
       case _: Aggregate | _: Distinct | _: Union | _: GlobalLimit | _: Project | _: Filter |
           _: Generate => true
       case join: Join => join.condition.nonEmpty

@@ -2,7 +2,7 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.parse.{OrderedJoins, SpreadNotIn}
-import io.firesteel.changelog.plan.parse.conditions.{CommonConditions, ViewColumns}
+import io.firesteel.changelog.plan.parse.conditions.{CommonConditions, ViewColumns, WhereBelow}
 import io.firesteel.changelog.state.PlanVersion
 
 import scala.annotation.tailrec
@@ -16,20 +16,25 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 /** A query with all that it reads in one plan, as its checkpoint began to read it. */
 private[rules] object WholeQuery {
 
-  /** @param version see [[PlanVersion]] */
+  /**
+   * A statement's query. Its conditions stay above joins, which other statements may have too.
+   *
+   * @param version see [[PlanVersion]]
+   */
   def apply(version: Int, query: LogicalPlan): LogicalPlan = {
     requireOneAnswer(query)
-    asBegun(version, inlined(query))
+    asBegun(version, inlined(query), isAlone = false)
   }
 
   /** A checkpoint keeps the operators that it began with. */
-  def asBegun(version: Int, query: LogicalPlan): LogicalPlan = {
+  def asBegun(version: Int, query: LogicalPlan, isAlone: Boolean = true): LogicalPlan = {
     val rewrites = Seq[(Int, LogicalPlan => LogicalPlan)](
       PlanVersion.marks -> withoutMarks,
       PlanVersion.viewColumns -> ViewColumns.passedOn,
       PlanVersion.rowSubqueries -> valuesOfRows,
       PlanVersion.commonConditions -> CommonConditions.apply,
       PlanVersion.nullSafeKeys -> CommonConditions.nullSafe,
+      PlanVersion.whereBelow -> (if (isAlone) WhereBelow.apply else identity),
       PlanVersion.orderedTables -> OrderedJoins.ofTables,
       PlanVersion.spreadNotIn -> SpreadNotIn(losesKeys = version < PlanVersion.notInKeepsKeys)
     )

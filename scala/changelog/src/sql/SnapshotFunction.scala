@@ -2,7 +2,7 @@ package io.firesteel.changelog.sql
 
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, ExpressionInfo}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias, UnaryNode, View}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, ResolvedHint, SubqueryAlias, UnaryNode, View}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
@@ -24,7 +24,7 @@ private[changelog] object Snapshot {
   /** The plan without its snapshot, if it is one, below projections, filters and names. */
   def below(plan: LogicalPlan): Option[LogicalPlan] = plan match {
     case Snapshot(child) => Some(child)
-    case _: SubqueryAlias | _: View | _: Project | _: Filter =>
+    case _: SubqueryAlias | _: View | _: Project | _: Filter | _: InputTtl | _: ResolvedHint =>
       below(plan.children.head).map(child => plan.withNewChildren(Seq(child)))
     case _ => None
   }

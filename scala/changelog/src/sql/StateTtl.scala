@@ -52,10 +52,7 @@ private[changelog] object InputTtl {
   /** The time to live of an operator's input; none if no hint names it. */
   def of(input: LogicalPlan): Option[Long] = input match {
     case InputTtl(ms, _) => Some(ms)
-    case alias: SubqueryAlias => of(alias.child)
-    case view: View => of(view.child)
-    case filter: Filter => of(filter.child)
-    case project: Project => of(project.child)
+    case _: SubqueryAlias | _: View | _: Filter | _: Project => of(input.children.head)
     case _ => None
   }
 }

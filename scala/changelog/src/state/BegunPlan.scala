@@ -1,6 +1,7 @@
 package io.firesteel.changelog.state
 
-import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors}
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
@@ -46,15 +47,19 @@ private[changelog] object BegunPlan {
       if (!files.exists(path)) Nil else files.list(path).toSeq.map(_.getPath.getName)
     }
     val states = new Path(checkpoint, "state").toString
-    val records = names("state").flatMap(_.toLongOption)
-      .flatMap(new RecordFile(states, _, hadoopConf).read())
-      // A record of a later version is an error of its operator.
-      .flatMap(OperatorRecord.read(_).toOption)
+    val operators = names("state").flatMap(_.toLongOption)
+    val records = operators.flatMap { operator =>
+      new RecordFile(states, operator, hadoopConf).read().map { text =>
+        OperatorRecord.read(text)
+          .fold(later => throw ChangelogErrors.laterRecord(s"operator $operator", later), identity)
+      }
+    }
     // Spark's own operators write their schemas before the first micro-batch ends. A folder alone may
     // be one of ours, whose record was not written.
-    def hasState = names("state").filter(_.toLongOption.nonEmpty)
+    def hasState = operators
       .exists(operator => names(s"state/$operator/_metadata").exists(!_.startsWith(".")))
-    def hasCommits = names("commits").exists(_.toLongOption.nonEmpty)
+    // A query without state has nothing that this version could read in another way.
+    def hasCommits = operators.nonEmpty && names("commits").exists(_.toLongOption.nonEmpty)
     if (records.nonEmpty) {
       val choices = records.map(_.choices)
       BegunPlan(

@@ -80,11 +80,13 @@ private[changelog] object OperatorRecord {
 
   private val mapper = new ObjectMapper
 
-  /** The record; or its version, if that is later than this one. */
+  /** The record; or the version of it or of its plan, if that is later than this one. */
   def read(text: String): Either[Int, OperatorRecord] = {
     val root = mapper.readTree(text)
     val found = root.path("version").asInt(0)
+    val plan = root.path("plan").asInt(PlanVersion.first)
     if (found > version) Left(found)
+    else if (plan > PlanVersion.current) Left(plan)
     else
       Right(OperatorRecord(
         root.path("operator").asText(),
@@ -116,7 +118,7 @@ private[changelog] object OperatorRecord {
           root.path("sharesParts").asBoolean(false),
           root.path("tiesByKeys").asBoolean(false)
         ),
-        root.path("plan").asInt(PlanVersion.first),
+        plan,
         found
       ))
   }

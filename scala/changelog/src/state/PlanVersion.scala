@@ -110,7 +110,16 @@ private[changelog] object PlanVersion {
   /** `(SELECT a + b)`, a value of the row alone, is computed from the row. */
   val rowSubqueries: Int = 14
 
-  val current: Int = rowSubqueries
+  /** Values that differ each time are one over repeated micro-batches for a statement alone, too. */
+  val valuesOfOne: Int = 15
+
+  /**
+   * A condition stands below the side that an outer, semi or anti join preserves, and `STATE_TTL`
+   * finds an input of a join below what keeps no state, see `WhereBelow` and `SideTtl`.
+   */
+  val whereBelow: Int = 15
+
+  val current: Int = whereBelow
 }
 
 /**

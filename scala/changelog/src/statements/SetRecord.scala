@@ -1,7 +1,7 @@
 package io.firesteel.changelog.statements
 
 import io.firesteel.changelog.common.ChangelogErrors
-import io.firesteel.changelog.state.{BegunPlan, PlanChoices}
+import io.firesteel.changelog.state.{BegunPlan, PlanChoices, PlanVersion}
 
 import scala.jdk.CollectionConverters._
 
@@ -31,6 +31,15 @@ final private[changelog] case class SetRecord(
 
   /** The parts that some of the statements read. */
   def partsOf(names: Set[String]): Seq[Part] = parts.filter(_.readers.exists(names))
+
+  /** With the columns that parts of another record keep, where it has the parts. */
+  def withColumnsOf(other: SetRecord): SetRecord = {
+    val kept = other.parts.groupMap(its => (its.group, its.key))(_.columns)
+    copy(parts = parts.map { its =>
+      kept.get((its.group, its.key)).collect { case Seq(columns) => its.copy(columns = columns) }
+        .getOrElse(its)
+    })
+  }
 
   def json: String = {
     val root = mapper.createObjectNode().put("version", version)
@@ -104,7 +113,9 @@ private[changelog] object SetRecord {
         "start with a new checkpoint")
     }
     val written = root.get("version").asInt
-    if (written > version) throw ChangelogErrors.laterRecord("statement set", written)
+    val plan = planOf(root.get("plan"))
+    val later = Seq(written -> version, plan.version -> PlanVersion.current).find(v => v._1 > v._2)
+    later.foreach(found => throw ChangelogErrors.laterRecord("statement set", found._1))
     SetRecord(
       each(root, "groups")(its => Group(its.get("from").asText, its.get("batch").asLong)),
       each(root, "statements") { its =>
@@ -122,7 +133,7 @@ private[changelog] object SetRecord {
       },
       each(root, "operators")(_.asText),
       each(root, "sources")(_.asText),
-      planOf(root.get("plan")),
+      plan,
       root.get("left").fieldNames.asScala.map(name =>
         name -> root.get("left").get(name).asLong).toMap
     )

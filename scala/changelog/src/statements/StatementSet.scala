@@ -30,6 +30,7 @@ final class StatementSet(spark: SparkSession, checkpoint: String, parallel: Bool
 
   check(checkpoint.nonEmpty, "A statement set needs the folder of its checkpoint.")
   private val statements = mutable.ArrayBuffer.empty[Statement]
+  private val current = new CurrentCatalog(spark)
 
   /** The names of the statements, in the order of their writes. */
   def names: Seq[String] = statements.map(_.to.name).toSeq
@@ -85,7 +86,7 @@ final class StatementSet(spark: SparkSession, checkpoint: String, parallel: Bool
     writer(trigger).queryName(name).start()
 
   private def writer(trigger: Trigger): DataStreamWriter[_] = {
-    val writes = new StatementWrites(statements.map(_.to).toSeq, checkpoint, parallel)
+    val writes = new StatementWrites(statements.map(_.to).toSeq, checkpoint, parallel, current)
     rows.writeStream.outputMode("append").option("checkpointLocation", checkpoint)
       .trigger(trigger).foreachBatch((rows: DataFrame, batch: Long) => writes(rows, batch))
   }

@@ -12,14 +12,17 @@ import org.apache.spark.sql.streaming.OutputMode
  *
  * @param statements in the order in which they write
  * @param parallel whether they write side by side
+ * @param current where targets are found by their names
  */
 final private[statements] class StatementWrites(
     statements: Seq[StatementWrites.To],
     checkpoint: String,
-    parallel: Boolean) {
+    parallel: Boolean,
+    current: CurrentCatalog) {
 
   def apply(rows: DataFrame, batch: Long): Unit = {
     val session = rows.sparkSession
+    current.use(session)
     val files = new StatementFiles(checkpoint, hadoopConf(session, Map.empty))
     val written = files.written(batch).toSet
     val writes = statements.zipWithIndex.filterNot { case (its, _) => written(its.name) }.map {

@@ -2,12 +2,13 @@ package io.firesteel.changelog.join
 
 import io.firesteel.changelog.{ChangelogStream, ChangelogSuite, RandomChangelogs, RandomQueries}
 import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.changelog.rules.ExplainStream
 import io.firesteel.core.decide.Explain
 import io.firesteel.testkit.TestSize
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.firesteel.lastBatchOf
+import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.StreamingQueryException
+import org.apache.spark.sql.streaming.{OutputMode, StreamingQueryException}
 import org.scalacheck.{Gen, Test}
 import org.scalacheck.Prop
 import org.scalacheck.rng.Seed
@@ -60,6 +61,39 @@ class StreamJoinSuite extends ChangelogSuite {
           assertFollows(schema, sql, batches, restarts = if (i < 2) Set(3) else Set.empty)
         }
       }
+    }
+  }
+
+  test("a condition is not asked of a row that goes with one that comes") {
+    def counts(s: String) = s"(SELECT k, count(*) AS n FROM {t} WHERE s = '$s' GROUP BY k) $s"
+    def rows(s: String, n: Int) = Seq.fill(n)(Row(s, 1, 0.0, 1L, 1L))
+    types.foreach { joinType =>
+      assertFollows(
+        schema,
+        s"SELECT * FROM ${counts("a")} $joinType JOIN ${counts("b")} ON a.k = b.k AND 100 / (b.n - a.n) <= 50",
+        Seq(rows("a", 1) ++ rows("b", 3), rows("a", 2) ++ rows("b", 2), rows("b", 1)))
+    }
+  }
+
+  test("a condition above a join is asked before the join, as in a batch query") {
+    val (l, r) = (
+      "(SELECT k, v, id FROM {t} WHERE s = 'a') l",
+      "(SELECT k AS rk, v AS rv FROM {t} WHERE s = 'b') r")
+    val zeros = Seq(
+      Seq(Row("a", 1, 0.0, 0L, 1L), Row("a", 2, 0.0, 5L, 2L), Row("b", 1, 0.0, 0L, 3L)),
+      Seq(Row("b", 2, 0.0, 5L, 4L), Row("b", 5, 0.0, 0L, 5L), Row("a", 5, 0.0, 0L, 6L)))
+    Seq(
+      s"$l LEFT JOIN $r ON 10 / v = rv / 2.5D WHERE l.v <> 0 AND (rv IS NULL OR rv <> 0)",
+      s"$l LEFT JOIN $r ON k = rk AND 10 / v > 1 WHERE v <> 0",
+      s"$l LEFT SEMI JOIN $r ON k = rk AND 10 / v < 3 WHERE v <> 0",
+      s"$l LEFT ANTI JOIN $r ON k = rk AND 10 / v > 3 WHERE v <> 0",
+      s"$r RIGHT JOIN $l ON k = rk AND 10 / v < 3 WHERE v <> 0 AND k > 1",
+      s"$l LEFT JOIN $r ON k = rk WHERE rv > 1",
+      s"$l FULL JOIN $r ON k = rk AND v > 0 WHERE rv >= 0",
+      s"$l FULL JOIN $r ON k = rk WHERE rv >= 0 AND v >= 0 OR v = 5"
+    ).foreach { from =>
+      val columns = if (from.contains("SEMI") || from.contains("ANTI")) "k, v, id" else "k, v, id, rk, rv"
+      withClue(from)(assertFollows(schema, s"SELECT $columns FROM $from", zeros, restarts = Set(1)))
     }
   }
 
@@ -442,6 +476,28 @@ class StreamJoinSuite extends ChangelogSuite {
       schema,
       s"SELECT /*+ STATE_TTL('c=1s') */ *, row_kind() FROM $a JOIN $b ON k = bk")
     assert(said.contains("names c") && said.contains("one of: a, b"), said)
+  }
+
+  test("a time to live is found below a table, a hint and explode") {
+    spark.range(9).selectExpr("CAST(id AS INT) AS p").createOrReplaceTempView("places")
+    def states(sql: String) = {
+      val query = spark.sql(stream(schema, sql).reading(sql))
+      ExplainStream(spark, executionOf(query).analyzed, OutputMode.Append()).fired
+        .map(_.values.getOrElse("state", "")).mkString
+    }
+    val ttl = "STATE_TTL('a=3s', 'b=2s')"
+    Seq(
+      s"SELECT /*+ $ttl */ id, bid, row_kind() FROM $a, $b, places WHERE k = bk AND k = p",
+      s"SELECT /*+ BROADCAST(b), $ttl */ id, bid, row_kind() FROM $a JOIN $b ON k = bk",
+      s"SELECT /*+ $ttl */ id, e, bid, row_kind() FROM $a JOIN LATERAL explode(array(v, id)) AS x(e) JOIN $b ON k = bk"
+    ).foreach { sql =>
+      val found = states(sql)
+      assert(found.contains("3000 ms") && found.contains("2000 ms"), s"$sql: $found")
+    }
+    val table = "SNAPSHOT(TABLE(SELECT k AS xk, count(*) AS n FROM {t} GROUP BY k)) x"
+    val snapshot =
+      states(s"SELECT /*+ STATE_TTL('x=4s') */ id, n, row_kind() FROM $a JOIN $table ON k = xk")
+    assert(snapshot.contains("4000 ms"), snapshot)
   }
 
   test("a scalar subquery of several rows fails, as in a batch query") {

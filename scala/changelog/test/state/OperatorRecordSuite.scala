@@ -8,7 +8,7 @@ import java.nio.file.{Files, Path}
 
 import scala.util.Random
 
-import org.apache.spark.sql.Row
+import org.apache.spark.sql.{AnalysisException, Row}
 import org.apache.spark.sql.internal.SQLConf
 
 /** What a checkpoint keeps of the query, and which changes of it are told by that alone. */
@@ -306,9 +306,11 @@ class OperatorRecordSuite extends ChangelogSuite {
       fed.feed(rows)
       assert(fed.difference.isEmpty && Files.readString(file) == asFirst)
       Files.writeString(file, record.replace("\"version\":2", "\"version\":9"))
-      fed.restart()
-      val text = intercept[Exception](fed.feed(rows)).getMessage
+      val text = intercept[AnalysisException](fed.restart()).getMessage
       assert(text.contains("FIRESTEEL_CHANGELOG_LATER_RECORD") && text.contains("9"))
+      Files.writeString(file, record.replaceFirst(""""plan":\d+""", """"plan":99"""))
+      val later = intercept[AnalysisException](fed.restart())
+      assert(later.getCondition == "FIRESTEEL_CHANGELOG_LATER_RECORD")
     } finally fed.stop()
   }
 

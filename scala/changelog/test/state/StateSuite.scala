@@ -148,6 +148,17 @@ class StateSuite extends ChangelogSuite {
     }
   }
 
+  test("a query without state is read as it was, after a restart") {
+    val fed = stream(schema, "SELECT k, v FROM (SELECT * FROM {t} ORDER BY v) WHERE v > 0")
+    try {
+      fed.start()
+      fed.feed(rows)
+      fed.restart()
+      fed.feed(rows)
+      assert(fed.difference.isEmpty)
+    } finally fed.stop()
+  }
+
   test("a micro-batch whose sink failed is told again, the same") {
     providers.foreach { provider =>
       withProvider(provider) {

@@ -184,6 +184,54 @@ class StatementEditSuite extends ChangelogSuite {
     }
   }
 
+  test("a statement that left between micro-batches comes back at once") {
+    withSet() { set =>
+      follows(set, sums, counts, big)
+      set.run(sums, big)
+      set.forget("counts")
+      follows(set, sums, counts.begins("start"), big)
+    }
+  }
+
+  test("a query that reads more of a part is refused, and the one before goes on") {
+    val n = Of("n", s"SELECT k, n$kinds FROM {sums}")
+    val other = Of("other", s"SELECT n, k$kinds FROM {sums} WHERE n > 0")
+    withSet() { set =>
+      follows(set, n, other, counts)
+      set.add("a" -> 7)
+      intercept[Exception](set.run(n, other.copy(sql = s"SELECT s, k$kinds FROM {sums}"), counts))
+      follows(set, n, other, counts)
+      follows(set, n, other)
+    }
+  }
+
+  test("a query that is changed before the first micro-batch has ended") {
+    val wrong = Of("late", "SELECT k, v FROM {t}")
+    val late = Of("late", s"SELECT k, max(v) AS m$kinds FROM {t} GROUP BY k")
+    Inspectors.forAll(Seq(wrong -> late, late -> wrong)) { case (before, after) =>
+      withSet() { set =>
+        set.failing = "late"
+        intercept[Exception](set.run(before, counts, big))
+        set.failing = ""
+        follows(set, after, counts, big)
+        follows(set, after, big)
+        follows(set, big, ofTop.begins("start"))
+        assert(set.operators.size == 3)
+      }
+    }
+  }
+
+  test("a statement leaves for which others did not share a part") {
+    val files = Of("files", "SELECT input_file_name() AS f, v FROM {t}")
+    val some = Of("some", "SELECT v FROM {t} WHERE v > 2")
+    withSet() { set =>
+      follows(set, rows, some, files)
+      follows(set, rows, some)
+      follows(set, rows, some)
+      follows(set, rows, some, counts.begins("start"))
+    }
+  }
+
   test("operators that come after all others have left are read as the set began") {
     withSet() { set =>
       follows(set, rows, sums)

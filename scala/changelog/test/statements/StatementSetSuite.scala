@@ -203,6 +203,14 @@ class StatementSetSuite extends ChangelogSuite {
     } finally set.stop()
   }
 
+  test("values of one statement, in a micro-batch that is repeated") {
+    val set = new FedStatements(spark, schema, Seq(Statement("SELECT *, uuid() AS id FROM {t}")))
+    try {
+      set.start()
+      batches.foreach(repeats(set, _))
+    } finally set.stop()
+  }
+
   test("values of a table beside the stream, in a micro-batch that is repeated") {
     val set = new FedStatements(
       spark,

@@ -72,6 +72,29 @@ class StatementSqlSuite extends ChangelogSuite {
     }
   }
 
+  test("tables are those of the current catalog") {
+    val catalog = "spark.sql.catalog.derby"
+    withConf(
+      catalog -> "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
+      s"$catalog.url" -> "jdbc:derby:memory:statements;create=true",
+      s"$catalog.driver" -> "org.apache.derby.jdbc.EmbeddedDriver") {
+      visits().addData("a" -> 1, "b" -> 2)
+      spark.sql("USE derby")
+      try {
+        Seq("v", "w").foreach(table => spark.sql(s"CREATE TABLE $table (n INT)"))
+        started(s"""EXECUTE STATEMENT SET OPTIONS ('checkpoint' = '${folder()}')
+          BEGIN INSERT INTO v SELECT v AS n FROM visits; END""").processAllAvailable()
+        val set = new StatementSet(spark, folder())
+          .insert("w", spark.sql("SELECT v AS n FROM visits"), StatementTarget.table("w"))
+        set.start(Trigger.AvailableNow()).awaitTermination()
+      } finally {
+        spark.streams.active.foreach(_.stop())
+        val _ = spark.sql("USE spark_catalog")
+      }
+      assert(Seq("v", "w").forall(table => rows(s"derby.$table") == Set(Row(1), Row(2))))
+    }
+  }
+
   test("values of parameters, a trigger, targets side by side, and two WITH") {
     assume(spark.version >= "4.1", "Spark 4.0 does not bind parameters of a command's queries")
     withTables("a (k STRING)", "b (k STRING)") {

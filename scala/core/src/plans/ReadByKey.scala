@@ -2,7 +2,7 @@ package io.firesteel.core.plans
 
 import scala.annotation.tailrec
 
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias, View}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, ResolvedHint, SubqueryAlias, View}
 
 /** A relation that a join reads by key, and not as a whole. */
 private[firesteel] trait ReadByKey extends LogicalPlan {
@@ -24,7 +24,8 @@ private[firesteel] object ReadByKey {
   @tailrec
   def isBelow(plan: LogicalPlan): Boolean = plan match {
     case _: ReadByKey => true
-    case _: Project | _: Filter | _: SubqueryAlias | _: View => isBelow(plan.children.head)
+    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ResolvedHint =>
+      isBelow(plan.children.head)
     case _ => false
   }
 

@@ -12,12 +12,16 @@ private[jdbc] final class ConnectionPool private (
     connections: Connections,
     size: Int) {
 
+  // Drivers are found by the class loader of a task.
+  private val loader = Thread.currentThread.getContextClassLoader
+
   /** Threads of asynchronous lookups, started on demand; more than connections would only wait. */
   lazy val threads: ExecutorService = Executors.newFixedThreadPool(
     size,
     { task =>
       val thread = new Thread(task, s"${source.getPoolName}-lookup")
       thread.setDaemon(true)
+      thread.setContextClassLoader(loader)
       thread
     })
 

@@ -6,7 +6,7 @@ import java.util.concurrent.{CancellationException, CompletableFuture, Concurren
 
 import scala.jdk.CollectionConverters._
 
-import io.firesteel.lookup.{AsyncLookupFunction, SyncLookupFunction, TaskInfo}
+import io.firesteel.lookup.{AnswersSome, AsyncLookupFunction, SyncLookupFunction, TaskInfo}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.firesteel.{beforeFetch, fetchSize, JdbcInternals}
@@ -27,14 +27,18 @@ private[jdbc] final class JdbcLookupFunction(
     statement: LookupStatement,
     columns: StructType)
   extends SyncLookupFunction
-  with AsyncLookupFunction {
+  with AsyncLookupFunction
+  with AnswersSome {
   import JdbcLookupFunction.Key
 
   @transient private[this] var pool: ConnectionPool = _
   @transient private[this] var running: java.util.Set[Statement] = _
   @transient @volatile private[this] var closed: Boolean = false
 
-  override def maxBatchKeys: Int = settings.batchSize.min(statement.maxKeys)
+  /** As many as the database takes; the join asks for no more than `lookup.batch-size`. */
+  override def maxBatchKeys: Int = statement.maxKeys
+
+  override def mostQuestions: Int = settings.poolSize
 
   /**
    * A database may ignore case or trailing blanks of text, and local times may occur twice in a

@@ -22,7 +22,7 @@ private[jdbc] final class JdbcSettings private (
     val lookups: Map[String, String])
   extends Serializable {
 
-  /** Most keys in one statement; the database's own limit may be lower. */
+  /** Most keys for which the join asks at a time; the database's own limit may be lower. */
   val batchSize: Int = number("lookup.batch-size", default = 1000, min = 1)
 
   /** Most connections of one executor process. Flink's connector has one per task. */

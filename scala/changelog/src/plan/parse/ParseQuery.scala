@@ -103,7 +103,7 @@ final private[changelog] class ParseQuery(
       // The table of a snapshot is what it is at the time, and not only what has closed.
       val tables = join.children.flatMap(Snapshot.below)
       val changing = new ParseQuery(updateBefore, refused, begun, WindowsEmit.Copied, ttlMs)
-      ReadStreamJoin(join, ttlMs, closesRows) { side =>
+      ReadStreamJoin(join, ttlMs, begun.version, closesRows) { side =>
         noEvents("Join", (if (tables.contains(side)) changing else this).read(side))
       }
     case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)

@@ -46,7 +46,7 @@ private[parse] object ReadJoin extends PredicateHelper {
     else if (input.facts.changes.insertOnly && !keepsTable(join.joinType, isLeft))
       StatelessJoin(join, join.output, input)
     else if (ReadByKey.isBelow(table)) throw refused.get
-    else ReadStreamJoin(join, ttlMs, closes = false) { side =>
+    else ReadStreamJoin(join, ttlMs, version, closes = false) { side =>
       if (side eq table) StaticTable(table) else input
     }
   }

@@ -2,7 +2,10 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, JoinOutput, Projection, Selection, StreamJoin, UserText}
+import io.firesteel.changelog.plan.parse.conditions.SideTtl
 import io.firesteel.changelog.sql.{InputTtl, Snapshot}
+import io.firesteel.changelog.state.PlanVersion
+
 import org.apache.spark.sql.catalyst.expressions.{And, EqualNullSafe, EqualTo, Expression, NamedExpression, PredicateHelper, PythonFuncExpression, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, LeftAnti, LeftOuter, LeftSemi, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, JoinHint, LogicalPlan}
@@ -17,22 +20,23 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
    * @param closes whether the watermark may take rows out of state
    * @param read reads a side
    */
-  def apply(join: Join, ttlMs: Long, closes: Boolean)(
+  def apply(join: Join, ttlMs: Long, version: Int, closes: Boolean)(
       read: LogicalPlan => ChangelogOperator): ChangelogOperator =
     join.joinType match {
       case RightOuter =>
         val mirrored = Join(join.right, join.left, LeftOuter, join.condition, JoinHint.NONE)
-        Projection(join.output, apply(mirrored, ttlMs, closes)(read))
+        Projection(join.output, apply(mirrored, ttlMs, version, closes)(read))
       case Inner | LeftOuter if Snapshot.below(join.right).nonEmpty =>
         joined(
           join.copy(right = Snapshot.below(join.right).get),
           ttlMs,
+          version,
           closes = false,
           read,
           isSnapshot = true)
-      case Cross => apply(join.copy(joinType = Inner), ttlMs, closes)(read)
+      case Cross => apply(join.copy(joinType = Inner), ttlMs, version, closes)(read)
       case Inner | LeftOuter | FullOuter | LeftSemi | LeftAnti | _: ExistenceJoin =>
-        joined(join, ttlMs, closes, read)
+        joined(join, ttlMs, version, closes, read)
       case other =>
         throw ChangelogErrors.unsupportedOperator(
           s"${JoinOutput.name(other)} JOIN of two streams",
@@ -43,6 +47,7 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
   private def joined(
       join: Join,
       ttlMs: Long,
+      version: Int,
       closes: Boolean,
       read: LogicalPlan => ChangelogOperator,
       isSnapshot: Boolean = false): ChangelogOperator = {
@@ -73,8 +78,9 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
         "use a function that runs in the JVM, or an INNER JOIN"
       )
     }
+    val hinted = if (version < PlanVersion.whereBelow) InputTtl.of _ else SideTtl.of _
     val ttls =
-      join.children.map(side => InputTtl.of(side).getOrElse(if (side.isStreaming) ttlMs else 0L))
+      join.children.map(side => hinted(side).getOrElse(if (side.isStreaming) ttlMs else 0L))
     val operator = StreamJoin(
       join.joinType,
       leftKeys,

@@ -3,7 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, Projection, Selection, Source, TemporalJoin, UserText}
 import io.firesteel.changelog.plan.parse.rank.{RankedWindow}
-import io.firesteel.changelog.sql.{FromChangelog, SourceKinds}
+import io.firesteel.changelog.sql.{FromChangelog, InputTtl, SourceKinds}
 import io.firesteel.changelog.state.PlanVersion
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.plans.ReadByKey
@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Cast, Descending, EqualTo, Expression, IsNotNull, Literal, NamedExpression, Not, PredicateHelper, PythonFuncExpression, SortOrder}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter}
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Filter, Join, LogicalPlan, Project, SubqueryAlias, View}
+import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Filter, Join, LogicalPlan, Project, ResolvedHint, SubqueryAlias, View}
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -146,7 +146,7 @@ final private[parse] class ReadTemporalJoin(
   private def historyOf(plan: LogicalPlan): Option[History] = plan match {
     case mark: ReadByKey => historyOf(mark.children.head)
     case alias: SubqueryAlias => historyOf(alias.child)
-    case view: View => historyOf(view.child)
+    case _: View | _: InputTtl | _: ResolvedHint => historyOf(plan.children.head)
     case RankedVersions(ranked) => ofRanked(ranked, plan.output)
     case project: Project => historyOf(project.child).map(_.project(project.projectList))
     case filter: Filter =>
@@ -214,7 +214,8 @@ private[changelog] object ReadTemporalJoin {
 
   private def marked(plan: LogicalPlan): Option[ReadByKey] = plan match {
     case mark: ReadByKey => Some(mark)
-    case _: Project | _: Filter | _: SubqueryAlias | _: View => marked(plan.children.head)
+    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: InputTtl | _: ResolvedHint =>
+      marked(plan.children.head)
     case _ => None
   }
 

@@ -1,7 +1,8 @@
 package io.firesteel.changelog.plan.parse.conditions
 
-import org.apache.spark.sql.catalyst.expressions.{And, PredicateHelper, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{And, Expression, PredicateHelper, SubqueryExpression}
 import org.apache.spark.sql.catalyst.optimizer.EliminateOuterJoin
+import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LocalRelation, LogicalPlan}
 
 /**
@@ -13,13 +14,18 @@ private[changelog] object NarrowerJoins extends PredicateHelper {
   /** @param asks whether a join has such subqueries */
   def in(plan: LogicalPlan)(asks: Join => Boolean): LogicalPlan = plan.transform {
     case above @ Filter(condition, join: Join) if join.resolved && asks(join) =>
-      def rows(side: LogicalPlan) = LocalRelation(side.output, Nil, isStreaming = true)
-      splitConjunctivePredicates(condition).filterNot(SubqueryExpression.hasSubquery)
-        .reduceOption(And(_, _))
-        .map(Filter(_, join.copy(rows(join.left), rows(join.right), condition = None)))
-        .map(EliminateOuterJoin(_)) match {
-        case Some(Filter(_, its: Join)) => above.copy(child = join.copy(joinType = its.joinType))
-        case _ => above
-      }
+      val plain =
+        splitConjunctivePredicates(condition).filterNot(SubqueryExpression.hasSubquery)
+      above.copy(child = join.copy(joinType = of(join, plain)))
+  }
+
+  /** The type that a join may have below conditions. */
+  def of(join: Join, conditions: Seq[Expression]): JoinType = {
+    def rows(side: LogicalPlan) = LocalRelation(side.output, Nil, isStreaming = true)
+    conditions.reduceOption(And(_, _))
+      .map(Filter(_, join.copy(rows(join.left), rows(join.right), condition = None)))
+      .map(EliminateOuterJoin(_))
+      .collect { case Filter(_, its: Join) => its.joinType }
+      .getOrElse(join.joinType)
   }
 }
