@@ -602,6 +602,61 @@ def test_every_type_arrives_as_spark_has_it(session: SparkSession, postgres: Pos
 
 
 @pytest.mark.usefixtures("driver")
+def test_keys_that_are_one_in_the_column_do_not_replace_each_other(
+    session: SparkSession, postgres: Postgres
+) -> None:
+    postgres.execute("CREATE TABLE hours (h timestamp PRIMARY KEY, n int)")
+    session.conf.set("spark.sql.session.timeZone", "America/New_York")
+    target = postgres.options | {"dbtable": "hours"}
+
+    def apply(second: int, batch: int) -> None:
+        hour = session.sql(f"SELECT timestamp_seconds({second}) AS h, 1 AS n, '+I' AS op")
+        firesteel.apply_changes(target, "h", query_id="q")(hour, batch)
+
+    apply(1730610000, 0)  # 01:00, in summer
+    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_NOT_A_KEY"):
+        apply(1730613600, 1)
+    apply(1730617200, 1)
+    assert postgres.execute("SELECT count(*) FROM hours") == "2"
+
+
+@pytest.mark.usefixtures("driver")
+def test_times_without_a_zone_are_read_in_the_sessions(
+    session: SparkSession, postgres: Postgres
+) -> None:
+    postgres.execute("CREATE TABLE zoned (k int PRIMARY KEY, tz timestamptz)")
+    target = postgres.options | {"dbtable": "zoned"}
+    for batch, (zone, hour) in enumerate([("Asia/Kolkata", "06:30"), ("+02:00", "10:00")]):
+        session.conf.set("spark.sql.session.timeZone", zone)
+        row = session.sql(f"SELECT {batch} AS k, TIMESTAMP_NTZ'2024-01-01 12:00' AS tz, '+I' AS op")
+        firesteel.apply_changes(target, "k", query_id="q")(row, batch)
+        stored = f"SELECT to_char(tz AT TIME ZONE 'UTC', 'HH24:MI') FROM zoned WHERE k = {batch}"
+        assert postgres.execute(stored) == hour
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_null_key_that_comes_and_goes_is_no_error(
+    session: SparkSession, postgres: Postgres
+) -> None:
+    postgres.execute("CREATE TABLE paid (k text PRIMARY KEY, n int, v text)")
+    session.conf.set("spark.sql.legacy.timeParserPolicy", "LEGACY")
+    target = postgres.options | {"dbtable": "paid"}
+    rows = [(None, 1, "x", "+I"), (None, 1, "x", "-D"), ("a", 1, "x", "+I")]
+    firesteel.apply_changes(target, "k", query_id="q")(changelog(session, rows), 0)
+    assert postgres.execute("SELECT k FROM paid") == "a"
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_task_that_fails_in_its_copy_gives_up(session: SparkSession, postgres: Postgres) -> None:
+    postgres.execute("CREATE TABLE failing (k bigint PRIMARY KEY, n double precision)")
+    rows = session.sql("SELECT id AS k, 1 / (id - 900) AS n, '+I' AS op FROM range(0, 1000, 1, 1)")
+    target = postgres.options | {"dbtable": "failing"}
+    with pytest.raises(PySparkException, match="DIVIDE_BY_ZERO"):
+        firesteel.apply_changes(target, "k", query_id="q")(rows, 0)
+    assert postgres.execute("SELECT count(*) FROM pg_stat_activity WHERE state = 'active'") == "1"
+
+
+@pytest.mark.usefixtures("driver")
 def test_no_error_and_no_text_shows_the_password(session: SparkSession, postgres: Postgres) -> None:
     rows = changelog(session, [("a", 1, "x", "+I")])
     wrong = postgres.options | {"dbtable": "secret", "password": "Open-Sesame"}

@@ -1,4 +1,4 @@
-"""Settings in ``PYSPARK_SUBMIT_ARGS``, with which PySpark starts the JVM of a plain Python program."""
+"""Settings in ``PYSPARK_SUBMIT_ARGS``, with which PySpark starts the JVM of a Python program."""
 
 from __future__ import annotations
 

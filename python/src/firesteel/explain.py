@@ -73,8 +73,8 @@ class Explanation(_display.Shown):
     Attributes:
         fired: The rules that changed the plan, in their order.
         declined: The rules that recognised a part of the query and did not change it.
-        plan: The physical plan, after an adaptive run the final one; on Spark Connect the one before
-            a run. Empty for a streaming query before its first micro-batch.
+        plan: The physical plan, after an adaptive run the final one; on Spark Connect the one
+            before a run. Empty for a streaming query before its first micro-batch.
     """
 
     fired: tuple[Fired, ...]

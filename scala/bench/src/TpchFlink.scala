@@ -22,7 +22,10 @@ final class TpchFlink(files: TpchFiles) {
   }
 
   private def job(sql: String): FlinkJob =
-    FlinkJob(FlinkJobs.settings ++ TpchFlink.settings, TpchTables.schemas.keys.toSeq.sorted.map(source), sql)
+    FlinkJob(
+      FlinkJobs.settings ++ TpchFlink.settings,
+      TpchTables.schemas.keys.toSeq.sorted.map(source),
+      sql)
 
   private def source(table: String): String =
     FlinkJobs.parquet(table, TpchTables.schemas(table), files.folder(table))

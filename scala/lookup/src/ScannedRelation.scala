@@ -28,7 +28,8 @@ private[lookup] object ScannedRelation {
   }
 
   private def same(a: Any, b: Any): Boolean = (a, b) match {
-    case (a: Array[_], b: Array[_]) => a.length == b.length && a.indices.forall(i => same(a(i), b(i)))
+    case (a: Array[_], b: Array[_]) =>
+      a.length == b.length && a.indices.forall(i => same(a(i), b(i)))
     case (a: Product, b: Product) if a.getClass == b.getClass =>
       val (ofA, ofB) = (a.productIterator.toSeq, b.productIterator.toSeq)
       a == b || ofA.nonEmpty && ofA.size == ofB.size && ofA.zip(ofB).forall(p => same(p._1, p._2))

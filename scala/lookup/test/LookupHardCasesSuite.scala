@@ -118,7 +118,9 @@ class LookupHardCasesSuite extends LookupSuite {
 
   test("an array is a key, whether its elements may be null or not") {
     store("lists", customers.selectExpr("id", "array(id) AS ids"))
-    assertJoins("SELECT o.id, c.id FROM orders o JOIN {c} c ON array(o.customer_id) = c.ids", "lists")
+    assertJoins(
+      "SELECT o.id, c.id FROM orders o JOIN {c} c ON array(o.customer_id) = c.ids",
+      "lists")
   }
 
   test("a mark over an aggregate of a connector is an error that says why") {
@@ -332,8 +334,9 @@ class LookupHardCasesSuite extends LookupSuite {
     spark.read.format("firesteel-files").option("table", "people21").load()
       .createOrReplaceTempView("people21_lookup")
     val cache = "'lookup.cache'='PARTIAL', 'lookup.partial-cache.max-rows'='9'"
-    def sql(table: String, hint: String) = s"WITH c AS (SELECT * FROM $table) SELECT x.id FROM orders x " +
-      s"WHERE x.id IN (SELECT $hint o.id FROM orders o JOIN c ON o.customer_id = c.id)"
+    def sql(table: String, hint: String) =
+      s"WITH c AS (SELECT * FROM $table) SELECT x.id FROM orders x " +
+        s"WHERE x.id IN (SELECT $hint o.id FROM orders o JOIN c ON o.customer_id = c.id)"
     assertSameRows(
       spark.sql(sql("people21_lookup", s"/*+ LOOKUP('table'='c', $cache) */")).collect().toSeq,
       spark.sql(sql("people21", "")).collect().toSeq,

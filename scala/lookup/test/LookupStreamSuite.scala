@@ -192,7 +192,8 @@ class LookupStreamSuite extends LookupSuite {
     withConf(
       catalog -> "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
       s"$catalog.url" -> "jdbc:derby:memory:full;create=true",
-      s"$catalog.driver" -> "org.apache.derby.jdbc.EmbeddedDriver") {
+      s"$catalog.driver" -> "org.apache.derby.jdbc.EmbeddedDriver"
+    ) {
       spark.sql("CREATE TABLE derby.c (id BIGINT, v INT)")
       spark.sql("INSERT INTO derby.c SELECT id, 1 FROM range(60)")
       val feed = new Feed

@@ -2,6 +2,7 @@ package io.firesteel.changelog.join
 
 import io.firesteel.changelog.plan.JoinOutput
 import io.firesteel.core.changes.RowKind
+import io.firesteel.core.expressions.Apart
 
 import java.util.LinkedHashMap
 
@@ -54,7 +55,8 @@ final private[join] class JoinedRows(spec: JoinSpec) {
   }
   private[this] lazy val toRight = projection(spec.left.columns, key ++ right)
   private[this] val isMatch =
-    spec.condition.map(c => Predicate.create(over(c), key ++ left ++ right))
+    spec.condition.map(over).map(c =>
+      Predicate.create(Apart.computedTogether(Seq(c))(c), key ++ left ++ right))
   private[this] val (keyed, both) = (new JoinedRow, new JoinedRow)
 
   /** Whether pairs of rows are in the result. */

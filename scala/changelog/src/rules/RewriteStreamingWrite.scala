@@ -98,12 +98,13 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       its.declined.foreach(reason => logWarning(reason))
       its
     }
-    val plan = checkpointOf(write).fold(planned(None, None, 0L, onlyKept = false).plan) { checkpoint =>
-      val session = SparkSession.active
-      val files = new StatementFiles(checkpoint, write.hadoopConf)
-      new EditStatements(session, files, new EditedState(session, checkpoint))(set)(
-        planned(Some(checkpoint), _, _, _))
-    }
+    val plan =
+      checkpointOf(write).fold(planned(None, None, 0L, onlyKept = false).plan) { checkpoint =>
+        val session = SparkSession.active
+        val files = new StatementFiles(checkpoint, write.hadoopConf)
+        new EditStatements(session, files, new EditedState(session, checkpoint))(set)(
+          planned(Some(checkpoint), _, _, _))
+      }
     write.copy(inputQuery = plan)
   }
 

@@ -4,6 +4,7 @@ import io.firesteel.changelog.fold.{ArrivedRows, RowBytes, Tally}
 import io.firesteel.changelog.state.{StateEntries, StateLayout, StateTable, TableLayout, WholeKey}
 
 import io.firesteel.core.changes.RowKind
+import io.firesteel.core.expressions.Apart
 
 import scala.collection.mutable
 
@@ -197,7 +198,8 @@ final private[temporal] class TemporalRows(spec: TemporalSpec) {
   private[this] val toAlone = UnsafeProjection.create(
     spec.leftColumns ++ spec.rightColumns.map(column => Literal(null, column.dataType)),
     spec.leftColumns)
-  private[this] val isMatch = spec.condition.map(Predicate.create(_, both))
+  private[this] val isMatch = spec.condition.map(c =>
+    Predicate.create(Apart.computedTogether(Seq(c))(c), both))
   private[this] val joined = new JoinedRow
 
   /** @param version null if there is none */

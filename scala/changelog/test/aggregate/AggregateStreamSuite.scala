@@ -347,6 +347,27 @@ class AggregateStreamSuite extends ChangelogSuite {
     ).foreach(assertFollows(words, _, rows))
   }
 
+  test("values that conditions protect are not computed before the conditions") {
+    val rows = Seq(Seq(Row("a", 0), Row("b", 5)), Seq(Row("b", 2), Row("c", 0)), Seq(Row("a", 4)))
+    val ratio = "100 / sum(n)"
+    Seq(
+      "SELECT word, count(*) FILTER (WHERE n <> 0 AND (10 / n > 4 OR 10 / n < 3)) AS c FROM {t} GROUP BY word",
+      "SELECT count(*) FILTER (WHERE n <> 0 AND 10 / n > 4) AS c, sum(n) FILTER (WHERE n <> 0 AND 10 / n > 1) AS d FROM {t}",
+      "SELECT * FROM (SELECT word, sum(n) AS s FROM {t} GROUP BY word) WHERE s = 0 OR 100 / s > 20 OR 100 / s < 15",
+      s"SELECT sum(n) <> 0 AND $ratio > 2 AS hot, sum(n) <> 0 AND $ratio > 10 AS cold FROM {t} WHERE n = 0",
+      s"SELECT word, sum(n) <> 0 AND $ratio > 2 AS hot, sum(n) <> 0 AND $ratio > 10 AS cold FROM {t} GROUP BY word",
+      "SELECT n, sum(10 / n) AS s FROM {t} GROUP BY n HAVING n <> 0"
+    ).foreach(sql => withClue(sql)(assertFollows(words, sql, rows)))
+  }
+
+  test("a column of a collation that DISTINCT has twice") {
+    val name = "word COLLATE UTF8_LCASE AS x, word COLLATE UTF8_LCASE AS y"
+    assertFollows(
+      words,
+      s"SELECT x, x AS z FROM (SELECT DISTINCT x, x FROM (SELECT $name FROM {t})) AS d(x, z)",
+      Seq(Seq(Row("a", 1)), Seq(Row("b", 1), Row("a", 2))))
+  }
+
   test("a correlated subquery in a WHERE above renamed columns") {
     spark.range(3).selectExpr("CAST(id AS INT) AS n").createOrReplaceTempView("numbers")
     assertFollows(

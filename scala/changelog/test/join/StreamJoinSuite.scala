@@ -71,7 +71,8 @@ class StreamJoinSuite extends ChangelogSuite {
       assertFollows(
         schema,
         s"SELECT * FROM ${counts("a")} $joinType JOIN ${counts("b")} ON a.k = b.k AND 100 / (b.n - a.n) <= 50",
-        Seq(rows("a", 1) ++ rows("b", 3), rows("a", 2) ++ rows("b", 2), rows("b", 1)))
+        Seq(rows("a", 1) ++ rows("b", 3), rows("a", 2) ++ rows("b", 2), rows("b", 1))
+      )
     }
   }
 
@@ -92,7 +93,8 @@ class StreamJoinSuite extends ChangelogSuite {
       s"$l FULL JOIN $r ON k = rk AND v > 0 WHERE rv >= 0",
       s"$l FULL JOIN $r ON k = rk WHERE rv >= 0 AND v >= 0 OR v = 5"
     ).foreach { from =>
-      val columns = if (from.contains("SEMI") || from.contains("ANTI")) "k, v, id" else "k, v, id, rk, rv"
+      val columns =
+        if (from.contains("SEMI") || from.contains("ANTI")) "k, v, id" else "k, v, id, rk, rv"
       withClue(from)(assertFollows(schema, s"SELECT $columns FROM $from", zeros, restarts = Set(1)))
     }
   }

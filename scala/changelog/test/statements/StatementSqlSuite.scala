@@ -77,7 +77,8 @@ class StatementSqlSuite extends ChangelogSuite {
     withConf(
       catalog -> "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog",
       s"$catalog.url" -> "jdbc:derby:memory:statements;create=true",
-      s"$catalog.driver" -> "org.apache.derby.jdbc.EmbeddedDriver") {
+      s"$catalog.driver" -> "org.apache.derby.jdbc.EmbeddedDriver"
+    ) {
       visits().addData("a" -> 1, "b" -> 2)
       spark.sql("USE derby")
       try {

@@ -29,6 +29,20 @@ class TopNStreamSuite extends ChangelogSuite {
     }
   }
 
+  test("no row has a place below the first") {
+    val fed = stream(
+      "id INT, op STRING",
+      "SELECT id FROM (SELECT *, row_number() OVER (ORDER BY id) AS rn FROM " +
+        "from_changelog(TABLE({t}), op => 'op')) WHERE rn <= -40"
+    )
+    try {
+      fed.start()
+      fed.feed((1 to 100).map(Row(_, "+I")))
+      fed.feed((1 to 40).map(Row(_, "-D")))
+      assert(fed.emitted.isEmpty)
+    } finally fed.stop()
+  }
+
   test("ties share a place under RANK and DENSE_RANK") {
     Seq("rank", "dense_rank").foreach { function =>
       Seq("k, v, id", "k, v, id, rn").foreach { columns =>

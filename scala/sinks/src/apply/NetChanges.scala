@@ -98,7 +98,8 @@ private[sinks] object NetChanges {
     val keys = struct(changes.keys.map(i => col(s"c$i")): _*)
     val named = struct(changes.keys.map(i => col(s"c$i").as(changes.schema(i).name)): _*)
     val anyNull = changes.keys.map(i => col(s"c$i").isNull).reduce(_ or _)
-    val found = coalesce(wrong, when(anyNull, Problem.nullKey), lit(Problem.none))
+    val isNull = anyNull and what =!= nothing
+    val found = coalesce(wrong, when(isNull, Problem.nullKey), lit(Problem.none))
     byKey
       .select(
         what.as(action),

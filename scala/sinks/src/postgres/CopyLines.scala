@@ -46,6 +46,9 @@ final private[postgres] class CopyLines(connection: Connection, sql: String) {
     val _ = call(copy, "endCopy")
   }
 
+  /** Gives up. Until then the driver lets nothing else use the connection, also a lost one. */
+  def cancel(): Unit = { val _ = call(copy, "cancelCopy") }
+
   private def separate(): Unit = if (isFirst) isFirst = false else buffer.write('\t')
 
   /** All special characters of the format are ASCII, and no byte of a longer UTF-8 character is. */

@@ -3,7 +3,7 @@ package io.firesteel.sinks.postgres
 import io.firesteel.core.errors.FiresteelException
 import io.firesteel.sinks.apply.{AppliedBy, ApplyErrors, ChangeSet, Done, NetChanges, Progress, Target, Verdict}
 
-import java.sql.Connection
+import java.sql.{Connection, SQLException}
 import java.util.UUID
 
 import scala.util.Try
@@ -75,7 +75,9 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
   }
 
   private def fill(changes: ChangeSet, table: PostgresTable, stage: String): Seq[Staged] = {
-    val net = NetChanges(changes)
+    // Keys that the table takes for one another must not replace each other.
+    val net =
+      NetChanges(if (table.keysAreExact) changes else changes.copy(identified = false))
     // A deletion needs the key only.
     def value(i: Int): Column = {
       val ofRow = col(NetChanges.row).getField(s"c$i")
@@ -86,7 +88,7 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
     }
     val columns = (Seq(attempt, goes, comes) ++ table.columns.map(_.sql)).mkString(", ")
     val copy = s"COPY ${table.in(stage)} ($columns) FROM STDIN"
-    val stageRows = new StageRows(postgres, copy, table.columns.size)
+    val stageRows = new StageRows(postgres, copy, table.columns.size, table.zone)
     val rows = net.select(StageRows.columns.map(col) ++ texts: _*)
     executionOf(rows).toRdd.mapPartitions(part => Iterator(stageRows(part))).collect().toSeq
   }
@@ -139,7 +141,7 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
         s"UPDATE ${table.in(applied)} SET batch = ?, query_id = ?, applied_at = now() " +
           "WHERE target = ? AND query = ?")(by.batch, by.id.orNull, table.name, by.query)
     }
-    run(connection, s"DROP TABLE IF EXISTS ${table.in(stage)}")
+    dropUnlessLocked(connection, table.in(stage), seconds = 5)
   }
 
   private def delete(
@@ -250,20 +252,32 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
   }
 
   /** Drops staging tables of dead tries. A task that still writes to one delays this. */
-  private def dropLeftOvers(connection: Connection, table: PostgresTable, stem: String): Unit = {
-    run(connection, "SET LOCAL lock_timeout = '30s'")
+  private def dropLeftOvers(connection: Connection, table: PostgresTable, stem: String): Unit =
     query(
       connection,
       """SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         |WHERE n.nspname = ? AND starts_with(c.relname, ?) AND c.relkind = 'r'""".stripMargin
     )(table.schema, s"${stem}_")(_.getString(1)).foreach { name =>
-      run(connection, s"DROP TABLE IF EXISTS ${table.in(name)}")
+      dropUnlessLocked(connection, table.in(name), seconds = 30)
     }
+
+  /**
+   * A task of a lost executor holds its lock until the server notices. Its table is dropped by a
+   * later micro-batch then.
+   */
+  private def dropUnlessLocked(connection: Connection, table: String, seconds: Int): Unit = {
+    run(connection, s"SET LOCAL lock_timeout = '${seconds}s'")
+    val before = connection.setSavepoint()
+    try run(connection, s"DROP TABLE IF EXISTS $table")
+    catch { case e: SQLException if e.getSQLState == notAvailable => connection.rollback(before) }
+    run(connection, "SET LOCAL lock_timeout TO DEFAULT")
   }
 }
 
 private[sinks] object PostgresTarget {
 
+  // The lock was not available in time.
+  private val notAvailable = "55P03"
   private val applied = "firesteel_applied_batches"
   private val stagePrefix = "firesteel_staged"
   private val attempt = "firesteel_attempt"

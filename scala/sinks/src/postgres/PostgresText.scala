@@ -3,6 +3,7 @@ package io.firesteel.sinks.postgres
 import io.firesteel.sinks.apply.ApplyErrors
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.firesteel.{Files, isTime}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.functions.{array_join, concat, date_format, hex, lit, replace, transform, when}
 import org.apache.spark.sql.types.{ArrayType, BinaryType, BooleanType, DataType, DateType, NumericType, StringType, TimestampNTZType, TimestampType}
 
@@ -29,12 +30,17 @@ private[postgres] object PostgresText {
     case BinaryType => concat(lit("\\x"), hex(value))
     // With its offset, so a timestamptz gets the same instant; a timestamp gets the wall-clock time
     // of the session's time zone.
-    case TimestampType => concat(value.cast(StringType), date_format(value, "XXXXX"))
+    case TimestampType => concat(value.cast(StringType), date_format(value, offset))
     case _: NumericType | BooleanType | _: StringType | DateType | TimestampNTZType =>
       value.cast(StringType)
     case time if isTime(time) => value.cast(StringType)
     case other => throw ApplyErrors.unsupportedType(name, other.sql)
   }
+
+  /** Offsets before about 1900 have seconds, which Spark's old formatter does not know. */
+  private def offset: String =
+    if (SQLConf.get.getConf(SQLConf.LEGACY_TIME_PARSER_POLICY).toString == "LEGACY") "XXX"
+    else "XXXXX"
 
   private def escaped(text: Column): Column =
     replace(replace(text, lit("\\"), lit("\\\\")), lit("\""), lit("\\\""))

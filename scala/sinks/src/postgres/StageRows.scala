@@ -1,6 +1,8 @@
 package io.firesteel.sinks.postgres
 
 import io.firesteel.sinks.apply.{NetChanges, Verdict}
+import scala.util.Try
+
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 
@@ -17,8 +19,13 @@ final private[postgres] case class Staged(attempt: Long, verdict: Verdict)
  *
  * @param copy the COPY statement; its columns are the attempt, whether the row is deleted, whether
  *   its key must be new, and the target's columns
+ * @param zone sets the time zone of times without one; none if no column needs it
  */
-final private[postgres] class StageRows(postgres: Postgres, copy: String, width: Int)
+final private[postgres] class StageRows(
+    postgres: Postgres,
+    copy: String,
+    width: Int,
+    zone: Option[String])
   extends Serializable {
   import StageRows._
 
@@ -28,14 +35,21 @@ final private[postgres] class StageRows(postgres: Postgres, copy: String, width:
     val verdict =
       if (rows.isEmpty) Verdict.empty
       else postgres.inTask { connection =>
+        zone.foreach(set => Postgres.run(connection, set))
         val lines = new CopyLines(connection, copy)
-        val seen = rows.foldLeft(Verdict.empty) { (verdict, row) =>
-          val change = verdictOn(row)
-          if (change.staged > 0) write(lines, attempt.toString, row)
-          verdict.and(change)
+        try {
+          val seen = rows.foldLeft(Verdict.empty) { (verdict, row) =>
+            val change = verdictOn(row)
+            if (change.staged > 0) write(lines, attempt.toString, row)
+            verdict.and(change)
+          }
+          lines.finish()
+          seen
+        } catch {
+          case failed: Throwable =>
+            Try(lines.cancel()) // the original error says more
+            throw failed
         }
-        lines.finish()
-        seen
       }
     Staged(attempt, verdict)
   }

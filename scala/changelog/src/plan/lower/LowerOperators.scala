@@ -8,6 +8,7 @@ import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.sql.{RowKindFunction, SourceKinds}
 import io.firesteel.changelog.state.{BegunPlan, ChangelogContract, MemberRecord, Placement, PlanChoices, TimeToLive, Watermark, WholeKey}
 import io.firesteel.core.changes.RowKind
+import io.firesteel.core.expressions.Apart
 import io.firesteel.core.windows.PaneWindows
 
 import java.util.IdentityHashMap
@@ -398,7 +399,7 @@ final private[changelog] class LowerOperators(
     (Some(time), new Watermark(ends = ends))
 
   private def project(columns: Seq[NamedExpression], input: Written): Written =
-    Written(Project(columns ++ input.kind, input.plan), input.kind)
+    Written(Project(Apart.of(columns) ++ input.kind, input.plan), input.kind)
 
   private def filter(condition: Expression, input: Written, splitsUpdates: Boolean): Written =
     input.kind match {
@@ -409,7 +410,7 @@ final private[changelog] class LowerOperators(
           (first, others) =>
             If(first, others, Literal.FalseLiteral)
         }
-        val passes = Alias(inTurn, "passes")()
+        val passes = Alias(Apart.computedTogether(Seq(inTurn))(inTurn), "passes")()
         val judged = Project(input.plan.output :+ passes, input.plan)
         val newKind = ChangelogNode.newKind()
         val kept = ChangelogFilter(passes.toAttribute, kind, newKind, judged)
@@ -488,7 +489,7 @@ final private[changelog] class LowerOperators(
     val columns = events.columns.map(_.transform { case _: RowKindFunction =>
       RowKindFunction.nameOf(input.kind)
     }.asInstanceOf[NamedExpression])
-    Written(Project(columns, shown), None)
+    Written(Project(Apart.of(columns), shown), None)
   }
 }
 

@@ -6,7 +6,7 @@ import io.firesteel.changelog.plan.parse.conditions.{JoinSubqueries, SortBelow}
 import io.firesteel.changelog.plan.parse.rank.{Projected, RankedWindow, SortedLimits}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, Snapshot, StateTtl}
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeSet, Expression, NamedExpression, SubqueryExpression, UserDefinedExpression}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeSet, Expression, NamedExpression, PredicateHelper, SubqueryExpression, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Deduplicate, Distinct, EventTimeWatermark, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, Sort, SubqueryAlias, Union, View, Window}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.NullType
@@ -26,7 +26,8 @@ final private[changelog] class ParseQuery(
     refused: Option[String],
     begun: BegunPlan = BegunPlan.latest,
     windowsOf: WindowsEmit = WindowsEmit.Copied,
-    private val ttlMs: Long = SQLConf.get.getConf(ChangelogConf.STATE_TTL)) {
+    private val ttlMs: Long = SQLConf.get.getConf(ChangelogConf.STATE_TTL))
+  extends PredicateHelper {
 
   // Forms that were refused before: a statement with one was Spark's.
   private val readsMore = begun.version >= PlanVersion.moreForms
@@ -290,11 +291,31 @@ final private[changelog] class ParseQuery(
           if !MatchedRows.are(rows) && condition.deterministic && columns.forall(_.deterministic) &&
             !SubqueryExpression.hasSubquery(condition) && !asksUsersFunctions(condition, columns) =>
         Projection(columns, select(SelectedKinds.inTermsOf(columns, condition), below))
-      case _ =>
-        KeptSubqueries.of(Seq(condition), input, ttlMs, begun.version) match {
-          case Some(kept) => Projection(input.output, Selection(kept(condition), kept.input))
-          case None => Selection(condition, repeatable("Filter", Seq(condition), input))
-        }
+      case groups: GroupAggregate if belowKeys && !groups.emitsOnce && groups.closedBy.isEmpty =>
+        onKeys(condition, groups.keys, groups)(its =>
+          groups.copy(input = select(its, groups.input)))
+      case top: TopN if belowKeys && top.once.isEmpty =>
+        onKeys(condition, top.partition, top)(its => top.copy(input = select(its, top.input)))
+      case _ => selected(condition, input)
+    }
+
+  private def belowKeys: Boolean = begun.version >= PlanVersion.whereBelow
+
+  /** What reads keys alone is asked of the rows: state has no other groups then. */
+  private def onKeys(condition: Expression, keys: Seq[Attribute], input: ChangelogOperator)(
+      below: Expression => ChangelogOperator): ChangelogOperator = {
+    val (own, rest) = splitConjunctivePredicates(condition).partition { its =>
+      its.deterministic && !SubqueryExpression.hasSubquery(its) &&
+      its.references.nonEmpty && its.references.subsetOf(AttributeSet(keys))
+    }
+    val rows = own.reduceOption(And(_, _)).fold(input)(below)
+    rest.reduceOption(And(_, _)).fold(rows)(selected(_, rows))
+  }
+
+  private def selected(condition: Expression, input: ChangelogOperator): ChangelogOperator =
+    KeptSubqueries.of(Seq(condition), input, ttlMs, begun.version) match {
+      case Some(kept) => Projection(input.output, Selection(kept(condition), kept.input))
+      case None => Selection(condition, repeatable("Filter", Seq(condition), input))
     }
 
   private def asksUsersFunctions(condition: Expression, columns: Seq[NamedExpression]): Boolean =

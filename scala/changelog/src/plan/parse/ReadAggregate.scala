@@ -90,15 +90,17 @@ private[parse] object ReadAggregate {
     val below = new ComputedColumns()
     val keys = input.output.map(column => Key(column, below))
     StateTypes.require("DISTINCT", keys.map(_.column))
-    val firsts = keys.distinctBy(_.column.exprId).flatMap(_.first)
+    val own = keys.distinctBy(_.column.exprId)
+    val firsts = own.flatMap(_.first)
     val operator = GroupAggregate(
-      keys.map(_.column).distinctBy(_.exprId),
+      own.map(_.column),
       firsts.map(_.function),
       firsts.map(_.distinct),
       firsts.map(_.result),
       ttlMs,
       below.over(input))
-    ComputedColumns.named(input.output.zip(keys.map(_.shown)), operator)
+    val shown = own.map(key => key.column.exprId -> key.shown).toMap
+    ComputedColumns.named(input.output.zip(keys.map(key => shown(key.column.exprId))), operator)
   }
 
   /**

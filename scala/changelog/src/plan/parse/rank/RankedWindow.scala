@@ -99,7 +99,7 @@ private[parse] object RankedWindow extends PredicateHelper {
       written -> PlaceBound.of(projected.lists.foldLeft(written)(insert), rank)
     }
     val bound = parts.flatMap(_._2).foldLeft(PlaceBound.all)(_ and _)
-    val to = bound.to.getOrElse(Places.noLast)
+    val to = bound.to.fold(Places.noLast)(_.max(0L))
     val rest = parts.collect { case (written, its) if !its.exists(_.isExact) => written }
     RankedWindow(
       window,
