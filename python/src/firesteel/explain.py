@@ -179,7 +179,7 @@ def _over_connect(df: DataFrame, output_mode: str) -> Explanation:
     spark = df.sparkSession
     view = f"firesteel_explain_{uuid4().hex}"
     # Dropping a view of the DataFrame itself would drop its cache, too.
-    df.select("*").createTempView(view)
+    (df if df.isStreaming else df.where("true")).createTempView(view)
     try:
         call = f"firesteel_explain('SELECT * FROM {view}', '{output_mode}')"
         rows = spark.sql(f"SELECT * FROM {call}").collect()

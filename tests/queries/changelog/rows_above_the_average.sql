@@ -1,4 +1,4 @@
 -- room: changelog
--- expect: LEFT OUTER JOIN
+-- expect: INNER JOIN
 -- expect: Aggregate
 SELECT k, v FROM events WHERE v > (SELECT avg(v) FROM events)

@@ -78,7 +78,9 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
         "use a function that runs in the JVM, or an INNER JOIN"
       )
     }
-    val hinted = if (version < PlanVersion.whereBelow) InputTtl.of _ else SideTtl.of _
+    def hinted(side: LogicalPlan) =
+      if (version < PlanVersion.whereBelow) InputTtl.of(side)
+      else SideTtl.of(side)(StatelessSource.is)
     val ttls =
       join.children.map(side => hinted(side).getOrElse(if (side.isStreaming) ttlMs else 0L))
     val operator = StreamJoin(

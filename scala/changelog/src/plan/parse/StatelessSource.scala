@@ -16,6 +16,9 @@ private[changelog] object StatelessSource {
     if (!plan.isStreaming) None
     else Some(StateTtl.removed(plan)).filter(rows => isStateless(rows) && !asksRowKind(rows))
 
+  /** Whether Spark runs it, a join with a table for instance. */
+  def is(plan: LogicalPlan): Boolean = unapply(plan).nonEmpty
+
   private def isStateless(plan: LogicalPlan): Boolean = !plan.isStreaming || (plan match {
     case _: SharedChanges => false
     case _: LeafNode => true

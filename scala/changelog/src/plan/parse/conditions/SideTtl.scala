@@ -1,6 +1,5 @@
 package io.firesteel.changelog.plan.parse.conditions
 
-import io.firesteel.changelog.plan.parse.StatelessSource
 import io.firesteel.changelog.sql.InputTtl
 
 import scala.annotation.tailrec
@@ -10,17 +9,18 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, Generate, Join, Late
 /** The hint `STATE_TTL('o' = '1d')` at a join's input, which may stand below what keeps no state. */
 private[changelog] object SideTtl {
 
-  /** In milliseconds. */
+  /**
+   * In milliseconds.
+   *
+   * @param isStateless whether a join keeps no state
+   */
   @tailrec
-  def of(input: LogicalPlan): Option[Long] = input match {
+  def of(input: LogicalPlan)(isStateless: Join => Boolean): Option[Long] = input match {
     case InputTtl(ms, _) => Some(ms)
     case _: SubqueryAlias | _: View | _: Filter | _: Project | _: ResolvedHint | _: Generate |
-        _: LateralJoin => of(input.children.head)
-    case StatelessSource(_) =>
-      input match {
-        case join: Join => of(if (join.left.isStreaming) join.left else join.right)
-        case _ => None
-      }
+        _: LateralJoin => of(input.children.head)(isStateless)
+    case join: Join if isStateless(join) =>
+      of(if (join.left.isStreaming) join.left else join.right)(isStateless)
     case _ => None
   }
 }
