@@ -404,8 +404,18 @@ private object OldCheckpointsSuite {
   /** The same operators in one store. */
   private val sharing = neighbours.map(query => query.copy(name = s"${query.name}-shared"))
 
+  /** Conditions above joins and groups, where plan version 14 has them. */
+  private val conditions: Seq[Query] = {
+    val left = s"SELECT l.k, l.v, r.c FROM {t} AS l LEFT JOIN $counts AS r ON l.k = r.k"
+    Seq(
+      grows("left-where", s"$left WHERE l.v > 1"),
+      grows("narrowed", s"$left WHERE r.c > 1 AND l.v > 1"),
+      grows("having-keys", "SELECT k, v, count(*) AS n FROM {t} GROUP BY k, v HAVING v > 1")
+    )
+  }
+
   val queries: Seq[Query] =
     plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins ++ values ++ keyedValues ++
       Seq(joins.head.kept, over, over.kept) ++ once ++ onceSmaller ++
-      overlapping ++ neighbours ++ sharing :+ sessions
+      overlapping ++ neighbours ++ sharing ++ conditions :+ sessions
 }

@@ -4,7 +4,7 @@ import io.firesteel.core.decide.Decline
 import io.firesteel.core.plans.ReadByKey
 
 import org.apache.spark.sql.catalyst.expressions.JsonTuple
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project, Sort}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
@@ -33,6 +33,8 @@ object FuseJson extends Rule[LogicalPlan] {
     }
 
   private def rewrite(node: LogicalPlan): LogicalPlan = node match {
+    // Of `ORDER BY` and `LIMIT` below Spark keeps the first rows only, if one projection stands above.
+    case project: Project if project.child.isInstanceOf[Sort] => SingleScan.in(project)
     case project: Project => SingleScan.in(SharedScan.in(project))
     case filter: Filter => ofFilter(filter)
     case aggregate: Aggregate if AskedInOrder.failsBeforeFilter(aggregate) => aggregate

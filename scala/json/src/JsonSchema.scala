@@ -15,8 +15,9 @@ private[json] object JsonSchema {
   /** Spark raises an error when it reads with such a schema. */
   private def corrupt(schema: DataType, column: String): Option[String] = schema match {
     case struct: StructType
-        if struct.exists(field => field.name == column && field.dataType != StringType) =>
-      Some("a column for corrupt records that is no STRING")
+        if struct.exists(field =>
+          field.name == column && (field.dataType != StringType || !field.nullable)) =>
+      Some("a column for corrupt records that is no STRING, or NOT NULL")
     // Spark takes an array or a map for a column of this name, and hides it.
     case _: ArrayType | _: MapType if column == "value" => Some("a column for corrupt records")
     case _ => None

@@ -80,7 +80,9 @@ private[rules] object SharableNodes {
    */
   def mayBeShared(plan: LogicalPlan, findsSides: Boolean): Boolean =
     !plan.exists(_.expressions.exists(RowKindFunction.isIn)) && (plan match {
-      case hinted if InputTtl.of(hinted).nonEmpty || findsSides && SideTtl.of(hinted)(isStateless).nonEmpty =>
+      case hinted
+          if InputTtl.of(
+            hinted).nonEmpty || findsSides && SideTtl.of(hinted)(isStateless).nonEmpty =>
         false
       case _: Aggregate | _: Distinct | _: Union | _: GlobalLimit | _: Project | _: Filter |
           _: Generate => true

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogErrors
-import io.firesteel.changelog.plan.parse.{OrderedJoins, SpreadNotIn}
+import io.firesteel.changelog.plan.parse.{OrderedJoins, Repeatable, SpreadNotIn}
 import io.firesteel.changelog.plan.parse.conditions.{CommonConditions, ViewColumns, WhereBelow}
 import io.firesteel.changelog.state.PlanVersion
 
@@ -34,7 +34,7 @@ private[rules] object WholeQuery {
       PlanVersion.rowSubqueries -> valuesOfRows,
       PlanVersion.commonConditions -> CommonConditions.apply,
       PlanVersion.nullSafeKeys -> CommonConditions.nullSafe,
-      PlanVersion.whereBelow -> (if (isAlone) WhereBelow.apply else identity),
+      PlanVersion.whereBelow -> (if (isAlone) WhereBelow(Repeatable.varies) else identity),
       PlanVersion.orderedTables -> OrderedJoins.ofTables,
       PlanVersion.spreadNotIn -> SpreadNotIn(losesKeys = version < PlanVersion.notInKeepsKeys)
     )

@@ -272,7 +272,8 @@ class AggregateStreamSuite extends ChangelogSuite {
     Seq(
       s"SELECT n > second(current_timestamp()) AS k, count(*) AS c FROM ($last) GROUP BY 1",
       s"SELECT count_if(n > second(current_timestamp())) AS c FROM ($last)",
-      s"SELECT count(*) FILTER (WHERE n > second(now())) AS c FROM ($last)"
+      s"SELECT count(*) FILTER (WHERE n > second(now())) AS c FROM ($last)",
+      "SELECT n, count(*) AS c FROM {t} GROUP BY n HAVING n > second(now())"
     ).foreach { sql =>
       assert(
         refusal(words, s"SELECT *, row_kind() AS op FROM ($sql)").contains("NOT_REPEATABLE"),

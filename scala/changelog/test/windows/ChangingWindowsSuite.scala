@@ -52,6 +52,26 @@ class ChangingWindowsSuite extends ChangelogSuite {
     "from_changelog(TABLE({t}), op => 'op')",
     "from_changelog(TABLE({t}), op => 'op', keys => array('id'))")
 
+  test("sliding windows that tell each change close, too") {
+    val window = "window(ts, '8 seconds', '1 second')"
+    val sql = s"SELECT k, count(*) AS n, second($window.start) AS at, row_kind() AS op FROM " +
+      s"${sources.head} GROUP BY k, $window"
+    for (provider <- providers) withProvider(provider) {
+      val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "5 seconds"))
+      try {
+        fed.startAs("append", sql)
+        Seq(row(1, 1, "a", 1), row(100, 2, "z", 1), row(101, 3, "z", 1)).foreach(r =>
+          fed.feed(Seq(r)))
+        val before = fed.emitted.size
+        fed.feed(Seq(row(1, 1, "a", 1, "-D")))
+        assert(before == 8 + 8 + 15 && fed.emitted.size == before)
+        val late = fed.running.recentProgress.flatMap(_.stateOperators)
+        assert(late.map(_.numRowsDroppedByWatermark).sum == 1)
+        assert(fed.running.lastProgress.stateOperators.map(_.numRowsTotal).sum < 5)
+      } finally fed.stop()
+    }
+  }
+
   test("TUMBLE, and GROUP BY window in append mode") {
     val wanted = Seq("[a,1,1,0]", "[b,3,7,10]")
     for (source <- sources; (provider, i) <- providers.zipWithIndex) withProvider(provider) {

@@ -63,6 +63,9 @@ class WindowSetsSuite extends ClosedWindows {
       s"SELECT window_end, count(*) AS n FROM $tumble WHERE k IN (SELECT * FROM VALUES ('a'), ('b')) GROUP BY window_start, window_end",
       s"SELECT window_end, k, n FROM $l WHERE n > (SELECT min(c) FROM VALUES (0), (3) AS x(c))",
       first(s"SELECT l.*, r.n AS rn FROM $l l, $r r WHERE $same"),
+      s"SELECT window_end, count(*) AS n FROM (SELECT /*+ REPARTITION(3) */ * FROM $tumble) GROUP BY window_start, window_end",
+      s"SELECT window_end, k, count(*) AS n FROM (SELECT * FROM $tumble ORDER BY v) GROUP BY window_start, window_end, k",
+      s"SELECT window_end, k, n FROM (SELECT /*+ STATE_TTL('1d') */ window_start, window_end, k, count(*) AS n FROM $tumble GROUP BY 1, 2, 3)",
       s"SELECT window_end, tag, count(*) AS n FROM $tumble t, LATERAL explode(array(k, input)) AS x(tag) GROUP BY window_start, window_end, tag",
       first(s"SELECT * FROM $l UNION ALL SELECT * FROM ${groups(hop, "h")}")
     ).zipWithIndex.foreach { case (sql, i) =>

@@ -48,6 +48,7 @@ final private[changelog] class ParseQuery(
     case hint: ResolvedHint => read(hint.child) // of a join, which Spark has its own ways to run
     case project: Project => this.project(project.projectList, read(project.child))
     case aggregate @ ReadPanes(panes) if usesPanes(panes) =>
+      if (begun.version >= PlanVersion.laterTimes) requireNoOrder(aggregate)
       val found = panes(
         atClose,
         timeOf(panes).nonEmpty,
@@ -126,9 +127,12 @@ final private[changelog] class ParseQuery(
         TopN(keys, Nil, one, from = 1L, to = 1L, None, ttlMs, below.over(input)))
     }
 
-  private def groups(asking: Aggregate): ChangelogOperator = {
+  private def requireNoOrder(asking: Aggregate): Unit =
     if (asking.aggregateExpressions.exists(_.exists(ReadAggregate.needsOrder)))
       refuseSort(asking.child)
+
+  private def groups(asking: Aggregate): ChangelogOperator = {
+    requireNoOrder(asking)
     val rows = noEvents("Aggregate", read(asking.child))
     val kept = KeptSubqueries.of(asking.expressions, rows, ttlMs, begun.version)
     val (asked, found) = kept.fold((asking, rows)) { its =>
@@ -152,10 +156,16 @@ final private[changelog] class ParseQuery(
     else ColumnFacts.closing(groups.keys, groups.input.facts)
       .map(key => groups.copy(once = Some(key), ttlMs = 0L))
 
-  /** When the watermark closes the time of windows of rows that only come; none if it does not. */
+  /**
+   * When the watermark closes the time of windows; none if it does not. Windows that answer once take
+   * rows that only come.
+   */
   private def timeOf(panes: ReadPanes): Option[EventTime] =
     Some(read(panes.rows).facts)
-      .filter(_.changes.insertOnly || begun.version < PlanVersion.changingTimes)
+      .filter { facts =>
+        facts.changes.insertOnly || begun.version < PlanVersion.changingTimes ||
+        !atClose && begun.version >= PlanVersion.laterTimes
+      }
       .flatMap(_.eventTimes.get(panes.time.exprId))
 
   /**
@@ -305,8 +315,8 @@ final private[changelog] class ParseQuery(
   private def onKeys(condition: Expression, keys: Seq[Attribute], input: ChangelogOperator)(
       below: Expression => ChangelogOperator): ChangelogOperator = {
     val (own, rest) = splitConjunctivePredicates(condition).partition { its =>
-      its.deterministic && !SubqueryExpression.hasSubquery(its) &&
-      its.references.nonEmpty && its.references.subsetOf(AttributeSet(keys))
+      !Repeatable.varies(its) && its.references.nonEmpty && its.references.subsetOf(
+        AttributeSet(keys))
     }
     val rows = own.reduceOption(And(_, _)).fold(input)(below)
     rest.reduceOption(And(_, _)).fold(rows)(selected(_, rows))

@@ -94,7 +94,9 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
       belowRight.over(right),
       isSnapshot,
       // With a time to live rows leave by that.
-      if (closes && ttls.forall(_ == 0L)) TimeBounds(both, left, right) else None
+      if (closes && ttls.forall(_ == 0L))
+        TimeBounds(both, left, right, version >= PlanVersion.laterTimes)
+      else None
     )
     Projection(join.output: Seq[NamedExpression], filtered(operator, above))
   }

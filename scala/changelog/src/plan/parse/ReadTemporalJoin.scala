@@ -72,7 +72,8 @@ final private[parse] class ReadTemporalJoin(
       refuse("rows of the left side may be deleted or updated", "join the stream before it changes")
     }
     val time = timeOf(join)
-    if (!left.facts.eventTimes.contains(time.exprId)) {
+    val closing = left.facts.eventTimes.get(time.exprId)
+    if (!closing.exists(version < PlanVersion.laterTimes || _.after < 1000L)) {
       refuse(
         "no watermark closes the left side's time: a join of streams or a ranking below may yet emit " +
           "rows of any time",

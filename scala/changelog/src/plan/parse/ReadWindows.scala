@@ -4,7 +4,7 @@ import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ClosedWindows, ColumnFacts, ComputedColumns, HeldRows, HeldSessions, Projection, StreamJoin, TableRows, WindowedInput}
 import io.firesteel.changelog.plan.parse.rank.RankedWindow
 import io.firesteel.changelog.plan.parse.windows.SameInputs
-import io.firesteel.changelog.sql.{InputTtl, RowKindFunction}
+import io.firesteel.changelog.sql.{InputTtl, RowKindFunction, StateTtl}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.windows.{FoldedSessions, SessionAggregate, SessionTable, WindowTable}
 import io.firesteel.core.plans.ReadByKey
@@ -13,7 +13,7 @@ import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, EqualTo, Expression, NamedExpression, PredicateHelper, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.{Cross, ExistenceJoin, FullOuter, Inner, LeftAnti, LeftOuter, LeftSemi, RightOuter}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, HintInfo, Join, JoinHint, LateralJoin, LogicalPlan, NO_BROADCAST_HASH, Project, ResolvedHint, SubqueryAlias, Union, View, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Distinct, Expand, Filter, Generate, HintInfo, Join, JoinHint, LateralJoin, LogicalPlan, NO_BROADCAST_HASH, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, Sort, SubqueryAlias, Union, View, Window}
 
 /**
  * Reads what a query asks of the windows of `TUMBLE`, `HOP`, `CUMULATE` and `SESSION`, where a
@@ -122,6 +122,8 @@ final private[parse] class ReadWindows(
     plan match {
       case hint: ResolvedHint if findsMore => windowed(hint.child, inputs, ranked)
       case InputTtl(_, child) if findsMore => windowed(child, inputs, ranked)
+      case _: Sort | _: RepartitionOperation | _: RebalancePartitions | _: StateTtl if isLater =>
+        windowed(plan.children.head, inputs, ranked)
       case join: LateralJoin if findsMore && join.isStreaming =>
         LateralRows.unapply(join).flatMap(windowed(_, inputs))
       case _ if !plan.isStreaming || plan.expressions.exists(isOther) && !readsTables(plan) => None
@@ -170,8 +172,14 @@ final private[parse] class ReadWindows(
    */
   private def isClosed(time: Attribute, made: Project): Boolean =
     WindowTable.isClosed(time) && WindowTable.input(made.child).exists { case (rows, column) =>
-      read(rows).facts.eventTimes.contains(column.exprId)
+      closesAtValue(read(rows), column)
     }
+
+  private def isLater: Boolean = begun.version >= PlanVersion.laterTimes
+
+  /** Whether the watermark closes a time, and not later than its value: windows would drop rows. */
+  private def closesAtValue(rows: ChangelogOperator, time: Attribute): Boolean =
+    rows.facts.eventTimes.get(time.exprId).exists(!isLater || _.after < 1000L)
 
   private val hasOwnPanes = begun.version >= PlanVersion.ownPanes
 
@@ -271,10 +279,10 @@ final private[parse] class ReadWindows(
 
   private def rowsOf(parts: SessionTable.Parts): ChangelogOperator = {
     val rows = insertOnly("SESSION", read(parts.rows))
-    if (!rows.facts.eventTimes.contains(parts.column.exprId)) {
+    if (!closesAtValue(rows, parts.column)) {
       throw ChangelogErrors.unsupportedOperator(
         "SESSION",
-        "no watermark closes its column of time: it has none, or lost it below",
+        "no watermark closes its column of time: it has none, or lost it below, or closes it later",
         "set a watermark on the column of a source, and call SESSION on it or above filters, " +
           "projections, unions and joins with tables"
       )

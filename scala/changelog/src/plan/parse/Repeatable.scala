@@ -33,7 +33,7 @@ private[changelog] object Repeatable {
     }
 
   /** Whether the expression may have another value when it is evaluated again. */
-  private[parse] def varies(expression: Expression): Boolean =
+  private[changelog] def varies(expression: Expression): Boolean =
     !expression.deterministic || SubqueryExpression.hasSubquery(expression) ||
       expression.exists {
         case special: Cast if isClock(special) => true

@@ -28,16 +28,20 @@ private[parse] object TimeBounds {
    * The bounds of the left and of the right side, if the condition sets one.
    *
    * @param conditions all that must hold of both rows
+   * @param toMillis whether times that a watermark closes in one millisecond are a pair, as
+   *   `window_time` and the time of a source
    */
   def apply(
       conditions: Seq[Expression],
       left: ChangelogOperator,
-      right: ChangelogOperator): Option[(TimeBound, TimeBound)] = {
+      right: ChangelogOperator,
+      toMillis: Boolean): Option[(TimeBound, TimeBound)] = {
     val (ofLeft, ofRight) = (left.facts.eventTimes, right.facts.eventTimes)
     // One watermark closes both columns.
     def isPair(l: Attribute, r: Attribute) =
       ofLeft.contains(l.exprId) && ofRight.contains(r.exprId) && l.dataType == r.dataType &&
-        ofLeft(l.exprId).after == ofRight(r.exprId).after
+        isAlike(ofLeft(l.exprId).after, ofRight(r.exprId).after)
+    def isAlike(a: Long, b: Long) = a == b || toMillis && a / 1000L == b / 1000L
     val all = conditions.flatMap(atMost(_))
     val pairs = all.flatMap {
       case AtMost(r, l, micros) if isPair(l, r) => Some((l, r) -> (Some(micros), None))
@@ -47,7 +51,7 @@ private[parse] object TimeBounds {
     val bounds =
       pairs.groupBy { case ((l, r), _) => (l.exprId, r.exprId) }.values.toSeq.map { its =>
         val ((l, r), reaches) = (its.head._1, its.map(_._2))
-        val after = ofLeft(l.exprId).after
+        val after = ofLeft(l.exprId).after.max(ofRight(r.exprId).after)
         // All conditions hold, so the least bound does.
         (
           TimeBound(l, reaches.flatMap(_._1).minOption, after),

@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan.parse.conditions
 
 import io.firesteel.changelog.sql.RowKindFunction
 
-import org.apache.spark.sql.catalyst.expressions.{And, EqualNullSafe, EqualTo, Expression, PredicateHelper, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{And, EqualNullSafe, EqualTo, Expression, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Filter, Join, LogicalPlan}
 
@@ -13,15 +13,23 @@ import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Filter, Join
  */
 private[changelog] object WhereBelow extends PredicateHelper {
 
-  def apply(query: LogicalPlan): LogicalPlan = AnalysisHelper.allowInvokingTransformsInAnalyzer {
-    query.transformDown {
-      case filter @ Filter(condition, join: Join) if join.isStreaming && join.resolved =>
-        below(splitConjunctivePredicates(condition), join).getOrElse(filter)
+  /** @param varies whether an expression may have another value when it is evaluated again */
+  def apply(varies: Expression => Boolean)(query: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      query.transformDown {
+        case filter @ Filter(condition, join: Join) if join.isStreaming && join.resolved =>
+          val all = splitConjunctivePredicates(condition)
+          below(
+            all,
+            all.filterNot(c => varies(c) || RowKindFunction.isIn(c)),
+            join).getOrElse(filter)
+      }
     }
-  }
 
-  private def below(all: Seq[Expression], join: Join): Option[LogicalPlan] = {
-    val plain = all.filter(isPlain)
+  private def below(
+      all: Seq[Expression],
+      plain: Seq[Expression],
+      join: Join): Option[LogicalPlan] = {
     // It would be a key of an inner join, and the result's key may lack it.
     val joinType =
       if (plain.exists(equalsBoth(join, _))) join.joinType else NarrowerJoins.of(join, plain)
@@ -56,10 +64,6 @@ private[changelog] object WhereBelow extends PredicateHelper {
       case _ => false
     }
   }
-
-  private def isPlain(condition: Expression): Boolean =
-    condition.deterministic && !SubqueryExpression.hasSubquery(condition) &&
-      !RowKindFunction.isIn(condition)
 
   private def filtered(input: LogicalPlan, conditions: Seq[Expression]): LogicalPlan =
     conditions.reduceOption(And(_, _)).fold(input)(Filter(_, input))
