@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan
 
 import io.firesteel.changelog.common.{StateTypes, WindowEnds}
-import io.firesteel.changelog.plan.ColumnFacts.{closed, mapKeys, normalOf, renamed, timeOf}
+import io.firesteel.changelog.plan.ColumnFacts.{closed, computedBelow, mapKeys, normalOf, renamed, timeOf}
 import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind, Panes}
 import io.firesteel.changelog.plan.share.SharedPart
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, ExprId, Expression, ExpressionSet, Generator, NamedExpression, SortOrder}
@@ -467,7 +467,7 @@ final private[changelog] case class GroupAggregate(
     val firsts = functions.zip(results).collect { case (AnyAggregate(first: First, None), result) =>
       first.child.references.toSeq.map(_.exprId) -> result.exprId
     }.toMap
-    normalOf(keys, input.computed, StateTypes.normalForm).flatMap { case (key, own) =>
+    normalOf(keys, computedBelow(input), StateTypes.normalForm).flatMap { case (key, own) =>
       firsts.get(Seq(own.exprId)).map(key -> _)
     }
   }
@@ -536,7 +536,7 @@ final private[plan] case class TopN(
   override def name: String = "TopN"
   override def output: Seq[Attribute] = input.output ++ rank
 
-  private def normal = normalOf(partition, input.computed, normalizeFloats)
+  private def normal = normalOf(partition, computedBelow(input), normalizeFloats)
 
   /**
    * The result's columns. All rows of a partition show the same float, so that an upsert finds

@@ -23,8 +23,8 @@ final case class EventTime(size: Option[Long], after: Long, mayBeLate: Boolean) 
 
   /** The start or the end of a window, if no late row has it. */
   private def part(at: Int): Option[EventTime] = at match {
-    case 0 if !mayBeLate => size.map(its => EventTime(None, its + after, mayBeLate = false))
-    case 1 if !mayBeLate => Some(EventTime(None, after, mayBeLate = false))
+    case 0 if !mayBeLate => size.map(EventTime(None, _, mayBeLate = false))
+    case 1 if !mayBeLate => Some(EventTime(None, 0L, mayBeLate = false))
     case _ => None
   }
 }
@@ -52,10 +52,8 @@ private[changelog] object EventTime {
         val from = value.references.toSeq.map(column => times.get(column.exprId))
         if (!isMarked || from.isEmpty || from.exists(_.isEmpty)) None
         else {
-          val late = from.flatten.exists(_.mayBeLate)
-          val latest = from.flatten.map(_.after).max
-          Some(ofBounds(value, times).map(_.copy(mayBeLate = late))
-            .getOrElse(EventTime(sizeOf(value), latest, late)))
+          val size = sizeOf(value).orElse(sizeOfBounds(value, times))
+          Some(EventTime(size, 0L, from.flatten.exists(_.mayBeLate)))
         }
     }
 
@@ -70,12 +68,10 @@ private[changelog] object EventTime {
     case _ => None
   }
 
-  /** A window that is made of its two bounds. */
-  private def ofBounds(window: Expression, times: Map[ExprId, EventTime]): Option[EventTime] =
+  /** The size of a window that is made of its two bounds. */
+  private def sizeOfBounds(window: Expression, times: Map[ExprId, EventTime]): Option[Long] =
     window match {
-      case WindowOfBounds(start: Attribute, end: Attribute) =>
-        for (first <- times.get(start.exprId); last <- times.get(end.exprId))
-          yield EventTime(Some(first.after - last.after), last.after, mayBeLate = false)
+      case WindowOfBounds(start: Attribute, _) => times.get(start.exprId).map(_.after)
       case _ => None
     }
 

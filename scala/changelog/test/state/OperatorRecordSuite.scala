@@ -64,6 +64,21 @@ class OperatorRecordSuite extends ChangelogSuite {
       "SELECT k, sum(v) AS x FROM {t} GROUP BY k HAVING sum(v) > 3",
       "filters"),
     (
+      "HAVING of a key changed",
+      "SELECT k, sum(v) AS x FROM {t} GROUP BY k HAVING k > 'a'",
+      "SELECT k, sum(v) AS x FROM {t} GROUP BY k HAVING k > 'b'",
+      "filters"),
+    (
+      "a condition on the preserved side of a join changed",
+      "SELECT l.k, l.v, x FROM {t} l LEFT JOIN (SELECT k, sum(v) AS x FROM {t} GROUP BY k) r ON l.k = r.k WHERE l.v > 1",
+      "SELECT l.k, l.v, x FROM {t} l LEFT JOIN (SELECT k, sum(v) AS x FROM {t} GROUP BY k) r ON l.k = r.k WHERE l.v > 2",
+      "filters"),
+    (
+      "a condition on a ranking's key",
+      ranked("k, v", "p <= 2"),
+      ranked("k, v", "p <= 2 AND k > 'a'"),
+      "filters"),
+    (
       "a filter above a ranking",
       ranked("k, v", "p <= 2"),
       ranked("k, v", "p <= 2 AND v > 1"),

@@ -5,6 +5,7 @@ import io.firesteel.changelog.plan.{ClosedWindows => AnsweredOnce}
 import io.firesteel.changelog.plan.parse.ParseQuery
 import io.firesteel.changelog.state.BegunPlan
 
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.firesteel.executionOf
 
 /** Grouping sets of windows, and unions of them, which also answer once. */
@@ -71,6 +72,14 @@ class WindowSetsSuite extends ClosedWindows {
     ).zipWithIndex.foreach { case (sql, i) =>
       closesOnce(sql, random(40 + i, batches = 3), if (i % 2 == 0) "append" else "update")
     }
+  }
+
+  test("an order below a function of it is refused, as below other groups") {
+    val sql =
+      s"SELECT window_end, first(v) AS f FROM (SELECT * FROM $tumble ORDER BY v) GROUP BY window_start, window_end"
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "4 seconds"))
+    val refused = intercept[AnalysisException](fed.startAs("append", sql))
+    assert(refused.getMessage.contains("ORDER BY"))
   }
 
   test("a checkpoint of an earlier version keeps windows as columns") {

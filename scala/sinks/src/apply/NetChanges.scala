@@ -38,10 +38,11 @@ private[sinks] object NetChanges {
   private val came = Seq(RowKind.Insert, RowKind.UpdateAfter).map(k => RowKind.names(k.toInt))
   private val went = Seq(RowKind.UpdateBefore, RowKind.Delete).map(k => RowKind.names(k.toInt))
 
-  def apply(changes: ChangeSet): DataFrame =
-    if (changes.upserts) lastOfEach(changes) else sumOfEach(changes)
+  /** @param mayBeTwo whether another key may be the same in the target */
+  def apply(changes: ChangeSet, mayBeTwo: Column = lit(false)): DataFrame =
+    if (changes.upserts) lastOfEach(changes) else sumOfEach(changes, mayBeTwo)
 
-  private def sumOfEach(changes: ChangeSet): DataFrame = {
+  private def sumOfEach(changes: ChangeSet, mayBeTwo: Column): DataFrame = {
     val all = columns(changes)
     val keys = changes.keys.map(i => col(s"c$i"))
     val weight = col("weight")
@@ -64,7 +65,7 @@ private[sinks] object NetChanges {
       )
     val wrong = when(stranger.isNotNull, Problem.kind)
       .when(col("gained") > 1 or col("lost") > 1, Problem.notAKey)
-    val isNew = col("lost") === 0 and lit(!changes.identified)
+    val isNew = col("lost") === 0 and (lit(!changes.identified) or mayBeTwo)
     val what = when(col("gained") > 0, when(isNew, add).otherwise(put))
       .when(col("lost") > 0, remove)
       .otherwise(nothing)

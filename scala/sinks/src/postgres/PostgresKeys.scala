@@ -5,46 +5,33 @@ import java.time.{ZoneId, ZoneOffset}
 import scala.util.Try
 import scala.util.matching.Regex
 
+import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DataType, DecimalType, DoubleType, StringType, TimestampNTZType, TimestampType}
+import org.apache.spark.sql.types.{DataType, StringType, TimestampNTZType, TimestampType}
 
 /** Types of Spark beside those of a table's columns. */
 private[postgres] object PostgresKeys {
 
   private val timed: Regex = """timestamp(?:\((\d)\))? (with|without) time zone""".r
-  private val numeric: Regex = """numeric\((\d+),(-?\d+)\)""".r
 
-  /** Whether values that differ in Spark differ in the column. */
-  def areExact(own: DataType, column: PostgresColumn): Boolean = (own, column.sqlType) match {
-    case (TimestampType, timed(digits, zone)) =>
-      isWhole(digits) && (zone == "with" || sessionZone.getRules.isFixedOffset)
-    case (TimestampNTZType, timed(digits, zone)) =>
-      isWhole(digits) && (zone == "without" || sessionZone.getRules.isFixedOffset)
-    case (decimal: DecimalType, numeric(_, scale)) => decimal.scale <= scale.toInt
-    case (DoubleType, "real") => false
-    case (_: StringType, its) => column.isBinary && !isLoose(its)
-    case _ => true
+  /** Whether the column has no zone, and the session's has hours that come twice. */
+  def mayRepeat(own: DataType, column: PostgresColumn): Boolean = (own, column.sqlType) match {
+    case (TimestampType, timed(_, "without")) => !sessionZone.getRules.isFixedOffset
+    case _ => false
   }
 
-  private def isWhole(digits: String): Boolean = digits == null || digits == "6"
-
-  /** Numbers, dates and the like have several texts; `char(n)` ignores blanks at the end. */
-  private def isLoose(sqlType: String): Boolean = Seq(
-    "citext",
-    "character(",
-    "smallint",
-    "integer",
-    "bigint",
-    "numeric",
-    "real",
-    "double",
-    "date",
-    "time",
-    "interval",
-    "inet",
-    "cidr",
-    "json").exists(sqlType.startsWith)
+  /**
+   * Whether a time has the date and the time of day of another one, an hour or half an hour before or
+   * behind it.
+   */
+  def isRepeated(time: Column): Column = {
+    def first(of: Column) = of.cast(TimestampNTZType).cast(TimestampType)
+    Seq(60, 30).foldLeft(first(time) =!= time) { (found, minutes) =>
+      found or first(time + expr(s"INTERVAL '$minutes' MINUTE")) === time
+    }
+  }
 
   /** Whether the database gives a time zone to the values. */
   def hasNoZone(own: DataType, column: PostgresColumn): Boolean = (own, column.sqlType) match {

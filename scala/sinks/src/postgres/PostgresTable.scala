@@ -11,7 +11,7 @@ import Postgres.{query, quoted}
  *
  * @param columns for each column of the changelog, the table's column and its type
  * @param nullsAreKeys whether the unique index allows only one row per key with nulls
- * @param keysAreExact whether keys that differ in the changelog differ in the table
+ * @param repeated keys of which several may have one value in the table
  * @param zone sets the time zone of times without one; none if no column needs it
  */
 final private[postgres] case class PostgresTable(
@@ -20,7 +20,7 @@ final private[postgres] case class PostgresTable(
     columns: Seq[PostgresColumn],
     keys: Seq[Int],
     nullsAreKeys: Boolean,
-    keysAreExact: Boolean,
+    repeated: Seq[Int],
     zone: Option[String]) {
 
   def keyColumns: Seq[PostgresColumn] = keys.map(columns)
@@ -32,14 +32,7 @@ final private[postgres] case class PostgresTable(
   def in(other: String): String = s"${quoted(schema)}.${quoted(other)}"
 }
 
-/**
- * @param sqlType with its precision
- * @param isBinary whether texts are equal only if their bytes are
- */
-final private[postgres] case class PostgresColumn(
-    name: String,
-    sqlType: String,
-    isBinary: Boolean) {
+final private[postgres] case class PostgresColumn(name: String, sqlType: String) {
   def sql: String = quoted(name)
 }
 
@@ -51,9 +44,7 @@ private[postgres] object PostgresTable {
       |WHERE c.oid = to_regclass(?)::oid AND c.relkind IN ('r', 'p')""".stripMargin
 
   private val columnsOf =
-    """SELECT attname, format_type(atttypid, atttypmod),
-      |  coalesce((to_jsonb(c) ->> 'collisdeterministic')::boolean, true)
-      |FROM pg_attribute LEFT JOIN pg_collation AS c ON c.oid = attcollation
+    """SELECT attname, format_type(atttypid, NULL) FROM pg_attribute
       |WHERE attrelid = ?::oid AND attnum > 0 AND NOT attisdropped""".stripMargin
 
   /**
@@ -74,9 +65,7 @@ private[postgres] object PostgresTable {
     val (schema, name, oid) =
       query(connection, find)(named)(r => (r.getString(1), r.getString(2), r.getLong(3)))
         .headOption.getOrElse(throw ApplyErrors.noTable(named))
-    val all = query(connection, columnsOf)(oid) { r =>
-      PostgresColumn(r.getString(1), r.getString(2), r.getBoolean(3))
-    }
+    val all = query(connection, columnsOf)(oid)(r => PostgresColumn(r.getString(1), r.getString(2)))
     val columns = changes.schema.map { field =>
       all.find(_.name == field.name)
         .orElse(all.find(_.name.equalsIgnoreCase(field.name)))
@@ -94,7 +83,7 @@ private[postgres] object PostgresTable {
       columns,
       changes.keys,
       unique.forall(_._2),
-      changes.keys.map(pairs).forall(its => PostgresKeys.areExact(its._1, its._2)),
+      changes.keys.filter(i => PostgresKeys.mayRepeat(pairs(i)._1, pairs(i)._2)),
       Option.when(pairs.exists(its => PostgresKeys.hasNoZone(its._1, its._2)))(PostgresKeys.setZone)
     )
   }

@@ -10,7 +10,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
-import org.apache.spark.sql.functions.{coalesce, col}
+import org.apache.spark.sql.functions.{coalesce, col, lit}
 import org.apache.spark.sql.firesteel.executionOf
 
 import Postgres.{query, quoted, run, update}
@@ -76,8 +76,9 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
 
   private def fill(changes: ChangeSet, table: PostgresTable, stage: String): Seq[Staged] = {
     // Keys that the table takes for one another must not replace each other.
-    val net =
-      NetChanges(if (table.keysAreExact) changes else changes.copy(identified = false))
+    val isRepeated =
+      table.repeated.map(i => PostgresKeys.isRepeated(col(s"c$i"))).reduceOption(_ or _)
+    val net = NetChanges(changes, isRepeated.getOrElse(lit(false)))
     // A deletion needs the key only.
     def value(i: Int): Column = {
       val ofRow = col(NetChanges.row).getField(s"c$i")

@@ -36,12 +36,12 @@ final private[changelog] class ParseQuery(
   private val sortedLimits = new SortedLimits(begun.version >= PlanVersion.nestedLimits)
 
   def read(plan: LogicalPlan): ChangelogOperator = plan match {
+    case StateTtl(ms, child) => keeping(Some(ms)).read(child)
     case windows(closed) => closed
     case StatelessSource(rows) => Source(rows)
     case changes: SharedChanges => SharedRows(changes)
     case from: FromChangelog =>
       ReadSource(from, ttlMs, closes = begun.version >= PlanVersion.changingTimes)
-    case StateTtl(ms, child) => keeping(Some(ms)).read(child)
     case InputTtl(_, child) => read(child)
     case alias: SubqueryAlias => read(alias.child)
     case view: View => read(view.child)
@@ -311,15 +311,17 @@ final private[changelog] class ParseQuery(
 
   private def belowKeys: Boolean = begun.version >= PlanVersion.whereBelow
 
-  /** What reads keys alone is asked of the rows: state has no other groups then. */
+  /**
+   * What reads keys alone is asked of the rows: state has no other groups then. It is asked of the
+   * result, too, whose filters are in the checkpoint's record.
+   */
   private def onKeys(condition: Expression, keys: Seq[Attribute], input: ChangelogOperator)(
       below: Expression => ChangelogOperator): ChangelogOperator = {
-    val (own, rest) = splitConjunctivePredicates(condition).partition { its =>
+    val own = splitConjunctivePredicates(condition).filter { its =>
       !Repeatable.varies(its) && its.references.nonEmpty && its.references.subsetOf(
         AttributeSet(keys))
     }
-    val rows = own.reduceOption(And(_, _)).fold(input)(below)
-    rest.reduceOption(And(_, _)).fold(rows)(selected(_, rows))
+    selected(condition, own.reduceOption(And(_, _)).fold(input)(below))
   }
 
   private def selected(condition: Expression, input: ChangelogOperator): ChangelogOperator =

@@ -2,9 +2,10 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ClosedWindows, ColumnFacts, ComputedColumns, HeldRows, HeldSessions, Projection, StreamJoin, TableRows, WindowedInput}
+import io.firesteel.changelog.plan.parse.conditions.SortBelow
 import io.firesteel.changelog.plan.parse.rank.RankedWindow
 import io.firesteel.changelog.plan.parse.windows.SameInputs
-import io.firesteel.changelog.sql.{InputTtl, RowKindFunction, StateTtl}
+import io.firesteel.changelog.sql.{InputTtl, RowKindFunction}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.windows.{FoldedSessions, SessionAggregate, SessionTable, WindowTable}
 import io.firesteel.core.plans.ReadByKey
@@ -122,7 +123,7 @@ final private[parse] class ReadWindows(
     plan match {
       case hint: ResolvedHint if findsMore => windowed(hint.child, inputs, ranked)
       case InputTtl(_, child) if findsMore => windowed(child, inputs, ranked)
-      case _: Sort | _: RepartitionOperation | _: RebalancePartitions | _: StateTtl if isLater =>
+      case _: Sort | _: RepartitionOperation | _: RebalancePartitions if isLater =>
         windowed(plan.children.head, inputs, ranked)
       case join: LateralJoin if findsMore && join.isStreaming =>
         LateralRows.unapply(join).flatMap(windowed(_, inputs))
@@ -149,6 +150,10 @@ final private[parse] class ReadWindows(
       case union: Union if begun.version >= PlanVersion.windowSets => united(union, inputs)
       case distinct: Distinct =>
         windowed(Aggregate(distinct.output, distinct.output, distinct.child), inputs)
+      // It is refused as one of other groups is.
+      case aggregate: Aggregate
+          if isLater && SortBelow(aggregate.child).nonEmpty &&
+            aggregate.aggregateExpressions.exists(_.exists(ReadAggregate.needsOrder)) => None
       case aggregate @ SessionAggregate(folded) if begun.version >= PlanVersion.foldedSessions =>
         sessions(aggregate, folded, inputs)
       case aggregate: Aggregate =>

@@ -42,7 +42,8 @@ private[changelog] object WhereBelow extends PredicateHelper {
         if (preserved(joinType).contains(i)) filtered(input, own) else input
       }
       val joined = join.copy(left = sides.head, right = sides.last, joinType = joinType)
-      filtered(joined, all.filterNot(own.contains))
+      // The result's filters are in the checkpoint's record.
+      filtered(joined, all)
     }
   }
 
