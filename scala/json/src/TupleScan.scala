@@ -9,8 +9,6 @@ private[json] object TupleScan {
   def of(generate: Generate, tuple: JsonTuple): LogicalPlan =
     JsonCall.ofTuple(tuple, generate.generatorOutput) match {
       case Left(_) => generate
-      // Spark computes it also if no column is read.
-      case Right(_) if !JsonCalls.isSafe(tuple.children.head) => generate
       case Right(outputs) =>
         val scan = Alias(JsonScan(tuple.children.head, outputs, shared = true), "json")()
         val required = generate.requiredChildOutput

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan
 
 import io.firesteel.changelog.common.{StateTypes, WindowEnds}
-import io.firesteel.changelog.plan.ColumnFacts.{closed, computedBelow, mapKeys, normalOf, renamed, timeOf}
+import io.firesteel.changelog.plan.ColumnFacts.{closed, mapKeys, normalOf, renamed, timeOf}
 import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind, Panes}
 import io.firesteel.changelog.plan.share.SharedPart
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, ExprId, Expression, ExpressionSet, Generator, NamedExpression, SortOrder}
@@ -31,6 +31,9 @@ private[changelog] sealed trait ChangelogOperator extends ChangelogTraits {
 
   /** The columns of a projection, computed or passed on; empty for other operators. */
   private[plan] def computed: Seq[NamedExpression] = Nil
+
+  /** The same below conditions, which may stand between an operator and its keys. */
+  private[plan] def computedBelow: Seq[NamedExpression] = computed
 }
 
 /** A part that Spark plans by itself. Its rows are insert-only. */
@@ -359,6 +362,7 @@ final private[changelog] case class Selection(condition: Expression, input: Chan
   extends ChangelogOperator
   with Forwarding[ChangelogOperator] {
   override def name: String = "Filter"
+  override private[plan] def computedBelow: Seq[NamedExpression] = input.computedBelow
   override def output: Seq[Attribute] = input.output
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = inputs.head.upsertKeys
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = inputs.head.trends
@@ -467,7 +471,7 @@ final private[changelog] case class GroupAggregate(
     val firsts = functions.zip(results).collect { case (AnyAggregate(first: First, None), result) =>
       first.child.references.toSeq.map(_.exprId) -> result.exprId
     }.toMap
-    normalOf(keys, computedBelow(input), StateTypes.normalForm).flatMap { case (key, own) =>
+    normalOf(keys, input.computedBelow, StateTypes.normalForm).flatMap { case (key, own) =>
       firsts.get(Seq(own.exprId)).map(key -> _)
     }
   }
@@ -536,7 +540,7 @@ final private[plan] case class TopN(
   override def name: String = "TopN"
   override def output: Seq[Attribute] = input.output ++ rank
 
-  private def normal = normalOf(partition, computedBelow(input), normalizeFloats)
+  private def normal = normalOf(partition, input.computedBelow, normalizeFloats)
 
   /**
    * The result's columns. All rows of a partition show the same float, so that an upsert finds

@@ -4,8 +4,6 @@ import io.firesteel.core.windows.WindowOfBounds
 
 import scala.math.Ordering.Implicits.seqOrdering
 
-import scala.annotation.tailrec
-
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, ExprId, Expression, GetStructField, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.types.StructType
@@ -74,13 +72,6 @@ private[changelog] object ColumnFacts {
           if of.map(_._2).distinct.size == of.head._1.dataType.asInstanceOf[StructType].size =>
         id -> of.distinctBy(_._2).map(_._3).toSet
     }
-  }
-
-  /** The columns that are computed for an operator, below conditions on its keys. */
-  @tailrec
-  def computedBelow(input: ChangelogOperator): Seq[NamedExpression] = input match {
-    case Selection(_, rows) => computedBelow(rows)
-    case other => other.computed
   }
 
   /**

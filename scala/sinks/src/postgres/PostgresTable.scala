@@ -76,15 +76,16 @@ private[postgres] object PostgresTable {
       (r.getArray(1).getArray.asInstanceOf[Array[String]].toSet, r.getBoolean(2))
     }.filter(_._1 == keys.toSet)
     if (unique.isEmpty) throw ApplyErrors.noUniqueKey(named, keys.map(quoted).mkString(", "))
-    val pairs = changes.schema.map(_.dataType).zip(columns)
+    val pairs = changes.schema.map(_.dataType).zip(columns.map(_.sqlType))
     PostgresTable(
       schema,
       name,
       columns,
       changes.keys,
       unique.forall(_._2),
-      changes.keys.filter(i => PostgresKeys.mayRepeat(pairs(i)._1, pairs(i)._2)),
-      Option.when(pairs.exists(its => PostgresKeys.hasNoZone(its._1, its._2)))(PostgresKeys.setZone)
+      changes.keys.filter(i => PostgresTimes.mayRepeat(pairs(i)._1, pairs(i)._2)),
+      Option.when(
+        pairs.exists(its => PostgresTimes.hasNoZone(its._1, its._2)))(PostgresTimes.setZone)
     )
   }
 }

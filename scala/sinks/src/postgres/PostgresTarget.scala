@@ -77,7 +77,7 @@ final private[sinks] class PostgresTarget(options: Map[String, String]) extends 
   private def fill(changes: ChangeSet, table: PostgresTable, stage: String): Seq[Staged] = {
     // Keys that the table takes for one another must not replace each other.
     val isRepeated =
-      table.repeated.map(i => PostgresKeys.isRepeated(col(s"c$i"))).reduceOption(_ or _)
+      table.repeated.map(i => PostgresTimes.isRepeated(col(s"c$i"))).reduceOption(_ or _)
     val net = NetChanges(changes, isRepeated.getOrElse(lit(false)))
     // A deletion needs the key only.
     def value(i: Int): Column = {

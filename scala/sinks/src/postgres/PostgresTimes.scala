@@ -2,25 +2,19 @@ package io.firesteel.sinks.postgres
 
 import java.time.{ZoneId, ZoneOffset}
 
-import scala.util.Try
-import scala.util.matching.Regex
-
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, StringType, TimestampNTZType, TimestampType}
 
-/** Types of Spark beside those of a table's columns. */
-private[postgres] object PostgresKeys {
-
-  private val timed: Regex = """timestamp(?:\((\d)\))? (with|without) time zone""".r
+/** Times that PostgreSQL keeps with a zone and Spark without, or the other way round. */
+private[postgres] object PostgresTimes {
 
   /** Whether the column has no zone, and the session's has hours that come twice. */
-  def mayRepeat(own: DataType, column: PostgresColumn): Boolean = (own, column.sqlType) match {
-    case (TimestampType, timed(_, "without")) => !sessionZone.getRules.isFixedOffset
-    case _ => false
-  }
+  def mayRepeat(own: DataType, sqlType: String): Boolean =
+    own == TimestampType && sqlType == "timestamp without time zone" &&
+      !sessionZone.getRules.isFixedOffset
 
   /**
    * Whether a time has the date and the time of day of another one, an hour or half an hour before or
@@ -34,16 +28,16 @@ private[postgres] object PostgresKeys {
   }
 
   /** Whether the database gives a time zone to the values. */
-  def hasNoZone(own: DataType, column: PostgresColumn): Boolean = (own, column.sqlType) match {
-    case (TimestampNTZType | _: StringType, timed(_, "with")) => true
-    case _ => false
-  }
+  def hasNoZone(own: DataType, sqlType: String): Boolean =
+    sqlType == "timestamp with time zone" && (own match {
+      case TimestampNTZType | _: StringType => true
+      case _ => false
+    })
 
   /** Lets the database read times as the session does, whatever the JVM's zone. */
-  def setZone: String = Try(sessionZone.normalized).toOption match {
-    case Some(offset: ZoneOffset) =>
-      s"SET LOCAL TIME ZONE INTERVAL '${offset.getTotalSeconds} seconds'"
-    case _ => s"SET LOCAL TIME ZONE '${sessionZone.getId}'"
+  def setZone: String = sessionZone.normalized match {
+    case offset: ZoneOffset => s"SET LOCAL TIME ZONE INTERVAL '${offset.getTotalSeconds} seconds'"
+    case region => s"SET LOCAL TIME ZONE '${region.getId}'"
   }
 
   private def sessionZone: ZoneId = DateTimeUtils.getZoneId(SQLConf.get.sessionLocalTimeZone)
