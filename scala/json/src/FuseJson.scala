@@ -4,7 +4,7 @@ import io.firesteel.core.decide.Decline
 import io.firesteel.core.plans.ReadByKey
 
 import org.apache.spark.sql.catalyst.expressions.JsonTuple
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LogicalPlan, Project, Sort}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LocalLimit, LogicalPlan, Project, Sort}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
@@ -28,13 +28,14 @@ object FuseJson extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (Decline.switchedOff("json", JsonConf.ENABLED).nonEmpty) plan
     else plan.transformDown {
+      // Spark keeps the first rows only of an order, if one projection stands above it.
+      case limit @ LocalLimit(_, project @ Project(_, _: Sort)) if JsonCalls.isAt(project) =>
+        limit.copy(child = SingleScan.in(project))
       // A lookup join reads conditions and columns of its table where the query has them.
       case node if JsonCalls.isAt(node) && !ReadByKey.isBelow(node) => rewrite(node)
     }
 
   private def rewrite(node: LogicalPlan): LogicalPlan = node match {
-    // Of `ORDER BY` and `LIMIT` below Spark keeps the first rows only, if one projection stands above.
-    case project: Project if project.child.isInstanceOf[Sort] => SingleScan.in(project)
     case project: Project => SingleScan.in(SharedScan.in(project))
     case filter: Filter => ofFilter(filter)
     case aggregate: Aggregate if AskedInOrder.failsBeforeFilter(aggregate) => aggregate

@@ -55,8 +55,7 @@ final private[join] class JoinedRows(spec: JoinSpec) {
   }
   private[this] lazy val toRight = projection(spec.left.columns, key ++ right)
   private[this] val isMatch =
-    spec.condition.map(over).map(c =>
-      Predicate.create(Apart.computedTogether(Seq(c))(c), key ++ left ++ right))
+    spec.condition.map(c => Predicate.create(Apart.alone(over(c)), key ++ left ++ right))
   private[this] val (keyed, both) = (new JoinedRow, new JoinedRow)
 
   /** Whether pairs of rows are in the result. */

@@ -81,7 +81,11 @@ final private[rules] class EditStatements(
     // A first micro-batch that has not ended may have other operators.
     if (state.next == 0L) {
       val its = withOperators(planned, operatorsOf(planned))
-      if (its.operators != before.operators) state.forget()
+      if (its.operators != before.operators) {
+        // A target that has the micro-batch has rows of the query that it was.
+        if (files.written(0L).nonEmpty) throw otherParts(before, its)
+        state.forget()
+      }
       its
     } else now.withColumnsOf(before)
       .copy(operators = before.operators.map(owner => names.getOrElse(owner, owner)))

@@ -5,6 +5,7 @@ import io.firesteel.changelog.plan.lower.PartReader
 import io.firesteel.changelog.plan.parse.WindowsEmit
 import io.firesteel.changelog.plan.share.{SharedPart, SharedView}
 import io.firesteel.changelog.sql.StateTtl
+import io.firesteel.changelog.state.PlanVersion
 
 import scala.collection.mutable
 
@@ -21,12 +22,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, P
  * keeping its rows.
  *
  * @param onlyState whether parts without state are not shared
+ * @param version see [[PlanVersion]]
  * @param onlyKept whether the parts of the checkpoint are all but those of values that differ
- * @param isLater whether the plan is of `PlanVersion.valuesOfOne` or later: values that differ each
- *   time are a part of a query alone, too
  * @param kept the parts that the checkpoint has, by their keys: they stay parts, whoever still reads
  *   them
- * @param keepsOrders whether rows in an order are no part, see [[SharableNodes.isOrdered]]
  * @param firstId the number of the first part
  */
 final private[rules] class FindShared(
@@ -34,9 +33,8 @@ final private[rules] class FindShared(
     planner: FindShared.Planner,
     varying: Varying,
     onlyState: Boolean,
-    keepsOrders: Boolean,
+    version: Int,
     onlyKept: Boolean = false,
-    isLater: Boolean = false,
     kept: Map[String, Seq[FindShared.Kept]] = Map.empty,
     firstId: Int = 0) {
   import FindShared._
@@ -190,16 +188,22 @@ final private[rules] class FindShared(
       s"several statements read its values, which differ each time, and $reason",
       "compute it in one of them")
 
-  private def losesOrder(plan: LogicalPlan): Boolean = keepsOrders && isOrdered(plan)
+  private def losesOrder(plan: LogicalPlan): Boolean =
+    version >= PlanVersion.orderedParts && isOrdered(plan)
 
   /** Readers come before their inputs, so their number is known. */
   private def decide(node: Node): Unit = {
     node.times += node.roots
     val plan = node.plan
     val (isRead, differs) =
-      (node.times > 1, (isLater && !onlyState || queries.size > 1) && varying.isAt(plan))
+      (
+        node.times > 1,
+        (version >= PlanVersion.valuesOfOne && !onlyState || queries.size > 1) && varying.isAt(
+          plan))
     val isWorth = hasState(plan) || !onlyState && costs(plan)
-    if (mayBeShared(plan, findsSides = isLater) && !losesOrder(plan) && !isTakenApart(
+    if (mayBeShared(
+        plan,
+        findsSides = version >= PlanVersion.whereBelow) && !losesOrder(plan) && !isTakenApart(
         node) && (isRead && isWorth && !onlyKept || differs)) {
       planner.refusal(node.hinted(plan), node.at.emit, node.isBelowState) match {
         case None => node.isPart = true

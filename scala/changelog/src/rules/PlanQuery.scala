@@ -72,8 +72,7 @@ private[rules] object PlanQuery {
           new PlanParts(reading, durableIn = None),
           new Varying(ofTables = false), // one query has one value
           onlyState = true,
-          keepsOrders = reading.begun.version >= PlanVersion.orderedParts,
-          isLater = reading.begun.version >= PlanVersion.valuesOfOne
+          version = reading.begun.version
         )()
         Shared(found.queries.head, found.parts.map(its => its.part -> its.plan))
       }

@@ -112,11 +112,10 @@ final private[rules] class RewriteStatements(
       new PlanParts(reading, durableIn, group),
       varying,
       onlyState = false,
-      keepsOrders = begun.version >= PlanVersion.orderedParts,
-      onlyKept && record.exists(group < _.groups.size),
-      isLater = begun.version >= PlanVersion.valuesOfOne,
-      kept,
-      firstId
+      version = begun.version,
+      onlyKept = onlyKept && record.exists(group < _.groups.size),
+      kept = kept,
+      firstId = firstId
     )()
     Parts(
       found.parts,

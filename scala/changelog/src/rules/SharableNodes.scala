@@ -37,10 +37,7 @@ private[rules] object SharableNodes {
     case _ => false
   }
 
-  def isStateless(plan: LogicalPlan): Boolean = plan match {
-    case StatelessSource(_) => true
-    case _ => false
-  }
+  def isStateless(plan: LogicalPlan): Boolean = StatelessSource.is(plan)
 
   /** Whether a plan keeps state, in operators of this room or of Spark. */
   def hasState(plan: LogicalPlan): Boolean =
@@ -80,10 +77,8 @@ private[rules] object SharableNodes {
    */
   def mayBeShared(plan: LogicalPlan, findsSides: Boolean): Boolean =
     !plan.exists(_.expressions.exists(RowKindFunction.isIn)) && (plan match {
-      case hinted
-          if InputTtl.of(
-            hinted).nonEmpty || findsSides && SideTtl.of(hinted)(isStateless).nonEmpty =>
-        false
+      case hinted if InputTtl.of(hinted).nonEmpty => false
+      case hinted if findsSides && SideTtl.of(hinted)(isStateless).nonEmpty => false
       case _: Aggregate | _: Distinct | _: Union | _: GlobalLimit | _: Project | _: Filter |
           _: Generate => true
       case join: Join => join.condition.nonEmpty

@@ -120,9 +120,9 @@ private[changelog] object PlanVersion {
   val whereBelow: Int = 15
 
   /**
-   * Windows of a time that closes later than its value close later, too, at-once panes of rows that
-   * change are closed, an order or a hint of placement may stand below windows, and `window_time`
-   * bounds a join, see `EventTime` and `TimeBounds`.
+   * TUMBLE and the like of a time that closes later than its value do not answer once, at-once panes of
+   * rows that change are closed, an order or a hint of placement may stand below windows, and
+   * `window_time` bounds a join, see `ReadWindows` and `TimeBounds`.
    */
   val laterTimes: Int = 15
 

@@ -113,9 +113,10 @@ private[changelog] object SetRecord {
         "start with a new checkpoint")
     }
     val written = root.get("version").asInt
+    def later(found: Int) = ChangelogErrors.laterRecord("statement set", found)
+    if (written > version) throw later(written)
     val plan = planOf(root.get("plan"))
-    val later = Seq(written -> version, plan.version -> PlanVersion.current).find(v => v._1 > v._2)
-    later.foreach(found => throw ChangelogErrors.laterRecord("statement set", found._1))
+    if (plan.version > PlanVersion.current) throw later(plan.version)
     SetRecord(
       each(root, "groups")(its => Group(its.get("from").asText, its.get("batch").asLong)),
       each(root, "statements") { its =>

@@ -198,8 +198,7 @@ final private[temporal] class TemporalRows(spec: TemporalSpec) {
   private[this] val toAlone = UnsafeProjection.create(
     spec.leftColumns ++ spec.rightColumns.map(column => Literal(null, column.dataType)),
     spec.leftColumns)
-  private[this] val isMatch = spec.condition.map(c =>
-    Predicate.create(Apart.computedTogether(Seq(c))(c), both))
+  private[this] val isMatch = spec.condition.map(c => Predicate.create(Apart.alone(c), both))
   private[this] val joined = new JoinedRow
 
   /** @param version null if there is none */

@@ -36,6 +36,9 @@ private[firesteel] object Apart {
     }
   }
 
+  /** One expression, of which nothing that occurs twice is computed first. */
+  def alone(expression: Expression): Expression = computedTogether(Seq(expression))(expression)
+
   /** Expressions that Spark computes together, and its plan would compute one by one. */
   def computedTogether(all: Seq[Expression]): Together =
     new Together(all.flatMap(CannotFail.hoisted))

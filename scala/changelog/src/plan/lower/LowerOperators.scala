@@ -410,7 +410,7 @@ final private[changelog] class LowerOperators(
           (first, others) =>
             If(first, others, Literal.FalseLiteral)
         }
-        val passes = Alias(Apart.computedTogether(Seq(inTurn))(inTurn), "passes")()
+        val passes = Alias(Apart.alone(inTurn), "passes")()
         val judged = Project(input.plan.output :+ passes, input.plan)
         val newKind = ChangelogNode.newKind()
         val kept = ChangelogFilter(passes.toAttribute, kind, newKind, judged)

@@ -318,7 +318,7 @@ final private[changelog] class ParseQuery(
   private def onKeys(condition: Expression, keys: Seq[Attribute], input: ChangelogOperator)(
       below: Expression => ChangelogOperator): ChangelogOperator = {
     val own = splitConjunctivePredicates(condition).filter { its =>
-      !Repeatable.varies(its) && its.references.nonEmpty && its.references.subsetOf(
+      Repeatable.isFree(its) && its.references.nonEmpty && its.references.subsetOf(
         AttributeSet(keys))
     }
     selected(condition, own.reduceOption(And(_, _)).fold(input)(below))

@@ -6,7 +6,7 @@ import io.firesteel.changelog.plan.{ChangelogOperator, Projection, UserText}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Locale
 
-import org.apache.spark.sql.catalyst.expressions.{AesEncrypt, Cast, CurrentCatalog, CurrentDatabase, CurrentTimeZone, CurrentUser, Expression, RuntimeReplaceable, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{AesEncrypt, Cast, CurrentCatalog, CurrentDatabase, CurrentTimeZone, CurrentUser, Expression, RuntimeReplaceable, SubqueryExpression, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types.{DateType, StringType, TimestampNTZType, TimestampType}
 
@@ -32,8 +32,12 @@ private[changelog] object Repeatable {
       }
     }
 
+  /** Whether it may be evaluated once more, and of other rows: users' functions are called once. */
+  def isFree(expression: Expression): Boolean =
+    !varies(expression) && !expression.exists(_.isInstanceOf[UserDefinedExpression])
+
   /** Whether the expression may have another value when it is evaluated again. */
-  private[changelog] def varies(expression: Expression): Boolean =
+  private[parse] def varies(expression: Expression): Boolean =
     !expression.deterministic || SubqueryExpression.hasSubquery(expression) ||
       expression.exists {
         case special: Cast if isClock(special) => true

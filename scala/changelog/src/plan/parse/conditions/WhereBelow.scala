@@ -13,15 +13,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Filter, Join
  */
 private[changelog] object WhereBelow extends PredicateHelper {
 
-  /** @param varies whether an expression may have another value when it is evaluated again */
-  def apply(varies: Expression => Boolean)(query: LogicalPlan): LogicalPlan =
+  /** @param isFree whether a condition may be evaluated once more */
+  def apply(isFree: Expression => Boolean)(query: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       query.transformDown {
         case filter @ Filter(condition, join: Join) if join.isStreaming && join.resolved =>
           val all = splitConjunctivePredicates(condition)
           below(
             all,
-            all.filterNot(c => varies(c) || RowKindFunction.isIn(c)),
+            all.filter(c => isFree(c) && !RowKindFunction.isIn(c)),
             join).getOrElse(filter)
       }
     }
