@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import firesteel
 from demo.errors import DemoError
+from pyspark.errors import StreamingQueryException
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,7 +82,7 @@ def follow(session: SparkSession, folder: Path, show: Callable[[int, Sequence[Ro
         Whether the changes add up to the batch query's answer.
 
     Raises:
-        DemoError: A micro-batch takes back a row that is not there.
+        DemoError: The stream fails, or a micro-batch takes back a row that is not there.
     """
     own = session.newSession()
     own.conf.set("spark.sql.shuffle.partitions", 2)
@@ -104,9 +105,11 @@ def follow(session: SparkSession, folder: Path, show: Callable[[int, Sequence[Ro
     reader = own.readStream.option("maxFilesPerTrigger", 1)
     views(own, lambda name: reader.schema(SCHEMAS[name]).json(str(folder / name)))
     changes = own.sql(f"SELECT *, row_kind() AS op FROM ({QUERY})").writeStream.foreachBatch(keep)
-    changes.option("checkpointLocation", str(folder / "checkpoint")).trigger(
-        availableNow=True
-    ).start().awaitTermination()
+    changes = changes.option("checkpointLocation", str(folder / "checkpoint"))
+    try:
+        changes.trigger(availableNow=True).start().awaitTermination()
+    except StreamingQueryException as error:
+        raise DemoError(f"the stream has failed: {str(error)[:2000]}") from error
     batch = own.newSession()
     views(batch, lambda name: batch.read.schema(SCHEMAS[name]).json(str(folder / name)))
     return sorted(map(str, result)) == sorted(str(tuple(row)) for row in batch.sql(QUERY).collect())

@@ -8,7 +8,7 @@ import io.firesteel.changelog.join.ChangelogJoinExec
 import io.firesteel.changelog.normalize.{ChangelogNormalizeExec, NewestRowsExec}
 import io.firesteel.changelog.over.ChangelogOverExec
 import io.firesteel.changelog.plan.TableRows
-import io.firesteel.changelog.plan.lower.{BatchRows, ChangelogAggregate, ChangelogFilter, ChangelogHeldRows, ChangelogHeldSessions, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogOverAggregate, ChangelogTable, ChangelogTemporalJoin, ChangelogTopN, ReadOnce, SinkRows, StreamRows}
+import io.firesteel.changelog.plan.lower.{AnalyzedColumns, BatchRows, ChangelogAggregate, ChangelogFilter, ChangelogHeldRows, ChangelogHeldSessions, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogOverAggregate, ChangelogTable, ChangelogTemporalJoin, ChangelogTopN, ReadOnce, SinkRows, StreamRows}
 import io.firesteel.changelog.plan.share.{SharedPlans, SharedPlansExec, SharedView, SharedViewExec}
 import io.firesteel.changelog.sql.{InputTtl, StateTtl}
 import io.firesteel.changelog.state.{GuestExec, StatefulChangelogExec}
@@ -101,6 +101,7 @@ object PlanChangelog extends SparkStrategy {
 
   private def others(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case TableRows(child) => planLater(child) :: Nil
+    case AnalyzedColumns(_, child) => planLater(child) :: Nil
     case BatchRows(child) => planLater(child) :: Nil
     case StreamRows(child) => ClosedRowsExec(planLater(child)) :: Nil
     case SinkRows(child) => SinkRowsExec(planLater(child)) :: Nil
@@ -228,8 +229,13 @@ object PlanChangelog extends SparkStrategy {
     )
   }
 
-  private def project(columns: Seq[NamedExpression], child: LogicalPlan): LogicalPlan = {
+  private def project(columns: Seq[NamedExpression], input: LogicalPlan): LogicalPlan = {
     val wanted: Seq[Attribute] = columns.map(_.toAttribute)
+    // Spark plans a projection with the projections below it as one.
+    val child = input match {
+      case AnalyzedColumns(_, rows) => rows
+      case rows => rows
+    }
     if (child.output.map(_.exprId) == wanted.map(_.exprId)) child else Project(columns, child)
   }
 }

@@ -2,7 +2,7 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, InferChangelog, Inferred, Projection, ResultKeys}
-import io.firesteel.changelog.plan.lower.{ChangelogTable, DescribeMembers, LowerOperators}
+import io.firesteel.changelog.plan.lower.{AnalyzedColumns, ChangelogTable, DescribeMembers, LowerOperators}
 import io.firesteel.changelog.plan.parse.{LastOrder, WindowsEmit}
 import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans}
 import io.firesteel.changelog.state.{PlanVersion, ChangelogContract, TimeToLive, Watermark}
@@ -169,6 +169,9 @@ private[rules] object PlanQuery {
       new Watermark,
       "complete",
       new DescribeMembers(reading.begun.version).whole(inferred))
-    WholeResult(ChangelogTable(attributes, contract, shared.over(rows)), last, inferred)
+    WholeResult(
+      ChangelogTable(attributes, contract, AnalyzedColumns.of(shared.over(rows))),
+      last,
+      inferred)
   }
 }

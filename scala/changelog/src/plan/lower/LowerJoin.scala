@@ -97,8 +97,8 @@ private[lower] object LowerJoin {
         placed.placement,
         kept
       ),
-      leftPlan,
-      rightPlan
+      AnalyzedColumns.of(leftPlan),
+      AnalyzedColumns.of(rightPlan)
     )
     val columns = join.output.map { column =>
       val has = named(column)

@@ -126,7 +126,7 @@ final private[changelog] class LowerOperators(
         (None, new Watermark),
         normalize.ttlMs,
         inferred),
-      Project(normalize.keys ++ normalize.columns :+ kind, input.plan)
+      AnalyzedColumns.of(Project(normalize.keys ++ normalize.columns :+ kind, input.plan))
     )
     Written(Project(normalize.output :+ kindOut, node), Some(kindOut))
   }
@@ -153,7 +153,7 @@ final private[changelog] class LowerOperators(
       join.columns,
       Nil,
       contract(Some(kind), Some(kindOut), closing(join.timely, inferred), join.ttlMs, inferred),
-      Project(key ++ join.columns :+ kind, plan)
+      AnalyzedColumns.of(Project(key ++ join.columns :+ kind, plan))
     )
     Written(Project(join.output :+ kindOut, node), Some(kindOut))
   }
@@ -186,7 +186,7 @@ final private[changelog] class LowerOperators(
         closingOf(aggregate, inferred),
         aggregate.ttlMs,
         inferred),
-      plan
+      AnalyzedColumns.of(plan)
     )
     if (inferred.changes.insertOnly) Written(Project(aggregate.output, node), None)
     else Written(Project(aggregate.output :+ kind, node), Some(kind))
@@ -226,7 +226,7 @@ final private[changelog] class LowerOperators(
         topN.ttlMs,
         inferred
       ),
-      plan
+      AnalyzedColumns.of(plan)
     )
     val shown = if (topN.once.isEmpty) topN.shown else topN.output
     Written(Project(shown ++ kind, node), kind)
@@ -261,7 +261,7 @@ final private[changelog] class LowerOperators(
         session.fold(closing(over.partition, inferred))(closingAt(_)),
         over.ttlMs,
         inferred),
-      plan
+      AnalyzedColumns.of(plan)
     )
     Written(Project(over.output :+ kind, node), Some(kind))
   }
@@ -271,7 +271,7 @@ final private[changelog] class LowerOperators(
       held.by,
       held.output,
       contract(None, None, closingAt(held.end, held.ends), ttlMs = 0L, inferred),
-      input.plan),
+      AnalyzedColumns.of(input.plan)),
     None)
 
   private def held(held: HeldSessions, inferred: Inferred, input: Written): Written = {
@@ -285,7 +285,7 @@ final private[changelog] class LowerOperators(
       held.start,
       held.end,
       contract(None, None, closes, ttlMs = 0L, inferred),
-      plan)
+      AnalyzedColumns.of(plan))
     Written(Project(held.output, node), None)
   }
 
@@ -326,8 +326,8 @@ final private[changelog] class LowerOperators(
         members.get(join),
         placeOf(join).placement
       ),
-      left,
-      Project((ownKeys ++ join.right.output).distinctBy(_.exprId).map(c => names(c.exprId)), right)
+      AnalyzedColumns.of(left),
+      AnalyzedColumns.of(Project((ownKeys ++ join.right.output).distinctBy(_.exprId).map(c => names(c.exprId)), right))
     )
     val shown = join.output.zip(node.output).map { case (column, has) =>
       if (has.exprId == column.exprId) column else Alias(has, column.name)(column.exprId)
