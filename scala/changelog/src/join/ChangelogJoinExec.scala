@@ -22,6 +22,7 @@ final private[changelog] case class ChangelogJoinExec(
     rightSide: JoinedSide,
     condition: Option[Expression],
     pairedBy: Option[Seq[Attribute]],
+    unread: Seq[Attribute],
     isInSlots: Boolean,
     isSnapshot: Boolean,
     plannedBy: String,
@@ -71,6 +72,7 @@ final private[changelog] case class ChangelogJoinExec(
     rightSide,
     condition,
     pairedBy,
+    unread,
     isInSlots && Slots.areIn(contract.keptCalls),
     isSnapshot,
     contract.updateBefore)

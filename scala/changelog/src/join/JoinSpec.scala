@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.plans.JoinType
 /**
  * A join as its tasks know it.
  *
- * @param pairedBy see [[io.firesteel.changelog.plan.lower.ChangelogJoin]]
+ * @param pairedBy, unread see [[io.firesteel.changelog.plan.lower.ChangelogJoin]]
  * @param isInSlots whether the only key of state is one of the
  *   [[io.firesteel.changelog.state.Slots]]
  * @param isSnapshot whether left rows meet the right rows as they are, and are not kept
@@ -19,6 +19,7 @@ final private[join] case class JoinSpec(
     right: JoinedSide,
     condition: Option[Expression],
     pairedBy: Option[Seq[Attribute]],
+    unread: Seq[Attribute],
     isInSlots: Boolean,
     isSnapshot: Boolean,
     updateBefore: Boolean)

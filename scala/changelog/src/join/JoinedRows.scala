@@ -4,7 +4,7 @@ import io.firesteel.changelog.plan.JoinOutput
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.expressions.Apart
 
-import java.util.LinkedHashMap
+import java.util.{HashMap, LinkedHashMap}
 
 import scala.collection.mutable.ArrayBuffer
 
@@ -40,7 +40,7 @@ final private[join] class JoinedRows(spec: JoinSpec) {
       missing: Seq[Attribute],
       in: Seq[Attribute],
       known: Map[ExprId, Expression] = Map.empty): UnsafeProjection = {
-    val none = AttributeSet(missing)
+    val none = AttributeSet(missing ++ spec.unread)
     val row = columns.map { c =>
       if (none.contains(c)) Literal(null, c.dataType) else known.getOrElse(c.exprId, over(c))
     }
@@ -96,67 +96,121 @@ final private[join] class JoinedRows(spec: JoinSpec) {
 }
 
 /**
- * Changes of the result that belong together: a row that goes and one that comes with the same
- * upsert key are among them both, and become an update. Rows that go are emitted first.
+ * Changes of the result that belong together. A row that goes and an equal one that comes are no
+ * change. Two with the same upsert key become an update. Rows that go are emitted first.
  */
 final private[join] class EmittedChanges(
     toKey: Option[UnsafeProjection],
     updateBefore: Boolean) {
+  import EmittedChanges._
 
-  private[this] val gone = ArrayBuffer.empty[UnsafeRow]
-  private[this] val come = ArrayBuffer.empty[UnsafeRow]
+  private[this] val gone = ArrayBuffer.empty[Copies]
+  private[this] val come = ArrayBuffer.empty[Copies]
 
+  /** Rows whose number of copies changes; a row may be in it twice. */
   def size: Int = gone.size + come.size
 
   /** Adds a row whose number of copies changes; the row is copied. */
-  def add(row: UnsafeRow, change: Long): Unit = {
-    var left = math.abs(change)
-    val list = if (change < 0L) gone else come
-    while (left > 0L) {
-      list += row.copy()
-      left -= 1L
-    }
-  }
+  def add(row: UnsafeRow, change: Long): Unit =
+    if (change < 0L) gone += new Copies(row.copy(), -change)
+    else if (change > 0L) come += new Copies(row.copy(), change)
 
   /** The changes; none are left. */
   def take(): Iterator[InternalRow] = if (size == 0) Iterator.empty
   else {
-    val out = if (gone.isEmpty || come.isEmpty || toKey.isEmpty) plain() else paired(toKey.get)
+    if (toKey.isEmpty && gone.nonEmpty && come.nonEmpty) cancel()
+    val out =
+      if (gone.isEmpty || come.isEmpty || toKey.isEmpty) plain() else paired(toKey.get).iterator
     gone.clear()
     come.clear()
-    out.iterator
+    out
   }
 
-  private def plain(): ArrayBuffer[InternalRow] = {
-    val out = new ArrayBuffer[InternalRow](gone.size + come.size)
-    gone.foreach(row => out += of(row, RowKind.Delete))
-    come.foreach(row => out += of(row, RowKind.Insert))
-    out
+  /** Takes out what goes and comes as well. */
+  private def cancel(): Unit = {
+    val left = new HashMap[UnsafeRow, Copies]
+    gone.foreach { its =>
+      val same = left.putIfAbsent(its.row, its)
+      if (same != null) {
+        same.number += its.number
+        its.number = 0L
+      }
+    }
+    come.foreach { its =>
+      val same = left.get(its.row)
+      if (same != null) {
+        val both = math.min(same.number, its.number)
+        same.number -= both
+        its.number -= both
+      }
+    }
+    val _ = (gone.filterInPlace(_.number > 0L), come.filterInPlace(_.number > 0L))
+  }
+
+  private def plain(): Iterator[InternalRow] = {
+    gone.foreach(its => of(its.row, RowKind.Delete))
+    come.foreach(its => of(its.row, RowKind.Insert))
+    new RowByRow((gone ++ come).toArray)
   }
 
   private def paired(key: UnsafeProjection): ArrayBuffer[InternalRow] = {
     val out = new ArrayBuffer[InternalRow](gone.size + come.size)
     val old = new LinkedHashMap[UnsafeRow, UnsafeRow]
-    gone.foreach { row =>
-      // Two rows of a key can only be the fault of an input; then each is deleted by itself.
-      val other = old.put(key(row).copy(), row)
+    // Two rows of a key can only be the fault of an input; then each is deleted by itself.
+    gone.foreach { its =>
+      val other = old.put(key(its.row).copy(), its.row)
       if (other != null) out += of(other, RowKind.Delete)
+      repeat(its, RowKind.Delete, out)
     }
     val (updates, inserts) = (new ArrayBuffer[InternalRow], new ArrayBuffer[InternalRow])
-    come.foreach { row =>
-      val before = old.remove(key(row))
-      if (before == null) inserts += of(row, RowKind.Insert)
-      else if (before != row) {
+    come.foreach { its =>
+      val before = old.remove(key(its.row))
+      if (before == null) inserts += of(its.row, RowKind.Insert)
+      else if (before != its.row) {
         if (updateBefore) updates += of(before, RowKind.UpdateBefore)
-        updates += of(row, RowKind.UpdateAfter)
+        updates += of(its.row, RowKind.UpdateAfter)
       }
+      repeat(its, RowKind.Insert, inserts)
     }
     old.values.forEach(row => out += of(row, RowKind.Delete))
     out ++= updates ++= inserts
   }
 
+  /** The copies of a row but the first. */
+  private def repeat(its: Copies, kind: Byte, to: ArrayBuffer[InternalRow]): Unit = {
+    var left = its.number - 1L
+    while (left > 0L) {
+      to += of(its.row.copy(), kind)
+      left -= 1L
+    }
+  }
+
   private def of(row: UnsafeRow, kind: Byte): UnsafeRow = {
     row.setByte(row.numFields - 1, kind)
     row
+  }
+}
+
+private object EmittedChanges {
+
+  /** A row, and how many copies of it go or come. */
+  final private class Copies(val row: UnsafeRow, var number: Long)
+
+  /** Copies are made one by one: there may be millions of a row. */
+  final private class RowByRow(rows: Array[Copies]) extends Iterator[InternalRow] {
+    private[this] var at = 0
+    private[this] var made = 0L // of the row at `at`
+
+    override def hasNext: Boolean = at < rows.length
+
+    override def next(): InternalRow = {
+      val its = rows(at)
+      made += 1L
+      if (made == its.number) {
+        at += 1
+        made = 0L
+      }
+      its.row
+    }
   }
 }

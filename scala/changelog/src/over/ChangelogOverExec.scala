@@ -100,7 +100,7 @@ final private[changelog] case class ChangelogOverExec(
           case OverFrameKind.Around(back, ahead) =>
             new OverStrategy.Frames(
               new OverFrames(sortBy, back, ahead),
-              ChangelogOverExec.evaluated(windows, values, orderBy, row))
+              ChangelogOverExec.evaluated(windows, values, orderBy, row, entries))
         },
         new OverChanges(
           key.map(UnsafeProjection.create(_)),
@@ -133,13 +133,15 @@ private[changelog] object ChangelogOverExec {
       windows: Seq[NamedExpression],
       results: Seq[Attribute],
       order: Seq[SortOrder],
-      row: Seq[Attribute]): OverResults = {
+      row: Seq[Attribute],
+      entries: StateEntries): OverResults = {
     val number = AttributeReference("partition_number", IntegerType, nullable = false)()
     val fed = row :+ number
     new OverResults(
       windowEvaluator(windows, Seq(number), order, fed),
       UnsafeProjection.create(fed, fed),
-      UnsafeProjection.create(row ++ results, fed ++ results))
+      UnsafeProjection.create(row ++ results, fed ++ results),
+      () => entries.readBeforeClosing())
   }
 
   private def running(

@@ -20,11 +20,14 @@ import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow,
  *   rows with results
  * @param toFed a row and the number of its window partition, as `evaluate` wants it
  * @param toResult a row of `evaluate`, without that number
+ * @param opened to be called when Spark may have spilled the rows of a span to a file
  */
 final private[over] class OverResults(
     evaluate: Iterator[InternalRow] => Iterator[InternalRow],
     toFed: UnsafeProjection,
-    toResult: UnsafeProjection) {
+    toResult: UnsafeProjection,
+    opened: () => Unit) {
+  import OverResults.mostInMemory
 
   private[this] val joined = new JoinedRow
   private[this] val number = new GenericInternalRow(1)
@@ -39,6 +42,7 @@ final private[over] class OverResults(
       override def next(): OverPart = {
         if (!results.hasNext) throw new NoSuchElementException("no more spans")
         val span = read.dequeue()
+        if (span.rows.length >= mostInMemory) opened()
         OverPart(span.partition, changes(span, results))
       }
     }
@@ -85,4 +89,10 @@ final private[over] class OverResults(
       i += 1
     }
   }
+}
+
+private object OverResults {
+
+  /** Well below `spark.sql.windowExec.buffer.in.memory.threshold`, for rows with copies. */
+  private val mostInMemory = 256
 }

@@ -233,6 +233,7 @@ final private[plan] case class TableJoin(
  * @param isSnapshot whether left rows meet the right rows of their micro-batch and are not kept
  * @param bounds of the left and the right side's times, in an interval join: late rows are dropped,
  *   and the watermark takes rows out of state
+ * @param unread columns of the result that nothing above reads
  */
 final private[changelog] case class StreamJoin(
     joinType: JoinType,
@@ -244,7 +245,8 @@ final private[changelog] case class StreamJoin(
     left: ChangelogOperator,
     right: ChangelogOperator,
     isSnapshot: Boolean = false,
-    bounds: Option[(TimeBound, TimeBound)] = None)
+    bounds: Option[(TimeBound, TimeBound)] = None,
+    unread: Set[ExprId] = Set.empty)
   extends ChangelogOperator
   with Stateful {
   override def name: String =

@@ -40,7 +40,8 @@ private[changelog] object PruneColumns {
       case join: StreamJoin =>
         val times = join.bounds.toSeq.flatMap { case (l, r) => Seq(l.time, r.time) }
         val needed = read ++ references(join.leftKeys ++ join.rightKeys ++ join.condition ++ times)
-        join.copy(left = only(join.left, needed), right = only(join.right, needed))
+        val kept = join.copy(left = only(join.left, needed), right = only(join.right, needed))
+        kept.copy(unread = kept.output.filterNot(read.contains).map(_.exprId).toSet)
       case Projection(columns, input) =>
         val kept = columns.filter(c => read.contains(c.toAttribute))
         val rows = MatchedRows.narrow(Projection(kept, input))

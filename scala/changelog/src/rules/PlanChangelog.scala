@@ -3,12 +3,12 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.aggregate.{AggregateExecs, ChangelogAggregateExec, PartialAggregateExec}
 import io.firesteel.changelog.complete.ChangelogTableExec
 import io.firesteel.changelog.filter.ChangelogFilterExec
-import io.firesteel.changelog.held.{ClosedRowsExec, HeldRowsExec, HeldSessionsExec}
+import io.firesteel.changelog.held.{ClosedRowsExec, HeldRowsExec, HeldSessionsExec, WholeUnionExec}
 import io.firesteel.changelog.join.ChangelogJoinExec
 import io.firesteel.changelog.normalize.{ChangelogNormalizeExec, NewestRowsExec}
 import io.firesteel.changelog.over.ChangelogOverExec
 import io.firesteel.changelog.plan.TableRows
-import io.firesteel.changelog.plan.lower.{AnalyzedColumns, BatchRows, ChangelogAggregate, ChangelogFilter, ChangelogHeldRows, ChangelogHeldSessions, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogOverAggregate, ChangelogTable, ChangelogTemporalJoin, ChangelogTopN, ReadOnce, SinkRows, StreamRows}
+import io.firesteel.changelog.plan.lower.{AnalyzedColumns, BatchRows, ChangelogAggregate, ChangelogFilter, ChangelogHeldRows, ChangelogHeldSessions, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogOverAggregate, ChangelogTable, ChangelogTemporalJoin, ChangelogTopN, ReadOnce, SinkRows, StatefulNode, StreamRows}
 import io.firesteel.changelog.plan.share.{SharedPlans, SharedPlansExec, SharedView, SharedViewExec}
 import io.firesteel.changelog.sql.{InputTtl, StateTtl}
 import io.firesteel.changelog.state.{GuestExec, StatefulChangelogExec}
@@ -19,7 +19,7 @@ import io.firesteel.changelog.temporal.ChangelogTemporalJoinExec
 import io.firesteel.changelog.topn.{ChangelogTopNExec, PartialTopNExec}
 import io.firesteel.changelog.upsert.{NetRecords, NetRecordsExec}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, NamedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Union}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.types.IntegerType
 
@@ -52,6 +52,7 @@ object PlanChangelog extends SparkStrategy {
         node.rightSide,
         node.condition,
         node.pairedBy,
+        node.unread,
         node.isInSlots,
         node.isSnapshot,
         ruleName,
@@ -101,6 +102,8 @@ object PlanChangelog extends SparkStrategy {
 
   private def others(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case TableRows(child) => planLater(child) :: Nil
+    case union: Union if union.exists(_.isInstanceOf[StatefulNode]) =>
+      WholeUnionExec(union.children.map(planLater)) :: Nil
     case AnalyzedColumns(_, child) => planLater(child) :: Nil
     case BatchRows(child) => planLater(child) :: Nil
     case StreamRows(child) => ClosedRowsExec(planLater(child)) :: Nil

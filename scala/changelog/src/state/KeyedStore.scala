@@ -1,5 +1,7 @@
 package io.firesteel.changelog.state
 
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreIterator, UnsafeRowPair}
 import org.apache.spark.sql.firesteel.OwnStateStores
@@ -52,18 +54,44 @@ private[changelog] trait KeyedStore {
    */
   def sortsKeys: Boolean
 
+  /**
+   * To be called after something was opened that the end of the task closes, such as an iterator of
+   * RocksDB: what nobody has read by then is read before.
+   */
+  def readBeforeClosing(): Unit
+
   /** Changes with the version and differs by partition: when it is divided, work is spread. */
   def turn: Long
+}
+
+/**
+ * The rows that an operator has not emitted when its task ends. A join above may leave rows unread,
+ * such as one whose other side is empty, and so may the function of a sink; state must be whole.
+ */
+final private[state] class UnreadRows {
+
+  private[this] var rows: Iterator[InternalRow] = Iterator.empty
+
+  def are(its: Iterator[InternalRow]): Unit = {
+    rows = its
+    readAtEnd()
+  }
+
+  /** Spark runs the listeners of a task from the last to the first. */
+  def readAtEnd(): Unit = Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit] { task =>
+    if (!task.isFailed() && !task.isInterrupted()) rows.foreach(_ => ())
+  })
 }
 
 private[changelog] object KeyedStore {
 
   private val format = SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT
 
-  /** A store of one operator. */
-  def of(store: StateStore): KeyedStore = new Whole(store)
+  /** A store of one operator, or of those that share it. */
+  def of(store: StateStore, unread: UnreadRows = new UnreadRows): KeyedStore =
+    new Whole(store, unread)
 
-  final private class Whole(store: StateStore) extends KeyedStore {
+  final private class Whole(store: StateStore, unread: UnreadRows) extends KeyedStore {
     override def get(key: UnsafeRow): UnsafeRow = store.get(key)
     override def put(key: UnsafeRow, value: UnsafeRow): Unit = store.put(key, value)
     override def remove(key: UnsafeRow): Unit = store.remove(key)
@@ -74,6 +102,7 @@ private[changelog] object KeyedStore {
     override val keepsRows: Boolean = OwnStateStores.keepsRows(store)
     override val sortsKeys: Boolean =
       readsSnapshots && SQLConf.get.getConf(format).equalsIgnoreCase("unsaferow")
+    override def readBeforeClosing(): Unit = unread.readAtEnd()
     override def turn: Long = store.version + store.id.partitionId
   }
 }

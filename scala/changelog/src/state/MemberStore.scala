@@ -189,5 +189,6 @@ final private[state] class MemberStore(
   override def readsSnapshots: Boolean = under.readsSnapshots
   override def keepsRows: Boolean = true
   override def sortsKeys: Boolean = under.sortsKeys
+  override def readBeforeClosing(): Unit = under.readBeforeClosing()
   override def turn: Long = under.turn
 }

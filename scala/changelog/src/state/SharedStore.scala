@@ -62,8 +62,8 @@ final private[state] class SharedStore {
 
 private[state] object SharedStore {
 
-  final private class Opened(store: StateStore, layout: SharedLayout) {
-    private[this] val whole = KeyedStore.of(store)
+  final private class Opened(store: StateStore, unread: UnreadRows, layout: SharedLayout) {
+    private[this] val whole = KeyedStore.of(store, unread)
     val sweeps = new SharedSweep(whole)
     val partition: Int = store.id.partitionId
     def member(number: Int): KeyedStore = new MemberStore(whole, sweeps, layout, number)
@@ -74,11 +74,15 @@ private[state] object SharedStore {
   private def keyOf(operatorId: Long) = (TaskContext.get().taskAttemptId(), operatorId)
 
   /** For the host, before it reads its input: the store that its guests in this task wait for. */
-  def opened(operatorId: Long, store: StateStore, layout: SharedLayout): SharedStore = {
+  def opened(
+      operatorId: Long,
+      store: StateStore,
+      unread: UnreadRows,
+      layout: SharedLayout): SharedStore = {
     val shared = ofThisTask(operatorId)
     // A task that computes the operator twice makes guests anew.
     val _ = all.remove(keyOf(operatorId))
-    shared.opened = Some(new Opened(store, layout))
+    shared.opened = Some(new Opened(store, unread, layout))
     shared
   }
 

@@ -54,6 +54,7 @@ private[changelog] class StateEntries(
    */
   final def withPrefix(prefix: UnsafeRow): Iterator[UnsafeRowPair] = {
     val entries: StateStoreIterator[UnsafeRowPair] = store.withPrefix(prefix)
+    if (store.readsSnapshots) store.readBeforeClosing()
     val all =
       if (store.readsSnapshots) new Iterator[UnsafeRowPair] {
         override def hasNext: Boolean = {
@@ -91,8 +92,12 @@ private[changelog] class StateEntries(
 
   final def all: Iterator[UnsafeRowPair] = {
     val entries: StateStoreIterator[UnsafeRowPair] = store.all()
+    if (store.readsSnapshots) store.readBeforeClosing()
     entries.filter(isThere)
   }
+
+  /** See [[KeyedStore.readBeforeClosing]]. */
+  final def readBeforeClosing(): Unit = store.readBeforeClosing()
 
   /**
    * The number of rows in state, from the sum of insertions less retractions. With a time to live,

@@ -10,7 +10,6 @@ import java.util.{HashMap => JHashMap}
 import java.util.concurrent.TimeUnit.NANOSECONDS
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
@@ -323,10 +322,11 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
       Option.when(conf.getConf(ChangelogConf.PAGED_STATE))(classOf[PagedStateStoreProvider]))
     stores.mapPartitions(inputs, getStateInfo, stored.key, stored.value, stored.encoder) {
       (store, inputs) =>
-        val others = sharing.map(SharedStore.opened(id, store, _))
-        val own = others.fold(KeyedStore.of(store))(_.member(0))
+        val unread = new UnreadRows
+        val others = sharing.map(SharedStore.opened(id, store, unread, _))
+        val own = others.fold(KeyedStore.of(store, unread))(_.member(0))
         val (entries, changes) = work.run(own, store.id.partitionId, inputs.next())
-        commitAtEnd(store, work, changes, counts) { () =>
+        commitAtEnd(store, work, changes, unread, counts) { () =>
           others.foreach(_.finish())
           entries.evict()
           others.foreach(_.sweep())
@@ -397,9 +397,11 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
       store: StateStore,
       work: PartitionWork,
       rows: Iterator[InternalRow],
+      unread: UnreadRows,
       counts: Option[UnevenPartitions])(beforeCommit: () => Unit): Iterator[InternalRow] = {
     val (updating, committing) = (longMetric("allUpdatesTimeMs"), longMetric("commitTimeMs"))
     val out = new Iterator[InternalRow] {
+      private[this] var started = false
       private[this] var committed = false
       private[this] var nanos = 0L
 
@@ -407,6 +409,9 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
         val start = System.nanoTime()
         val more = rows.hasNext
         nanos += System.nanoTime() - start
+        // Its inputs are open by now.
+        if (more && !started) unread.readAtEnd()
+        started = true
         if (!more && !committed) {
           committed = true
           beforeCommit()
@@ -423,10 +428,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
         work.counted(rows.next())
       }
     }
-    // A join above it may leave rows unread, such as one whose other side is empty.
-    TaskContext.get().addTaskCompletionListener[Unit] { task =>
-      if (!task.isFailed() && !task.isInterrupted()) out.foreach(_ => ())
-    }
+    unread.are(out)
     out
   }
 }

@@ -43,7 +43,7 @@ private[changelog] trait StoreMember extends SparkPlan with FiredOperator {
   private[state] def ownMetrics: Map[String, SQLMetric]
 }
 
-private[state] object StoreMember {
+private[changelog] object StoreMember {
 
   /** For each partition the unread rows of all inputs. */
   def together(inputs: Seq[RDD[InternalRow]]): RDD[Seq[Iterator[InternalRow]]] = {

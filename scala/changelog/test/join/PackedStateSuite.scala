@@ -33,6 +33,7 @@ class PackedStateSuite extends TimedSuite {
       JoinedSide(Seq(rk), Seq(rk, column("w", LongType)), Nil, false, false, false),
       None,
       None,
+      unread = Nil,
       isInSlots = false,
       isSnapshot = false,
       updateBefore = true

@@ -32,6 +32,22 @@ class WindowSetsSuite extends ClosedWindows {
     }
   }
 
+  test("a join leaves a union of groups unread in most partitions, and their state goes on") {
+    def groups(where: String, also: String = "") =
+      s"SELECT window_start, window_end, k, count(*) AS n$also FROM $tumble WHERE $where GROUP BY 1, 2, 3"
+    val union = s"${groups("input = 'l'", ", 'l' AS o")} UNION ALL ${groups("input = 'r'", ", 'r' AS o")}"
+    withConf("spark.sql.shuffle.partitions" -> "5") {
+      Seq("JOIN", "LEFT JOIN").foreach { join =>
+        closesOnce(
+          s"SELECT c.window_end, c.k, c.n, u.n AS un, u.o FROM (${groups("k = 'a'")}) c $join ($union) u " +
+            "ON c.window_start = u.window_start AND c.window_end = u.window_end AND c.k = u.k",
+          random(37, batches = 4),
+          "update"
+        )
+      }
+    }
+  }
+
   test("a union of windows: of rows, and of groups") {
     def of(input: String) =
       s"SELECT window_start, window_end, k, v FROM $tumble WHERE input = '$input'"

@@ -83,6 +83,9 @@ private[lower] object LowerJoin {
       rightSide,
       join.condition.map(Inlined(_).transform { case column: Attribute => named(column) }),
       join.pairedBy.map(_.map(named)),
+      join.output.filter { column =>
+        join.unread(column.exprId) && !join.pairedBy.exists(_.exists(_.exprId == column.exprId))
+      }.map(named),
       join.isInSlots,
       join.isSnapshot,
       ChangelogContract(

@@ -140,6 +140,8 @@ final private[changelog] case class ChangelogOverAggregate(
  *
  * @param pairedBy the key by which rows that go and come are updates: empty if the result is one row,
  *   none if they are not updates
+ * @param unread columns of the result that nothing above reads. They are null: a change of them alone
+ *   is no change.
  * @param isInSlots whether the only key is one of the [[io.firesteel.changelog.state.Slots]]
  */
 final private[changelog] case class ChangelogJoin(
@@ -148,6 +150,7 @@ final private[changelog] case class ChangelogJoin(
     rightSide: JoinedSide,
     condition: Option[Expression],
     pairedBy: Option[Seq[Attribute]],
+    unread: Seq[Attribute],
     isInSlots: Boolean,
     isSnapshot: Boolean,
     contract: ChangelogContract,
