@@ -5,7 +5,7 @@ import io.firesteel.changelog.plan.frames.OverCall
 
 import java.util.Locale
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, ExprId, Expression, ExpressionWithRandomSeed, GetStructField, InSet, Literal, NamedLambdaVariable, SortOrder, UserDefinedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast, ExprId, Expression, ExpressionWithRandomSeed, GetStructField, InSet, Literal, NamedLambdaVariable, SortOrder, UserDefinedExpression, VariableReference}
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 
 /**
@@ -19,8 +19,11 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
  * Spark's `sql` and `toString` change between versions, so neither is used.
  *
  * @param meaning the texts of known columns; another column is its name
+ * @param ofVariables whether a variable of the session is its value
  */
-final private[plan] class QueryText(meaning: Map[ExprId, String]) {
+final private[plan] class QueryText(
+    meaning: Map[ExprId, String],
+    ofVariables: Boolean = false) {
   import QueryText._
 
   def of(expression: Expression): String = shortened(expression match {
@@ -28,6 +31,7 @@ final private[plan] class QueryText(meaning: Map[ExprId, String]) {
     case column: Attribute => meaning.getOrElse(column.exprId, column.name)
     case Literal(value, dataType) =>
       s"${dataType.catalogString}:${Digest.of(ExpressionDetails.value(value, dataType))}"
+    case variable: VariableReference if ofVariables => of(variable.varDef.currentValue)
     case in: InSet =>
       val values = in.hset.map(ExpressionDetails.value(_, in.child.dataType)).toSeq.sorted
       s"${of(in.child)} in ${Digest.of(values.mkString(","))}"

@@ -1,18 +1,18 @@
 package io.firesteel.changelog.rules
 
-import io.firesteel.changelog.common.{ChangelogConf, SingleJoins, TooManyRows}
+import io.firesteel.changelog.common.{ChangelogConf, CountedRows, SingleJoins, TooManyRows}
 
 import io.firesteel.changelog.plan.parse.conditions.{JoinSubqueries, NarrowerJoins, SideSubqueries}
 import io.firesteel.core.decide.Decline
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, ExprId, GreaterThan, If, InSubquery, LateralSubquery, ListQuery, Literal, NamedExpression, Not, OuterReference, PredicateHelper, RowNumber, RuntimeReplaceable, ScalarSubquery, SubqueryExpression, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, ExprId, GreaterThan, If, InSubquery, LateralSubquery, ListQuery, Literal, NamedExpression, Not, OuterReference, PredicateHelper, RowNumber, ScalarSubquery, SubqueryExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.analysis.UpdateOuterReferences
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Count, First}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count, First}
 import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, CTERelationRef, Filter, Join, JoinHint, LateralJoin, LocalRelation, LogicalPlan, Project, Sort, UnaryNode, Window, WithCTE}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, CTERelationRef, Filter, Join, JoinHint, LateralJoin, LocalRelation, LogicalPlan, Project, Sort, SubqueryAlias, UnaryNode, Window, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
@@ -135,7 +135,7 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     val below = LocalRelation(node.child.output, Nil, isStreaming = true)
     val inner = node.withNewChildren(Seq(below)).transformExpressions {
       case subquery: SubqueryExpression if isOfStream(subquery) =>
-        asValue(subquery.withNewPlan(counting(rewritten(subquery.plan))))
+        asValue(subquery.withNewPlan(CountedRows.in(rewritten(subquery.plan))))
     }
     // Subqueries of subqueries are joins already.
     // `NOT (a IN (...) AND b)` becomes `NOT IN`: below `NOT`, a null must not be a false.
@@ -147,21 +147,6 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     val varies = node.child.exists(varying.isAt) && all.collectLeaves().count(_ eq below) > 1
     if (varies || all.exists(left => left.expressions.exists(isLeft))) node
     else all.transform { case leaf if leaf eq below => node.child }
-  }
-
-  /**
-   * Spark asks an aggregate for its value over no rows. `count_if` and others that are written as
-   * `count` do not know it.
-   */
-  private def counting(plan: LogicalPlan): LogicalPlan = plan.transformAllExpressions {
-    case call: AggregateExpression =>
-      call.copy(aggregateFunction = counting(call.aggregateFunction))
-  }
-
-  private def counting(function: AggregateFunction): AggregateFunction = function match {
-    case written: RuntimeReplaceable =>
-      Some(written.replacement).collect { case count: Count => count }.getOrElse(function)
-    case other => other
   }
 
   /**
@@ -204,7 +189,7 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   private def joined(join: LateralJoin): LogicalPlan = {
     val below = LocalRelation(join.left.output, Nil, isStreaming = true)
     val inner =
-      join.right.withNewPlan(counting(rewritten(join.right.plan))).asInstanceOf[LateralSubquery]
+      join.right.withNewPlan(CountedRows.in(rewritten(join.right.plan))).asInstanceOf[LateralSubquery]
     val all =
       named(ranked(RewriteLateralSubquery(PullupCorrelatedPredicates(join.copy(below, inner)))))
     // Some read the left rows a second time, so these must be the same rows.
@@ -223,21 +208,32 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
       val functions = window.windowExpressions.filterNot(_.isInstanceOf[Attribute])
       window.copy(windowExpressions = functions)
     case window: Window if window.orderSpec.isEmpty =>
-      (window.windowExpressions, window.child) match {
-        case (Seq(number @ Alias(call: WindowExpression, _)), rows @ Project(_, sort: Sort))
-            if call.windowFunction.isInstanceOf[RowNumber] && sort.global &&
-              AttributeSet(window.partitionSpec).subsetOf(sort.child.outputSet) =>
-          val spec = call.windowSpec.copy(orderSpec = sort.order)
-          val its =
-            number.withNewChildren(Seq(call.copy(windowSpec = spec))).asInstanceOf[NamedExpression]
-          Project(
-            rows.projectList :+ its.toAttribute,
-            window.copy(
-              windowExpressions = Seq(its),
-              orderSpec = sort.order,
-              child = sort.child))
+      window.windowExpressions match {
+        case Seq(number @ Alias(call: WindowExpression, _))
+            if call.windowFunction.isInstanceOf[RowNumber] =>
+          ordered(window.child, window, number, call).getOrElse(window)
         case _ => window
       }
+  }
+
+  /** The rows with their numbers, below what selects of them, and names it. */
+  private def ordered(
+      rows: LogicalPlan,
+      window: Window,
+      number: Alias,
+      call: WindowExpression): Option[LogicalPlan] = rows match {
+    case sort: Sort
+        if sort.global && (sort ne window.child) &&
+          AttributeSet(window.partitionSpec).subsetOf(sort.child.outputSet) =>
+      val spec = call.windowSpec.copy(orderSpec = sort.order)
+      val its =
+        number.withNewChildren(Seq(call.copy(windowSpec = spec))).asInstanceOf[NamedExpression]
+      Some(window.copy(windowExpressions = Seq(its), orderSpec = sort.order, child = sort.child))
+    case Project(columns, below) =>
+      ordered(below, window, number, call).map(Project(columns :+ number.toAttribute, _))
+    case alias: SubqueryAlias =>
+      ordered(alias.child, window, number, call).map(below => alias.copy(child = below))
+    case _ => None
   }
 
   /**

@@ -157,6 +157,9 @@ class OutputModesSuite extends ChangelogSuite {
       "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
     "SELECT c, CAST('now' AS TIMESTAMP) AS r, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t})" ->
       "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
+    "SELECT n, c, row_kind() FROM (SELECT *, row_number() OVER (ORDER BY c DESC, n) AS rn FROM (SELECT n, " +
+      "count(*) AS c FROM {t} GROUP BY n)) WHERE rn <= day(current_date())" ->
+      "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
     "SELECT c, to_date(' Today') AS r, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t})" ->
       "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
     "SELECT aes_encrypt(string(c), '0000111122223333') AS r, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t})" ->

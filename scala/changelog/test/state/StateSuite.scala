@@ -46,6 +46,26 @@ class StateSuite extends ChangelogSuite {
       text.contains("calls [distinct sum(v)] is now [distinct sum(cast(v as bigint))]"))
   }
 
+  test("a variable of the session is its value") {
+    spark.sql("DECLARE OR REPLACE VARIABLE least INT DEFAULT 1")
+    val sql = "SELECT k, c FROM (SELECT k, count(*) AS c FROM {t} GROUP BY k) WHERE c > least"
+    val fed = stream(schema, sql)
+    try {
+      fed.start()
+      fed.feed(rows)
+      fed.stop()
+      spark.sql("SET VAR least = 5")
+      fed.start()
+      assert(intercept[Exception](fed.feed(rows)).getMessage.contains("STATE_MISMATCH"))
+      spark.sql("SET VAR least = 1")
+      fed.start()
+      fed.feed(rows)
+    } finally {
+      fed.stop()
+      val _ = spark.sql("DROP TEMPORARY VARIABLE least")
+    }
+  }
+
   test("in a checkpoint without a record the error names columns and types") {
     val text = changed(
       "SELECT k, sum(DISTINCT v) AS s FROM {t} GROUP BY k",

@@ -21,6 +21,7 @@ final private[changelog] class DescribeMembers(version: Int) {
   import DescribeMembers._
 
   private val tellsSides = version >= PlanVersion.textsOfSides
+  private val ofVariables = version >= PlanVersion.variables
 
   /** The record of the whole result, for complete mode. */
   def whole(root: Inferred): MemberRecord =
@@ -161,7 +162,8 @@ final private[changelog] class DescribeMembers(version: Int) {
     Seq(left -> "left.", right -> "right.").flatMap { case (side, prefix) =>
       val text = textOf(side)
       side.output.map(c => c.exprId -> (prefix + text.of(c)))
-    }.toMap)
+    }.toMap,
+    ofVariables)
 
   private def calls(aggregate: GroupAggregate, below: QueryText): Seq[String] =
     aggregate.functions.zip(aggregate.distinct).map { case (function, isDistinct) =>
@@ -174,12 +176,12 @@ final private[changelog] class DescribeMembers(version: Int) {
 
   /** The text of the operators' columns. */
   private def textOf(operators: Seq[ChangelogOperator]): QueryText =
-    new QueryText(operators.map(meaning).foldLeft(Map.empty[ExprId, String])(_ ++ _))
+    new QueryText(operators.map(meaning).foldLeft(Map.empty[ExprId, String])(_ ++ _), ofVariables)
 
   private def meaning(operator: ChangelogOperator): Map[ExprId, String] = {
     val inputs = operator.inputs.map(meaning)
     val known = inputs.foldLeft(Map.empty[ExprId, String])(_ ++ _)
-    val below = new QueryText(known)
+    val below = new QueryText(known, ofVariables)
     operator match {
       case Source(plan) => named(plan.output)
       case StaticTable(plan) => named(plan.output)

@@ -1,7 +1,8 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.common.{ChangelogErrors, CountedRows}
 import io.firesteel.changelog.plan.{ChangelogOperator, Projection, UserText}
+import io.firesteel.changelog.state.PlanVersion
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, ScalarSubquery}
 import org.apache.spark.sql.catalyst.optimizer.{PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery}
 import org.apache.spark.sql.catalyst.plans.{LeftOuter, LeftSingle}
@@ -20,7 +21,12 @@ private[parse] object JoinedValues {
       input: ChangelogOperator,
       ttlMs: Long,
       version: Int): (Seq[(ScalarSubquery, Attribute)], ChangelogOperator) = {
-    val named = values.map(value => Alias(value, UserText.name(value))())
+    val named = values.map { value =>
+      val asked =
+        if (version < PlanVersion.settledSubqueries) value
+        else value.withNewPlan(CountedRows.in(value.plan))
+      Alias(asked, UserText.name(value))()
+    }
     (values.zip(named.map(_.toAttribute)), named.foldLeft(input)(withValue(_, _, ttlMs, version)))
   }
 

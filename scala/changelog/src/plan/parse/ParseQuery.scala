@@ -7,7 +7,8 @@ import io.firesteel.changelog.plan.parse.rank.{Projected, RankedWindow, SortedLi
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, Snapshot, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeSet, Expression, NamedExpression, PredicateHelper, SubqueryExpression, UserDefinedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Deduplicate, Distinct, EventTimeWatermark, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, Sort, SubqueryAlias, Union, View, Window}
+import org.apache.spark.sql.catalyst.optimizer.BooleanSimplification
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Deduplicate, Distinct, EventTimeWatermark, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LocalRelation, LogicalPlan, Offset, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, Sort, SubqueryAlias, UnaryNode, Union, View, Window}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.NullType
 
@@ -33,9 +34,15 @@ final private[changelog] class ParseQuery(
   private val readsMore = begun.version >= PlanVersion.moreForms
 
   private val closesRows = begun.version >= PlanVersion.closedRows
+  private val settles = begun.version >= PlanVersion.settledSubqueries
+  private val lateral = new LateralRows(begun.version >= PlanVersion.paddedLateral)
   private val sortedLimits = new SortedLimits(begun.version >= PlanVersion.nestedLimits)
 
   def read(plan: LogicalPlan): ChangelogOperator = plan match {
+    // `GROUP BY ALL` takes the kind for a key.
+    case grouped: Aggregate if grouped.groupingExpressions.exists(_.isInstanceOf[RowKindFunction]) =>
+      read(grouped.copy(groupingExpressions =
+        grouped.groupingExpressions.filterNot(_.isInstanceOf[RowKindFunction])))
     case StateTtl(ms, child) => keeping(Some(ms)).read(child)
     case windows(closed) => closed
     case StatelessSource(rows) => Source(rows)
@@ -78,7 +85,7 @@ final private[changelog] class ParseQuery(
         computable("Generate", Seq(generate.generator), input))
     case mark: EventTimeWatermark if readsMore =>
       read(ReadSource.below(mark).getOrElse(throw Unsupported(mark, refused)))
-    case LateralRows(rows) => read(rows)
+    case lateral(rows) => read(rows)
     // Rows have no order, and tasks no rows of their own, for what is above.
     case sort: Sort if readsMore => read(sort.child)
     case _: RepartitionOperation | _: RebalancePartitions if readsMore => read(plan.children.head)
@@ -131,13 +138,12 @@ final private[changelog] class ParseQuery(
     if (asking.aggregateExpressions.exists(_.exists(ReadAggregate.needsOrder)))
       refuseSort(asking.child)
 
-  private def groups(asking: Aggregate): ChangelogOperator = {
-    requireNoOrder(asking)
-    val rows = noEvents("Aggregate", read(asking.child))
-    val kept = KeptSubqueries.of(asking.expressions, rows, ttlMs, begun.version)
-    val (asked, found) = kept.fold((asking, rows)) { its =>
-      (asking.mapExpressions(its(_)).asInstanceOf[Aggregate], its.input)
-    }
+  private def groups(written: Aggregate): ChangelogOperator = {
+    requireNoOrder(written)
+    val rows = noEvents("Aggregate", read(written.child))
+    val asking = settled(written)
+    val kept = KeptSubqueries.of(ReadAggregate.evaluated(asking), rows, ttlMs, begun.version)
+    val (asked, found) = kept.fold((asking, rows))(its => (ReadAggregate.over(asking, its), its.input))
     val SessionGroups.Grouped(aggregate, input, closedBy) =
       SessionGroups.of(asked.groupingExpressions)
         .fold(SessionGroups.Grouped(asked, found, None))(
@@ -203,8 +209,9 @@ final private[changelog] class ParseQuery(
 
   /** A projection. With `row_kind()` in it, changes become rows here. */
   private def project(
-      columns: Seq[NamedExpression],
-      input: ChangelogOperator): ChangelogOperator =
+      written: Seq[NamedExpression],
+      input: ChangelogOperator): ChangelogOperator = {
+    val columns = settled(written, input)
     KeptSubqueries.of(columns, input, ttlMs, begun.version) match {
       case Some(kept) => project(columns.map(kept(_)), kept.input)
       case None if columns.exists(RowKindFunction.isIn) =>
@@ -214,6 +221,7 @@ final private[changelog] class ParseQuery(
           noEvents("row_kind()", repeatable("Project", columns, input)))
       case None => Projection(columns, input)
     }
+  }
 
   private def filter(filter: Filter): ChangelogOperator = filter match {
     case asking if RowKindFunction.isIn(asking.condition) =>
@@ -233,6 +241,9 @@ final private[changelog] class ParseQuery(
 
   /** QUALIFY filters rows, so the `row_kind()` of its SELECT moves above the ranking. */
   private def ranked(ranked: RankedWindow, output: Seq[Attribute]): ChangelogOperator = {
+    // The numbers of a limit that each row has of its own are in the order of the rows.
+    if (ranked.window.orderSpec.isEmpty && begun.version >= PlanVersion.orderedLimits)
+      refuseSort(ranked.window.child)
     val its = keeping(ranked.ttl)
     val query = its.read(ranked.window.child)
     val (kinds, rows) =
@@ -326,9 +337,41 @@ final private[changelog] class ParseQuery(
 
   private def selected(condition: Expression, input: ChangelogOperator): ChangelogOperator =
     KeptSubqueries.of(Seq(condition), input, ttlMs, begun.version) match {
+      case Some(_) if settles => selectedApart(condition, input)
       case Some(kept) => Projection(input.output, Selection(kept(condition), kept.input))
       case None => Selection(condition, repeatable("Filter", Seq(condition), input))
     }
+
+  /** What reads no table is asked first: it may say of which rows a table's value can be computed. */
+  private def selectedApart(condition: Expression, input: ChangelogOperator): ChangelogOperator = {
+    val simple = settled(Filter(condition, LocalRelation(input.output, Nil, isStreaming = true)))
+    val (ofTables, others) =
+      splitConjunctivePredicates(simple.condition).partition(SubqueryExpression.hasSubquery)
+    val rows = others.reduceOption(And(_, _)).fold(input)(select(_, input))
+    ofTables.reduceOption(And(_, _)).fold(rows) { asked =>
+      KeptSubqueries.of(Seq(asked), rows, ttlMs, begun.version) match {
+        case Some(kept) =>
+          val own = kept(asked)
+          Projection(rows.output, Selection(own, repeatable("Filter", Seq(own), kept.input)))
+        case None => Selection(asked, repeatable("Filter", Seq(asked), rows))
+      }
+    }
+  }
+
+  /** `NOT (a IN (...) AND b)` has a `NOT IN`: with a null that is no negation of `IN`. */
+  private def settled[N <: UnaryNode](node: N): N =
+    if (!settles || !node.expressions.exists(SubqueryExpression.hasSubquery)) node
+    else {
+      val below = LocalRelation(node.child.output, Nil, isStreaming = true)
+      BooleanSimplification(node.withNewChildren(Seq(below)))
+        .withNewChildren(Seq(node.child)).asInstanceOf[N]
+    }
+
+  private def settled(
+      columns: Seq[NamedExpression],
+      input: ChangelogOperator): Seq[NamedExpression] =
+    if (!settles || !columns.exists(SubqueryExpression.hasSubquery)) columns
+    else settled(Project(columns, LocalRelation(input.output, Nil, isStreaming = true))).projectList
 
   private def asksUsersFunctions(condition: Expression, columns: Seq[NamedExpression]): Boolean =
     columns.exists { column =>

@@ -22,6 +22,18 @@ private[parse] object ReadAggregate {
         replaced(call.aggregateFunction).children ++ call.filter
       }).flatten
 
+  /** The aggregate with columns for what it evaluates of tables; its results may read others. */
+  def over(aggregate: Aggregate, kept: KeptSubqueries.Kept): Aggregate = {
+    val keys = aggregate.groupingExpressions
+    aggregate.copy(
+      groupingExpressions = keys.map(kept(_)),
+      aggregateExpressions = aggregate.aggregateExpressions.map(_.transformDown {
+        case call: AggregateExpression => kept(call)
+        case part if keys.exists(_.semanticEquals(part)) => kept(part)
+      }.asInstanceOf[NamedExpression])
+    )
+  }
+
   /** @param closedBy the end of a session by which the watermark closes the groups, if it does */
   def apply(
       aggregate: Aggregate,

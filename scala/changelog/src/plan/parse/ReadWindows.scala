@@ -35,6 +35,8 @@ final private[parse] class ReadWindows(
     begun: BegunPlan)
   extends PredicateHelper {
 
+  private val lateral = new LateralRows(begun.version >= PlanVersion.paddedLateral)
+
   // Aggregates that are the same are computed once.
   private val sharesInputs =
     begun.version >= PlanVersion.sameInputs && begun.choices.sharesParts
@@ -126,7 +128,7 @@ final private[parse] class ReadWindows(
       case _: Sort | _: RepartitionOperation | _: RebalancePartitions if isLater =>
         windowed(plan.children.head, inputs, ranked)
       case join: LateralJoin if findsMore && join.isStreaming =>
-        LateralRows.unapply(join).flatMap(windowed(_, inputs))
+        lateral.unapply(join).flatMap(windowed(_, inputs))
       case _ if !plan.isStreaming || plan.expressions.exists(isOther) && !readsTables(plan) => None
       case alias: SubqueryAlias => windowed(alias.child, inputs, ranked)
       case view: View => windowed(view.child, inputs, ranked)

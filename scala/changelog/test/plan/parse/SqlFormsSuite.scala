@@ -103,6 +103,29 @@ class SqlFormsSuite extends ChangelogSuite {
     }
   }
 
+  test("LEFT JOIN LATERAL of a function has a row for no element") {
+    Seq(
+      "SELECT k, x FROM {t} LEFT JOIN LATERAL explode(if(v > 1, array(v, 1), NULL)) AS e(x) ON true",
+      "SELECT k, x, x IS NULL AS n FROM {t} LEFT JOIN LATERAL (SELECT explode(if(v > 1, array(1), array())) AS x) ON true",
+      "SELECT k, x FROM {t} LEFT JOIN LATERAL explode(if(v > 1, array(v, 1), NULL)) AS e(x)",
+      "SELECT x, count(*) AS c FROM {t} LEFT JOIN LATERAL (SELECT v + 1 AS x) ON true GROUP BY ALL"
+    ).foreach(follow(_))
+  }
+
+  test("row_kind() is no key of GROUP BY ALL") {
+    val fed = stream(schema, "SELECT k, count(*) AS c FROM {t} GROUP BY ALL")
+    try {
+      fed.startAs("append", "SELECT k, count(*) AS c, row_kind() AS op FROM {t} GROUP BY ALL")
+      batches.foreach(fed.feed)
+      assert(fed.difference.isEmpty, fed.difference)
+    } finally fed.stop()
+  }
+
+  test("a value that is the first in the order of a derived table") {
+    follow("SELECT k, v, (SELECT w FROM (SELECT v AS w, k AS l FROM {t} b WHERE b.k = a.k ORDER BY v DESC NULLS LAST) q LIMIT 1) " +
+      "AS top FROM (SELECT k, v FROM {t}) a")
+  }
+
   test("OVER, WITH and count_if in correlated subqueries") {
     follow(
       "SELECT k, (SELECT max(r) FROM (SELECT sum(v) OVER (PARTITION BY v % 2 ORDER BY v) AS r FROM {t} x WHERE x.k = a.k)) AS m FROM {t} a",

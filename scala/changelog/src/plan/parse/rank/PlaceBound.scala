@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.parse.rank
 
-import io.firesteel.changelog.sql.RowKindFunction
+import io.firesteel.changelog.sql.{Clock, RowKindFunction}
 
 import java.math.{BigDecimal, RoundingMode}
 
@@ -108,7 +108,8 @@ private[changelog] object PlaceBound {
     case _ => false
   }
 
-  private def isConstant(e: Expression): Boolean = e.foldable && !RowKindFunction.isIn(e)
+  private def isConstant(e: Expression): Boolean =
+    e.foldable && !RowKindFunction.isIn(e) && !Clock.isIn(e)
 
   private def isNull(e: Expression): Boolean = isConstant(e) && e.eval() == null
 

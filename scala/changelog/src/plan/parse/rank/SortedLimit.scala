@@ -1,6 +1,7 @@
 package io.firesteel.changelog.plan.parse.rank
 
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, Places, TopN}
+import io.firesteel.changelog.sql.Clock
 import org.apache.spark.sql.catalyst.expressions.{Expression, NamedExpression, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort}
 import org.apache.spark.sql.types.NullType
@@ -51,7 +52,7 @@ final private[parse] class SortedLimits(nested: Boolean) {
   /** Spark folds `2 + 1` later, in the optimizer. Its analyzer has refused negative numbers. */
   private object Constant {
     def unapply(expression: Expression): Option[Long] =
-      if (!expression.foldable) None
+      if (!expression.foldable || Clock.isIn(expression)) None
       else Option(expression.eval()).collect { case n: Int => n.toLong }
   }
 
