@@ -14,6 +14,9 @@ import org.apache.spark.sql.streaming.StateOperatorProgress
 /** What Spark 4.3 brought or changed, in terms of the versions before. */
 private[firesteel] trait Since43 {
 
+  /** Whether adaptive execution coalesces the partitions of all inputs of a union alike. */
+  val unionsCoalesceTogether: Boolean = false
+
   /** Whether the rows of a relation depend on the columns that are read, as Spark 4.3 says it. */
   def isProjectionSensitiveRead(relation: BaseRelation): Boolean = relation match {
     case files: HadoopFsRelation =>

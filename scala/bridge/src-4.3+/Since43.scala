@@ -10,6 +10,9 @@ import org.apache.spark.sql.streaming.StateOperatorProgress
 /** What Spark 4.3 brought or changed. */
 private[firesteel] trait Since43 {
 
+  /** Whether adaptive execution coalesces the partitions of all inputs of a union alike. */
+  val unionsCoalesceTogether: Boolean = true
+
   /** Whether the rows of a relation depend on the columns that are read. */
   def isProjectionSensitiveRead(relation: BaseRelation): Boolean =
     DataSourceUtils.isProjectionSensitiveRead(relation)

@@ -72,11 +72,12 @@ private[panes] final class PaneStatesIterator(
     while (!more && input.hasNext) {
       if (cursor != null) forget()
       take()
+      // Whoever gets the rows needs memory to keep them, in this task.
+      budget.releaseTo(0L)
       cursor = table.cursor
       more = cursor.next()
     }
     if (!more && cursor != null) {
-      // Operators above still run, and may need the memory.
       forget()
       cursor = null
     }
@@ -94,6 +95,8 @@ private[panes] final class PaneStatesIterator(
   /** Reads rows until the input ends or memory is refused. */
   private def take(): Unit = {
     isRefused = false
+    // At least one batch is taken, whatever is granted.
+    val _ = budget.hold(table.bytes + keys.bytes + table.growth)
     while (!isRefused && input.hasNext) {
       val number = fill()
       table.find(number, groups, panes, found)
@@ -111,7 +114,7 @@ private[panes] final class PaneStatesIterator(
   /** Copies the next rows, because the input may reuse one row object. */
   private def fill(): Int = {
     var number = 0
-    while (number < PaneTable.batch && input.hasNext) {
+    while (number < table.batchSize && input.hasNext) {
       val row = input.next()
       groups(number) = keyReader.groupOf(row, keys)
       panes(number) = row.getLong(paneAt)

@@ -26,6 +26,9 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
   private[this] val pageBits = 31 - Integer.numberOfLeadingZeros(math.max(1, pageBytes / stride))
   private[this] val inPage = (1 << pageBits) - 1
 
+  /** The number of panes in one lookup: fewer if states are large. */
+  val batchSize: Int = math.max(1, math.min(batch, largeBatch / stride))
+
   // Two words a run: its first pane / 16; and its group << 32 | its number + 1, or 0 if free.
   private[this] var slots = new Array[Long](4 * initialRuns)
   private[this] var runs = 0
@@ -48,7 +51,7 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
     slots.length * 8L + runAt.length * runBytes + pagesHeld * (stride.toLong << pageBits)
 
   /**
-   * The bytes that the next `batch` panes need if all are new. If the table has reached its largest
+   * The bytes that the next `batchSize` panes need if all are new. If the table has reached its largest
    * size, a number that no budget grants.
    */
   def growth: Long = {
@@ -56,13 +59,13 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
       if (runs + batch <= runAt.length) 0L
       else if (runAt.length >= mostRuns) Long.MaxValue >> 2
       else runAt.length * (2 * runBytes + 64L)
-    ofRuns + pagesFor(count + batch) * (stride.toLong << pageBits)
+    ofRuns + pagesFor(count + batchSize) * (stride.toLong << pageBits)
   }
 
   /**
    * Finds the states of panes, and adds an empty state for each new pane.
    *
-   * @param number the number of panes, at most `batch`
+   * @param number the number of panes, at most `batchSize`
    * @param found output: the number of each state
    */
   def find(number: Int, groups: Array[Int], panes: Array[Long], found: Array[Int]): Unit = {
@@ -220,10 +223,10 @@ private[panes] final class PaneTable(empty: UnsafeRow) {
     number
   }
 
-  /** Ensures room for `batch` new panes. */
+  /** Ensures room for `batchSize` new panes. */
   private def makeRoom(): Unit = {
     if (runs + batch > runAt.length) grow()
-    var more = pagesFor(count + batch)
+    var more = pagesFor(count + batchSize)
     while (more > 0) {
       if (pagesHeld == pages.length) pages = Arrays.copyOf(pages, pagesHeld * 2)
       pages(pagesHeld) = new Array[Byte](stride << pageBits)
@@ -260,6 +263,8 @@ private[panes] object PaneTable {
 
   /** The largest number of panes in one lookup. */
   val batch = 64
+
+  private val largeBatch = 4 << 20 // bytes
 
   private val widthBits = 4
   private val width = 1 << widthBits

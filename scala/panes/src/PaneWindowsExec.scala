@@ -7,8 +7,8 @@ import io.firesteel.core.windows.PaneGrid
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, Expression, NamedExpression, Predicate, SortOrder, UnsafeProjection}
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSeq, AttributeSet, Expression, NamedExpression, Predicate, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Collect, TypedImperativeAggregate}
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, ClusteredDistribution, Distribution}
 import org.apache.spark.sql.execution.{OrderPreservingUnaryExecNode, PartitioningPreservingUnaryExecNode, SparkPlan}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
@@ -50,6 +50,12 @@ case class PaneWindowsExec(
       AttributeSet(functions.flatMap(_.aggregateFunction.aggBufferAttributes)) ++
       AttributeSet(resultExpressions.map(_.toAttribute).filterNot(child.outputSet.contains))
 
+  // No child gives these. A canonical plan tells them by their places here; otherwise no shuffle above
+  // is used again.
+  override lazy val allAttributes: AttributeSeq = new AttributeSeq(
+    (child.output ++ (window +: functions.map(_.resultAttribute)) ++
+      functions.flatMap(_.collect { case column: Attribute => column })).distinctBy(_.exprId))
+
   /** The number of windows that contain a pane. */
   override def growth: Int = math.ceil(grid.overlap).toInt
 
@@ -84,7 +90,7 @@ case class PaneWindowsExec(
     child.execute().mapPartitionsWithIndex { (index, rows) =>
       val counted = rows.map { row => panes += 1; row }
       val budget = TaskMemoryBudget.ofThisTask(cap)
-      val merge = new SlidingMerge(PaneWindowsExec.aggregates(functions), budget)
+      val merge = new SlidingMerge(PaneWindowsExec.aggregates(functions), budget, PaneWindowsExec.copiesMerged(functions))
       val task = TaskContext.get()
       task.addTaskCompletionListener[Unit] { _ =>
         if (merge.mergesAnew) anew += 1
@@ -129,6 +135,16 @@ case class PaneWindowsExec(
 }
 
 private[panes] object PaneWindowsExec {
+
+  /**
+   * Whether a merge costs as much as both states, as that of two sketches does. A list only takes the
+   * elements of the other one.
+   */
+  private def copiesMerged(functions: Seq[AggregateExpression]): Boolean =
+    functions.map(_.aggregateFunction).exists {
+      case _: Collect[_] => false
+      case function => function.isInstanceOf[TypedImperativeAggregate[_]]
+    }
 
   /**
    * Aggregates that merge and evaluate states. They never update, so the columns that functions

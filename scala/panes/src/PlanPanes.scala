@@ -1,7 +1,7 @@
 package io.firesteel.panes
 
 import io.firesteel.core.decide.{Decline, OptionalStrategy}
-import io.firesteel.core.expressions.CannotFail
+import io.firesteel.core.expressions.{CannotFail, TakesEveryValue}
 import io.firesteel.core.windows.{PaneGrid, PaneQuery}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.aggregate.TypedImperativeAggregate
@@ -105,6 +105,7 @@ object PlanPanes extends OptionalStrategy[PaneQuery]("panes", PanesConf.ENABLED)
         val computed = parts.functions.flatMap(f => f.aggregateFunction.children ++ f.filter)
         (computed ++ parts.keys.flatMap(_.children))
           .find(!CannotFail(_))
+          .orElse(parts.functions.map(_.aggregateFunction).find(!TakesEveryValue(_)))
           .map(failing => PanesDecline.MayFailElsewhere(failing.sql, condition.sql))
       }
 

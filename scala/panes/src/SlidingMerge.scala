@@ -24,8 +24,13 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  *
  * Memory: the panes of one window, which are always needed, and the kept steps, which `budget`
  * grants. If it refuses, each window is merged from all of its panes too.
+ *
+ * @param copiesMerged whether a merge costs as much as both states
  */
-private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget: MemoryBudget) {
+private[panes] final class SlidingMerge(
+    aggregates: MergeableAggregates,
+    budget: MemoryBudget,
+    copiesMerged: Boolean = false) {
   import SlidingMerge._
 
   // Steps, the oldest first. Each has the merged state of its pane and of all later panes in it.
@@ -110,7 +115,8 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
   }
 
   private def merged: InternalRow =
-    if (mergesAnew) {
+    if (mergesAnew && copiesMerged) inPairs
+    else if (mergesAnew) {
       val all = aggregates.newBuffer()
       older.forEach(pane => merge(all, pane.state))
       newer.forEach(pane => merge(all, pane.state))
@@ -124,6 +130,30 @@ private[panes] final class SlidingMerge(aggregates: MergeableAggregates, budget:
       if (newerMerged != null) merge(ofWindow, aggregates.state(newerMerged))
       ofWindow
     }
+
+  /** Neighbours of about equal size are merged, so each state is copied a logarithm of times. */
+  private def inPairs: InternalRow = {
+    val runs = new ArrayDeque[Run]
+    def add(pane: Pane): Unit = {
+      var run = new Run(1, bufferOf(pane.state))
+      while (!runs.isEmpty && runs.peekLast().panes <= run.panes) run = joined(runs.pollLast(), run)
+      runs.addLast(run)
+    }
+    older.forEach(add(_))
+    newer.forEach(add(_))
+    if (runs.isEmpty) aggregates.newBuffer()
+    else {
+      var all = runs.pollLast()
+      while (!runs.isEmpty) all = joined(runs.pollLast(), all)
+      all.buffer
+    }
+  }
+
+  private def joined(before: Run, after: Run): Run = {
+    merges += 1
+    aggregates.mergeBuffer(before.buffer, after.buffer)
+    new Run(before.panes + after.panes, before.buffer)
+  }
 
   private def bufferOf(state: UnsafeRow): InternalRow = {
     merges += 1
@@ -177,6 +207,9 @@ private object SlidingMerge {
   private val paneOverhead = 64L // two objects and a reference
   private val maxGrowth = 4
   private val spareBytes = 64L << 10
+
+  /** The merged buffer of neighbouring panes. */
+  private final class Run(val panes: Int, val buffer: InternalRow)
 
   private final class Pane(val number: Long, val state: UnsafeRow) {
     val bytes: Long = state.getSizeInBytes + paneOverhead

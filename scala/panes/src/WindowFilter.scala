@@ -1,7 +1,7 @@
 package io.firesteel.panes
 
 import io.firesteel.core.windows.PaneGrid
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BinaryComparison, EqualTo, Expression, GetStructField, GreaterThan, GreaterThanOrEqual, IsNotNull, LessThan, LessThanOrEqual, Literal}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BinaryComparison, EqualTo, Expression, GetStructField, GreaterThan, GreaterThanOrEqual, In, InSet, IsNotNull, LessThan, LessThanOrEqual, Literal, Or}
 
 /**
  * Turns conditions on `window.start` and `window.end` into a condition on the time of rows. It
@@ -13,6 +13,7 @@ private[panes] object WindowFilter {
   /** The starts of requested windows: `from` and `to` are both included. */
   private final case class Starts(from: Long, to: Long) {
     def and(other: Starts): Starts = Starts(math.max(from, other.from), math.min(to, other.to))
+    def or(other: Starts): Starts = Starts(math.min(from, other.from), math.max(to, other.to))
   }
 
   // Beyond this bound, sums may overflow a LONG, and hardly any row could be dropped.
@@ -25,7 +26,7 @@ private[panes] object WindowFilter {
       window: Attribute,
       grid: PaneGrid,
       time: Expression): Option[Expression] = {
-    val wanted = conditions.flatMap(starts(_, window, grid)).foldLeft(always)(_ and _)
+    val wanted = conditions.flatMap(hull(_, window, grid)).foldLeft(always)(_ and _)
     def at(micros: Long) = Literal(micros, time.dataType)
     val (first, last) = (
       grid.startOf(-Math.floorDiv(grid.start - wanted.from, grid.slide)),
@@ -43,21 +44,45 @@ private[panes] object WindowFilter {
     case other => starts(other, window, grid).nonEmpty
   }
 
+  /** The least range with all windows of a condition; it may have others. */
+  private def hull(condition: Expression, window: Attribute, grid: PaneGrid): Option[Starts] = {
+    def of(value: Expression, constants: Iterable[Literal]): Option[Starts] = {
+      val found = constants.filter(_.value != null).map(start(value, _, window, grid))
+      if (found.isEmpty || found.exists(_.isEmpty)) None
+      else Some(found.flatten.map(at => Starts(at, at)).reduce(_ or _))
+    }
+    condition match {
+      case or: Or =>
+        for (l <- hull(or.left, window, grid); r <- hull(or.right, window, grid)) yield l or r
+      case and: And =>
+        (hull(and.left, window, grid) ++ hull(and.right, window, grid)).reduceOption(_ and _)
+      case in: In if in.list.forall(_.isInstanceOf[Literal]) =>
+        of(in.value, in.list.map(_.asInstanceOf[Literal]))
+      case in: InSet => of(in.child, in.hset.map(Literal(_, in.child.dataType)))
+      case other => starts(other, window, grid)
+    }
+  }
+
+  /** The start of the window whose start or end is a constant. */
+  private def start(
+      side: Expression,
+      value: Expression,
+      window: Attribute,
+      grid: PaneGrid): Option[Long] = (side, value) match {
+    case (field: GetStructField, literal: Literal)
+        if field.child == window && literal.value != null &&
+          literal.dataType == field.dataType =>
+      val micros = literal.value.asInstanceOf[Long]
+      if (micros.abs >= never) None
+      else Some(if (field.ordinal == 0) micros else micros - grid.size)
+    case _ => None
+  }
+
   private def starts(
       condition: Expression,
       window: Attribute,
       grid: PaneGrid): Option[Starts] = {
-
-    /** The start of the window whose start or end is a constant. */
-    def constant(side: Expression, value: Expression): Option[Long] = (side, value) match {
-      case (field: GetStructField, literal: Literal)
-          if field.child == window && literal.value != null &&
-            literal.dataType == field.dataType =>
-        val micros = literal.value.asInstanceOf[Long]
-        if (micros.abs >= never) None
-        else Some(if (field.ordinal == 0) micros else micros - grid.size)
-      case _ => None
-    }
+    def constant(side: Expression, value: Expression) = start(side, value, window, grid)
     def compared(comparison: BinaryComparison)(
         forward: Long => Starts,
         backward: Long => Starts): Option[Starts] =

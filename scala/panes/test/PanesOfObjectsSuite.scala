@@ -4,7 +4,9 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.{Encoder, Encoders}
 import org.apache.spark.sql.expressions.Aggregator
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.functions.udaf
+import org.apache.spark.sql.internal.SQLConf
 
 /** Functions whose states are objects, are as large as the rows, or change when evaluated. */
 class PanesOfObjectsSuite extends PanesSuite {
@@ -22,6 +24,28 @@ class PanesOfObjectsSuite extends PanesSuite {
     Seq("3 hours", "8 hours").foreach { size =>
       val sql =
         s"SELECT k, window, three_least(v), count(*) FROM events GROUP BY k, window(ts, '$size', '1 hour')"
+      assert(fired(sql) == Seq("PlanPanes"))
+      assertSameAnswer(sql)
+    }
+  }
+
+  test("what is computed twice is computed once") {
+    val one = "(SELECT k, window.start AS b, sum(v) AS s, count(*) AS n FROM events " +
+      "GROUP BY k, window(ts, '6 hours', '1 hour') DISTRIBUTE BY s)"
+    val sql = s"SELECT n, count(*) FROM ($one UNION ALL $one) GROUP BY n"
+    withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false) {
+      assert(fired(sql).contains("PlanPanes"))
+      val plan = executed(spark.sql(sql))
+      assert(plan.collect { case panes: PaneWindowsExec => panes }.size == 1, plan)
+      assert(plan.collect { case again: ReusedExchangeExec => again }.size == 1, plan)
+    }
+    assertSameAnswer(sql)
+  }
+
+  test("sketches that are merged anew for each window") {
+    withConf("spark.firesteel.panes.maxTaskMemory" -> "1") {
+      val sql = "SELECT k, window, approx_percentile(v, array(0.1, 0.9)) AS p, three_least(v) AS t FROM events " +
+        "GROUP BY k, window(ts, '20 hours', '1 hour')"
       assert(fired(sql) == Seq("PlanPanes"))
       assertSameAnswer(sql)
     }

@@ -84,6 +84,10 @@ class PlanPanesSuite extends PanesSuite {
       s"SELECT * FROM (SELECT k, window, sum(v) AS v FROM events GROUP BY k, $hop) WHERE window.start >= TIMESTAMP'2026-03-01 04:00:00' AND window.start < TIMESTAMP'2026-03-01 16:00:00'",
     "a filter on the end" ->
       s"SELECT * FROM (SELECT k, window, sum(v) AS v FROM events GROUP BY k, $hop) WHERE TIMESTAMP'2026-03-01 04:00:00' = window.end",
+    "a list of windows" ->
+      s"SELECT * FROM (SELECT k, window.start AS s, sum(v) AS v FROM events GROUP BY k, $hop) WHERE s IN (TIMESTAMP'2026-03-01 04:00:00', TIMESTAMP'2026-03-01 07:00:00', NULL)",
+    "one of two windows, or a range" ->
+      s"SELECT * FROM (SELECT k, window, sum(v) AS v FROM events GROUP BY k, $hop) WHERE window.end = TIMESTAMP'2026-03-01 04:00:00' OR window.start > TIMESTAMP'2026-03-01 06:30:00' AND window.start < TIMESTAMP'2026-03-01 08:30:00'",
     "a filter on an expression of the window" ->
       s"SELECT * FROM (SELECT k, window, sum(v) AS v FROM events GROUP BY k, $hop) WHERE hour(window.start) % 2 = 0",
     "a filter on a key and on rows" ->
@@ -141,12 +145,21 @@ class PlanPanesSuite extends PanesSuite {
       s"SELECT w, count(*) FROM (SELECT ts, $hop AS w FROM events) WHERE ts > w.start + INTERVAL 1 HOUR GROUP BY w",
     "PANES.MAY_FAIL_ELSEWHERE" ->
       s"SELECT * FROM (SELECT window, sum(10 / (v * v + 1)) FROM events GROUP BY $hop) WHERE hour(window.start) % 2 = 0",
+    // An update may fail: 32768 is no position.
+    "PANES.MAY_FAIL_ELSEWHERE" ->
+      s"SELECT s, bitmap_count(b) FROM (SELECT window.start AS s, bitmap_construct_agg(if(hour(ts) % 12 = 0, 1, 2)) AS b FROM events GROUP BY $hop) WHERE hour(s) % 2 = 0",
     "PANES.PART_OF_WINDOW" ->
       s"SELECT h, count(*) FROM (SELECT hour(w.start) AS h FROM (SELECT $hop AS w FROM events)) GROUP BY h",
     "PANES.PART_OF_WINDOW" ->
       s"SELECT h, count(*) FROM (SELECT hour(w.start) + k AS h, w FROM (SELECT k, $hop AS w FROM events)) GROUP BY w, h"
   ).zipWithIndex.foreach { case ((code, sql), at) =>
     test(s"declines $code, case $at")(assertDeclines(code, sql))
+  }
+
+  test("a list of windows is a range of times for the rows") {
+    val sql = s"SELECT * FROM (SELECT window.start AS s, sum(v) AS v FROM events GROUP BY $hop) WHERE s IN " +
+      "(TIMESTAMP'2026-03-01 04:00:00', TIMESTAMP'2026-03-01 07:00:00')"
+    assert(executed(spark.sql(sql)).toString.contains("2026-03-01 10:00:00"))
   }
 
   test("declines a random number, which each copy of a row draws separately") {

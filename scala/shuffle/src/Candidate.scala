@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.optimizer.JoinSelectionHelper
 import org.apache.spark.sql.catalyst.plans.QueryPlan
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, HashPartitioning}
-import org.apache.spark.sql.execution.{LeafExecNode, ProjectExec, SortExec, SparkPlan}
+import org.apache.spark.sql.execution.{FilterExec, LeafExecNode, ProjectExec, SortExec, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
 import org.apache.spark.sql.execution.exchange.{ENSURE_REQUIREMENTS, Exchange, ShuffleExchangeExec}
@@ -33,22 +33,27 @@ private[shuffle] final case class Candidate(
     better.find(_.logicalLink.isDefined).flatMap(_.logicalLink)
 
   /**
-   * The removed shuffles of a join's inputs whose size nothing below measures, because joins are
-   * between them and the next shuffle or source. Only inputs that may be broadcast.
+   * The inputs of joins that nothing measures without the removed shuffle, because joins, aggregates
+   * or a filter of groups are between it and the next shuffle or source. Only inputs that may be
+   * broadcast.
    *
    * @param plan the whole plan
    */
-  def unmeasured(plan: SparkPlan): Seq[ShuffleExchangeExec] = {
-    val leftOut = place match {
+  def unmeasured(plan: SparkPlan): Seq[SparkPlan] = {
+    def sides = plan.collect { case join: ShuffledJoin => Candidate.mayBeBroadcast(join) }.flatten
+    val (leftOut, groups) = place match {
       case shuffle: ShuffleExchangeExec =>
-        plan.collect { case join: ShuffledJoin => Candidate.broadcastable(join) }.flatten
-          .filter(_ eq shuffle).take(1)
+        (
+          sides.flatMap(Candidate.shuffleOf).filter(_ eq shuffle).take(1),
+          sides.filter(Candidate.groupsOf(_).exists(_ eq shuffle)).take(1))
       case join: ShuffledJoin =>
-        Candidate.broadcastable(join)
-          .filterNot(shuffle => changed.exists(_.shuffle eq shuffle))
-      case _ => Nil
+        (
+          Candidate.mayBeBroadcast(join).flatMap(Candidate.shuffleOf)
+            .filterNot(shuffle => changed.exists(_.shuffle eq shuffle)),
+          Nil)
+      case _ => (Nil, Nil)
     }
-    leftOut.filter(shuffle => Candidate.isBehindJoin(shuffle.child))
+    leftOut.map(_.child).filter(Candidate.isUnmeasured) ++ groups
   }
 
   /**
@@ -115,8 +120,8 @@ private[shuffle] object Candidate extends JoinSelectionHelper {
     case _ => false
   }
 
-  /** The shuffles of inputs that adaptive execution may decide to broadcast. */
-  private def broadcastable(join: ShuffledJoin): Seq[ShuffleExchangeExec] = {
+  /** The inputs that adaptive execution may decide to broadcast. */
+  private def mayBeBroadcast(join: ShuffledJoin): Seq[SparkPlan] = {
     val isHinted = join.logicalLink.exists {
       case logical: Join =>
         Seq(logical.hint.leftHint, logical.hint.rightHint).flatten.exists(_.strategy.isDefined)
@@ -125,13 +130,22 @@ private[shuffle] object Candidate extends JoinSelectionHelper {
     val sides = Seq(
       join.left -> canBuildBroadcastLeft(join.joinType),
       join.right -> canBuildBroadcastRight(join.joinType))
-    if (isHinted) Nil else sides.collect { case (side, true) => side }.flatMap(shuffleOf(_))
+    if (isHinted) Nil else sides.collect { case (side, true) => side }
   }
 
-  private def isBehindJoin(plan: SparkPlan): Boolean = plan match {
+  /** Whether far fewer rows may come out than the next shuffle or source below measures. */
+  private def isUnmeasured(plan: SparkPlan): Boolean = plan match {
     case _: BaseJoinExec => true
+    case FilterExec(_, _: BaseAggregateExec) => true
     case _: Exchange | _: QueryStageExec => false
-    case other => other.children.exists(isBehindJoin)
+    case other => other.children.exists(isUnmeasured)
+  }
+
+  /** The shuffle of the groups that an input consists of. */
+  private def groupsOf(input: SparkPlan): Option[ShuffleExchangeExec] = input match {
+    case _: SortExec | _: ProjectExec | _: FilterExec => groupsOf(input.children.head)
+    case groups: BaseAggregateExec => shuffleOf(groups.child)
+    case _ => None
   }
 
   /** A shuffle whose input can be spread by the same keys. */
@@ -160,7 +174,11 @@ private[shuffle] object Candidate extends JoinSelectionHelper {
       layout: Layout): Option[Candidate] =
     CoarserShuffle
       .of(shuffle.child, keys, layout)
-      .map(spread => Candidate(shuffle, spread.plan, spread.changed, keys))
+      .map { spread =>
+        val candidate = Candidate(shuffle, spread.plan, spread.changed, keys)
+        if (!OlderSpark.keepsPartitions(spread.plan)) candidate
+        else candidate.copy(kept = Some(Input(spread.plan, keys, layout, None)))
+      }
 
   /** Numbers of partitions of bucketed tables, caches and shuffles of the user. */
   private def givenNumbers(plan: SparkPlan): Iterator[Int] =

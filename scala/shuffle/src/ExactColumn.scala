@@ -1,7 +1,7 @@
 package io.firesteel.shuffle
 
 import io.firesteel.core.expressions.CannotFail
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Cast, EvalMode, Expression}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.firesteel.CastOf
 import org.apache.spark.sql.types.{BinaryType, BooleanType, ByteType, DataType, DateType, DecimalType, IntegerType, LongType, ShortType, StringType, TimestampNTZType, TimestampType}
@@ -23,6 +23,9 @@ private[shuffle] object ExactColumn {
 
   /** The exact column below casts that lose no information and cannot fail. */
   def underCasts(key: Expression): Option[Attribute] = key match {
+    // Values that cannot be cast are one: null.
+    case cast: Cast
+        if cast.evalMode == EvalMode.TRY && !Cast.canUpCast(cast.child.dataType, cast.dataType) => None
     case CastOf(column: Attribute) if isExact(column.dataType) && CannotFail(key) => Some(column)
     case CastOf(inner: Cast) if CannotFail(key) => underCasts(inner)
     case _ => None

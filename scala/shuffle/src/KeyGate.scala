@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.QueryStageExec
 import org.apache.spark.sql.execution.aggregate.BaseAggregateExec
-import org.apache.spark.sql.execution.exchange.{Exchange, ShuffleExchangeExec}
+import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.internal.SQLConf
 
 /**
@@ -197,14 +197,14 @@ private[shuffle] final class KeyGate(session: SparkSession, sample: KeySample) {
    */
   def objection(
       keys: Seq[Expression],
-      leftOut: Seq[ShuffleExchangeExec]): Option[Decline] = {
+      leftOut: Seq[SparkPlan]): Option[Decline] = {
     val conf = SQLConf.get
     val threshold = conf.getConf(SQLConf.ADAPTIVE_AUTO_BROADCASTJOIN_THRESHOLD)
       .getOrElse(conf.autoBroadcastJoinThreshold)
     val bound = BigInt(threshold) * KeyGate.estimateTooHigh
     if (isAnythingAllowed || !conf.adaptiveExecutionEnabled || threshold <= 0) None
     else {
-      val bytes = leftOut.map(shuffle => linkOf(shuffle.child).flatMap(estimatedBytes))
+      val bytes = leftOut.map(linkOf(_).flatMap(estimatedBytes))
       // One small input is enough for a broadcast.
       if (bytes.forall(_.exists(_ > bound))) None
       else {

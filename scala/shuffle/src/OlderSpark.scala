@@ -3,8 +3,9 @@ package io.firesteel.shuffle
 import io.firesteel.core.decide.{Decisions, Decline}
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.execution.{SparkPlan, UnionExec}
+import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.joins.ShuffledJoin
-import org.apache.spark.sql.firesteel.{unionsHaveLayouts, KeyedTables}
+import org.apache.spark.sql.firesteel.{unionsCoalesceTogether, unionsHaveLayouts, KeyedTables}
 
 /** Reasons of the running version of Spark, which lacks what a later one has. */
 private[shuffle] object OlderSpark {
@@ -23,6 +24,18 @@ private[shuffle] object OlderSpark {
   def saysHowItLies(union: UnionExec): Boolean = {
     if (!unionsHaveLayouts) decline(union, ShuffleDecline.UnionLayout(SPARK_VERSION))
     unionsHaveLayouts
+  }
+
+  /**
+   * Whether the partitions of a union's branches stay as many as they are. Before 4.3 adaptive
+   * execution coalesces those of each branch by itself, and then takes it back.
+   */
+  def keepsPartitions(plan: SparkPlan): Boolean = plan match {
+    case _: UnionExec =>
+      !unionsCoalesceTogether && plan.conf.adaptiveExecutionEnabled &&
+      plan.conf.coalesceShufflePartitionsEnabled
+    case _: Exchange => false
+    case other => other.children.exists(keepsPartitions)
   }
 
   private def decline(plan: SparkPlan, why: Decline): Unit =

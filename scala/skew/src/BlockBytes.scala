@@ -6,9 +6,9 @@ import java.util.Arrays
 import org.apache.spark.unsafe.Platform
 
 /** A growing array of bytes. Whole numbers have a variable length. */
-private[skew] final class BlockBytes {
+private[skew] final class BlockBytes(length: Int = 1024) {
 
-  private[this] var bytes = new Array[Byte](1024)
+  private[this] var bytes = new Array[Byte](length)
   private[this] var end = 0
 
   def size: Int = end

@@ -26,7 +26,8 @@ private[skew] final class BlockWriter(
     out: (Int, Array[Byte]) => Unit) {
   import BlockWriter._
 
-  private[this] val pending = Array.fill(buckets)(new Bucket(areNumbers))
+  private[this] val memory = new Memory
+  private[this] val pending = Array.fill(buckets)(new Bucket(areNumbers, memory))
   // With many buckets and columns each needs much memory only for a short time.
   private[this] val keep = math.max(allValues / (buckets * math.max(areNumbers.length, 1)), 16)
   private[this] val least = math.max(math.min(leastValues, allPending / buckets), fewestValues)
@@ -37,6 +38,9 @@ private[skew] final class BlockWriter(
   private[this] var block = 0
   private[this] val head = new BlockBytes
   private[this] val body = new BlockBytes
+
+  /** Bytes of what waits for its block. */
+  def bytes: Long = memory.bytes
 
   /** Adds numbers of one chunk ([[DistinctNumbers]]). */
   def numbers(column: Int, group: Int, chunk: Long, mask: Int): Unit = {
@@ -159,9 +163,15 @@ private[skew] object BlockWriter {
   private val allPending = 4 << 20 // with many buckets
   private val fewestValues = 256
   private val mostValues = 32 << 10
+  private val mostBytesKept = 64 // for each value for which memory is kept
 
-  private final class Bucket(numbers: Array[Boolean]) {
-    val columns: Array[Column] = numbers.map(new Column(_))
+  /** Counts the bytes of arrays. */
+  private final class Memory {
+    var bytes = 0L
+  }
+
+  private final class Bucket(numbers: Array[Boolean], memory: Memory) {
+    val columns: Array[Column] = numbers.map(new Column(_, memory))
     private[this] var stateGroups = new Array[Int](16)
     var states = 0
     var size = 0
@@ -175,12 +185,13 @@ private[skew] object BlockWriter {
     }
   }
 
-  private final class Column(isNumber: Boolean) {
-    private[this] var groups: Array[Int] = _
-    private[this] var values: Array[Long] = _ // chunks, or where the bytes end
-    private[this] var masks: Array[Int] = _ // of numbers
+  /** There may be many, of which few have values: arrays are made for the first value. */
+  private final class Column(isNumber: Boolean, memory: Memory) {
+    private[this] var groups = Array.emptyIntArray
+    private[this] var values = Array.emptyLongArray // chunks, or where the bytes end
+    private[this] var masks = Array.emptyIntArray // of numbers
     private[this] var bytes: BlockBytes = _ // of others
-    allocate()
+    private[this] val entryBytes = if (isNumber) 16L else 12L
 
     val coded = new CodedPairs
     var size = 0
@@ -196,17 +207,25 @@ private[skew] object BlockWriter {
     }
 
     def addBytes(group: Int, base: AnyRef, offset: Long, length: Int): Unit = {
-      bytes.putBytes(base, offset, length)
       reserve()
+      val before = bytes.array.length
+      bytes.putBytes(base, offset, length)
+      memory.bytes += bytes.array.length - before
       groups(size) = group
       values(size) = bytes.size.toLong
       size += 1
     }
 
     private def reserve(): Unit = if (size == groups.length) {
-      groups = Arrays.copyOf(groups, size * 2)
-      values = Arrays.copyOf(values, size * 2)
-      if (isNumber) masks = Arrays.copyOf(masks, size * 2)
+      val length = math.max(16, size * 2)
+      memory.bytes += (length - groups.length) * entryBytes
+      groups = Arrays.copyOf(groups, length)
+      values = Arrays.copyOf(values, length)
+      if (isNumber) masks = Arrays.copyOf(masks, length)
+      else if (bytes == null) {
+        bytes = new BlockBytes(64)
+        memory.bytes += bytes.array.length
+      }
     }
 
     /** A single number is written as it is; several of one chunk as the chunk and a mask. */
@@ -229,14 +248,13 @@ private[skew] object BlockWriter {
     /** Removes all values and keeps memory for `keep` of them. */
     def clear(keep: Int): Unit = {
       size = 0
-      if (groups.length > keep) allocate()
-      else if (!isNumber) bytes.clear()
-    }
-
-    private def allocate(): Unit = {
-      groups = new Array[Int](16)
-      values = new Array[Long](16)
-      if (isNumber) masks = new Array[Int](16) else bytes = new BlockBytes
+      if (groups.length > keep || bytes != null && bytes.array.length > keep * mostBytesKept) {
+        memory.bytes -= groups.length * entryBytes + (if (bytes == null) 0 else bytes.array.length)
+        groups = Array.emptyIntArray
+        values = Array.emptyLongArray
+        masks = Array.emptyIntArray
+        bytes = null
+      } else if (bytes != null) bytes.clear()
     }
   }
 }

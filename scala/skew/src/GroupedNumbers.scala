@@ -27,8 +27,14 @@ private[firesteel] final class GroupedNumbers {
   /** Whether `grow` must be called before the next number. */
   def isFull: Boolean = at == pageNumbers.length
 
-  /** Bytes that will be held after `grow`, and while the numbers are read. */
-  def bytesWithGrowth: Long = (size.toLong + pageSize) * bytesEach
+  /** Bytes held, and while the numbers are read. */
+  def bytes: Long = (page.toLong * pageSize + pageNumbers.length) * bytesEach
+
+  /** Bytes that `grow` adds, if it must be called. */
+  def growth: Long =
+    if (!isFull) 0L
+    else if (page == 0 && at < pageSize) (math.min(at * 8, pageSize) - at) * bytesEach
+    else pageSize * bytesEach
 
   /** Adds a number; returns whether it is full. */
   def add(group: Int, number: Long): Boolean = {

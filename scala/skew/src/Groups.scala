@@ -30,15 +30,34 @@ private[skew] final class Groups(
   private[this] val state = new UnsafeRow(aggregates.stateAttributes.size)
   private[this] val keyRow = new UnsafeRow(keyFields)
 
-  // The size of a state that is an object, such as a list, is unknown. Spark assumes 0.
+  // The size of a state that is an object, such as a list, is unknown. It may begin large, as a sketch
+  // does, and may have everything of each of its rows.
   private[this] val bufferBytes: Long =
     if (areKeysAlone) 0L
-    else if (aggregates.isFixed) 48L + 8L * 2 * aggregates.stateAttributes.size else 1024L
+    else if (aggregates.isFixed) 48L + 8L * 2 * aggregates.stateAttributes.size
+    else 1024L + aggregates.state(aggregates.newBuffer()).getSizeInBytes
+  private[this] var objectBytes = 0L
+  private[this] var toldBytes = 0L
 
   def size: Int = index.size
 
   /** Estimate of the bytes held. */
-  def bytes: Long = index.bytes + size * bufferBytes
+  def bytes: Long = index.bytes + size * bufferBytes + objectBytes
+
+  /** Whether states that are objects may have grown by much since `bytesNow`. */
+  def haveGrown: Boolean = objectBytes - toldBytes >= Groups.toldEvery
+
+  /** The same as `bytes`, for a caller that asks for this memory now. */
+  def bytesNow(): Long = {
+    toldBytes = objectBytes
+    bytes
+  }
+
+  /** Updates the states of a group with a row. */
+  def update(group: Int, row: UnsafeRow): Unit = if (!areKeysAlone) {
+    aggregates.update(buffers(group), row)
+    if (aggregates.hasObjects) objectBytes += row.getSizeInBytes + Groups.elementBytes
+  }
 
   /** The group of a key. */
   def of(key: UnsafeRow): Int = withBuffer(index.of(key))
@@ -98,15 +117,23 @@ private[skew] final class Groups(
     val length = in.int()
     state.pointTo(in.base, in.skip(length), length)
     if (!areKeysAlone) aggregates.merge(buffers(group), state)
+    if (aggregates.hasObjects) objectBytes += length
   }
 
   def clear(): Unit = {
     index.clear()
     buffers = new Array[InternalRow](64)
+    objectBytes = 0L
+    toldBytes = 0L
   }
 
   private def writeRow(row: UnsafeRow, out: BlockBytes): Unit = {
     out.putNumber(row.getSizeInBytes.toLong)
     out.putBytes(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes)
   }
+}
+
+private object Groups {
+  private val toldEvery = 1L << 20
+  private val elementBytes = 48L // of an object for a row
 }

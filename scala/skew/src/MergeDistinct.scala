@@ -158,7 +158,7 @@ private[skew] final class MergeDistinct(
   }
 
   private def held: Long = {
-    var bytes = groups.bytes
+    var bytes = groups.bytes + (if (writer == null) 0L else writer.bytes)
     columns.foreach(bytes += _.bytes)
     bytes
   }

@@ -2,7 +2,7 @@ package io.firesteel.skew
 
 import io.firesteel.core.decide.Decline
 import org.apache.spark.sql.catalyst.catalog.HiveTableRelation
-import org.apache.spark.sql.catalyst.expressions.{AttributeSet, ExpressionSet, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExpressionSet, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, FileTable}
@@ -57,12 +57,18 @@ private[skew] object MergeSource {
       // A column that a filter compares is read for most rows in any case.
       val arguments = branches.map(branch =>
         branch.columnsRead -- AttributeSet(branch.conditions))
-      val dear = AttributeSet.fromAttributeSets(arguments).filter { column =>
-        !UnsafeRow.isFixedLength(column.dataType) && !readAnyway.contains(column) &&
-        !branches.forall(_.columnsRead.contains(column))
-      }
+      val (shared, alone) = AttributeSet.fromAttributeSets(arguments).toSeq
+        .filterNot(readAnyway.contains).partition(c => branches.forall(_.columnsRead.contains(c)))
+      val long = alone.filterNot(column => UnsafeRow.isFixedLength(column.dataType))
+      // Where the values are many, the rows that another branch skips cost more than one pass saves.
+      def width(columns: Seq[Attribute]) = columns.map(_.dataType.defaultSize).sum
+      val read = width(branches.flatMap(_.conditions.flatMap(_.references)).distinct ++ shared)
+      val dear = if (width(alone) > mostAlone * read.max(8)) alone else long
       Option.when(dear.nonEmpty)(MergeDecline.OtherColumns(dear.map(_.name).mkString(", ")))
     }
+
+  /** Bytes of values that one branch reads, for each byte that all branches read of a row. */
+  private val mostAlone = 8
 
   private def conf: SQLConf = SQLConf.get
 

@@ -56,6 +56,7 @@ private[skew] final class PartialDistinct(
   private[this] var sendingFrom = 0
   private[this] var toldGroups = 0 // groups of rows that have ended
   private[this] var knownGroups = 0
+  private[this] var askedBytes = PartialDistinct.askEvery // of the writer
   private[this] var mostGroups = Int.MaxValue
   private[this] val out = new UnsafeRowWriter(2)
 
@@ -82,7 +83,7 @@ private[skew] final class PartialDistinct(
     // The operator above must know a group even if no value follows.
     if (isNew && groups.areKeysAlone && !named) writer.state(group)
     // A new group needs room in all columns.
-    if (isNew || full) makeRoom()
+    if (isNew || full || groups.haveGrown || writer.bytes > askedBytes) makeRoom()
     toldGroups = groups.size
     inputRows += 1
     // A group that has no more rows is cheapest to send while it is in the cache.
@@ -112,16 +113,27 @@ private[skew] final class PartialDistinct(
   }
 
   private def makeRoom(): Unit = {
-    isSending = columns.exists(!_.makeRoom(more => budget.hold(held + more)))
-    if (!isSending && groups.size > knownGroups + PartialDistinct.groupStep) {
+    isSending = columns.exists(!_.makeRoom(holds(_)))
+    val hasGrown = groups.haveGrown || writer.bytes > askedBytes
+    if (!isSending && (hasGrown || groups.size > knownGroups + PartialDistinct.groupStep)) {
       knownGroups = groups.size
-      isSending = knownGroups > mostGroups || !budget.hold(held)
+      isSending = knownGroups > mostGroups || !holds(0L)
     }
     leaving = columns.indexWhere(_.isLeaving)
   }
 
+  /** Whether what is held may grow. Blocks that wait for more values are written first. */
+  private def holds(more: Long): Boolean = {
+    val may = budget.hold(held + more) || writer.bytes > 0L && {
+      writer.flush()
+      budget.hold(held + more)
+    }
+    askedBytes = writer.bytes + PartialDistinct.askEvery
+    may
+  }
+
   private def held: Long = {
-    var bytes = groups.bytes
+    var bytes = groups.bytesNow() + writer.bytes
     columns.foreach(bytes += _.bytes)
     bytes
   }
@@ -167,5 +179,6 @@ private[skew] final class PartialDistinct(
 
 private[skew] object PartialDistinct {
   private val groupStep = 64
+  private val askEvery = 1L << 20
   private val fewGroups = 64 << 10
 }

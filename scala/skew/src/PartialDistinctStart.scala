@@ -77,7 +77,7 @@ private final class PartialDistinctRows(
   private[this] val groups = partial.groups
   override protected def take(row: UnsafeRow): Unit = {
     val group = groups.of(row, keys)
-    if (!groups.areKeysAlone) groups.aggregates.update(groups.buffer(group), row)
+    groups.update(group, row)
     var (named, full) = (false, false)
     var column = 0
     while (column < valueAt.length) {

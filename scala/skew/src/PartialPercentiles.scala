@@ -40,6 +40,7 @@ private[skew] final class PartialPercentiles(
   private[this] val bytes = new BlockBytes
 
   private[this] var knownGroups = 0
+  private[this] var heldRows = 0 // since everything was sent
   private[this] var nextLook = sendAfter
   private[this] var isSending = false
   private[this] var group = 0 // the group that is sent, and how many numbers of its columns were
@@ -57,7 +58,8 @@ private[skew] final class PartialPercentiles(
   /** @param full whether a column returned that it is full */
   def ended(full: Boolean): Unit = {
     inputRows += 1
-    if (full || groups.size > knownGroups) makeRoom()
+    heldRows += 1
+    if (full || groups.size > knownGroups || groups.haveGrown) makeRoom()
   }
 
   /**
@@ -107,13 +109,14 @@ private[skew] final class PartialPercentiles(
 
   private def makeRoom(): Unit = {
     val needsPage = columns.exists(_.isFull)
-    if (needsPage || groups.size >= knownGroups + groupStep || knownGroups == 0) {
+    if (needsPage || groups.size >= knownGroups + groupStep || knownGroups == 0 || groups.haveGrown) {
       knownGroups = groups.size
-      var held = groups.bytes + knownGroups * bytesOfGroup
-      columns.foreach(held += _.bytesWithGrowth)
+      var held = groups.bytesNow() + knownGroups * bytesOfGroup
+      columns.foreach(column => held += column.bytes + column.growth)
       val most = columns.map(_.size).max
       val isLarge = most >= nextLook && knownGroups.toLong * largeGroup <= most
-      if (isLarge || most >= mostNumbers || !budget.hold(held)) send()
+      def isRefused = !budget.hold(held) && (needsPage || heldRows >= fewestRows)
+      if (isLarge || most >= mostNumbers || isRefused) send()
       else {
         if (most >= nextLook) nextLook = math.min(nextLook * 2, mostNumbers)
         if (needsPage) columns.foreach(column => if (column.isFull) column.grow())
@@ -130,6 +133,7 @@ private[skew] final class PartialPercentiles(
     groups.clear()
     columns.foreach(_.clear())
     knownGroups = 0
+    heldRows = 0
     nextLook = sendAfter
     budget.releaseTo(0L)
     isSending = false
@@ -143,4 +147,5 @@ private object PartialPercentiles {
   private val sendAfter = 1 << 22
   private val largeGroup = 64L
   private val mostNumbers = 1 << 28
+  private val fewestRows = 1024 // a row for each row costs more than the memory of a thousand
 }

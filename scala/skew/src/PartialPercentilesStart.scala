@@ -70,7 +70,7 @@ private final class PartialPercentilesRows(
   private[this] val groups = partial.groups
   override protected def take(row: UnsafeRow): Unit = {
     val group = groups.of(row, keys)
-    if (!groups.areKeysAlone) groups.aggregates.update(groups.buffer(group), row)
+    groups.update(group, row)
     var full = false
     var i = 0
     while (i < values.length) {

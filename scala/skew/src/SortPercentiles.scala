@@ -29,7 +29,13 @@ object SortPercentiles extends Rule[LogicalPlan] {
             Decisions.decline(aggregate, name, why)
             aggregate
           case None =>
-            aggregate.transformExpressions { case call if isPercentile(call) => of(call) }
+            AggregatingSource.below(aggregate.child) match {
+              case Some(table) =>
+                Decisions.decline(aggregate, name, SkewDecline.SourceAggregates(table))
+                aggregate
+              case None =>
+                aggregate.transformExpressions { case call if isPercentile(call) => of(call) }
+            }
         }
     }
 

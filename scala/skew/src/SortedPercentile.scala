@@ -1,6 +1,7 @@
 package io.firesteel.skew
 
 import io.firesteel.core.decide.{Fired, FiredExpression}
+import io.firesteel.core.expressions.TakesEveryValue
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, GenericInternalRow, Literal}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Percentile, TypedImperativeAggregate}
@@ -22,6 +23,7 @@ final case class SortedPercentile(
     override val mutableAggBufferOffset: Int = 0,
     override val inputAggBufferOffset: Int = 0)
   extends TypedImperativeAggregate[NumberCounts]
+  with TakesEveryValue
   with FiredExpression {
 
   override def fired: Fired =
