@@ -53,6 +53,27 @@ class KeptTypesSuite extends ChangelogSuite {
     }
   }
 
+  providers.foreach { provider =>
+    test(s"maps, variants and collated strings are carried through a join of rows that only come, ${provider.split('.').last}") {
+      val rows = "(SELECT k, k COLLATE UTF8_LCASE AS ck, v, map(k, v, 'z', 0) AS m, parse_json(concat('[', v, ']')) " +
+        "AS j FROM {t} WHERE k IS NOT NULL AND k <> 'z')"
+      val shown = "map_keys(l.m)[0] AS m, to_json(l.j) AS j, lower(l.ck) AS c"
+      withProvider(provider) {
+        Seq(
+          s"SELECT $shown, r.v FROM $rows l LEFT JOIN $rows r ON l.v = r.v AND l.k <> r.k",
+          s"SELECT $shown, r.m['z'] AS z FROM $rows l FULL JOIN $rows r ON lower(l.k) = lower(r.k) AND l.v < r.v"
+        ).foreach(sql => assertFollows(schema, sql, batches, restarts = Set(1)))
+        withConf("spark.firesteel.changelog.stateTtl" -> "1h") {
+          assertFollows(
+            schema,
+            s"SELECT $shown, r.v FROM $rows l LEFT JOIN $rows r ON l.v = r.v AND l.k <> r.k",
+            batches,
+            restarts = Set(2))
+        }
+      }
+    }
+  }
+
   test(
     "maps, variants and collated strings are carried through a deduplication, also by collated keys") {
     def last(by: String) =

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.checkpoint
 
 import io.firesteel.changelog.common.TextFile
+import io.firesteel.changelog.store.PagedStateStoreProvider
 
 import java.util.UUID
 
@@ -102,6 +103,7 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
     val moves = root.get("moves").elements.asScala.map(m => m.get(0).asInt -> m.get(1).asInt).toSeq
     val gone = root.get("gone").elements.asScala.map(_.asInt).toSeq
     if (!halfway.read().contains(id)) {
+      new TextFile(checkpoint.files, PagedStateStoreProvider.editOf(checkpoint.root)).write(id)
       checkpoint.files.mkdirs(aside)
       moves.foreach { case (from, to) => move(inState(from), inAside(to)) }
       gone.foreach(from => move(inState(from), new Path(aside, s"gone-$from")))

@@ -2,6 +2,9 @@ package io.firesteel.changelog.store
 
 import java.util.concurrent.atomic.{AtomicReference, LongAdder}
 
+import io.firesteel.changelog.common.TextFile
+
+import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
@@ -9,6 +12,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec, StateSchemaProvider, StateStoreConf, StateStoreId, UnsafeRowPair}
 import org.apache.spark.sql.firesteel.{OwnRowsProvider, OwnStateRows}
+import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
 import org.apache.spark.sql.types.StructType
 
 /**
@@ -25,6 +29,7 @@ final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
   import PagedStateStoreProvider._
 
   @volatile private var begun: Begun = _
+  @volatile private var editedBy: Option[String] = None
   private val held = new AtomicReference[Held]
   @volatile private var lent: Lent = _
   private val (hits, misses) = (new LongAdder, new LongAdder)
@@ -50,6 +55,19 @@ final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
       useMultipleValuesPerKey,
       schemas)
     begun = Begun(id, key, value, encoder, conf, hadoop)
+    editedBy = lastEdit
+  }
+
+  /**
+   * Spark keeps the stores of a query that has stopped for a while. If the folder has become that of
+   * another operator meanwhile, a snapshot of this one's rows must not come there.
+   */
+  override def doMaintenance(): Unit = if (lastEdit == editedBy) super.doMaintenance()
+
+  private def lastEdit: Option[String] = {
+    val file = editOf(new Path(begun.id.checkpointRootLocation).getParent)
+    Try(new TextFile(CheckpointFileManager.create(file.getParent, begun.hadoop), file).read())
+      .getOrElse(None)
   }
 
   override protected def openedRows(version: Long): OwnStateRows = {
@@ -138,7 +156,10 @@ final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
   }
 }
 
-private object PagedStateStoreProvider {
+private[changelog] object PagedStateStoreProvider {
+
+  /** The file of a checkpoint with the name of the last edit of a statement set, if there was one. */
+  def editOf(checkpoint: Path): Path = new Path(checkpoint, "statements/edited")
 
   private object SnapshotName {
     def unapply(file: String): Option[Long] =

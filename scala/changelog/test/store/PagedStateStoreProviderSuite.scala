@@ -1,7 +1,7 @@
 package io.firesteel.changelog.store
 
 import io.firesteel.changelog.ChangelogSuite
-import io.firesteel.changelog.common.ChangelogConf
+import io.firesteel.changelog.common.{ChangelogConf, TextFile}
 
 import java.nio.file.{Files, Paths}
 import java.util.UUID
@@ -10,13 +10,14 @@ import scala.collection.mutable
 import scala.util.Random
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.{DataFrame, Encoders}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, NoPrefixKeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec, StateStore, StateStoreConf, StateStoreId, StateStoreProvider, StateStoreProviderId, StateStoreRDD, UnsafeRowPair}
 import org.apache.spark.sql.firesteel.executionOf
-import org.apache.spark.sql.firesteel.streaming.memoryStream
+import org.apache.spark.sql.firesteel.streaming.{memoryStream, CheckpointFileManager}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.types.{IntegerType, StringType, StructType}
@@ -181,6 +182,29 @@ class PagedStateStoreProviderSuite extends ChangelogSuite {
     val counted = all.last.customMetrics.map { case (metric, count) => metric.name -> count }
     assert(counted("loadedMapCacheHitCount") == 20 && counted("loadedMapCacheMissCount") == 0)
     ours.close()
+  }
+
+  test("a store of an operator that has been renumbered writes no snapshot") {
+    val root = folder()
+    val where = s"$root/state"
+    def filled() = {
+      val store = provider(paged, where)
+      Range(0, 6).foreach { at =>
+        val version = store.getStore(at.toLong, None)
+        version.put(key((0, "k")), value(s"$at"))
+        version.commit()
+      }
+      store
+    }
+    def snapshots = filesOf(where).count(_.endsWith(".snapshot"))
+    val stale = filled()
+    new TextFile(
+      CheckpointFileManager.create(new Path(root), new Configuration),
+      PagedStateStoreProvider.editOf(new Path(root))).write("an edit")
+    stale.doMaintenance()
+    assert(snapshots == 0)
+    filled().doMaintenance()
+    assert(snapshots == 1)
   }
 
   test("a snapshot shows its version while later micro-batches run") {

@@ -22,12 +22,17 @@ private[lower] object LowerJoin {
       member: MemberRecord,
       placed: Placed): Written = {
     val (left, right) = (join.left, join.right)
-    StateTypes.requireValues("JOIN", left.output ++ right.output)
+    Seq(left, right).zip(inferred.inputs).foreach { case (side, its) =>
+      if (its.changes.insertOnly) StateTypes.requireRows("JOIN", side.output)
+      else StateTypes.requireValues("JOIN", side.output)
+    }
     val preserved = join.preserved
     val strict = join.matchesNulls.indices.filterNot(join.matchesNulls(_))
     // A left side of one row has nothing to spread, and no column to do it by.
+    def hashed(columns: Seq[Attribute]) = columns.filter(c => StateTypes.isHashed(c.dataType))
+    val leftIdentity = hashed(join.leftIdentity)
     val isSpread = preserved.head && strict.nonEmpty && placed.spreadsNulls &&
-      join.leftIdentity.nonEmpty
+      leftIdentity.nonEmpty
     val kept = new KeptCalls
     // Where rows leave, those in state do not say whether a row had a match.
     val counts = join.condition.nonEmpty || join.ttlMs > 0 || join.bounds.nonEmpty
@@ -65,8 +70,8 @@ private[lower] object LowerJoin {
       )
       (its, ordered)
     }
-    val (leftSide, leftPlan) = side(0, left, join.leftKeys, join.leftIdentity)
-    val (ofRight, ownPlan) = side(1, right, join.rightKeys, right.output)
+    val (leftSide, leftPlan) = side(0, left, join.leftKeys, leftIdentity)
+    val (ofRight, ownPlan) = side(1, right, join.rightKeys, hashed(right.output))
     val names = if (shareColumns(leftPlan, ownPlan)) newNames(ofRight) else Map.empty[ExprId, Alias]
     def named(column: Attribute): Attribute = names.get(column.exprId).fold(column)(_.toAttribute)
     val rightSide = ofRight.copy(
