@@ -72,8 +72,8 @@ private[panes] final class PaneStatesIterator(
     while (!more && input.hasNext) {
       if (cursor != null) forget()
       take()
-      // Whoever gets the rows needs memory to keep them, in this task.
-      budget.releaseTo(0L)
+      // As much is left for whoever keeps the rows, in this task.
+      budget.releaseTo(table.bytes + keys.bytes)
       cursor = table.cursor
       more = cursor.next()
     }
@@ -96,7 +96,7 @@ private[panes] final class PaneStatesIterator(
   private def take(): Unit = {
     isRefused = false
     // At least one batch is taken, whatever is granted.
-    val _ = budget.hold(table.bytes + keys.bytes + table.growth)
+    val _ = budget.hold(2 * (table.bytes + keys.bytes + table.growth))
     while (!isRefused && input.hasNext) {
       val number = fill()
       table.find(number, groups, panes, found)
@@ -126,7 +126,7 @@ private[panes] final class PaneStatesIterator(
 
   private def makeRoom(growth: Long): Unit = {
     knownGroups = keys.size + groupStep
-    isRefused = !budget.hold(table.bytes + keys.bytes + growth)
+    isRefused = !budget.hold(2 * (table.bytes + keys.bytes + growth))
   }
 }
 

@@ -8,7 +8,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSeq, AttributeSet, Expression, NamedExpression, Predicate, SortOrder, UnsafeProjection}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Collect, TypedImperativeAggregate}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, ApproximatePercentile}
 import org.apache.spark.sql.catalyst.plans.physical.{AllTuples, ClusteredDistribution, Distribution}
 import org.apache.spark.sql.execution.{OrderPreservingUnaryExecNode, PartitioningPreservingUnaryExecNode, SparkPlan}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
@@ -137,14 +137,11 @@ case class PaneWindowsExec(
 private[panes] object PaneWindowsExec {
 
   /**
-   * Whether a merge costs as much as both states, as that of two sketches does. A list only takes the
-   * elements of the other one.
+   * Whether a merge costs as much as both states, as that of two summaries of quantiles does. Most
+   * others, lists and maps among them, only take what the other one has.
    */
   private def copiesMerged(functions: Seq[AggregateExpression]): Boolean =
-    functions.map(_.aggregateFunction).exists {
-      case _: Collect[_] => false
-      case function => function.isInstanceOf[TypedImperativeAggregate[_]]
-    }
+    functions.exists(_.aggregateFunction.isInstanceOf[ApproximatePercentile])
 
   /**
    * Aggregates that merge and evaluate states. They never update, so the columns that functions

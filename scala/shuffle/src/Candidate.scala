@@ -136,7 +136,8 @@ private[shuffle] object Candidate extends JoinSelectionHelper {
   /** Whether far fewer rows may come out than the next shuffle or source below measures. */
   private def isUnmeasured(plan: SparkPlan): Boolean = plan match {
     case _: BaseJoinExec => true
-    case FilterExec(_, _: BaseAggregateExec) => true
+    case FilterExec(condition, _: BaseAggregateExec)
+        if !FinishedShuffle.asksForValues(condition) => true
     case _: Exchange | _: QueryStageExec => false
     case other => other.children.exists(isUnmeasured)
   }

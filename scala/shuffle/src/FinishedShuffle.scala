@@ -105,7 +105,7 @@ private[shuffle] object FinishedShuffle {
   }
 
   /** Null is only one of many values. */
-  private def asksForValues(condition: Expression): Boolean = condition match {
+  private[shuffle] def asksForValues(condition: Expression): Boolean = condition match {
     case And(left, right) => asksForValues(left) && asksForValues(right)
     case IsNotNull(_: Attribute) => true
     case _ => false

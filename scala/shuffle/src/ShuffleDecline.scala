@@ -104,8 +104,8 @@ object ShuffleDecline {
   final case class SmallInput(keys: String, bytes: Option[BigInt], bound: BigInt)
     extends ShuffleDecline(
       "SMALL_INPUT",
-      "the result of the joins below may be small enough for a broadcast, which Spark learns " +
-        "from the shuffle") {
+      "an input of a join may be small enough for a broadcast, which Spark learns from the " +
+        "shuffle") {
     override def values: Map[String, String] = Map(
       "keys" -> keys,
       "bytes" -> bytes.fold("unknown")(_.toString),
@@ -218,7 +218,7 @@ object ShuffleDecline {
     ),
     DeclineDoc(
       SmallInput("", None, 0).code,
-      "An input of a join is the result of other joins, and its size is unknown or, by " +
+      "An input of a join is the result of other joins or of groups, and its size is unknown or, by " +
         "statistics, small. With the shuffle, adaptive execution may find that it can be " +
         "broadcast.",
       Some(minKeys),

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 import org.apache.spark.sql.connector.catalog.SupportsRead
 import org.apache.spark.sql.connector.read.SupportsPushDownAggregates
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, FileScanBuilder, FileTable}
+import org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCScanBuilder
 import org.apache.spark.sql.internal.SQLConf
 
 /** Tables whose source can compute aggregates. Spark pushes the aggregate down to it later. */
@@ -25,6 +26,17 @@ private[skew] object AggregatingSource {
     case project: Project => below(project.child)
     case filter: Filter => below(filter.child)
     case relation: DataSourceV2Relation if !isFiles(relation) => of(relation)
+    case _ => None
+  }
+
+  /** The same for exact percentiles, which databases alone compute. */
+  def ofDatabase(plan: LogicalPlan): Option[String] = plan match {
+    case project: Project => ofDatabase(project.child)
+    case filter: Filter => ofDatabase(filter.child)
+    case relation: DataSourceV2Relation =>
+      Some(relation.table).collect { case table: SupportsRead =>
+        table.newScanBuilder(relation.options)
+      }.collect { case _: JDBCScanBuilder => relation.table.name }
     case _ => None
   }
 

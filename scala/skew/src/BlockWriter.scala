@@ -102,9 +102,10 @@ private[skew] final class BlockWriter(
     }
   }
 
-  /** Writes all pending blocks. */
+  /** Writes all pending blocks, and keeps no memory for others. */
   def flush(): Unit = pending.indices.foreach { at =>
     if (pending(at).size > 0) write(at, pending(at))
+    pending(at).columns.foreach(_.clear(0))
   }
 
   private def counted(at: Int, bucket: Bucket): Unit = {

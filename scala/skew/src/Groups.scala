@@ -36,8 +36,10 @@ private[skew] final class Groups(
     if (areKeysAlone) 0L
     else if (aggregates.isFixed) 48L + 8L * 2 * aggregates.stateAttributes.size
     else 1024L + aggregates.state(aggregates.newBuffer()).getSizeInBytes
+  // The size of their rows until it is measured.
   private[this] var objectBytes = 0L
   private[this] var toldBytes = 0L
+  private[this] var nextLook = Groups.toldEvery
 
   def size: Int = index.size
 
@@ -51,6 +53,23 @@ private[skew] final class Groups(
   def bytesNow(): Long = {
     toldBytes = objectBytes
     bytes
+  }
+
+  /**
+   * Measures states that are objects, in place of what came into them. A sketch does not grow with its
+   * rows. Returns whether they are smaller than was thought.
+   */
+  def measured(): Boolean = objectBytes >= nextLook && {
+    var real = 0L
+    var group = 0
+    while (group < size) {
+      real += 2L * aggregates.state(buffers(group)).getSizeInBytes
+      group += 1
+    }
+    val less = real < objectBytes
+    objectBytes = math.min(objectBytes, real)
+    nextLook = math.max(Groups.toldEvery, 2 * objectBytes)
+    less
   }
 
   /** Updates the states of a group with a row. */
@@ -125,6 +144,7 @@ private[skew] final class Groups(
     buffers = new Array[InternalRow](64)
     objectBytes = 0L
     toldBytes = 0L
+    nextLook = Groups.toldEvery
   }
 
   private def writeRow(row: UnsafeRow, out: BlockBytes): Unit = {

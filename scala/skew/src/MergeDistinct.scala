@@ -51,7 +51,7 @@ private[skew] final class MergeDistinct(
   private def merged(block: Array[Byte]): Boolean = {
     val in = new BlockReader(block)
     readGroups(in)
-    var ok = budget.hold(held) || !maySpill
+    var ok = budget.hold(held) || groups.measured() && budget.hold(held) || !maySpill
     var column = 0
     while (ok && column < columns.length) {
       val merge = columns(column)
@@ -142,7 +142,7 @@ private[skew] final class MergeDistinct(
       }
     }
     readStates(in)
-    if (groups.size > dividedGroups) sendAll()
+    if (groups.size > dividedGroups || groups.haveGrown && !budget.hold(held)) sendAll()
   }
 
   /** Writes everything held to the files. */
@@ -158,7 +158,7 @@ private[skew] final class MergeDistinct(
   }
 
   private def held: Long = {
-    var bytes = groups.bytes + (if (writer == null) 0L else writer.bytes)
+    var bytes = groups.bytesNow() + (if (writer == null) 0L else writer.bytes)
     columns.foreach(bytes += _.bytes)
     bytes
   }

@@ -127,7 +127,7 @@ private[skew] final class PartialDistinct(
     val may = budget.hold(held + more) || writer.bytes > 0L && {
       writer.flush()
       budget.hold(held + more)
-    }
+    } || groups.measured() && budget.hold(held + more)
     askedBytes = writer.bytes + PartialDistinct.askEvery
     may
   }

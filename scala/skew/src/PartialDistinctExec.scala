@@ -18,8 +18,8 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
  * only is never created.
  *
  * Memory: reserved from Spark's memory manager, up to `spark.firesteel.skew.maxTaskMemory`. If
- * Spark refuses, the operator sends everything it holds. Besides, values wait for their block: two
- * million at most; with over 512 buckets four million, with over 16,384 buckets 256 for each
+ * Spark refuses, the operator sends everything it holds. Values that wait for their block count, too:
+ * two million at most; with over 512 buckets four million, with over 16,384 buckets 256 for each
  * bucket.
  *
  * @param added for each distinct column the value that a row adds, null for none

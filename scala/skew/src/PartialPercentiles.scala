@@ -111,17 +111,22 @@ private[skew] final class PartialPercentiles(
     val needsPage = columns.exists(_.isFull)
     if (needsPage || groups.size >= knownGroups + groupStep || knownGroups == 0 || groups.haveGrown) {
       knownGroups = groups.size
-      var held = groups.bytesNow() + knownGroups * bytesOfGroup
-      columns.foreach(column => held += column.bytes + column.growth)
       val most = columns.map(_.size).max
       val isLarge = most >= nextLook && knownGroups.toLong * largeGroup <= most
-      def isRefused = !budget.hold(held) && (needsPage || heldRows >= fewestRows)
+      def isRefused = !budget.hold(held) && !(groups.measured() && budget.hold(held)) &&
+        (needsPage || heldRows >= fewestRows)
       if (isLarge || most >= mostNumbers || isRefused) send()
       else {
         if (most >= nextLook) nextLook = math.min(nextLook * 2, mostNumbers)
         if (needsPage) columns.foreach(column => if (column.isFull) column.grow())
       }
     }
+  }
+
+  private def held: Long = {
+    var bytes = groups.bytesNow() + knownGroups * bytesOfGroup
+    columns.foreach(column => bytes += column.bytes + column.growth)
+    bytes
   }
 
   private def send(): Unit = {

@@ -29,7 +29,7 @@ object SortPercentiles extends Rule[LogicalPlan] {
             Decisions.decline(aggregate, name, why)
             aggregate
           case None =>
-            AggregatingSource.below(aggregate.child) match {
+            AggregatingSource.ofDatabase(aggregate.child) match {
               case Some(table) =>
                 Decisions.decline(aggregate, name, SkewDecline.SourceAggregates(table))
                 aggregate
