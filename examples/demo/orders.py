@@ -6,9 +6,10 @@ import json
 import random
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import StreamingQueryException
+
 import firesteel
 from demo.errors import DemoError
-from pyspark.errors import StreamingQueryException
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

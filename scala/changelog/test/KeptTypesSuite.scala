@@ -55,8 +55,9 @@ class KeptTypesSuite extends ChangelogSuite {
 
   providers.foreach { provider =>
     test(s"maps, variants and collated strings are carried through a join of rows that only come, ${provider.split('.').last}") {
-      val rows = "(SELECT k, k COLLATE UTF8_LCASE AS ck, v, map(k, v, 'z', 0) AS m, parse_json(concat('[', v, ']')) " +
-        "AS j FROM {t} WHERE k IS NOT NULL AND k <> 'z')"
+      val rows =
+        "(SELECT k, k COLLATE UTF8_LCASE AS ck, v, map(k, v, 'z', 0) AS m, parse_json(concat('[', v, ']')) " +
+          "AS j FROM {t} WHERE k IS NOT NULL AND k <> 'z')"
       val shown = "map_keys(l.m)[0] AS m, to_json(l.j) AS j, lower(l.ck) AS c"
       withProvider(provider) {
         Seq(

@@ -90,7 +90,10 @@ case class PaneWindowsExec(
     child.execute().mapPartitionsWithIndex { (index, rows) =>
       val counted = rows.map { row => panes += 1; row }
       val budget = TaskMemoryBudget.ofThisTask(cap)
-      val merge = new SlidingMerge(PaneWindowsExec.aggregates(functions), budget, PaneWindowsExec.copiesMerged(functions))
+      val merge = new SlidingMerge(
+        PaneWindowsExec.aggregates(functions),
+        budget,
+        PaneWindowsExec.copiesMerged(functions))
       val task = TaskContext.get()
       task.addTaskCompletionListener[Unit] { _ =>
         if (merge.mergesAnew) anew += 1

@@ -44,8 +44,9 @@ class PanesOfObjectsSuite extends PanesSuite {
 
   test("sketches that are merged anew for each window") {
     withConf("spark.firesteel.panes.maxTaskMemory" -> "1") {
-      val sql = "SELECT k, window, approx_percentile(v, array(0.1, 0.9)) AS p, three_least(v) AS t FROM events " +
-        "GROUP BY k, window(ts, '20 hours', '1 hour')"
+      val sql =
+        "SELECT k, window, approx_percentile(v, array(0.1, 0.9)) AS p, three_least(v) AS t FROM events " +
+          "GROUP BY k, window(ts, '20 hours', '1 hour')"
       assert(fired(sql) == Seq("PlanPanes"))
       assertSameAnswer(sql)
     }

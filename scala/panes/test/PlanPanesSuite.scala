@@ -157,8 +157,9 @@ class PlanPanesSuite extends PanesSuite {
   }
 
   test("a list of windows is a range of times for the rows") {
-    val sql = s"SELECT * FROM (SELECT window.start AS s, sum(v) AS v FROM events GROUP BY $hop) WHERE s IN " +
-      "(TIMESTAMP'2026-03-01 04:00:00', TIMESTAMP'2026-03-01 07:00:00')"
+    val sql =
+      s"SELECT * FROM (SELECT window.start AS s, sum(v) AS v FROM events GROUP BY $hop) WHERE s IN " +
+        "(TIMESTAMP'2026-03-01 04:00:00', TIMESTAMP'2026-03-01 07:00:00')"
     assert(executed(spark.sql(sql)).toString.contains("2026-03-01 10:00:00"))
   }
 

@@ -25,7 +25,8 @@ private[shuffle] object ExactColumn {
   def underCasts(key: Expression): Option[Attribute] = key match {
     // Values that cannot be cast are one: null.
     case cast: Cast
-        if cast.evalMode == EvalMode.TRY && !Cast.canUpCast(cast.child.dataType, cast.dataType) => None
+        if cast.evalMode == EvalMode.TRY && !Cast.canUpCast(cast.child.dataType, cast.dataType) =>
+      None
     case CastOf(column: Attribute) if isExact(column.dataType) && CannotFail(key) => Some(column)
     case CastOf(inner: Cast) if CannotFail(key) => underCasts(inner)
     case _ => None

@@ -141,7 +141,8 @@ private[changelog] object ChangelogOverExec {
       windowEvaluator(windows, Seq(number), order, fed),
       UnsafeProjection.create(fed, fed),
       UnsafeProjection.create(row ++ results, fed ++ results),
-      () => entries.readBeforeClosing())
+      () => entries.readBeforeClosing()
+    )
   }
 
   private def running(

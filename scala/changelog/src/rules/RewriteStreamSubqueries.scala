@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.analysis.UpdateOuterReferences
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count, First}
 import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, CTERelationRef, Filter, Join, JoinHint, LateralJoin, LocalRelation, LogicalPlan, Project, Sort, SubqueryAlias, UnaryNode, Window, WithCTE}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, CTERelationRef, Filter, Join, JoinHint, LateralJoin, LocalRelation, LogicalPlan, Project, Sort, UnaryNode, Window, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
@@ -189,7 +189,8 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
   private def joined(join: LateralJoin): LogicalPlan = {
     val below = LocalRelation(join.left.output, Nil, isStreaming = true)
     val inner =
-      join.right.withNewPlan(CountedRows.in(rewritten(join.right.plan))).asInstanceOf[LateralSubquery]
+      join.right.withNewPlan(
+        CountedRows.in(rewritten(join.right.plan))).asInstanceOf[LateralSubquery]
     val all =
       named(ranked(RewriteLateralSubquery(PullupCorrelatedPredicates(join.copy(below, inner)))))
     // Some read the left rows a second time, so these must be the same rows.
@@ -208,32 +209,21 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
       val functions = window.windowExpressions.filterNot(_.isInstanceOf[Attribute])
       window.copy(windowExpressions = functions)
     case window: Window if window.orderSpec.isEmpty =>
-      window.windowExpressions match {
-        case Seq(number @ Alias(call: WindowExpression, _))
-            if call.windowFunction.isInstanceOf[RowNumber] =>
-          ordered(window.child, window, number, call).getOrElse(window)
+      (window.windowExpressions, window.child) match {
+        case (Seq(number @ Alias(call: WindowExpression, _)), rows @ Project(_, sort: Sort))
+            if call.windowFunction.isInstanceOf[RowNumber] && sort.global &&
+              AttributeSet(window.partitionSpec).subsetOf(sort.child.outputSet) =>
+          val spec = call.windowSpec.copy(orderSpec = sort.order)
+          val its =
+            number.withNewChildren(Seq(call.copy(windowSpec = spec))).asInstanceOf[NamedExpression]
+          Project(
+            rows.projectList :+ its.toAttribute,
+            window.copy(
+              windowExpressions = Seq(its),
+              orderSpec = sort.order,
+              child = sort.child))
         case _ => window
       }
-  }
-
-  /** The rows with their numbers, below what selects of them, and names it. */
-  private def ordered(
-      rows: LogicalPlan,
-      window: Window,
-      number: Alias,
-      call: WindowExpression): Option[LogicalPlan] = rows match {
-    case sort: Sort
-        if sort.global && (sort ne window.child) &&
-          AttributeSet(window.partitionSpec).subsetOf(sort.child.outputSet) =>
-      val spec = call.windowSpec.copy(orderSpec = sort.order)
-      val its =
-        number.withNewChildren(Seq(call.copy(windowSpec = spec))).asInstanceOf[NamedExpression]
-      Some(window.copy(windowExpressions = Seq(its), orderSpec = sort.order, child = sort.child))
-    case Project(columns, below) =>
-      ordered(below, window, number, call).map(Project(columns :+ number.toAttribute, _))
-    case alias: SubqueryAlias =>
-      ordered(alias.child, window, number, call).map(below => alias.copy(child = below))
-    case _ => None
   }
 
   /**

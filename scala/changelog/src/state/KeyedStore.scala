@@ -1,5 +1,9 @@
 package io.firesteel.changelog.state
 
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.collection.mutable.ArrayBuffer
+
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -72,15 +76,45 @@ final private[state] class UnreadRows {
 
   private[this] var rows: Iterator[InternalRow] = Iterator.empty
 
+  /** To be called for a lower operator of a task first. */
   def are(its: Iterator[InternalRow]): Unit = {
     rows = its
+    Option(TaskContext.get()).foreach(UnreadRows.add(_, this))
     readAtEnd()
   }
 
-  /** Spark runs the listeners of a task from the last to the first. */
-  def readAtEnd(): Unit = Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit] { task =>
-    if (!task.isFailed() && !task.isInterrupted()) rows.foreach(_ => ())
+  /**
+   * Spark runs the listeners of a task from the last to the first. What an upper operator has not read
+   * of a lower one it needs, so the upper ones read first.
+   */
+  def readAtEnd(): Unit = Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit] {
+    task =>
+      if (!task.isFailed() && !task.isInterrupted())
+        UnreadRows.of(task).reverseIterator.foreach(_.read())
   })
+
+  private def read(): Unit = rows.foreach(_ => ())
+}
+
+private object UnreadRows {
+
+  private val all = new ConcurrentHashMap[Long, ArrayBuffer[UnreadRows]]()
+
+  private def add(task: TaskContext, its: UnreadRows): Unit = {
+    val id = task.taskAttemptId()
+    val ofTask = all.computeIfAbsent(
+      id,
+      _ => {
+        task.addTaskCompletionListener[Unit] { _ =>
+          val _ = all.remove(id)
+        }
+        new ArrayBuffer
+      })
+    val _ = ofTask += its
+  }
+
+  private def of(task: TaskContext): Seq[UnreadRows] =
+    Option(all.get(task.taskAttemptId())).fold(Seq.empty[UnreadRows])(_.toSeq)
 }
 
 private[changelog] object KeyedStore {

@@ -24,7 +24,10 @@ class EmittedChangesSuite extends TimedSuite {
     changes.add(row(2, 2), 1)
     changes.add(row(1, 1), 1)
     changes.add(row(1, 1), -1)
-    assert(shown(changes) == Seq((1, 1, RowKind.Delete), (1, 1, RowKind.Delete), (2, 2, RowKind.Insert)))
+    assert(shown(changes) == Seq(
+      (1, 1, RowKind.Delete),
+      (1, 1, RowKind.Delete),
+      (2, 2, RowKind.Insert)))
     changes.add(row(1, 1), -1)
     changes.add(row(1, 1), 1)
     assert(shown(changes).isEmpty && changes.size == 0)

@@ -28,7 +28,8 @@ class IdleInputsSuite extends ChangelogSuite {
 
   private def follows(sql: String): Unit = {
     val names = Seq("a", "b", "c")
-    val streams = names.map(_ => memoryStream[Row](spark)(Encoders.row(StructType.fromDDL("k INT"))))
+    val streams =
+      names.map(_ => memoryStream[Row](spark)(Encoders.row(StructType.fromDDL("k INT"))))
     def reading(views: String => DataFrame): String =
       names.foldLeft(sql) { (text, name) =>
         views(name).createOrReplaceTempView(s"idle_$name")
@@ -51,7 +52,8 @@ class IdleInputsSuite extends ChangelogSuite {
         val answer = fed.zip(names).foldLeft(sql) { case (text, (keys, name)) =>
           val rows = keys.map(k => s"($k)").mkString(", ")
           val values =
-            if (keys.isEmpty) "(SELECT CAST(1 AS INT) AS k WHERE false)" else s"(VALUES $rows AS _(k))"
+            if (keys.isEmpty) "(SELECT CAST(1 AS INT) AS k WHERE false)"
+            else s"(VALUES $rows AS _(k))"
           text.replace(s"{$name}", values)
         }
         val wanted = ChangelogStream.bag(spark.sql(answer).collect().toSeq)
@@ -64,8 +66,7 @@ class IdleInputsSuite extends ChangelogSuite {
     finally query.stop()
   }
 
-  for (
-    (name, sql) <- Seq(
+  for ((name, sql) <- Seq(
       "a join's condition" ->
         s"SELECT l.k, l.s, r.k AS w FROM $both l JOIN {c} r ON l.k = r.k AND (l.v IS NULL OR l.v > 5)",
       "an outer join" ->
@@ -80,6 +81,5 @@ class IdleInputsSuite extends ChangelogSuite {
         s"SELECT k, m FROM (SELECT k, max(v) AS m FROM $both GROUP BY k) WHERE m IS NULL OR m > 0",
       "DISTINCT" -> s"SELECT DISTINCT k, v, s FROM $both",
       "a subquery" -> s"SELECT k FROM {c} WHERE k NOT IN (SELECT v FROM $both)"
-    )
-  ) test(name)(follows(sql))
+    )) test(name)(follows(sql))
 }

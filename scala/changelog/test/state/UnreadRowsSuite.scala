@@ -4,8 +4,12 @@ import io.firesteel.changelog.ChangelogSuite
 
 import java.nio.file.Files
 import java.sql.Timestamp
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.types.StructType
 
@@ -22,7 +26,8 @@ class UnreadRowsSuite extends ChangelogSuite {
     val query = spark.sql(sql).writeStream.outputMode(mode)
       .option("checkpointLocation", Files.createTempDirectory("firesteel-unread").toString)
       .foreachBatch { (batch: DataFrame, _: Long) =>
-        if (!batch.isEmpty) last = if (mode == "append") last ++ batch.collect() else batch.collect().toSeq
+        if (!batch.isEmpty)
+          last = if (mode == "append") last ++ batch.collect() else batch.collect().toSeq
       }.start()
     try (1 to 6).foreach { i =>
         val time = new Timestamp(i * 3600000L)
@@ -31,6 +36,20 @@ class UnreadRowsSuite extends ChangelogSuite {
       }
     finally query.stop()
     last
+  }
+
+  test("an upper operator reads what a lower one of its task has not emitted") {
+    spark.sparkContext.parallelize(Seq(1), 1).foreachPartition { _ =>
+      val (lower, upper) = (new UnreadRows, new UnreadRows)
+      val below = Iterator(1, 2, 3).map(InternalRow(_))
+      lower.are(below)
+      upper.are(below.map { row =>
+        UnreadRowsSuite.read.add(row.getInt(0))
+        row
+      })
+      lower.readAtEnd()
+    }
+    assert(UnreadRowsSuite.read.asScala.toSeq == Seq(1, 2, 3))
   }
 
   for (provider <- providers) test(provider.split('.').last)(withProvider(provider) {
@@ -44,4 +63,8 @@ class UnreadRowsSuite extends ChangelogSuite {
     // Of six hours the last is open.
     assert(panes.map(_.getLong(1)).sum >= 5L * 40 * 12 && panes.forall(_.getString(2) == "+I"))
   })
+}
+
+object UnreadRowsSuite {
+  val read = new ConcurrentLinkedQueue[Int]
 }

@@ -35,7 +35,8 @@ class WindowSetsSuite extends ClosedWindows {
   test("a join leaves a union of groups unread in most partitions, and their state goes on") {
     def groups(where: String, also: String = "") =
       s"SELECT window_start, window_end, k, count(*) AS n$also FROM $tumble WHERE $where GROUP BY 1, 2, 3"
-    val union = s"${groups("input = 'l'", ", 'l' AS o")} UNION ALL ${groups("input = 'r'", ", 'r' AS o")}"
+    val union =
+      s"${groups("input = 'l'", ", 'l' AS o")} UNION ALL ${groups("input = 'r'", ", 'r' AS o")}"
     withConf("spark.sql.shuffle.partitions" -> "5") {
       Seq("JOIN", "LEFT JOIN").foreach { join =>
         closesOnce(

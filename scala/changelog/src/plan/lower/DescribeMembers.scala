@@ -163,7 +163,8 @@ final private[changelog] class DescribeMembers(version: Int) {
       val text = textOf(side)
       side.output.map(c => c.exprId -> (prefix + text.of(c)))
     }.toMap,
-    ofVariables)
+    ofVariables
+  )
 
   private def calls(aggregate: GroupAggregate, below: QueryText): Seq[String] =
     aggregate.functions.zip(aggregate.distinct).map { case (function, isDistinct) =>

@@ -327,7 +327,9 @@ final private[changelog] class LowerOperators(
         placeOf(join).placement
       ),
       AnalyzedColumns.of(left),
-      AnalyzedColumns.of(Project((ownKeys ++ join.right.output).distinctBy(_.exprId).map(c => names(c.exprId)), right))
+      AnalyzedColumns.of(Project(
+        (ownKeys ++ join.right.output).distinctBy(_.exprId).map(c => names(c.exprId)),
+        right))
     )
     val shown = join.output.zip(node.output).map { case (column, has) =>
       if (has.exprId == column.exprId) column else Alias(has, column.name)(column.exprId)

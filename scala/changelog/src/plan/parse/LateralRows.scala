@@ -23,7 +23,8 @@ final private[parse] class LateralRows(pads: Boolean) {
       val alone = join.copy(left = left, condition = None)
       val asked = OptimizeOneRowRelationSubquery(alone) match {
         case _: LateralJoin => None
-        case rows if pads && join.joinType == LeftOuter && join.condition.nonEmpty => padded(rows, left)
+        case rows if pads && join.joinType == LeftOuter && join.condition.nonEmpty =>
+          padded(rows, left)
         case rows => Some(rows)
       }
       asked.map { rows =>

@@ -3,10 +3,10 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, ComputedColumns, EventTime, Expansion, Generation, GroupAggregate, MatchedRows, PlaceFunction, Projection, Selection, SharedChanges, SharedRows, Source, SplitDistinct, StaticTable, TopN, UnionAll}
 import io.firesteel.changelog.plan.parse.conditions.{JoinSubqueries, SortBelow}
-import io.firesteel.changelog.plan.parse.rank.{Projected, RankedWindow, SortedLimits}
+import io.firesteel.changelog.plan.parse.rank.{OrderedLimit, Projected, RankedWindow, SortedLimits}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, Snapshot, StateTtl}
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeSet, Expression, NamedExpression, PredicateHelper, SubqueryExpression, UserDefinedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, NamedExpression, PredicateHelper, SubqueryExpression, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.optimizer.BooleanSimplification
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Deduplicate, Distinct, EventTimeWatermark, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LocalRelation, LogicalPlan, Offset, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, Sort, SubqueryAlias, UnaryNode, Union, View, Window}
 import org.apache.spark.sql.internal.SQLConf
@@ -39,10 +39,11 @@ final private[changelog] class ParseQuery(
   private val sortedLimits = new SortedLimits(begun.version >= PlanVersion.nestedLimits)
 
   def read(plan: LogicalPlan): ChangelogOperator = plan match {
-    // `GROUP BY ALL` takes the kind for a key.
-    case grouped: Aggregate if grouped.groupingExpressions.exists(_.isInstanceOf[RowKindFunction]) =>
+    case grouped: Aggregate if SelectedKinds.areKeysOfAll(grouped) =>
       read(grouped.copy(groupingExpressions =
         grouped.groupingExpressions.filterNot(_.isInstanceOf[RowKindFunction])))
+    case Filter(condition, OrderedLimit(rows)) if begun.version >= PlanVersion.orderedLimits =>
+      read(Filter(condition, rows))
     case StateTtl(ms, child) => keeping(Some(ms)).read(child)
     case windows(closed) => closed
     case StatelessSource(rows) => Source(rows)
@@ -141,9 +142,10 @@ final private[changelog] class ParseQuery(
   private def groups(written: Aggregate): ChangelogOperator = {
     requireNoOrder(written)
     val rows = noEvents("Aggregate", read(written.child))
-    val asking = settled(written)
+    val asking = settledGroups(written)
     val kept = KeptSubqueries.of(ReadAggregate.evaluated(asking), rows, ttlMs, begun.version)
-    val (asked, found) = kept.fold((asking, rows))(its => (ReadAggregate.over(asking, its), its.input))
+    val (asked, found) =
+      kept.fold((asking, rows))(its => (ReadAggregate.over(asking, its), its.input))
     val SessionGroups.Grouped(aggregate, input, closedBy) =
       SessionGroups.of(asked.groupingExpressions)
         .fold(SessionGroups.Grouped(asked, found, None))(
@@ -365,6 +367,23 @@ final private[changelog] class ParseQuery(
       val below = LocalRelation(node.child.output, Nil, isStreaming = true)
       BooleanSimplification(node.withNewChildren(Seq(below)))
         .withNewChildren(Seq(node.child)).asInstanceOf[N]
+    }
+
+  /** The results read the keys as they are written. */
+  private def settledGroups(written: Aggregate): Aggregate =
+    if (!settles || !written.expressions.exists(SubqueryExpression.hasSubquery)) written
+    else {
+      val keys = written.groupingExpressions
+      val hidden = keys.map(key => Alias(key, "key")().toAttribute)
+      val results = written.aggregateExpressions.map(_.transformDown {
+        case part if keys.exists(_.semanticEquals(part)) =>
+          hidden(keys.indexWhere(_.semanticEquals(part)))
+      }.asInstanceOf[NamedExpression])
+      val simple = settled(written.copy(aggregateExpressions = results))
+      simple.copy(aggregateExpressions = simple.aggregateExpressions.map(_.transform {
+        case column: Attribute if hidden.exists(_.exprId == column.exprId) =>
+          simple.groupingExpressions(hidden.indexWhere(_.exprId == column.exprId))
+      }.asInstanceOf[NamedExpression]))
     }
 
   private def settled(

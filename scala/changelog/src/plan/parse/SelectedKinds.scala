@@ -3,6 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Projection, Selection}
 import io.firesteel.changelog.sql.RowKindFunction
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project, Window}
 import org.apache.spark.sql.firesteel.isOfDataset
 
@@ -21,6 +22,21 @@ private[changelog] object SelectedKinds {
     case _: Aggregate => true
     case project: Project => !isOfDataset(project) && isAboveGroups(project.child)
     case _ => false
+  }
+
+  /**
+   * Whether the keys are those of `GROUP BY ALL`, all of the SELECT without a call, and a kind is among
+   * them: Spark takes it for a key.
+   */
+  def areKeysOfAll(grouped: Aggregate): Boolean = {
+    val keys = grouped.groupingExpressions
+    def plain = grouped.aggregateExpressions
+      .filterNot(_.exists(_.isInstanceOf[AggregateExpression])).map {
+        case Alias(value, _) => value
+        case column => column
+      }
+    keys.exists(_.isInstanceOf[RowKindFunction]) && plain.size == keys.size &&
+    plain.zip(keys).forall { case (column, key) => column.semanticEquals(key) }
   }
 
   private def isAboveGroups(plan: LogicalPlan): Boolean = !isOfDataset(plan) && (plan match {

@@ -45,6 +45,8 @@ class KeptSubqueriesSuite extends ChangelogSuite {
     s"SELECT k, c, (SELECT count_if(v > 3) FROM priced p WHERE p.id = a.c) AS m FROM $counts a",
     s"SELECT c, count(*) AS n, (SELECT max(id) FROM nulls) AS m FROM $counts GROUP BY c",
     s"SELECT c + (SELECT max(id) FROM nulls) AS g, sum(c + (SELECT max(id) FROM nulls)) AS s, (SELECT min(id) FROM some) AS o FROM $counts GROUP BY 1",
+    "SELECT NOT (v > 1) AS small, count(*) AS n, (SELECT max(id) FROM some) AS m FROM {t} GROUP BY v > 1",
+    s"SELECT NOT (c > 1 AND k = 'a') AS small, count(*) AS n, (SELECT max(id) FROM some) AS m FROM $counts GROUP BY c > 1 AND k = 'a'",
     // A condition beside the subquery says of which rows its value may be computed.
     s"SELECT k, c FROM $counts WHERE c <> 2 AND 10 / (c - 2) IN (SELECT -10 FROM some)",
     s"SELECT k, c FROM $counts a WHERE c <> 2 AND 0 < (SELECT count(*) FROM priced WHERE id = 1 - 1 / (a.c - 2))"

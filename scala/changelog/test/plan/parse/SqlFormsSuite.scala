@@ -119,6 +119,8 @@ class SqlFormsSuite extends ChangelogSuite {
       batches.foreach(fed.feed)
       assert(fed.difference.isEmpty, fed.difference)
     } finally fed.stop()
+    val asked = "SELECT k, count(*) AS c FROM {t} GROUP BY k, row_kind()"
+    assert(refusal(schema, asked).contains("MISPLACED_ROW_KIND"))
   }
 
   test("a value that is the first in the order of a derived table") {
