@@ -26,7 +26,7 @@ private[changelog] object SelectedKinds {
 
   /**
    * Whether the keys are those of `GROUP BY ALL`, all of the SELECT without a call, and a kind is among
-   * them: Spark takes it for a key.
+   * others: Spark takes it for a key.
    */
   def areKeysOfAll(grouped: Aggregate): Boolean = {
     val keys = grouped.groupingExpressions
@@ -35,7 +35,8 @@ private[changelog] object SelectedKinds {
         case Alias(value, _) => value
         case column => column
       }
-    keys.exists(_.isInstanceOf[RowKindFunction]) && plain.size == keys.size &&
+    val kinds = keys.count(_.isInstanceOf[RowKindFunction])
+    kinds > 0 && kinds < keys.size && plain.size == keys.size &&
     plain.zip(keys).forall { case (column, key) => column.semanticEquals(key) }
   }
 
