@@ -1,6 +1,6 @@
 package io.firesteel.changelog.rules
 
-import io.firesteel.changelog.common.{ChangelogConf, CountedRows, SingleJoins, TooManyRows}
+import io.firesteel.changelog.common.{ChangelogConf, CountedRows, SimpleConditions, SingleJoins, TooManyRows}
 
 import io.firesteel.changelog.plan.parse.conditions.{JoinSubqueries, NarrowerJoins, SideSubqueries}
 import io.firesteel.core.decide.Decline
@@ -10,7 +10,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Exists, Expression, ExprId, GreaterThan, If, InSubquery, LateralSubquery, ListQuery, Literal, NamedExpression, Not, OuterReference, PredicateHelper, RowNumber, ScalarSubquery, SubqueryExpression, WindowExpression}
 import org.apache.spark.sql.catalyst.analysis.UpdateOuterReferences
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Count, First}
-import org.apache.spark.sql.catalyst.optimizer.{BooleanSimplification, PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
+import org.apache.spark.sql.catalyst.optimizer.{PullupCorrelatedPredicates, RewriteCorrelatedScalarSubquery, RewriteLateralSubquery, RewritePredicateSubquery}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, CTERelationRef, Filter, Join, JoinHint, LateralJoin, LocalRelation, LogicalPlan, Project, Sort, UnaryNode, Window, WithCTE}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -139,7 +139,7 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
     }
     // Subqueries of subqueries are joins already.
     // `NOT (a IN (...) AND b)` becomes `NOT IN`: below `NOT`, a null must not be a false.
-    val simple = BooleanSimplification(readApart(inner))
+    val simple = SimpleConditions.in(readApart(inner))
     val correlated = RewriteCorrelatedScalarSubquery(PullupCorrelatedPredicates(simple))
     val single = SingleJoins.counted(named(RewritePredicateSubquery(correlated)))
     val all = named(ranked(values(single)))

@@ -1,13 +1,12 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
+import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, SimpleConditions, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, ComputedColumns, EventTime, Expansion, Generation, GroupAggregate, MatchedRows, PlaceFunction, Projection, Selection, SharedChanges, SharedRows, Source, SplitDistinct, StaticTable, TopN, UnionAll}
 import io.firesteel.changelog.plan.parse.conditions.{JoinSubqueries, SortBelow}
 import io.firesteel.changelog.plan.parse.rank.{OrderedLimit, Projected, RankedWindow, SortedLimits}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, Snapshot, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, NamedExpression, PredicateHelper, SubqueryExpression, UserDefinedExpression}
-import org.apache.spark.sql.catalyst.optimizer.BooleanSimplification
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Deduplicate, Distinct, EventTimeWatermark, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LocalRelation, LogicalPlan, Offset, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, Sort, SubqueryAlias, UnaryNode, Union, View, Window}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.NullType
@@ -365,7 +364,7 @@ final private[changelog] class ParseQuery(
     if (!settles || !node.expressions.exists(SubqueryExpression.hasSubquery)) node
     else {
       val below = LocalRelation(node.child.output, Nil, isStreaming = true)
-      BooleanSimplification(node.withNewChildren(Seq(below)))
+      SimpleConditions.in(node.withNewChildren(Seq(below)))
         .withNewChildren(Seq(node.child)).asInstanceOf[N]
     }
 

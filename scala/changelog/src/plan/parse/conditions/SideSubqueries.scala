@@ -1,11 +1,12 @@
 package io.firesteel.changelog.plan.parse.conditions
 
+import io.firesteel.changelog.common.SimpleConditions
+
 import io.firesteel.changelog.sql.InputTtl
 
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, InSubquery, ListQuery, Not, PredicateHelper}
-import org.apache.spark.sql.catalyst.optimizer.BooleanSimplification
 import org.apache.spark.sql.catalyst.plans.{JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LocalRelation, LogicalPlan, Project}
 
@@ -49,7 +50,7 @@ private[changelog] object SideSubqueries extends PredicateHelper {
   /** The parts that must all hold. `NOT (a IN (...) OR b)` has a `NOT IN`. */
   private def partsOf(join: Join): Seq[Expression] = join.condition.toSeq.flatMap { condition =>
     val rows = LocalRelation(join.children.flatMap(_.output), Nil, isStreaming = true)
-    BooleanSimplification(Filter(condition, rows)).expressions.flatMap(splitConjunctivePredicates)
+    SimpleConditions.in(Filter(condition, rows)).expressions.flatMap(splitConjunctivePredicates)
   }
 
   /** A part with its subqueries, or the whole of it, as columns of a side. */
