@@ -632,6 +632,17 @@ def test_times_without_a_zone_are_read_in_the_sessions(
         firesteel.apply_changes(target, "k", query_id="q")(row, batch)
         stored = f"SELECT to_char(tz AT TIME ZONE 'UTC', 'HH24:MI') FROM zoned WHERE k = {batch}"
         assert postgres.execute(stored) == hour
+    # Dates, in arrays, and where the column's type is named.
+    postgres.execute("CREATE DOMAIN moment AS timestamptz")
+    postgres.execute("CREATE TABLE named (k int PRIMARY KEY, at moment, all_of timestamptz[])")
+    session.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")
+    row = session.sql(
+        "SELECT 1 AS k, DATE'2024-01-02' AS at, array(DATE'2024-01-02') AS all_of, '+I' AS op"
+    )
+    firesteel.apply_changes(postgres.options | {"dbtable": "named"}, "k", query_id="q")(row, 0)
+    utc = "to_char(%s AT TIME ZONE 'UTC', 'DD HH24:MI')"
+    stored = f"SELECT {utc % 'at'} || ' ' || {utc % 'all_of[1]'} FROM named"
+    assert postgres.execute(stored) == "01 18:30 01 18:30"
 
 
 @pytest.mark.usefixtures("driver")
@@ -813,6 +824,42 @@ def test_a_function_of_ones_own_may_filter_what_it_applies(
     assert run("append", "later", ["c = 'y'"]) == {("b", "y", 1), ("a", "y", 2)}
     with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_NO_UPDATE_BEFORE"):
         run("append", "chosen", ["op <> '-U'"])
+
+
+def test_a_query_may_filter_its_changes(session: SparkSession, tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+
+    def run(mode: str, target: str, part: str) -> set[object]:
+        words = session.readStream.schema("w STRING, c STRING").json(str(source))
+        words.createOrReplaceTempView("words")
+        query = (
+            session.sql(
+                "SELECT * FROM (SELECT w, max(c) AS c, count(DISTINCT c) AS n, row_kind() AS op "
+                f"FROM words GROUP BY w) WHERE {part}"
+            )
+            .writeStream.foreachBatch(firesteel.apply_changes(str(tmp_path / target), "w"))
+            .outputMode(mode)
+            .option("checkpointLocation", str(tmp_path / f"{target}-checkpoint"))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+        rows = session.read.format("firesteel-table").load(str(tmp_path / target)).collect()
+        return {tuple(row) for row in rows}
+
+    (source / "1.json").write_text('{"w": "a", "c": "x"}\n{"w": "b", "c": "y"}')
+    assert run("append", "later", "c = 'y'") == {("b", "y", 1)}
+    # Without the row before, what passed once would stay in the table.
+    with pytest.raises(PySparkException, match="FIRESTEEL_APPLY_NO_UPDATE_BEFORE"):
+        run("update", "refused", "c = 'x'")
+    assert run("update", "keys", "w > 'a'") == {("b", "y", 1)}
+    # Of this update the filter keeps the row after it alone.
+    (source / "2.json").write_text('{"w": "a", "c": "y"}')
+    assert run("append", "later", "c = 'y'") == {("b", "y", 1), ("a", "y", 2)}
+    (source / "3.json").write_text('{"w": "b", "c": "z"}')
+    assert run("append", "later", "c = 'y'") == {("a", "y", 2)}
+    assert run("update", "keys", "w > 'a'") == {("b", "z", 2)}
 
 
 def test_the_example_follows_its_words(session: SparkSession, tmp_path: Path) -> None:

@@ -9,13 +9,16 @@ import org.apache.spark.sql.types.{Metadata, MetadataBuilder}
  *
  * @param keys upsert keys: columns that identify a row and whose changes arrive in order
  * @param updateBefore whether each `+U` comes with its `-U`
+ * @param filtered whether a filter may have dropped one of the two, and a row that it passed before
  */
 final private[firesteel] case class ChangelogMetadata(
     keys: Seq[Seq[String]],
-    updateBefore: Boolean) {
+    updateBefore: Boolean,
+    filtered: Boolean = false) {
 
   def metadata: Metadata = {
     val of = new MetadataBuilder().putBoolean("updateBefore", updateBefore)
+    if (filtered) of.putBoolean("filtered", true)
     keys.zipWithIndex.foreach { case (key, i) => of.putStringArray(s"key$i", key.toArray) }
     new MetadataBuilder().putMetadata(ChangelogMetadata.name, of.build()).build()
   }
@@ -33,6 +36,7 @@ private[firesteel] object ChangelogMetadata {
       val keys = Iterator.from(0).map(i => s"key$i").takeWhile(said.contains)
       Some(ChangelogMetadata(
         keys.map(said.getStringArray(_).toSeq).toSeq,
-        said.getBoolean("updateBefore")))
+        said.getBoolean("updateBefore"),
+        said.contains("filtered")))
     }
 }

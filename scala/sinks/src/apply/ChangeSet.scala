@@ -50,8 +50,8 @@ private[sinks] object ChangeSet {
     }
     val keys = places.distinct.map(i => fields(others(i)).name)
     val told = ChangelogMetadata.of(fields(kind).metadata)
-    val upserts =
-      options.upserts || MicroBatch.isAsGiven(data) && isOfNewestRows(fields(kind), keys)
+    val upserts = options.upserts || told.forall(!_.filtered) &&
+      MicroBatch.isAsGiven(data) && isOfNewestRows(fields(kind), keys)
     // Without `-U` rows, a row that no longer passes the user's filter would stay in the target.
     if (!upserts && told.exists(!_.updateBefore)) throw ApplyErrors.noUpdateBefore()
     val columns = others.zipWithIndex.map { case (from, i) => plain(fields(from), from).as(s"c$i") }

@@ -39,8 +39,12 @@ private[sinks] trait Target {
 
 private[sinks] object Target {
 
-  /** The rows that were made of a run's current micro-batch for a target. */
-  final private case class Made(batch: Long, rows: LogicalPlan)
+  /**
+   * The rows that were made of a run's current micro-batch for a target.
+   *
+   * @param read ids of the RDDs that are read
+   */
+  final private case class Made(batch: Long, rows: LogicalPlan, read: Seq[Int])
 
   private val last: Cache[(String, String, String), Made] =
     Caffeine.newBuilder().maximumSize(1000).build()
@@ -49,15 +53,17 @@ private[sinks] object Target {
    * Whether this run has applied rows with the same plan to the target in this micro-batch, or none
    * yet. The same rows may come again: a function may retry.
    */
-  private def areTheSame(place: String, by: AppliedBy, changes: ChangeSet): Boolean =
-    by.run.forall { run =>
-      val rows = executionOf(changes.rows).analyzed.transform { case rows: LogicalRDD =>
-        LocalRelation(rows.output)
-      }.canonicalized
+  private def areTheSame(place: String, by: AppliedBy, changes: ChangeSet): Boolean = {
+    val plan = executionOf(changes.rows).analyzed
+    val read = plan.collect { case rows: LogicalRDD => rows.rdd.id }
+    // Over Connect the run is unknown. Each try of a micro-batch has rows of its own.
+    by.run.orElse(Option.when(read.nonEmpty)(read.mkString("rows ", " ", ""))).forall { run =>
+      val rows = plan.transform { case rows: LogicalRDD => LocalRelation(rows.output) }.canonicalized
       val made = last.asMap.compute(
         (place, by.query, run),
         (_, known) =>
-          if (known == null || known.batch != by.batch) Made(by.batch, rows) else known)
-      made.rows == rows
+          if (known == null || known.batch != by.batch) Made(by.batch, rows, read) else known)
+      made.rows == rows && made.read == read
     }
+  }
 }

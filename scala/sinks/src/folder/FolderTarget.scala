@@ -228,7 +228,7 @@ final private[sinks] class FolderTarget(session: SparkSession, path: String, opt
   }
 
   private def due(retired: (String, Long), now: Long): Boolean =
-    retired._2 + options.retentionMillis < now
+    retired._2 < now - options.retentionMillis
 
   /**
    * Deletes due files before the next version, which no longer lists them; after a crash in

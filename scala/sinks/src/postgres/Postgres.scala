@@ -44,7 +44,8 @@ final private[postgres] class Postgres private (parameters: Map[String, String])
     attempt(Postgres.retries, Postgres.firstPause)
   }
 
-  private def once[T](work: Connection => T): T = Using.resource(open()) { connection =>
+  private def once[T](work: Connection => T, open: () => Connection = () => this.open()): T =
+    Using.resource(open()) { connection =>
     connection.setAutoCommit(false)
     try {
       val result = work(connection)
@@ -57,9 +58,12 @@ final private[postgres] class Postgres private (parameters: Map[String, String])
     }
   }
 
-  /** The same in a task, without retries: Spark repeats tasks. */
+  /**
+   * The same in a task. Only the login is tried again, before any row is read: Spark repeats tasks, but
+   * at once, and not in local mode.
+   */
   def inTask[T](work: Connection => T): T =
-    try once(work)
+    try once(work, () => opened(Postgres.retries, Postgres.firstPause))
     catch { case NonFatal(e) if Postgres.chain(e).nonEmpty => throw failed(e) }
 
   private def failed(e: Throwable): Throwable = {
@@ -67,6 +71,14 @@ final private[postgres] class Postgres private (parameters: Map[String, String])
     val said = Postgres.chain(clean).lastOption.getOrElse(clean)
     val reason = Option(said.getMessage).getOrElse(said.toString)
     ApplyErrors.databaseFailed(secrets.redact(options.url), table, reason, clean)
+  }
+
+  @tailrec private def opened(left: Int, pause: Long): Connection = Try(open()) match {
+    case Success(connection) => connection
+    case Failure(e) if left > 0 && Postgres.mayPass(e) =>
+      Thread.sleep(pause)
+      opened(left - 1, pause * 2)
+    case Failure(e) => throw e
   }
 
   /**
@@ -82,7 +94,12 @@ final private[postgres] class Postgres private (parameters: Map[String, String])
         DriverRegistry.register(options.driverClass)
         DriverRegistry.get(options.driverClass).connect(options.url, options.asConnectionProperties)
       }
-    options.sessionInitStatement.foreach(Postgres.run(connection, _))
+    try options.sessionInitStatement.foreach(Postgres.run(connection, _))
+    catch {
+      case NonFatal(e) =>
+        Try(connection.close())
+        throw e
+    }
     connection
   }
 

@@ -32,7 +32,10 @@ final private[postgres] case class PostgresTable(
   def in(other: String): String = s"${quoted(schema)}.${quoted(other)}"
 }
 
-final private[postgres] case class PostgresColumn(name: String, sqlType: String) {
+final private[postgres] case class PostgresColumn(
+    name: String,
+    sqlType: String,
+    baseType: String) {
   def sql: String = quoted(name)
 }
 
@@ -44,7 +47,9 @@ private[postgres] object PostgresTable {
       |WHERE c.oid = to_regclass(?)::oid AND c.relkind IN ('r', 'p')""".stripMargin
 
   private val columnsOf =
-    """SELECT attname, format_type(atttypid, NULL) FROM pg_attribute
+    """SELECT attname, format_type(atttypid, NULL),
+      |  format_type(coalesce(nullif(typbasetype, 0), atttypid), NULL)
+      |FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
       |WHERE attrelid = ?::oid AND attnum > 0 AND NOT attisdropped""".stripMargin
 
   /**
@@ -65,7 +70,8 @@ private[postgres] object PostgresTable {
     val (schema, name, oid) =
       query(connection, find)(named)(r => (r.getString(1), r.getString(2), r.getLong(3)))
         .headOption.getOrElse(throw ApplyErrors.noTable(named))
-    val all = query(connection, columnsOf)(oid)(r => PostgresColumn(r.getString(1), r.getString(2)))
+    val all = query(connection, columnsOf)(oid)(r =>
+      PostgresColumn(r.getString(1), r.getString(2), r.getString(3)))
     val columns = changes.schema.map { field =>
       all.find(_.name == field.name)
         .orElse(all.find(_.name.equalsIgnoreCase(field.name)))
@@ -76,7 +82,7 @@ private[postgres] object PostgresTable {
       (r.getArray(1).getArray.asInstanceOf[Array[String]].toSet, r.getBoolean(2))
     }.filter(_._1 == keys.toSet)
     if (unique.isEmpty) throw ApplyErrors.noUniqueKey(named, keys.map(quoted).mkString(", "))
-    val pairs = changes.schema.map(_.dataType).zip(columns.map(_.sqlType))
+    val pairs = changes.schema.map(_.dataType).zip(columns.map(_.baseType))
     PostgresTable(
       schema,
       name,

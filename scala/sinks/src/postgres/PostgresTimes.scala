@@ -6,7 +6,7 @@ import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DataType, StringType, TimestampNTZType, TimestampType}
+import org.apache.spark.sql.types.{ArrayType, DataType, DateType, StringType, TimestampNTZType, TimestampType}
 
 /** Times that PostgreSQL keeps with a zone and Spark without, or the other way round. */
 private[postgres] object PostgresTimes {
@@ -28,11 +28,11 @@ private[postgres] object PostgresTimes {
   }
 
   /** Whether the database gives a time zone to the values. */
-  def hasNoZone(own: DataType, sqlType: String): Boolean =
-    sqlType == "timestamp with time zone" && (own match {
-      case TimestampNTZType | _: StringType => true
-      case _ => false
-    })
+  def hasNoZone(own: DataType, sqlType: String): Boolean = own match {
+    case ArrayType(element, _) => sqlType.endsWith("[]") && hasNoZone(element, sqlType.dropRight(2))
+    case TimestampNTZType | DateType | _: StringType => sqlType == "timestamp with time zone"
+    case _ => false
+  }
 
   /** Lets the database read times as the session does, whatever the JVM's zone. */
   def setZone: String = sessionZone.normalized match {

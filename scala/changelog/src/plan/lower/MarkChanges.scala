@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, Inferred, Projection, ResultKeys}
+import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, Inferred, Projection, ResultKeys, Selection}
 import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.core.changes.ChangelogMetadata
 import org.apache.spark.sql.catalyst.expressions.{Alias, ExprId, NamedExpression}
@@ -13,7 +13,10 @@ private[changelog] object MarkChanges {
     traced(query).fold(columns) { events =>
       val names = columns.map(c => c.exprId -> c.name).toMap
       val keys = events.keys.filter(_.forall(names.contains)).map(_.map(names).toSeq.sorted)
-      val said = ChangelogMetadata(keys.toSeq.sortBy(_.mkString(",")), events.updateBefore)
+      val said = ChangelogMetadata(
+        keys.toSeq.sortBy(_.mkString(",")),
+        events.updateBefore,
+        events.filtered)
       columns.map { column =>
         if (events.kinds(column.exprId)) column.toAttribute.withMetadata(said.metadata) else column
       }
@@ -22,21 +25,29 @@ private[changelog] object MarkChanges {
   final private case class Events(
       keys: Set[Set[ExprId]],
       kinds: Set[ExprId],
-      updateBefore: Boolean)
+      updateBefore: Boolean,
+      filtered: Boolean)
 
-  /** Follows `row_kind()` up to the result; none if a filter drops rows on the way. */
+  /** Follows `row_kind()` up to the result; none if a filter chooses kinds on the way. */
   private def traced(query: Inferred): Option[Events] = query.operator match {
     case ChangeEvents(columns, updateBefore, _) =>
       val from = query.inputs.head
       val kinds = columns.collect { case alias @ Alias(_: RowKindFunction, _) => alias.exprId }
       val said = !from.changes.updates || updateBefore && from.updateBefore
-      Some(Events(ColumnFacts.mapKeys(columns, ResultKeys(from.operator)), kinds.toSet, said))
+      Some(Events(ColumnFacts.mapKeys(columns, ResultKeys(from.operator)), kinds.toSet, said, filtered = false))
     case Projection(columns, _) =>
       traced(query.inputs.head).map { events =>
         val renamed = ColumnFacts.renamed(columns)
         events.copy(
           keys = ColumnFacts.mapKeys(columns, events.keys),
           kinds = renamed.collect { case (from, to) if events.kinds(from) => to }.toSet)
+      }
+    // A filter of keys passes both sides of an update, or none.
+    case Selection(condition, _) =>
+      val asked = condition.references.map(_.exprId).toSet
+      traced(query.inputs.head).filterNot(events => asked.exists(events.kinds)).map { events =>
+        val ofKeys = events.keys.nonEmpty && events.keys.forall(asked.subsetOf)
+        events.copy(filtered = events.filtered || !ofKeys)
       }
     case _ => None
   }
