@@ -141,6 +141,7 @@ private[changelog] object ChangelogOverExec {
       windowEvaluator(windows, Seq(number), order, fed),
       UnsafeProjection.create(fed, fed),
       UnsafeProjection.create(row ++ results, fed ++ results),
+      numbersCopies = results.size > windows.size,
       () => entries.readBeforeClosing()
     )
   }

@@ -20,12 +20,15 @@ import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow,
  *   rows with results
  * @param toFed a row and the number of its window partition, as `evaluate` wants it
  * @param toResult a row of `evaluate`, without that number
+ * @param numbersCopies whether a further column has the number of a row among equal ones, as bytes
+ *   that are in order
  * @param opened to be called when Spark may have spilled the rows of a span to a file
  */
 final private[over] class OverResults(
     evaluate: Iterator[InternalRow] => Iterator[InternalRow],
     toFed: UnsafeProjection,
     toResult: UnsafeProjection,
+    numbersCopies: Boolean,
     opened: () => Unit) {
   import OverResults.mostInMemory
 
@@ -33,6 +36,8 @@ final private[over] class OverResults(
   private[this] val number = new GenericInternalRow(1)
   private[this] val read = mutable.Queue.empty[OverSpan]
   private[this] var numbers = 0
+  private[this] val copyNumber = new GenericInternalRow(1)
+  private[this] val withCopy = new JoinedRow
 
   /** For each span the rows that come into the result, and those that leave it, as a number. */
   def of(spans: Iterator[OverSpan]): Iterator[OverPart] = {
@@ -72,6 +77,13 @@ final private[over] class OverResults(
     net
   }
 
+  private def numbered(result: InternalRow, copy: Long): InternalRow =
+    if (!numbersCopies) result
+    else {
+      copyNumber.setLong(0, java.lang.Long.reverseBytes(copy))
+      withCopy(result, copyNumber)
+    }
+
   private def tally(
       span: OverSpan,
       count: OverEntry => Long,
@@ -81,9 +93,11 @@ final private[over] class OverResults(
     var i = 0
     while (i < span.rows.length) {
       var copies = math.max(count(span.rows(i)), 0L)
+      var copy = 0L
       while (copies > 0L) {
         val result = results.next()
-        if (span.isAffected(i)) Tally.add(net, toResult(result), sign)
+        if (span.isAffected(i)) Tally.add(net, toResult(numbered(result, copy)), sign)
+        copy += 1L
         copies -= 1
       }
       i += 1

@@ -590,6 +590,8 @@ final private[plan] case class TopN(
  *   are in one order for all functions, so it must not depend on them
  * @param sessionEnd the end of each row's own session, if the watermark closes sessions: the rows of
  *   closed ones leave, and rows whose own session is over are late
+ * @param copyNumber a column that tells equal rows apart in their order, for an operator above whose
+ *   functions must see them in the same
  */
 final private[plan] case class OverAggregate(
     partition: Seq[Attribute],
@@ -601,12 +603,13 @@ final private[plan] case class OverAggregate(
     apart: Seq[Attribute],
     ttlMs: Long,
     input: ChangelogOperator,
-    sessionEnd: Option[Attribute] = None)
+    sessionEnd: Option[Attribute] = None,
+    copyNumber: Option[Attribute] = None)
   extends ChangelogOperator
   with OneInput[ChangelogOperator]
   with Stateful {
   override def name: String = "OverAggregate"
-  override def output: Seq[Attribute] = input.output ++ results
+  override def output: Seq[Attribute] = input.output ++ results ++ copyNumber
 
   /** The columns by which a deletion and an insert become an update; none if nothing does. */
   def pairedBy(input: Facts): Option[Set[ExprId]] = ColumnFacts.smallest(input.upsertKeys)
@@ -749,7 +752,11 @@ final private[changelog] case class TemporalJoin(
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set.empty
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
   override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
-    Map(leftTime.exprId -> EventTime(None, 0L, mayBeLate = false))
+    Map(leftTime.exprId -> EventTime(None, closesAfter(inputs), mayBeLate = false))
+
+  /** Microseconds from the value of the left time to when the watermark closes it. */
+  def closesAfter(inputs: Seq[Facts]): Long =
+    inputs.head.eventTimes.get(leftTime.exprId).fold(0L)(_.after)
 }
 
 /** A table that is no stream, in the plan of [[ClosedWindows]]. */

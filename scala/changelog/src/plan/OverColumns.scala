@@ -12,11 +12,12 @@ private[plan] object OverColumns {
     val calls = kept.map(over.calls(_))
     val asked = AttributeSet.fromAttributeSets((over.partition ++ over.order ++ over.asked)
       .map(_.references))
-    val needed = read -- AttributeSet(over.results)
+    val needed = read -- AttributeSet(over.results ++ over.copyNumber)
     if (kept.isEmpty) only(over.input, needed)
     else over.copy(
       calls = calls,
       results = kept.map(over.results(_)),
+      copyNumber = over.copyNumber.filter(read.contains(_)),
       input = only(over.input, needed ++ asked))
   }
 }

@@ -142,7 +142,10 @@ private[changelog] object PlanVersion {
   /** A limit of each row's own rows is in their order, which a derived table may have. */
   val orderedLimits: Int = 16
 
-  val current: Int = orderedLimits
+  /** Equal rows are in one order for all functions of a window, see `OverWindow`. */
+  val numberedCopies: Int = 16
+
+  val current: Int = numberedCopies
 }
 
 /**

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.over
 
-import io.firesteel.changelog.ChangelogSuite
+import io.firesteel.changelog.{ChangelogSuite, ConsumedTable}
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.testkit.SinceSpark
 import org.apache.spark.sql.Row
@@ -263,6 +263,40 @@ class OverStreamSuite extends ChangelogSuite {
       assert(rows.map(_.getInt(3)) == Seq(1, 2, 3, 4))
       assert(rows.map(_.get(2)) == null +: rows.init.map(_.get(1)), rows.mkString(" "))
     } finally fed.stop()
+  }
+
+  test("all functions of a window see equal rows in one order") {
+    def checked(partition: String): Unit = {
+      val fed = stream(
+        schema,
+        "SELECT v, lag(v) OVER w AS l, sum(v) OVER (" + partition + "ORDER BY v ROWS 1 PRECEDING) AS s, " +
+          "row_number() OVER w AS n, count(*) OVER (" + partition + "ORDER BY v RANGE BETWEEN UNBOUNDED PRECEDING AND " +
+          s"CURRENT ROW) AS c FROM {t} WINDOW w AS (${partition}ORDER BY v)"
+      )
+      try {
+        fed.start()
+        val table = new ConsumedTable
+        var shown = Map.empty[Seq[Any], Int].withDefaultValue(0)
+        Seq(Seq.fill(2)(200), Seq(5, 200, 5), Seq.fill(300)(7), Seq(1, 7, 200)).foreach { values =>
+          fed.feed(values.zipWithIndex.map { case (v, i) => Row("a", v, i) })
+          fed.last.foreach { change =>
+            table.consume(change)
+            val (row, kind) = (change.toSeq.init, change.getString(5))
+            shown += row -> (shown(row) + (if (kind == "+I" || kind == "+U") 1 else -1))
+          }
+          assert(table.wrong.isEmpty, table.wrong)
+          val rows = shown.toSeq.flatMap { case (row, n) => Seq.fill(n)(row) }.sortBy(_(3).asInstanceOf[Int])
+          val all = rows.map(_.head.asInstanceOf[Int])
+          assert(rows.map(_(3)) == (1 to all.size) && all == all.sorted)
+          assert(rows.map(row => Option(row(1))) == None +: all.init.map(Option(_)))
+          assert(rows.map(_(2)) == all.zip(0 +: all.init).map { case (v, before) => v.toLong + before })
+          fed.restart()
+        }
+      } finally fed.stop()
+    }
+    providers.zip(Seq("", "PARTITION BY k ")).foreach { case (provider, partition) =>
+      withProvider(provider)(checked(partition))
+    }
   }
 
   test("the bits of nulls of many columns do not change the order of rows that tie") {

@@ -1,6 +1,8 @@
 package io.firesteel.lookup.files
 
-import java.io.{Closeable, FileNotFoundException}
+import java.io.{Closeable, FileNotFoundException, InterruptedIOException}
+import java.net.SocketTimeoutException
+import java.nio.channels.ClosedByInterruptException
 
 import scala.util.control.NonFatal
 
@@ -82,8 +84,16 @@ private final class FileRows(file: BucketFile, source: BucketSource) extends Clo
       case _: FileNotFoundException if source.skipMissing => false
       case gone: FileNotFoundException => throw Files.readError(path.urlEncoded, gone)
       case NonFatal(thrown) =>
-        if (source.skipCorrupt && Files.isCorruptFile(thrown)) false
+        // A reader that is interrupted fails as one of a corrupt file does.
+        if (source.skipCorrupt && !isInterrupted(thrown) && Files.isCorruptFile(thrown)) false
         else throw Files.readError(path.urlEncoded, thrown)
+    }
+
+  private def isInterrupted(thrown: Throwable): Boolean = Thread.currentThread.isInterrupted ||
+    Iterator.iterate(thrown)(_.getCause).takeWhile(_ != null).take(16).exists {
+      case _: ClosedByInterruptException | _: InterruptedException => true
+      case cut: InterruptedIOException => !cut.isInstanceOf[SocketTimeoutException]
+      case _ => false
     }
 
   def next(): InternalRow = rows.next()

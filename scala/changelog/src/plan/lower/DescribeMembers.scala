@@ -196,7 +196,8 @@ final private[changelog] class DescribeMembers(version: Int) {
       case topN: TopN =>
         known ++ topN.rank.map(_.exprId -> topN.places.function.name)
       case over: OverAggregate =>
-        known ++ over.results.map(_.exprId).zip(over.calls.map(below.of))
+        known ++ over.results.map(_.exprId).zip(over.calls.map(below.of)) ++
+          over.copyNumber.map(_.exprId -> "copy")
       case union: UnionAll => union.output.zipWithIndex.map { case (column, at) =>
           column.exprId -> union.inputs.map { input =>
             below.of(input.output(at))

@@ -245,7 +245,7 @@ final private[changelog] class LowerOperators(
       columns,
       over.order,
       over.calls.map(_.bound(row)),
-      over.results,
+      over.results ++ over.copyNumber,
       over.frames match {
         case OverFrameKind.Around(back, ahead) => OverFrameKind.Around(bound(back), bound(ahead))
         case running => running
@@ -321,7 +321,7 @@ final private[changelog] class LowerOperators(
         updateBefore = false,
         Seq(Some(join.leftTime), None),
         None,
-        new Watermark,
+        new Watermark(join.closesAfter(inferred.inputs.map(_.facts))),
         inferred.mode,
         members.get(join),
         placeOf(join).placement

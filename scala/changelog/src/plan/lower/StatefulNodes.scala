@@ -109,6 +109,7 @@ final private[changelog] case class ChangelogTopN(
  * See [[OverAggregate]]. It reads exactly `partition ++ columns ++ kindIn` of the child.
  *
  * @param calls functions over places in `partition ++ columns`, as those of [[ChangelogAggregate]]
+ * @param results of the calls, and perhaps the number of a row among equal ones
  * @param frames over the same places
  * @param ties the columns whose bytes order rows that tie, before all others; empty if all do
  * @param closesSessions whether the event time of `contract` is the end of a row's own session

@@ -1,15 +1,15 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.StateTypes
-import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, OverAggregate}
+import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, OverAggregate, Projection}
 import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind, OverReach}
 
 import scala.collection.mutable.ArrayBuffer
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, BoundReference, CurrentRow, Expression, Literal, OffsetWindowFunction, RangeFrame, RowFrame, RuntimeReplaceable, SizeBasedWindowFunction, SortOrder, SpecifiedWindowFrame, UnboundedFollowing, UnboundedPreceding, WindowExpression, WindowFunction}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, BoundReference, CurrentRow, Expression, Literal, OffsetWindowFunction, RangeFrame, RowFrame, RuntimeReplaceable, SizeBasedWindowFunction, SortOrder, SpecifiedWindowFrame, UnboundedFollowing, UnboundedPreceding, WindowExpression, WindowFunction}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, ImperativeAggregate}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
-import org.apache.spark.sql.types.NullType
+import org.apache.spark.sql.types.{LongType, NullType}
 
 /** Functions with OVER: a window whose results are columns of all rows. */
 final private[parse] case class OverWindow(
@@ -20,7 +20,14 @@ final private[parse] case class OverWindow(
   def expressions: Seq[Expression] =
     window.partitionSpec ++ window.orderSpec ++ calls.map(_._2.windowFunction)
 
-  def operator(input: ChangelogOperator, ttlMs: Long): ChangelogOperator = {
+  /**
+   * @param numbers whether equal rows, of which one operator gives different results, are numbered for
+   *   one above that goes from row to row
+   */
+  def operator(
+      input: ChangelogOperator,
+      ttlMs: Long,
+      numbers: Boolean = false): ChangelogOperator = {
     val below = new ComputedColumns()
     // A column of nulls neither separates rows nor orders them.
     val partition = window.partitionSpec.filter(_.dataType != NullType)
@@ -30,24 +37,30 @@ final private[parse] case class OverWindow(
     val own = calls.map { case (result, its) => result -> OverWindow.call(its, below) }
     val (running, around) = own.partition(its => OverWindow.isRunning(its._2))
     val (byRow, byPeers) = running.partition(_._2.frame.frameType == RowFrame)
+    val copy = Option.when(
+      numbers && byRow.nonEmpty && around.exists(its => OverWindow.countsRows(its._2)) &&
+        input.facts.upsertKeys.isEmpty)(AttributeReference("copy", LongType, nullable = false)())
     // Running functions last: a change of theirs changes all rows behind it.
-    Seq(
+    val made = Seq(
       around -> OverWindow.around(around.map(_._2), order),
       byPeers -> OverFrameKind.Running(byPeers = true),
       byRow -> OverFrameKind.Running(byPeers = false)
     ).filter(_._1.nonEmpty).foldLeft(below.over(input)) { case (rows, (named, frames)) =>
+      val isNumbered = copy.exists(its => rows.output.exists(_.exprId == its.exprId))
       OverAggregate(
         partition.distinctBy(_.exprId),
         order,
         named.map(_._2),
         named.map(_._1),
         frames,
-        own.flatMap(_._2.references.toSeq).distinctBy(_.exprId),
+        (own.flatMap(_._2.references.toSeq) ++ copy.filter(_ => isNumbered)).distinctBy(_.exprId),
         own.map(_._1).filter(result => rows.output.exists(_.exprId == result.exprId)),
         ttlMs,
-        rows
+        rows,
+        copyNumber = copy.filterNot(_ => isNumbered)
       )
     }
+    copy.fold(made)(its => Projection(made.output.filterNot(_.exprId == its.exprId), made))
   }
 }
 
@@ -116,6 +129,10 @@ private[parse] object OverWindow {
         case _: SizeBasedWindowFunction => false
         case function => function.isInstanceOf[DeclarativeAggregate]
       })
+
+  /** Whether equal rows may have different results. */
+  private def countsRows(call: OverCall): Boolean =
+    call.function.isInstanceOf[OffsetWindowFunction] || call.frame.frameType == RowFrame
 
   private def around(calls: Seq[OverCall], order: Seq[SortOrder]): OverFrameKind = {
     val reaches = calls.map(reach(_, order))

@@ -271,7 +271,8 @@ final private[changelog] class ParseQuery(
     if (over.expressions.exists(SelectedKinds.reads(_, kinds)))
       throw ChangelogErrors.misplacedRowKind("OVER")
     val input = computable("OVER", over.expressions, noEvents("OVER", rows))
-    val made = over.operator(input, ttlMs)
+    val made =
+      over.operator(input, ttlMs, numbers = begun.version >= PlanVersion.numberedCopies)
     if (kinds.isEmpty) made
     else project(output.map(c => kinds.find(_.exprId == c.exprId).getOrElse(c)), made)
   }
