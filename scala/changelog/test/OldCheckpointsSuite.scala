@@ -412,7 +412,9 @@ private object OldCheckpointsSuite {
       grows("narrowed", s"$left WHERE r.c > 1 AND l.v > 1"),
       grows("having-keys", "SELECT k, v, count(*) AS n FROM {t} GROUP BY k, v HAVING v > 1"),
       // Written by version 15 of plans.
-      grows("kept-beside", s"SELECT k, c FROM $counts WHERE c IN (SELECT id FROM range(1, 4)) AND c < 9"),
+      grows(
+        "kept-beside",
+        s"SELECT k, c FROM $counts WHERE c IN (SELECT id FROM range(1, 4)) AND c < 9"),
       grows(
         "ordered-limit",
         "SELECT k, v, (SELECT w FROM (SELECT length(k) AS w, v FROM {t} AS b WHERE b.k = a.k ORDER BY v) AS q LIMIT 1) AS f FROM {t} AS a")

@@ -145,7 +145,10 @@ private[changelog] object PlanVersion {
   /** Equal rows are in one order for all functions of a window, see `OverWindow`. */
   val numberedCopies: Int = 16
 
-  val current: Int = numberedCopies
+  /** The watermark takes rows that change out of the state of joins by their times. */
+  val closedChanges: Int = 16
+
+  val current: Int = closedChanges
 }
 
 /**

@@ -118,6 +118,30 @@ class IntervalJoinSuite extends ChangelogSuite {
       )
     }
 
+  for (joinType <- types) test(s"$joinType: results of windows leave state with their window") {
+    def groups(input: String) =
+      s"(SELECT window(ts, '10 seconds') AS w, k, count(*) AS n FROM ${side(input)} GROUP BY 1, 2)"
+    val shown = if (joinType.contains(" ")) "a.w.start AS s, a.k, a.n"
+    else "a.w.start AS s, a.k, a.n, b.n AS m"
+    val sql =
+      s"SELECT $shown FROM ${groups("l")} a $joinType JOIN ${groups("r")} b ON a.w = b.w AND a.k = b.k"
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "4 seconds"))
+    fed.start()
+    try {
+      random(joinType.hashCode.toLong).zipWithIndex.foreach { case (rows, i) =>
+        val watermark = fed.lastWatermark
+        fed.feedLate(rows.filterNot(_.isNullAt(0))) { row =>
+          val end = new Timestamp((row.getTimestamp(0).getTime / 10000 + 1) * 10000)
+          watermark.exists(!end.after(_))
+        }
+        fed.difference.foreach(d => fail(s"micro-batch $i: $d"))
+        if (i == 1 || i == 4) fed.restart()
+      }
+      // One group of each side, and the join's entry of their key.
+      assert(stateRows(fed) <= 6)
+    } finally fed.stop()
+  }
+
   test("windows above it close, later by as much as a row waits for its match") {
     val sql = s"SELECT window_end, count(*) AS n, count(rts) AS m FROM TUMBLE(TABLE($within), " +
       "DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY window_start, window_end"

@@ -285,11 +285,14 @@ class OverStreamSuite extends ChangelogSuite {
             shown += row -> (shown(row) + (if (kind == "+I" || kind == "+U") 1 else -1))
           }
           assert(table.wrong.isEmpty, table.wrong)
-          val rows = shown.toSeq.flatMap { case (row, n) => Seq.fill(n)(row) }.sortBy(_(3).asInstanceOf[Int])
+          val rows =
+            shown.toSeq.flatMap { case (row, n) => Seq.fill(n)(row) }.sortBy(_(3).asInstanceOf[Int])
           val all = rows.map(_.head.asInstanceOf[Int])
           assert(rows.map(_(3)) == (1 to all.size) && all == all.sorted)
           assert(rows.map(row => Option(row(1))) == None +: all.init.map(Option(_)))
-          assert(rows.map(_(2)) == all.zip(0 +: all.init).map { case (v, before) => v.toLong + before })
+          assert(rows.map(_(2)) == all.zip(0 +: all.init).map { case (v, before) =>
+            v.toLong + before
+          })
           fed.restart()
         }
       } finally fed.stop()

@@ -58,7 +58,9 @@ private[sinks] object Target {
     val read = plan.collect { case rows: LogicalRDD => rows.rdd.id }
     // Over Connect the run is unknown. Each try of a micro-batch has rows of its own.
     by.run.orElse(Option.when(read.nonEmpty)(read.mkString("rows ", " ", ""))).forall { run =>
-      val rows = plan.transform { case rows: LogicalRDD => LocalRelation(rows.output) }.canonicalized
+      val rows = plan.transform { case rows: LogicalRDD =>
+        LocalRelation(rows.output)
+      }.canonicalized
       val made = last.asMap.compute(
         (place, by.query, run),
         (_, known) =>

@@ -46,17 +46,17 @@ final private[postgres] class Postgres private (parameters: Map[String, String])
 
   private def once[T](work: Connection => T, open: () => Connection = () => this.open()): T =
     Using.resource(open()) { connection =>
-    connection.setAutoCommit(false)
-    try {
-      val result = work(connection)
-      connection.commit()
-      result
-    } catch {
-      case NonFatal(e) =>
-        Try(connection.rollback()) // the original error says more
-        throw e
+      connection.setAutoCommit(false)
+      try {
+        val result = work(connection)
+        connection.commit()
+        result
+      } catch {
+        case NonFatal(e) =>
+          Try(connection.rollback()) // the original error says more
+          throw e
+      }
     }
-  }
 
   /**
    * The same in a task. Only the login is tried again, before any row is read: Spark repeats tasks, but

@@ -34,7 +34,11 @@ private[changelog] object MarkChanges {
       val from = query.inputs.head
       val kinds = columns.collect { case alias @ Alias(_: RowKindFunction, _) => alias.exprId }
       val said = !from.changes.updates || updateBefore && from.updateBefore
-      Some(Events(ColumnFacts.mapKeys(columns, ResultKeys(from.operator)), kinds.toSet, said, filtered = false))
+      Some(Events(
+        ColumnFacts.mapKeys(columns, ResultKeys(from.operator)),
+        kinds.toSet,
+        said,
+        filtered = false))
     case Projection(columns, _) =>
       traced(query.inputs.head).map { events =>
         val renamed = ColumnFacts.renamed(columns)

@@ -95,7 +95,12 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
       isSnapshot,
       // With a time to live rows leave by that.
       if (closes && ttls.forall(_ == 0L))
-        TimeBounds(both, left, right, version >= PlanVersion.laterTimes)
+        TimeBounds(
+          both,
+          left,
+          right,
+          toMillis = version >= PlanVersion.laterTimes,
+          ofChanges = version >= PlanVersion.closedChanges)
       else None
     )
     Projection(join.output: Seq[NamedExpression], filtered(operator, above))

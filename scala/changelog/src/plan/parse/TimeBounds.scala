@@ -30,12 +30,15 @@ private[parse] object TimeBounds {
    * @param conditions all that must hold of both rows
    * @param toMillis whether times that a watermark closes in one millisecond are a pair, as
    *   `window_time` and the time of a source
+   * @param ofChanges whether rows of sides that change leave, too. None changes any more when the
+   *   watermark has closed its time, and until then it is in state for its own deletion.
    */
   def apply(
       conditions: Seq[Expression],
       left: ChangelogOperator,
       right: ChangelogOperator,
-      toMillis: Boolean): Option[(TimeBound, TimeBound)] = {
+      toMillis: Boolean,
+      ofChanges: Boolean): Option[(TimeBound, TimeBound)] = {
     val (ofLeft, ofRight) = (left.facts.eventTimes, right.facts.eventTimes)
     // One watermark closes both columns.
     def isPair(l: Attribute, r: Attribute) =
@@ -58,7 +61,9 @@ private[parse] object TimeBounds {
           TimeBound(r, reaches.flatMap(_._2).minOption, after))
       }
     val insertOnly = left.facts.changes.insertOnly && right.facts.changes.insertOnly
-    if (insertOnly) bounds.sortBy { case (l, r) => place(l, r) }.headOption else None
+    def outlast(its: TimeBound) = its.reach.forall(_ >= 0L)
+    bounds.filter { case (l, r) => insertOnly || ofChanges && outlast(l) && outlast(r) }
+      .sortBy { case (l, r) => place(l, r) }.headOption
   }
 
   /** A pair that bounds both sides comes first. Names decide then, the same at every start. */
