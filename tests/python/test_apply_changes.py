@@ -633,7 +633,8 @@ def test_times_without_a_zone_are_read_in_the_sessions(
         stored = f"SELECT to_char(tz AT TIME ZONE 'UTC', 'HH24:MI') FROM zoned WHERE k = {batch}"
         assert postgres.execute(stored) == hour
     # Dates, in arrays, and where the column's type is named.
-    postgres.execute("CREATE DOMAIN moment AS timestamptz")
+    postgres.execute("CREATE DOMAIN instant AS timestamptz")
+    postgres.execute("CREATE DOMAIN moment AS instant")
     postgres.execute("CREATE TABLE named (k int PRIMARY KEY, at moment, all_of timestamptz[])")
     session.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")
     row = session.sql(

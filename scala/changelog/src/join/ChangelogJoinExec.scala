@@ -165,7 +165,8 @@ final private[join] class JoinTask(
 
   /** Emits nothing: what the evicted rows gave stays in the result. */
   override def close(entries: StateEntries, closed: ClosedGroups): Iterator[InternalRow] = {
-    if (evicts) new EvictRows(entries, spec, closed.watermarkMs * 1000).run()
+    if (evicts)
+      new EvictRows(entries, spec, kinds.map(_.nonEmpty), closed.watermarkMs * 1000).run()
     Iterator.empty
   }
 }

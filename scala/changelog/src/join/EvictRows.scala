@@ -13,9 +13,14 @@ import org.apache.spark.sql.types.StructType
  * is still to come. As in Spark's own join the whole store is read. Most keys have one entry, of which
  * all rows go or none: such an entry is removed as it is found. Memory: the keys of the rows that go.
  *
+ * @param change for each side whether its rows may be deleted
  * @param watermark in microseconds
  */
-final private[join] class EvictRows(entries: StateEntries, spec: JoinSpec, watermark: Long) {
+final private[join] class EvictRows(
+    entries: StateEntries,
+    spec: JoinSpec,
+    change: Seq[Boolean],
+    watermark: Long) {
 
   private[this] val packed = new PackedEntries(entries, spec)
   private[this] val state = new PackedState(entries, spec)
@@ -23,8 +28,8 @@ final private[join] class EvictRows(entries: StateEntries, spec: JoinSpec, water
   private[this] val rows = new PackedRows
 
   /** For each side whether a row of a key goes; none if its rows stay. */
-  private[this] val areOver = sides.map { side =>
-    for (bound <- side.bound; closes <- bound.closes) yield isOver(side, bound, closes)
+  private[this] val areOver = sides.zip(change).map { case (side, changes) =>
+    for (bound <- side.bound; closes <- bound.closes) yield isOver(side, bound, closes, changes)
   }
 
   def run(): Unit = if (areOver.exists(_.nonEmpty)) {
@@ -58,11 +63,12 @@ final private[join] class EvictRows(entries: StateEntries, spec: JoinSpec, water
     (all, over)
   }
 
-  /** A row without a time matches nothing. */
+  /** A row without a time matches nothing. It stays if it may be deleted: no watermark closes it. */
   private def isOver(
       side: JoinedSide,
       bound: TimeBound,
-      closes: Long): (UnsafeRow, UnsafeRow) => Boolean = {
+      closes: Long,
+      changes: Boolean): (UnsafeRow, UnsafeRow) => Boolean = {
     def at(columns: Seq[Attribute]) =
       columns.indexWhere(_.exprId == bound.time.exprId)
     val (inKey, inRow) = (at(side.keys), at(side.stored))
@@ -70,8 +76,8 @@ final private[join] class EvictRows(entries: StateEntries, spec: JoinSpec, water
     val last = watermark - closes
     (key, stored) => {
       val (row, i) = if (inKey >= 0) (key, inKey) else (stored, inRow)
-      row.isNullAt(i) ||
-      (if (isWindow) row.getStruct(i, 2).getLong(1) else row.getLong(i)) <= last
+      if (row.isNullAt(i)) !changes
+      else (if (isWindow) row.getStruct(i, 2).getLong(1) else row.getLong(i)) <= last
     }
   }
 }

@@ -23,6 +23,7 @@ import org.apache.spark.sql.types.IntegerType
  *
  * @param calls functions over places in `partition ++ columns`
  * @param ties the columns whose bytes order rows that tie, before all others; empty if all do
+ * @param numberedBy the column whose numbers order rows that tie by these, too
  * @param closesSessions whether the watermark closes sessions, see [[ClosedSessions]]
  */
 final private[changelog] case class ChangelogOverExec(
@@ -33,6 +34,7 @@ final private[changelog] case class ChangelogOverExec(
     results: Seq[Attribute],
     frames: OverFrameKind,
     ties: Seq[Attribute],
+    numberedBy: Option[Attribute],
     pairedBy: Option[Seq[Attribute]],
     closesSessions: Boolean,
     plannedBy: String,
@@ -83,6 +85,7 @@ final private[changelog] case class ChangelogOverExec(
     val key = pairedBy.map(BoundColumns.of(_, made))
     val kind = contract.kindOut.toSeq
     val tied = Option.when(ties.nonEmpty)(BoundColumns.of(ties, row))
+    val number = numberedBy.map(its => row.indexWhere(_.exprId == its.exprId))
     val (found, values) = (frames, results)
     def state(entries: StateEntries) =
       new OverState(entries, own, row.size, ChangelogOverExec.buffers(found, windows))
@@ -93,7 +96,7 @@ final private[changelog] case class ChangelogOverExec(
         kindAt,
         UnsafeProjection.create(of),
         UnsafeProjection.create(rowOf),
-        ChangelogOverExec.total(sortBy, tied),
+        ChangelogOverExec.total(sortBy, tied, number),
         found match {
           case OverFrameKind.Running(byPeers) =>
             ChangelogOverExec.running(windows, values, byPeers, sortBy, row)
@@ -183,7 +186,8 @@ private[changelog] object ChangelogOverExec {
    */
   private def total(
       order: Seq[SortOrder],
-      ties: Option[Seq[Expression]]): Comparator[UnsafeRow] = {
+      ties: Option[Seq[Expression]],
+      number: Option[Int]): Comparator[UnsafeRow] = {
     val ordering = new LazilyGeneratedOrdering(order)
     val tied =
       ties.map(columns => (UnsafeProjection.create(columns), UnsafeProjection.create(columns)))
@@ -193,7 +197,10 @@ private[changelog] object ChangelogOverExec {
       if (byOrder != 0) byOrder
       else {
         val byTies = tied.fold(0) { case (one, other) => bytes(one(a), other(b)) }
-        if (byTies != 0) byTies else bytes(a, b)
+        val byNumber =
+          if (byTies != 0) byTies
+          else number.fold(0)(i => java.lang.Long.compare(a.getLong(i), b.getLong(i)))
+        if (byNumber != 0) byNumber else bytes(a, b)
       }
     }
   }

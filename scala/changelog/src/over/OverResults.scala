@@ -20,8 +20,7 @@ import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, JoinedRow,
  *   rows with results
  * @param toFed a row and the number of its window partition, as `evaluate` wants it
  * @param toResult a row of `evaluate`, without that number
- * @param numbersCopies whether a further column has the number of a row among equal ones, as bytes
- *   that are in order
+ * @param numbersCopies whether a further column has the number of a row among equal ones
  * @param opened to be called when Spark may have spilled the rows of a span to a file
  */
 final private[over] class OverResults(
@@ -80,7 +79,7 @@ final private[over] class OverResults(
   private def numbered(result: InternalRow, copy: Long): InternalRow =
     if (!numbersCopies) result
     else {
-      copyNumber.setLong(0, java.lang.Long.reverseBytes(copy))
+      copyNumber.setLong(0, copy)
       withCopy(result, copyNumber)
     }
 

@@ -590,8 +590,9 @@ final private[plan] case class TopN(
  *   are in one order for all functions, so it must not depend on them
  * @param sessionEnd the end of each row's own session, if the watermark closes sessions: the rows of
  *   closed ones leave, and rows whose own session is over are late
- * @param copyNumber a column that tells equal rows apart in their order, for an operator above whose
- *   functions must see them in the same
+ * @param copyNumber a further result, the number of a row among equal ones, for an operator above
+ *   whose functions must see them in the same order
+ * @param numberedBy that column, of the operator below
  */
 final private[plan] case class OverAggregate(
     partition: Seq[Attribute],
@@ -604,7 +605,8 @@ final private[plan] case class OverAggregate(
     ttlMs: Long,
     input: ChangelogOperator,
     sessionEnd: Option[Attribute] = None,
-    copyNumber: Option[Attribute] = None)
+    copyNumber: Option[Attribute] = None,
+    numberedBy: Option[Attribute] = None)
   extends ChangelogOperator
   with OneInput[ChangelogOperator]
   with Stateful {

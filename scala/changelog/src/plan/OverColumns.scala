@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan
 
-import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeSet, Literal, NamedExpression}
 
 /** Removes functions whose results nothing reads, and columns that nothing else reads. */
 private[plan] object OverColumns {
@@ -13,8 +13,15 @@ private[plan] object OverColumns {
     val asked = AttributeSet.fromAttributeSets((over.partition ++ over.order ++ over.asked)
       .map(_.references))
     val needed = read -- AttributeSet(over.results ++ over.copyNumber)
-    if (kept.isEmpty) only(over.input, needed)
-    else over.copy(
+    if (kept.isEmpty) {
+      // Without results of theirs equal rows need no numbers.
+      val below = only(over.input, needed)
+      over.copyNumber.filter(read.contains(_)).fold(below) { number =>
+        Projection(
+          (below.output: Seq[NamedExpression]) :+ Alias(Literal(0L), number.name)(number.exprId),
+          below)
+      }
+    } else over.copy(
       calls = calls,
       results = kept.map(over.results(_)),
       copyNumber = over.copyNumber.filter(read.contains(_)),

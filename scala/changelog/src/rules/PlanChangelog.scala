@@ -209,6 +209,7 @@ object PlanChangelog extends SparkStrategy {
       node.results,
       node.frames,
       node.ties,
+      node.numberedBy,
       node.pairedBy,
       node.closesSessions,
       ruleName,

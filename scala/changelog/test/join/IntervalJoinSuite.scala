@@ -142,6 +142,26 @@ class IntervalJoinSuite extends ChangelogSuite {
     } finally fed.stop()
   }
 
+  test("groups without a time stay") {
+    val groups = "(SELECT ts, k, count(*) AS n FROM {t} GROUP BY ts, k)"
+    val sql =
+      s"SELECT a.ts, a.k, a.n, b.n AS m FROM $groups a LEFT JOIN $groups b ON a.k = b.k AND a.ts = b.ts"
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "0 seconds"))
+    fed.start()
+    try Seq(
+        Seq(Row(null, "a", 1, "l"), row(0, "a", 1, "l")),
+        Seq(row(30, "b", 1, "l")),
+        Seq(row(60, "b", 1, "l"), Row(null, "a", 2, "l")),
+        Seq(Row(null, "a", 2, "l"), row(90, "b", 1, "l"))
+      ).foreach(feedOpen(fed, _))
+    finally fed.stop()
+  }
+
+  private def feedOpen(fed: ChangelogStream, rows: Seq[Row]): Unit = {
+    fed.feed(rows)
+    fed.difference.foreach(d => fail(d))
+  }
+
   test("windows above it close, later by as much as a row waits for its match") {
     val sql = s"SELECT window_end, count(*) AS n, count(rts) AS m FROM TUMBLE(TABLE($within), " +
       "DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY window_start, window_end"

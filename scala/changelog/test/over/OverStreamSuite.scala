@@ -302,6 +302,39 @@ class OverStreamSuite extends ChangelogSuite {
     }
   }
 
+  test("rows that tie, equal and other ones, and functions that nothing reads") {
+    val tied =
+      "SELECT s, l, n FROM (SELECT v, concat(k, k) AS s, lag(concat(k, k)) OVER w AS l, row_number() OVER w AS n " +
+        "FROM {t} WINDOW w AS (PARTITION BY v ORDER BY id))"
+    val keyed =
+      "SELECT s, l, n FROM (SELECT k, m AS s, lag(m) OVER w AS l, row_number() OVER w AS n " +
+        "FROM (SELECT k, max(v) AS m FROM {t} GROUP BY k) WINDOW w AS (ORDER BY m))"
+    Seq(tied, keyed).foreach { sql =>
+      val fed = stream(schema, sql)
+      try {
+        fed.start()
+        var shown = Vector.empty[Seq[Any]]
+        Seq(Seq("a", "a", "c", "c"), Seq("b", "a", "b")).foreach { keys =>
+          fed.feed(keys.map(Row(_, 200, 1)))
+          fed.last.foreach { change =>
+            val row = change.toSeq.init
+            shown = if (Set("+I", "+U")(change.getString(3))) shown :+ row else shown.diff(Seq(row))
+          }
+          val rows = shown.sortBy(_(2).asInstanceOf[Int])
+          assert(rows.map(_(2)) == (1 to rows.size))
+          assert(
+            rows.map(row => Option(row(1))) == None +: rows.init.map(row => Option(row.head)),
+            sql)
+        }
+      } finally fed.stop()
+    }
+    assertFollows(
+      schema,
+      "SELECT v, n FROM (SELECT v, lag(v) OVER w AS l, row_number() OVER w AS n FROM {t} WINDOW w AS (ORDER BY v))",
+      Seq(Seq(Row("a", 2, 1), Row("a", 2, 2)), Seq(Row("a", 1, 1), Row("a", 2, 1)))
+    )
+  }
+
   test("the bits of nulls of many columns do not change the order of rows that tie") {
     val columns = Seq("o", "id") ++ (1 to 8).map(i => s"c$i")
     val fed = stream(

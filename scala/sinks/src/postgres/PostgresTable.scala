@@ -48,8 +48,12 @@ private[postgres] object PostgresTable {
 
   private val columnsOf =
     """SELECT attname, format_type(atttypid, NULL),
-      |  format_type(coalesce(nullif(typbasetype, 0), atttypid), NULL)
-      |FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
+      |  (WITH RECURSIVE base AS (
+      |     SELECT oid, typbasetype FROM pg_type WHERE oid = atttypid
+      |     UNION ALL
+      |     SELECT t.oid, t.typbasetype FROM pg_type t JOIN base b ON t.oid = b.typbasetype)
+      |   SELECT format_type(oid, NULL) FROM base WHERE typbasetype = 0)
+      |FROM pg_attribute
       |WHERE attrelid = ?::oid AND attnum > 0 AND NOT attisdropped""".stripMargin
 
   /**

@@ -252,7 +252,9 @@ final private[changelog] class LowerOperators(
       },
       if (over.apart.isEmpty) Nil
       else (if (choices.tiesByKeys) partition else Nil) ++
-        columns.filterNot(c => over.apart.exists(_.exprId == c.exprId)),
+        columns.filterNot(c =>
+          (over.apart ++ over.numberedBy).exists(_.exprId == c.exprId)),
+      over.numberedBy,
       over.pairedBy(inferred.inputs.head.facts).map(key => over.output.filter(c => key(c.exprId))),
       session.nonEmpty,
       contract(

@@ -22,9 +22,11 @@ private[changelog] object MarkChanges {
       }
     }
 
+  /** @param choosing columns computed from a kind, that column among them */
   final private case class Events(
       keys: Set[Set[ExprId]],
       kinds: Set[ExprId],
+      choosing: Set[ExprId],
       updateBefore: Boolean,
       filtered: Boolean)
 
@@ -37,6 +39,7 @@ private[changelog] object MarkChanges {
       Some(Events(
         ColumnFacts.mapKeys(columns, ResultKeys(from.operator)),
         kinds.toSet,
+        columns.filter(RowKindFunction.isIn(_)).map(_.exprId).toSet,
         said,
         filtered = false))
     case Projection(columns, _) =>
@@ -44,13 +47,17 @@ private[changelog] object MarkChanges {
         val renamed = ColumnFacts.renamed(columns)
         events.copy(
           keys = ColumnFacts.mapKeys(columns, events.keys),
-          kinds = renamed.collect { case (from, to) if events.kinds(from) => to }.toSet)
+          kinds = renamed.collect { case (from, to) if events.kinds(from) => to }.toSet,
+          choosing = columns.filter(_.references.exists(c => events.choosing(c.exprId)))
+            .map(_.exprId).toSet
+        )
       }
     // A filter of keys passes both sides of an update, or none.
     case Selection(condition, _) =>
       val asked = condition.references.map(_.exprId).toSet
-      traced(query.inputs.head).filterNot(events => asked.exists(events.kinds)).map { events =>
-        val ofKeys = events.keys.nonEmpty && events.keys.forall(asked.subsetOf)
+      traced(query.inputs.head).filterNot(events => asked.exists(events.choosing)).map { events =>
+        val ofKeys = condition.deterministic && asked.nonEmpty && events.keys.nonEmpty &&
+          events.keys.forall(asked.subsetOf)
         events.copy(filtered = events.filtered || !ofKeys)
       }
     case _ => None

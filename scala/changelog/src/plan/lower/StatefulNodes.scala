@@ -112,6 +112,7 @@ final private[changelog] case class ChangelogTopN(
  * @param results of the calls, and perhaps the number of a row among equal ones
  * @param frames over the same places
  * @param ties the columns whose bytes order rows that tie, before all others; empty if all do
+ * @param numberedBy the column whose numbers order rows that tie by these, too
  * @param closesSessions whether the event time of `contract` is the end of a row's own session
  */
 final private[changelog] case class ChangelogOverAggregate(
@@ -122,6 +123,7 @@ final private[changelog] case class ChangelogOverAggregate(
     results: Seq[Attribute],
     frames: OverFrameKind,
     ties: Seq[Attribute],
+    numberedBy: Option[Attribute],
     pairedBy: Option[Seq[Attribute]],
     closesSessions: Boolean,
     contract: ChangelogContract,

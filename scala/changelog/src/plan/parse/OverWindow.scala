@@ -38,8 +38,8 @@ final private[parse] case class OverWindow(
     val (running, around) = own.partition(its => OverWindow.isRunning(its._2))
     val (byRow, byPeers) = running.partition(_._2.frame.frameType == RowFrame)
     val copy = Option.when(
-      numbers && byRow.nonEmpty && around.exists(its => OverWindow.countsRows(its._2)) &&
-        input.facts.upsertKeys.isEmpty)(AttributeReference("copy", LongType, nullable = false)())
+      numbers && byRow.nonEmpty && around.exists(its => OverWindow.countsRows(its._2)))(
+      AttributeReference("copy", LongType, nullable = false)())
     // Running functions last: a change of theirs changes all rows behind it.
     val made = Seq(
       around -> OverWindow.around(around.map(_._2), order),
@@ -57,7 +57,8 @@ final private[parse] case class OverWindow(
         own.map(_._1).filter(result => rows.output.exists(_.exprId == result.exprId)),
         ttlMs,
         rows,
-        copyNumber = copy.filterNot(_ => isNumbered)
+        copyNumber = copy.filterNot(_ => isNumbered),
+        numberedBy = copy.filter(_ => isNumbered)
       )
     }
     copy.fold(made)(its => Projection(made.output.filterNot(_.exprId == its.exprId), made))

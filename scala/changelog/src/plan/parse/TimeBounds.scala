@@ -62,7 +62,12 @@ private[parse] object TimeBounds {
       }
     val insertOnly = left.facts.changes.insertOnly && right.facts.changes.insertOnly
     def outlast(its: TimeBound) = its.reach.forall(_ >= 0L)
-    bounds.filter { case (l, r) => insertOnly || ofChanges && outlast(l) && outlast(r) }
+    // An update of a key may move a time that is no part of it, at any time.
+    def isFixed(side: ChangelogOperator, its: TimeBound) =
+      side.facts.upsertKeys.forall(_.contains(its.time.exprId))
+    def leaves(side: ChangelogOperator, its: TimeBound) =
+      outlast(its) && (side.facts.changes.insertOnly || isFixed(side, its))
+    bounds.filter { case (l, r) => insertOnly || ofChanges && leaves(left, l) && leaves(right, r) }
       .sortBy { case (l, r) => place(l, r) }.headOption
   }
 
