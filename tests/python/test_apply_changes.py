@@ -779,6 +779,22 @@ def test_newest_rows_are_applied_by_the_keys_of_the_query(
             run(f"refused-{'-'.join(keys)}-{len(columns)}", keys, columns)
 
 
+def followed(
+    changes: DataFrame, apply: Callable[[DataFrame, int], None], mode: str, folder: Path
+) -> set[object]:
+    """Runs what is new of a stream into a function; returns the rows of the folder's table."""
+    query = (
+        changes.writeStream.foreachBatch(apply)
+        .outputMode(mode)
+        .option("checkpointLocation", f"{folder}-checkpoint")
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    rows = changes.sparkSession.read.format("firesteel-table").load(str(folder)).collect()
+    return {tuple(row) for row in rows}
+
+
 def test_a_function_of_ones_own_may_filter_what_it_applies(
     session: SparkSession, tmp_path: Path
 ) -> None:
@@ -798,16 +814,7 @@ def test_a_function_of_ones_own_may_filter_what_it_applies(
                 folder = str(tmp_path / target)
                 firesteel.apply_changes(folder, "w", query_id=name)(batch.where(part), batch_id)
 
-        query = (
-            latest.writeStream.foreachBatch(apply)
-            .outputMode(mode)
-            .option("checkpointLocation", str(tmp_path / f"{target}-checkpoint"))
-            .trigger(availableNow=True)
-            .start()
-        )
-        query.awaitTermination()
-        rows = session.read.format("firesteel-table").load(str(tmp_path / target)).collect()
-        return {tuple(row) for row in rows}
+        return followed(latest, apply, mode, tmp_path / target)
 
     (source / "1.json").write_text('{"w": "a", "c": "x"}\n{"w": "b", "c": "y"}')
     assert run("append", "later", ["c = 'y'"]) == {("b", "y", 1)}
@@ -834,20 +841,12 @@ def test_a_query_may_filter_its_changes(session: SparkSession, tmp_path: Path) -
     def run(mode: str, target: str, part: str) -> set[object]:
         words = session.readStream.schema("w STRING, c STRING").json(str(source))
         words.createOrReplaceTempView("words")
-        query = (
-            session.sql(
-                "SELECT * FROM (SELECT w, max(c) AS c, count(DISTINCT c) AS n, row_kind() AS op "
-                f"FROM words GROUP BY w) WHERE {part}"
-            )
-            .writeStream.foreachBatch(firesteel.apply_changes(str(tmp_path / target), "w"))
-            .outputMode(mode)
-            .option("checkpointLocation", str(tmp_path / f"{target}-checkpoint"))
-            .trigger(availableNow=True)
-            .start()
+        changes = session.sql(
+            "SELECT * FROM (SELECT w, max(c) AS c, count(DISTINCT c) AS n, row_kind() AS op "
+            f"FROM words GROUP BY w) WHERE {part}"
         )
-        query.awaitTermination()
-        rows = session.read.format("firesteel-table").load(str(tmp_path / target)).collect()
-        return {tuple(row) for row in rows}
+        folder = tmp_path / target
+        return followed(changes, firesteel.apply_changes(str(folder), "w"), mode, folder)
 
     (source / "1.json").write_text('{"w": "a", "c": "x"}\n{"w": "b", "c": "y"}')
     assert run("append", "later", "c = 'y'") == {("b", "y", 1)}

@@ -69,6 +69,15 @@ class KeyGateSuite extends ShuffleSuite {
     assert(decline(query("analysed", "nulls")).why.code == "SHUFFLE.LARGE_KEY")
   }
 
+  test("statistics of a column are not those of what can be cast of it") {
+    def cast(to: String) = "SELECT k, max(n) FROM (SELECT try_cast(many AS " + to + ") AS k, b, n FROM " +
+      "(SELECT many, b, count(*) AS n FROM analysed GROUP BY many, b)) GROUP BY k"
+    fires(cast("DECIMAL(20, 0)"), "table statistics")
+    // Most of them are null.
+    assert(!fired(cast("TINYINT")).contains("RemoveRedundantShuffle"))
+    assertSameAnswer(cast("TINYINT"))
+  }
+
   test("a second shuffle of few groups is not worth an uneven one of many") {
     withConf(ShuffleConf.MIN_KEYS_PER_PARTITION.key -> 5) {
       val sql = query("analysed", "few", other = "v")
@@ -181,6 +190,23 @@ class KeyGateSuite extends ShuffleSuite {
           assert(fired(never) == Seq("RemoveRedundantShuffle"), explain(never).declined)
           assertSameAnswer(never)
         }
+    }
+  }
+
+  test("keeps the shuffle of few groups, which may be small enough for a broadcast") {
+    val groups = "SELECT many, b, count(*) AS n FROM analysed GROUP BY many, b"
+    def joined(small: String) =
+      s"SELECT v, n FROM analysed AS big JOIN ($small) AS d ON big.many = d.many"
+    withConf(
+      "spark.sql.autoBroadcastJoinThreshold" -> -1,
+      "spark.sql.adaptive.autoBroadcastJoinThreshold" -> 200000) {
+      Seq(
+        s"$groups HAVING count(*) > 1000",
+        s"SELECT many, max(n) AS n FROM ($groups) GROUP BY many").foreach { small =>
+        assert(declines(joined(small)) == Set("SHUFFLE.SMALL_INPUT"), small)
+        assertSameAnswer(joined(small))
+      }
+      assert(fired(joined(groups)).contains("RemoveRedundantShuffle"))
     }
   }
 

@@ -128,6 +128,15 @@ class FilesErrorsSuite extends FilesFixture {
     Paths.delete(file)
   }
 
+  test("a load that is interrupted is no damaged file, and nobody gets a part of it") {
+    write(spark.sql("SELECT id FROM range(100)"), "cut", 2, "id")
+    withConf("spark.sql.files.ignoreCorruptFiles" -> true) {
+      val source = table("cut")
+      intercept[Exception](CountedFileSystem.cut(lookup(source, 0L until 100L: _*)))
+      assert(lookup(source, 0L until 100L: _*).length == 100)
+    }
+  }
+
   test("a file that no longer exists when it is read") {
     write(spark.sql("SELECT id FROM range(100)"), "going", 1, "id")
     val source = table("going")
