@@ -27,6 +27,8 @@ class OldCheckpointsSuite extends ChangelogSuite {
     spark
       .sql("SELECT * FROM VALUES ('a', 'Anna'), ('a', 'Anne'), ('b', 'Bert') AS names(k, name)")
       .createOrReplaceTempView("names")
+    spark.udf.register("doubled", (n: Long) => 2 * n)
+    val _ = spark.udf.register("shouted", (k: String) => if (k == null) k else s"$k!")
   }
 
   private val writes = sys.env.contains("FIRESTEEL_WRITE_CHECKPOINTS")
@@ -412,6 +414,12 @@ private object OldCheckpointsSuite {
       grows("narrowed", s"$left WHERE r.c > 1 AND l.v > 1"),
       grows("having-keys", "SELECT k, v, count(*) AS n FROM {t} GROUP BY k, v HAVING v > 1"),
       // Written by version 15 of plans.
+      grows("narrowed-function", s"$left WHERE doubled(r.c) > 1"),
+      grows(
+        "groups-function",
+        "SELECT k, m FROM (SELECT k, max(n) AS m FROM (SELECT k, v, count(*) AS n FROM {t} GROUP BY k, v) " +
+          "GROUP BY k) WHERE length(shouted(k)) > 0"
+      ),
       grows(
         "kept-beside",
         s"SELECT k, c FROM $counts WHERE c IN (SELECT id FROM range(1, 4)) AND c < 9"),

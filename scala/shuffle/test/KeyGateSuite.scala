@@ -70,8 +70,9 @@ class KeyGateSuite extends ShuffleSuite {
   }
 
   test("statistics of a column are not those of what can be cast of it") {
-    def cast(to: String) = "SELECT k, max(n) FROM (SELECT try_cast(many AS " + to + ") AS k, b, n FROM " +
-      "(SELECT many, b, count(*) AS n FROM analysed GROUP BY many, b)) GROUP BY k"
+    def cast(to: String) =
+      "SELECT k, max(n) FROM (SELECT try_cast(many AS " + to + ") AS k, b, n FROM " +
+        "(SELECT many, b, count(*) AS n FROM analysed GROUP BY many, b)) GROUP BY k"
     fires(cast("DECIMAL(20, 0)"), "table statistics")
     // Most of them are null.
     assert(!fired(cast("TINYINT")).contains("RemoveRedundantShuffle"))

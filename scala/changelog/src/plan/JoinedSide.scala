@@ -53,8 +53,13 @@ final private[changelog] case class JoinedSide(
  * @param reach how long after that time the last row of the other side that matches may be, in
  *   microseconds; none if the condition sets no end, so that rows stay
  * @param after how long after its time the watermark closes a row of the other side, in microseconds
+ * @param size of the windows, if the time is a column of them, in microseconds
  */
-final private[changelog] case class TimeBound(time: Attribute, reach: Option[Long], after: Long) {
+final private[changelog] case class TimeBound(
+    time: Attribute,
+    reach: Option[Long],
+    after: Long,
+    size: Option[Long] = None) {
 
   /** How long after a row's time the watermark takes the row out of state, in microseconds. */
   def closes: Option[Long] = reach.map(_ + after)

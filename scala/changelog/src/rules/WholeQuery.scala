@@ -34,7 +34,8 @@ private[rules] object WholeQuery {
       PlanVersion.rowSubqueries -> valuesOfRows,
       PlanVersion.commonConditions -> CommonConditions.apply,
       PlanVersion.nullSafeKeys -> CommonConditions.nullSafe,
-      PlanVersion.whereBelow -> (if (isAlone) WhereBelow(Repeatable.isFree) else identity),
+      PlanVersion.whereBelow ->
+        (if (isAlone) WhereBelow(Repeatable.isFree(_, version)) else identity),
       PlanVersion.orderedTables -> OrderedJoins.ofTables,
       PlanVersion.spreadNotIn -> SpreadNotIn(losesKeys = version < PlanVersion.notInKeepsKeys)
     )

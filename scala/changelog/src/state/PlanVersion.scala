@@ -148,7 +148,10 @@ private[changelog] object PlanVersion {
   /** The watermark takes rows that change out of the state of joins by their times. */
   val closedChanges: Int = 16
 
-  val current: Int = closedChanges
+  /** Conditions with users' functions stay above joins and groups, so that these are called once. */
+  val usersFunctionsAbove: Int = 16
+
+  val current: Int = usersFunctionsAbove
 }
 
 /**

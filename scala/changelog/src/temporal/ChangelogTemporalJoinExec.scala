@@ -83,7 +83,8 @@ final private[changelog] case class ChangelogTemporalJoinExec(
     Seq(left.output, right.output),
     contract.kindsIn.head.fold(-1)(kind => left.output.indexWhere(_.exprId == kind.exprId)),
     getStateInfo.storeVersion,
-    if (contract.watermark.lateMs > 0) contract.watermark.lateMs * 1000 else Long.MinValue,
+    if (contract.watermark.lateMs <= 0) Long.MinValue
+    else contract.watermark.lateMs * 1000 - contract.watermark.after,
     conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
   )
 }
@@ -120,5 +121,5 @@ final private[temporal] class TemporalTask(
   }
 
   override def close(entries: StateEntries, closed: ClosedGroups): Iterator[InternalRow] =
-    new TemporalState(entries, layout, spec).joined(closed.watermarkMs * 1000)
+    new TemporalState(entries, layout, spec).joined(closed.watermarkMs * 1000 - closed.after)
 }

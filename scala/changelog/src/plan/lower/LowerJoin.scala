@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.common.StateTypes
+import io.firesteel.changelog.common.{StateTypes, WindowEnds}
 import io.firesteel.changelog.plan.{ChangelogOperator, Inferred, JoinedSide, StreamJoin}
 import io.firesteel.changelog.state.{ChangelogContract, InputDistribution, KeptCalls, MemberRecord, Slots, TimeToLive, Watermark, WholeKey}
 
@@ -99,7 +99,7 @@ private[lower] object LowerJoin {
         inferred.updateBefore,
         Seq(leftSide, rightSide).map(_.bound.map(_.time)),
         TimeToLive.ofTables(join.ttls),
-        new Watermark(join.bounds.fold(0L)(_._1.after)),
+        new Watermark(join.bounds.fold(0L)(_._1.after), steps(join)),
         inferred.mode,
         member,
         placed.placement,
@@ -115,6 +115,13 @@ private[lower] object LowerJoin {
     if (inferred.changes.insertOnly) Written(Project(columns, node), None)
     else Written(Project(columns :+ kind, node), Some(kind))
   }
+
+  /**
+   * When to look for rows that leave, which reads the whole store: once for each window. A row whose
+   * window began between may stay for one more, and meets nothing, because what would match it is late.
+   */
+  private def steps(join: StreamJoin): Option[WindowEnds] =
+    for ((l, r) <- join.bounds; a <- l.size; b <- r.size) yield WindowEnds(math.min(a, b), 0L)
 
   /**
    * Whether both inputs have a column of one id, as two readings of one common table expression

@@ -331,7 +331,7 @@ final private[changelog] class ParseQuery(
   private def onKeys(condition: Expression, keys: Seq[Attribute], input: ChangelogOperator)(
       below: Expression => ChangelogOperator): ChangelogOperator = {
     val own = splitConjunctivePredicates(condition).filter { its =>
-      Repeatable.isFree(its) && its.references.nonEmpty && its.references.subsetOf(
+      Repeatable.isFree(its, begun.version) && its.references.nonEmpty && its.references.subsetOf(
         AttributeSet(keys))
     }
     selected(condition, own.reduceOption(And(_, _)).fold(input)(below))

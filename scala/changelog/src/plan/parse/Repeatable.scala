@@ -3,6 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.{ChangelogOperator, Projection, UserText}
 import io.firesteel.changelog.sql.Clock
+import io.firesteel.changelog.state.PlanVersion
 
 import java.nio.charset.StandardCharsets.UTF_8
 
@@ -30,9 +31,13 @@ private[changelog] object Repeatable {
       }
     }
 
-  /** Whether it may be evaluated once more, and of other rows: users' functions are called once. */
-  def isFree(expression: Expression): Boolean =
-    !varies(expression) && !expression.exists(_.isInstanceOf[UserDefinedExpression])
+  /**
+   * Whether it may be evaluated once more, and of other rows. Users' functions are called once, see
+   * `PlanVersion.usersFunctionsAbove`.
+   */
+  def isFree(expression: Expression, version: Int): Boolean = !varies(expression) &&
+    (version < PlanVersion.usersFunctionsAbove ||
+      !expression.exists(_.isInstanceOf[UserDefinedExpression]))
 
   /** Whether the expression may have another value when it is evaluated again. */
   private[parse] def varies(expression: Expression): Boolean =

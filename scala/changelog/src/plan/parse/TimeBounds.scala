@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.parse
 
-import io.firesteel.changelog.plan.{ChangelogOperator, TimeBound}
+import io.firesteel.changelog.plan.{ChangelogOperator, EventTime, TimeBound}
 import io.firesteel.changelog.plan.parse.rank.BetweenParts
 
 import java.time.ZoneId
@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit.{DAYS, MICROSECONDS, SECONDS}
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, BinaryExpression, Cast, EqualTo, Expression, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual, RuntimeReplaceable, SubtractTimestamps, TimeZoneAwareExpression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BinaryExpression, Cast, EqualTo, ExprId, Expression, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual, RuntimeReplaceable, SubtractTimestamps, TimeZoneAwareExpression}
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.types.{DayTimeIntervalType, StructType}
 import org.apache.spark.unsafe.types.CalendarInterval
@@ -57,8 +57,8 @@ private[parse] object TimeBounds {
         val after = ofLeft(l.exprId).after.max(ofRight(r.exprId).after)
         // All conditions hold, so the least bound does.
         (
-          TimeBound(l, reaches.flatMap(_._1).minOption, after),
-          TimeBound(r, reaches.flatMap(_._2).minOption, after))
+          TimeBound(l, reaches.flatMap(_._1).minOption, after, sizeOf(l, ofLeft)),
+          TimeBound(r, reaches.flatMap(_._2).minOption, after, sizeOf(r, ofRight)))
       }
     val insertOnly = left.facts.changes.insertOnly && right.facts.changes.insertOnly
     def outlast(its: TimeBound) = its.reach.forall(_ >= 0L)
@@ -89,6 +89,9 @@ private[parse] object TimeBounds {
     case EqualTo(a, b) => atMost(a, b) ++ atMost(b, a)
     case _ => Nil
   }
+
+  private def sizeOf(column: Attribute, times: Map[ExprId, EventTime]): Option[Long] =
+    times.get(column.exprId).filter(_ => isWindow(column)).flatMap(_.size)
 
   private def isWindow(column: Attribute) = column.dataType.isInstanceOf[StructType]
 

@@ -32,7 +32,7 @@ private[changelog] object WhereBelow extends PredicateHelper {
       join: Join): Option[LogicalPlan] = {
     // It would be a key of an inner join, and the result's key may lack it.
     val joinType =
-      if (plain.exists(equalsBoth(join, _))) join.joinType else NarrowerJoins.of(join, plain)
+      if (all.exists(equalsBoth(join, _))) join.joinType else NarrowerJoins.of(join, plain)
     val own = preserved(joinType).fold(Seq.empty[Expression]) { side =>
       val columns = join.children(side).outputSet
       plain.filter(c => c.references.nonEmpty && c.references.subsetOf(columns))
