@@ -2,7 +2,7 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.parse.{OrderedJoins, Repeatable, SpreadNotIn}
-import io.firesteel.changelog.plan.parse.conditions.{CommonConditions, ViewColumns, WhereBelow}
+import io.firesteel.changelog.plan.parse.conditions.{CommonConditions, ImpliedConditions, ViewColumns, WhereBelow}
 import io.firesteel.changelog.state.PlanVersion
 
 import scala.annotation.tailrec
@@ -36,6 +36,8 @@ private[rules] object WholeQuery {
       PlanVersion.nullSafeKeys -> CommonConditions.nullSafe,
       PlanVersion.whereBelow ->
         (if (isAlone) WhereBelow(Repeatable.isFree(_, version)) else identity),
+      PlanVersion.impliedConditions ->
+        (if (isAlone) ImpliedConditions(Repeatable.isFree(_, version)) else identity),
       PlanVersion.orderedTables -> OrderedJoins.ofTables,
       PlanVersion.spreadNotIn -> SpreadNotIn(losesKeys = version < PlanVersion.notInKeepsKeys)
     )

@@ -151,7 +151,10 @@ private[changelog] object PlanVersion {
   /** Conditions with users' functions stay above joins and groups, so that these are called once. */
   val usersFunctionsAbove: Int = 16
 
-  val current: Int = usersFunctionsAbove
+  /** What conditions of a join imply of one input stands below the join, see `ImpliedConditions`. */
+  val impliedConditions: Int = 17
+
+  val current: Int = impliedConditions
 }
 
 /**
