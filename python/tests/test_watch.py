@@ -131,6 +131,14 @@ def test_without_event_time_there_is_no_lag() -> None:
     ]
 
 
+def test_an_event_time_that_python_does_not_have_has_no_lag() -> None:
+    query = Query(0)
+    query.progress = [micro_batch(0, eventTime={"max": "+52000-01-01T00:00:30.000Z"})]
+    text = str(firesteel.watch(query))
+    query.progress = [micro_batch(0, eventTime={})]
+    assert text == str(firesteel.watch(query))
+
+
 def test_the_newest_micro_batches_are_shown_first_and_not_all() -> None:
     text = str(shown(MICRO_BATCHES + 5))
     numbers = [line.split()[0] for line in text.splitlines() if " 4,000 " in line]

@@ -138,7 +138,9 @@ def _over_connect(df: DataFrame) -> LookupMetrics:
     joins = [node for node in _walked(nodes[root], nodes) if node.name in _NODES]
     fired = [one.values for one in explain(df).fired if one.rule == "PlanLookupJoin"]
     if len(fired) != len(joins):
-        fired = [{"table": node.name} for node in joins]
+        # The plan before the run has a join twice that Spark then ran once.
+        tables = {values.get("table", "") for values in fired}
+        fired = [{"table": tables.pop() if len(tables) == 1 else ""}] * len(joins)
     return LookupMetrics(
         tuple(
             LookupJoinMetrics(

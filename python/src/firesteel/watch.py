@@ -278,7 +278,10 @@ def _lag(progress: Mapping[str, Any]) -> float | None:
     if newest is None:
         return None
     started = datetime.fromisoformat(progress["timestamp"])
-    return (started - datetime.fromisoformat(newest)).total_seconds()
+    try:
+        return (started - datetime.fromisoformat(newest)).total_seconds()
+    except ValueError:  # a year after 9999, as of milliseconds read as seconds
+        return None
 
 
 def _cell(value: object) -> _display.Cell:

@@ -38,7 +38,8 @@ package object firesteel extends Since41 with Since42 with Since43 {
   /**
    * Runs `body` with `session` as the active session, which operators take when they are created.
    */
-  def active[T](session: classic.SparkSession)(body: => T): T = session.withActive(body)
+  def active[T](session: SparkSession)(body: => T): T =
+    session.asInstanceOf[classic.SparkSession].withActive(body)
 
   /** The settings of a session, which need not be the one that runs. */
   def confOf(session: SparkSession): SQLConf =

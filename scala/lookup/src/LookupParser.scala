@@ -50,5 +50,5 @@ private[lookup] final class LookupParser(delegate: ParserInterface)
       SQLConf.withExistingConf(literal)(parse)
     }
 
-  override protected def readable(sqlText: String): String = LookupText.withoutPairs(sqlText)
+  override protected def ownReadable(sqlText: String): String = LookupText.withoutPairs(sqlText)
 }

@@ -18,9 +18,10 @@ object LookupRoom
       Hints(session => new ResolveLookupHint(session)),
       // For bodies of views that another extension puts in among these rules.
       Resolution(session => new ResolveLookupHint(session)),
-      Resolution(_ => ResolveLookupTable),
+      Resolution(session => new ResolveLookupTable(session)),
       PostHocResolution(_ => RefuseUntakenHint),
       Check(session => plan => CheckLookupJoin(session)(plan)),
+      PreCBO(_ => UnmarkSwitchedOff),
       PreCBO(_ => LiftOffDimension),
       // The last one handles relations that no join has taken, and raises the error.
       Planner(_ => UnpruneByLookup),

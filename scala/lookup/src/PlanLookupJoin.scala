@@ -1,6 +1,6 @@
 package io.firesteel.lookup
 
-import io.firesteel.core.decide.{Decline, OptionalStrategy}
+import io.firesteel.core.decide.Decisions
 import scala.jdk.OptionConverters._
 
 import org.apache.spark.internal.Logging
@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Attribu
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
-import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
+import org.apache.spark.sql.execution.{ProjectExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExchangeExec}
 import org.apache.spark.sql.firesteel.shuffleByNumber
 import org.apache.spark.sql.internal.SQLConf
@@ -31,16 +31,18 @@ import org.apache.spark.sql.types.{DataType, DateType, DoubleType, IntegerType, 
  * Order of planning: keys, partitioner, decision, and then the lookup function. A connector that
  * loads only its share must know that the partitioner is really applied (FLIP-462).
  */
-private[firesteel] object PlanLookupJoin
-  extends OptionalStrategy[LiftedLookup]("lookup", LookupConf.ENABLED)
-  with Logging {
+private[firesteel] object PlanLookupJoin extends SparkStrategy with Logging {
 
-  override protected def recognise(plan: LogicalPlan): Option[LiftedLookup] = LiftedLookup.of(plan)
+  /** The name in `firesteel.explain`. */
+  val ruleName: String = "PlanLookupJoin"
 
-  override protected def subject(lookup: LiftedLookup): LogicalPlan = lookup.subject
-
-  override protected def decide(lookup: LiftedLookup): Either[Decline, SparkPlan] =
-    Right(lookup.upon(planned(lookup.query)))
+  /** Reads no switch: adaptive execution plans a running query again. See [[UnmarkSwitchedOff]]. */
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] =
+    LiftedLookup.of(plan).toSeq.map { lookup =>
+      val planned = lookup.upon(this.planned(lookup.query))
+      Decisions.fire(lookup.subject, ruleName)
+      planned
+    }
 
   private def planned(query: LookupQuery): SparkPlan =
     query.dimension match {

@@ -1,6 +1,5 @@
 package io.firesteel.lookup
 
-import io.firesteel.core.CoreConf
 import java.util.Locale
 
 import org.apache.spark.SPARK_VERSION
@@ -33,7 +32,7 @@ import org.apache.spark.sql.types.StringType
  */
 private[firesteel] final class ResolveLookupHint(session: SparkSession) extends Rule[LogicalPlan] {
 
-  private def enabled: Boolean = conf.getConf(CoreConf.ENABLED) && conf.getConf(LookupConf.ENABLED)
+  private def enabled: Boolean = UnmarkSwitchedOff.isOn(session)
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case travel: RelationTimeTravel => timeTravel(travel)

@@ -1,6 +1,5 @@
 package io.firesteel.lookup
 
-import io.firesteel.core.CoreConf
 import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.SparkSession
@@ -20,10 +19,11 @@ import org.apache.spark.sql.types.{DateType, TimestampNTZType, TimestampType}
  * Makes a [[LookupRelation]] of a table whose connector answers by key: of every table that the
  * query marked, and of every table that cannot be scanned, because nothing else can read it.
  */
-private[firesteel] object ResolveLookupTable extends Rule[LogicalPlan] {
+private[firesteel] final class ResolveLookupTable(session: SparkSession)
+  extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!conf.getConf(CoreConf.ENABLED) || !conf.getConf(LookupConf.ENABLED)) plan
+    if (!UnmarkSwitchedOff.isOn(session)) plan
     else {
       val definitions = plan.collect { case WithCTE(_, own) => own }.flatten
       resolved(plan, definitions)

@@ -464,6 +464,25 @@ class LookupJoinSuite extends LookupSuite with AdaptiveSparkPlanHelper {
     }
   }
 
+  test("a switch counts for what is planned after it, whenever it was analysed, and in views") {
+    customers.createOrReplaceTempView("plain")
+    store("customers", customers)
+    val hinted = "SELECT /*+ LOOKUP('table'='c') */ c.* FROM orders o JOIN plain c ON o.id = c.id"
+    val view = s"CREATE OR REPLACE TEMP VIEW looked_up AS $hinted"
+    def isLookup(query: DataFrame) = Explain.of(executed(query)).fired.nonEmpty
+    val (whole, stored) = (spark.sql(hinted), spark.sql(hinted.replace("plain", "mem.customers")))
+    spark.sql(view)
+    assert(isLookup(spark.table("looked_up")))
+    withConf(LookupConf.ENABLED.key -> false) {
+      Seq(whole, spark.table("looked_up")).foreach { query =>
+        assert(!isLookup(query) && query.count() == 80)
+      }
+      assert(intercept[FiresteelException](stored.collect()).getMessage.contains("mem.customers"))
+      spark.sql(view)
+    }
+    assert(isLookup(spark.table("looked_up")))
+  }
+
   private def failure(sql: String, hint: String): FiresteelException = {
     val thrown = intercept[Exception](
       spark.sql(sql.replace("{c}", "mem.customers").replace("{hint}", hint)).collect())

@@ -404,8 +404,11 @@ class KeyGateSuite extends ShuffleSuite {
       assert(shufflesRun(chain("many")) == 2)
       val run = spark.sql(chain("many"))
       run.collect()
-      val fired = Explain.of(executed(run)).fired
+      val explained = Explain.of(executed(run))
+      val fired = explained.fired
       assert(fired.map(_.rule) == Seq("RemoveRedundantShuffle"))
+      // The shuffle in the middle stays; what was said of the other one before the run is gone.
+      assert(explained.declined.size == 1, explained.declined)
       assert(fired.head.values("source").endsWith("rows of a shuffle that has run"))
       assertSameAnswer(chain("many"))
       // A join that keeps all rows of that side keeps all of its values.

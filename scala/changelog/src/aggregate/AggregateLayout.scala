@@ -108,6 +108,18 @@ final private[changelog] class AggregateLayout(
   val numLongs: Int = slots.map(_.longs).sum
   val numRefs: Int = slots.map(_.refs).sum
 
+  /**
+   * Whether something reads how many rows a group or a value has. For rows that only come it is
+   * enough that there is one, if no call counts them and no window takes panes away again.
+   */
+  val countsRows: Boolean = retracting || ranges.nonEmpty
+
+  /** Whether the number of a group's rows is in its result, or tells how many are left. */
+  val countsGroups: Boolean = countsRows || results.exists {
+    case CountResult(counted) => counted eq rows
+    case _ => false
+  }
+
   /** Whether keys of the store have the number of a set and of a bucket. */
   val hasSet: Boolean = sets.nonEmpty || ranges.nonEmpty
 

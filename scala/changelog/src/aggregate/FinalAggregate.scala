@@ -45,13 +45,16 @@ final private[aggregate] class FinalAggregate(
       group: Int,
       key: UnsafeRow,
       state: GroupState): List[InternalRow] = {
-    put(key, state)
+    if (!layout.countsGroups && layout.rows.count(state) > 1L) layout.rows.set(state, 1L)
     val exists = layout.isGlobal || layout.rows.count(state) > 0
-    if (once) Nil
-    else ResultChange(
-      before(group),
-      if (exists) result(key, asRead(state)) else null,
-      updateBefore)
+    val change =
+      if (once) Nil
+      else ResultChange(
+        before(group),
+        if (exists) result(key, asRead(state)) else null,
+        updateBefore)
+    put(key, state, mayBeStored = !once && change.isEmpty && !entries.expires)
+    change
   }
 
   /**
@@ -66,10 +69,14 @@ final private[aggregate] class FinalAggregate(
       read
     }
 
-  private def put(key: UnsafeRow, state: GroupState): Unit = {
+  /** A write costs more than a read, and goes into the checkpoint. */
+  private def put(key: UnsafeRow, state: GroupState, mayBeStored: Boolean): Unit = {
     val entry = made.entryOf(key)
     if (!layout.isGlobal && layout.isZero(state)) entries.remove(entry)
-    else entries.put(entry, made.valueOf(state))
+    else {
+      val value = made.valueOf(state)
+      if (!mayBeStored || value != entries.get(entry)) entries.put(entry, value)
+    }
   }
 
   override protected def emptied(): Unit = before.clear()

@@ -29,7 +29,7 @@ abstract private[aggregate] class GroupFold(
   private[this] val states = ArrayBuffer.empty[GroupState]
   private[this] val values = layout.sets.map(set => new ValueTallies(set.isNumber))
   protected val made = new AggregateRows(layout)
-  private[this] val buckets = new ValueBuckets(layout, made, entries)
+  private[this] val buckets = new ValueBuckets(layout, made, entries, layout.countsRows)
   private[this] val sets = new SetUpdate(layout, buckets)
 
   // Bytes of variable size: entries, previous results, added values.

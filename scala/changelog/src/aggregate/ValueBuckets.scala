@@ -24,6 +24,8 @@ private[aggregate] trait ValueChange {
  * have expired: a bucket with less than a third of the average has lost the rest. The hash
  * distributes values so evenly that a bucket without losses has at least half of the average.
  *
+ * @param counts whether the rows of a value are counted; otherwise whether there is one, as rows that
+ *   only come need no more
  * @param holds whether buckets of one group stay in memory until [[flush]]: values come and go many
  *   times in a micro-batch that closes many windows
  */
@@ -31,6 +33,7 @@ final private[aggregate] class ValueBuckets(
     layout: AggregateLayout,
     made: AggregateRows,
     entries: StateEntries,
+    counts: Boolean = true,
     holds: Boolean = false) {
   import ValueBuckets.maxHeld
 
@@ -40,6 +43,7 @@ final private[aggregate] class ValueBuckets(
   private[this] val held = layout.sets.map(_ => mutable.HashMap.empty[Int, ValueTallies])
   private[this] var heldOf: UnsafeRow = _
   private[this] var heldValues = 0L
+  private[this] var isTouched = false
 
   /** Writes the buckets that are held. */
   def flush(): Unit = if (heldValues > 0L) {
@@ -81,6 +85,7 @@ final private[aggregate] class ValueBuckets(
       val values = load(group, set, bucket)
       val before = values.size
       var added = 0L
+      isTouched = entries.expires
       while (i < byBucket.length && (byBucket(i) >>> 32).toInt == bucket) {
         added += change(values, changes, byBucket(i).toInt, tell)
         i += 1
@@ -90,7 +95,7 @@ final private[aggregate] class ValueBuckets(
       visited += 1
       seen += before + added
       if (holds) heldValues += values.size - before
-      else write(group, set, bucket, values, entriesOf(values))
+      else if (isTouched) write(group, set, bucket, values, entriesOf(values))
     }
     // A bucket that was not read may have values.
     if (entries.expires) {
@@ -137,7 +142,10 @@ final private[aggregate] class ValueBuckets(
         if (values.isNumber) values.ofNumber(0, changes.number(changed))
         else values.ofRow(0, changes.row(changed))
       val before = values.count(entry)
-      val after = entries.present(before + changes.count(changed))
+      val come = changes.count(changed)
+      val added = if (counts || come <= 0L) come else if (before > 0L) 0L else 1L
+      val after = entries.present(before + added)
+      if (after != before) isTouched = true
       values.addTo(entry, after - before)
       tell(values, entry, before, after)
       (if (after == 0L) 0 else 1) - (if (before == 0L) 0 else 1)

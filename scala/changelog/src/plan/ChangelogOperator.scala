@@ -170,7 +170,10 @@ final private[plan] case class Normalize(
   override def changes(inputs: Seq[Facts]): Changes = Changes.All
   override def upsertKeys(inputs: Seq[Facts]): Set[Set[ExprId]] = Set(keys.map(_.exprId).toSet)
   override def eventTimes(inputs: Seq[Facts]): Map[ExprId, EventTime] =
-    if (closes) inputs.head.eventTimes else Map.empty
+    if (!closes) Map.empty
+    else inputs.head.eventTimes.map { case (id, time) =>
+      id -> time.copy(moves = !keys.exists(_.exprId == id))
+    }
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
 }
 
@@ -330,7 +333,7 @@ final private[changelog] case class StreamJoin(
     if (isSnapshot) inputs.head.eventTimes
     else bounds.toSeq.flatMap { case (l, r) => Seq(l, r) }.zip(inputs).collect {
       case (bound, side) if bound.reach.nonEmpty && output.exists(_.exprId == bound.time.exprId) =>
-        bound.time.exprId -> side.eventTimes(bound.time.exprId).copy(mayBeLate = false)
+        bound.time.exprId -> side.eventTimes(bound.time.exprId).afterLate
     }.toMap
   override def trends(inputs: Seq[Facts]): Map[ExprId, Trend] = Map.empty
 }

@@ -29,7 +29,7 @@ private[changelog] object ColumnFacts {
     keys.flatMap { key =>
       input.eventTimes.get(key.exprId)
         .filter(time => by.contains(key.exprId) || !time.mayBeLate)
-        .map(time => key.exprId -> time.copy(mayBeLate = false))
+        .map(time => key.exprId -> time.afterLate)
     }.toMap
   }
 

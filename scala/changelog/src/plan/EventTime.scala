@@ -12,14 +12,23 @@ import org.apache.spark.sql.catalyst.plans.logical.{Expand, LogicalPlan, Project
  * @param after microseconds between the column's value and the time when the watermark closes it
  * @param mayBeLate whether late rows may still arrive. This is so for a source; the first operator
  *   above it drops them.
+ * @param moves whether an update may take a row from a time that is over to another one
  */
-final case class EventTime(size: Option[Long], after: Long, mayBeLate: Boolean) {
+final case class EventTime(
+    size: Option[Long],
+    after: Long,
+    mayBeLate: Boolean,
+    moves: Boolean = false) {
 
   /** A column that takes its values from one of two columns. */
   def |(other: EventTime): EventTime = EventTime(
     if (size == other.size) size else None,
     after.max(other.after),
-    mayBeLate || other.mayBeLate)
+    mayBeLate || other.mayBeLate,
+    moves || other.moves)
+
+  /** The same above an operator that has dropped what is late. */
+  def afterLate: EventTime = copy(mayBeLate = false, moves = false)
 
   /** The start or the end of a window, if no late row has it. */
   private def part(at: Int): Option[EventTime] = at match {
@@ -53,7 +62,8 @@ private[changelog] object EventTime {
         if (!isMarked || from.isEmpty || from.exists(_.isEmpty)) None
         else {
           val size = sizeOf(value).orElse(sizeOfBounds(value, times))
-          Some(EventTime(size, 0L, from.flatten.exists(_.mayBeLate)))
+          val all = from.flatten
+          Some(EventTime(size, 0L, all.exists(_.mayBeLate), all.exists(_.moves)))
         }
     }
 

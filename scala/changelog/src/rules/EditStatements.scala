@@ -3,6 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.checkpoint.EditedState
 import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.lower.SourceNames
+import io.firesteel.changelog.state.PlanVersion
 import io.firesteel.changelog.statements.{SetRecord, StatementFiles, StatementQueries}
 
 import scala.util.Try
@@ -87,8 +88,15 @@ final private[rules] class EditStatements(
         state.forget()
       }
       its
-    } else now.withColumnsOf(before)
-      .copy(operators = before.operators.map(owner => names.getOrElse(owner, owner)))
+    } else {
+      val kept = before.operators.map(owner => names.getOrElse(owner, owner))
+      // Those of equal layout would take each other's state.
+      if (before.plan.version >= PlanVersion.valuesOfTables) {
+        val are = operatorsOf(planned).map(_._1)
+        if (are != kept) throw ChangelogErrors.otherParts(kept, are)
+      }
+      now.withColumnsOf(before).copy(operators = kept)
+    }
   }
 
   private def operatorsOf(planned: RewriteStatements.Planned): Seq[(String, StatefulOperator)] =

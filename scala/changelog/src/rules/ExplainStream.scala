@@ -10,7 +10,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
-import org.apache.spark.sql.firesteel.streamExecutionOf
+import org.apache.spark.sql.firesteel.{active, streamExecutionOf}
 import org.apache.spark.sql.firesteel.streaming.StreamingRelation
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
@@ -23,7 +23,7 @@ object ExplainStream {
    * and the physical plan. A query that cannot start in that mode raises the same error as its
    * start. Exception: append mode shows every change, as with `row_kind()`.
    */
-  def apply(session: SparkSession, query: LogicalPlan, mode: OutputMode): Explain =
+  def apply(session: SparkSession, query: LogicalPlan, mode: OutputMode): Explain = active(session) {
     WholeSet.unapply(query).fold(single(session, query, mode)) { set =>
       val planned = statements(set)
       val plan = streamExecutionOf(session, planned.plan, OutputMode.Append()).executedPlan
@@ -31,6 +31,7 @@ object ExplainStream {
       val notes = planned.declined.map(reason => s"Computed for each statement: $reason.\n\n")
       explained.copy(plan = notes.mkString + explained.plan)
     }
+  }
 
   /** A statement set as it would start with a new checkpoint. */
   private[rules] def statements(set: StatementQueries): RewriteStatements.Planned =

@@ -70,7 +70,7 @@ private[rules] object PlanQuery {
         val found = new FindShared(
           Seq(FindShared.Query(query, emit)),
           new PlanParts(reading, durableIn = None),
-          new Varying(ofTables = false), // one query has one value
+          new Varying(ofTables = false, again = false), // one query has one value
           onlyState = true,
           version = reading.begun.version
         )()

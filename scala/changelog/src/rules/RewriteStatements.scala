@@ -1,6 +1,6 @@
 package io.firesteel.changelog.rules
 
-import io.firesteel.changelog.common.ChangelogErrors
+import io.firesteel.changelog.common.{ChangelogErrors, Digest}
 import io.firesteel.changelog.plan.Changes
 import io.firesteel.changelog.plan.lower.{MarkChanges, ReadOnce, SinkRows, SourceNames}
 import io.firesteel.changelog.plan.parse.WindowsEmit
@@ -14,7 +14,9 @@ import scala.annotation.tailrec
 import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, LogicalPlan, Project, SubqueryAlias, View}
+import org.apache.spark.sql.catalyst.expressions.{CurrentTimestamp, Now}
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, EventTimeWatermark, LogicalPlan, Project, SubqueryAlias, View}
+import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.firesteel.outputModeOf
 import org.apache.spark.sql.streaming.OutputMode
 
@@ -39,7 +41,7 @@ final private[rules] class RewriteStatements(
   import RewriteStatements._
 
   private val reading = Reading(None, begun, hasParts = true)
-  private val varying = new Varying(begun.version >= PlanVersion.valuesOfTables)
+  private val varying = Varying(begun.version)
   // For rows that would have other values if they were computed again.
   private val durableIn = checkpoint.map(its => s"$its/statements/rows")
 
@@ -59,15 +61,19 @@ final private[rules] class RewriteStatements(
       partsOf(asked.filter(_.group == group), group, before.number)
     }.tail
     val parts = found.flatMap(_.parts)
+    val queryOf = asked.map { its =>
+      its.name -> found(its.group).queries.getOrElse(its.name, its.query)
+    }.toMap
     val written = asked.map { its =>
-      val query = found(its.group).queries.getOrElse(its.name, its.query)
-      StatementRows(its.name, modeOf(its), rows(its.copy(query = query), reading))
+      StatementRows(its.name, modeOf(its), rows(its.copy(query = queryOf(its.name)), reading))
     }
     // What a statement computes by itself is a part, too: its target may read the rows twice, or not
     // at all, if it has the micro-batch already. State must go on all the same.
     val own = written.filterNot(ReadsParts(_))
     val ownParts = own.zipWithIndex.map { case (its, i) =>
-      new SharedPart(parts.size + i, s"statement ${its.name}", kind = None)
+      val durable = durableIn.filter(_ => tellsOthers(queryOf(its.name)))
+        .map(SharedPart.Durable(_, s"statement-${Digest.of(its.name)}"))
+      new SharedPart(parts.size + i, s"statement ${its.name}", kind = None, durable)
     }
     val all = StatementSetRows(written.map { its =>
       val at = own.indexOf(its)
@@ -97,7 +103,27 @@ final private[rules] class RewriteStatements(
       SourceNames.of(plan),
       begun,
       record.fold(Map.empty[String, Long])(_.left))
-    Planned(ReadFromStart.mark(plan, now, checkpoint), now, found.flatMap(_.declined))
+    Planned(
+      ReadFromStart.mark(timed(plan), now, checkpoint),
+      now,
+      found.flatMap(_.declined))
+  }
+
+  /** `now()` is the clock's at each attempt, `current_timestamp()` the micro-batch's. */
+  private def timed(plan: LogicalPlan): LogicalPlan = AnalysisHelper.allowInvokingTransformsInAnalyzer {
+    plan.transformAllExpressionsWithPruning(_.containsPattern(CURRENT_LIKE)) {
+      case _: Now => CurrentTimestamp()
+    }
+  }
+
+  /**
+   * Whether a query's rows have other values if they are computed again, and no part has them. Below an
+   * operator with state they must be those that its state has.
+   */
+  private def tellsOthers(query: LogicalPlan): Boolean = {
+    def isIn(plan: LogicalPlan): Boolean = !SharableNodes.isStateful(plan) &&
+      (varying.isAt(plan) || plan.children.exists(isIn))
+    begun.version >= PlanVersion.repeatedValues && isIn(SharableNodes.withoutNames(query))
   }
 
   /** The shared parts of a group's statements. */

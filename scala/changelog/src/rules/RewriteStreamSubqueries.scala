@@ -240,7 +240,7 @@ object RewriteStreamSubqueries extends Rule[LogicalPlan] with PredicateHelper {
         alias.nonInheritableMetadataKeys)
   }
 
-  private val varying = new Varying(ofTables = true)
+  private val varying = new Varying(ofTables = true, again = false)
 
   private val id = """#\d+L?(-T\d+ms)?""".r
 

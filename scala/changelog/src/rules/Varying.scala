@@ -1,5 +1,8 @@
 package io.firesteel.changelog.rules
 
+import io.firesteel.changelog.plan.parse.Repeatable
+import io.firesteel.changelog.state.PlanVersion
+
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -8,8 +11,10 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
  * Values that differ each time, such as those of `uuid()`.
  *
  * @param ofTables whether those of a table beside a stream are found, too
+ * @param again whether those are found, too, that differ where a micro-batch is repeated, and that
+ *   Spark takes for deterministic
  */
-final private[rules] class Varying(ofTables: Boolean) {
+final private[rules] class Varying(ofTables: Boolean, again: Boolean) {
 
   /** An expression of the node, or below it where nothing looks, whose value may differ. */
   def of(plan: LogicalPlan): Option[Expression] =
@@ -26,9 +31,15 @@ final private[rules] class Varying(ofTables: Boolean) {
 
   /** Aggregates such as `first` depend on the order of rows alone, which is that of the source. */
   private def differs(expression: Expression): Boolean = expression match {
-    case deterministic if deterministic.deterministic => false
+    case deterministic if deterministic.deterministic =>
+      again && Repeatable.differsAgain(deterministic)
     case function: AggregateFunction => function.children.exists(differs)
     case other if other.children.forall(_.deterministic) => true
     case other => other.children.exists(differs)
   }
+}
+
+private[rules] object Varying {
+  def apply(version: Int): Varying =
+    new Varying(version >= PlanVersion.valuesOfTables, version >= PlanVersion.repeatedValues)
 }

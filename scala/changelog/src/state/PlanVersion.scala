@@ -154,6 +154,12 @@ private[changelog] object PlanVersion {
   /** What conditions of a join imply of one input stands below the join, see `ImpliedConditions`. */
   val impliedConditions: Int = 17
 
+  /**
+   * Values that are deterministic for Spark and yet differ in a repeated micro-batch are one, and so are
+   * those above `row_kind()`, see `Varying`.
+   */
+  val repeatedValues: Int = 17
+
   val current: Int = impliedConditions
 }
 

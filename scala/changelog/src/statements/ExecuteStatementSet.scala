@@ -25,7 +25,6 @@ final private[statements] case class ExecuteStatementSet(
     options: Map[String, String],
     inserts: Seq[ExecuteStatementSet.Insert])
   extends LeafRunnableCommand {
-  import ExecuteStatementSet._
 
   override val output: Seq[Attribute] =
     Seq("query_id", "run_id").map(AttributeReference(_, StringType, nullable = false)())
@@ -33,23 +32,27 @@ final private[statements] case class ExecuteStatementSet(
   override def run(session: SparkSession): Seq[Row] = {
     val set = new StatementSet(session, required("checkpoint"), flag("parallel"))
     inserts.foreach { insert =>
-      val query = dataFrameOf(session, insert.query)
+      val (name, statement, plan) = insert
+      val query = dataFrameOf(session, plan)
       if (!query.isStreaming) {
-        throw ChangelogErrors.badStatementSet(s"The query for ${insert.name} is not streaming.")
+        throw ChangelogErrors.badStatementSet(s"The query for $name is not streaming.")
       }
-      requireTarget(session, insert, executionOf(query).analyzed)
-      val mode = if (insert.statement.overwrite) "complete" else "append"
-      val target = new StatementTarget.Insert(insert.name, insert.statement, session)
-      set.insert(insert.name, query, target, mode, from)
+      requireTarget(session, statement, executionOf(query).analyzed)
+      val mode = if (statement.overwrite) "complete" else "append"
+      val target = new StatementTarget.Insert(name, statement, session)
+      set.insert(name, query, target, mode, from)
     }
     val query = start(set)
     Seq(Row(query.id.toString, query.runId.toString))
   }
 
   /** The table must be there, and take the columns. */
-  private def requireTarget(session: SparkSession, insert: Insert, query: LogicalPlan): Unit = {
+  private def requireTarget(
+      session: SparkSession,
+      insert: InsertIntoStatement,
+      query: LogicalPlan): Unit = {
     val rows = LocalRelation(query.output.map(_.newInstance()))
-    val _ = executionOf(session, insert.statement.copy(query = rows)).analyzed
+    val _ = executionOf(session, insert.copy(query = rows)).analyzed
   }
 
   private def start(set: StatementSet): StreamingQuery = options.get("name") match {
@@ -94,12 +97,10 @@ private[statements] object ExecuteStatementSet {
   private val names = Seq("checkpoint", "trigger", "name", "parallel", "from")
 
   /**
-   * One `INSERT`.
-   *
-   * @param name the table as the text has it
-   * @param query the query with its common table expressions
+   * One `INSERT`: the table as the text has it, the statement, and the query with its common table
+   * expressions. A parser above this one finds its clauses in tuples, as in Spark's own nodes.
    */
-  final class Insert(val name: String, val statement: InsertIntoStatement, val query: LogicalPlan)
+  type Insert = (String, InsertIntoStatement, LogicalPlan)
 
   /** @param hasOptions whether the first statement of the script is `SELECT` with the options */
   def of(script: Seq[CompoundPlanStatement], hasOptions: Boolean): ExecuteStatementSet = {
@@ -117,7 +118,7 @@ private[statements] object ExecuteStatementSet {
         }
       case _ => throw onlyInserts
     }
-    val targets = inserts.map(_.name.toLowerCase(Locale.ROOT))
+    val targets = inserts.map(_._1.toLowerCase(Locale.ROOT))
     targets.diff(targets.distinct).headOption.foreach { twice =>
       throw ChangelogErrors.badStatementSet(
         s"Two statements write to $twice: write the union of their queries.")
@@ -127,7 +128,7 @@ private[statements] object ExecuteStatementSet {
 
   private def of(insert: InsertIntoStatement, query: LogicalPlan): Insert = insert.table match {
     case table: UnresolvedRelation =>
-      new Insert(quoted(table.multipartIdentifier), insert, query)
+      (quoted(table.multipartIdentifier), insert, query)
     case _ => throw onlyInserts
   }
 

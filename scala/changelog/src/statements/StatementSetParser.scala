@@ -46,6 +46,6 @@ final private[changelog] class StatementSetParser(delegate: ParserInterface)
     SQLConf.withExistingConf(scripting)(parse)
   }
 
-  override protected def readable(sqlText: String): String =
+  override protected def ownReadable(sqlText: String): String =
     StatementSetText.script(sqlText).getOrElse(sqlText)
 }

@@ -55,20 +55,21 @@ final private[changelog] class PagedStateStoreProvider extends OwnRowsProvider {
       useMultipleValuesPerKey,
       schemas)
     begun = Begun(id, key, value, encoder, conf, hadoop)
-    editedBy = lastEdit
+    editedBy = readEdit
   }
 
   /**
    * Spark keeps the stores of a query that has stopped for a while. If the folder has become that of
    * another operator meanwhile, a snapshot of this one's rows must not come there.
    */
-  override def doMaintenance(): Unit = if (lastEdit == editedBy) super.doMaintenance()
+  override def doMaintenance(): Unit =
+    if (Try(readEdit).toOption.contains(editedBy)) super.doMaintenance()
 
-  private def lastEdit: Option[String] = {
-    val file = editOf(new Path(begun.id.checkpointRootLocation).getParent)
-    Try(new TextFile(CheckpointFileManager.create(file.getParent, begun.hadoop), file).read())
-      .getOrElse(None)
-  }
+  private def readEdit: Option[String] =
+    Option(new Path(begun.id.checkpointRootLocation).getParent).flatMap { checkpoint =>
+      val file = editOf(checkpoint)
+      new TextFile(CheckpointFileManager.create(file.getParent, begun.hadoop), file).read()
+    }
 
   override protected def openedRows(version: Long): OwnStateRows = {
     val (its, known) = (held.getAndSet(null), lent)

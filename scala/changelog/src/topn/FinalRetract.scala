@@ -13,8 +13,8 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  * entry of the tail. The tail is read only if so many rows of the head were retracted that the rest
  * may not fill all places; the head then takes as many rows from the tail as it can hold.
  *
- * Memory: a head, and while the tail is read, as many rows as a head holds. For `RANK` and
- * `DENSE_RANK` any number of rows may tie for a place: then all rows of the partition.
+ * Memory: a head, and while the tail is read, twice as many rows as a head holds. For `RANK` and
+ * `DENSE_RANK` any number of rows may tie for a place: then all of these.
  */
 final private[topn] class FinalRetract(
     rows: Iterator[InternalRow],
@@ -37,7 +37,16 @@ final private[topn] class FinalRetract(
       bound == null || ranked.comparator.compare(row, bound) <= 0
     }
     beyond.foreach(addToTail)
-    val sorted = stored ++ within
+    // With a time to live the head must not expire before its tail.
+    if (within.isEmpty && stored.forall(row => row.after == row.before) && !entries.expires) Nil
+    else placed(partition, head, stored ++ within)
+  }
+
+  /** @param sorted rows of the head and new ones within it, not yet in order */
+  private def placed(
+      partition: UnsafeRow,
+      head: Head,
+      sorted: Array[RankedRow]): Seq[PlaceChange] = {
     sorted.foreach(row => row.after = entries.present(row.after))
     java.util.Arrays.sort(sorted, ranked.comparator)
     val before = ranked.placed(sorted, _.before)

@@ -50,6 +50,9 @@ final private[changelog] class RankedRows(
     if (places.function == PlaceFunction.RowNumber) compare(row, last) >= 0
     else comesAfter(row, last)
 
+  /** Whether any number of rows may have one place. */
+  def sharesPlaces: Boolean = places.function != PlaceFunction.RowNumber
+
   /** The number of different rows that fill all places, and `more` rows; with ties, unbounded. */
   def mostRows(more: Int): Int =
     if (places.function != PlaceFunction.RowNumber) Int.MaxValue

@@ -209,6 +209,32 @@ class IntervalJoinSuite extends ChangelogSuite {
     } finally fed.stop()
   }
 
+  test("an update moves a time that is over, also where its key is not read") {
+    val source = new ChangelogStream.Changes(
+      name => s"from_changelog(TABLE($name), op => 'op', keys => array('k'))",
+      _.map(change => Row.fromSeq(change.toSeq.init)).groupBy(_.get(1)).values.map(_.last).toSeq)
+    def side(input: String) = s"(SELECT ts, v FROM {t} WHERE input = '$input') $input"
+    val sql = s"SELECT l.v, r.ts FROM ${side("l")} JOIN ${side("r")} ON l.v = r.v " +
+      "AND r.ts BETWEEN l.ts AND l.ts + INTERVAL '10' SECOND"
+    val fed = new ChangelogStream(
+      spark,
+      schema.add("op", "string"),
+      sql,
+      source,
+      watermark = Some("ts" -> "0 seconds"))
+    fed.start()
+    try {
+      (1 to 3).foreach { v =>
+        feedOpen(
+          fed,
+          Seq(row(100.0 * v, s"l$v", v, "l"), row(100.0 * v + 5, s"r$v", v, "r")).map(changed))
+      }
+      feedOpen(fed, Seq(changed(row(400, "l1", 1, "l"))))
+    } finally fed.stop()
+  }
+
+  private def changed(row: Row): Row = Row.fromSeq(row.toSeq :+ "+U")
+
   test("explain tells when rows leave") {
     spark.readStream.format("rate").load().withWatermark("timestamp", "1 minute")
       .createOrReplaceTempView("rate_rows")

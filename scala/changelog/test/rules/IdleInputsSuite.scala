@@ -17,6 +17,9 @@ class IdleInputsSuite extends ChangelogSuite {
   private val both = "(SELECT k, 1 AS v, 'x' AS s FROM {a} UNION ALL " +
     "SELECT k, CAST(NULL AS INT) AS v, CAST(NULL AS STRING) AS s FROM {b})"
 
+  private val counts = "(SELECT k, CAST(NULL AS BIGINT) AS count FROM {b} UNION ALL " +
+    "SELECT k, count(*) AS count FROM {a} GROUP BY k)"
+
   /** What comes to `a`, `b` and `c` in each micro-batch. */
   private val batches = Seq(
     Seq(Nil, Seq(1, 1, 2), Nil),
@@ -80,6 +83,11 @@ class IdleInputsSuite extends ChangelogSuite {
       "a filter above an aggregate" ->
         s"SELECT k, m FROM (SELECT k, max(v) AS m FROM $both GROUP BY k) WHERE m IS NULL OR m > 0",
       "DISTINCT" -> s"SELECT DISTINCT k, v, s FROM $both",
+      // The first input is idle, and its columns have the names that they have above.
+      "a join, first" -> s"SELECT l.k, l.count, r.k AS w FROM $counts l JOIN {c} r ON l.k = r.k",
+      "a join's condition, first" -> (s"SELECT l.k, l.count, r.k AS w FROM $counts l " +
+        "JOIN {c} r ON l.k = r.k AND (l.count IS NULL OR l.count > r.k + 100)"),
+      "a Top-N, first" -> s"SELECT k, count FROM $counts ORDER BY count NULLS FIRST, k LIMIT 2",
       "a subquery" -> s"SELECT k FROM {c} WHERE k NOT IN (SELECT v FROM $both)"
     )) test(name)(follows(sql))
 }

@@ -211,6 +211,25 @@ class StatementSetSuite extends ChangelogSuite {
     } finally set.stop()
   }
 
+  test("values above row_kind(), and those that Spark takes for deterministic, repeated") {
+    Seq(
+      s"SELECT uuid() AS id, * FROM (SELECT *$kinds FROM {sums})",
+      "SELECT *, now() AS at FROM {t}",
+      "SELECT k, aes_encrypt(k, '0000111122223333') AS e FROM {t}",
+      s"SELECT k, n, CAST('now' AS TIMESTAMP) AS at FROM (SELECT *$kinds FROM {sums})"
+    ).foreach { sql =>
+      val set = new FedStatements(
+        spark,
+        schema,
+        Seq(Statement(sql), Statement("SELECT k FROM {t}")),
+        Seq("sums" -> sums))
+      try {
+        set.start()
+        batches.foreach(repeats(set, _))
+      } finally set.stop()
+    }
+  }
+
   test("values of a table beside the stream, in a micro-batch that is repeated") {
     val set = new FedStatements(
       spark,
@@ -422,6 +441,15 @@ class StatementSetSuite extends ChangelogSuite {
     assert(started(
       Seq("k", "v", "k, v").map(columns => Statement(s"SELECT $columns FROM {t}")),
       set) == "FIRESTEEL_CHANGELOG_OTHER_STATEMENTS")
+    // Operators of one layout, at each other's places.
+    val counts = "SELECT k, count(*) AS n, row_kind() AS op FROM {t}"
+    val three = Seq(s"$counts WHERE v > 1 GROUP BY k", s"$counts GROUP BY k", "SELECT k, v FROM {t}")
+    val counted = new FedStatements(spark, schema, three.map(Statement(_)))
+    counted.start()
+    counted.feed(batches.head)
+    assert(started(
+      Seq("SELECT k, v FROM {t}", three(1), s"$counts WHERE v < 5 GROUP BY k").map(Statement(_)),
+      counted) == "FIRESTEEL_CHANGELOG_OTHER_PARTS")
     // A value that differs each time makes a part of its own.
     assert(started(
       Seq(Statement("SELECT k FROM {t}"), Statement("SELECT uuid() AS v FROM {t}")),

@@ -5,7 +5,7 @@ import io.firesteel.changelog.plan.{PlaceFunction, Places}
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Ascending, BoundReference, Expression, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, BoundReference, Expression, Literal, SortOrder, UnsafeProjection}
 import org.apache.spark.sql.types.{DataType, LongType}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -40,10 +40,21 @@ class FirstOfTailSuite extends AnyFunSuite {
     }
   }
 
-  test("of places that rows share all rows are kept") {
-    val rows = (0L until 500L).map(_ -> 1L)
+  test("of places that rows share, few are kept of many") {
+    val rows = (0L until 5000L).map(v => v -> (v % 3))
     Seq(PlaceFunction.Rank, PlaceFunction.DenseRank).foreach { function =>
-      assert(kept(ranked(function, 2), rows) == ((rows, true)))
+      val (found, isAll) = kept(ranked(function, 2), Random.shuffle(rows))
+      assert(found == rows.take(found.size) && !isAll)
+      assert(found.size > 2 + Head.spare && found.size < 1100)
+      assert(kept(ranked(function, 9000), rows) == ((rows, true)))
     }
+  }
+
+  test("all rows that tie for a place are kept") {
+    val ties = new RankedRows(
+      Seq(SortOrder(Literal(1), Ascending)),
+      Places(PlaceFunction.Rank, 1, 2, shown = false),
+      RowIdentity.of(Nil))
+    assert(kept(ties, (0L until 3000L).map(_ -> 1L))._1.size == 3000)
   }
 }

@@ -71,7 +71,10 @@ object Decisions {
   /** The same with values that are asked for after the query has run. */
   def fire(nodes: Seq[LogicalPlan], rule: String)(what: => Fired): Unit = {
     val rewrite = new Rewrite(() => what)
-    nodes.foreach(node => node.setTagValue(fired, rewritesOf(node) + (rule -> rewrite)))
+    nodes.foreach { node =>
+      fire(node, rule)
+      node.setTagValue(fired, rewritesOf(node) + (rule -> rewrite))
+    }
   }
 
   /** The rewrites that made the logical node of `plan`. */

@@ -28,7 +28,8 @@ object Explain {
     Explain(rewritten ++ fired ++ made, declined, plan.treeString)
   }
 
-  private def everyNode(plan: SparkPlan): Seq[SparkPlan] = {
+  /** A node is there once for each reader. */
+  private[core] def everyNode(plan: SparkPlan): Seq[SparkPlan] = {
     val below = plan match {
       case adaptive: AdaptiveSparkPlanExec => Seq(adaptive.executedPlan)
       case stage: QueryStageExec => Seq(stage.plan)

@@ -11,6 +11,18 @@ import org.apache.spark.sql.types.{DataType, StructType}
 abstract class WrappedParser(override protected val delegate: ParserInterface)
   extends VersionedParser {
 
+  /** The text without this parser's clauses, equally long. */
+  protected def ownReadable(sqlText: String): String
+
+  /** Another parser of ours may be right below. */
+  final override protected def readable(sqlText: String): String = {
+    val own = ownReadable(sqlText)
+    delegate match {
+      case below: WrappedParser => below.readable(own)
+      case _ => own
+    }
+  }
+
   private def read[T](sqlText: String, parse: String => T): T =
     withClauses(sqlText).fold(parse(sqlText))(text => parsed(UserText.of(text))(parse))
 

@@ -1,6 +1,6 @@
 package io.firesteel.core.plans
 
-import io.firesteel.core.decide.FiredOperator
+import io.firesteel.core.decide.{Explain, FiredOperator}
 import org.apache.spark.sql.Dataset
 import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, XxHash64}
 import org.apache.spark.sql.execution.{InputAdapter, ProjectExec, QueryExecution, SortExec}
@@ -70,9 +70,9 @@ object PlanMetrics extends AdaptiveSparkPlanHelper {
     )
   }
 
-  /** The metrics of each operator of firesteel in a plan that has run, by name. */
+  /** The metrics of each operator of firesteel in a plan that has run, by name; cached parts, too. */
   def ofFired(plan: SparkPlan): Seq[(FiredOperator, Map[String, Long])] =
-    collectWithSubqueries(plan) { case node: SparkPlan with FiredOperator =>
+    Explain.everyNode(plan).distinctBy(_.id).collect { case node: SparkPlan with FiredOperator =>
       node -> node.metrics.map { case (name, metric) => name -> metric.value }
     }
 

@@ -81,4 +81,6 @@ final private[aggregate] class CountSlot(columns: Array[Int]) extends Slot {
     row.setLong(at, state.longs(longAt))
 
   def count(state: GroupState): Long = state.longs(longAt)
+
+  def set(state: GroupState, count: Long): Unit = state.longs(longAt) = count
 }

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, ExpressionSet}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, ExpressionSet}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 
 /**
@@ -10,12 +10,17 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
  *
  * It is no operator when the plan runs.
  *
- * @param nullable the columns that may be null in some micro-batch
+ * @param nullable the columns that may be null in some micro-batch, as attributes: the optimizer gives
+ *   columns other ids
  */
-final private[changelog] case class AnalyzedColumns(nullable: Set[ExprId], child: LogicalPlan)
+final private[changelog] case class AnalyzedColumns(nullable: Seq[Attribute], child: LogicalPlan)
   extends UnaryNode {
-  override def output: Seq[Attribute] =
-    child.output.map(c => if (nullable(c.exprId)) c.withNullability(true) else c)
+  override def output: Seq[Attribute] = child.output.map { column =>
+    if (nullable.exists(_.exprId == column.exprId)) column.withNullability(true) else column
+  }
+
+  /** It reads nothing, so columns are pruned as without it. */
+  @transient override lazy val references: AttributeSet = AttributeSet.empty
   override lazy val validConstraints: ExpressionSet = ExpressionSet()
   override def maxRows: Option[Long] = None
   override protected def withNewChildInternal(newChild: LogicalPlan): AnalyzedColumns =
@@ -25,7 +30,7 @@ final private[changelog] case class AnalyzedColumns(nullable: Set[ExprId], child
 private[changelog] object AnalyzedColumns {
 
   def of(input: LogicalPlan): LogicalPlan = {
-    val nullable = input.output.filter(_.nullable).map(_.exprId).toSet
+    val nullable = input.output.filter(_.nullable)
     if (nullable.isEmpty) input else AnalyzedColumns(nullable, input)
   }
 }

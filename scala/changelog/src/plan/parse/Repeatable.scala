@@ -7,7 +7,7 @@ import io.firesteel.changelog.state.PlanVersion
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-import org.apache.spark.sql.catalyst.expressions.{AesEncrypt, Expression, RuntimeReplaceable, SubqueryExpression, UserDefinedExpression}
+import org.apache.spark.sql.catalyst.expressions.{AesEncrypt, CurrentDate, CurrentTimestamp, Expression, LocalTimestamp, Now, RuntimeReplaceable, SubqueryExpression, UserDefinedExpression}
 
 /** Expressions that give the same value again: a retraction must repeat the row as it was emitted. */
 private[changelog] object Repeatable {
@@ -47,6 +47,21 @@ private[changelog] object Repeatable {
           drawsBytes(replaced) || Clock.reads(replaced) || varies(replaced.replacement)
         case other => Clock.reads(other)
       }
+
+  /**
+   * Whether an expression that Spark takes for deterministic has another value where a micro-batch is
+   * repeated. The times of a micro-batch are in its entry of the log; `now()` becomes one of them.
+   */
+  def differsAgain(expression: Expression): Boolean = expression.exists {
+    case replaced: RuntimeReplaceable =>
+      drawsBytes(replaced) || isOtherTime(replaced) || differsAgain(replaced.replacement)
+    case other => isOtherTime(other)
+  }
+
+  private def isOtherTime(expression: Expression): Boolean = expression match {
+    case _: CurrentTimestamp | _: LocalTimestamp | _: CurrentDate | _: Now => false
+    case other => Clock.reads(other)
+  }
 
   /** Without an initialization vector one is drawn for each row, if the mode has one. */
   private def drawsBytes(function: Expression): Boolean = function match {

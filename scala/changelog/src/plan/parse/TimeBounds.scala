@@ -64,7 +64,8 @@ private[parse] object TimeBounds {
     def outlast(its: TimeBound) = its.reach.forall(_ >= 0L)
     // An update of a key may move a time that is no part of it, at any time.
     def isFixed(side: ChangelogOperator, its: TimeBound) =
-      side.facts.upsertKeys.forall(_.contains(its.time.exprId))
+      !side.facts.eventTimes(its.time.exprId).moves &&
+        side.facts.upsertKeys.forall(_.contains(its.time.exprId))
     def leaves(side: ChangelogOperator, its: TimeBound) =
       outlast(its) && (side.facts.changes.insertOnly || isFixed(side, its))
     bounds.filter { case (l, r) => insertOnly || ofChanges && leaves(left, l) && leaves(right, r) }
