@@ -171,8 +171,13 @@ final private[aggregate] class RunningWindow(
     isChanged = true
     val stored = paneOf(pane)
     if (stored != null) {
-      add(pane, stored)
-      if (hasOthers && !windows.isCumulative) mergeAgain()
+      // A late row of a run's first micro-batch may be of a window before: panes of these are added up.
+      if (windows.isCumulative && pane < windows.startOf(windows.firstWindowOf(entered - 1))) {
+        remove(stateOf(stored))
+      } else {
+        add(pane, stored)
+        if (hasOthers && !windows.isCumulative) mergeAgain()
+      }
     }
   }
 

@@ -103,6 +103,8 @@ final private[changelog] case class ChangelogNormalizeExec(
       NormalizeExecs.late,
       "number of dropped rows that are older than the newest row of their key")
 
+  override def ownCounts: Seq[String] = Seq(NormalizeExecs.late)
+
   override def withState(
       info: Option[StatefulOperatorStateInfo],
       inputs: Seq[SparkPlan]): SparkPlan = copy(stateInfo = info, child = inputs.head)

@@ -160,6 +160,9 @@ private[changelog] object PlanVersion {
    */
   val repeatedValues: Int = 17
 
+  /** Changing windows whose groups close by another time are no panes, which would not close. */
+  val otherTimes: Int = 17
+
   val current: Int = impliedConditions
 }
 

@@ -66,10 +66,10 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
   /** With the operator's number, as in plans: a query may have several operators of one kind. */
   override def getProgress(): StateOperatorProgress = {
     warnIfUneven()
-    def ofGuests(metric: String) = guests.map(_.longMetric(metric).value).sum
+    def ofGuests(metric: String) = guests.flatMap(_.metrics.get(metric)).map(_.value).sum
     val own = super.getProgress()
     val custom = new JHashMap[String, JLong](own.customMetrics)
-    Seq(expiredMetric, lateMetric).foreach { name =>
+    (Seq(expiredMetric, lateMetric) ++ guests.flatMap(_.operator.ownCounts)).distinct.foreach { name =>
       val _ = custom.merge(name, ofGuests(name), (a, b) => a + b)
     }
     renamedProgress(
@@ -389,7 +389,7 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
 
   private[state] def ownMetrics: Map[String, SQLMetric] = {
     val own = Seq("numOutputRows", "numUpdatedStateRows", "numRemovedStateRows", expiredMetric) ++
-      Seq(lateMetric, "numRowsDroppedByWatermark") ++ StatefulChangelogExec.kindMetrics
+      Seq(lateMetric, "numRowsDroppedByWatermark") ++ StatefulChangelogExec.kindMetrics ++ ownCounts
     metrics.filter { case (name, _) => own.contains(name) }
   }
 

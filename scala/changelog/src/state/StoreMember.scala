@@ -39,6 +39,9 @@ private[changelog] trait StoreMember extends SparkPlan with FiredOperator {
   /** What it does in each partition in this micro-batch. */
   private[state] def work(): PartitionWork
 
+  /** Names of metrics that no other operator has. */
+  def ownCounts: Seq[String] = Nil
+
   /** The metrics of its work, without those of a store. */
   private[state] def ownMetrics: Map[String, SQLMetric]
 }

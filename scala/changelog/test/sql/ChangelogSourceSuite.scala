@@ -148,6 +148,14 @@ class ChangelogSourceSuite extends ChangelogSuite {
       val progress = fed.running.recentProgress.filter(_.numInputRows > 0).last
       assert(progress.stateOperators.head.customMetrics.get("numRowsOutOfSequence") == 1L)
     }
+    // Its store is that of the aggregate above it.
+    run("SELECT id, max(v) AS m, row_kind() AS op FROM {t} GROUP BY id", sequenced) { fed =>
+      fed.feed(Seq(Row(1, "5", "I")))
+      fed.feed(Seq(Row(1, "4", "I")))
+      val progress = fed.running.recentProgress.filter(_.numInputRows > 0).last
+      assert(progress.stateOperators.length == 1)
+      assert(progress.stateOperators.head.customMetrics.get("numRowsOutOfSequence") == 1L)
+    }
   }
 
   test("of rows of a key in one micro-batch the last wins, whatever the memory") {

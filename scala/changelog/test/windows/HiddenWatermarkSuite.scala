@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
 import org.apache.spark.sql.functions.{count, lit}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{BooleanType, DataType, StructType}
+import org.scalatest.Assertion
 
 /**
  * Micro-batches whose plan has no watermark: when the optimizer finds that no row passes a filter, it
@@ -34,9 +35,38 @@ class HiddenWatermarkSuite extends ChangelogSuite {
 
   private val hour = "window(ts, '1 hour', '5 minutes')"
 
+  private val calls = "k, sum(v) AS s, max(v) AS m, count(DISTINCT v) AS d"
+
   test("windows are neither lost nor told twice") {
-    val sql = "SELECT k, sum(v) AS s, max(v) AS m, count(DISTINCT v) AS d, " +
-      s"$hour AS w FROM {t} GROUP BY k, $hour"
+    val rows = Seq(
+      Seq(row(1, "a", 1), row(3, "b", 2), row(17, "a", 5)),
+      Seq(row(75, "a", 7), row(70, null, 9)),
+      Seq(row(84, "a", 7)),
+      Seq(row(200, "b", 1)),
+      Seq(row(900, "b", 1)))
+    follows(s"SELECT $calls, $hour AS w FROM {t} GROUP BY k, $hour", "w.end", rows)
+  }
+
+  test("a late row does not come into another window that grows") {
+    val rows = Seq(
+      Seq(row(80, "a", 1)),
+      Seq(row(91, "a", 2)),
+      Seq(row(110, "a", 3)),
+      Seq(row(30, "a", 100), row(150, "a", 4)),
+      Seq(row(900, "a", 1)))
+    val windows = "CUMULATE(TABLE({t}), DESCRIPTOR(ts), INTERVAL '5' MINUTE, INTERVAL '1' HOUR)"
+    follows(
+      s"SELECT $calls, window_end FROM $windows GROUP BY k, window_start, window_end",
+      "window_end",
+      rows,
+      isLate = _.getInt(2) == 100)
+  }
+
+  private def follows(
+      sql: String,
+      end: String,
+      rows: Seq[Seq[Row]],
+      isLate: Row => Boolean = _ => false): Assertion = {
     val read = sql.replace("{t}", "(SELECT * FROM {t} WHERE is_open())")
     // The filter is not pushed below what is observed, where the watermark would stay above it.
     val stream = new ChangelogStream(
@@ -50,12 +80,6 @@ class HiddenWatermarkSuite extends ChangelogSuite {
     }
     try {
       start()
-      val rows = Seq(
-        Seq(row(1, "a", 1), row(3, "b", 2), row(17, "a", 5)),
-        Seq(row(75, "a", 7), row(70, null, 9)),
-        Seq(row(84, "a", 7)),
-        Seq(row(200, "b", 1)),
-        Seq(row(900, "b", 1)))
       rows.zipWithIndex.foreach { case (batch, i) =>
         // A row without a time is in no window.
         isOpen = false
@@ -66,10 +90,10 @@ class HiddenWatermarkSuite extends ChangelogSuite {
           stream.feed(Seq(Row(null, "a", 1)))
         }
         isOpen = true
-        stream.feed(batch)
+        stream.feedLate(batch)(isLate)
       }
       val until = stream.lastWatermark.get
-      val wanted = stream.answer(s"SELECT * FROM ($sql) WHERE w.end <= TIMESTAMP '$until'")
+      val wanted = stream.answer(s"SELECT * FROM ($sql) WHERE $end <= TIMESTAMP '$until'")
       val emitted = stream.emitted.map(its => Row.fromSeq(its.toSeq.init)).toSeq
       assert(wanted.nonEmpty && ChangelogStream.bag(emitted) == ChangelogStream.bag(wanted))
     } finally {

@@ -222,6 +222,19 @@ class PanesOfQueriesSuite extends ChangelogSuite {
         late.difference.foreach(d => fail(d))
       }
     finally late.stop()
+    // Groups that it closes by another time are no panes.
+    val arrived = "SELECT a, count(*) AS n, window(old, '1 hour', '5 minutes') AS w FROM " +
+      "(SELECT window(ts, '1 hour') AS a, ts - INTERVAL 10 HOURS AS old FROM {t}) " +
+      "GROUP BY a, window(old, '1 hour', '5 minutes')"
+    val closed = fed(arrived)
+    closed.startAs("update", arrived)
+    try {
+      (0 until 4).foreach(i => closed.feed(Seq(row(i * 90.0, "a", 1))))
+      closed.feed(Seq(row(0, "b", 1)))
+      val last = closed.running.recentProgress.flatMap(_.stateOperators)
+      assert(last.map(_.numRowsDroppedByWatermark).sum > 0L)
+      assert(last.last.numRowsTotal <= 24L)
+    } finally closed.stop()
   }
 
   test("queries in update mode whose windows change") {

@@ -60,7 +60,7 @@ final private[changelog] class ParseQuery(
         atClose,
         timeOf(panes).nonEmpty,
         rows => noEvents("Aggregate", read(rows)),
-        computable("Aggregate", _, _))
+        computable("Aggregate", _, _)).filterNot(closesOtherwise(panes, _))
       found.fold(groups(aggregate))(its => project(its.columns, its.operator))
     case aggregate: Aggregate => groups(aggregate)
     case distinct: Distinct =>
@@ -190,6 +190,11 @@ final private[changelog] class ParseQuery(
         case WindowsEmit.Copied => false
       }
     }
+
+  /** Whether the watermark closes groups by another time than that of the windows, as panes do not. */
+  private def closesOtherwise(panes: ReadPanes, found: ReadAggregate): Boolean =
+    begun.version >= PlanVersion.otherTimes && !atClose && timeOf(panes).isEmpty &&
+      ColumnFacts.closing(found.operator.keys, found.operator.input.facts).nonEmpty
 
   /** Rows of sessions are merged before they are counted, so panes cannot count them. */
   private def mergesSessions(panes: ReadPanes): Boolean =
