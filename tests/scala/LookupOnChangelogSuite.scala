@@ -3,11 +3,15 @@ package io.firesteel.tests
 import io.firesteel.FiresteelExtensions
 import io.firesteel.changelog.{ChangelogSuite, JoinedRows}
 import io.firesteel.lookup.{InputDataPartitioner, MemoryCatalog, MemoryStore, MemoryStores, StoreBehaviour}
+import java.nio.file.Files
+
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.{Row, SparkSessionExtensions}
+import org.apache.spark.SPARK_VERSION
+import org.apache.spark.sql.{Encoders, Row, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.firesteel.lastBatchOf
+import org.apache.spark.sql.firesteel.streaming.memoryStream
 import org.apache.spark.sql.types.StructType
 
 /** Changelogs whose rows are looked up in a store: two rooms at once. */
@@ -68,6 +72,38 @@ class LookupOnChangelogSuite extends ChangelogSuite with JoinedRows {
       val plan = lastBatchOf(fed.running).get.executedPlan.toString
       assert(plan.contains("ttl=86400000 ms and forever"), plan)
     } finally fed.stop()
+  }
+
+  test("clauses and hints of lookups in a statement set, and parameters") {
+    has(names)
+    val visits = memoryStream(spark)(Encoders.STRING)
+    visits.toDF().selectExpr("value AS k", "current_timestamp() AS ts")
+      .createOrReplaceTempView("set_visits")
+    val tables = Seq("set_names", "set_hinted")
+    def drop(): Unit = tables.foreach(table => spark.sql(s"DROP TABLE IF EXISTS $table"))
+    drop()
+    tables.foreach(table => spark.sql(s"CREATE TABLE $table (k STRING, name STRING) USING parquet"))
+    try {
+      val (folder, key) = (Files.createTempDirectory("firesteel-set").toString, "b")
+      val text = """EXECUTE STATEMENT SET OPTIONS ('checkpoint' = :cp, 'trigger' = 'availableNow') BEGIN
+        INSERT INTO set_names SELECT v.k, d.name FROM set_visits AS v
+          JOIN mem.names FOR SYSTEM_TIME AS OF v.ts AS d ON v.k = d.k WHERE v.k = :key;
+        INSERT INTO set_hinted SELECT /*+ LOOKUP('table'='d') */ v.k, d.name FROM set_visits AS v
+          JOIN mem.names AS d ON v.k = d.k;
+      END"""
+      visits.addData("b", "c")
+      val started =
+        if (SPARK_VERSION < "4.1")
+          spark.sql(text.replace(":cp", s"'$folder'").replace(":key", s"'$key'"))
+        else spark.sql(text, Map("cp" -> folder, "key" -> key))
+      spark.streams.get(started.head().getString(0)).processAllAvailable()
+      def rows(table: String) = spark.table(table).collect().toSet
+      assert(rows("set_names") == Set(Row("b", "Bert")))
+      assert(rows("set_hinted") == Set(Row("b", "Bert"), Row("c", "Cleo")))
+    } finally {
+      spark.streams.active.foreach(_.stop())
+      drop()
+    }
   }
 
   private val hints = Seq(

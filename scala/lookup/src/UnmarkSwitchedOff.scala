@@ -18,15 +18,18 @@ import org.apache.spark.sql.firesteel.confOf
 private[firesteel] object UnmarkSwitchedOff extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (Decline.switchedOff("lookup", LookupConf.ENABLED).isEmpty) plan
-    else plan.transformDown {
-      // An operator of a stream reads its answers in the order of the rows.
-      case table: LookupTable if table.inOrder.nonEmpty => table
-      case table: LookupTable if table.asOf.nonEmpty =>
-        throw LookupErrors.switchedOff(table.name.getOrElse(table.child.nodeName))
-      case table: LookupTable => table.child
-      case relation: LookupRelation => relation.scan.getOrElse(relation)
-    }
+    if (Decline.switchedOff("lookup", LookupConf.ENABLED).isEmpty) plan else unmarked(plan)
+
+  private def unmarked(plan: LogicalPlan): LogicalPlan = plan match {
+    // An operator of a stream reads its answers in the order of the rows.
+    case table: LookupTable if table.inOrder.nonEmpty => table
+    case table: LookupTable if table.asOf.nonEmpty =>
+      throw LookupErrors.switchedOff(table.name.getOrElse(table.child.nodeName))
+    case table: LookupTable => unmarked(table.child)
+    case relation: LookupRelation => 
+      relation.scan.getOrElse(throw LookupErrors.notScannable(relation.name))
+    case other => other.mapChildren(unmarked)
+  }
 
   /** Whether the session has the room on. A view's body has the settings of its creation. */
   def isOn(session: SparkSession): Boolean = {
