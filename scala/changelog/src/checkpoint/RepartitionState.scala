@@ -40,7 +40,7 @@ object RepartitionState {
     if (!checkpoint.exists) throw CheckpointErrors.noCheckpoint(checkpoint.root.toString)
     requireStopped(checkpoint)
     if (EditedState.isIn(checkpoint)) {
-      throw CheckpointErrors.notEditable("an edit of the statements has begun: start the set first")
+      throw CheckpointErrors.editBegun
     }
     FinishRepartition(checkpoint)
     val batch = lastWhole(checkpoint)

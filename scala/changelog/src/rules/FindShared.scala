@@ -133,7 +133,9 @@ final private[rules] class FindShared(
     case hint: StateTtl => visit(hint.child, at.copy(ttl = Some(hint.ms)), above)
     case _ if isName(plan) =>
       val child = plan.children.head
-      visit(child, at, above.copy(read = ReadColumns(plan, child, above.read)))
+      // A filter takes a join apart that stands right below it.
+      val isFilter = above.isFilter && version < PlanVersion.impliedConditions
+      visit(child, at, above.copy(read = ReadColumns(plan, child, above.read), isFilter = isFilter))
     case _ =>
       val key = keyOf(plan, at)
       val isNew = !nodes.contains(key)

@@ -163,6 +163,9 @@ private[changelog] object PlanVersion {
   /** Changing windows whose groups close by another time are no panes, which would not close. */
   val otherTimes: Int = 17
 
+  /** A time that an update may move does not bound a join, see `EventTime.moves`. */
+  val movedTimes: Int = 17
+
   val current: Int = impliedConditions
 }
 

@@ -1,7 +1,11 @@
 package io.firesteel.changelog.join
 
-import io.firesteel.changelog.ChangelogSuite
+import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+
+import java.sql.Timestamp
+
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.StructType
 
 /**
  * Conditions that are implied by others stand below a join: the answer is the batch query's, and the
@@ -63,6 +67,47 @@ class ImpliedConditionsSuite extends ChangelogSuite {
         "JOIN (SELECT k AS bk, count(*) AS bc FROM {t} WHERE s = 'b' GROUP BY k) b " +
         "ON c = bc AND (k = 1 AND bk < 3 OR k = 2 AND bk > 1) WHERE c = 1"
     ).foreach(from => assertFollows(schema, s"SELECT * FROM $from", batches, restarts = Set(2)))
+  }
+
+  test("a column of CHAR, which Spark pads what it is compared with") {
+    spark.sql("DROP TABLE IF EXISTS padded")
+    spark.sql("CREATE TABLE padded (c CHAR(5)) USING parquet")
+    try {
+      spark.sql("INSERT INTO padded VALUES ('n1'), ('n2')")
+      val rows = Seq(Seq(Row("a", 1, 0.0, "n1   ", 1L)), Seq(Row("a", 1, 0.0, "n2", 1L)))
+      assertFollows(
+        schema,
+        "SELECT c, count(*) AS m FROM {t} JOIN padded ON c = n WHERE n <> 'n1' GROUP BY c",
+        rows)
+    } finally spark.sql("DROP TABLE padded")
+  }
+
+  test("a watermark is moved by rows that a condition of the other side would leave out") {
+    val times = StructType.fromDDL("ts TIMESTAMP, s STRING, k INT")
+    def windows(s: String) = s"TUMBLE(TABLE(SELECT ts, k FROM {t} WHERE s = '$s'), " +
+      s"DESCRIPTOR(ts), INTERVAL '5' MINUTE) $s"
+    val sql = s"SELECT a.k, a.window_end FROM ${windows("a")} JOIN ${windows("b")} " +
+      "ON a.k = b.k AND a.window_start = b.window_start AND a.window_end = b.window_end WHERE a.k = 1"
+    def both(minute: Int, k: Int) = Seq("a" -> 1, "b" -> k).map { case (s, key) =>
+      Row(Timestamp.valueOf(f"2026-03-01 10:$minute%02d:00"), s, key)
+    }
+    val fed = new ChangelogStream(spark, times, sql, watermark = Some("ts" -> "0 seconds"))
+    fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")
+    try {
+      Seq(both(1, 1), both(20, 2), both(21, 2)).foreach(fed.feed)
+      assert(fed.emitted.size == 1)
+    } finally fed.stop()
+  }
+
+  test("a view that is joined with itself is computed once") {
+    val view = s"(SELECT * FROM $a JOIN $b ON k = bk)"
+    val fed =
+      stream(schema, s"WITH j AS $view SELECT x.k, y.bv FROM j x JOIN j y ON x.k = y.k WHERE x.k > 1")
+    fed.start()
+    try {
+      fed.feed(batches.head)
+      assert(fed.running.lastProgress.stateOperators.length == 2)
+    } finally fed.stop()
   }
 
   test("three streams and a table, of which one column has a condition") {

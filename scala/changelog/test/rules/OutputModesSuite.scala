@@ -337,7 +337,7 @@ class OutputModesSuite extends ChangelogSuite {
   test("what is refused is called as its user wrote it, and what is advised is not there yet") {
     Seq(
       "SELECT a.n, row_kind() FROM {t} a LEFT JOIN {t} b ON a.n = b.n AND a.n > (SELECT max(id) FROM range(2))" ->
-        Seq("(SELECT ...)", "into a WHERE above the join"),
+        Seq("(SELECT ...)", "as a column of its side"),
       "SELECT count(DISTINCT n), row_kind() FROM {t} GROUP BY map(word, n + 1)" ->
         Seq("the column map(word, (n + 1)) of type MAP")
     ).foreach { case (sql, wanted) =>

@@ -134,7 +134,7 @@ private[parse] object ReadJoin extends PredicateHelper {
       "add an equality, such as JOIN t ON a.id = t.id")
     else if (parts.both.nonEmpty && !inner) because(
       s"the condition ${UserText.of(parts.both.head)} reads both sides and is no equality",
-      "write it into a WHERE above the join, or into a view of the table"
+      "join the source with it, below the first aggregate"
     )
     else if (input.facts.upsertKeys.isEmpty) because(
       "state cannot keep the matches, because no columns identify the rows of the stream's side",

@@ -100,7 +100,9 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
           left,
           right,
           toMillis = version >= PlanVersion.laterTimes,
-          ofChanges = version >= PlanVersion.closedChanges)
+          ofChanges = version >= PlanVersion.closedChanges,
+          seesMoves = version >= PlanVersion.movedTimes
+        )
       else None
     )
     Projection(join.output: Seq[NamedExpression], filtered(operator, above))
@@ -169,8 +171,8 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
         if (SubqueryExpression.hasSubquery(condition))
           ChangelogErrors.unsupportedOperator(
             UserText.of(condition),
-            "the condition of a join may not read a subquery on a stream",
-            "write the subquery into a WHERE above the join")
+            "the condition of a join may not read such a subquery",
+            "compute it as a column of its side, in a subquery below the join")
         else ChangelogErrors.notRepeatable("Join", UserText.of(condition)))
     }
 }

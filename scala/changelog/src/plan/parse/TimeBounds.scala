@@ -32,13 +32,15 @@ private[parse] object TimeBounds {
    *   `window_time` and the time of a source
    * @param ofChanges whether rows of sides that change leave, too. None changes any more when the
    *   watermark has closed its time, and until then it is in state for its own deletion.
+   * @param seesMoves whether it is known which times an update may move
    */
   def apply(
       conditions: Seq[Expression],
       left: ChangelogOperator,
       right: ChangelogOperator,
       toMillis: Boolean,
-      ofChanges: Boolean): Option[(TimeBound, TimeBound)] = {
+      ofChanges: Boolean,
+      seesMoves: Boolean): Option[(TimeBound, TimeBound)] = {
     val (ofLeft, ofRight) = (left.facts.eventTimes, right.facts.eventTimes)
     // One watermark closes both columns.
     def isPair(l: Attribute, r: Attribute) =
@@ -64,7 +66,7 @@ private[parse] object TimeBounds {
     def outlast(its: TimeBound) = its.reach.forall(_ >= 0L)
     // An update of a key may move a time that is no part of it, at any time.
     def isFixed(side: ChangelogOperator, its: TimeBound) =
-      !side.facts.eventTimes(its.time.exprId).moves &&
+      !(seesMoves && side.facts.eventTimes(its.time.exprId).moves) &&
         side.facts.upsertKeys.forall(_.contains(its.time.exprId))
     def leaves(side: ChangelogOperator, its: TimeBound) =
       outlast(its) && (side.facts.changes.insertOnly || isFixed(side, its))

@@ -7,7 +7,8 @@ import io.firesteel.core.plans.ReadByKey
 
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeMap, EqualNullSafe, EqualTo, Expression, IsNotNull, Or, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.{Cross, Inner, JoinType, LeftAnti, LeftOuter, LeftSemi, RightOuter}
-import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Filter, Join, LogicalPlan, Project, SubqueryAlias}
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, EventTimeWatermark, Filter, Join, LogicalPlan, Project, SubqueryAlias}
+import org.apache.spark.sql.catalyst.util.CharVarcharUtils
 import org.apache.spark.sql.types.{BinaryType, BooleanType, ByteType, DataType, DateType, DecimalType, IntegerType, LongType, ShortType, StringType, TimestampNTZType, TimestampType}
 
 /**
@@ -132,12 +133,18 @@ final private class ImpliedConditions(isFree: Expression => Boolean) extends Pre
         .foldLeft(Seq.empty[Expression]) { (some, next) =>
           if ((all ++ some).exists(_.semanticEquals(next))) some else some :+ next
         }
-      if (implied.isEmpty || ReadByKey.isBelow(input)) input
+      if (implied.isEmpty || ReadByKey.isBelow(input) || hasWatermark(input)) input
       else Filter(implied.reduce(And(_, _)), input)
     }
 
+    /** A condition would come below the watermark, which the rows that it leaves out would not move. */
+    private def hasWatermark(input: LogicalPlan): Boolean =
+      input.exists(_.isInstanceOf[EventTimeWatermark])
+
+    /** Spark pads the text that a column of CHAR is compared with, and not that of its equal. */
     private def areExact(a: Attribute, b: Attribute): Boolean =
-      a.dataType == b.dataType && isExact(a.dataType)
+      a.dataType == b.dataType && isExact(a.dataType) &&
+        Seq(a, b).forall(column => CharVarcharUtils.getRawType(column.metadata).isEmpty)
 
     /** What an `OR` of several inputs says of one, if each of its parts says something. */
     private def ofEither(condition: Expression, input: LogicalPlan): Option[Expression] =
