@@ -43,6 +43,7 @@ def micro_batch(number: int, **changed: object) -> dict[str, Any]:
         "numInputRows": 1_000,
         "processedRowsPerSecond": 250.0,
         "batchDuration": 4_000,
+        "durationMs": {"addBatch": 3_000, "triggerExecution": 4_000},
         "eventTime": {"max": "2026-01-01T00:00:30.000Z"},
         "observedMetrics": {"kinds": Row(**{"+I": 3, "-D": 1})},
         "stateOperators": [operator()],
@@ -129,6 +130,14 @@ def test_without_event_time_there_is_no_lag() -> None:
     assert ["1,000", "250.0", "4,000", "6", "70", "-", "8", "9"] in [
         line.split()[1:] for line in str(firesteel.watch(query)).splitlines()
     ]
+
+
+def test_a_trigger_without_data_is_no_micro_batch() -> None:
+    idle = micro_batch(1, numInputRows=0, durationMs={"latestOffset": 1, "triggerExecution": 2})
+    query = Query(0)
+    query.progress = [micro_batch(0), idle, micro_batch(1)]
+    text = str(firesteel.watch(query)).splitlines()
+    assert [line.split()[0] for line in text if " 4,000 " in line] == ["1", "0"]
 
 
 def test_an_event_time_that_python_does_not_have_has_no_lag() -> None:

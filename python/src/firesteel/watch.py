@@ -113,13 +113,18 @@ class QueryWatch(_display.Shown):
         active = query.isActive
         failure = None if active else query.exception()
         state = "running" if active else "stopped" if failure is None else "failed"
-        recent = list(reversed(query.recentProgress))
+        recent = list(reversed(_ended(query)))
         parts: list[_display.Table | _display.Fold] = [_micro_batches(recent)]
         if recent:
             parts += [_state(recent[0]), _sources(recent[0])]
         if failure is not None:
             parts.append(_display.Fold("Error", str(failure)))
         return _display.Page(f"{query.name or query.id}: {state}", parts)
+
+
+def _ended(query: StreamingQuery) -> list[Any]:
+    """The progress of micro-batches. A trigger without data has one with the next one's number."""
+    return [its for its in query.recentProgress if "addBatch" in its["durationMs"]]
 
 
 def watch(query: StreamingQuery, interval: float = 1.0) -> QueryWatch:
@@ -304,8 +309,7 @@ class _Lines:
         self._last = -1
 
     def __call__(self, watched: QueryWatch) -> None:
-        recent = watched.query.recentProgress
-        new = [progress for progress in recent if progress["batchId"] > self._last]
+        new = [its for its in _ended(watched.query) if its["batchId"] > self._last]
         for progress in new:
             print(_display.to_line(_micro_batches([progress])))
             self._last = progress["batchId"]

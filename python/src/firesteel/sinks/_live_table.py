@@ -82,6 +82,8 @@ def live_table(
     """
     if op is not None and (not isinstance(op, str) or not op):
         raise _errors.bad_value("op", op, "text that is not empty")
+    if not isinstance(complete, bool):
+        raise _errors.bad_value("complete", complete, "True or False")
     columns = [] if keys is None else names_of("keys", keys)
     by = columns if order is None else names_of("order", order)
     return LiveTable(columns, by, op, complete, title)

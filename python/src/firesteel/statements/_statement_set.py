@@ -61,7 +61,7 @@ def statement_set(
         A set without statements.
 
     Raises:
-        TypeError: ``spark`` is not a session, or ``checkpoint`` no path.
+        TypeError: ``spark`` is not a session, ``checkpoint`` no path, or ``parallel`` no bool.
         ExtensionNotLoadedError: The session runs without firesteel.
 
     Source:
@@ -79,6 +79,8 @@ def statement_set(
     require_extension(spark)
     if not isinstance(checkpoint, str | os.PathLike) or not os.fspath(checkpoint):
         raise TypeError(f"checkpoint must be a folder, not {checkpoint!r}")
+    if not isinstance(parallel, bool):
+        raise TypeError(f"parallel must be True or False, not {parallel!r}")
     return StatementSet(spark, os.fspath(checkpoint), parallel)
 
 

@@ -14,14 +14,16 @@ private[sinks] trait Target {
   /** Applies a micro-batch, or skips it if the target has it. */
   final def write(changes: ChangeSet, by: AppliedBy): Unit = {
     val known = progress()
+    // Options may choose the table, as a schema of the connection does.
+    val where = s"$place ${known.target}"
     if (known.has(by)) {
-      if (!Target.areTheSame(place, by, changes)) {
+      if (!Target.areTheSame(where, by, changes)) {
         throw ApplyErrors.twice(known.target, by.query, by.batch)
       }
       consume(changes)
     } else {
       apply(changes, by)
-      val _ = Target.areTheSame(place, by, changes)
+      val _ = Target.areTheSame(where, by, changes)
     }
   }
 

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileAlreadyExistsException, FileSystem, Path}
+import org.apache.hadoop.fs.{FileAlreadyExistsException, FileStatus, FileSystem, Path}
 import org.apache.spark.sql.firesteel.streaming.CheckpointFileManager
 
 /**
@@ -47,12 +47,13 @@ final private[folder] class FolderLog(folder: Path, conf: Configuration) {
       })
     catch { case _: FileNotFoundException => None }
 
-  /** Commits this version as the newest; fails if its number exists. */
+  /** Commits this version as the newest; fails if there is one of its number, or a later one. */
   def commit(version: FolderVersion): Unit = {
     if (!files.exists(path)) files.mkdirs(path)
     val meanwhile = ApplyErrors.writtenMeanwhile(folder.toString, version.number)
     val file = pathOf(version.number)
-    if (files.exists(file)) throw meanwhile
+    // The file of its number may be forgotten already.
+    if (numbers().exists(_ >= version.number)) throw meanwhile
     val out = files.createAtomic(file, overwriteIfPossible = false)
     try {
       out.write(version.json.getBytes(UTF_8))
@@ -68,13 +69,21 @@ final private[folder] class FolderLog(folder: Path, conf: Configuration) {
   }
 
   /**
-   * Removes earlier versions that are older than `millis`, and unfinished files of dead writers.
+   * Removes earlier versions, of which each lists the files that have been replaced, and unfinished
+   * files of dead writers that are older than `millis`. A reader opens the version that it has listed
+   * at once, or looks again.
    */
   def forget(before: Long, millis: Long): Unit = {
-    val old = System.currentTimeMillis() - millis
-    files.list(path)
-      .filter(file => file.getModificationTime < old)
-      .filter(file => numberOf(file.getPath).forall(_ < before))
+    val now = System.currentTimeMillis()
+    def age(file: FileStatus) = now - file.getModificationTime
+    // A file manager need not list what is unfinished.
+    fileSystem.listStatus(path).toSeq
+      .filter { file =>
+        numberOf(file.getPath) match {
+          case Some(number) => number < before && age(file) > math.min(millis, openedWithin)
+          case None => age(file) > millis
+        }
+      }
       .foreach(file => files.delete(file.getPath))
   }
 
@@ -90,4 +99,7 @@ final private[folder] class FolderLog(folder: Path, conf: Configuration) {
 
 private[folder] object FolderLog {
   private val attempts = 10
+
+  /** Milliseconds between listing a version and opening it, at most. */
+  private val openedWithin = 60000L
 }

@@ -45,6 +45,17 @@ class FolderLogSuite extends TimedSuite {
     assert(refused.getCondition === "FIRESTEEL_APPLY_WRITTEN_MEANWHILE")
   }
 
+  test("a writer of a version that is forgotten already is refused") {
+    val versions = log()
+    versions.commit(version(0))
+    versions.commit(version(1))
+    versions.forget(before = 1, millis = -1)
+    assert(!versions.fileSystem.exists(new Path(versions.path, "00000000000000000000.json")))
+    val refused = intercept[FiresteelException](versions.commit(version(0)))
+    assert(refused.getCondition === "FIRESTEEL_APPLY_WRITTEN_MEANWHILE")
+    assert(versions.newest().contains(version(1)))
+  }
+
   test("an unfinished file of a dead writer is no version, and is removed in time") {
     val versions = log()
     versions.commit(version(0))
