@@ -429,8 +429,38 @@ private object OldCheckpointsSuite {
     )
   }
 
+  /** Written by version 16 of plans. */
+  private val ofSixteen: Seq[Query] = {
+    def changed(minute: Int, k: String, v: Int, op: String) =
+      Row.fromSeq(at(minute, k, v).toSeq :+ op)
+    def side(of: String) = s"(SELECT ts, v FROM {t} WHERE $of)"
+    val moved = Query(
+      "moved-times",
+      s"SELECT l.v, count(*) AS n FROM ${side("k < 'm'")} l JOIN ${side("k >= 'm'")} r " +
+        "ON l.v = r.v AND r.ts BETWEEN l.ts AND l.ts + INTERVAL '10' MINUTE GROUP BY l.v",
+      Seq(
+        Seq(changed(1, "a", 1, "+I"), changed(5, "x", 1, "+I"), changed(3, "b", 2, "+I")),
+        Seq(changed(6, "y", 2, "+I"))),
+      Seq(
+        Seq(changed(7, "z", 1, "+I"), changed(8, "y", 1, "+U")),
+        Seq(changed(9, "b", 1, "+U"), changed(9, "x", 1, "-D"))),
+      "ts TIMESTAMP, k STRING, v INT, op STRING",
+      new ChangelogStream.Changes(
+        name => s"from_changelog(TABLE($name), op => 'op', keys => array('k'))",
+        _.groupBy(_.getString(1)).values.map(_.last).filter(_.getString(3) != "-D")
+          .map(row => Row.fromSeq(row.toSeq.init)).toSeq
+      ),
+      watermark = Some("ts" -> "1 hour")
+    )
+    val implied = grows(
+      "implied",
+      s"SELECT l.k, l.c, r.s FROM $counts l JOIN $counts r ON l.k = r.k " +
+        "WHERE l.k < 'd' AND (l.c = 1 AND r.s < 5 OR l.c = 2 AND r.s > 5 OR l.c > 2 AND r.s > 2)")
+    Seq(moved, implied)
+  }
+
   val queries: Seq[Query] =
     plain ++ (windows +: kept.map(_.kept)) ++ joins ++ packedJoins ++ values ++ keyedValues ++
       Seq(joins.head.kept, over, over.kept) ++ once ++ onceSmaller ++
-      overlapping ++ neighbours ++ sharing ++ conditions :+ sessions
+      overlapping ++ neighbours ++ sharing ++ conditions ++ ofSixteen :+ sessions
 }
