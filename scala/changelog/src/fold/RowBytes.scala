@@ -10,7 +10,9 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 private[changelog] object RowBytes {
 
   def of(rows: collection.Seq[UnsafeRow]): Array[Byte] = {
-    val all = ByteBuffer.allocate(rows.iterator.map(_.getSizeInBytes + 4).sum)
+    // An array has at most two gigabytes.
+    val size = rows.iterator.map(_.getSizeInBytes + 4L).sum
+    val all = ByteBuffer.allocate(Math.toIntExact(size))
     rows.foreach(row => all.putInt(row.getSizeInBytes).put(row.getBytes))
     all.array
   }

@@ -166,6 +166,9 @@ private[changelog] object PlanVersion {
   /** A time that an update may move does not bound a join, see `EventTime.moves`. */
   val movedTimes: Int = 17
 
+  /** Rows that change do not leave the state of joins in complete mode. */
+  val openTables: Int = 17
+
   val current: Int = impliedConditions
 }
 

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.temporal
 
 import io.firesteel.changelog.common.ChangelogConf
-import io.firesteel.changelog.fold.{ArrivedRows, BoundColumns}
+import io.firesteel.changelog.fold.{ArrivedRows, BoundColumns, FoldLimits}
 import io.firesteel.changelog.plan.{JoinOutput, PlanText}
 import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, InputDistribution, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
 import org.apache.spark.sql.catalyst.InternalRow
@@ -94,7 +94,7 @@ final private[changelog] case class ChangelogTemporalJoinExec(
  *
  * @param kindAt the place of the kind in a left row; -1 if these only come
  * @param passed the time that no left row can come before, in microseconds
- * @param limit keys whose versions, or left rows, are held in memory at once
+ * @param limit versions, or left rows, that are held in memory at once
  */
 final private[temporal] class TemporalTask(
     layout: StateLayout,
@@ -111,11 +111,12 @@ final private[temporal] class TemporalTask(
       partition: Int,
       rows: Seq[Iterator[InternalRow]]): Iterator[InternalRow] = {
     val state = new TemporalState(entries, layout, spec)
-    state.addVersions(rows.last, inputs.last, passed, limit)
+    val limits = FoldLimits.ofThisTask(limit)
+    state.addVersions(rows.last, inputs.last, passed, limits)
     val names = new ArrivedRows(version)
     if (kindAt < 0) state.hold(rows.head, inputs.head, names)
     else {
-      state.holdChanges(rows.head, inputs.head, kindAt, names, limit)
+      state.holdChanges(rows.head, inputs.head, kindAt, names, limits)
       Iterator.empty
     }
   }

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.temporal
 
-import io.firesteel.changelog.fold.{ArrivedRows, RowBytes, Tally}
+import io.firesteel.changelog.fold.{ArrivedRows, FoldLimits, RowBytes, Tally}
 import io.firesteel.changelog.state.{StateEntries, StateLayout, StateTable, TableLayout, WholeKey}
 
 import io.firesteel.core.changes.RowKind
@@ -40,25 +40,41 @@ final private[temporal] class TemporalState(
       added: Iterator[InternalRow],
       in: Seq[Attribute],
       passed: Long,
-      limit: Int): Unit = {
+      limits: FoldLimits): Unit = {
     val toKey = UnsafeProjection.create(spec.rightKeys, in)
     val toRow = UnsafeProjection.create(spec.rightColumns, in)
     val changed = mutable.HashMap.empty[UnsafeRow, Versions]
+    var (held, fresh, bytes) = (0L, 0L, 0L)
+    def holds(row: UnsafeRow): Unit = {
+      held += 1
+      bytes += row.getSizeInBytes + FoldLimits.overhead
+    }
     def write(): Unit = {
       changed.foreach { case (key, its) => put(key, its.since(passed)) }
       changed.clear()
+      held = 0
+      fresh = 0
+      bytes = 0
+      limits.budget.releaseTo(0)
     }
+    // A key of many versions is not read and written again for each one that comes.
+    def isWorth = fresh > 0 && fresh * 2 >= held
     added.foreach { row =>
       val key = toKey(row)
       if (!key.anyNull) {
+        if (isWorth && (held >= limits.entries || !limits.budget.hold(bytes))) write()
         val its = changed.getOrElse(
           key, {
-            if (changed.size >= limit) write()
-            val stored = read(key)
-            changed(key.copy()) = stored
-            stored
+            val all = stored(key)
+            all.foreach(holds)
+            val made = new Versions(spec, all)
+            changed(key.copy()) = made
+            made
           })
-        its.add(toRow(row).copy())
+        val version = toRow(row).copy()
+        holds(version)
+        fresh += 1
+        its.add(version)
       }
     }
     write()
@@ -86,14 +102,15 @@ final private[temporal] class TemporalState(
    * The same of rows that may be retracted until their time. Those without one never close, so they
    * are not in the result.
    *
-   * @param limit rows whose net change is held in memory, beside retractions of rows still to come
+   * @param limits of the rows whose net change is held in memory, beside retractions of rows still to
+   *   come
    */
   def holdChanges(
       changes: Iterator[InternalRow],
       in: Seq[Attribute],
       kindAt: Int,
       names: ArrivedRows,
-      limit: Int): Unit = {
+      limits: FoldLimits): Unit = {
     val (isKeyed, whole) = (spec.leftKeys.forall(isOfLeft), WholeKey.row())
     lazy val toOwnKey = UnsafeProjection.create(spec.leftKeys, spec.leftColumns)
     def toKey(row: UnsafeRow) = if (isKeyed) toOwnKey(row) else whole
@@ -120,15 +137,18 @@ final private[temporal] class TemporalState(
       }
       val _ = net.values.removeIf(_.count >= 0)
     }
-    var added = 0
+    var (added, bytes) = (0, 0L)
     changes.foreach { change =>
       val row = toRow(change)
       if (!row.isNullAt(spec.leftTimeAt)) {
         Tally.add(net, row, if (RowKind.isRetraction(change.getByte(kindAt))) -1L else 1L)
         added += 1
-        if (added >= limit) {
+        bytes += row.getSizeInBytes + FoldLimits.overhead
+        if (added >= limits.entries || !limits.budget.hold(bytes)) {
           apply()
           added = 0
+          bytes = 0
+          limits.budget.releaseTo(0)
         }
       }
     }
@@ -157,12 +177,11 @@ final private[temporal] class TemporalState(
     }
   }
 
-  private def read(key: UnsafeRow): Versions = {
-    val stored = versions.get(key, whole)
-    new Versions(
-      spec,
-      if (stored == null) Nil
-      else RowBytes.read(stored.getBinary(0), spec.rightColumns.size))
+  private def read(key: UnsafeRow): Versions = new Versions(spec, stored(key))
+
+  private def stored(key: UnsafeRow): Seq[UnsafeRow] = {
+    val all = versions.get(key, whole)
+    if (all == null) Nil else RowBytes.read(all.getBinary(0), spec.rightColumns.size)
   }
 
   private def put(key: UnsafeRow, its: Seq[UnsafeRow]): Unit =

@@ -2,6 +2,7 @@ package io.firesteel.changelog.temporal
 
 import scala.collection.mutable.ArrayBuffer
 
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
 
@@ -13,14 +14,19 @@ import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
  */
 final private[temporal] class Versions(spec: TemporalSpec, stored: Seq[UnsafeRow]) {
 
-  private[this] val sorted = ArrayBuffer.from(stored)
-  private[this] lazy val inOrder = new LazilyGeneratedOrdering(spec.order)
+  private[this] val added = ArrayBuffer.empty[UnsafeRow]
 
-  def add(version: UnsafeRow): Unit =
-    if (!version.isNullAt(spec.rightTimeAt)) {
-      val least = if (spec.ofFirst) 1 else 0
-      sorted.insert(firstWhere(inOrder.compare(_, version) >= least), version)
-    }
+  /** Sorted once, when all have been added: the sort is stable, so ties stay as they are here. */
+  private[this] lazy val sorted: IndexedSeq[UnsafeRow] = {
+    def inOrder(all: Iterator[UnsafeRow]) =
+      all.toIndexedSeq.sorted[InternalRow](new LazilyGeneratedOrdering(spec.order))
+    if (added.isEmpty) stored.toIndexedSeq
+    else if (spec.ofFirst) inOrder(stored.iterator ++ added)
+    else inOrder(added.reverseIterator ++ stored)
+  }
+
+  /** Adds a version, before any is asked for. */
+  def add(version: UnsafeRow): Unit = if (!version.isNullAt(spec.rightTimeAt)) added += version
 
   /** The version that was valid at a time; null if there was none. */
   def at(time: Long): UnsafeRow = {

@@ -235,6 +235,24 @@ class IntervalJoinSuite extends ChangelogSuite {
 
   private def changed(row: Row): Row = Row.fromSeq(row.toSeq :+ "+U")
 
+  test("in complete mode results of windows stay, as their groups do") {
+    def counts(input: String) = s"(SELECT window(ts, '10 seconds') AS w, count(*) AS n FROM {t} " +
+      s"WHERE input = '$input' GROUP BY window(ts, '10 seconds')) $input"
+    val sql = s"SELECT l.w, l.n, r.n AS m FROM ${counts("l")} LEFT JOIN ${counts("r")} ON l.w = r.w"
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "0 seconds"))
+    fed.startAs("complete", sql)
+    try Seq(
+        Seq(row(1, "a", 1, "l"), row(2, "a", 1, "r")),
+        Seq(row(31, "a", 1, "l")),
+        Seq(row(32, "a", 1, "l")),
+        Seq(row(4, "a", 1, "l"), row(15, "a", 1, "l"))
+      ).foreach { rows =>
+        fed.feed(rows)
+        assert(ChangelogStream.bag(fed.last) == ChangelogStream.bag(fed.answer()))
+      }
+    finally fed.stop()
+  }
+
   test("explain tells when rows leave") {
     spark.readStream.format("rate").load().withWatermark("timestamp", "1 minute")
       .createOrReplaceTempView("rate_rows")

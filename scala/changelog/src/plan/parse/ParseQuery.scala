@@ -33,6 +33,10 @@ final private[changelog] class ParseQuery(
   private val readsMore = begun.version >= PlanVersion.moreForms
 
   private val closesRows = begun.version >= PlanVersion.closedRows
+
+  /** In complete mode groups do not close, and what has joined them does not, either. */
+  private val closesChanges = begun.version >= PlanVersion.closedChanges &&
+    (begun.version < PlanVersion.openTables || windowsOf != WindowsEmit.Copied)
   private val settles = begun.version >= PlanVersion.settledSubqueries
   private val lateral = new LateralRows(begun.version >= PlanVersion.paddedLateral)
   private val sortedLimits = new SortedLimits(begun.version >= PlanVersion.nestedLimits)
@@ -112,7 +116,7 @@ final private[changelog] class ParseQuery(
       // The table of a snapshot is what it is at the time, and not only what has closed.
       val tables = join.children.flatMap(Snapshot.below)
       val changing = new ParseQuery(updateBefore, refused, begun, WindowsEmit.Copied, ttlMs)
-      ReadStreamJoin(join, ttlMs, begun.version, closesRows) { side =>
+      ReadStreamJoin(join, ttlMs, begun.version, closesRows, closesChanges) { side =>
         noEvents("Join", (if (tables.contains(side)) changing else this).read(side))
       }
     case _: GlobalLimit | _: LocalLimit | _: Offset => limit(plan)

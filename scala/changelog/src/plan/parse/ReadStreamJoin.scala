@@ -18,14 +18,20 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
 
   /**
    * @param closes whether the watermark may take rows out of state
+   * @param closesChanges whether it may take rows that change, too
    * @param read reads a side
    */
-  def apply(join: Join, ttlMs: Long, version: Int, closes: Boolean)(
+  def apply(
+      join: Join,
+      ttlMs: Long,
+      version: Int,
+      closes: Boolean,
+      closesChanges: Boolean = false)(
       read: LogicalPlan => ChangelogOperator): ChangelogOperator =
     join.joinType match {
       case RightOuter =>
         val mirrored = Join(join.right, join.left, LeftOuter, join.condition, JoinHint.NONE)
-        Projection(join.output, apply(mirrored, ttlMs, version, closes)(read))
+        Projection(join.output, apply(mirrored, ttlMs, version, closes, closesChanges)(read))
       case Inner | LeftOuter if Snapshot.below(join.right).nonEmpty =>
         joined(
           join.copy(right = Snapshot.below(join.right).get),
@@ -34,9 +40,9 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
           closes = false,
           read,
           isSnapshot = true)
-      case Cross => apply(join.copy(joinType = Inner), ttlMs, version, closes)(read)
+      case Cross => apply(join.copy(joinType = Inner), ttlMs, version, closes, closesChanges)(read)
       case Inner | LeftOuter | FullOuter | LeftSemi | LeftAnti | _: ExistenceJoin =>
-        joined(join, ttlMs, version, closes, read)
+        joined(join, ttlMs, version, closes, read, closesChanges = closesChanges)
       case other =>
         throw ChangelogErrors.unsupportedOperator(
           s"${JoinOutput.name(other)} JOIN of two streams",
@@ -50,7 +56,8 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
       version: Int,
       closes: Boolean,
       read: LogicalPlan => ChangelogOperator,
-      isSnapshot: Boolean = false): ChangelogOperator = {
+      isSnapshot: Boolean = false,
+      closesChanges: Boolean = false): ChangelogOperator = {
     val all = join.condition.toSeq.flatMap(splitConjunctivePredicates)
     all.foreach(requireRepeatable)
     val (ofLeft, ofRight, both) = bySide(join, all)
@@ -100,7 +107,7 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
           left,
           right,
           toMillis = version >= PlanVersion.laterTimes,
-          ofChanges = version >= PlanVersion.closedChanges,
+          ofChanges = closesChanges,
           seesMoves = version >= PlanVersion.movedTimes
         )
       else None
