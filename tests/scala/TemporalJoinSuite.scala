@@ -86,7 +86,9 @@ class TemporalJoinSuite extends ChangelogSuite {
       s"""WITH rates AS $versions
          |SELECT o.id, o.k, r.rate, r.since FROM $orders o ${if (isLeft) "LEFT" else ""} JOIN rates
          |FOR SYSTEM_TIME AS OF o.ts AS r ON o.k = r.currency $condition""".stripMargin
-    (1 to 2).foreach { seed =>
+    // With the second seed each row is written by itself.
+    val limits = Seq(4000000, 1).map("spark.firesteel.changelog.maxBufferedRows" -> _)
+    for ((limit, seed) <- limits.zip(1 to 2)) withConf(limit) {
       val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "5 seconds"))
       val text = s"SELECT *, '+I' AS op FROM ($sql)"
       fed.startAs(mode, text)

@@ -57,8 +57,8 @@ final private[temporal] class TemporalState(
       bytes = 0
       limits.budget.releaseTo(0)
     }
-    // A key of many versions is not read and written again for each one that comes.
-    def isWorth = fresh > 0 && fresh * 2 >= held
+    // A few keys of many versions are not read and written again for each one that comes.
+    def isWorth = fresh > 0 && (fresh * 2 >= held || changed.size >= TemporalState.manyKeys)
     added.foreach { row =>
       val key = toKey(row)
       if (!key.anyNull) {
@@ -190,6 +190,9 @@ final private[temporal] class TemporalState(
 }
 
 private[temporal] object TemporalState {
+
+  /** Keys that are written when memory is at its limit, whatever they had before. */
+  private val manyKeys = 1000
 
   def layout(keys: Seq[DataType], columns: Seq[DataType]): StateLayout = StateLayout.ofTables(
     "temporal_join",

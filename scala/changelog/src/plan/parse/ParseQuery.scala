@@ -20,13 +20,15 @@ import org.apache.spark.sql.types.NullType
  * @param begun what the version with which the checkpoint began can do
  * @param windows when groups that a watermark closes are emitted
  * @param ttlMs the time to live of state in milliseconds; 0 keeps it forever
+ * @param isSnapshot whether it is the table of a snapshot join, whose groups close all the same
  */
 final private[changelog] class ParseQuery(
     updateBefore: Boolean,
     refused: Option[String],
     begun: BegunPlan = BegunPlan.latest,
     windowsOf: WindowsEmit = WindowsEmit.Copied,
-    private val ttlMs: Long = SQLConf.get.getConf(ChangelogConf.STATE_TTL))
+    private val ttlMs: Long = SQLConf.get.getConf(ChangelogConf.STATE_TTL),
+    isSnapshot: Boolean = false)
   extends PredicateHelper {
 
   // Forms that were refused before: a statement with one was Spark's.
@@ -36,7 +38,7 @@ final private[changelog] class ParseQuery(
 
   /** In complete mode groups do not close, and what has joined them does not, either. */
   private val closesChanges = begun.version >= PlanVersion.closedChanges &&
-    (begun.version < PlanVersion.openTables || windowsOf != WindowsEmit.Copied)
+    (begun.version < PlanVersion.openTables || isSnapshot || windowsOf != WindowsEmit.Copied)
   private val settles = begun.version >= PlanVersion.settledSubqueries
   private val lateral = new LateralRows(begun.version >= PlanVersion.paddedLateral)
   private val sortedLimits = new SortedLimits(begun.version >= PlanVersion.nestedLimits)
@@ -115,7 +117,13 @@ final private[changelog] class ParseQuery(
     case join: Join =>
       // The table of a snapshot is what it is at the time, and not only what has closed.
       val tables = join.children.flatMap(Snapshot.below)
-      val changing = new ParseQuery(updateBefore, refused, begun, WindowsEmit.Copied, ttlMs)
+      val changing = new ParseQuery(
+        updateBefore,
+        refused,
+        begun,
+        WindowsEmit.Copied,
+        ttlMs,
+        isSnapshot = isSnapshot || windowsOf != WindowsEmit.Copied)
       ReadStreamJoin(join, ttlMs, begun.version, closesRows, closesChanges) { side =>
         noEvents("Join", (if (tables.contains(side)) changing else this).read(side))
       }
@@ -215,7 +223,7 @@ final private[changelog] class ParseQuery(
 
   /** The same reader with another time to live, if a hint gives one. */
   private def keeping(ttl: Option[Long]): ParseQuery =
-    ttl.fold(this)(new ParseQuery(updateBefore, refused, begun, windowsOf, _))
+    ttl.fold(this)(new ParseQuery(updateBefore, refused, begun, windowsOf, _, isSnapshot))
 
   /** A projection. With `row_kind()` in it, changes become rows here. */
   private def project(
