@@ -85,7 +85,8 @@ class LookupOnChangelogSuite extends ChangelogSuite with JoinedRows {
     tables.foreach(table => spark.sql(s"CREATE TABLE $table (k STRING, name STRING) USING parquet"))
     try {
       val (folder, key) = (Files.createTempDirectory("firesteel-set").toString, "b")
-      val text = """EXECUTE STATEMENT SET OPTIONS ('checkpoint' = :cp, 'trigger' = 'availableNow') BEGIN
+      val text =
+        """EXECUTE STATEMENT SET OPTIONS ('checkpoint' = :cp, 'trigger' = 'availableNow') BEGIN
         INSERT INTO set_names SELECT v.k, d.name FROM set_visits AS v
           JOIN mem.names FOR SYSTEM_TIME AS OF v.ts AS d ON v.k = d.k WHERE v.k = :key;
         INSERT INTO set_hinted SELECT /*+ LOOKUP('table'='d') */ v.k, d.name FROM set_visits AS v

@@ -455,7 +455,8 @@ private object OldCheckpointsSuite {
     val implied = grows(
       "implied",
       s"SELECT l.k, l.c, r.s FROM $counts l JOIN $counts r ON l.k = r.k " +
-        "WHERE l.k < 'd' AND (l.c = 1 AND r.s < 5 OR l.c = 2 AND r.s > 5 OR l.c > 2 AND r.s > 2)")
+        "WHERE l.k < 'd' AND (l.c = 1 AND r.s < 5 OR l.c = 2 AND r.s > 5 OR l.c > 2 AND r.s > 2)"
+    )
     Seq(moved, implied)
   }
 

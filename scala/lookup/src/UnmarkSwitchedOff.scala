@@ -26,7 +26,7 @@ private[firesteel] object UnmarkSwitchedOff extends Rule[LogicalPlan] {
     case table: LookupTable if table.asOf.nonEmpty =>
       throw LookupErrors.switchedOff(table.name.getOrElse(table.child.nodeName))
     case table: LookupTable => unmarked(table.child)
-    case relation: LookupRelation => 
+    case relation: LookupRelation =>
       relation.scan.getOrElse(throw LookupErrors.notScannable(relation.name))
     case other => other.mapChildren(unmarked)
   }

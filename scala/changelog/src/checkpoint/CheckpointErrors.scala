@@ -58,7 +58,8 @@ private[checkpoint] object CheckpointErrors {
   def editBegun: Throwable = ChangelogErrors.unsupportedOperator(
     "Another number of partitions",
     "a change of the set's statements has begun and has not ended",
-    "start the set once, and repartition when it has ended")
+    "start the set once, and repartition when it has ended"
+  )
 
   private def analysis(reason: String, parameters: (String, String)*): Throwable =
     new FiresteelAnalysisException(s"FIRESTEEL_REPARTITION_$reason", parameters.toMap)

@@ -23,15 +23,16 @@ object ExplainStream {
    * and the physical plan. A query that cannot start in that mode raises the same error as its
    * start. Exception: append mode shows every change, as with `row_kind()`.
    */
-  def apply(session: SparkSession, query: LogicalPlan, mode: OutputMode): Explain = active(session) {
-    WholeSet.unapply(query).fold(single(session, query, mode)) { set =>
-      val planned = statements(set)
-      val plan = streamExecutionOf(session, planned.plan, OutputMode.Append()).executedPlan
-      val explained = Explain.of(plan)
-      val notes = planned.declined.map(reason => s"Computed for each statement: $reason.\n\n")
-      explained.copy(plan = notes.mkString + explained.plan)
+  def apply(session: SparkSession, query: LogicalPlan, mode: OutputMode): Explain =
+    active(session) {
+      WholeSet.unapply(query).fold(single(session, query, mode)) { set =>
+        val planned = statements(set)
+        val plan = streamExecutionOf(session, planned.plan, OutputMode.Append()).executedPlan
+        val explained = Explain.of(plan)
+        val notes = planned.declined.map(reason => s"Computed for each statement: $reason.\n\n")
+        explained.copy(plan = notes.mkString + explained.plan)
+      }
     }
-  }
 
   /** A statement set as it would start with a new checkpoint. */
   private[rules] def statements(set: StatementQueries): RewriteStatements.Planned =

@@ -56,7 +56,8 @@ private[rules] object ReadFromStart {
               throw ChangelogErrors.unsupportedOperator(
                 s"The source ${SourceNames.nameOf(relation)}",
                 "a statement that begins at the start reads it again, and it cannot be",
-                "begin now, if the statement has no state, or start a set of its own")
+                "begin now, if the statement has no state, or start a set of its own"
+              )
             }
             val source = new FromStart.Source(
               relation,

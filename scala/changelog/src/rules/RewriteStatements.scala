@@ -110,11 +110,12 @@ final private[rules] class RewriteStatements(
   }
 
   /** `now()` is the clock's at each attempt, `current_timestamp()` the micro-batch's. */
-  private def timed(plan: LogicalPlan): LogicalPlan = AnalysisHelper.allowInvokingTransformsInAnalyzer {
-    plan.transformAllExpressionsWithPruning(_.containsPattern(CURRENT_LIKE)) {
-      case _: Now => CurrentTimestamp()
+  private def timed(plan: LogicalPlan): LogicalPlan =
+    AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      plan.transformAllExpressionsWithPruning(_.containsPattern(CURRENT_LIKE)) {
+        case _: Now => CurrentTimestamp()
+      }
     }
-  }
 
   /**
    * Whether a query's rows have other values if they are computed again, and no part has them. Below an

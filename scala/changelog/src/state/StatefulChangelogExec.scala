@@ -69,8 +69,9 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
     def ofGuests(metric: String) = guests.flatMap(_.metrics.get(metric)).map(_.value).sum
     val own = super.getProgress()
     val custom = new JHashMap[String, JLong](own.customMetrics)
-    (Seq(expiredMetric, lateMetric) ++ guests.flatMap(_.operator.ownCounts)).distinct.foreach { name =>
-      val _ = custom.merge(name, ofGuests(name), (a, b) => a + b)
+    (Seq(expiredMetric, lateMetric) ++ guests.flatMap(_.operator.ownCounts)).distinct.foreach {
+      name =>
+        val _ = custom.merge(name, ofGuests(name), (a, b) => a + b)
     }
     renamedProgress(
       own,

@@ -19,8 +19,14 @@ class ImpliedConditionsSuite extends ChangelogSuite {
 
   private val batches = Seq(
     Seq("a", "b").flatMap(s => (1 to 4).map(k => Row(s, k, k / 2.0, s"n$k", 10L * k))),
-    Seq(Row("a", null, 0.0, null, null), Row("b", null, -0.0, null, null), Row("a", 5, 0.0, "N1", 0L)),
-    Seq(Row("b", 5, -0.0, "n1", 0L), Row("b", 1, Double.NaN, "n9", 5L), Row("a", 2, null, "n2", 20L)),
+    Seq(
+      Row("a", null, 0.0, null, null),
+      Row("b", null, -0.0, null, null),
+      Row("a", 5, 0.0, "N1", 0L)),
+    Seq(
+      Row("b", 5, -0.0, "n1", 0L),
+      Row("b", 1, Double.NaN, "n9", 5L),
+      Row("a", 2, null, "n2", 20L)),
     Seq(Row("b", 9, 1.0, "n1", 3L))
   )
 
@@ -41,7 +47,8 @@ class ImpliedConditionsSuite extends ChangelogSuite {
 
   kept.foreach { case (from, rows) =>
     test(from) {
-      val sql = s"SELECT ${if (from.contains(" SEMI ") || from.contains(" ANTI ")) "k, v" else "*"} FROM $from"
+      val sql =
+        s"SELECT ${if (from.contains(" SEMI ") || from.contains(" ANTI ")) "k, v" else "*"} FROM $from"
       assertFollows(schema, sql, batches, restarts = Set(1))
       withConf("spark.sql.shuffle.partitions" -> 1) {
         val fed = stream(schema, sql)
@@ -58,12 +65,12 @@ class ImpliedConditionsSuite extends ChangelogSuite {
     Seq(
       s"$a JOIN $b ON d = bd WHERE d <= 0",
       s"$a JOIN $b ON n COLLATE UTF8_LCASE = bn COLLATE UTF8_LCASE WHERE n = 'N1'",
-      s"(SELECT n COLLATE UTF8_LCASE AS n, v FROM {t} WHERE s = 'a') a " +
+      "(SELECT n COLLATE UTF8_LCASE AS n, v FROM {t} WHERE s = 'a') a " +
         "JOIN (SELECT n COLLATE UTF8_LCASE AS bn FROM {t} WHERE s = 'b') b ON n = bn WHERE hex(n) = '4E31'",
       s"$a JOIN $b ON k = bk AND v > 0 AND 100 / v > 2 WHERE bv > 0",
       s"$a FULL JOIN $b ON k = bk AND k > 2 AND bn = 'n3'",
       s"$a LEFT JOIN $b ON k = bk AND v > 10 OR n = bn AND bv < 5",
-      s"(SELECT k, count(*) AS c FROM {t} WHERE s = 'a' GROUP BY k) a " +
+      "(SELECT k, count(*) AS c FROM {t} WHERE s = 'a' GROUP BY k) a " +
         "JOIN (SELECT k AS bk, count(*) AS bc FROM {t} WHERE s = 'b' GROUP BY k) b " +
         "ON c = bc AND (k = 1 AND bk < 3 OR k = 2 AND bk > 1) WHERE c = 1"
     ).foreach(from => assertFollows(schema, s"SELECT * FROM $from", batches, restarts = Set(2)))
@@ -102,7 +109,9 @@ class ImpliedConditionsSuite extends ChangelogSuite {
   test("a view that is joined with itself is computed once") {
     val view = s"(SELECT * FROM $a JOIN $b ON k = bk)"
     val fed =
-      stream(schema, s"WITH j AS $view SELECT x.k, y.bv FROM j x JOIN j y ON x.k = y.k WHERE x.k > 1")
+      stream(
+        schema,
+        s"WITH j AS $view SELECT x.k, y.bv FROM j x JOIN j y ON x.k = y.k WHERE x.k > 1")
     fed.start()
     try {
       fed.feed(batches.head)

@@ -212,7 +212,8 @@ class IntervalJoinSuite extends ChangelogSuite {
   test("an update moves a time that is over, also where its key is not read") {
     val source = new ChangelogStream.Changes(
       name => s"from_changelog(TABLE($name), op => 'op', keys => array('k'))",
-      _.map(change => Row.fromSeq(change.toSeq.init)).groupBy(_.get(1)).values.map(_.last).toSeq)
+      _.map(change => Row.fromSeq(change.toSeq.init)).groupBy(_.get(1)).values.map(_.last).toSeq
+    )
     def side(input: String) = s"(SELECT ts, v FROM {t} WHERE input = '$input') $input"
     val sql = s"SELECT l.v, r.ts FROM ${side("l")} JOIN ${side("r")} ON l.v = r.v " +
       "AND r.ts BETWEEN l.ts AND l.ts + INTERVAL '10' SECOND"
@@ -236,7 +237,7 @@ class IntervalJoinSuite extends ChangelogSuite {
   private def changed(row: Row): Row = Row.fromSeq(row.toSeq :+ "+U")
 
   test("in complete mode results of windows stay, as their groups do") {
-    def counts(input: String) = s"(SELECT window(ts, '10 seconds') AS w, count(*) AS n FROM {t} " +
+    def counts(input: String) = "(SELECT window(ts, '10 seconds') AS w, count(*) AS n FROM {t} " +
       s"WHERE input = '$input' GROUP BY window(ts, '10 seconds')) $input"
     val sql = s"SELECT l.w, l.n, r.n AS m FROM ${counts("l")} LEFT JOIN ${counts("r")} ON l.w = r.w"
     val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "0 seconds"))

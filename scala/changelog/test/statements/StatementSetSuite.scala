@@ -443,7 +443,8 @@ class StatementSetSuite extends ChangelogSuite {
       set) == "FIRESTEEL_CHANGELOG_OTHER_STATEMENTS")
     // Operators of one layout, at each other's places.
     val counts = "SELECT k, count(*) AS n, row_kind() AS op FROM {t}"
-    val three = Seq(s"$counts WHERE v > 1 GROUP BY k", s"$counts GROUP BY k", "SELECT k, v FROM {t}")
+    val three =
+      Seq(s"$counts WHERE v > 1 GROUP BY k", s"$counts GROUP BY k", "SELECT k, v FROM {t}")
     val counted = new FedStatements(spark, schema, three.map(Statement(_)))
     counted.start()
     counted.feed(batches.head)

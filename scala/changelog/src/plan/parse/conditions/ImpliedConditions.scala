@@ -125,7 +125,8 @@ final private class ImpliedConditions(isFree: Expression => Boolean) extends Pre
       case EqualNullSafe(a: Attribute, b: Attribute) if areExact(a, b) => Seq(a -> b, b -> a)
     }.flatten
 
-    private val ofParts: Seq[Expression] = inputs.flatMap(input => plain.flatMap(ofEither(_, input)))
+    private val ofParts: Seq[Expression] =
+      inputs.flatMap(input => plain.flatMap(ofEither(_, input)))
 
     def filtered(input: LogicalPlan): LogicalPlan = {
       val moved = (plain ++ ofParts).flatMap(withColumnsOf(_, input))
