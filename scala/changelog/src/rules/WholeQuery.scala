@@ -37,7 +37,8 @@ private[rules] object WholeQuery {
       PlanVersion.whereBelow ->
         (if (isAlone) WhereBelow(Repeatable.isFree(_, version)) else identity),
       PlanVersion.impliedConditions ->
-        (if (isAlone) ImpliedConditions(Repeatable.isFree(_, version)) else identity),
+        (if (isAlone) ImpliedConditions(Repeatable.isFree(_, version), OrderedJoins.isOfVersion)
+         else identity),
       PlanVersion.orderedTables -> OrderedJoins.ofTables,
       PlanVersion.spreadNotIn -> SpreadNotIn(losesKeys = version < PlanVersion.notInKeepsKeys)
     )

@@ -58,7 +58,7 @@ private[changelog] object OrderedJoins extends PredicateHelper {
   private def isInner(join: Join): Boolean = join.joinType == Inner || join.joinType == Cross
 
   /** Whether the time at which a row comes, or its own, chooses what it meets: it stays in place. */
-  private[parse] def isOfVersion(join: Join): Boolean =
+  private[changelog] def isOfVersion(join: Join): Boolean =
     Snapshot.below(join.right).nonEmpty || ReadTemporalJoin.isOf(join)
 
   private def isPlain(condition: Expression): Boolean =

@@ -1,6 +1,5 @@
 package io.firesteel.changelog.plan.parse.conditions
 
-import io.firesteel.changelog.plan.parse.OrderedJoins
 import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.core.expressions.CannotFail
 import io.firesteel.core.plans.ReadByKey
@@ -23,19 +22,21 @@ import org.apache.spark.sql.types.{BinaryType, BooleanType, ByteType, DataType, 
  */
 private[changelog] object ImpliedConditions extends PredicateHelper {
 
-  /** @param isFree whether a condition may be evaluated once more, and of other rows */
-  def apply(isFree: Expression => Boolean)(query: LogicalPlan): LogicalPlan =
+  /**
+   * @param isFree whether a condition may be evaluated once more, and of other rows
+   * @param isOfVersion whether a time chooses what a row of a join meets: all stays in place there
+   */
+  def apply(isFree: Expression => Boolean, isOfVersion: Join => Boolean)(
+      query: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      val rule = new ImpliedConditions(isFree)
+      val rule = new ImpliedConditions(isFree, isOfVersion)
+      def isFor(join: Join) = join.isStreaming && join.resolved && !isOfVersion(join)
       query.transformDown {
         case filter @ Filter(condition, join: Join) if isFor(join) =>
           filter.copy(child = rule.narrowed(join, splitConjunctivePredicates(condition)))
         case join: Join if isFor(join) => rule.narrowed(join, Nil)
       }
     }
-
-  private def isFor(join: Join): Boolean =
-    join.isStreaming && join.resolved && !OrderedJoins.isOfVersion(join)
 
   /** Whether two values that `=` takes for the same are the same in any condition. */
   private def isExact(dataType: DataType): Boolean = dataType match {
@@ -46,7 +47,10 @@ private[changelog] object ImpliedConditions extends PredicateHelper {
   }
 }
 
-final private class ImpliedConditions(isFree: Expression => Boolean) extends PredicateHelper {
+final private class ImpliedConditions(
+    isFree: Expression => Boolean,
+    isOfVersion: Join => Boolean)
+  extends PredicateHelper {
   import ImpliedConditions.isExact
 
   /** @param above conditions of the join's result */
@@ -77,7 +81,7 @@ final private class ImpliedConditions(isFree: Expression => Boolean) extends Pre
   }
 
   private def isFlat(join: Join): Boolean =
-    isInner(join.joinType) && !OrderedJoins.isOfVersion(join)
+    isInner(join.joinType) && !isOfVersion(join)
 
   private def isInner(joinType: JoinType): Boolean = joinType == Inner || joinType == Cross
 
