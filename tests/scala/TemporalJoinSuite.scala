@@ -133,6 +133,22 @@ class TemporalJoinSuite extends ChangelogSuite {
       passes = (_, r) => r.getInt(3) % 3 > 0)
   }
 
+  test("a key of a smaller whole number than the left side's") {
+    val sql =
+      s"""WITH rates AS (${newest.replace("k AS currency", "v AS number").replace("BY k ", "BY v ")})
+      |SELECT o.n, r.rate FROM (SELECT ts, IF(v = 2, 5000000000, v) AS n FROM {t} WHERE input = 'l') o
+      |LEFT JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.n = r.number""".stripMargin
+    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> "0 seconds"))
+    fed.startAs("append", s"SELECT *, '+I' AS op FROM ($sql)")
+    def row(second: Int, input: String, v: Int) = Row(at(second), input, null, v, second, "+U")
+    try {
+      fed.feed(Seq(row(1, "r", 1), row(2, "r", 705032704), row(3, "l", 1), row(4, "l", 2)))
+      Seq(10, 11).foreach(s => fed.feed(Seq(row(s, "l", 7), row(s, "r", 7))))
+      val told = fed.emitted.map(r => (r.get(0), r.get(1))).toSet
+      assert(told.contains((1L, 1)) && told.contains((5000000000L, null)))
+    } finally fed.stop()
+  }
+
   test("the first row of each key is valid from its time on") {
     val first = newest.replace("ts DESC, seq DESC", "ts, seq")
     follows(first, isLeft = false, ofFirst = true)

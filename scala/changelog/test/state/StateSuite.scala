@@ -228,7 +228,7 @@ class StateSuite extends ChangelogSuite {
   }
 
   test("Spark's own reader of state shows groups, with names that begin with the operator's") {
-    val fed = stream(schema, "SELECT k, sum(DISTINCT v) AS s FROM {t} GROUP BY k")
+    val fed = stream(schema, "SELECT k, sum(DISTINCT v) AS s, count(*) AS n FROM {t} GROUP BY k")
     try {
       fed.start()
       fed.feed(rows)

@@ -11,11 +11,12 @@ import io.firesteel.core.plans.ReadByKey
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Cast, Descending, EqualTo, Expression, IsNotNull, Literal, NamedExpression, Not, PredicateHelper, PythonFuncExpression, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, Cast, Descending, EqualTo, EvalMode, Expression, IsNotNull, Literal, NamedExpression, Not, PredicateHelper, PythonFuncExpression, SortOrder}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{EventTimeWatermark, Filter, Join, LogicalPlan, Project, ResolvedHint, SubqueryAlias, View}
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{ByteType, DataType, IntegerType, LongType, ShortType}
 
 /**
  * Reads `FROM l JOIN r FOR SYSTEM_TIME AS OF l.ts ON l.k = r.k` where `r` is a stream: an event-time
@@ -99,6 +100,11 @@ final private[parse] class ReadTemporalJoin(
       conditions.collectFirst {
         case condition @ EqualTo(a, b) if isKey(b) && isOf(a, join.left) => condition -> a
         case condition @ EqualTo(b, a) if isKey(b) && isOf(a, join.left) => condition -> a
+        // Of the left side's values only those that the key's type has can be equal.
+        case condition @ EqualTo(a, Widened(b)) if isKey(b) && isOf(a, join.left) =>
+          condition -> Cast(a, b.dataType, None, EvalMode.TRY)
+        case condition @ EqualTo(Widened(b), a) if isKey(b) && isOf(a, join.left) =>
+          condition -> Cast(a, b.dataType, None, EvalMode.TRY)
       }.getOrElse(refuse(
         s"the join has no equality with the key ${UserText.of(names.head)} of the versions",
         "add it to the ON clause"))
@@ -123,6 +129,18 @@ final private[parse] class ReadTemporalJoin(
       history.rows
     )
     Projection(join.output, operator)
+  }
+
+  /** A whole number as one of a wider type. */
+  private object Widened {
+    private def isWhole(dataType: DataType) =
+      Seq(ByteType, ShortType, IntegerType, LongType).contains(dataType)
+    def unapply(value: Expression): Option[Expression] = value match {
+      case cast: Cast
+          if isWhole(cast.dataType) && isWhole(cast.child.dataType) &&
+            Cast.canUpCast(cast.child.dataType, cast.dataType) => Some(cast.child)
+      case _ => None
+    }
   }
 
   private def isOf(value: Expression, side: LogicalPlan) =
