@@ -1,11 +1,12 @@
 package io.firesteel.changelog.join
 
-import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+import io.firesteel.changelog.ChangelogSuite
 
 import java.sql.Timestamp
+import java.time.Instant
 
-import org.apache.spark.sql.Row
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.{Encoders, Row}
+import org.apache.spark.sql.firesteel.streaming.memoryStream
 
 /**
  * Conditions that are implied by others stand below a join: the answer is the batch query's, and the
@@ -90,20 +91,24 @@ class ImpliedConditionsSuite extends ChangelogSuite {
   }
 
   test("a watermark is moved by rows that a condition of the other side would leave out") {
-    val times = StructType.fromDDL("ts TIMESTAMP, s STRING, k INT")
-    def side(s: String) = s"(SELECT ts, k FROM {t} WHERE s = '$s') $s"
-    val sql = s"SELECT a.k, b.ts FROM ${side("a")} JOIN ${side("b")} ON a.k = b.k " +
-      "AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '5' MINUTE WHERE a.k = 1"
-    def both(minute: Int, k: Int) = Seq("a" -> 1, "b" -> k).map { case (s, key) =>
-      Row(Timestamp.valueOf(f"2026-03-01 10:$minute%02d:00"), s, key)
+    val sides = Seq("implied_a", "implied_b").map { name =>
+      val side = memoryStream(spark)(Encoders.tuple(Encoders.TIMESTAMP, Encoders.scalaInt))
+      side.toDF().toDF("ts", "k").withWatermark("ts", "0 seconds").createOrReplaceTempView(name)
+      side
     }
-    val fed = new ChangelogStream(spark, times, sql, watermark = Some("ts" -> "0 seconds"))
-    fed.start()
+    def at(minute: Int) = Timestamp.valueOf(f"2026-03-01 10:$minute%02d:00")
+    val query = spark.sql(
+      "SELECT a.k, b.ts, row_kind() AS op FROM implied_a a JOIN implied_b b ON a.k = b.k " +
+        "AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '5' MINUTE WHERE a.k = 1"
+    ).writeStream.format("noop").outputMode("append").start()
     try {
-      Seq(both(1, 1), both(20, 2), both(21, 2)).foreach(fed.feed)
-      assert(fed.emitted.size == 1)
-      assert(fed.lastWatermark.exists(_.after(Timestamp.valueOf("2026-03-01 10:15:00"))))
-    } finally fed.stop()
+      Seq(1 -> 1, 20 -> 2, 21 -> 2).foreach { case (minute, k) =>
+        sides.zip(Seq(1, k)).foreach { case (side, key) => side.addData((at(minute), key)) }
+        query.processAllAvailable()
+      }
+      val reached = Instant.parse(query.lastProgress.eventTime.get("watermark"))
+      assert(reached.isAfter(at(15).toInstant))
+    } finally query.stop()
   }
 
   test("a view that is joined with itself is computed once") {
