@@ -15,7 +15,7 @@ import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.{CurrentTimestamp, Now}
-import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, EventTimeWatermark, LogicalPlan, Project, SubqueryAlias, View}
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, EventTimeWatermark, Join, LogicalPlan, Project, SubqueryAlias, View}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.firesteel.outputModeOf
 import org.apache.spark.sql.streaming.OutputMode
@@ -69,9 +69,10 @@ final private[rules] class RewriteStatements(
     }
     // What a statement computes by itself is a part, too: its target may read the rows twice, or not
     // at all, if it has the micro-batch already. State must go on all the same.
-    val own = written.filterNot(ReadsParts(_))
+    val telling = asked.map(_.name).filter(name => tellsOthers(queryOf(name))).toSet
+    val own = written.filterNot(its => ReadsParts(its) && !telling(its.name))
     val ownParts = own.zipWithIndex.map { case (its, i) =>
-      val durable = durableIn.filter(_ => tellsOthers(queryOf(its.name)))
+      val durable = durableIn.filter(_ => telling(its.name))
         .map(SharedPart.Durable(_, s"statement-${Digest.of(its.name)}"))
       new SharedPart(parts.size + i, s"statement ${its.name}", kind = None, durable)
     }
@@ -109,11 +110,17 @@ final private[rules] class RewriteStatements(
       found.flatMap(_.declined))
   }
 
-  /** `now()` is the clock's at each attempt, `current_timestamp()` the micro-batch's. */
+  /**
+   * `now()` is the clock's at each attempt, `current_timestamp()` the micro-batch's. Spark refuses that
+   * in the condition of a join.
+   */
   private def timed(plan: LogicalPlan): LogicalPlan =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
-      plan.transformAllExpressionsWithPruning(_.containsPattern(CURRENT_LIKE)) {
-        case _: Now => CurrentTimestamp()
+      plan.transformWithPruning(_.containsPattern(CURRENT_LIKE)) {
+        case join: Join => join
+        case node => node.transformExpressionsWithPruning(_.containsPattern(CURRENT_LIKE)) {
+            case _: Now => CurrentTimestamp()
+          }
       }
     }
 

@@ -40,8 +40,7 @@ final private[topn] class FinalFirst(
     if (stored == null) {
       put(partition, row)
       Iterator.single(output(row, 1, RowKind.Insert))
-    } else if (first.staysFirst) Iterator.empty
-    else {
+    } else {
       val before = made.joinedRow(partition, stored)
       if (row == before || !first.replaces(row, before)) Iterator.empty
       else {

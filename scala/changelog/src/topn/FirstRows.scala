@@ -30,9 +30,6 @@ final private[changelog] class FirstRows(
 
   def row(at: Int): UnsafeRow = rows(at)
 
-  /** Whether a row stays the first one, whichever come later. */
-  def staysFirst: Boolean = ranked.isUnordered && !identity.hasVersions
-
   /** Whether a row replaces an earlier one. */
   def replaces(row: UnsafeRow, first: UnsafeRow): Boolean =
     identity.same(row, first) || ranked.compare(row, first) < 0

@@ -42,9 +42,6 @@ final private[changelog] class RankedRows(
     }
   }
 
-  /** Whether the query has no order, so that any row may be the first. */
-  def isUnordered: Boolean = order.isEmpty
-
   /** Whether a row comes after another in the query's order. */
   def comesAfter(row: UnsafeRow, other: UnsafeRow): Boolean = ordering.compare(row, other) > 0
 

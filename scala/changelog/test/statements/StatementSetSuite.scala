@@ -212,22 +212,43 @@ class StatementSetSuite extends ChangelogSuite {
   }
 
   test("values above row_kind(), and those that Spark takes for deterministic, repeated") {
+    val told = "FROM (SELECT *, row_kind() AS kind FROM {sums})"
     Seq(
-      "SELECT uuid() AS id, * FROM (SELECT *, row_kind() AS kind FROM {sums})",
+      s"SELECT uuid() AS id, * $told",
       "SELECT *, now() AS at FROM {t}",
-      "SELECT k, aes_encrypt(k, '0000111122223333') AS e FROM {t}",
-      "SELECT k, n, CAST('now' AS TIMESTAMP) AS at FROM (SELECT *, row_kind() AS kind FROM {sums})"
+      "SELECT k, hex(aes_encrypt(k, '0000111122223333')) AS e FROM {t}",
+      s"SELECT k, hex(aes_encrypt(k, '0000111122223333')) AS e, kind $told",
+      s"SELECT k, n, CAST('now' AS TIMESTAMP) AS at $told"
     ).foreach { sql =>
-      val set = new FedStatements(
-        spark,
-        schema,
-        Seq(Statement(sql), Statement("SELECT k FROM {t}")),
-        Seq("sums" -> sums))
-      try {
-        set.start()
-        batches.foreach(repeats(set, _))
-      } finally set.stop()
+      // The other statement may read the same part.
+      Seq("SELECT k FROM {t}", "SELECT k, n, row_kind() AS what FROM {sums}").foreach { other =>
+        val set = new FedStatements(
+          spark,
+          schema,
+          Seq(Statement(sql), Statement(other)),
+          Seq("sums" -> sums))
+        try {
+          set.start()
+          batches.foreach(repeats(set, _))
+        } finally set.stop()
+      }
     }
+  }
+
+  test("now() in the condition of a join with a table") {
+    val set = new FedStatements(
+      spark,
+      schema,
+      Seq(
+        Statement(
+          "SELECT k, id FROM {t} LEFT JOIN range(9) ON v = id AND now() > TIMESTAMP '2020-01-01'"),
+        Statement("SELECT now() AS at FROM {t}"))
+    )
+    try {
+      set.start()
+      set.feed(batches.head)
+      assert(set.last.map(_.size) == Seq(4, 4) && set.last.head.exists(!_.isNullAt(1)))
+    } finally set.stop()
   }
 
   test("values of a table beside the stream, in a micro-batch that is repeated") {
