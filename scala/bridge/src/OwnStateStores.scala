@@ -1,14 +1,19 @@
 package org.apache.spark.sql.firesteel
 
+import java.lang.ref.WeakReference
+import java.util.WeakHashMap
+
 import scala.reflect.ClassTag
 
-import org.apache.spark.TaskContext
+import org.apache.spark.{Partition, TaskContext}
+import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreProvider, KeyStateEncoderSpec, StateStore, StateStoreConf, StateStoreOps, StateStoreRDD}
+import org.apache.spark.sql.execution.streaming.state.{HDFSBackedStateStoreProvider, KeyStateEncoderSpec, StateStore, StateStoreConf, StateStoreCoordinatorRef, StateStoreId, StateStoreOps, StateStoreProviderId, StateStoreRDD}
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.SerializableConfiguration
 
 /**
  * Runs a function over each partition of some rows and its state store, as Spark's
@@ -32,20 +37,16 @@ final class OwnStateStores(session: classic.SparkSession, provider: Option[Class
       case None =>
         rows.mapPartitionsWithStateStore(session.sqlContext, state, key, value, encoder)(work)
       case Some(its) =>
-        val clean = rows.sparkContext.clean(work)
-        new Own(
-          session,
-          new Settings(session.sessionState.conf, its),
+        new StoreRows(
           rows,
+          new Settings(session.sessionState.conf, its),
+          ofMicroBatch(session, state.storeVersion),
           state,
           key,
           value,
-          encoder)((store, in) => {
-          TaskContext.get().addTaskCompletionListener[Unit] { _ =>
-            if (!store.hasCommitted) store.abort()
-          }
-          clean(store, in)
-        })
+          encoder,
+          Some(session.streams.stateStoreCoordinator)
+        )(work)
     }
 }
 
@@ -55,12 +56,40 @@ object OwnStateStores {
   def keepsRows(store: StateStore): Boolean =
     store.isInstanceOf[HDFSBackedStateStoreProvider#HDFSBackedStateStore]
 
+  /** Whether the rows come from operators that have stores. */
+  def areOfStores(rows: RDD[_]): Boolean = rows match {
+    case _: StateStoreRDD[_, _] | _: StoreRows[_, _] => true
+    case _ => false
+  }
+
   /** Checksums of rows are in the files, and in Spark's map. */
   private val checksums = "spark.sql.streaming.stateStore.rowChecksum.enabled"
 
+  /** A store leaves memory after each commit (Spark 4.1). */
+  private val unloaded = "spark.sql.streaming.stateStore.unloadOnCommit"
+
   private def isReplaced(conf: SQLConf): Boolean =
     conf.stateStoreProviderClass == classOf[HDFSBackedStateStoreProvider].getName &&
-      !conf.getConfString(checksums, "false").toBoolean
+      !Seq(checksums, unloaded).exists(conf.getConfString(_, "false").toBoolean)
+
+  /** For each running query the version of its last micro-batch, and Hadoop's settings in it. */
+  private val broadcasts =
+    new WeakHashMap[
+      classic.SparkSession,
+      (Long, WeakReference[Broadcast[SerializableConfiguration]])]
+
+  /** Hadoop's settings, sent once for all stores of a micro-batch: they are some 200 KB. */
+  private def ofMicroBatch(
+      session: classic.SparkSession,
+      version: Long): Broadcast[SerializableConfiguration] = broadcasts.synchronized {
+    def last = Option(broadcasts.get(session)).filter(_._1 == version)
+    last.flatMap { case (_, sent) => Option(sent.get) }.getOrElse {
+      val now = new SerializableConfiguration(session.sessionState.newHadoopConf())
+      val sent = session.sparkContext.broadcast(now)
+      broadcasts.put(session, (version, new WeakReference(sent)))
+      sent
+    }
+  }
 
   /**
    * Of older versions Spark's provider would keep memory that is in use no more. A snapshot is of a
@@ -72,28 +101,51 @@ object OwnStateStores {
       math.min(2, conf.getConf(SQLConf.MAX_BATCHES_TO_RETAIN_IN_MEMORY))
   }
 
-  final private class Own[T: ClassTag, U: ClassTag](
-      @transient session: classic.SparkSession,
-      override protected val storeConf: StateStoreConf,
-      @transient rows: RDD[T],
+  /**
+   * As Spark's `StateStoreRDD`, which has a broadcast of its own, and is given a function that Spark
+   * has serialized once to look into it.
+   */
+  final private class StoreRows[T: ClassTag, U: ClassTag](
+      rows: RDD[T],
+      conf: StateStoreConf,
+      hadoopConf: Broadcast[SerializableConfiguration],
       state: StatefulOperatorStateInfo,
       key: StructType,
       value: StructType,
-      encoder: KeyStateEncoderSpec)(
+      encoder: KeyStateEncoderSpec,
+      @transient coordinator: Option[StateStoreCoordinatorRef])(
       work: (StateStore, Iterator[T]) => Iterator[U])
-    extends StateStoreRDD[T, U](
-      rows,
-      work,
-      state.checkpointLocation,
-      state.queryRunId,
-      state.operatorId,
-      state.storeVersion,
-      state.stateStoreCkptIds,
-      None,
-      key,
-      value,
-      encoder,
-      session.sessionState,
-      Some(session.streams.stateStoreCoordinator)
-    )
+    extends RDD[U](rows) {
+
+    override protected def getPartitions: Array[Partition] = firstParent[T].partitions
+
+    private def id(partition: Partition) = StateStoreProviderId(
+      StateStoreId(state.checkpointLocation, state.operatorId, partition.index),
+      state.queryRunId)
+
+    /** The executor that has the store in memory. */
+    override def getPreferredLocations(partition: Partition): Seq[String] =
+      coordinator.flatMap(_.getLocation(id(partition))).toSeq
+
+    override def compute(partition: Partition, context: TaskContext): Iterator[U] = {
+      // First: it may fail, and would leave a store open.
+      val in = firstParent[T].iterator(partition, context)
+      val store = StateStore.get(
+        id(partition),
+        key,
+        value,
+        encoder,
+        state.storeVersion,
+        state.stateStoreCkptIds.map(_(partition.index).head),
+        None,
+        useColumnFamilies = false,
+        conf,
+        hadoopConf.value.value
+      )
+      val _ = context.addTaskCompletionListener[Unit] { _ =>
+        if (!store.hasCommitted) store.abort()
+      }
+      work(store, in)
+    }
+  }
 }

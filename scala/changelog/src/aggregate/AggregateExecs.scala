@@ -1,5 +1,6 @@
 package io.firesteel.changelog.aggregate
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.PlanText
@@ -8,13 +9,14 @@ import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, GuestExec,
 import io.firesteel.core.windows.PaneWindows
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, BindReferences, BoundReference, Expression, Literal, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, BindReferences, BoundReference, Expression, Literal}
 import org.apache.spark.sql.catalyst.expressions.aggregate.DeclarativeAggregate
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
 import org.apache.spark.sql.types.ByteType
+import org.apache.spark.sql.firesteel.PartitionRows
 
 /**
  * The half of an aggregate below the exchange: the partial result that the rows of a task add to
@@ -62,7 +64,7 @@ final private[changelog] case class PartialAggregateExec(
     // Buffers of Spark's functions, which may grow, cost much to merge.
     val isNeighbour =
       layout.sets.isEmpty && !layout.hasMerged && GuestExec.below(child).nonEmpty
-    child.execute().mapPartitions { rows =>
+    PartitionRows.mapped(child.execute()) { rows =>
       val limits = FoldLimits.ofThisTask(limit)
       def partial =
         if (isNeighbour) new AdjacentPartial(rows, layout, kindAt)
@@ -198,7 +200,7 @@ final private[changelog] case class ChangelogAggregateExec(
           late,
           entries),
       (entries, closed) => {
-        val made = new GroupResults(layout, UnsafeProjection.create(expressions, inputs))
+        val made = new GroupResults(layout, ColumnProjection(expressions, inputs))
         new ClosingSessions(layout, made, entries).rows(closed.watermarkMs * 1000)
       }
     )
@@ -208,14 +210,14 @@ final private[changelog] case class ChangelogAggregateExec(
     val (layout, watermark) = (aggregateLayout, contract.watermark)
     val limit = conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS)
     val (expressions, inputs) = AggregateExecs.windowColumns(keys, panes, functions)
-    def results() = new GroupResults(layout, UnsafeProjection.create(expressions, inputs))
+    def results() = new GroupResults(layout, ColumnProjection(expressions, inputs))
     val (windows, before) = (panes.windows, contract.updateBefore)
     val late = longMetric("numRowsDroppedByWatermark")
     // The micro-batch before this one is known, or the first one of a run asks the store.
     val ended = math.max(watermark.lateMs, watermark.closedMs)
     val endedAt = Option.when(panes.isMarked && ended > 0)(ended * 1000)
     val isFirst = watermark.closedMs == 0L
-    val partitions = getStateInfo.numPartitions
+    val (partitions, scans) = (getStateInfo.numPartitions, RangeStore.scans(conf))
     val fold: StatefulTask.OfOneInput = (entries, _, rows) =>
       new ExpectedPanes(
         rows,
@@ -256,7 +258,7 @@ final private[changelog] case class ChangelogAggregateExec(
       closing(closed) {
         new ClosingWindows(
           layout,
-          PaneStore(windows, RangeStore.scans(conf)),
+          PaneStore(windows, scans),
           results(),
           endedAt,
           isFirst,
@@ -276,7 +278,7 @@ final private[changelog] case class ChangelogAggregateExec(
     // A group that is emitted when another key closes is emitted then, and leaves.
     val endAt =
       if (once) None else closedBy.map(end => results.indexWhere(_.exprId == end.exprId))
-    def newResults() = new GroupResults(layout, UnsafeProjection.create(expressions, inputs))
+    def newResults() = new GroupResults(layout, ColumnProjection(expressions, inputs))
     val atClose: StatefulTask.AtClose = (entries, closed) =>
       endAt.fold(newResults().closing(entries, closed)) { at =>
         new ClosedResults(layout, at).evict(entries, closed)

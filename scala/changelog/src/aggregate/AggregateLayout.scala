@@ -4,13 +4,13 @@ import io.firesteel.changelog.aggregate.slots.{BestValuesSlot, CountSlot, Extrem
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.{AnyAggregate, SplitDistinct}
 import io.firesteel.changelog.state.{StateEntries, StateLayout}
-import io.firesteel.core.rows.KeyIndex
+import io.firesteel.core.rows.{ColumnProjection, KeyIndex}
 import io.firesteel.core.windows.PaneWindows
 
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, EvalMode, Expression, Literal, SortOrder, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, EvalMode, Expression, Literal, SortOrder, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Count, DeclarativeAggregate, Max, Min, Sum}
 import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 import org.apache.spark.sql.firesteel.{asNullable, evalModeOf}
@@ -410,7 +410,7 @@ sealed abstract private[aggregate] class RangeStore extends Product with Seriali
   final def ofKeys(entries: StateEntries): Iterator[UnsafeRowPair] =
     if (scansBounds) {
       val prefix = Literal(AggregateLayout.ofWindow, IntegerType)
-      entries.withPrefix(UnsafeProjection.create(Seq(prefix))(InternalRow.empty))
+      entries.withPrefix(ColumnProjection(Seq(prefix))(InternalRow.empty))
     } else entries.all.filter(_.key.getInt(0) == AggregateLayout.ofWindow)
 }
 

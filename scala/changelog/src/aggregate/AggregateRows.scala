@@ -1,8 +1,9 @@
 package io.firesteel.changelog.aggregate
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.aggregate.slots.GroupState
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, GenericInternalRow, JoinedRow, Literal, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, GenericInternalRow, JoinedRow, Literal, UnsafeRow}
 import org.apache.spark.sql.types.IntegerType
 
 /**
@@ -15,18 +16,18 @@ final private[aggregate] class AggregateRows(layout: AggregateLayout) {
   private[this] val value = new GenericInternalRow(layout.valueTypes.size)
   private[this] val joined = new JoinedRow
   private[this] val joinedDelta = new JoinedRow
-  private[this] lazy val toValue = UnsafeProjection.create(layout.valueTypes.toArray)
+  private[this] lazy val toValue = ColumnProjection(layout.valueTypes.toArray)
   private[this] lazy val toDelta =
-    UnsafeProjection.create((layout.keyTypes ++ layout.valueTypes).toArray)
-  private[this] lazy val toDeltaKey = UnsafeProjection.create(ofGroup(AggregateLayout.ofGroup))
+    ColumnProjection((layout.keyTypes ++ layout.valueTypes).toArray)
+  private[this] lazy val toDeltaKey = ColumnProjection(ofGroup(AggregateLayout.ofGroup))
   private[this] lazy val toEntryKey =
-    UnsafeProjection.create(layout.storeKey(ofGroup(AggregateLayout.ofGroup)))
+    ColumnProjection(layout.storeKey(ofGroup(AggregateLayout.ofGroup)))
   private[this] lazy val toWindowKey =
-    UnsafeProjection.create(layout.storeKey(ofGroup(AggregateLayout.ofWindow)))
-  private[this] lazy val toKeyOfGroup = UnsafeProjection.create(bound(groupKeyTypes.size))
+    ColumnProjection(layout.storeKey(ofGroup(AggregateLayout.ofWindow)))
+  private[this] lazy val toKeyOfGroup = ColumnProjection(bound(groupKeyTypes.size))
   private[this] lazy val toBucketKey =
-    UnsafeProjection.create(layout.storeKey(bound(layout.keyTypes.size)))
-  private[this] lazy val toSetKey = UnsafeProjection.create(layout.keyTypes.toArray)
+    ColumnProjection(layout.storeKey(bound(layout.keyTypes.size)))
+  private[this] lazy val toSetKey = ColumnProjection(layout.keyTypes.toArray)
   private[this] val bucket = new GenericInternalRow(2)
 
   /** The group key of a row of the input, or between the halves: both begin with it. */

@@ -1,11 +1,12 @@
 package io.firesteel.changelog.aggregate
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.state.StateEntries
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.windows.PaneWindows
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 
 /**
@@ -37,7 +38,7 @@ final private[aggregate] class ClosingWindows(
 
   private[this] val made = new AggregateRows(layout)
   private[this] val window = new RunningWindow(layout, windows, made, entries)
-  private[this] val toKey = UnsafeProjection.create(
+  private[this] val toKey = ColumnProjection(
     layout.keyTypes.take(layout.numKeys).zipWithIndex.map { case (t, i) =>
       BoundReference(i + 1, t, nullable = true)
     })

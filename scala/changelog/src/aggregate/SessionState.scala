@@ -3,12 +3,12 @@ package io.firesteel.changelog.aggregate
 import io.firesteel.changelog.aggregate.slots.GroupState
 import io.firesteel.changelog.fold.{OpenSession, OpenSessions}
 import io.firesteel.changelog.state.StateEntries
-import io.firesteel.core.rows.KeyIndex
+import io.firesteel.core.rows.{ColumnProjection, KeyIndex}
 
 import java.nio.ByteBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeRow}
 
 /**
  * The open sessions in the store. Each is a group as any other, whose last key is its start; an
@@ -85,10 +85,10 @@ final private[aggregate] class SessionKeys(layout: AggregateLayout) {
   private[this] val common = types.init.zipWithIndex.map { case (t, i) =>
     BoundReference(i, t, nullable = true)
   }
-  private[this] val toCommon = UnsafeProjection.create(common)
+  private[this] val toCommon = ColumnProjection(common)
   private[this] val toStored =
-    UnsafeProjection.create(common.map(c => c.copy(ordinal = c.ordinal + 1)))
-  private[this] val toWhole = UnsafeProjection.create(types.toArray)
+    ColumnProjection(common.map(c => c.copy(ordinal = c.ordinal + 1)))
+  private[this] val toWhole = ColumnProjection(types.toArray)
   private[this] val (start, joined) = (new GenericInternalRow(1), new JoinedRow)
 
   /** Whether what rows have in common is one field of eight bytes. */

@@ -1,5 +1,7 @@
 package io.firesteel.changelog.aggregate
 
+import io.firesteel.core.rows.ColumnProjection
+
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
 
@@ -7,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjecti
 final private[aggregate] class ValueRows(layout: AggregateLayout) {
 
   private[this] val toValue: Array[UnsafeProjection] = layout.sets.map { set =>
-    UnsafeProjection.create(set.columns.zip(set.types).map { case (column, t) =>
+    ColumnProjection(set.columns.zip(set.types).map { case (column, t) =>
       BoundReference(column, t, nullable = true)
     })
   }

@@ -1,7 +1,8 @@
 package io.firesteel.changelog.checkpoint
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.state.{OperatorRecord, SharedLayout}
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, GetStructField, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, GetStructField, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.types.StructType
 
@@ -46,7 +47,7 @@ final private[checkpoint] case class StateHomes(
       val column: Expression = BoundReference(place.head, key(place.head).dataType, nullable = true)
       place.tail.foldLeft(column)(GetStructField(_, _))
     }
-    val home = UnsafeProjection.create(
+    val home = ColumnProjection(
       Seq(HashPartitioning(keys, partitions).partitionIdExpression))
     row => home(row).getInt(0)
   }

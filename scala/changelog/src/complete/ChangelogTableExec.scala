@@ -1,10 +1,11 @@
 package io.firesteel.changelog.complete
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
 import org.apache.spark.sql.types.{DataType, LongType, StructType}
@@ -50,7 +51,7 @@ final private[changelog] case class ChangelogTableExec(
       new WholeTable(
         rows,
         FoldLimits.ofThisTask(limit),
-        UnsafeProjection.create(row, in),
+        ColumnProjection(row, in),
         kindAt,
         entries)
     }

@@ -1,5 +1,6 @@
 package io.firesteel.changelog.complete
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.fold.{FoldIterator, FoldLimits, Tally}
 import io.firesteel.changelog.state.StateEntries
 import io.firesteel.core.changes.RowKind
@@ -18,7 +19,7 @@ final private[complete] class WholeTable(
 
   private[this] val tallies = new Tally.Map()
   private[this] var rowBytes = 0L
-  private[this] val toCount = UnsafeProjection.create(Array(LongType: DataType))
+  private[this] val toCount = ColumnProjection(Array(LongType: DataType))
 
   override protected def held: Int = tallies.size
 

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.firesteel.PartitionRows
 
 /** Executes [[ChangelogFilter]]. */
 final private[changelog] case class ChangelogFilterExec(
@@ -30,7 +31,7 @@ final private[changelog] case class ChangelogFilterExec(
     val (in, out) = (child.output, longMetric("numOutputRows"))
     val passesAt = in.indexWhere(_.exprId == passes.exprId)
     val kindAt = in.indexWhere(_.exprId == kind.exprId)
-    child.execute().mapPartitions { rows =>
+    PartitionRows.mapped(child.execute()) { rows =>
       new FilteredChanges(KeyReader.unsafe(rows, in), passesAt, kindAt).map { row => out += 1; row }
     }
   }

@@ -1,7 +1,9 @@
 package io.firesteel.changelog.fold
 
+import io.firesteel.core.rows.ColumnProjection
+
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.{DataType, LongType, StructField, StructType}
 
 /**
@@ -11,7 +13,7 @@ import org.apache.spark.sql.types.{DataType, LongType, StructField, StructType}
  */
 final private[changelog] class ArrivedRows(version: Long) {
 
-  private[this] val toEntry = UnsafeProjection.create(Array[DataType](LongType, LongType))
+  private[this] val toEntry = ColumnProjection(Array[DataType](LongType, LongType))
   private[this] var number = 0L
 
   def next(): UnsafeRow = {

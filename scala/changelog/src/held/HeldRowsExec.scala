@@ -1,10 +1,11 @@
 package io.firesteel.changelog.held
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.fold.ArrivedRows
 import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, StateEntries, StateLayout, StatefulTask, StateTable, TableLayout, UnaryChangelogExec}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
 import org.apache.spark.sql.types.StructType
@@ -65,8 +66,8 @@ final private[changelog] case class HeldRowsExec(
     val (own, in, keys, version) = (layout, child.output, by, getStateInfo.storeVersion)
     val kept = columns
     def hold(entries: StateEntries, rows: Iterator[InternalRow]): Iterator[InternalRow] = {
-      val toKey = UnsafeProjection.create(keys, in)
-      val toRow = UnsafeProjection.create(kept, in)
+      val toKey = ColumnProjection(keys, in)
+      val toRow = ColumnProjection(kept, in)
       val arrived = new ArrivedRows(version)
       val table = new StateTable(entries, own, 0)
       rows.foreach(row => table.put(toKey(row), arrived.next(), toRow(row)))

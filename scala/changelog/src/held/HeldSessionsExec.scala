@@ -1,10 +1,11 @@
 package io.firesteel.changelog.held
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.state.{ChangelogContract, StateEntries, StateLayout, StatefulTask, UnaryChangelogExec}
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, BindReferences, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, BindReferences}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
 
@@ -57,14 +58,14 @@ final private[changelog] case class HeldSessionsExec(
       new SessionState(entries, own, length, at, kept.size, version)
     StatefulTask.ofOne(
       (entries, _, rows) => {
-        val (toKey, toRow) = (UnsafeProjection.create(of, in), UnsafeProjection.create(kept, in))
+        val (toKey, toRow) = (ColumnProjection(of, in), ColumnProjection(kept, in))
         state(entries).add(
           rows.map(row => (toKey(row), toRow(row))),
           FoldLimits.ofThisTask(limit))
         Iterator.empty
       },
       (entries, closed) =>
-        state(entries).closing(closed.watermarkMs * 1000, UnsafeProjection.create(made))
+        state(entries).closing(closed.watermarkMs * 1000, ColumnProjection(made))
     )
   }
 }

@@ -1,12 +1,13 @@
 package io.firesteel.changelog.held
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.fold.{ArrivedRows, FoldLimits, RowBytes}
 import io.firesteel.changelog.state.StateTable
 
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.{BinaryType, DataType}
 
 /** The rows of open sessions in the store, in no order. */
@@ -62,7 +63,7 @@ final private[held] class BlocksOfRows(
   extends SessionRows {
   import BlocksOfRows._
 
-  private[this] val toValue = UnsafeProjection.create(Array[DataType](BinaryType))
+  private[this] val toValue = ColumnProjection(Array[DataType](BinaryType))
   private[this] val blocks = new java.util.HashMap[UnsafeRow, Block]()
   private[this] var held = 0L
 

@@ -1,5 +1,6 @@
 package io.firesteel.changelog.held
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.fold.{ArrivedRows, FoldLimits, OpenSession, OpenSessions}
 import io.firesteel.changelog.state.{StateEntries, StateLayout, StateTable, TableLayout}
 
@@ -40,8 +41,8 @@ final private[held] class SessionState(
       new BlocksOfRows(table, names, timeAt, fields)
     else new SingleRows(table, names, timeAt)
   }
-  private[this] val whole = UnsafeProjection.create(Array.empty[DataType])(InternalRow.empty).copy()
-  private[this] val toBounds = UnsafeProjection.create(SessionState.bounds.map(_.dataType).toArray)
+  private[this] val whole = ColumnProjection(Array.empty[DataType])(InternalRow.empty).copy()
+  private[this] val toBounds = ColumnProjection(SessionState.bounds.map(_.dataType).toArray)
 
   /** Adds rows with their keys. */
   def add(added: Iterator[(UnsafeRow, UnsafeRow)], limits: FoldLimits): Unit = {

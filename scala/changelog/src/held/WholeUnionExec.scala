@@ -1,12 +1,11 @@
 package io.firesteel.changelog.held
 
-import io.firesteel.changelog.state.StoreMember
-
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.physical.{Partitioning, UnknownPartitioning}
 import org.apache.spark.sql.execution.{SparkPlan, UnionExec}
+import org.apache.spark.sql.firesteel.PartitionRows
 
 /**
  * A union of operators with state. Where its inputs are distributed alike, Spark 4.1 and newer reads
@@ -25,7 +24,7 @@ final private[changelog] case class WholeUnionExec(children: Seq[SparkPlan]) ext
     val inputs = children.map(_.execute())
     outputPartitioning match {
       case _: UnknownPartitioning => sparkContext.union(inputs)
-      case _ => StoreMember.together(inputs).mapPartitions(_.next().iterator.flatten)
+      case _ => PartitionRows.mapped(PartitionRows.together(inputs))(_.next().iterator.flatten)
     }
   }
 

@@ -1,9 +1,10 @@
 package io.firesteel.changelog.join
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.plan.JoinedSide
 import io.firesteel.core.changes.RowKind
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
 
 /** The rows of one input, then those of the other. */
 final private[join] class TwoInputs(
@@ -28,8 +29,8 @@ final private[join] class TwoInputs(
 
 /** Reads the rows of one input: their key, what state keeps of them, and whether they are taken back. */
 final private[join] class JoinInput(side: JoinedSide, in: Seq[Attribute], kindAt: Int) {
-  private[this] val toKey = UnsafeProjection.create(side.keys, in)
-  private[this] val toRow = UnsafeProjection.create(side.stored, in)
+  private[this] val toKey = ColumnProjection(side.keys, in)
+  private[this] val toRow = ColumnProjection(side.stored, in)
   private[this] val strict = side.nullsMatchNothing.toArray
 
   /** Whether a row replaces all of its key that came before it. */

@@ -1,5 +1,6 @@
 package io.firesteel.changelog.join
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.plan.JoinOutput
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.expressions.Apart
@@ -44,7 +45,7 @@ final private[join] class JoinedRows(spec: JoinSpec) {
     val row = columns.map { c =>
       if (none.contains(c)) Literal(null, c.dataType) else known.getOrElse(c.exprId, over(c))
     }
-    UnsafeProjection.create(row :+ kind, in)
+    ColumnProjection(row :+ kind, in)
   }
 
   private[this] lazy val toPair = projection(Nil, key ++ left ++ right)
@@ -89,7 +90,7 @@ final private[join] class JoinedRows(spec: JoinSpec) {
   /** An empty list of changes that belong together. */
   def newChanges(): EmittedChanges =
     new EmittedChanges(
-      spec.pairedBy.map(UnsafeProjection.create(_, columns :+ kindColumn)),
+      spec.pairedBy.map(ColumnProjection(_, columns :+ kindColumn)),
       spec.updateBefore)
 
   private def kindColumn: Attribute = AttributeReference("kind", kind.dataType)()

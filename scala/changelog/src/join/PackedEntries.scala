@@ -1,9 +1,10 @@
 package io.firesteel.changelog.join
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.plan.JoinedSide
 import io.firesteel.changelog.state.StateEntries
 
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeRow}
 import org.apache.spark.sql.catalyst.expressions.codegen.{UnsafeArrayWriter, UnsafeRowWriter}
 import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 import org.apache.spark.sql.types.IntegerType
@@ -16,12 +17,12 @@ final private[join] class PackedEntries(entries: StateEntries, spec: JoinSpec) {
   private[this] val keyed = new JoinedRow
   private[this] val toKey = {
     val types = spec.left.keys.map(_.dataType)
-    UnsafeProjection.create((types :+ IntegerType).zipWithIndex.map { case (t, i) =>
+    ColumnProjection((types :+ IntegerType).zipWithIndex.map { case (t, i) =>
       BoundReference(i, t, nullable = i < types.size)
     })
   }
   private[this] val ofStored =
-    UnsafeProjection.create(spec.left.keys.zipWithIndex.map { case (key, i) =>
+    ColumnProjection(spec.left.keys.zipWithIndex.map { case (key, i) =>
       BoundReference(i, key.dataType, nullable = true)
     })
   private[this] val value = new UnsafeRowWriter(3, initialBytes)

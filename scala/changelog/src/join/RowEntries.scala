@@ -1,10 +1,11 @@
 package io.firesteel.changelog.join
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.plan.JoinedSide
 import io.firesteel.changelog.state.{StateEntries, StateLayout, StateTable, TableLayout}
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType, StructField, StructType}
 
 /** The state of a join with an entry for each row, as [[RowEntries]] lays it out. */
@@ -48,13 +49,13 @@ final private[join] class RowEntries(table: StateTable, entries: StateEntries, s
   private[this] val width = side.stored.size
   private[this] val types = side.stored.map(_.dataType)
   private[this] val nothing =
-    UnsafeProjection.create(Array.empty[DataType])(InternalRow.empty).copy()
+    ColumnProjection(Array.empty[DataType])(InternalRow.empty).copy()
   private[this] val numbers = new GenericInternalRow(if (side.countsMatches) 2 else 1)
   private[this] val joined = new JoinedRow
   private[this] val longs = numbers.values.indices.map(_ => LongType: DataType)
   private[this] val toValue =
-    UnsafeProjection.create((if (side.single) types ++ longs else longs).toArray[DataType])
-  private[this] val toRow = UnsafeProjection.create(types.zipWithIndex.map { case (t, i) =>
+    ColumnProjection((if (side.single) types ++ longs else longs).toArray[DataType])
+  private[this] val toRow = ColumnProjection(types.zipWithIndex.map { case (t, i) =>
     BoundReference(i, t, nullable = true)
   })
   private[this] val copiesAt = if (side.single) width else 0

@@ -4,16 +4,17 @@ import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.{ArrivalOrder, BoundColumns, FoldLimits}
 import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.state.{ChangelogContract, StateLayout, StatefulTask, UnaryChangelogExec}
-import io.firesteel.core.rows.KeyReader
+import io.firesteel.core.rows.{ColumnProjection, KeyReader}
 import org.apache.spark.TaskContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, Literal, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, Literal, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.firesteel.streaming.{StatefulOperatorCustomMetric, StatefulOperatorCustomSumMetric, StatefulOperatorStateInfo}
 import org.apache.spark.sql.types.{BooleanType, ByteType, StructType}
+import org.apache.spark.sql.firesteel.PartitionRows
 
 /**
  * The half of a [[Normalize]] below the exchange: each key's newest row in a task.
@@ -42,12 +43,12 @@ final private[changelog] case class NewestRowsExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val (limit, out) = (conf.getConf(ChangelogConf.MAX_BUFFERED_ROWS), longMetric("numOutputRows"))
     val (key, in, order) = (keys, child.output, NormalizeExecs.order(sequence, child.output))
-    child.execute().mapPartitions { rows =>
-      val toOutput = UnsafeProjection.create(in :+ Literal(TaskContext.getPartitionId()), in)
+    PartitionRows.mapped(child.execute()) { rows =>
+      val toOutput = ColumnProjection(in :+ Literal(TaskContext.getPartitionId()), in)
       new NewestRows(
         KeyReader.unsafe(rows, in),
         FoldLimits.ofThisTask(limit),
-        UnsafeProjection.create(key, in),
+        ColumnProjection(key, in),
         new ArrivalOrder(order),
         toOutput).map { row => out += 1; row }
     }
@@ -123,9 +124,9 @@ final private[changelog] case class ChangelogNormalizeExec(
         FoldLimits.ofThisTask(limit),
         keys = key.size,
         columns = value.size,
-        toKey = UnsafeProjection.create(key, in),
-        toValue = UnsafeProjection.create(value :+ Literal(false), in),
-        toOutput = UnsafeProjection.create(key ++ value :+ kind, key ++ value),
+        toKey = ColumnProjection(key, in),
+        toValue = ColumnProjection(value :+ Literal(false), in),
+        toOutput = ColumnProjection(key ++ value :+ kind, key ++ value),
         new ArrivalOrder(order),
         before,
         entries,

@@ -5,11 +5,11 @@ import io.firesteel.changelog.fold.{BoundColumns, FoldLimits}
 import io.firesteel.changelog.plan.PlanText
 import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind}
 import io.firesteel.changelog.state.{ChangelogContract, StateEntries, StateLayout, StatefulTask, UnaryChangelogExec}
-import io.firesteel.core.rows.MergeableAggregates
+import io.firesteel.core.rows.{ColumnProjection, MergeableAggregates}
 
 import java.util.{Arrays, Comparator}
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, BoundReference, Expression, NamedExpression, SortOrder, UnsafeProjection, UnsafeRow, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, AttributeSet, BoundReference, Expression, NamedExpression, SortOrder, UnsafeRow, WindowExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Complete}
 import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
 import org.apache.spark.sql.execution.SparkPlan
@@ -94,8 +94,8 @@ final private[changelog] case class ChangelogOverExec(
         rows,
         FoldLimits.ofThisTask(limit),
         kindAt,
-        UnsafeProjection.create(of),
-        UnsafeProjection.create(rowOf),
+        ColumnProjection(of),
+        ColumnProjection(rowOf),
         ChangelogOverExec.total(sortBy, tied, number),
         found match {
           case OverFrameKind.Running(byPeers) =>
@@ -106,9 +106,9 @@ final private[changelog] case class ChangelogOverExec(
               ChangelogOverExec.evaluated(windows, values, orderBy, row, entries))
         },
         new OverChanges(
-          key.map(UnsafeProjection.create(_)),
+          key.map(ColumnProjection(_)),
           before,
-          UnsafeProjection.create(made ++ kind, made ++ kind)),
+          ColumnProjection(made ++ kind, made ++ kind)),
         state(entries)
       )
     if (!closesSessions) StatefulTask.ofOne(changes)
@@ -142,8 +142,8 @@ private[changelog] object ChangelogOverExec {
     val fed = row :+ number
     new OverResults(
       windowEvaluator(windows, Seq(number), order, fed),
-      UnsafeProjection.create(fed, fed),
-      UnsafeProjection.create(row ++ results, fed ++ results),
+      ColumnProjection(fed, fed),
+      ColumnProjection(row ++ results, fed ++ results),
       numbersCopies = results.size > windows.size,
       () => entries.readBeforeClosing()
     )
@@ -160,8 +160,8 @@ private[changelog] object ChangelogOverExec {
       new MergeableAggregates(aggregates(windows), row),
       byPeers,
       (a, b) => ordering.compare(a, b) == 0,
-      UnsafeProjection.create(results.map(_.dataType).toArray),
-      UnsafeProjection.create(row ++ results, row ++ results)
+      ColumnProjection(results.map(_.dataType).toArray),
+      ColumnProjection(row ++ results, row ++ results)
     ))
   }
 
@@ -190,7 +190,7 @@ private[changelog] object ChangelogOverExec {
       number: Option[Int]): Comparator[UnsafeRow] = {
     val ordering = new LazilyGeneratedOrdering(order)
     val tied =
-      ties.map(columns => (UnsafeProjection.create(columns), UnsafeProjection.create(columns)))
+      ties.map(columns => (ColumnProjection(columns), ColumnProjection(columns)))
     def bytes(a: UnsafeRow, b: UnsafeRow) = Arrays.compareUnsigned(a.getBytes, b.getBytes)
     (a, b) => {
       val byOrder = ordering.compare(a, b)

@@ -1,10 +1,11 @@
 package io.firesteel.changelog.over
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.fold.{PackedValues, RowBytes, ValueTallies}
 import io.firesteel.changelog.state.{StateEntries, StateLayout, StateTable, TableLayout}
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.{BinaryType, DataType, LongType, StructField, StructType}
 
 /**
@@ -31,10 +32,10 @@ final private[over] class OverState(
 
   private[this] val lists = new StateTable(entries, layout, 0)
   private[this] val blocks = new StateTable(entries, layout, 1)
-  private[this] val whole = UnsafeProjection.create(Array.empty[DataType])(InternalRow.empty).copy()
-  private[this] val toNumber = UnsafeProjection.create(Array[DataType](LongType))
-  private[this] val toList = UnsafeProjection.create(OverState.list.map(_.dataType).toArray)
-  private[this] val toBlock = UnsafeProjection.create(OverState.block.map(_.dataType).toArray)
+  private[this] val whole = ColumnProjection(Array.empty[DataType])(InternalRow.empty).copy()
+  private[this] val toNumber = ColumnProjection(Array[DataType](LongType))
+  private[this] val toList = ColumnProjection(OverState.list.map(_.dataType).toArray)
+  private[this] val toBlock = ColumnProjection(OverState.block.map(_.dataType).toArray)
   private[this] val packed = new ValueTallies(isNumber = false)
 
   /** Every partition. */

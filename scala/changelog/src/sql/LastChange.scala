@@ -1,5 +1,6 @@
 package io.firesteel.changelog.sql
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.fold.{ArrivalOrder, KeyChanges}
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
@@ -31,7 +32,7 @@ final private[changelog] case class LastChange(
     SortOrder(BoundReference(at, rowType(at).dataType, nullable = true), Ascending)
   })
   @transient private lazy val toRow: UnsafeProjection =
-    UnsafeProjection.create(columns.take(width))
+    ColumnProjection(columns.take(width))
 
   override def children: Seq[Expression] = columns
   override def dataType: DataType = rowType

@@ -1,9 +1,11 @@
 package io.firesteel.changelog.state
 
+import io.firesteel.core.rows.ColumnProjection
+
 import java.util.concurrent.atomic.AtomicBoolean
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, GenericInternalRow, JoinedRow, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 import org.apache.spark.sql.types.{LongType, StructType}
 
@@ -34,8 +36,8 @@ final private[state] class ExpiringEntries(
   private[this] val columns = (value.map(_.dataType) :+ LongType).zipWithIndex.map { case (t, i) =>
     BoundReference(i, t, nullable = true)
   }
-  private[this] val toStored = UnsafeProjection.create(columns)
-  private[this] val toValue = UnsafeProjection.create(columns.init)
+  private[this] val toStored = ColumnProjection(columns)
+  private[this] val toValue = ColumnProjection(columns.init)
 
   /** Without the time: callers compare it with the value that they put. */
   override def get(key: UnsafeRow): UnsafeRow = {

@@ -11,6 +11,7 @@ import org.apache.spark.sql.execution.{LeafExecNode, SparkPlan}
 import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
+import org.apache.spark.sql.firesteel.PartitionRows
 
 /**
  * An operator whose state is in the store of an operator above it, the host, without a shuffle
@@ -54,7 +55,7 @@ final private[changelog] case class GuestExec(
     val (work, number) = (operator.work(), member)
     val id = host.getOrElse(
       throw new IllegalStateException(s"$nodeName has no store to share")).info.operatorId
-    StoreMember.together(children.map(_.execute())).mapPartitions { inputs =>
+    PartitionRows.mapped(PartitionRows.together(children.map(_.execute()))) { inputs =>
       SharedStore.ofThisTask(id).guest(number, work)(inputs.next())
     }
   }

@@ -1,7 +1,9 @@
 package io.firesteel.changelog.state
 
+import io.firesteel.core.rows.ColumnProjection
+
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, GenericInternalRow, Literal, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, GenericInternalRow, Literal, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.{StateStoreIterator, UnsafeRowPair}
 import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
 
@@ -129,15 +131,15 @@ final private[state] class MemberStore(
   private[this] val isScanned = SharedLayout.isScanned(own)
   private[this] val number: Expression = Literal(member)
   private[this] val whole = new GenericInternalRow(1)
-  private[this] val toKey = UnsafeProjection.create(number +: layout.ofKeys.map(shared))
+  private[this] val toKey = ColumnProjection(number +: layout.ofKeys.map(shared))
   private[this] val toPrefix =
-    UnsafeProjection.create(number +: layout.ofKeys.take(layout.scanned).map(shared))
-  private[this] val toValue = UnsafeProjection.create(layout.ofValues.map(shared))
+    ColumnProjection(number +: layout.ofKeys.take(layout.scanned).map(shared))
+  private[this] val toValue = ColumnProjection(layout.ofValues.map(shared))
   private[this] val (keyAt, valueAt) =
     (
       1 + layout.ofKeys.indexWhere(_.member == member),
       layout.ofValues.indexWhere(_.member == member))
-  private[this] val flatKey = UnsafeProjection.create(
+  private[this] val flatKey = ColumnProjection(
     layout.ofKeys.zipWithIndex.filter(_._1.member == member).sortBy(_._1.at).map {
       case (column, i) => BoundReference(1 + i, column.field.dataType, nullable = true)
     })

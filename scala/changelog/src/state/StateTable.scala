@@ -1,5 +1,6 @@
 package io.firesteel.changelog.state
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.common.ChangelogErrors
 
 import java.nio.ByteOrder
@@ -7,7 +8,7 @@ import java.nio.ByteOrder
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, JoinedRow, Literal, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, JoinedRow, Literal, UnsafeRow}
 import org.apache.spark.sql.types.{BinaryType, IntegerType, LongType}
 
 /**
@@ -24,15 +25,15 @@ final private[changelog] class StateTable(entries: StateEntries, layout: StateLa
     case (field, i) => BoundReference(i, field.dataType, nullable = true)
   }
   private[this] val mine = Literal(number, IntegerType)
-  private[this] val toKey = UnsafeProjection.create(
+  private[this] val toKey = ColumnProjection(
     keys ++ Seq(
       mine,
       BoundReference(width, LongType, nullable = false),
       BoundReference(width + 1, BinaryType, nullable = false)))
-  private[this] val toPrefix = UnsafeProjection.create(keys :+ mine)
-  private[this] val ownKey = UnsafeProjection.create(keys)
+  private[this] val toPrefix = ColumnProjection(keys :+ mine)
+  private[this] val ownKey = ColumnProjection(keys)
   private[this] val toValue =
-    UnsafeProjection.create(Seq[Expression](BoundReference(0, BinaryType, nullable = false)))
+    ColumnProjection(Seq[Expression](BoundReference(0, BinaryType, nullable = false)))
   private[this] val joined = new JoinedRow
   private[this] val entryRow = new UnsafeRow(table.entry.length)
   private[this] val valueRow = new UnsafeRow(table.value.length)

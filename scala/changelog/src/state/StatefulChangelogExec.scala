@@ -7,7 +7,6 @@ import io.firesteel.core.changes.RowKind
 
 import java.lang.{Long => JLong}
 import java.util.{HashMap => JHashMap}
-import java.util.concurrent.TimeUnit.NANOSECONDS
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.rdd.RDD
@@ -19,7 +18,7 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.exchange.Exchange
 import org.apache.spark.sql.execution.metric.SQLMetric
 import org.apache.spark.sql.execution.streaming.state.{OperatorInfoV1, OperatorStateMetadata, OperatorStateMetadataV1, StateSchemaCompatibilityChecker, StateSchemaValidationResult, StateStore, StateStoreColFamilySchema, StateStoreId, StateStoreMetadataV1}
-import org.apache.spark.sql.firesteel.{renamedProgress, OwnStateStores}
+import org.apache.spark.sql.firesteel.{renamedProgress, OwnStateStores, PartitionRows, StoreCommit}
 import org.apache.spark.sql.firesteel.streaming.{StatefulOperatorCustomMetric, StatefulOperatorCustomSumMetric, StatefulOperatorPartitioning, StateStoreWriter}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StateOperatorProgress
@@ -312,12 +311,12 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
         "leave that setting on")
     }
     requireSharers()
-    val work = this.work()
+    val (work, commit) = (this.work(), new StoreCommit(this))
     val sharing = if (guests.isEmpty) None else Some(shared)
     val (stored, id) = (wholeLayout, getStateInfo.operatorId)
     partitions = partialKeys.map(_ => UnevenPartitions.in(sparkContext))
     val counts = partitions
-    val inputs = StoreMember.together(children.map(_.execute()))
+    val inputs = PartitionRows.together(children.map(_.execute()))
     val stores = new OwnStateStores(
       session,
       Option.when(conf.getConf(ChangelogConf.PAGED_STATE))(classOf[PagedStateStoreProvider]))
@@ -327,11 +326,15 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
         val others = sharing.map(SharedStore.opened(id, store, unread, _))
         val own = others.fold(KeyedStore.of(store, unread))(_.member(0))
         val (entries, changes) = work.run(own, store.id.partitionId, inputs.next())
-        commitAtEnd(store, work, changes, unread, counts) { () =>
+        val emitted = work.emitted(changes, unread) { nanos =>
           others.foreach(_.finish())
           entries.evict()
           others.foreach(_.sweep())
+          commit(store, nanos)
+          counts.foreach(_.count(store.id.partitionId, store.metrics.numKeys))
         }
+        unread.are(emitted)
+        emitted
     }
   }
 
@@ -392,45 +395,6 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
     val own = Seq("numOutputRows", "numUpdatedStateRows", "numRemovedStateRows", expiredMetric) ++
       Seq(lateMetric, "numRowsDroppedByWatermark") ++ StatefulChangelogExec.kindMetrics ++ ownCounts
     metrics.filter { case (name, _) => own.contains(name) }
-  }
-
-  private def commitAtEnd(
-      store: StateStore,
-      work: PartitionWork,
-      rows: Iterator[InternalRow],
-      unread: UnreadRows,
-      counts: Option[UnevenPartitions])(beforeCommit: () => Unit): Iterator[InternalRow] = {
-    val (updating, committing) = (longMetric("allUpdatesTimeMs"), longMetric("commitTimeMs"))
-    val out = new Iterator[InternalRow] {
-      private[this] var started = false
-      private[this] var committed = false
-      private[this] var nanos = 0L
-
-      override def hasNext: Boolean = {
-        val start = System.nanoTime()
-        val more = rows.hasNext
-        nanos += System.nanoTime() - start
-        // Its inputs are open by now.
-        if (more && !started) unread.readAtEnd()
-        started = true
-        if (!more && !committed) {
-          committed = true
-          beforeCommit()
-          updating += NANOSECONDS.toMillis(nanos)
-          committing += timeTakenMs { val _ = store.commit() }
-          setStoreMetrics(store)
-          counts.foreach(_.count(store.id.partitionId, store.metrics.numKeys))
-          setOperatorMetrics()
-        }
-        more
-      }
-
-      override def next(): InternalRow = {
-        work.counted(rows.next())
-      }
-    }
-    unread.are(out)
-    out
   }
 }
 

@@ -1,7 +1,6 @@
 package io.firesteel.changelog.state
 
 import io.firesteel.core.decide.FiredOperator
-import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.SparkPlan
@@ -46,17 +45,6 @@ private[changelog] trait StoreMember extends SparkPlan with FiredOperator {
   private[state] def ownMetrics: Map[String, SQLMetric]
 }
 
-private[changelog] object StoreMember {
-
-  /** For each partition the unread rows of all inputs. */
-  def together(inputs: Seq[RDD[InternalRow]]): RDD[Seq[Iterator[InternalRow]]] = {
-    val first = inputs.head.mapPartitions(rows => Iterator.single(Seq(rows)))
-    inputs.tail.foldLeft(first) { (before, input) =>
-      before.zipPartitions(input)((all, rows) => Iterator.single(all.next() :+ rows))
-    }
-  }
-}
-
 /**
  * What an operator does in one partition in one micro-batch; made on the driver.
  *
@@ -96,6 +84,33 @@ final private[state] class PartitionWork(
     // Inputs whose event time is the same key column share the closed groups.
     val evicted = closed.flatten.distinctBy(_.keyAt).iterator.flatMap(task.close(entries, _))
     (entries, changes ++ evicted)
+  }
+
+  /**
+   * The changes, counted. `atEnd` is called once, after the last, with the nanoseconds that they took.
+   *
+   * @param unread read at the end, for their inputs are open when the first change is there
+   */
+  def emitted(changes: Iterator[InternalRow], unread: UnreadRows)(
+      atEnd: Long => Unit): Iterator[InternalRow] = new Iterator[InternalRow] {
+    private[this] var started = false
+    private[this] var ended = false
+    private[this] var nanos = 0L
+
+    override def hasNext: Boolean = {
+      val start = System.nanoTime()
+      val more = changes.hasNext
+      nanos += System.nanoTime() - start
+      if (more && !started) unread.readAtEnd()
+      started = true
+      if (!more && !ended) {
+        ended = true
+        atEnd(nanos)
+      }
+      more
+    }
+
+    override def next(): InternalRow = counted(changes.next())
   }
 
   /** The same row, counted as emitted. */

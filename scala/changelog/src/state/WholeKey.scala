@@ -1,7 +1,9 @@
 package io.firesteel.changelog.state
 
+import io.firesteel.core.rows.ColumnProjection
+
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Literal, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Literal, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 
@@ -28,5 +30,5 @@ private[changelog] object WholeKey {
       .asInstanceOf[Int]
 
   /** The key as a row. */
-  def row(): UnsafeRow = UnsafeProjection.create(Seq(value))(InternalRow.empty).copy()
+  def row(): UnsafeRow = ColumnProjection(Seq(value))(InternalRow.empty).copy()
 }

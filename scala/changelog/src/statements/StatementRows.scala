@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.firesteel.PartitionRows
 
 /**
  * What a statement writes in a micro-batch. It names the statement in plans, and the operators below
@@ -39,7 +40,7 @@ final private[changelog] case class StatementRowsExec(
       rows += 1
       row
     }
-    child.execute().mapPartitions(counted, preservesPartitioning = true)
+    PartitionRows.mapped(child.execute())(counted)
   }
 
   override def simpleString(maxFields: Int): String = s"$nodeName $name, $mode mode"

@@ -1,15 +1,17 @@
 package io.firesteel.changelog.statements
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.core.changes.EmittedRows
 
 import org.apache.spark.SparkContext
 import org.apache.spark.rdd.{RDD, UnionRDD}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, CreateNamedStruct, Expression, ExpressionSet, Literal, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, CreateNamedStruct, Expression, ExpressionSet, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.{LogicalRDD, SparkPlan, SQLExecutionRDD}
 import org.apache.spark.sql.types.IntegerType
+import org.apache.spark.sql.firesteel.PartitionRows
 
 /**
  * The rows of all statements of a set, as [[StatementQueries]] has them: the number of a row's
@@ -52,7 +54,7 @@ final private[changelog] case class StatementSetRowsExec(
     val statements = children.map(_.execute())
     val numbered = statements.zipWithIndex.map { case (rows, i) =>
       val (values, columns) = (valuesOf(i), children(i).output)
-      rows.mapPartitions(_.map(UnsafeProjection.create(values, columns)))
+      PartitionRows.mapped(rows)(_.map(ColumnProjection(values, columns)))
     }
     new StatementSetRDD(sparkContext, numbered, statements)
   }

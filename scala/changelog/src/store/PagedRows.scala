@@ -1,5 +1,7 @@
 package io.firesteel.changelog.store
 
+import io.firesteel.core.rows.ColumnProjection
+
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 import org.apache.spark.sql.types.StructType
@@ -31,7 +33,7 @@ final private[store] class PagedRows(key: StructType, value: StructType, prefixC
   /** The columns of a key's prefix, as a row of their own. */
   private[this] val prefixOf: UnsafeProjection =
     if (prefixColumns == 0) null
-    else UnsafeProjection.create(key.fields.take(prefixColumns).toSeq.zipWithIndex.map {
+    else ColumnProjection(key.fields.take(prefixColumns).toSeq.zipWithIndex.map {
       case (column, i) => BoundReference(i, column.dataType, column.nullable)
     })
   if (prefixColumns > 0) chains = Some(new PrefixChains)

@@ -1,5 +1,7 @@
 package io.firesteel.changelog.tablejoin
 
+import io.firesteel.core.rows.ColumnProjection
+
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.rdd.RDD
@@ -9,6 +11,7 @@ import org.apache.spark.sql.catalyst.util.GenericArrayData
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.firesteel.PartitionRows
 
 /** Executes [[ChangelogMatches]]. */
 final private[changelog] case class ChangelogMatchesExec(
@@ -31,15 +34,15 @@ final private[changelog] case class ChangelogMatchesExec(
     val numberAt = in.indexWhere(_.exprId == number.exprId)
     val isThereAt = in.indexWhere(_.exprId == isThere.exprId)
     val width = element.dataType.asInstanceOf[StructType].length
-    child.execute().mapPartitions { rows =>
+    PartitionRows.mapped(child.execute()) { rows =>
       new RowsWithMatches(
         rows.buffered,
         numberAt,
         isThereAt,
-        UnsafeProjection.create(kept, in),
-        UnsafeProjection.create(Seq(found), in),
+        ColumnProjection(kept, in),
+        ColumnProjection(Seq(found), in),
         width,
-        UnsafeProjection.create(kept :+ all, kept :+ all)
+        ColumnProjection(kept :+ all, kept :+ all)
       )
     }
   }

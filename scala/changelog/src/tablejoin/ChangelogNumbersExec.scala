@@ -1,10 +1,13 @@
 package io.firesteel.changelog.tablejoin
 
+import io.firesteel.core.rows.ColumnProjection
+
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, GenericInternalRow, JoinedRow, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, GenericInternalRow, JoinedRow}
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.firesteel.PartitionRows
 
 /** Executes [[ChangelogNumbers]]. */
 final private[changelog] case class ChangelogNumbersExec(number: Attribute, child: SparkPlan)
@@ -18,8 +21,8 @@ final private[changelog] case class ChangelogNumbersExec(number: Attribute, chil
 
   override protected def doExecute(): RDD[InternalRow] = {
     val columns = output
-    child.execute().mapPartitions { rows =>
-      val toOutput = UnsafeProjection.create(columns, columns)
+    PartitionRows.mapped(child.execute()) { rows =>
+      val toOutput = ColumnProjection(columns, columns)
       val (joined, last) = (new JoinedRow, new GenericInternalRow(1))
       var next = 0L
       rows.map { row =>

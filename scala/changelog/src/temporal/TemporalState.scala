@@ -1,5 +1,6 @@
 package io.firesteel.changelog.temporal
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.fold.{ArrivedRows, FoldLimits, RowBytes, Tally}
 import io.firesteel.changelog.state.{StateEntries, StateLayout, StateTable, TableLayout, WholeKey}
 
@@ -9,7 +10,7 @@ import io.firesteel.core.expressions.Apart
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, JoinedRow, Literal, Predicate, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, JoinedRow, Literal, Predicate, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.LeftOuter
 import org.apache.spark.sql.types.{BinaryType, DataType, StructField, StructType}
 
@@ -32,8 +33,8 @@ final private[temporal] class TemporalState(
 
   private[this] val versions = new StateTable(entries, layout, 0)
   private[this] val rows = new StateTable(entries, layout, 1)
-  private[this] val whole = UnsafeProjection.create(Array.empty[DataType])(InternalRow.empty).copy()
-  private[this] val toBytes = UnsafeProjection.create(Array[DataType](BinaryType))
+  private[this] val whole = ColumnProjection(Array.empty[DataType])(InternalRow.empty).copy()
+  private[this] val toBytes = ColumnProjection(Array[DataType](BinaryType))
 
   /** @param passed versions up to this time are no longer asked for, but the newest */
   def addVersions(
@@ -41,8 +42,8 @@ final private[temporal] class TemporalState(
       in: Seq[Attribute],
       passed: Long,
       limits: FoldLimits): Unit = {
-    val toKey = UnsafeProjection.create(spec.rightKeys, in)
-    val toRow = UnsafeProjection.create(spec.rightColumns, in)
+    val toKey = ColumnProjection(spec.rightKeys, in)
+    val toRow = ColumnProjection(spec.rightColumns, in)
     val changed = mutable.HashMap.empty[UnsafeRow, Versions]
     var (held, fresh, bytes) = (0L, 0L, 0L)
     def holds(row: UnsafeRow): Unit = {
@@ -85,8 +86,8 @@ final private[temporal] class TemporalState(
       held: Iterator[InternalRow],
       in: Seq[Attribute],
       names: ArrivedRows): Iterator[InternalRow] = {
-    val toKey = UnsafeProjection.create(spec.leftKeys, in)
-    val toRow = UnsafeProjection.create(spec.leftColumns, in)
+    val toKey = ColumnProjection(spec.leftKeys, in)
+    val toRow = ColumnProjection(spec.leftColumns, in)
     val result = new TemporalRows(spec)
     held.flatMap { row =>
       val kept = toRow(row)
@@ -112,9 +113,9 @@ final private[temporal] class TemporalState(
       names: ArrivedRows,
       limits: FoldLimits): Unit = {
     val (isKeyed, whole) = (spec.leftKeys.forall(isOfLeft), WholeKey.row())
-    lazy val toOwnKey = UnsafeProjection.create(spec.leftKeys, spec.leftColumns)
+    lazy val toOwnKey = ColumnProjection(spec.leftKeys, spec.leftColumns)
     def toKey(row: UnsafeRow) = if (isKeyed) toOwnKey(row) else whole
-    val toRow = UnsafeProjection.create(spec.leftColumns, in)
+    val toRow = ColumnProjection(spec.leftColumns, in)
     val net = new Tally.Map()
     def timeOf(row: UnsafeRow) = row.getLong(spec.leftTimeAt)
     def apply(): Unit = {
@@ -216,8 +217,8 @@ private[temporal] object TemporalState {
 final private[temporal] class TemporalRows(spec: TemporalSpec) {
 
   private[this] val both = spec.leftColumns ++ spec.rightColumns
-  private[this] val toPair = UnsafeProjection.create(both, both)
-  private[this] val toAlone = UnsafeProjection.create(
+  private[this] val toPair = ColumnProjection(both, both)
+  private[this] val toAlone = ColumnProjection(
     spec.leftColumns ++ spec.rightColumns.map(column => Literal(null, column.dataType)),
     spec.leftColumns)
   private[this] val isMatch = spec.condition.map(c => Predicate.create(Apart.alone(c), both))

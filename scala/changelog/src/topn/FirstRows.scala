@@ -1,9 +1,9 @@
 package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.fold.{FoldIterator, FoldLimits}
-import io.firesteel.core.rows.KeyIndex
+import io.firesteel.core.rows.{ColumnProjection, KeyIndex}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
 
 /**
  * The first row of each partition: deduplication, and every other Top-1.
@@ -16,7 +16,7 @@ final private[changelog] class FirstRows(
     identity: RowIdentity) {
 
   private[this] val index = new KeyIndex(KeyIndex.isNumber(partition), partition.size)
-  private[this] val toPartition = UnsafeProjection.create(partition)
+  private[this] val toPartition = ColumnProjection(partition)
   private[this] var rows = new Array[UnsafeRow](64)
   private[this] var rowBytes = 0L
 

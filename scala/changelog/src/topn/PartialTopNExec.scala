@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.firesteel.PartitionRows
 
 /**
  * The half of a Top-N below the exchange, for insert-only input: see [[PartialTopN]], and
@@ -49,7 +50,7 @@ final private[changelog] case class PartialTopNExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (start, input) = (newStart(), child.output)
-    child.execute().mapPartitions(rows => start.of(KeyReader.unsafe(rows, input)))
+    PartitionRows.mapped(child.execute())(rows => start.of(KeyReader.unsafe(rows, input)))
   }
 
   override def supportCodegen: Boolean = !places.isFirst

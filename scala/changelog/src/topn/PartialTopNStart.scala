@@ -2,7 +2,7 @@ package io.firesteel.changelog.topn
 
 import io.firesteel.changelog.fold.{BoundColumns, FoldLimits}
 import io.firesteel.changelog.plan.Places
-import io.firesteel.core.rows.OrderPrefix
+import io.firesteel.core.rows.{ColumnProjection, OrderPrefix}
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder, UnsafeProjection, UnsafeRow}
@@ -52,8 +52,8 @@ final private[topn] case class PartialTopNStart(
       new PartialTopNRows(
         rows,
         apply(),
-        UnsafeProjection.create(partition, input),
-        UnsafeProjection.create(Seq(OrderPrefix.of(order).expression), input))
+        ColumnProjection(partition, input),
+        ColumnProjection(Seq(OrderPrefix.of(order).expression), input))
     }
 }
 

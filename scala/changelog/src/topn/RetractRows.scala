@@ -1,8 +1,9 @@
 package io.firesteel.changelog.topn
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.fold.{PackedValues, ValueTallies}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, Literal, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, Literal, UnsafeRow}
 import org.apache.spark.sql.types.{BinaryType, DataType, IntegerType, LongType}
 
 /** Builds keys and values of the store of [[FinalRetract]]. One per task. */
@@ -12,12 +13,12 @@ final private[topn] class RetractRows(layout: TopNLayout) {
   private[this] val columns = refs(layout.columns.map(_.dataType), of.size)
   private[this] val (tail, head) = (Literal(0, IntegerType), Literal(1, IntegerType))
   private[this] val toHeadKey =
-    UnsafeProjection.create((of :+ head) ++ columns.map(c => Literal(null, c.dataType)))
-  private[this] val toTail = UnsafeProjection.create(of :+ tail)
-  private[this] val toTailKey = UnsafeProjection.create((of :+ tail) ++ columns)
+    ColumnProjection((of :+ head) ++ columns.map(c => Literal(null, c.dataType)))
+  private[this] val toTail = ColumnProjection(of :+ tail)
+  private[this] val toTailKey = ColumnProjection((of :+ tail) ++ columns)
   private[this] val toRow =
-    UnsafeProjection.create(of ++ refs(layout.columns.map(_.dataType), of.size + 1))
-  private[this] val toValue = UnsafeProjection.create(Array[DataType](LongType, BinaryType))
+    ColumnProjection(of ++ refs(layout.columns.map(_.dataType), of.size + 1))
+  private[this] val toValue = ColumnProjection(Array[DataType](LongType, BinaryType))
   private[this] val packed = new ValueTallies(isNumber = false)
 
   def headKeyOf(partition: UnsafeRow): UnsafeRow = toHeadKey(partition)

@@ -1,8 +1,10 @@
 package io.firesteel.changelog.topn
 
+import io.firesteel.core.rows.ColumnProjection
+
 import java.util.Arrays
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnsafeRow}
 
 /** Whether a row is a newer version of another one. */
 sealed abstract private[changelog] class RowIdentity {
@@ -32,7 +34,7 @@ private[changelog] object RowIdentity {
   }
 
   final private class ByKey(key: Seq[Expression]) extends RowIdentity {
-    private[this] val (one, other) = (UnsafeProjection.create(key), UnsafeProjection.create(key))
+    private[this] val (one, other) = (ColumnProjection(key), ColumnProjection(key))
     override def hasVersions: Boolean = true
     override def same(a: UnsafeRow, b: UnsafeRow): Boolean = one(a) == other(b)
     override def keyOf(row: UnsafeRow): UnsafeRow = one(row)

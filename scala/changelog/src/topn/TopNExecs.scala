@@ -1,11 +1,12 @@
 package io.firesteel.changelog.topn
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.{BoundColumns, FoldLimits}
 import io.firesteel.changelog.plan.{Places, PlanText}
 import io.firesteel.changelog.state.{ChangelogContract, StateEntries, StateLayout, StatefulTask, UnaryChangelogExec}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, SortOrder}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.firesteel.streaming.StatefulOperatorStateInfo
 import org.apache.spark.sql.types.IntegerType
@@ -77,7 +78,7 @@ final private[changelog] case class ChangelogTopNExec(
     val changed: StatefulTask.OfOneInput = (entries, _, rows) => {
       val identity = RowIdentity.of(key)
       val ranked = new RankedRows(sortBy, at, identity)
-      val emitted = new PlacedOutput(UnsafeProjection.create(out, made))
+      val emitted = new PlacedOutput(ColumnProjection(out, made))
       if (layout.isFirst) {
         val first = new FirstRows(of, ranked, identity)
         new FinalFirst(

@@ -1,12 +1,13 @@
 package io.firesteel.changelog.topn
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.changelog.plan.Places
 import io.firesteel.changelog.state.StateLayout
 
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, JoinedRow, NullsFirst, SortOrder, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BoundReference, Expression, JoinedRow, NullsFirst, SortOrder, UnsafeRow}
 import org.apache.spark.sql.types.{BinaryType, DataType, IntegerType, LongType, StructType}
 
 /**
@@ -81,11 +82,11 @@ final private[topn] class TopNRows(layout: TopNLayout) {
 
   private[this] val of = layout.partition.map(_.dataType)
   private[this] val row = layout.columns.map(_.dataType)
-  private[this] val toPartition = UnsafeProjection.create(refs(of, 0))
-  private[this] val toOwn = UnsafeProjection.create(refs(of ++ row, 0))
-  private[this] val toColumns = UnsafeProjection.create(refs(row, of.size))
+  private[this] val toPartition = ColumnProjection(refs(of, 0))
+  private[this] val toOwn = ColumnProjection(refs(of ++ row, 0))
+  private[this] val toColumns = ColumnProjection(refs(row, of.size))
   private[this] val joined = new JoinedRow
-  private[this] val count = UnsafeProjection.create(Array(LongType: DataType))
+  private[this] val count = ColumnProjection(Array(LongType: DataType))
 
   def partitionOf(input: InternalRow): UnsafeRow = toPartition(input)
 

@@ -1,11 +1,14 @@
 package io.firesteel.changelog.upsert
 
+import io.firesteel.core.rows.ColumnProjection
+
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, GenericInternalRow, SortOrder, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Ascending, Attribute, AttributeSet, GenericInternalRow, SortOrder}
 import org.apache.spark.sql.catalyst.plans.physical.{ClusteredDistribution, Distribution, Partitioning}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.firesteel.PartitionRows
 
 /**
  * Executes [[NetRecords]]. All changes of a key are in one task and adjacent, so one record of the
@@ -35,8 +38,8 @@ final private[changelog] case class NetRecordsExec(
   override protected def doExecute(): RDD[InternalRow] = {
     val (out, rows) = (output, longMetric("numOutputRows"))
     val at = Seq(key, row, kind).map(c => child.output.indexWhere(_.exprId == c.exprId))
-    child.execute().mapPartitions { changes =>
-      val toUnsafe = UnsafeProjection.create(out, out)
+    PartitionRows.mapped(child.execute()) { changes =>
+      val toUnsafe = ColumnProjection(out, out)
       val read = changes.map { change =>
         // The rows of a scan are reused.
         KeyChange(

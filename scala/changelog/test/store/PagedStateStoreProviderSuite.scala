@@ -15,8 +15,8 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.{DataFrame, Encoders}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, NoPrefixKeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec, StateStore, StateStoreConf, StateStoreId, StateStoreProvider, StateStoreProviderId, StateStoreRDD, UnsafeRowPair}
-import org.apache.spark.sql.firesteel.executionOf
+import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, NoPrefixKeyStateEncoderSpec, PrefixKeyScanStateEncoderSpec, StateStore, StateStoreConf, StateStoreId, StateStoreProvider, StateStoreProviderId, UnsafeRowPair}
+import org.apache.spark.sql.firesteel.{executionOf, OwnStateStores}
 import org.apache.spark.sql.firesteel.streaming.{memoryStream, CheckpointFileManager}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.Trigger
@@ -244,7 +244,7 @@ class PagedStateStoreProviderSuite extends ChangelogSuite {
           .writeStream.option("checkpointLocation", folder()).trigger(Trigger.AvailableNow())
           .foreachBatch { (batch: DataFrame, _: Long) =>
             stores = lineage(executionOf(batch).toRdd).collect {
-              case its: StateStoreRDD[_, _] => its.getClass.getName
+              case its if OwnStateStores.areOfStores(its) => its.getClass.getName
             }
             val _ = batch.collect()
           }.start().awaitTermination()

@@ -5,7 +5,7 @@ import scala.annotation.tailrec
 import org.apache.spark.NarrowDependency
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.execution.streaming.state.StateStoreRDD
+import org.apache.spark.sql.firesteel.OwnStateStores
 
 /** Rows as the operators of a changelog have emitted them. */
 private[firesteel] object EmittedRows {
@@ -37,9 +37,8 @@ private[firesteel] object EmittedRows {
     else areOfState(rdds.flatMap(narrowParents))
 
   private def isItself(rows: RDD[_]): Boolean = rows match {
-    case _: StateStoreRDD[_, _] => true
     case kept: Kept => kept.isEmitted
-    case _ => false
+    case other => OwnStateStores.areOfStores(other)
   }
 
   private def narrowParents(rdd: RDD[_]): Seq[RDD[_]] = rdd.dependencies.collect {

@@ -14,7 +14,7 @@ private[firesteel] final class KeyReader(keys: Seq[Attribute], input: Seq[Attrib
   private[this] val at: Int =
     if (KeyIndex.isNumber(keys)) KeyReader.placeOf(keys.head, input) else -1
   private[this] val keyOf: UnsafeProjection =
-    if (at < 0) UnsafeProjection.create(keys, input) else null
+    if (at < 0) ColumnProjection(keys, input) else null
 
   /** The group of a row's key. */
   def groupOf(row: UnsafeRow, index: KeyIndex): Int =
@@ -38,7 +38,7 @@ private[firesteel] object KeyReader {
 
   /** The rows in Spark's binary format, even if a redundant projection was removed. */
   def unsafe(rows: Iterator[InternalRow], input: Seq[Attribute]): Iterator[UnsafeRow] = {
-    lazy val toUnsafe = UnsafeProjection.create(input, input)
+    lazy val toUnsafe = ColumnProjection(input, input)
     rows.map {
       case row: UnsafeRow => row
       case row => toUnsafe(row)

@@ -6,6 +6,7 @@ import java.time.ZoneId
 
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter
 import org.apache.spark.sql.catalyst.json.JsonFilters
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sources.Filter
 import org.apache.spark.sql.types.StructType
 
@@ -28,7 +29,9 @@ final private[files] class PushedFilters(
   private[this] val row = new UnsafeRowWriter(schema.length, schema.length * 32)
   private[this] val fields: Array[ValueReader] = {
     val names = filters.flatMap(_.references).toSet
-    val all = filters.exists(_.references.isEmpty) || !names.forall(schema.names.contains)
+    // Without partial results a value that cannot be read leaves Spark's parser inside it.
+    val all = filters.exists(_.references.isEmpty) || !names.forall(schema.names.contains) ||
+      !SQLConf.get.getConf(SQLConf.JSON_ENABLE_PARTIAL_RESULTS)
     schema.map { field =>
       if (all || names(field.name)) Readers.of(field.dataType, zone, source = true) else null
     }.toArray

@@ -6,6 +6,7 @@ import java.util.Random
 import io.firesteel.json.{Documents, Malformed, RandomDocuments}
 import io.firesteel.testkit.{TestSize, TimedSuite}
 
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.sources._
 import org.apache.spark.sql.types.StructType
 import org.scalatest.Assertion
@@ -66,6 +67,28 @@ class SameLinesSuite extends TimedSuite {
       val comparison = new LineComparison(schema, Map("mode" -> mode), pushed)
       val differences = lines.flatMap(comparison.difference)
       val _ = assert(differences.isEmpty, s"$pushed ${differences.take(5).mkString("\n")}")
+    }
+  }
+
+  test("pushed filters, where a value that cannot be read leaves the rest of its line unread") {
+    val documents = Seq(
+      """{"b":{"c":"x","a":77},"a":5}""",
+      """{"b":{"c":"x"},"a":5}""",
+      """{"a":77,"b":{"c":"x","a":5}}""",
+      """{"b":{"c":1,"a":77},"a":5}""").map(_.getBytes(UTF_8))
+    val whole = new SQLConf
+    whole.setConf(SQLConf.JSON_ENABLE_PARTIAL_RESULTS, false)
+    for {
+      conf <- Seq(whole, new SQLConf)
+      mode <- modes
+      filter <- Seq(GreaterThan("a", 10), IsNull("a"), LessThan("a", 10))
+    } SQLConf.withExistingConf(conf) {
+      val comparison = new LineComparison(
+        StructType.fromDDL("b STRUCT<c: INT>, a INT"),
+        Map("mode" -> mode),
+        Seq(filter))
+      val differences = documents.flatMap(comparison.difference)
+      val _ = assert(differences.isEmpty, s"$filter ${differences.mkString("\n")}")
     }
   }
 

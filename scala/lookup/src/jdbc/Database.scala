@@ -47,6 +47,9 @@ private[jdbc] abstract class Database extends Product with Serializable {
   /** Whether it refuses `=` for values of a type of this name, such as those of large objects. */
   protected def refusesEqual(typeName: String): Boolean = false
 
+  /** Whether it takes both for names of one column, if they are quoted. */
+  def isSameName(one: String, other: String): Boolean = one == other
+
   /** How to ask by this column, or the reason why answers could lack rows. */
   final def keyColumn(column: DatabaseColumn, dialect: JdbcDialect): Either[String, KeyColumn] =
     changed(column).toLeft(()).flatMap { _ =>
@@ -113,7 +116,8 @@ private[jdbc] case object H2 extends Database {
 
 /** A database unknown here: all of them understand `OR`, but a long one is expensive to parse. */
 private[jdbc] case object Other extends Database {
-  override def maxKeys(columns: Int): Int = if (columns == 1) maxParameters else 200
+  override def maxKeys(columns: Int): Int =
+    if (columns == 1) maxParameters else math.min(200, maxParameters / columns)
   override def several(columns: Seq[String], count: Int): String = AnyOf.several(columns, count)
 
   override protected def refusesEqual(typeName: String): Boolean =

@@ -28,6 +28,8 @@ private[jdbc] object DatabaseSchema {
   def missing(settings: JdbcSettings, wanted: Seq[String]): Option[(String, Seq[String])] =
     Using(new Connections(settings).open()) { connection =>
       Using.resource(connection.prepareStatement(query(settings))) { statement =>
+        // The table may be locked.
+        statement.setQueryTimeout(Some(settings.options.queryTimeout).filter(_ > 0).getOrElse(10))
         val found = statement.executeQuery().getMetaData
         (1 to found.getColumnCount).map(found.getColumnLabel)
       }
@@ -36,7 +38,10 @@ private[jdbc] object DatabaseSchema {
         case _: SQLException => None // the table is wrong, as the database's own error says
         case other => throw other
       },
-      actual => wanted.find(!actual.contains(_)).map(_ -> actual)
+      actual => {
+        val database = Database.of(settings.options.url)
+        wanted.find(name => !actual.exists(database.isSameName(name, _))).map(_ -> actual)
+      }
     )
 
   private def query(settings: JdbcSettings): String = {

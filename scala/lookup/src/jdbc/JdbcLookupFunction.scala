@@ -140,9 +140,11 @@ private[jdbc] final class JdbcLookupFunction(
   private def retry[T](sql: String)(attempt: => T): T =
     Retry(settings.maxRetries, database, () => !closed)(attempt) {
       (failure, attempts) =>
+        // A task that has ended has cancelled the statement, and waits for nothing.
+        val isOther = closed || sql.isEmpty || Retry.isTransient(failure, database) ||
+          Retry.isRefusedLogin(failure)
         val missing =
-          if (sql.isEmpty || Retry.isTransient(failure, database) || Retry.isRefusedLogin(failure))
-            None
+          if (isOther) None
           else DatabaseSchema.missing(settings, columns.fieldNames.toSeq)
         missing.fold(JdbcErrors.ofFailure(settings, sql, failure, attempts)) {
           case (column, all) => JdbcErrors.unknownColumn(settings, column, all, failure)

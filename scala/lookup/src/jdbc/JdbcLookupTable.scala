@@ -7,7 +7,6 @@ import scala.jdk.CollectionConverters._
 
 import io.firesteel.lookup.{LookupContext, LookupFunction, SupportsLookup}
 import org.apache.spark.sql.connector.catalog.{SupportsRead, Table, TableCapability}
-import org.apache.spark.sql.connector.expressions.filter.Predicate
 import org.apache.spark.sql.connector.read.ScanBuilder
 import org.apache.spark.sql.firesteel.JdbcInternals
 import org.apache.spark.sql.jdbc.{JdbcDialect, JdbcDialects}
@@ -72,6 +71,11 @@ private[jdbc] final class JdbcLookupTable(override val schema: StructType, setti
   override def newLookup(context: LookupContext): LookupFunction = {
     val keys = context.keys.fieldNames.toSeq.flatMap(keyColumn(_).toOption)
     val columns = context.columns.fieldNames.map(field)
+    val filtered = context.filters.flatMap(_.references).map(_.fieldNames.head).distinct
+    val kept = new KeptFilters(
+      filtered.filter(schema.fieldNames.contains).map(name => name -> described(name)).toMap,
+      database,
+      dialect)
     new JdbcLookupFunction(
       settings,
       dialect,
@@ -81,13 +85,10 @@ private[jdbc] final class JdbcLookupTable(override val schema: StructType, setti
         database,
         keys,
         columns.map(column => read(column.name)),
-        context.filters.filter(namesOurColumns)),
+        context.filters.filter(kept(_))),
       StructType(columns)
     )
   }
-
-  private def namesOurColumns(filter: Predicate): Boolean =
-    filter.references.forall(reference => schema.fieldNames.contains(reference.fieldNames.head))
 
   /** A query may write a column's name in another case than the database, which is exact. */
   private def field(name: String): StructField =

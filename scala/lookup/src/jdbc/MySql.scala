@@ -9,6 +9,8 @@ private[jdbc] case object MySql extends Database {
   // It strips the blanks when it reads, and in some collations counts them when it compares.
   override protected def padded: Option[KeyParameter] = Some(KeyParameters.trimmed)
 
+  override def isSameName(one: String, other: String): Boolean = one.equalsIgnoreCase(other)
+
   // It compares a number with a text as doubles: it may find more rows, and a wrong text none.
   override def comparesAsText(column: DatabaseColumn): Boolean = column.isOfExactNumbers
 

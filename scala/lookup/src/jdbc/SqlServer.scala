@@ -11,7 +11,10 @@ private[jdbc] case object SqlServer extends Database {
   /** The server refuses any other text, and with it the whole statement. */
   private val guid = "[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 
-  override def maxKeys(columns: Int): Int = if (columns == 1) maxParameters else 200
+  override def maxKeys(columns: Int): Int =
+    if (columns == 1) maxParameters else math.min(200, maxParameters / columns)
+
+  override def isSameName(one: String, other: String): Boolean = one.equalsIgnoreCase(other)
 
   override def several(columns: Seq[String], count: Int): String = AnyOf.several(columns, count)
 

@@ -20,6 +20,8 @@ private[jdbc] case object Sqlite extends Database {
   // The lower byte; the rest gives details of the lock.
   override def isTransient(e: SQLException): Boolean = locked.contains(e.getErrorCode & 0xff)
 
+  override def isSameName(one: String, other: String): Boolean = one.equalsIgnoreCase(other)
+
   // It takes a text as the number that it is, if it is one.
   override def comparesAsText(column: DatabaseColumn): Boolean = column.isOfExactNumbers
 

@@ -8,7 +8,7 @@ import io.firesteel.testkit.SinceSpark
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
 import org.apache.spark.sql.connector.expressions.{Expression, Expressions}
-import org.apache.spark.sql.connector.expressions.filter.Predicate
+import org.apache.spark.sql.connector.expressions.filter.{Not, Or, Predicate}
 import org.apache.spark.sql.types.StructType
 
 /** Answers of a lookup in H2. */
@@ -101,6 +101,35 @@ class JdbcLookupSuite extends JdbcSuite {
     assert(statement(isSwiss).contains("""("COUNTRY" = 'CH')"""))
     assert(statement(unknown, isSwiss) === statement(isSwiss))
     assert(rows(customers, Seq("ID"), Seq("ID"), Seq(isSwiss))(Seq(1), Seq(3)) === Seq(Row(1)))
+  }
+
+  test("filters that the database asks otherwise than Spark stay with the engine") {
+    execute(
+      "CREATE TABLE strict (id INT, word VARCHAR_IGNORECASE, ref UUID, size DOUBLE PRECISION)",
+      "INSERT INTO strict VALUES (1, 'ch', '1b4e28ba-2fa1-11d2-883f-0016d3cca427', 2.0)"
+    )
+    val of = table("dbtable" -> "strict")
+    def two(name: String, column: String, value: Any) = new Predicate(
+      name,
+      Array[Expression](
+        Expressions.column(column),
+        Expressions.literal(CatalystTypeConverters.convertToCatalyst(value))))
+    def isAsked(filter: Predicate) = !function(of, Seq("ID"), Seq("ID"), Seq(filter)).toString
+      .equals(function(of, Seq("ID"), Seq("ID")).toString)
+    val refused = Seq(
+      two("<>", "WORD", "CH"),
+      new Not(two("=", "WORD", "CH")),
+      two("<", "WORD", "DH"),
+      new Or(two("=", "ID", 1), two("<>", "WORD", "CH")),
+      two("=", "REF", "none"),
+      two("<", "SIZE", Double.PositiveInfinity)
+    )
+    refused.foreach { filter =>
+      assert(!isAsked(filter), filter)
+      assert(rows(of, Seq("ID"), Seq("ID"), Seq(filter))(Seq(1)) === Seq(Row(1)), filter)
+    }
+    Seq(two("=", "WORD", "CH"), two("<", "SIZE", 3.0), new Not(two("=", "ID", 2)))
+      .foreach(filter => assert(isAsked(filter), filter))
   }
 
   test("a column is found by the name as the query writes it") {

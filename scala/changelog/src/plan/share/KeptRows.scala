@@ -1,13 +1,14 @@
 package io.firesteel.changelog.plan.share
 
+import io.firesteel.core.rows.ColumnProjection
 import io.firesteel.core.changes.EmittedRows
 
 import org.apache.spark.{Partition, Partitioner, TaskContext}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
 import org.apache.spark.sql.firesteel.forgetRdd
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.firesteel.PartitionRows
 
 /**
  * Rows that the executors keep in memory, and on disk where memory is short. They are never computed
@@ -40,8 +41,8 @@ final private class KeptRowsRDD(
 private[share] object KeptRows {
 
   def apply(rows: RDD[InternalRow], schema: StructType, name: String): KeptRows = {
-    val packed = rows.mapPartitions { its =>
-      new PackedBlocks(its, UnsafeProjection.create(schema))
+    val packed = PartitionRows.mapped(rows) { its =>
+      new PackedBlocks(its, ColumnProjection(schema))
     }
     kept(packed, schema, name, EmittedRows.isOfState(rows))
   }

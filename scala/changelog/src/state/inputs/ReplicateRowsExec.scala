@@ -1,12 +1,15 @@
 package io.firesteel.changelog.state.inputs
 
+import io.firesteel.core.rows.ColumnProjection
+
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, GenericInternalRow, JoinedRow, UnsafeProjection}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, GenericInternalRow, JoinedRow}
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.exchange.{REPARTITION_BY_NUM, ShuffleExchangeExec}
 import org.apache.spark.sql.firesteel.shuffleByNumber
 import org.apache.spark.sql.types.IntegerType
+import org.apache.spark.sql.firesteel.PartitionRows
 
 /** Emits each row once per partition of the state; the last column has the partition's number. */
 final private[changelog] case class ReplicateRowsExec(
@@ -21,8 +24,8 @@ final private[changelog] case class ReplicateRowsExec(
 
   override protected def doExecute(): RDD[InternalRow] = {
     val (columns, copies) = (output, numPartitions)
-    child.execute().mapPartitions { rows =>
-      val toOutput = UnsafeProjection.create(columns, columns)
+    PartitionRows.mapped(child.execute()) { rows =>
+      val toOutput = ColumnProjection(columns, columns)
       val (joined, number) = (new JoinedRow, new GenericInternalRow(1))
       rows.flatMap { row =>
         Iterator.tabulate(copies) { i =>

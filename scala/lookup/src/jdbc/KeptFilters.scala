@@ -1,0 +1,70 @@
+package io.firesteel.lookup.jdbc
+
+import org.apache.spark.sql.connector.expressions.{Expression, Literal, NamedReference}
+import org.apache.spark.sql.connector.expressions.filter.{AlwaysFalse, AlwaysTrue, And, Not, Or, Predicate}
+import org.apache.spark.sql.jdbc.JdbcDialect
+import org.apache.spark.sql.types.StringType
+
+/**
+ * The filters that a database may ask: those that keep each row that Spark's would keep. The join asks
+ * all filters again, so that more rows do no harm.
+ *
+ * A database may find texts equal that Spark tells apart (`'ch' = 'CH'`), and orders them otherwise. So
+ * of a text only `=` and `IN` are asked, and not below `NOT`.
+ */
+private[jdbc] final class KeptFilters(
+    columns: Map[String, DatabaseColumn],
+    database: Database,
+    dialect: JdbcDialect) {
+
+  def apply(filter: Predicate): Boolean = keeps(filter, negated = false)
+
+  private def keeps(filter: Predicate, negated: Boolean): Boolean = filter match {
+    case and: And => keeps(and.left, negated) && keeps(and.right, negated)
+    case or: Or => keeps(or.left, negated) && keeps(or.right, negated)
+    case not: Not => keeps(not.child, negated = true)
+    case _: AlwaysTrue | _: AlwaysFalse => true
+    case one =>
+      one.children.forall(isPlain) && columnsOf(one).exists(_.forall(asks(one, _, negated)))
+  }
+
+  private def isPlain(operand: Expression): Boolean = operand match {
+    case _: NamedReference => true
+    case literal: Literal[_] =>
+      literal.value match {
+        case d: Double => !d.isNaN && !d.isInfinite // written as names, which are of no column
+        case f: Float => !f.isNaN && !f.isInfinite
+        case _ => true
+      }
+    case _ => false
+  }
+
+  /** None if one is not a column of the table. */
+  private def columnsOf(filter: Predicate): Option[Seq[DatabaseColumn]] = {
+    val names = filter.references.map(_.fieldNames)
+    Option.when(names.forall(name => name.length == 1 && columns.contains(name.head)))(
+      names.toSeq.map(name => columns(name.head)))
+  }
+
+  private def asks(filter: Predicate, column: DatabaseColumn, negated: Boolean): Boolean =
+    filter.name match {
+      case "IS_NULL" | "IS_NOT_NULL" => true
+      case "=" | "IN" if isText(column) => !negated && isCompared(column)
+      case "=" | "<=>" | "<>" | "<" | "<=" | ">" | ">=" | "IN" =>
+        !isText(column) && isCompared(column)
+      case _ => false
+    }
+
+  private def isText(column: DatabaseColumn): Boolean = column.dataType.isInstanceOf[StringType]
+
+  /** Whether the column itself, as a filter names it, is compared as Spark compares it. */
+  private def isCompared(column: DatabaseColumn): Boolean =
+    !column.isPadded && !column.typeName.exists(KeptFilters.strict) &&
+      database.keyColumn(column, dialect).exists(_.sql == dialect.quoteIdentifier(column.name))
+}
+
+private object KeptFilters {
+
+  /** Types that refuse a text that is none of theirs. */
+  private val strict = Set("uuid", "uniqueidentifier")
+}
