@@ -1,11 +1,13 @@
 package io.firesteel.panes
 
 import io.firesteel.core.decide.Decline
+import io.firesteel.core.expressions.Apart
 import io.firesteel.core.rows.{RawColumns, WideSum}
 import io.firesteel.core.windows.PaneQuery
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, GetStructField, NamedExpression, RowOrdering, SessionWindow}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, ImperativeAggregate}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, GetStructField, NamedExpression, RowOrdering, SessionWindow, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, DeclarativeAggregate, ImperativeAggregate}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
+import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.firesteel.normalizeFloats
 
 /**
@@ -36,16 +38,47 @@ private[panes] object PaneParts {
         val keys = ofRows.map { case (group, key) => named(group, normalizeFloats(key)) }
         val called = functions.map(query.inRows(_).asInstanceOf[AggregateExpression])
         val raw = RawColumns.of(keys, called)
+        val together = apart(query, called)
         PaneParts(
           keys,
           // Panes are added in the order of time, not of the rows, so an intermediate sum may
           // leave the range of its type.
-          called.map(call => WideSum.of(raw.over(call))),
+          called.map(call => WideSum.of(raw.over(together(call)))),
           results.map(withWindow(_, ofWindow.map { case (g, e) => g.toAttribute -> e }.toMap)),
           raw
         )
       }
     case other => Left(PanesDecline.NotMergeable(other.simpleString(1)))
+  }
+
+  /**
+   * Takes the inputs of functions apart, if they compute what a projection below the aggregate
+   * computed by itself.
+   */
+  private def apart(
+      query: PaneQuery,
+      calls: Seq[AggregateExpression]): AggregateExpression => AggregateExpression = {
+    val isInlined = query.between.exists {
+      case project: Project => project.projectList.exists {
+          case alias: Alias => !query.readsWindow(alias)
+          case _ => false
+        }
+      case _ => false
+    }
+    if (!isInlined) identity
+    else {
+      val together = Apart.computedTogether(calls.flatMap { call =>
+        call.aggregateFunction.children ++ call.filter
+      })
+      call =>
+        call.copy(
+          aggregateFunction = call.aggregateFunction.mapChildren {
+            case order: SortOrder => order.mapChildren(together(_))
+            case argument => together(argument)
+          }.asInstanceOf[AggregateFunction],
+          filter = call.filter.map(together(_))
+        )
+    }
   }
 
   private def refuse(why: Option[Decline]): Either[Decline, Unit] = why.toLeft(())

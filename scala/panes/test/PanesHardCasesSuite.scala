@@ -137,6 +137,26 @@ class PanesHardCasesSuite extends PanesSuite {
         |GROUP BY st, window(ts, '10 seconds', '2 seconds')""".stripMargin)
   }
 
+  test("what a projection computes by itself is not computed with other columns") {
+    def least(n: Int) = s"CASE WHEN v <> 0 AND 60 div v > $n THEN 1 END"
+    withConf(ansi -> true) {
+      assertFiresWithSameAnswer(
+        s"""SELECT w, sum(y), sum(${least(2)}) FROM (SELECT v, ${least(1)} AS y,
+           |window(ts, '2 hours', '1 hour') AS w FROM
+           |(SELECT id - 5 AS v, timestamp_seconds(id * 3600) AS ts FROM range(48))) GROUP BY w
+           |""".stripMargin)
+    }
+  }
+
+  test("windows in a subquery that becomes a join, which reads fewer columns") {
+    val sql =
+      """SELECT * FROM (SELECT id % 3 AS k FROM range(7)) u WHERE EXISTS (SELECT * FROM
+        |(SELECT k, window(ts, '1 day', '1 hour') AS w, sum(v) AS s FROM
+        |(SELECT id % 2 AS k, id AS v, timestamp_seconds(id * 3600) AS ts FROM range(48))
+        |GROUP BY k, window(ts, '1 day', '1 hour')) a WHERE a.k = u.k)""".stripMargin
+    assertFiresWithSameAnswer(sql)
+  }
+
   test("a filter between two windows reads no row that could fail") {
     val sql =
       """SELECT * FROM (SELECT window, sum(60 div v) FROM

@@ -29,7 +29,11 @@ private[skew] final class DistinctBytes(groupHash: Int => Int, salt: Long) exten
 
   override def bytes: Long = slots.length * 8L + pageBytes
 
-  override def growth: Long = if (count * 3L > slots.length * 2L) slots.length * 16L else 0L
+  /** At its largest size, a number that no budget grants. */
+  override def growth: Long =
+    if (count * 3L <= slots.length * 2L) 0L
+    else if (bits >= 30) Long.MaxValue >> 2
+    else slots.length * 16L
 
   /**
    * Adds a pair and returns whether it is new.

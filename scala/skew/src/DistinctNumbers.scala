@@ -28,7 +28,11 @@ private[skew] final class DistinctNumbers(groupHash: Int => Int, salt: Long)
 
   override def bytes: Long = slots.length * 8L
 
-  override def growth: Long = if (used * 5L > slots.length / 2 * 3L) bytes * 2 else 0L
+  /** At its largest size, a number that no budget grants. */
+  override def growth: Long =
+    if (used * 5L <= slots.length / 2 * 3L) 0L
+    else if (bits >= 29) Long.MaxValue >> 2
+    else bytes * 2
 
   def hash(group: Int, chunk: Long): Long = Hashes.ofPair(groupHash(group), chunk) ^ salt
 

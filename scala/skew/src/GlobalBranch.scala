@@ -17,13 +17,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPl
  * @param conditions all must hold; those of lower filters are first; over columns of `input`
  * @param results the columns of its one row, over columns of `input`
  * @param columns the projection above `results`, if there is one
+ * @param inlined whether `results` compute what a projection below the aggregate computed
  */
 private[skew] final case class GlobalBranch(
     aggregate: Aggregate,
     input: LogicalPlan,
     conditions: Seq[Expression],
     results: Seq[NamedExpression],
-    columns: Seq[NamedExpression]) {
+    columns: Seq[NamedExpression],
+    inlined: Boolean) {
 
   def calls: Seq[AggregateExpression] =
     results.flatMap(_.collect { case call: AggregateExpression => call })
@@ -66,7 +68,7 @@ private[skew] object GlobalBranch extends PredicateHelper {
     else {
       val (input, conditions, aliases) = below(aggregate.child)
       val results = aggregate.aggregateExpressions.map(replaceAliasButKeepName(_, aliases))
-      Some(GlobalBranch(aggregate, input, conditions, results, columns))
+      Some(GlobalBranch(aggregate, input, conditions, results, columns, aliases.nonEmpty))
     }
 
   /** The plan under filters and projections, their conditions, and the columns they compute. */

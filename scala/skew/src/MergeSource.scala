@@ -47,11 +47,15 @@ private[skew] object MergeSource {
   /**
    * A branch with a filter of its own may skip parts of the source. The merged aggregate reads
    * every column that any branch reads, in every part that any branch reads, long texts included. A
-   * branch without a filter reads its columns of all rows in any case.
+   * branch without a filter reads its columns of all rows in any case. If it has no column, as
+   * `count(*)`, a file's own count may answer it.
    */
   private def unlessCheapColumns(branches: Seq[GlobalBranch]): Option[Decline] =
     if (branches.map(branch => ExpressionSet(branch.conditions)).distinct.size == 1) None
-    else {
+    else if (isStored(branches.head.input) && branches.count(_.columnsRead.nonEmpty) == 1) {
+      val read = branches.flatMap(_.columnsRead)
+      Some(MergeDecline.OtherColumns(read.map(_.name).mkString(", ")))
+    } else {
       val readAnyway = AttributeSet.fromAttributeSets(
         branches.filter(_.conditions.isEmpty).map(_.columnsRead))
       // A column that a filter compares is read for most rows in any case.
@@ -66,6 +70,11 @@ private[skew] object MergeSource {
       val dear = if (width(alone) > mostAlone * read.max(8)) alone else long
       Option.when(dear.nonEmpty)(MergeDecline.OtherColumns(dear.map(_.name).mkString(", ")))
     }
+
+  private def isStored(input: LogicalPlan): Boolean = input match {
+    case _: LogicalRelation | _: HiveTableRelation | _: DataSourceV2Relation => true
+    case _ => false
+  }
 
   /** Bytes of values that one branch reads, for each byte that all branches read of a row. */
   private val mostAlone = 8

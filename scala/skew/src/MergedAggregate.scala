@@ -55,15 +55,17 @@ private[skew] object MergedAggregate {
       val filters = branches.map(branch => new BranchFilter(branch.conditions))
       val rows =
         if (branches.exists(_.conditions.isEmpty)) input
-        else Filter(filters.map(_.coarse).distinct.reduce(Or), input)
+        else Filter(Apart.alone(filters.map(_.coarse).distinct.reduce(Or)), input)
       aggregate(results, rows, AttributeSet(results.flatMap(_.references)), marks.values.toSeq)
     }
   }
 
   /** Spark computes what functions of one aggregate have in common before them. */
   private def takenApart(branches: Seq[GlobalBranch]): NamedExpression => NamedExpression = {
-    val together = Apart.groupsTogether(
-      branches.map(_.calls.flatMap(call => call.aggregateFunction.children ++ call.filter)))
+    val together = Apart.groupsTogether(branches.flatMap { branch =>
+      val all = branch.calls.flatMap(call => call.aggregateFunction.children ++ call.filter)
+      if (branch.inlined) all.map(Seq(_)) else Seq(all)
+    })
     _.transform { case call: AggregateExpression =>
       call.copy(
         aggregateFunction = call.aggregateFunction
@@ -81,7 +83,7 @@ private[skew] object MergedAggregate {
       rows: LogicalPlan,
       read: AttributeSet,
       marks: Seq[Alias] = Nil): Aggregate = {
-    val columns = rows.output.filter(read.contains) ++ marks.sortBy(_.name)
+    val columns = rows.output.filter(read.contains) ++ Apart.of(marks.sortBy(_.name))
     val projected = if (columns == rows.output) rows else Project(columns, rows)
     Aggregate(Nil, results, projected)
   }

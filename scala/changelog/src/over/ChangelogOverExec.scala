@@ -24,7 +24,8 @@ import org.apache.spark.sql.types.IntegerType
  * @param calls functions over places in `partition ++ columns`
  * @param ties the columns whose bytes order rows that tie, before all others; empty if all do
  * @param numberedBy the column whose numbers order rows that tie by these, too
- * @param closesSessions whether the watermark closes sessions, see [[ClosedSessions]]
+ * @param closesSessions whether the watermark closes sessions, see [[ClosedSessions]]; and whether
+ *   they stay for a gap
  */
 final private[changelog] case class ChangelogOverExec(
     partition: Seq[Attribute],
@@ -36,7 +37,7 @@ final private[changelog] case class ChangelogOverExec(
     ties: Seq[Attribute],
     numberedBy: Option[Attribute],
     pairedBy: Option[Seq[Attribute]],
-    closesSessions: Boolean,
+    closesSessions: Option[Boolean],
     plannedBy: String,
     contract: ChangelogContract,
     stateInfo: Option[StatefulOperatorStateInfo],
@@ -111,8 +112,7 @@ final private[changelog] case class ChangelogOverExec(
           ColumnProjection(made ++ kind, made ++ kind)),
         state(entries)
       )
-    if (!closesSessions) StatefulTask.ofOne(changes)
-    else {
+    closesSessions.fold(StatefulTask.ofOne(changes)) { stays =>
       // Of the session's own start and end the function is made.
       val places = calls.head.arguments.collect { case place: BoundReference => place.ordinal }
       val (startAt, endAt) = (places.head, places.last)
@@ -121,10 +121,12 @@ final private[changelog] case class ChangelogOverExec(
         changes,
         (entries, closed) => {
           if (advances) {
-            new ClosedSessions(state(entries), startAt, endAt, closed.watermarkMs * 1000).evict()
+            val until = closed.watermarkMs * 1000
+            new ClosedSessions(state(entries), startAt, endAt, stays, until).evict()
           }
           Iterator.empty
-        })
+        }
+      )
     }
   }
 }

@@ -11,12 +11,14 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  * go on from the one before it. Every partition is read. Memory: the keys of the partitions.
  *
  * @param startAt the place of a row's own start, and `endAt` of its own end
+ * @param stays whether a session stays for a gap after its end: a row that is not late may join it
  * @param watermark in microseconds; it closes the sessions that end up to it
  */
 final private[over] class ClosedSessions(
     state: OverState,
     startAt: Int,
     endAt: Int,
+    stays: Boolean,
     watermark: Long) {
 
   def evict(): Unit = state.partitions().foreach(evict)
@@ -47,16 +49,18 @@ final private[over] class ClosedSessions(
 
   /** The block and the place in it of the first row whose session is open. */
   private def firstOpen(blocks: Seq[() => Array[OverEntry]]): (Int, Int) = {
-    var (open, last) = ((0, 0), Long.MinValue)
+    var (open, last, until) = ((0, 0), Long.MinValue, Long.MinValue)
     var (block, isOpen) = (0, false)
     while (!isOpen && block < blocks.size) {
       val rows = blocks(block)()
       var i = 0
       while (!isOpen && i < rows.length) {
         val row = rows(i).row
-        if (row.getLong(startAt) > last) open = (block, i)
-        last = last.max(row.getLong(endAt))
-        isOpen = last > watermark
+        val (start, end) = (row.getLong(startAt), row.getLong(endAt))
+        if (start > last) open = (block, i)
+        last = last.max(end)
+        until = until.max(if (stays) end + (end - start) else end)
+        isOpen = until > watermark
         i += 1
       }
       block += 1

@@ -441,7 +441,7 @@ final private[plan] case class UnionAll(inputs: Seq[ChangelogOperator], output: 
  * @param ends when such windows end, if it is known
  * @param panes the windows, if the last key is a pane
  * @param closedBy a result, the end of a session: a group leaves state once the watermark has reached
- *   it. The input retracts no row of such a session.
+ *   it, or `closedAfter` microseconds later. The input retracts no row of such a session.
  * @param gap the gap of sessions in microseconds, if the last key is the time of a row, and `closedBy`
  *   the latest time and the gap: rows whose sessions touch are a group, whose key is the first time.
  *   A group is emitted once, when the watermark has reached its end
@@ -457,7 +457,8 @@ final private[changelog] case class GroupAggregate(
     panes: Option[Panes] = None,
     closedBy: Option[Attribute] = None,
     gap: Option[Long] = None,
-    ends: Option[WindowEnds] = None)
+    ends: Option[WindowEnds] = None,
+    closedAfter: Long = 0L)
   extends ChangelogOperator
   with OneInput[ChangelogOperator]
   with Stateful {
@@ -593,6 +594,8 @@ final private[plan] case class TopN(
  *   are in one order for all functions, so it must not depend on them
  * @param sessionEnd the end of each row's own session, if the watermark closes sessions: the rows of
  *   closed ones leave, and rows whose own session is over are late
+ * @param sessionStays whether rows of a session stay for a gap after its end, as a row that is not
+ *   late may join it
  * @param copyNumber a further result, the number of a row among equal ones, for an operator above
  *   whose functions must see them in the same order
  * @param numberedBy that column, of the operator below
@@ -608,6 +611,7 @@ final private[plan] case class OverAggregate(
     ttlMs: Long,
     input: ChangelogOperator,
     sessionEnd: Option[Attribute] = None,
+    sessionStays: Boolean = false,
     copyNumber: Option[Attribute] = None,
     numberedBy: Option[Attribute] = None)
   extends ChangelogOperator

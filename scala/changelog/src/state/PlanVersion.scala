@@ -169,7 +169,10 @@ private[changelog] object PlanVersion {
   /** Rows that change do not leave the state of joins in complete mode. */
   val openTables: Int = 17
 
-  val current: Int = impliedConditions
+  /** A session at once stays for a gap after its end: a row that is not late may join it. */
+  val stayingSessions: Int = 18
+
+  val current: Int = stayingSessions
 }
 
 /**

@@ -4,7 +4,7 @@ import io.firesteel.changelog.{ChangelogStream, ChangelogSuite, RandomChangelogs
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.rules.ExplainStream
 import io.firesteel.core.decide.Explain
-import io.firesteel.testkit.TestSize
+import io.firesteel.testkit.{SinceSpark, TestSize}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf}
 import org.apache.spark.sql.internal.SQLConf
@@ -403,7 +403,9 @@ class StreamJoinSuite extends ChangelogSuite {
       s"SELECT * FROM $a WHERE v NOT IN ($changing)",
       s"SELECT id, v NOT IN ($changing) AND k = 1 OR id = 6 AS it FROM $a WHERE id <> 2",
       s"SELECT * FROM $a WHERE v = 9 OR k NOT IN (SELECT bk FROM $few WHERE bv > 6)",
-      s"SELECT * FROM $a WHERE d NOT IN (SELECT bd FROM $few)",
+      // Before 4.2 Spark's own join finds no 0.0 for -0.0.
+      if (SinceSpark.is("4.2")) s"SELECT * FROM $a WHERE d NOT IN (SELECT bd FROM $few)"
+      else s"SELECT * FROM $a WHERE d + 0.0D NOT IN (SELECT bd + 0.0D FROM $few)",
       s"SELECT * FROM $a WHERE coalesce(k, 0) NOT IN (SELECT coalesce(bk, 2) FROM $few)",
       s"SELECT * FROM $a WHERE k NOT IN (SELECT max(bk) FROM $few WHERE bv > 6)",
       s"SELECT k, n FROM (SELECT k, count(*) AS n FROM $a GROUP BY k) WHERE k NOT IN ($changing)"

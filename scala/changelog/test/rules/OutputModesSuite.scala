@@ -173,11 +173,16 @@ class OutputModesSuite extends ChangelogSuite {
     // Spark computes it once for both.
     "WITH c AS (SELECT uuid() AS id FROM {t}) SELECT count(DISTINCT id), row_kind() FROM (" +
       "SELECT id FROM c UNION ALL SELECT id FROM c)" -> "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
+    // A full sketch drops values by chance.
+    "SELECT word, kll_sketch_agg_bigint(n, 8) OVER (PARTITION BY word) AS s, row_kind() FROM {t}" ->
+      "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
     "WITH c AS (SELECT uuid() AS id FROM {t}), d AS (SELECT id FROM c) SELECT count(DISTINCT id), " +
       "row_kind() FROM (SELECT id FROM d UNION ALL SELECT id FROM d)" ->
       "FIRESTEEL_CHANGELOG_NOT_REPEATABLE"
   ).foreach { case (sql, condition) =>
     test(s"$condition: $sql") {
+      // Spark 4.0 has no such sketches.
+      assume(SinceSpark.is("4.1") || !sql.contains("kll_"))
       assert(refusal(words, sql).contains(condition))
     }
   }

@@ -256,7 +256,7 @@ final private[changelog] class LowerOperators(
           (over.apart ++ over.numberedBy).exists(_.exprId == c.exprId)),
       over.numberedBy,
       over.pairedBy(inferred.inputs.head.facts).map(key => over.output.filter(c => key(c.exprId))),
-      session.nonEmpty,
+      session.map(_ => over.sessionStays),
       contract(
         input.kind,
         Some(kind),
@@ -389,7 +389,9 @@ final private[changelog] class LowerOperators(
       case (Some(_), _) => (None, new Watermark)
       case (_, Some(time)) =>
         (Some(time), new Watermark(times.get(time.exprId).fold(0L)(_.after), aggregate.ends))
-      case _ => closedBy(aggregate).fold(closing(aggregate.keys, inferred))(closingAt(_))
+      case _ => closedBy(aggregate).fold(closing(aggregate.keys, inferred)) { end =>
+          (Some(end), new Watermark(aggregate.closedAfter))
+        }
     }
   }
 

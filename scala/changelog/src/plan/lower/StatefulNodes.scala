@@ -113,7 +113,8 @@ final private[changelog] case class ChangelogTopN(
  * @param frames over the same places
  * @param ties the columns whose bytes order rows that tie, before all others; empty if all do
  * @param numberedBy the column whose numbers order rows that tie by these, too
- * @param closesSessions whether the event time of `contract` is the end of a row's own session
+ * @param closesSessions given if the event time of `contract` is the end of a row's own session, and
+ *   whether sessions stay for a gap after their end
  */
 final private[changelog] case class ChangelogOverAggregate(
     partition: Seq[Attribute],
@@ -125,7 +126,7 @@ final private[changelog] case class ChangelogOverAggregate(
     ties: Seq[Attribute],
     numberedBy: Option[Attribute],
     pairedBy: Option[Seq[Attribute]],
-    closesSessions: Boolean,
+    closesSessions: Option[Boolean],
     contract: ChangelogContract,
     child: LogicalPlan)
   extends UnaryNode

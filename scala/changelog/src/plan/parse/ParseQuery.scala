@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, SimpleConditions, StateTypes}
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, ComputedColumns, EventTime, Expansion, Generation, GroupAggregate, MatchedRows, PlaceFunction, Projection, Selection, SharedChanges, SharedRows, Source, SplitDistinct, StaticTable, TopN, UnionAll}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, ComputedColumns, EventTime, Expansion, Generation, GroupAggregate, MatchedRows, PlaceFunction, Projection, Selection, SharedChanges, SharedRows, Source, SplitDistinct, StaticTable, TopN, UnionAll, UserText}
 import io.firesteel.changelog.plan.parse.conditions.{JoinSubqueries, SortBelow}
 import io.firesteel.changelog.plan.parse.rank.{OrderedLimit, Projected, RankedWindow, SortedLimits}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
@@ -157,15 +157,16 @@ final private[changelog] class ParseQuery(
     val kept = KeptSubqueries.of(ReadAggregate.evaluated(asking), rows, ttlMs, begun.version)
     val (asked, found) =
       kept.fold((asking, rows))(its => (ReadAggregate.over(asking, its), its.input))
-    val SessionGroups.Grouped(aggregate, input, closedBy) =
+    val SessionGroups.Grouped(aggregate, input, closedBy, closedAfter) =
       SessionGroups.of(asked.groupingExpressions)
-        .fold(SessionGroups.Grouped(asked, found, None))(
+        .fold(SessionGroups.Grouped(asked, found))(
           SessionGroups(asked, _, found, ttlMs, begun.version))
     val grouped = ReadAggregate(
       aggregate,
       InputTtl.of(asking.child).getOrElse(ttlMs),
       computable("Aggregate", ReadAggregate.evaluated(aggregate), input),
-      closedBy)
+      closedBy,
+      closedAfter)
     project(grouped.columns, closing(grouped.operator).getOrElse(SplitDistinct(grouped.operator)))
   }
 
@@ -287,6 +288,10 @@ final private[changelog] class ParseQuery(
       if (SelectedKinds.areBelow(over.window.child)) SelectedKinds.apart(query) else (Nil, query)
     if (over.expressions.exists(SelectedKinds.reads(_, kinds)))
       throw ChangelogErrors.misplacedRowKind("OVER")
+    // A result is computed again to be taken back.
+    over.calls.map(_._2.windowFunction).find(Repeatable.draws).foreach { its =>
+      throw ChangelogErrors.notRepeatable("OVER", UserText.of(its))
+    }
     val input = computable("OVER", over.expressions, noEvents("OVER", rows))
     val made =
       over.operator(input, ttlMs, numbers = begun.version >= PlanVersion.numberedCopies)

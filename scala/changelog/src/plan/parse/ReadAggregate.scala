@@ -34,12 +34,16 @@ private[parse] object ReadAggregate {
     )
   }
 
-  /** @param closedBy the end of a session by which the watermark closes the groups, if it does */
+  /**
+   * @param closedBy the end of a session by which the watermark closes the groups, if it does
+   * @param closedAfter how long after that end, in microseconds
+   */
   def apply(
       aggregate: Aggregate,
       ttlMs: Long,
       input: ChangelogOperator,
-      closedBy: Option[AggregateExpression] = None): ReadAggregate = {
+      closedBy: Option[AggregateExpression] = None,
+      closedAfter: Long = 0L): ReadAggregate = {
     val retracting = !input.facts.changes.insertOnly
     val below = new ComputedColumns()
     val keys = aggregate.groupingExpressions.map(g => Key(g, below))
@@ -59,7 +63,8 @@ private[parse] object ReadAggregate {
       all.map(_.result),
       ttlMs,
       below.over(input),
-      closedBy = closedBy.map(resultOf(_).withName("session_end"))
+      closedBy = closedBy.map(resultOf(_).withName("session_end")),
+      closedAfter = closedAfter
     )
     val columns = aggregate.aggregateExpressions.map { column =>
       ComputedColumns.named(

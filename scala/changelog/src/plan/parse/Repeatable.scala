@@ -63,6 +63,14 @@ private[changelog] object Repeatable {
     case other => Clock.reads(other)
   }
 
+  /**
+   * Whether an aggregate function draws numbers, so that its result of the same rows is another one each
+   * time: the sketches that drop every other value by chance.
+   */
+  def draws(function: Expression): Boolean = function.exists { its =>
+    Seq("kll_sketch_agg", "kll_merge_agg").exists(its.prettyName.startsWith)
+  }
+
   /** Without an initialization vector one is drawn for each row, if the mode has one. */
   private def drawsBytes(function: Expression): Boolean = function match {
     case encrypt: AesEncrypt => isText(encrypt.iv, "") && !isText(encrypt.mode, "ECB")

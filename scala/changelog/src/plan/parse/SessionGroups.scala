@@ -4,9 +4,11 @@ import io.firesteel.changelog.plan.{ChangelogOperator, OverAggregate}
 import io.firesteel.changelog.plan.frames.SessionStart
 import io.firesteel.changelog.state.PlanVersion
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Ascending, Attribute, CreateNamedStruct, CurrentRow, Expression, GetStructField, Literal, NamedExpression, RowFrame, SessionWindow, SortOrder, SpecifiedWindowFrame, UnboundedPreceding, WindowExpression, WindowSpecDefinition}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Ascending, Attribute, BinaryExpression, CreateNamedStruct, CurrentRow, Expression, GetStructField, Literal, NamedExpression, RowFrame, SessionWindow, SortOrder, SpecifiedWindowFrame, UnboundedPreceding, WindowExpression, WindowSpecDefinition}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Max}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project, Window}
+import org.apache.spark.sql.types.CalendarIntervalType
+import org.apache.spark.unsafe.types.CalendarInterval
 
 /**
  * `GROUP BY session_window(ts, gap)`. Spark's analyzer writes each row's own session; sessions merge
@@ -26,11 +28,13 @@ private[parse] object SessionGroups {
    *
    * @param input the rows with the start of their session
    * @param closedBy the session's end, if the watermark closes the groups
+   * @param closedAfter how long after that end they close, in microseconds
    */
   final case class Grouped(
       aggregate: Aggregate,
       input: ChangelogOperator,
-      closedBy: Option[AggregateExpression])
+      closedBy: Option[AggregateExpression] = None,
+      closedAfter: Long = 0L)
 
   /** @param version the version of the plan, by which the watermark may close sessions */
   def apply(
@@ -50,8 +54,10 @@ private[parse] object SessionGroups {
     val window = Window(Seq(named), keys, order, aggregate.child)
     val isTimed = version >= PlanVersion.closedRows && input.facts.changes.insertOnly &&
       input.facts.eventTimes.contains(session.exprId)
-    val rows =
-      closing(OverWindow(window, Seq(named.toAttribute -> call)).operator(input, ttlMs), isTimed)
+    // Rows that begin later than a gap before the watermark are not late.
+    val gap = gapOf(session, aggregate.child).filter(_ => version >= PlanVersion.stayingSessions)
+    val over = OverWindow(window, Seq(named.toAttribute -> call)).operator(input, ttlMs)
+    val rows = closing(over, isTimed, gap.nonEmpty)
     val start = named.toAttribute
     val end = Max(to).toAggregateExpression()
     val whole = CreateNamedStruct(Seq(Literal("start"), start, Literal("end"), end))
@@ -67,7 +73,8 @@ private[parse] object SessionGroups {
     Grouped(
       Aggregate(start +: keys, columns, aggregate.child),
       rows,
-      Option.when(version >= PlanVersion.closedSessions && leavesState(rows))(end))
+      Option.when(version >= PlanVersion.closedSessions && leavesState(rows))(end),
+      gap.getOrElse(0L))
   }
 
   /** Whether the rows of closed sessions leave state. */
@@ -77,11 +84,30 @@ private[parse] object SessionGroups {
   }
 
   /** The watermark closes sessions by their ends, which the starts are computed from. */
-  private def closing(rows: ChangelogOperator, isTimed: Boolean): ChangelogOperator = rows match {
+  private def closing(
+      rows: ChangelogOperator,
+      isTimed: Boolean,
+      stays: Boolean): ChangelogOperator = rows match {
     case over: OverAggregate if isTimed && over.ttlMs == 0L =>
-      over.copy(sessionEnd = over.calls.head.arguments.lastOption.collect {
-        case end: Attribute => end
-      })
+      val end = over.calls.head.arguments.lastOption.collect { case end: Attribute => end }
+      over.copy(sessionEnd = end, sessionStays = stays)
     case other => other
   }
+
+  /** The gap in microseconds, if it is the same for all rows: a day may be shorter than another. */
+  private def gapOf(session: Attribute, rows: LogicalPlan): Option[Long] =
+    for {
+      made <- rows.collectFirst {
+        case Project(columns, _) if columns.exists(_.exprId == session.exprId) =>
+          columns.find(_.exprId == session.exprId).get
+      }
+      end <- made.collectFirst { case both: CreateNamedStruct => both.valExprs.last }
+      gap <- end.collectFirst {
+        case sum: BinaryExpression if sum.right.dataType == CalendarIntervalType => sum.right
+      }
+      if gap.foldable
+      micros <- Option(gap.eval()).collect {
+        case its: CalendarInterval if its.months == 0 && its.days == 0 => its.microseconds
+      }
+    } yield micros
 }
