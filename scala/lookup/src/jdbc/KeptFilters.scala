@@ -3,14 +3,17 @@ package io.firesteel.lookup.jdbc
 import org.apache.spark.sql.connector.expressions.{Expression, Literal, NamedReference}
 import org.apache.spark.sql.connector.expressions.filter.{AlwaysFalse, AlwaysTrue, And, Not, Or, Predicate}
 import org.apache.spark.sql.jdbc.JdbcDialect
-import org.apache.spark.sql.types.StringType
+import org.apache.spark.sql.types.{BinaryType, FloatType, StringType, TimestampType}
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * The filters that a database may ask: those that keep each row that Spark's would keep. The join asks
  * all filters again, so that more rows do no harm.
  *
- * A database may find texts equal that Spark tells apart (`'ch' = 'CH'`), and orders them otherwise. So
- * of a text only `=` and `IN` are asked, and not below `NOT`.
+ * A database may find texts equal that Spark tells apart (`'ch' = 'CH'`), and orders them otherwise, and
+ * so with bytes. Of both only `=` and `IN` are asked, and not below `NOT`. Constants stand in the
+ * statement as Spark's dialects write them: some databases read a backslash, a letter beyond ASCII, a
+ * FLOAT or a time zone's hour as another value.
  */
 private[jdbc] final class KeptFilters(
     columns: Map[String, DatabaseColumn],
@@ -33,7 +36,7 @@ private[jdbc] final class KeptFilters(
     case literal: Literal[_] =>
       literal.value match {
         case d: Double => !d.isNaN && !d.isInfinite // written as names, which are of no column
-        case f: Float => !f.isNaN && !f.isInfinite
+        case text: UTF8String => text.toString.forall(c => c < 128 && c != '\\')
         case _ => true
       }
     case _ => false
@@ -48,19 +51,26 @@ private[jdbc] final class KeptFilters(
 
   private def asks(filter: Predicate, column: DatabaseColumn, negated: Boolean): Boolean =
     filter.name match {
-      case "IS_NULL" | "IS_NOT_NULL" => true
-      case "=" | "IN" if isText(column) => !negated && isCompared(column)
+      case "IS_NULL" | "IS_NOT_NULL" => isItself(column)
+      case "=" | "IN" if isLoose(column) => !negated && isCompared(column)
       case "=" | "<=>" | "<>" | "<" | "<=" | ">" | ">=" | "IN" =>
-        !isText(column) && isCompared(column)
+        !isLoose(column) && isCompared(column)
       case _ => false
     }
 
-  private def isText(column: DatabaseColumn): Boolean = column.dataType.isInstanceOf[StringType]
+  /** Whether the database may take two of its values for equal that Spark tells apart. */
+  private def isLoose(column: DatabaseColumn): Boolean = column.dataType match {
+    case _: StringType | BinaryType => true
+    case _ => false
+  }
+
+  private def isItself(column: DatabaseColumn): Boolean =
+    database.keyColumn(column, dialect).exists(_.sql == dialect.quoteIdentifier(column.name))
 
   /** Whether the column itself, as a filter names it, is compared as Spark compares it. */
   private def isCompared(column: DatabaseColumn): Boolean =
-    !column.isPadded && !column.typeName.exists(KeptFilters.strict) &&
-      database.keyColumn(column, dialect).exists(_.sql == dialect.quoteIdentifier(column.name))
+    !column.isPadded && !column.typeName.exists(KeptFilters.strict) && isItself(column) &&
+      column.dataType != FloatType && column.dataType != TimestampType
 }
 
 private object KeptFilters {

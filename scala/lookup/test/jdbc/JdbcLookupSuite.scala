@@ -122,12 +122,14 @@ class JdbcLookupSuite extends JdbcSuite {
       two("<", "WORD", "DH"),
       new Or(two("=", "ID", 1), two("<>", "WORD", "CH")),
       two("=", "REF", "none"),
+      two("<>", "WORD", "\\"),
       two("<", "SIZE", Double.PositiveInfinity)
     )
     refused.foreach { filter =>
       assert(!isAsked(filter), filter)
       assert(rows(of, Seq("ID"), Seq("ID"), Seq(filter))(Seq(1)) === Seq(Row(1)), filter)
     }
+    Seq("ch\\", "çh").foreach(text => assert(!isAsked(two("=", "WORD", text)), text))
     Seq(two("=", "WORD", "CH"), two("<", "SIZE", 3.0), new Not(two("=", "ID", 2)))
       .foreach(filter => assert(isAsked(filter), filter))
   }

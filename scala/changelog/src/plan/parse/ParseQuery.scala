@@ -167,8 +167,21 @@ final private[changelog] class ParseQuery(
       computable("Aggregate", ReadAggregate.evaluated(aggregate), input),
       closedBy,
       closedAfter)
-    project(grouped.columns, closing(grouped.operator).getOrElse(SplitDistinct(grouped.operator)))
+    val made = closing(grouped.operator).getOrElse {
+      requireSteady(grouped.operator)
+      SplitDistinct(grouped.operator)
+    }
+    project(grouped.columns, made)
   }
+
+  /** Over rows that change state has the result itself, over others a sketch, which is read again. */
+  private def requireSteady(groups: GroupAggregate): Unit =
+    if (!groups.emitsOnce && groups.input.facts.changes.insertOnly) {
+      groups.functions.zip(groups.distinct).foreach { case (function, distinct) =>
+        if (!distinct && Repeatable.draws(function))
+          throw ChangelogErrors.notRepeatable("GROUP BY", UserText.of(function))
+      }
+    }
 
   /** The groups that are emitted once: in append mode, where the watermark closes a key. */
   private def closing(groups: GroupAggregate): Option[GroupAggregate] =

@@ -4,9 +4,9 @@ import io.firesteel.changelog.plan.{ChangelogOperator, OverAggregate}
 import io.firesteel.changelog.plan.frames.SessionStart
 import io.firesteel.changelog.state.PlanVersion
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Ascending, Attribute, BinaryExpression, CreateNamedStruct, CurrentRow, Expression, GetStructField, Literal, NamedExpression, RowFrame, SessionWindow, SortOrder, SpecifiedWindowFrame, UnboundedPreceding, WindowExpression, WindowSpecDefinition}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Ascending, Attribute, BinaryExpression, CreateNamedStruct, CurrentRow, ExprId, Expression, GetStructField, Literal, NamedExpression, RowFrame, SessionWindow, SortOrder, SpecifiedWindowFrame, UnboundedPreceding, WindowExpression, WindowSpecDefinition}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, Max}
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, LogicalPlan, Project, Union, Window}
 import org.apache.spark.sql.types.CalendarIntervalType
 import org.apache.spark.unsafe.types.CalendarInterval
 
@@ -97,10 +97,7 @@ private[parse] object SessionGroups {
   /** The gap in microseconds, if it is the same for all rows: a day may be shorter than another. */
   private def gapOf(session: Attribute, rows: LogicalPlan): Option[Long] =
     for {
-      made <- rows.collectFirst {
-        case Project(columns, _) if columns.exists(_.exprId == session.exprId) =>
-          columns.find(_.exprId == session.exprId).get
-      }
+      made <- madeAs(session.exprId, rows)
       end <- made.collectFirst { case both: CreateNamedStruct => both.valExprs.last }
       gap <- end.collectFirst {
         case sum: BinaryExpression if sum.right.dataType == CalendarIntervalType => sum.right
@@ -110,4 +107,15 @@ private[parse] object SessionGroups {
         case its: CalendarInterval if its.months == 0 && its.days == 0 => its.microseconds
       }
     } yield micros
+
+  /** What a column is computed by, below projections that give it another name. */
+  private def madeAs(id: ExprId, rows: LogicalPlan): Option[Expression] = rows match {
+    case Project(columns, child) => columns.find(_.exprId == id).flatMap {
+        case Alias(its: Attribute, _) => madeAs(its.exprId, child)
+        case its: Attribute => madeAs(its.exprId, child)
+        case made => Some(made)
+      }
+    case _: Union => None // its inputs may have other gaps
+    case other => other.children.find(_.output.exists(_.exprId == id)).flatMap(madeAs(id, _))
+  }
 }
