@@ -29,7 +29,7 @@ final private[topn] class PartialTopN(
     identity: RowIdentity)
   extends Collector {
 
-  final private class Entry(val row: UnsafeRow, val prefix: Long)
+  final private class Entry(val row: UnsafeRow, var prefix: Long)
 
   /** The rows of a partition: `sorted` rows in order, then newer ones. */
   final private class Kept {
@@ -49,6 +49,10 @@ final private[topn] class PartialTopN(
   private[this] val groups = mutable.ArrayBuffer.empty[Kept]
   // For each group the prefix of its worst row, if it has enough rows.
   private[this] var bounds = new Array[Long](64)
+  // The number of rows of each partition, if they are put into their places at once; 0 if not.
+  private[this] val few =
+    if (ranked.sharesPlaces || identity.hasVersions || places.to > PartialTopN.mostPlaced) 0
+    else math.max(0L, places.to).toInt
   private[this] val slack = math.min(places.to, 1000L).toInt + 16
   private[this] var asked = 0
   private[this] var askedPrefix = 0L
@@ -57,7 +61,9 @@ final private[topn] class PartialTopN(
   private[this] var rowBytes = 0L // of all rows ever kept, and their number
   private[this] var drained: Iterator[UnsafeRow] = _
 
-  private[this] val order: Comparator[Entry] = (a, b) =>
+  private[this] val order: Comparator[Entry] = compare(_, _)
+
+  private def compare(a: Entry, b: Entry): Int =
     if (a.prefix != b.prefix) java.lang.Long.compare(a.prefix, b.prefix)
     else ranked.compare(a.row, b.row)
 
@@ -86,7 +92,9 @@ final private[topn] class PartialTopN(
   /** Keeps the row that was tested last; see [[isFull]]. */
   def take(row: UnsafeRow): Unit = {
     val kept = groups(asked)
-    if (kept.worst == null || !isBeyond(row, kept.worst)) {
+    val isKept = kept.worst == null || !isBeyond(row, kept.worst)
+    if (isKept && few > 0) place(kept, row)
+    else if (isKept) {
       kept.add(new Entry(row.copy(), askedPrefix))
       entries += 1
       come += 1
@@ -96,6 +104,31 @@ final private[topn] class PartialTopN(
         shrink(kept)
         if (kept.worst != null) bounds(asked) = kept.worst.prefix
       }
+    }
+  }
+
+  /** Puts a row into its place, of which the last one leaves if there are enough: its memory is used. */
+  private def place(kept: Kept, row: UnsafeRow): Unit = {
+    val isFull = kept.worst != null
+    if (isFull) {
+      kept.worst.row.copyFrom(row)
+      kept.worst.prefix = askedPrefix
+    } else {
+      kept.add(new Entry(row.copy(), askedPrefix))
+      entries += 1
+    }
+    come += 1
+    rowBytes += row.getSizeInBytes + FoldLimits.overhead
+    val (rows, entry) = (kept.rows, kept.rows(kept.size - 1))
+    var at = kept.size - 1
+    while (at > 0 && compare(entry, rows(at - 1)) < 0) {
+      rows(at) = rows(at - 1)
+      at -= 1
+    }
+    rows(at) = entry
+    if (kept.size == few) {
+      kept.worst = rows(few - 1)
+      bounds(asked) = kept.worst.prefix
     }
   }
 
@@ -117,7 +150,7 @@ final private[topn] class PartialTopN(
   /** Makes the held rows available to read; nothing is held after that. */
   override def finish(): Unit = {
     drained = groups.iterator.flatMap { kept =>
-      shrink(kept)
+      if (few == 0) shrink(kept)
       kept.rows.iterator.take(kept.size).map(_.row)
     }
   }
@@ -164,4 +197,10 @@ final private[topn] class PartialTopN(
     kept.size = 0
     versions.values.forEach(kept.add(_))
   }
+}
+
+private object PartialTopN {
+
+  /** More places are found by sorting: each row that is put into its place moves those behind it. */
+  val mostPlaced: Long = 32L
 }
