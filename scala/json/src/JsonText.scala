@@ -125,7 +125,12 @@ final private[json] class JsonText(plainNames: Boolean = false) {
 
   private def skipDigits(from: Int): Int = {
     var at = from
-    while (isDigit(byteAt(at))) at += 1
+    var other = 0L
+    while (other == 0L && at <= limit - 8) {
+      other = Swar.notDigit(Swar.load(buffer, at))
+      at += (if (other == 0L) 8 else Swar.first(other))
+    }
+    if (other == 0L) while (isDigit(byteAt(at))) at += 1
     at
   }
 

@@ -28,6 +28,12 @@ final private[json] class NumberText {
     else {
       var value = 0L
       var digits = true
+      while (digits && at <= until - 8) {
+        val word = Swar.load(bytes, at)
+        digits = Swar.notDigit(word) == 0L
+        value = value * 100000000L + Swar.number(word)
+        at += 8
+      }
       while (digits && at < until) {
         val digit = bytes(at) - '0'
         digits = digit >= 0 && digit <= 9

@@ -13,7 +13,7 @@ import io.firesteel.core.decide.Decline
 import scala.util.Try
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Deduplicate, Distinct, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.{WriteToStream, WriteToStreamStatement}
 import org.apache.spark.sql.execution.streaming.sources.ForeachBatchSink
@@ -174,6 +174,11 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
   /** Spark's own plans keep state as Spark does, without a time to live. */
   private def asSparks(write: WriteToStreamStatement): LogicalPlan = {
     val query = StateTtl.removed(write.inputQuery)
+    if (write.inputQuery.conf.getConf(ChangelogConf.STATE_TTL) > 0L && keepsState(query)) {
+      logWarning(
+        s"${ChangelogConf.STATE_TTL.key} has no effect: Spark runs the query by itself and removes " +
+          "state only by watermarks. Select row_kind() to run it as a changelog.")
+    }
     if (query eq write.inputQuery) write
     else {
       logWarning(
@@ -181,6 +186,12 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
           "by watermarks.")
       write.copy(inputQuery = query)
     }
+  }
+
+  private def keepsState(query: LogicalPlan): Boolean = query.exists {
+    case join: Join => join.children.forall(_.isStreaming)
+    case _: Aggregate | _: Distinct | _: Deduplicate => query.isStreaming
+    case _ => false
   }
 
   private def requireMicroBatches(write: WriteToStreamStatement): Unit =

@@ -2,7 +2,7 @@ package io.firesteel.changelog.state
 
 import io.firesteel.changelog.ChangelogSuite
 import io.firesteel.changelog.common.ChangelogConf
-import io.firesteel.testkit.SinceSpark
+import io.firesteel.testkit.{SinceSpark, Warnings}
 import java.nio.file.{Files, Path}
 
 import org.apache.spark.sql.{DataFrame, Encoders, Row}
@@ -35,6 +35,19 @@ class StateSuite extends ChangelogSuite {
       fed.startAs("append", s"SELECT *, row_kind() AS op FROM ($after)")
       intercept[Exception](fed.feed(rows)).getMessage
     } finally fed.stop()
+  }
+
+  test("a time to live of a query that Spark runs by itself is warned of") {
+    def warned(sql: String): Boolean = {
+      val fed = stream(schema, sql)
+      withConf(ChangelogConf.STATE_TTL.key -> "1d") {
+        try Warnings.of(fed.startAs("update", sql)).exists(_.contains(ChangelogConf.STATE_TTL.key))
+        finally fed.stop()
+      }
+    }
+    assert(warned("SELECT k, count(*) AS n FROM {t} GROUP BY k"))
+    assert(!warned("SELECT k, v + 1 AS w FROM {t}"))
+    assert(!warned("SELECT k, count(DISTINCT v) AS n FROM {t} GROUP BY k"))
   }
 
   test("a changed query is refused, naming operator and calls") {

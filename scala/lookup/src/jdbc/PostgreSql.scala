@@ -22,7 +22,8 @@ private[jdbc] case object PostgreSql extends Database {
    * points than the server's. The server's own text is that of Spark's JDBC source, which asks once.
    */
   override def read(column: DatabaseColumn, quoted: String): String =
-    if (isText(column)) s"CASE WHEN $quoted IS DISTINCT FROM NULL THEN concat($quoted) END AS $quoted"
+    if (isText(column))
+      s"CASE WHEN $quoted IS DISTINCT FROM NULL THEN concat($quoted) END AS $quoted"
     else quoted
 
   /** Whether Spark reads a column of another type as text. */
