@@ -79,7 +79,7 @@ check: require $(READY) docs ## format, lint, types, pages
 	@echo "==> scalafmt, scalafix, warnings, REFERENCE.md"
 	@build/sbt check
 
-bench: setup ## time rooms against stock Spark: make bench [ROOM=rank], or SUITE=tpcds, streaming, joins, tpch, nexmark, over, windows, neighbours, statements, state
+bench: setup ## time rooms against stock Spark: make bench [ROOM=rank], or SUITE=tpcds, streaming, joins, tpch, nexmark, over, windows, neighbours, statements, state, debezium
 	@build/bench $(or $(SUITE),$(ROOM)) $(ARGS)
 
 wheel: $(WHEEL) ## dist/: one wheel with a jar for each version of Spark

@@ -20,7 +20,7 @@ object Main {
 
   /** Streams beside Spark's own joins, batch queries, and the same streams with other settings. */
   private val figures: Seq[FigureSuite] =
-    Seq(JoinsMain, NeighboursMain, WindowsMain, StatementsMain, StateMain)
+    Seq(JoinsMain, NeighboursMain, WindowsMain, StatementsMain, StateMain, DebeziumMain)
 
   def main(arguments: Array[String]): Unit =
     if (arguments.containsSlice(Seq("--room", TpcdsMain.suite))) TpcdsMain.run(arguments.toSeq)
