@@ -57,7 +57,8 @@ final class DebeziumEvents(
       spark.sql(s"SELECT *, row_kind() AS op FROM ($sql)").writeStream.outputMode("append")
         .option("checkpointLocation", checkpoint.toString).trigger(Trigger.AvailableNow)
         .foreachBatch { (batch: DataFrame, _: Long) =>
-          val changes = Checksum.read(batch.selectExpr(Checksum.ofChanges(columns, "op"): _*).head())
+          val changes =
+            Checksum.read(batch.selectExpr(Checksum.ofChanges(columns, "op"): _*).head())
           val _ = sum.updateAndGet(_ + changes)
         }.start().awaitTermination()
       sum.get

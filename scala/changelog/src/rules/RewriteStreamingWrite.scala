@@ -177,7 +177,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     if (write.inputQuery.conf.getConf(ChangelogConf.STATE_TTL) > 0L && keepsState(query)) {
       logWarning(
         s"${ChangelogConf.STATE_TTL.key} has no effect: Spark runs the query by itself and removes " +
-          "state only by watermarks. Select row_kind() to run it as a changelog.")
+          "state only by watermarks. In append and update mode it is a changelog with row_kind().")
     }
     if (query eq write.inputQuery) write
     else {
@@ -190,7 +190,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
 
   private def keepsState(query: LogicalPlan): Boolean = query.exists {
     case join: Join => join.children.forall(_.isStreaming)
-    case _: Aggregate | _: Distinct | _: Deduplicate => query.isStreaming
+    case its @ (_: Aggregate | _: Distinct | _: Deduplicate) => its.isStreaming
     case _ => false
   }
 

@@ -111,8 +111,12 @@ final private[topn] class PartialTopN(
   private def place(kept: Kept, row: UnsafeRow): Unit = {
     val isFull = kept.worst != null
     if (isFull) {
-      kept.worst.row.copyFrom(row)
-      kept.worst.prefix = askedPrefix
+      // A much larger array would be held for a small row.
+      val room = kept.worst.row.getBaseObject.asInstanceOf[Array[Byte]].length
+      if (room <= 2 * row.getSizeInBytes) {
+        kept.worst.row.copyFrom(row)
+        kept.worst.prefix = askedPrefix
+      } else kept.rows(kept.size - 1) = new Entry(row.copy(), askedPrefix)
     } else {
       kept.add(new Entry(row.copy(), askedPrefix))
       entries += 1

@@ -47,6 +47,8 @@ class StateSuite extends ChangelogSuite {
     }
     assert(warned("SELECT k, count(*) AS n FROM {t} GROUP BY k"))
     assert(!warned("SELECT k, v + 1 AS w FROM {t}"))
+    val few = "(SELECT DISTINCT id % 3 AS id FROM range(9))"
+    assert(!warned(s"SELECT k, v FROM {t} JOIN $few d ON v = d.id"))
     assert(!warned("SELECT k, count(DISTINCT v) AS n FROM {t} GROUP BY k"))
   }
 

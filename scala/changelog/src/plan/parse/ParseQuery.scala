@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, SimpleConditions, StateTypes}
-import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, ComputedColumns, EventTime, Expansion, Generation, GroupAggregate, MatchedRows, PlaceFunction, Projection, Selection, SharedChanges, SharedRows, Source, SplitDistinct, StaticTable, TopN, UnionAll, UserText}
+import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts, ComputedColumns, EventTime, Expansion, Generation, GroupAggregate, MatchedRows, PlaceFunction, Projection, Selection, SharedChanges, SharedRows, Source, SplitDistinct, StaticTable, TopN, UnionAll}
 import io.firesteel.changelog.plan.parse.conditions.{JoinSubqueries, SortBelow}
 import io.firesteel.changelog.plan.parse.rank.{OrderedLimit, Projected, RankedWindow, SortedLimits}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
@@ -179,7 +179,7 @@ final private[changelog] class ParseQuery(
     if (!groups.emitsOnce && groups.input.facts.changes.insertOnly) {
       groups.functions.zip(groups.distinct).foreach { case (function, distinct) =>
         if (!distinct && Repeatable.draws(function))
-          throw ChangelogErrors.notRepeatable("GROUP BY", UserText.of(function))
+          throw Repeatable.drawn(function)
       }
     }
 
@@ -303,7 +303,7 @@ final private[changelog] class ParseQuery(
       throw ChangelogErrors.misplacedRowKind("OVER")
     // A result is computed again to be taken back.
     over.calls.map(_._2.windowFunction).find(Repeatable.draws).foreach { its =>
-      throw ChangelogErrors.notRepeatable("OVER", UserText.of(its))
+      throw Repeatable.drawn(its)
     }
     val input = computable("OVER", over.expressions, noEvents("OVER", rows))
     val made =

@@ -71,6 +71,10 @@ private[changelog] object Repeatable {
     Seq("kll_sketch_agg", "kll_merge_agg").exists(its.prettyName.startsWith)
   }
 
+  def drawn(function: Expression): Throwable = ChangelogErrors.unsupportedFunction(
+    UserText.of(function),
+    "it drops values by chance, so that a row with its result could not be taken back")
+
   /** Without an initialization vector one is drawn for each row, if the mode has one. */
   private def drawsBytes(function: Expression): Boolean = function match {
     case encrypt: AesEncrypt => isText(encrypt.iv, "") && !isText(encrypt.mode, "ECB")
