@@ -45,7 +45,7 @@ final class OwnStateStores(session: classic.SparkSession, provider: Option[Class
           key,
           value,
           encoder,
-          Some(session.streams.stateStoreCoordinator)
+          session.streams.stateStoreCoordinator
         )(work)
     }
 }
@@ -78,7 +78,7 @@ object OwnStateStores {
       classic.SparkSession,
       (Long, WeakReference[Broadcast[SerializableConfiguration]])]
 
-  /** Hadoop's settings, sent once for all stores of a micro-batch: they are some 200 KB. */
+  /** Hadoop's settings, sent once for all stores of a micro-batch, as they are large. */
   private def ofMicroBatch(
       session: classic.SparkSession,
       version: Long): Broadcast[SerializableConfiguration] = broadcasts.synchronized {
@@ -113,7 +113,7 @@ object OwnStateStores {
       key: StructType,
       value: StructType,
       encoder: KeyStateEncoderSpec,
-      @transient coordinator: Option[StateStoreCoordinatorRef])(
+      @transient coordinator: StateStoreCoordinatorRef)(
       work: (StateStore, Iterator[T]) => Iterator[U])
     extends RDD[U](rows) {
 
@@ -125,7 +125,7 @@ object OwnStateStores {
 
     /** The executor that has the store in memory. */
     override def getPreferredLocations(partition: Partition): Seq[String] =
-      coordinator.flatMap(_.getLocation(id(partition))).toSeq
+      coordinator.getLocation(id(partition)).toSeq
 
     override def compute(partition: Partition, context: TaskContext): Iterator[U] = {
       // First: it may fail, and would leave a store open.

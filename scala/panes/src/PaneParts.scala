@@ -4,8 +4,8 @@ import io.firesteel.core.decide.Decline
 import io.firesteel.core.expressions.Apart
 import io.firesteel.core.rows.{RawColumns, WideSum}
 import io.firesteel.core.windows.PaneQuery
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, GetStructField, NamedExpression, RowOrdering, SessionWindow, SortOrder}
-import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, DeclarativeAggregate, ImperativeAggregate}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Expression, GetStructField, NamedExpression, RowOrdering, SessionWindow}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, DeclarativeAggregate, ImperativeAggregate}
 import org.apache.spark.sql.catalyst.planning.PhysicalAggregation
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.firesteel.normalizeFloats
@@ -66,19 +66,10 @@ private[panes] object PaneParts {
       case _ => false
     }
     if (!isInlined) identity
-    else {
-      val together = Apart.computedTogether(calls.flatMap { call =>
+    else
+      Apart.computedTogether(calls.flatMap { call =>
         call.aggregateFunction.children ++ call.filter
-      })
-      call =>
-        call.copy(
-          aggregateFunction = call.aggregateFunction.mapChildren {
-            case order: SortOrder => order.mapChildren(together(_))
-            case argument => together(argument)
-          }.asInstanceOf[AggregateFunction],
-          filter = call.filter.map(together(_))
-        )
-    }
+      }).inputsOf(_)
   }
 
   private def refuse(why: Option[Decline]): Either[Decline, Unit] = why.toLeft(())

@@ -66,16 +66,8 @@ private[skew] object MergedAggregate {
       val all = branch.calls.flatMap(call => call.aggregateFunction.children ++ call.filter)
       if (branch.inlined) all.map(Seq(_)) else Seq(all)
     })
-    _.transform { case call: AggregateExpression =>
-      call.copy(
-        aggregateFunction = call.aggregateFunction
-          .mapChildren {
-            case order: SortOrder => order.mapChildren(together(_))
-            case argument => together(argument)
-          }.asInstanceOf[AggregateFunction],
-        filter = call.filter.map(together(_))
-      )
-    }.asInstanceOf[NamedExpression]
+    _.transform { case call: AggregateExpression => together.inputsOf(call) }
+      .asInstanceOf[NamedExpression]
   }
 
   private def aggregate(

@@ -30,6 +30,7 @@ object Warnings {
     finally {
       Configurator.setRootLevel(before)
       root.removeAppender(appender.getName)
+      appender.stop()
       context.updateLoggers()
     }
     found.asScala.toSeq

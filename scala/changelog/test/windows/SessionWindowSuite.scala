@@ -45,15 +45,17 @@ class SessionWindowSuite extends ChangelogSuite {
     }
   }
 
+  private def timed(sql: String) = new ChangelogStream(
+    spark,
+    StructType.fromDDL(schema),
+    sql,
+    watermark = Some("ts" -> "3 seconds"))
+
   test("late rows are dropped, and closed sessions leave") {
     queries.take(2).zip(1 to 2).foreach { case (sql, seed) =>
       withProvider(providers(seed % providers.size)) {
         val random = new Random(seed)
-        val fed = new ChangelogStream(
-          spark,
-          StructType.fromDDL(schema),
-          sql,
-          watermark = Some("ts" -> "3 seconds"))
+        val fed = timed(sql)
         fed.start()
         try (0 until 7).foreach { batch =>
             val watermark = fed.lastWatermark
@@ -96,11 +98,7 @@ class SessionWindowSuite extends ChangelogSuite {
       "SELECT w.start AS s, w.end AS e, count(*) AS n FROM (SELECT v, session_window AS w FROM " +
         "(SELECT session_window(ts, '5 seconds'), v FROM {t})) GROUP BY w"
     ).foreach { sql =>
-      val fed = new ChangelogStream(
-        spark,
-        StructType.fromDDL(schema),
-        sql,
-        watermark = Some("ts" -> "3 seconds"))
+      val fed = timed(sql)
       fed.start()
       try Seq(Seq(7, 15), Seq(16), Seq(10), Seq(30), Seq(22)).zipWithIndex.foreach {
           case (seconds, at) =>

@@ -1,7 +1,7 @@
 package io.firesteel.core.expressions
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, ConditionalExpression, Expression, NamedExpression, TaggingExpression}
-import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.expressions.{Alias, ConditionalExpression, Expression, NamedExpression, SortOrder, TaggingExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
 
 /**
  * A value of which no part is computed for another expression.
@@ -62,6 +62,15 @@ private[firesteel] object Apart {
     /** One of the expressions, taken apart where it has to be. */
     def apply(expression: Expression): Expression =
       if (protectedParts(expression).exists(several)) Apart(expression) else expression
+
+    /** A call of which each argument and the `FILTER` are taken apart where they have to be. */
+    def inputsOf(call: AggregateExpression): AggregateExpression = call.copy(
+      aggregateFunction = call.aggregateFunction.mapChildren {
+        case order: SortOrder => order.mapChildren(apply(_))
+        case argument => apply(argument)
+      }.asInstanceOf[AggregateFunction],
+      filter = call.filter.map(apply(_))
+    )
 
     private def protectedParts(expression: Expression) =
       CannotFail.protectedParts(expression).intersect(CannotFail.hoisted(expression).toSet)

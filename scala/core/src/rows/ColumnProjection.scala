@@ -12,9 +12,8 @@ import org.apache.spark.sql.types.{BinaryType, BooleanType, DataType, DateType, 
  * Projections to columns as they are, and Spark's to all else.
  *
  * Spark writes the code of a projection in each task, to find by it the class that it compiled before,
- * among its last hundred (`spark.sql.codegen.cache.maxEntries`). A stream has some ten projections in
- * each task of each micro-batch, and writing them was a twentieth of its tasks' time
- * (TPC-H q16, ten micro-batches at scale 1). Here the class is found by the columns.
+ * among its last ones (`spark.sql.codegen.cache.maxEntries`). A stream has several projections in each
+ * task of each micro-batch, which may be short. Here the class is found by the columns.
  */
 private[firesteel] object ColumnProjection {
 
