@@ -110,6 +110,11 @@ def test_rows_and_columns_beyond_the_bounds_are_counted(render: Callable[[Page],
         assert f"c{_display.MAX_COLUMNS}" not in shown
 
 
+def test_a_line_tells_what_it_leaves_out() -> None:
+    columns = [f"c{i}" for i in range(_display.MAX_COLUMNS + 2)]
+    assert _display.to_line(Table("t", columns, [columns])).endswith("not shown: 2 more columns")
+
+
 def test_long_text_is_cut_and_counted() -> None:
     page = Page("p", [Table("t", ["c"], [["x" * 10_000]]), Fold("f", "y\n" * 1_000)])
     shown = _display.to_text(page)

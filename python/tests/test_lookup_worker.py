@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from math import nan
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -470,6 +470,14 @@ class TestWrongAnswers:
         answer = Answering(pa.table({"id": [1], "name": [datetime(2020, 1, 1)]}))
         with pytest.raises(LookupFailedError, match=r"'name' as timestamp\[us\]"):
             look_up(spec_of(answer, schema), batch(request(), ids(1)))
+
+    def test_a_number_beyond_a_short_float(self) -> None:
+        schema = pa.schema([SCHEMA.field("id"), pa.field("name", pa.float32())])
+        within = Answering(pa.table({"id": [1, 1], "name": [1.5, inf]}))
+        assert names(look_up(spec_of(within, schema), batch(request(), ids(1)))) == [[1.5, inf]]
+        beyond = Answering(pa.table({"id": [1], "name": [1e300]}))
+        with pytest.raises(LookupFailedError, match="out of range"):
+            look_up(spec_of(beyond, schema), batch(request(), ids(1)))
 
 
 def test_fitting_types_are_cast() -> None:

@@ -73,6 +73,41 @@ def test_columns_of_any_type_order_rows(spark: SparkSession) -> None:
     ]
 
 
+def test_names_are_in_any_case(spark: SparkSession) -> None:
+    table = firesteel.live_table("Place", order="ITEM")
+    for batch, op in enumerate(("+I", "-D")):
+        table(changes(spark, f"('a', 1, '{op}')").withColumnRenamed("op", "OP"), batch)
+    assert shown(table) == []
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        with pytest.raises(ValueError, match="no column Place"):
+            firesteel.live_table("Place")(changes(spark, "('a', 1, '+I')"), 0)
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
+
+
+def test_times_are_of_the_session_s_zone(spark: SparkSession) -> None:
+    rows = spark.sql("SELECT timestamp_seconds(0) AS ts, timestamp_ntz'2026-01-01 00:00:00' AS ntz")
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        table = firesteel.live_table()
+        table(rows, 0)
+        assert "1970-01-01 09:00:00" in str(table)
+        assert "2026-01-01 00:00:00" in str(table)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone or "UTC")
+
+
+def test_one_table_in_two_statements_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    rows = spark.readStream.format("rate").load()
+    both, table = firesteel.statement_set(spark, str(tmp_path / "set")), firesteel.live_table()
+    both.insert("a", rows, table)
+    assert "shown once" in str(both.explain())
+    with pytest.raises(ValueError, match="write to one target"):
+        both.insert("b", rows, table)
+
+
 def test_rows_that_only_come_and_whole_results(spark: SparkSession) -> None:
     for complete, expected in ((False, [(0,), (0,)]), (True, [(0,)])):
         table = firesteel.live_table(complete=complete)
@@ -117,7 +152,7 @@ def test_another_query_empties_the_table(spark: SparkSession, tmp_path: Path) ->
     ("arguments", "found"),
     [
         ({"keys": []}, "keys must name at least one column"),
-        ({"keys": "no"}, "no column no: it has item, place, op"),
+        ({"keys": "no"}, "no column no: it has item, place"),
         ({"op": "item"}, "item = 'a': must be"),
         ({"op": ""}, "op = ''"),
     ],

@@ -97,8 +97,9 @@ def to_text(page: Page) -> str:
 
 def to_line(table: Table) -> str:
     """Render the first row of a table as one line: each cell after its column's name."""
-    columns, (row, *_), _ = _bounded(table)
-    return ", ".join(f"{name} {cell}" for name, cell in zip(columns, row, strict=True))
+    columns, (row, *_), left_out = _bounded(table)
+    cells = [f"{name} {cell}" for name, cell in zip(columns, row, strict=True)]
+    return ", ".join([*cells, left_out] if left_out else cells)
 
 
 def to_rich(page: Page) -> Any:  # noqa: ANN401 - rich is optional, and so are its types

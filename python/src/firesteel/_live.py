@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def shown(
     if in_notebook():
         handle = _show(_Empty())
         yield lambda thing: handle.update(Snapshot(thing))
-    elif sys.stdout.isatty() and find_spec("rich"):
+    elif sys.stdout.isatty() and _has_rich():
         from rich.live import Live
 
         with Live(auto_refresh=False) as live:
@@ -65,6 +65,15 @@ def in_notebook() -> bool:
     from IPython.core.getipython import get_ipython
 
     return hasattr(get_ipython(), "kernel")
+
+
+def _has_rich() -> bool:
+    """Whether there is a rich that shows several things at once, as it does since 14.1."""
+    try:
+        major, minor = version("rich").split(".")[:2]
+        return (int(major), int(minor)) >= (14, 1)
+    except (PackageNotFoundError, ValueError):
+        return False
 
 
 def _show(thing: object) -> Any:  # noqa: ANN401 - IPython is optional, and its types

@@ -120,9 +120,10 @@ class Explanation(_display.Shown):
 def explain(query: DataFrame | StreamingQuery, output_mode: str = "append") -> Explanation:
     """Return which rules fired on a query, which declined, and why.
 
-    This plans the query if it has no plan yet, and never runs it. After an action on the same
-    DataFrame the plan is the final one of adaptive execution. A client of Spark Connect always gets
-    the plan before a run.
+    This plans the query if it has no plan yet, and never runs it. After ``collect()`` or
+    ``toPandas()`` of the same DataFrame the plan is the final one of adaptive execution;
+    ``count()``, ``show()`` and ``write`` run a plan of their own. A client of Spark Connect always
+    gets the plan before a run.
 
     A streaming DataFrame is explained as if it were started. If it would run as a changelog, the
     plan begins with its operators: the row kinds that each emits, as Flink's ``[I,UB,UA,D]``, and

@@ -84,11 +84,12 @@ class LookupMetrics(_display.Shown):
 def lookup_metrics(query: DataFrame | StreamingQuery) -> LookupMetrics:
     """Return the metrics of a query's lookup joins.
 
-    Spark adds the metrics of all runs of one DataFrame up. Before a run all are 0.
+    They are of the last run of that same DataFrame by ``collect()``, ``toPandas()`` or
+    ``toLocalIterator()``. Before it all are 0. ``count()``, ``show()`` and ``write`` run a plan of
+    their own.
 
     Args:
-        query: A DataFrame after an action on that same DataFrame, or a streaming query, whose last
-            micro-batch is read.
+        query: A DataFrame that has run, or a streaming query, whose last micro-batch is read.
 
     Returns:
         The metrics of each lookup join.

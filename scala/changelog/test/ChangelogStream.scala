@@ -91,8 +91,12 @@ final class ChangelogStream(
       all.replace(s"{$part}", its.call(s"${name}_$part"))
     }
 
-  /** Starts any query over `{t}` in any mode. */
-  def startAs(mode: String, text: String): Unit = {
+  /**
+   * Starts any query over `{t}` in any mode.
+   *
+   * @param hasKinds whether the last column tells the kinds of rows
+   */
+  def startAs(mode: String, text: String, hasKinds: Boolean = true): Unit = {
     createViews()
     query = spark.sql(reading(text)).writeStream
       .outputMode(mode)
@@ -104,7 +108,7 @@ final class ChangelogStream(
           throw new IllegalStateException("the sink fails")
         }
         emitted ++= last
-        if (mode == "append") last.foreach(table.consume)
+        if (mode == "append" && hasKinds) last.foreach(table.consume)
         else if (keyAt != null) last.foreach(upsert)
       }
       .start()

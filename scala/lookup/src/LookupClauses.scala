@@ -14,13 +14,16 @@ import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
  * @param pairs `'key' = value` as arguments of a hint, without parentheses of their own
  * @param columns expressions with a column after `SYSTEM_TIME AS OF` or `TIMESTAMP AS OF`
  * @param arguments tables and lists of keys that Spark's grammar wants in parentheses
+ * @param wrappers `TABLE(...)` around a window function
  */
 private[lookup] final case class LookupClauses(
     pairs: Seq[LookupClauses.Pair],
     columns: Seq[LookupClauses.Column],
-    arguments: Seq[LookupClauses.Bare]) {
+    arguments: Seq[LookupClauses.Bare],
+    wrappers: Seq[LookupClauses.Wrapper]) {
 
-  def isEmpty: Boolean = pairs.isEmpty && columns.isEmpty && arguments.isEmpty
+  def isEmpty: Boolean =
+    pairs.isEmpty && columns.isEmpty && arguments.isEmpty && wrappers.isEmpty
 }
 
 private[lookup] object LookupClauses {
@@ -37,6 +40,9 @@ private[lookup] object LookupClauses {
   /** `first` to `last`, both included, without parentheses. */
   final case class Bare(first: Int, last: Int)
 
+  /** The word `TABLE` and its parentheses. */
+  final case class Wrapper(table: Int, open: Int, close: Int)
+
   /**
    * Finds the clauses.
    *
@@ -46,10 +52,12 @@ private[lookup] object LookupClauses {
    */
   def find(tokens: IndexedSeq[Token], quotedIdentifiers: Boolean): LookupClauses = {
     val reader = new TokenReader(tokens, quotedIdentifiers)
+    val tables = new TableArgumentReader(reader)
     LookupClauses(
       new HintReader(reader).pairs,
       new AsOfReader(reader).columns,
-      new TableArgumentReader(reader).bare)
+      tables.bare,
+      tables.wrappers)
   }
 
   /** The arguments of hints with pairs in every hint comment of a text. */

@@ -10,6 +10,7 @@ import org.antlr.v4.runtime.misc.Interval
  *   LOOKUP('table'='c', 'async'='true')   =>   LOOKUP('table','c', 'async','true')
  *   FOR SYSTEM_TIME AS OF o.ts AS c       =>   FOR SYSTEM_TIME AS OF '.t' AS c
  *   TUMBLE(TABLE bid, DESCRIPTOR(ts)      =>   TUMBLE(TABLE(bid),DESCRIPTOR(ts)
+ *   FROM TABLE(TUMBLE(...))               =>   FROM       TUMBLE(...)
  * }}}
  *
  * Each token has the same place in both, so the lines and positions of errors and of plan nodes are
@@ -38,7 +39,9 @@ private[lookup] object PlainText {
       val start = text.offsetByCodePoints(0, at)
       text.patch(start, literal(time), time.length)
     }
-    val whole = clauses.arguments.foldLeft(plain) { (text, its) =>
+    val bare = clauses.wrappers.flatMap(its => Seq(its.table, its.open, its.close))
+      .foldLeft(plain)((text, at) => blanked(text, tokens(at)))
+    val whole = clauses.arguments.foldLeft(bare) { (text, its) =>
       inParentheses(text, tokens(its.first).getStartIndex, tokens(its.last).getStopIndex)
     }
     val names = clauses.pairs.map(pair => tokens(pair.first).getStartIndex)
@@ -51,6 +54,11 @@ private[lookup] object PlainText {
       val length = equal.getText.length
       text.patch(text.offsetByCodePoints(0, equal.getStartIndex), ",".padTo(length, ' '), length)
     }
+
+  private def blanked(text: String, token: Token): String = {
+    val length = token.getText.length
+    text.patch(text.offsetByCodePoints(0, token.getStartIndex), " " * length, length)
+  }
 
   /**
    * The text with parentheses instead of the blanks around a range, or behind the comma after it.

@@ -90,7 +90,7 @@ private[lookup] object PythonLookupJoinExec {
     "loads" -> "keys loaded",
     "load_ms" -> "time in the store",
     "failures" -> "failed round trips",
-    "cached_rows" -> "rows put into the cache",
+    "cached_rows" -> "keys put into the cache",
     "requests" -> "round trips to the store"
   )
 }

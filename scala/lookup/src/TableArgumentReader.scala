@@ -7,10 +7,11 @@ import org.apache.spark.sql.catalyst.parser.SqlBaseLexer
 /**
  * The table of a window function as Flink's documents write it, which Spark's grammar refuses:
  * `TUMBLE(TABLE bid, DESCRIPTOR(ts), ...)`, `SESSION(TABLE bid PARTITION BY k, DESCRIPTOR(ts), ...)`.
- * Spark wants `TABLE(bid) PARTITION BY (k)`.
+ * Spark wants `TABLE(bid) PARTITION BY (k)`. The function itself may stand in `TABLE(...)`, which
+ * Spark takes for a function of that name.
  */
 private[lookup] final class TableArgumentReader(tokens: TokenReader) {
-  import LookupClauses.Bare
+  import LookupClauses.{Bare, Wrapper}
   import tokens.{isKeyword, isName, isWord, kind}
 
   def bare: Seq[Bare] = tokens.indices.flatMap { at =>
@@ -18,6 +19,14 @@ private[lookup] final class TableArgumentReader(tokens: TokenReader) {
     else if (kind(at) == SqlBaseLexer.PARTITION && kind(at + 1) == SqlBaseLexer.BY) keys(at + 2)
     else None
   }
+
+  /** `TABLE(TUMBLE(...))`. */
+  def wrappers: Seq[Wrapper] = for {
+    at <- tokens.indices
+    if kind(at) == SqlBaseLexer.TABLE && TableArgumentReader.windows.exists(isWord(at + 2, _))
+    end <- tokens.closing(at + 1)
+    if tokens.closing(at + 3).contains(end - 1) && (at until end).exists(isDescriptor)
+  } yield Wrapper(at, at + 1, end)
 
   private def isArgument(at: Int): Boolean =
     kind(at - 1) == SqlBaseLexer.LEFT_PAREN || kind(at - 1) == SqlBaseLexer.FAT_ARROW
@@ -44,4 +53,8 @@ private[lookup] final class TableArgumentReader(tokens: TokenReader) {
 
   private def isDescriptor(comma: Int): Boolean = kind(comma) == SqlBaseLexer.COMMA &&
     (isWord(comma + 1, "DESCRIPTOR") || kind(comma + 2) == SqlBaseLexer.FAT_ARROW)
+}
+
+private object TableArgumentReader {
+  val windows: Seq[String] = Seq("TUMBLE", "HOP", "CUMULATE", "SESSION")
 }

@@ -27,4 +27,25 @@ class TableArgumentSuite extends ParserSuite {
       "SELECT 'DESCRIPTOR', count(*) OVER (PARTITION BY a) FROM TUMBLE(TABLE(bid), DESCRIPTOR(ts), '1 hour')"
     )
   }
+
+  test("a window function may stand in TABLE(...)") {
+    same(
+      "SELECT * FROM TABLE(TUMBLE(TABLE bid, DESCRIPTOR(ts), INTERVAL '1' HOUR)) AS t",
+      "SELECT * FROM TUMBLE(TABLE(bid), DESCRIPTOR(ts), INTERVAL '1' HOUR) AS t"
+    )
+    same(
+      "SELECT * FROM a JOIN table ( session(TABLE bid PARTITION BY k, DESCRIPTOR(ts), '1 hour') ) ON true",
+      "SELECT * FROM a JOIN session(TABLE(bid) PARTITION BY (k), DESCRIPTOR(ts), '1 hour') ON true"
+    )
+    same(
+      "SELECT * FROM HOP(TABLE(SELECT * FROM TABLE(TUMBLE(TABLE bid, DESCRIPTOR(ts), '1 hour'))), " +
+        "DESCRIPTOR(window_time), '1 hour', '2 hours')",
+      "SELECT * FROM HOP(TABLE(SELECT * FROM TUMBLE(TABLE(bid), DESCRIPTOR(ts), '1 hour')), " +
+        "DESCRIPTOR(window_time), '1 hour', '2 hours')"
+    )
+    same(
+      "SELECT `table`(tumble(x)), 'DESCRIPTOR' FROM TUMBLE(TABLE(bid), DESCRIPTOR(ts), '1 hour')",
+      "SELECT `table`(tumble(x)), 'DESCRIPTOR' FROM TUMBLE(TABLE(bid), DESCRIPTOR(ts), '1 hour')"
+    )
+  }
 }

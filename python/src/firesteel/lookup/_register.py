@@ -44,7 +44,8 @@ def register_lookup(
     until it runs again. So the session keeps every registration until `unregister_lookup`.
 
     A cache belongs to a worker process. Spark runs each concurrent task in a process of its own
-    and reuses idle processes, so an executor with four cores has up to four caches.
+    and reuses idle processes, so an executor with four cores has up to four caches. It ends
+    processes that are idle for a minute.
 
     Args:
         spark: The session, classic or Connect.
@@ -54,7 +55,8 @@ def register_lookup(
             `SupportsLookupCustomShuffle`.
         cache: ``NONE``, or ``PARTIAL`` to cache answers. ``PARTIAL`` needs at least one of the
             next three arguments.
-        max_rows: The most keys in a cache. A full cache evicts the least recently used key.
+        max_rows: The most keys in a cache. A full cache evicts the least recently used key. With
+            a partitioner each partition has a cache of its own.
         expire_after_write: How long the cache keeps an answer: a timedelta, seconds, or text such
             as ``5 min``.
         expire_after_access: How long the cache keeps an answer that no row uses: a timedelta,

@@ -5,12 +5,15 @@ from __future__ import annotations
 import atexit
 from collections import Counter
 from contextlib import ExitStack
-from datetime import date, time, timedelta
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pickle import PickleError
 from typing import TYPE_CHECKING, Any, TypeAlias
+from zoneinfo import ZoneInfo
 
 from pyspark.sql import Row, SparkSession
+from pyspark.sql.types import TimestampType
 
 from firesteel import _display, _errors, _live
 from firesteel.errors import UnsupportedOnConnectError
@@ -89,6 +92,66 @@ def live_table(
     return LiveTable(columns, by, op, complete, title)
 
 
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of a micro-batch.
+
+    Attributes:
+        names: Their names.
+        zones: The session's time zone for each column of type ``TIMESTAMP``.
+        is_exact: Whether upper and lower case count in names.
+    """
+
+    names: list[str] = field(default_factory=list)
+    zones: list[str | None] = field(default_factory=list)
+    is_exact: bool = False
+
+    @classmethod
+    def of(cls, df: DataFrame) -> _Columns:
+        conf = df.sparkSession.conf
+        zone = conf.get("spark.sql.session.timeZone")
+        zones = [zone if isinstance(its.dataType, TimestampType) else None for its in df.schema]
+        return cls(df.columns, zones, conf.get("spark.sql.caseSensitive") == "true")
+
+    def without(self, at: int) -> _Columns:
+        names, zones = (
+            [its for i, its in enumerate(all_of) if i != at] for all_of in (self.names, self.zones)
+        )
+        return _Columns(names, zones, self.is_exact)  # type: ignore[arg-type]
+
+    def find(self, name: str) -> int:
+        """The place of a column; -1 if there is none."""
+        same = [its if self.is_exact else its.lower() for its in self.names]
+        known = name if self.is_exact else name.lower()
+        return same.index(known) if known in same else -1
+
+    def place(self, name: str) -> int:
+        at = self.find(name)
+        if at < 0:
+            raise _errors.no_column(name, self.names)
+        return at
+
+
+@dataclass(frozen=True)
+class _Now:
+    """Rows at one moment.
+
+    Attributes:
+        columns: The columns, without the one of kinds.
+        rows: The rows by key.
+        order: The places of the columns by which rows are shown.
+    """
+
+    columns: _Columns = field(default_factory=_Columns)
+    rows: _Rows = field(default_factory=dict)
+    order: list[int] = field(default_factory=list)
+
+    def sorted(self) -> list[Row]:
+        shown = Row(*self.columns.names)
+        all_rows = [shown(*row) for same in self.rows.values() for row in same]
+        return sorted(all_rows, key=lambda row: [_sortable(row[at]) for at in self.order])
+
+
 class LiveTable(_display.Shown):
     """Rows of a streaming query, as they are now; `live_table` returns it."""
 
@@ -101,7 +164,7 @@ class LiveTable(_display.Shown):
         self._complete = complete
         self._title = title
         # Replaced as one, because rows are read in other threads than the stream's.
-        self._now: tuple[list[str], _Rows] = ([], {})
+        self._now = _Now()
         self._query: str | None = None
         self._batch_id = -1
         self._open = ExitStack()
@@ -123,9 +186,9 @@ class LiveTable(_display.Shown):
             raise _errors.live_table_on_connect()
         if query_id(df) != self._query:
             self._query, self._batch_id = query_id(df), -1
-            self._now = ([], {})
+            self._now = _Now()
         # All partitions in one job: a part of them would leave state of the others behind.
-        self._apply(df.columns, df.collect(), batch_id)
+        self._apply(_Columns.of(df), df.collect(), batch_id)
         if self._show is None:
             self._show = self._open.enter_context(_live.shown(print))
             atexit.register(self.close)
@@ -134,12 +197,7 @@ class LiveTable(_display.Shown):
     @property
     def rows(self) -> list[Row]:
         """The rows as they are now, without kinds, in the order in which they are shown."""
-        return self._rows_of(*self._now)
-
-    def _rows_of(self, columns: list[str], rows: _Rows) -> list[Row]:
-        shown = Row(*columns)
-        all_rows = [shown(*row) for same in rows.values() for row in same]
-        return sorted(all_rows, key=lambda row: [_sortable(row[name]) for name in self._order])
+        return self._now.sorted()
 
     def close(self) -> None:
         """Stop showing the table in place, so that a terminal writes below it."""
@@ -147,16 +205,13 @@ class LiveTable(_display.Shown):
         self._show = None
         atexit.unregister(self.close)
 
-    def _apply(self, columns: Sequence[str], rows: Sequence[Row], batch_id: int) -> None:
+    def _apply(self, columns: _Columns, rows: Sequence[Row], batch_id: int) -> None:
         at = self._kind_at(columns)
-        for name in (*self._keys, *self._order):
-            if name not in columns:
-                raise _errors.no_column(name, columns)
+        shown = columns.without(at)
+        keys_at, order_at = ([*map(shown.place, its)] for its in (self._keys, self._order))
         if batch_id == self._batch_id and not self._complete:
             return  # a repeated micro-batch
-        shown = [name for i, name in enumerate(columns) if i != at]
-        keys_at = [shown.index(name) for name in self._keys]
-        before = {} if self._complete else self._now[1]
+        before = {} if self._complete else self._now.rows
         now = {key: list(same) for key, same in before.items()}
         come: list[Row] = []
         go: list[Row] = []
@@ -165,7 +220,7 @@ class LiveTable(_display.Shown):
         for row in rows:
             kind = "+I" if at < 0 else row[at]
             if kind not in _KINDS:
-                raise _errors.unknown_kind(kind, columns[at])
+                raise _errors.unknown_kind(kind, columns.names[at])
             values = Row(*(value for i, value in enumerate(row) if i != at))
             is_new = kind.startswith("+")
             (come if is_new else go).append(values)
@@ -183,23 +238,23 @@ class LiveTable(_display.Shown):
                     net[repr(row)] -= 1
         if sum(map(len, now.values())) > MAX_ROWS:
             raise _errors.too_many_rows(MAX_ROWS)
-        self._now, self._batch_id = (shown, now), batch_id
+        self._now, self._batch_id = _Now(shown, now, order_at), batch_id
 
-    def _kind_at(self, columns: Sequence[str]) -> int:
+    def _kind_at(self, columns: _Columns) -> int:
         """The place of the column of kinds; -1 if rows only come."""
-        if self._op is not None and self._op not in columns:
-            raise _errors.no_column(self._op, columns)
-        found = [name for name in (*filter(None, [self._op]), *_OPS) if name in columns]
-        return columns.index(found[0]) if found else -1
+        if self._op is not None:
+            return columns.place(self._op)
+        return next((at for at in map(columns.find, _OPS) if at >= 0), -1)
 
     def _page(self) -> _display.Page:
-        columns, rows = self._now
-        cells = [[_cell(value) for value in row] for row in self._rows_of(columns, rows)]
+        now, rows = self._now, self._now.sorted()
+        zones = now.columns.zones
+        cells = [[_cell(*its) for its in zip(row, zones, strict=True)] for row in rows]
         title = (
             self._title if self._batch_id < 0 else f"{self._title}, micro-batch {self._batch_id}"
         )
         return _display.Page(
-            title, [_display.Table("Rows", columns, cells, empty="No row has come yet.")]
+            title, [_display.Table("Rows", now.columns.names, cells, empty="No row has come yet.")]
         )
 
     def _ipython_display_(self) -> None:
@@ -213,11 +268,18 @@ class LiveTable(_display.Shown):
         raise _NotPicklableError(*_errors.live_table_on_connect().args)
 
 
-def _cell(value: object) -> str:
-    """A value as Spark shows it: numbers as they are, without separators."""
-    if value is None:
-        return "NULL"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _cell(value: object, zone: str | None) -> str:
+    """A value as Spark shows it: numbers without separators, times in the session's zone."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return str(value).lower()
+        case datetime() if zone is not None:
+            # PySpark gives the time of the machine's zone.
+            return str(value.astimezone(ZoneInfo(zone)).replace(tzinfo=None))
+        case _:
+            return str(value)
 
 
 class _NotPicklableError(UnsupportedOnConnectError, PickleError):

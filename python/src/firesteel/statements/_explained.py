@@ -16,8 +16,8 @@ class ExplainedStatement:
         name: Its name.
         mode: Its output mode.
         target: The kind of its target, such as ``apply_changes`` or ``format delta``.
-        guarantee: How often a row is written if a micro-batch is repeated: ``exactly once`` or
-            ``at least once``.
+        guarantee: How often a row is written if a micro-batch is repeated: ``exactly once``,
+            ``at least once``, or ``shown once`` of a live table.
     """
 
     name: str

@@ -128,6 +128,8 @@ class Sink:
                 function the id of its query.
         """
         its = self.target
+        if isinstance(its, LiveTable):
+            return "shown once"
         keeps_batch = isinstance(its, ApplyChanges) or (
             isinstance(its, Mapping) and its["format"].lower() in _OF_THEIR_OWN and not is_connect
         )
@@ -141,6 +143,8 @@ class Sink:
 
     def place(self, spark: SparkSession) -> str | None:
         """What the target writes to, to find two statements with one; none if it is not known."""
+        if isinstance(self.target, LiveTable):
+            return f"live table {id(self.target)}"
         its = self.target.target if isinstance(self.target, ApplyChanges) else self.target
         if isinstance(its, Mapping):
             # Spark takes names of options in upper and lower case.

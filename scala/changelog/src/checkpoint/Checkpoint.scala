@@ -52,9 +52,10 @@ final private[checkpoint] class Checkpoint(val session: SparkSession, location: 
 
   /** The metadata of the stateful operators; operators of older Spark versions have none. */
   def operators(batch: Long): Seq[OperatorStateMetadata] = {
-    val known = Checkpoints.operators(root.toString, hadoop, batch)
     val numbers = folders(state).flatMap(_.toLongOption)
     if (numbers.isEmpty) throw CheckpointErrors.noState(root.toString)
+    numbers.foreach(metadata(_).settle())
+    val known = Checkpoints.operators(root.toString, hadoop, batch)
     numbers.filterNot(n => known.exists(_.operatorInfo.operatorId == n)).foreach { n =>
       throw CheckpointErrors.unknownOperator(root.toString, s"number $n, of which nothing is noted")
     }
@@ -67,8 +68,7 @@ final private[checkpoint] class Checkpoint(val session: SparkSession, location: 
    */
   def noteOperators(batch: Long, partitions: Int): Unit = operators(batch).foreach {
     case operator: OperatorStateMetadataV1 =>
-      val path = new Path(state, s"${operator.operatorInfo.operatorId}/_metadata/metadata")
-      val file = new TextFile(files, path)
+      val file = metadata(operator.operatorInfo.operatorId)
       val lines = file.read().get.linesIterator.toIndexedSeq
       val changed = mapper.readTree(lines(1)).asInstanceOf[ObjectNode]
       changed.get("stateStoreInfo").asInstanceOf[ArrayNode].elements.forEachRemaining { store =>
@@ -77,6 +77,9 @@ final private[checkpoint] class Checkpoint(val session: SparkSession, location: 
       file.write(lines.updated(1, mapper.writeValueAsString(changed)).mkString("\n"))
     case _ => ()
   }
+
+  private def metadata(operator: Long) =
+    new TextFile(files, new Path(state, s"$operator/_metadata/metadata"))
 
   /** All files in all folders; hidden ones are skipped. */
   def filesBelow(path: Path): Seq[Path] =

@@ -132,8 +132,8 @@ final private[changelog] class EditedState(session: SparkSession, location: Stri
 
   /** The edit's note has been written to its place. */
   def end(): Unit = {
-    checkpoint.files.delete(new Path(folder, "edit"))
-    checkpoint.files.delete(new Path(folder, "edit-halfway"))
+    journal.delete()
+    halfway.delete()
   }
 
   private def inState(operator: Int) = new Path(checkpoint.state, operator.toString)

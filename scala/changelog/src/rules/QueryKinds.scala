@@ -4,9 +4,10 @@ import io.firesteel.changelog.plan.parse.{ReadTemporalJoin, ReadWindows, Windows
 import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, Snapshot, StateTtl}
 import io.firesteel.changelog.upsert.ToUpsert
 
-import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.firesteel.LaterRefusals
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
 
@@ -33,16 +34,18 @@ private[rules] object QueryKinds {
     query.exists(_.expressions.exists(RowKindFunction.isIn))
 
   /**
-   * Spark's reason for refusing the query; none if Spark runs it. Its check of correctness counts
-   * even if it is switched off, because Spark would then answer aggregates over aggregates wrongly.
+   * Spark's reason for refusing the query, at its start or in its first micro-batch; none if Spark
+   * runs it. Its check of correctness counts even if it is switched off, because Spark would then
+   * answer aggregates over aggregates wrongly.
    */
   def refusal(query: LogicalPlan, mode: OutputMode): Option[String] = {
     val strict = SQLConf.get.clone()
     strict.setConf(SQLConf.STATEFUL_OPERATOR_CHECK_CORRECTNESS_ENABLED, true)
     SQLConf.withExistingConf(strict) {
       try {
-        UnsupportedOperationChecker.checkForStreaming(StateTtl.removed(query), mode)
-        None
+        val plain = StateTtl.removed(query)
+        UnsupportedOperationChecker.checkForStreaming(plain, mode)
+        LaterRefusals.of(SparkSession.active, plain)
       } catch {
         case refused: AnalysisException =>
           Some(refused.getMessage.linesIterator.next().stripSuffix(";"))

@@ -43,6 +43,7 @@ private[changelog] object InputDistribution {
  *   all columns in their order
  * @param inPlace for each input, whether its rows lie so already, so that no shuffle is needed
  * @param choices what the query chose when it began
+ * @param version the [[PlanVersion]] by which the query was read
  * @param guest the operator's number among those that share a store, if the store is another one's
  * @param why for each input why its rows are shuffled, in words for `explain`; none if there is no
  *   operator below that could have placed them
@@ -51,6 +52,7 @@ final private[changelog] case class Placement(
     by: Seq[Int],
     inPlace: Seq[Boolean],
     choices: PlanChoices,
+    version: Int,
     guest: Option[Int] = None,
     why: Seq[Option[String]] = Nil) {
 
@@ -73,5 +75,5 @@ final private[changelog] case class Placement(
 private[changelog] object Placement {
 
   /** Every input is shuffled by the whole key. */
-  val ownShuffles: Placement = Placement(Nil, Nil, PlanChoices.none)
+  val ownShuffles: Placement = Placement(Nil, Nil, PlanChoices.none, PlanVersion.current)
 }

@@ -93,14 +93,14 @@ final private[state] class KeptState(
 
   /**
    * Refuses another query with the same columns, by its record. An earlier version of this library
-   * wrote none, or one with less in it; then the record is written. Before the first micro-batch is
-   * planned nothing was emitted, so nothing is compared.
+   * wrote none, or one with less in it; then the record is written. A first micro-batch that is
+   * repeated is compared, too: its target may have rows of the query that began.
    */
   def requireQuery(now: OperatorRecord, batchId: Long): Unit = {
-    // As in `BegunPlan`; the first micro-batch may be a repeated one.
+    // As in `BegunPlan`.
     val version = recorded.flatMap(_.toOption).map(_.plan)
-      .getOrElse(if (batchId == 0) PlanVersion.current else PlanVersion.first)
-    (if (batchId == 0) None else recorded) match {
+      .getOrElse(if (batchId == 0) now.plan else PlanVersion.first)
+    recorded match {
       case None => file.write(now.copy(plan = version))
       case Some(Left(later)) => throw ChangelogErrors.laterRecord(operator, later)
       case Some(Right(old)) =>

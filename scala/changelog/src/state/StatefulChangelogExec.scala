@@ -299,7 +299,8 @@ private[changelog] trait StatefulChangelogExec extends StateStoreWriter with Sto
       sharing.zipWithIndex.map { case (its, i) =>
         if (i == 0) its.member else its.member.copy(distribution = distribution(i))
       },
-      contract.placement.choices
+      contract.placement.choices,
+      contract.placement.version
     )
   }
 

@@ -8,7 +8,7 @@ import scala.concurrent.{Await, ExecutionContext, Future}
 import scala.concurrent.duration.Duration
 import scala.util.Try
 
-import org.apache.spark.sql.Row
+import org.apache.spark.sql.{AnalysisException, Row}
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.Assertion
 
@@ -69,10 +69,32 @@ class FlinkCasesSuite extends ChangelogSuite {
 
   classes.foreach { name =>
     test(name)(inTurn(FlinkCase.of(name))(c => followed(c, c.input)))
+    test(s"$name, without row_kind()") {
+      inTurn(FlinkCase.of(name).filter(its => its.input.isEmpty && its.later.isEmpty))(plain)
+    }
     test(s"$name, over rows that go", LongTest) {
       val cases = FlinkCase.of(name).filterNot(_.queries.exists(varies.findFirstIn(_).nonEmpty))
       inTurn(cases)(followed(_, "retractions"))
     }
+  }
+
+  /** In append mode a result that only grows is the batch query's; any other is refused. */
+  private def plain(flinks: FlinkCase): Option[String] = {
+    val different = flinks.queries.flatMap { query =>
+      val fed = stream(RandomQueries.schema, query)
+      try {
+        fed.startAs("append", query, hasKinds = false)
+        FlinkRows.rows.foreach(fed.feed)
+        val (has, wanted) =
+          (ChangelogStream.bag(fed.emitted.toSeq), ChangelogStream.bag(fed.answer()))
+        Option.when(has != wanted)(s"has $has, not $wanted")
+      } catch {
+        case refused: AnalysisException
+            if refused.getCondition == "FIRESTEEL_CHANGELOG_NOT_INSERT_ONLY" => None
+        case failed: Exception => Some(failed.toString.take(500))
+      } finally fed.stop()
+    }
+    different.headOption.map(its => s"${flinks.name}: $its")
   }
 
   /** The current time and random values cannot be retracted, and are refused. */

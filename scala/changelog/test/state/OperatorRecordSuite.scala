@@ -249,6 +249,20 @@ class OperatorRecordSuite extends ChangelogSuite {
     } finally fed.stop()
   }
 
+  test("a first micro-batch that failed is that of its query: the target may have its rows") {
+    val fed = stream(schema, of("sum(v)"))
+    def having(bound: Int) =
+      s"SELECT *, row_kind() AS op FROM (${of("sum(v)")} HAVING sum(v) > $bound)"
+    try {
+      fed.startAs("append", having(2))
+      fed.failsNext = true
+      assert(intercept[Exception](fed.feed(rows)).getMessage.contains("the sink fails"))
+      fed.startAs("append", having(3))
+      val error = intercept[Exception](fed.feed(rows))
+      assert(error.getMessage.contains("FIRESTEEL_CHANGELOG_STATE_MISMATCH"))
+    } finally fed.stop()
+  }
+
   test("a call that is there twice has two entries; an unknown one, or one too few, none") {
     val kept = new KeptCalls
     kept.recorded =

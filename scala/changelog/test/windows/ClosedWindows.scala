@@ -33,6 +33,9 @@ abstract class ClosedWindows extends ChangelogSuite {
     } :+ Seq(row(batches * 20 + 1000, "end", 0), row(batches * 20 + 1000, "end", 0, "r"))
   }
 
+  protected def watermarked(sql: String, delay: String = "4 seconds"): ChangelogStream =
+    new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> delay))
+
   /**
    * After every micro-batch the rows that came are those of the batch query whose windows the
    * watermark has closed: none earlier, none twice.
@@ -42,7 +45,7 @@ abstract class ClosedWindows extends ChangelogSuite {
       batches: Seq[Seq[Row]],
       mode: String = "append",
       delay: String = "4 seconds"): Unit = {
-    val fed = new ChangelogStream(spark, schema, sql, watermark = Some("ts" -> delay))
+    val fed = watermarked(sql, delay)
     def started() = fed.startAs(mode, s"SELECT *, '+I' AS op FROM ($sql)")
     started()
     try batches.zipWithIndex.foreach { case (rows, i) =>

@@ -1,9 +1,10 @@
 package io.firesteel.lookup.jdbc
 
+import org.apache.spark.sql.catalyst.CatalystTypeConverters
 import org.apache.spark.sql.connector.expressions.{Expression, Literal, NamedReference}
 import org.apache.spark.sql.connector.expressions.filter.{AlwaysFalse, AlwaysTrue, And, Not, Or, Predicate}
 import org.apache.spark.sql.jdbc.JdbcDialect
-import org.apache.spark.sql.types.{BinaryType, FloatType, StringType, TimestampType}
+import org.apache.spark.sql.types.{BinaryType, DataType, DateType, FloatType, StringType, TimestampNTZType, TimestampType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
@@ -37,9 +38,18 @@ private[jdbc] final class KeptFilters(
       literal.value match {
         case d: Double => !d.isNaN && !d.isInfinite // written as names, which are of no column
         case text: UTF8String => text.toString.forall(c => c < 128 && c != '\\')
-        case _ => true
+        case null => true
+        case value => isWritten(value, literal.dataType)
       }
     case _ => false
+  }
+
+  /** Whether the dialect writes a value as a text of SQL; others it gives back as they are. */
+  private def isWritten(value: Any, dataType: DataType): Boolean = dataType match {
+    case DateType | TimestampNTZType | BinaryType =>
+      val its = CatalystTypeConverters.convertToScala(value, dataType)
+      dialect.compileValue(its).isInstanceOf[String]
+    case _ => true
   }
 
   /** None if one is not a column of the table. */

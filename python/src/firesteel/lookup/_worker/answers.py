@@ -138,10 +138,22 @@ class AnswerReader:
         reason = ""
         if _fits(column.type, field.type):
             try:
-                return pc.cast(column, field.type)
+                cast = pc.cast(column, field.type)
             except pa.ArrowException as error:
                 reason = str(error)
+            else:
+                if not _overflows(column, cast):
+                    return cast
+                reason = "a value is out of range"
         raise failures.wrong_type(self._connector, field.name, field.type, got, reason)
+
+
+def _overflows(column: pa.Array, cast: pa.Array) -> bool:
+    """Whether a number became infinite, which Arrow's cast to a shorter FLOAT does not check."""
+    if not pa.types.is_floating(cast.type) or not pa.types.is_floating(column.type):
+        return False
+    became = pc.and_(pc.is_inf(cast), pc.invert(pc.is_inf(column)))
+    return bool(pc.any(became).as_py())
 
 
 def _fits(got: pa.DataType, wanted: pa.DataType) -> bool:

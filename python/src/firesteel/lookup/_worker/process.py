@@ -20,11 +20,11 @@ from firesteel.lookup._worker.partitions import PartitionerSpec, Partitions
 from firesteel.lookup._worker.request import LookupRequest, request_of
 from firesteel.lookup._worker.task import BatchStats, ConnectorSpec, LookupTask, bounds_of
 
-MAX_CACHES = 256
-"""The most caches of a worker process. It evicts the least recently used cache first."""
+MAX_CACHES = 4096
+"""The most caches of a worker process, as on the JVM. The least recently used goes first."""
 
 MAX_IDLE_SECONDS = 15 * 60
-"""How long an unused cache stays, as on the JVM: longer than a usual trigger interval."""
+"""How long an unused cache stays, as on the JVM. Spark ends workers that are idle for a minute."""
 
 
 class LookupProcess:

@@ -22,15 +22,17 @@ import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, Jo
  * @param closes whether the watermark closes groups and drops late rows
  * @param members the records of operators with state for the checkpoint
  * @param placed where operators with state lie; empty if every operator has its own shuffles
- * @param choices what the query chose when it began
+ * @param begun how the query began
  */
 final private[changelog] class LowerOperators(
     closes: Boolean,
     members: IdentityHashMap[ChangelogOperator, MemberRecord],
     placed: IdentityHashMap[ChangelogOperator, Placed],
-    choices: PlanChoices)
+    begun: BegunPlan)
   extends PredicateHelper {
   import LowerOperators._
+
+  private val choices = begun.choices
 
   def apply(inferred: Inferred): Written = {
     val inputs = inferred.inputs.map(apply)
@@ -364,7 +366,8 @@ final private[changelog] class LowerOperators(
           panesFrom = choices.panesFrom,
           sharesParts = choices.sharesParts,
           tiesByKeys = choices.tiesByKeys)
-      Placed(Placement.ownShuffles.copy(choices = ofShuffles), spreadsNulls = true)
+      val its = Placement.ownShuffles.copy(choices = ofShuffles, version = begun.version)
+      Placed(its, spreadsNulls = true)
     }
 
   /** The key column by which the watermark closes the operator's state, and when it does. */
@@ -509,14 +512,13 @@ private[changelog] object LowerOperators {
     apply(inferred, closes = false, begun)
 
   private def apply(inferred: Inferred, closes: Boolean, begun: BegunPlan): Written = {
-    val choices = begun.choices
-    val placed = PlaceState(inferred.operator, choices)
-    if (choices.sharesStores) ShareStores(inferred.operator, placed, begun)
+    val placed = PlaceState(inferred.operator, begun)
+    if (begun.choices.sharesStores) ShareStores(inferred.operator, placed, begun)
     new LowerOperators(
       closes,
       new DescribeMembers(begun.version)(inferred),
       placed,
-      choices)(inferred)
+      begun)(inferred)
   }
 
   /** The changelog without update-before rows: the newest row of each key, and deletions. */

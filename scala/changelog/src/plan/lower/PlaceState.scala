@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, Generation, GroupAggregate, HeldRows, HeldSessions, Normalize, OverAggregate, Projection, Selection, StatelessJoin, StreamJoin, TableJoin, TemporalJoin, TopN, UnionAll}
-import io.firesteel.changelog.state.{Placement, PlanChoices}
+import io.firesteel.changelog.state.{BegunPlan, Placement}
 
 import java.util.IdentityHashMap
 
@@ -30,9 +30,10 @@ final private[lower] case class Placed(placement: Placement, spreadsNulls: Boole
  * An outer join spreads rows with null keys over all tasks. It does not if that saves a shuffle:
  * where its reader asks for its keys, or where its left input lies by them already.
  */
-final private[lower] class PlaceState(choices: PlanChoices) {
+final private[lower] class PlaceState(begun: BegunPlan) {
   import PlaceState._
 
+  private val choices = begun.choices
   private val placed = new IdentityHashMap[ChangelogOperator, Placed]()
 
   /** @param asked the columns by which the reader wants the rows; none if it wants nothing */
@@ -58,6 +59,7 @@ final private[lower] class PlaceState(choices: PlanChoices) {
               if (order == keys.head.indices) Nil else order,
               operator.inputs.zip(wanted).map { case (input, by) => liesBy(input, by) },
               choices,
+              begun.version,
               why = operator.inputs.zip(wanted).map { case (input, by) =>
                 if (spreads) Some("rows with a null in a key are spread over all tasks")
                 else whyNot(input, by)
@@ -146,9 +148,9 @@ private[lower] object PlaceState {
   /** For each operator with state, where it lies. */
   def apply(
       root: ChangelogOperator,
-      choices: PlanChoices): IdentityHashMap[ChangelogOperator, Placed] = {
-    val all = new PlaceState(choices)
-    if (choices.removesShuffles) all.place(root, Nil)
+      begun: BegunPlan): IdentityHashMap[ChangelogOperator, Placed] = {
+    val all = new PlaceState(begun)
+    if (begun.choices.removesShuffles) all.place(root, Nil)
     all.placed
   }
 

@@ -66,13 +66,10 @@ private[share] object KeptRows {
       case None =>
         val its = apply(rows, schema, name)
         files.write(its.packed)
-        // Two executors may have other values of one partition; the files have those of one.
-        if (!rows.sparkContext.getConf.getBoolean("spark.speculation", defaultValue = false)) its
-        else {
-          its.release()
-          files.read(rows.sparkContext).map(same)
-            .getOrElse(throw new IllegalStateException(s"the rows of $name are not there"))
-        }
+        // A task that ran twice has other values on each executor; the files have those of one.
+        its.release()
+        files.read(rows.sparkContext).map(same)
+          .getOrElse(throw new IllegalStateException(s"the rows of $name are not there"))
     }
   }
 
