@@ -5,7 +5,7 @@ import scala.util.Try
 import org.apache.spark.sql.{ExperimentalMethods, SparkSession, classic}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Deduplicate, DeduplicateWithinWatermark, Distinct, Join, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, AnalysisHelper, Deduplicate, DeduplicateWithinWatermark, Distinct, Join, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 import org.apache.spark.sql.errors.QueryCompilationErrors
 import org.apache.spark.sql.execution.SparkOptimizer
@@ -20,11 +20,13 @@ object LaterRefusals {
   def of(session: SparkSession, query: LogicalPlan): Option[String] =
     query.collectFirst(keys).orElse {
       if (!query.exists(isOfStreams)) None
-      else Try(optimized(session, query)).getOrElse(query).collectFirst(joins)
+      else Try(optimized(session, query)).toOption.flatMap(_.collectFirst(joins))
     }
 
   private val keys: PartialFunction[LogicalPlan, String] = {
-    case its: Aggregate if its.isStreaming && areUnstable(its.groupingExpressions) => collated
+    // Spark groups by no constant.
+    case its: Aggregate
+        if its.isStreaming && areUnstable(its.groupingExpressions.filterNot(_.foldable)) => collated
     case its: Distinct if its.isStreaming && areUnstable(its.output) => collated
     case its: Deduplicate if its.isStreaming && areUnstable(its.keys) => collated
     case its: DeduplicateWithinWatermark if its.isStreaming && areUnstable(its.keys) => collated
@@ -55,6 +57,7 @@ object LaterRefusals {
   /** By Spark's own rules: those of extensions may count or tell what they do. */
   private def optimized(session: SparkSession, query: LogicalPlan): LogicalPlan = {
     val state = session.asInstanceOf[classic.SparkSession].sessionState
-    new SparkOptimizer(state.catalogManager, state.catalog, new ExperimentalMethods).execute(query)
+    val own = new SparkOptimizer(state.catalogManager, state.catalog, new ExperimentalMethods)
+    AnalysisHelper.allowInvokingTransformsInAnalyzer(own.execute(query))
   }
 }

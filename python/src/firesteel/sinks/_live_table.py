@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import atexit
+import re
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from pickle import PickleError
 from typing import TYPE_CHECKING, Any, TypeAlias
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pyspark.sql import Row, SparkSession
 from pyspark.sql.types import TimestampType
@@ -276,10 +277,34 @@ def _cell(value: object, zone: str | None) -> str:
         case bool():
             return str(value).lower()
         case datetime() if zone is not None:
-            # PySpark gives the time of the machine's zone.
-            return str(value.astimezone(ZoneInfo(zone)).replace(tzinfo=None))
+            return str(_in_zone(value, zone))
         case _:
             return str(value)
+
+
+def _in_zone(value: datetime, zone: str) -> datetime:
+    """A time in the session's zone; PySpark gives it in the machine's, which stays if need be."""
+    try:
+        return value.astimezone(_zone(zone)).replace(tzinfo=None)
+    except (OverflowError, ValueError):  # at either end of time, or in no zone that is known
+        return value
+
+
+def _zone(text: str) -> tzinfo:
+    """A time zone as Spark writes it.
+
+    Raises:
+        ValueError: It is not known.
+    """
+    offset = re.fullmatch(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?", text)
+    if offset:
+        hours, minutes, seconds = (int(its or 0) for its in offset.groups()[1:])
+        ahead = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+        return timezone(-ahead if offset[1] == "-" else ahead)
+    try:
+        return UTC if text == "Z" else ZoneInfo(text)
+    except (ZoneInfoNotFoundError, OSError) as unknown:
+        raise ValueError(text) from unknown
 
 
 class _NotPicklableError(UnsupportedOnConnectError, PickleError):

@@ -45,8 +45,8 @@ final private[changelog] class KeyChanges(order: ArrivalOrder) {
     val bySequence = if (last == null && befores == null) 1 else order.compare(row, newest)
     if (bySequence > 0) {
       befores = null
-      bytes = 0L
       if (isBefore) last = null
+      bytes = if (last == null) 0L else last.getSizeInBytes.toLong
     }
     if (bySequence >= 0) {
       if (isBefore) replace(row, at)

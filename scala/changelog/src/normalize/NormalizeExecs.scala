@@ -63,6 +63,7 @@ final private[changelog] case class ChangelogNormalizeExec(
     keys: Seq[Attribute],
     columns: Seq[Attribute],
     sequence: Seq[Attribute],
+    unread: Seq[Attribute],
     plannedBy: String,
     contract: ChangelogContract,
     stateInfo: Option[StatefulOperatorStateInfo],
@@ -117,6 +118,8 @@ final private[changelog] case class ChangelogNormalizeExec(
     val (key, value, before) = (keys, columns, contract.updateBefore)
     val order = NormalizeExecs.order(sequence, columns)
     val (in, kind) = (child.output, Literal(0.toByte, ByteType))
+    val (none, all) = (AttributeSet(unread), key ++ value)
+    val shown = all.map(c => if (none.contains(c)) Literal(null, c.dataType) else c) :+ kind
     val late = longMetric(NormalizeExecs.late)
     StatefulTask.ofOne { (entries, _, rows) =>
       new FinalNormalize(
@@ -126,7 +129,7 @@ final private[changelog] case class ChangelogNormalizeExec(
         columns = value.size,
         toKey = ColumnProjection(key, in),
         toValue = ColumnProjection(value :+ Literal(false), in),
-        toOutput = ColumnProjection(key ++ value :+ kind, key ++ value),
+        toOutput = ColumnProjection(shown, all),
         new ArrivalOrder(order),
         before,
         entries,

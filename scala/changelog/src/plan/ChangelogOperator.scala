@@ -152,6 +152,7 @@ final private[plan] case class SourceChanges(
  * @param identity a hash of the whole source row, if there is a sequence: it decides whether two
  *   rows with equal sequences are the same row, including columns that nothing reads
  * @param closes whether the watermark closes its times: changes of such rows are then late
+ * @param unread columns of the result that nothing above reads
  */
 final private[plan] case class Normalize(
     op: Attribute,
@@ -160,7 +161,8 @@ final private[plan] case class Normalize(
     identity: Option[Attribute],
     ttlMs: Long,
     input: ChangelogOperator,
-    closes: Boolean = false)
+    closes: Boolean = false,
+    unread: Set[ExprId] = Set.empty)
   extends ChangelogOperator
   with OneInput[ChangelogOperator]
   with Stateful {

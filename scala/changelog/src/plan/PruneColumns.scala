@@ -29,7 +29,8 @@ private[changelog] object PruneColumns {
       case normalize: Normalize =>
         val told = AttributeSet(
           normalize.op +: (normalize.keys ++ normalize.sequence ++ normalize.identity))
-        normalize.copy(input = only(normalize.input, read ++ told))
+        val kept = normalize.copy(input = only(normalize.input, read ++ told))
+        kept.copy(unread = kept.columns.filterNot(read.contains).map(_.exprId).toSet)
       case join: TableJoin =>
         val asked = join.table match {
           case JoinedTable.Values(values) => values

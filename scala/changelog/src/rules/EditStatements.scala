@@ -82,7 +82,8 @@ final private[rules] class EditStatements(
     // A first micro-batch that has not ended may have other operators.
     if (state.next == 0L) {
       val its = withOperators(planned, operatorsOf(planned))
-      if (its.operators != before.operators) {
+      def reads(record: SetRecord) = record.statements.map(_.reads)
+      if (its.operators != before.operators || reads(its) != reads(before)) {
         // A target that has the micro-batch has rows of the query that it was.
         if (files.written(0L).nonEmpty) throw otherParts(before, its)
         state.forget()
@@ -95,6 +96,7 @@ final private[rules] class EditStatements(
         val are = operatorsOf(planned).map(_._1)
         if (are != kept) throw ChangelogErrors.otherParts(kept, are)
       }
+      requireReads(before, now)
       now.withColumnsOf(before).copy(operators = kept)
     }
   }
@@ -117,6 +119,7 @@ final private[rules] class EditStatements(
     val now = withOperators(planned, operators).withColumnsOf(before)
       .copy(left = before.left ++ left)
     requireSources(before, now)
+    requireReads(before, now)
     val changes = came.map(name => s"'$name' is new") ++ went.map(name => s"'$name' is gone")
     logWarning(s"The statement set has other statements: ${changes.mkString(", ")}.")
     requireKeys(before)
@@ -149,6 +152,16 @@ final private[rules] class EditStatements(
     )
     files.record(now)
     state.end()
+  }
+
+  /** With another filter above a part, rows that a statement has emitted are never taken back. */
+  private def requireReads(before: SetRecord, now: SetRecord): Unit = {
+    val reads = now.statements.map(its => its.name -> its.reads).toMap
+    before.statements.find(its => reads.get(its.name).exists(_ != its.reads)).foreach { its =>
+      throw ChangelogErrors.stateMismatch(
+        s"statement ${its.name}",
+        Seq("it reads a shared part with other filters or columns"))
+    }
   }
 
   private def requireSources(before: SetRecord, now: SetRecord): Unit = {

@@ -9,7 +9,7 @@ import io.firesteel.changelog.state.PlanVersion
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeSet, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeMap, AttributeSet, Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project, ResolvedHint}
 
 /**
@@ -57,6 +57,8 @@ final private[rules] class FindShared(
     var isBelowState = false
     var isBelowFilter = false
     val read: mutable.BitSet = mutable.BitSet.empty // places of columns that something reads
+    // The condition right above each place that reads it, over columns of `plan`.
+    val asked: mutable.ArrayBuffer[Option[Expression]] = mutable.ArrayBuffer.empty
     var isPart = false
     var times = 0 // how often it is computed
 
@@ -89,7 +91,7 @@ final private[rules] class FindShared(
     val reading = queries.map(query => reader(query.plan, Context(query.emit, None)))
     val found = parts.map { case (key, its) =>
       val node = nodes(key)
-      Part(its.part, its.plan, node.text, node.read.toSeq, node.by.toSeq)
+      Part(its.part, its.plan, its.reads, node.text, node.read.toSeq, node.by.toSeq)
     }
     Found(found.toSeq, reading, why.distinct.toSeq)
   }
@@ -113,7 +115,7 @@ final private[rules] class FindShared(
 
   private def look(): Unit = {
     queries.zipWithIndex.foreach { case (query, i) =>
-      val above = Above(i, query.plan.outputSet, isState = false, isFilter = false)
+      val above = Above(i, query.plan.outputSet, isState = false, isFilter = false, asked = None)
       nodes(visit(query.plan, Context(query.emit, None), above)).roots += 1
     }
   }
@@ -126,8 +128,14 @@ final private[rules] class FindShared(
    *
    * @param query the number of the query
    * @param read the columns that it reads
+   * @param asked the condition right above it
    */
-  private case class Above(query: Int, read: AttributeSet, isState: Boolean, isFilter: Boolean)
+  private case class Above(
+      query: Int,
+      read: AttributeSet,
+      isState: Boolean,
+      isFilter: Boolean,
+      asked: Option[Expression])
 
   private def visit(plan: LogicalPlan, at: Context, above: Above): Key = plan match {
     case hint: StateTtl => visit(hint.child, at.copy(ttl = Some(hint.ms)), above)
@@ -135,7 +143,11 @@ final private[rules] class FindShared(
       val child = plan.children.head
       // A filter takes a join apart that stands right below it.
       val isFilter = above.isFilter && version < PlanVersion.impliedConditions
-      visit(child, at, above.copy(read = ReadColumns(plan, child, above.read), isFilter = isFilter))
+      val its = above.copy(
+        read = ReadColumns(plan, child, above.read),
+        isFilter = isFilter,
+        asked = above.asked.map(overColumns(_, plan.output, child.output)))
+      visit(child, at, its)
     case _ =>
       val key = keyOf(plan, at)
       val isNew = !nodes.contains(key)
@@ -143,6 +155,7 @@ final private[rules] class FindShared(
       val places = plan.output.indices.filter(i => above.read.contains(plan.output(i)))
       val isMore = isNew || above.isState && !known.isBelowState ||
         !places.forall(known.read) || !known.by(above.query)
+      known.asked += above.asked.map(overColumns(_, plan.output, known.plan.output))
       known.isBelowState ||= above.isState
       known.isBelowFilter ||= above.isFilter
       known.read ++= places
@@ -158,7 +171,13 @@ final private[rules] class FindShared(
               above.query,
               ReadColumns(plan, child, read),
               known.isBelowState || isStateful(plan),
-              plan.isInstanceOf[Filter]))
+              plan.isInstanceOf[Filter],
+              plan match {
+                case Filter(condition, _) => Some(condition)
+                case _ => None
+              }
+            )
+          )
         }
         if (isNew) {
           known.children = children
@@ -250,13 +269,27 @@ final private[rules] class FindShared(
               node.hinted(read),
               at.emit,
               varying.isAt(plan),
-              node.text)
+              node.text,
+              askedOf(node, own.output))
             parts(key) = made
             made
           }
         )
         whole(plan.output, planned.reader(places.map(plan.output)))
       }
+  }
+
+  /** The conditions of all who read a part, over its columns; empty if one has none. */
+  private def askedOf(node: Node, columns: Seq[Attribute]): Seq[Expression] =
+    if (node.asked.contains(None)) Nil
+    else node.asked.toSeq.flatten.map(overColumns(_, node.plan.output, columns))
+
+  private def overColumns(
+      condition: Expression,
+      from: Seq[Attribute],
+      to: Seq[Attribute]): Expression = {
+    val places = AttributeMap(from.zip(to))
+    condition.transform { case column: Attribute => places.getOrElse(column, column) }
   }
 
   /** Columns that nothing reads are null. */
@@ -293,18 +326,24 @@ private[rules] object FindShared {
    * @param key of what it computes, the same at each start
    * @param columns the places of those of its columns that it keeps
    * @param readers the numbers of the queries that read it
+   * @param reads what it reads of other parts, by their numbers
    */
   final case class Part(
       part: SharedPart,
       plan: LogicalPlan,
+      reads: Map[Int, Seq[String]],
       key: String,
       columns: Seq[Int],
       readers: Seq[Int])
 
-  /** @param reader what reads the part, with columns of its own for those of the part */
+  /**
+   * @param reads what it reads of other parts, by their numbers
+   * @param reader what reads the part, with columns of its own for those of the part
+   */
   final case class Planned(
       part: SharedPart,
       plan: LogicalPlan,
+      reads: Map[Int, Seq[String]],
       reader: Seq[Attribute] => LogicalPlan)
 
   /** Reads a part of a query as operators. */
@@ -316,12 +355,14 @@ private[rules] object FindShared {
     /**
      * @param varies whether other values would come if it were computed again
      * @param key of what it computes
+     * @param readers the condition above each place that reads it; empty if one has none
      */
     def plan(
         id: Int,
         plan: LogicalPlan,
         emit: WindowsEmit,
         varies: Boolean,
-        key: String): Planned
+        key: String,
+        readers: Seq[Expression]): Planned
   }
 }

@@ -226,6 +226,7 @@ object PlanChangelog extends SparkStrategy {
       node.keys,
       node.columns,
       node.sequence,
+      node.unread,
       ruleName,
       node.contract,
       None,

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.rules
 
-import io.firesteel.changelog.plan.lower.PartReader
+import io.firesteel.changelog.plan.lower.{DescribeMembers, PartReader}
 import io.firesteel.changelog.plan.parse.{ReadWindows, WindowsEmit}
 import io.firesteel.changelog.plan.share.SharedPart
 
@@ -8,7 +8,7 @@ import scala.collection.mutable
 import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.expressions.{DenseRank, Rank, RowNumber, WindowExpression}
+import org.apache.spark.sql.catalyst.expressions.{DenseRank, Expression, Rank, RowNumber, WindowExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, Window}
 
 /**
@@ -46,8 +46,9 @@ final private[rules] class PlanParts(
       plan: LogicalPlan,
       emit: WindowsEmit,
       varies: Boolean,
-      key: String): FindShared.Planned = {
-    val (rows, kind, inferred) = ReadOperators.part(plan, emit, reading)
+      key: String,
+      readers: Seq[Expression]): FindShared.Planned = {
+    val (rows, kind, inferred) = ReadOperators.part(plan, emit, reading, readers)
     // Parts of several streams may have one key.
     val times = keys.updateWith(key)(_.map(_ + 1).orElse(Some(0))).get
     val own = s"$group-$key" + (if (times == 0) "" else s"-$times")
@@ -55,7 +56,8 @@ final private[rules] class PlanParts(
       durableIn.filter(_ => varies).map(SharedPart.Durable(_, own))
     val part =
       new SharedPart(id, PartReader.nameOf(inferred), kind, durable, key = own, group = Some(group))
-    FindShared.Planned(part, rows, PartReader(part, plan.output, inferred))
+    val reads = new DescribeMembers(reading.begun.version).readers(inferred)
+    FindShared.Planned(part, rows, reads, PartReader(part, plan.output, inferred))
   }
 
   /** `row_number()` and the like, whose bound is in a filter above. */

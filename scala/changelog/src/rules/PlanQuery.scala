@@ -2,10 +2,10 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.{ChangelogConf, ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangeEvents, ColumnFacts, InferChangelog, Inferred, Projection, ResultKeys}
-import io.firesteel.changelog.plan.lower.{AnalyzedColumns, ChangelogTable, DescribeMembers, LowerOperators}
+import io.firesteel.changelog.plan.lower.{AnalyzedColumns, ChangelogTable, DescribeMembers, LowerOperators, NoteReaders}
 import io.firesteel.changelog.plan.parse.{LastOrder, WindowsEmit}
-import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans}
-import io.firesteel.changelog.state.{PlanVersion, ChangelogContract, TimeToLive, Watermark}
+import io.firesteel.changelog.plan.share.SharedPlans
+import io.firesteel.changelog.state.{ChangelogContract, Placement, PlanVersion, TimeToLive, Watermark}
 import io.firesteel.changelog.upsert.ToUpsert
 
 import scala.util.Try
@@ -50,22 +50,40 @@ private[rules] object PlanQuery {
       case Some(kind) if inferred.updateBefore => LowerOperators.withoutBefore(written.plan, kind)
       case _ => written.plan
     }
-    (shared.over(Project(ReadOperators.outputOf(query, shown), shown)), inferred)
+    (shared.over(Project(ReadOperators.outputOf(query, shown), shown), inferred), inferred)
   }
 
   /**
    * A query that reads its shared parts.
    *
-   * @param parts the parts with their plans
+   * @param version of its plan
    */
-  private case class Shared(query: LogicalPlan, parts: Seq[(SharedPart, LogicalPlan)]) {
-    def over(plan: LogicalPlan): LogicalPlan =
-      if (parts.isEmpty) plan else SharedPlans(parts.map(_._1), parts.map(_._2) :+ plan)
+  private case class Shared(query: LogicalPlan, parts: Seq[FindShared.Part], version: Int) {
+
+    /** @param inferred the query that reads the parts, written as `plan` */
+    def over(plan: LogicalPlan, inferred: Inferred): LogicalPlan =
+      if (parts.isEmpty) plan
+      else {
+        // Readers come after what they read.
+        val own = new DescribeMembers(version).readers(inferred)
+        val (plans, _) =
+          parts.foldRight((Seq.empty[LogicalPlan], own)) { case (its, (done, reads)) =>
+            val texts = reads.getOrElse(its.part.id, Nil)
+            // A part without state passes on who reads it.
+            val passed = if (NoteReaders.hasPlace(its.plan)) Nil else texts
+            val below = its.reads.map { case (part, asked) => part -> (asked ++ passed) }
+            val all = below.foldLeft(reads) { case (known, (part, asked)) =>
+              known.updated(part, known.getOrElse(part, Nil) ++ asked)
+            }
+            (NoteReaders(its.plan, texts) +: done, all)
+          }
+        SharedPlans(parts.map(_.part), plans :+ plan)
+      }
   }
 
   private object Shared {
     def apply(query: LogicalPlan, emit: WindowsEmit, reading: Reading): Shared =
-      if (!reading.sharesParts) Shared(query, Nil)
+      if (!reading.sharesParts) Shared(query, Nil, reading.begun.version)
       else {
         val found = new FindShared(
           Seq(FindShared.Query(query, emit)),
@@ -74,7 +92,7 @@ private[rules] object PlanQuery {
           onlyState = true,
           version = reading.begun.version
         )()
-        Shared(found.queries.head, found.parts.map(its => its.part -> its.plan))
+        Shared(found.queries.head, found.parts, reading.begun.version)
       }
   }
 
@@ -88,7 +106,7 @@ private[rules] object PlanQuery {
       InferChangelog(ReadOperators(shared.query, updateBefore = true, reading), updateBefore = true)
     val written = LowerOperators(inferred, reading.begun)
     val rows = Project(ReadOperators.outputOf(query, written.plan) ++ written.kind, written.plan)
-    (shared.over(rows), inferred)
+    (shared.over(rows, inferred), inferred)
   }
 
   /** The records of `to_upsert`. */
@@ -98,7 +116,7 @@ private[rules] object PlanQuery {
       mode: OutputMode,
       reading: Reading): (LogicalPlan, Inferred) = {
     val (plan, inferred) = everyChange(UpsertWrite.rows(upserts), reading)
-    (UpsertWrite(query, upserts, mode, plan, inferred), inferred)
+    (UpsertWrite(query, upserts, mode, plan, inferred, reading.begun.version), inferred)
   }
 
   /**
@@ -168,9 +186,11 @@ private[rules] object PlanQuery {
       ttl,
       new Watermark,
       "complete",
-      new DescribeMembers(reading.begun.version).whole(inferred))
+      new DescribeMembers(reading.begun.version).whole(inferred),
+      Placement.ownShuffles.copy(version = reading.begun.version)
+    )
     WholeResult(
-      ChangelogTable(attributes, contract, AnalyzedColumns.of(shared.over(rows))),
+      ChangelogTable(attributes, contract, AnalyzedColumns.of(shared.over(rows, inferred))),
       last,
       inferred)
   }

@@ -2,12 +2,12 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.{ChangelogConf, ShortDecimals}
 import io.firesteel.changelog.plan.{ChangelogOperator, InferChangelog, Inferred, PruneColumns}
-import io.firesteel.changelog.plan.lower.LowerOperators
+import io.firesteel.changelog.plan.lower.{LowerOperators, ReadersBelow}
 import io.firesteel.changelog.plan.parse.{ParseQuery, Repeatable, TablesOnce, WindowsEmit}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.catalyst.expressions.{Attribute, NamedExpression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.internal.SQLConf
 
@@ -50,12 +50,20 @@ private[rules] object ReadOperators extends Logging {
     read
   }
 
-  /** Every change of a part of a query, with the column of kinds; none if its rows only come. */
+  /**
+   * Every change of a part of a query, with the column of kinds; none if its rows only come.
+   *
+   * @param readers the conditions of those that read it, if all have one
+   */
   def part(
       query: LogicalPlan,
       emit: WindowsEmit,
-      reading: Reading): (LogicalPlan, Option[Attribute], Inferred) = {
-    val read = apply(query, updateBefore = true, reading, emit)
+      reading: Reading,
+      readers: Seq[Expression] = Nil): (LogicalPlan, Option[Attribute], Inferred) = {
+    val version = reading.begun.version
+    val asked = if (version < PlanVersion.readersBelow) Nil else readers
+    val below = new ReadersBelow(Repeatable.isFree(_, version))
+    val read = below(apply(query, updateBefore = true, reading, emit), asked)
     val inferred = InferChangelog(read, updateBefore = true)
     val written =
       if (emit == WindowsEmit.Copied) LowerOperators.complete(inferred, reading.begun)

@@ -1,8 +1,8 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.{ChangelogErrors, Digest}
-import io.firesteel.changelog.plan.Changes
-import io.firesteel.changelog.plan.lower.{MarkChanges, ReadOnce, SinkRows, SourceNames}
+import io.firesteel.changelog.plan.{Changes, Inferred}
+import io.firesteel.changelog.plan.lower.{DescribeMembers, MarkChanges, ReadOnce, SinkRows, SourceNames}
 import io.firesteel.changelog.plan.parse.WindowsEmit
 import io.firesteel.changelog.plan.share.{SharedPart, SharedPlans, SharedView}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
@@ -64,9 +64,10 @@ final private[rules] class RewriteStatements(
     val queryOf = asked.map { its =>
       its.name -> found(its.group).queries.getOrElse(its.name, its.query)
     }.toMap
-    val written = asked.map { its =>
-      StatementRows(its.name, modeOf(its), rows(its.copy(query = queryOf(its.name)), reading))
-    }
+    val (written, reads) = asked.map { its =>
+      val (plan, inferred) = rows(its.copy(query = queryOf(its.name)), reading)
+      (StatementRows(its.name, modeOf(its), plan), inferred.fold("")(readsOf(_, parts)))
+    }.unzip
     // What a statement computes by itself is a part, too: its target may read the rows twice, or not
     // at all, if it has the micro-batch already. State must go on all the same.
     val telling = asked.map(_.name).filter(name => tellsOthers(queryOf(name))).toSet
@@ -83,7 +84,9 @@ final private[rules] class RewriteStatements(
     val shared = parts.map(_.part) ++ ownParts
     val plan =
       SinkRows(if (shared.isEmpty) all else SharedPlans(shared, parts.map(_.plan) ++ own :+ all))
-    val statements = asked.map(its => SetRecord.Statement(its.name, modeOf(its), its.group))
+    val statements = asked.zip(reads).map { case (its, reads) =>
+      SetRecord.Statement(its.name, modeOf(its), its.group, reads)
+    }
     val records = found.zipWithIndex.flatMap { case (its, group) =>
       its.parts.map { part =>
         val readers = part.readers.map(its.names)
@@ -185,7 +188,7 @@ final private[rules] class RewriteStatements(
     def changes = !its.isSparks &&
       PlanQuery.changes(its.query, its.mode, reading.copy(isTrial = true))._2.facts.changes !=
       Changes.InsertOnly
-    def readsOnce = !its.isSparks && rows(its, reading.copy(isTrial = true)).exists {
+    def readsOnce = !its.isSparks && rows(its, reading.copy(isTrial = true))._1.exists {
       case _: ReadOnce => true
       case _ => false
     }
@@ -242,16 +245,30 @@ final private[rules] class RewriteStatements(
     }
   }
 
-  /** What a statement writes. */
-  private def rows(its: Statement, reading: Reading): LogicalPlan =
-    if (its.isSparks) its.query
+  /** What a statement writes, and its operators, if they are not Spark's. */
+  private def rows(its: Statement, reading: Reading): (LogicalPlan, Option[Inferred]) =
+    if (its.isSparks) (its.query, None)
     else UpsertWrite.of(its.query) match {
-      case Some(upserts) => PlanQuery.records(its.query, upserts, its.mode, reading)._1
-      case None if its.mode == OutputMode.Complete() => PlanQuery.table(its.query, reading).unsorted
+      case Some(upserts) =>
+        val (plan, inferred) = PlanQuery.records(its.query, upserts, its.mode, reading)
+        (plan, Some(inferred))
+      case None if its.mode == OutputMode.Complete() =>
+        val whole = PlanQuery.table(its.query, reading)
+        (whole.unsorted, Some(whole.inferred))
       case None =>
         val (plan, inferred) = PlanQuery.changes(its.query, its.mode, reading)
-        Project(MarkChanges(plan.output, inferred), plan)
+        (Project(MarkChanges(plan.output, inferred), plan), Some(inferred))
     }
+
+  /** A digest of the filters and columns with which a statement reads parts, and they others. */
+  private def readsOf(statement: Inferred, parts: Seq[FindShared.Part]): String = {
+    val ofPart = parts.map(its => its.part.id -> its.reads).toMap
+    def texts(reads: Map[Int, Seq[String]]): Seq[String] = reads.toSeq.flatMap { case (part, own) =>
+      own ++ ofPart.get(part).toSeq.flatMap(texts)
+    }
+    val all = texts(new DescribeMembers(begun.version).readers(statement))
+    if (all.isEmpty) "" else Digest.of(all.sorted.mkString("\n"))
+  }
 }
 
 private[rules] object RewriteStatements {

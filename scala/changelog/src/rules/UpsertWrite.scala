@@ -2,6 +2,7 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.common.ChangelogErrors
 import io.firesteel.changelog.plan.{Inferred, ResultKeys}
+import io.firesteel.changelog.state.PlanVersion
 import io.firesteel.changelog.upsert.ToUpsert
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, Cast}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, SubqueryAlias, View}
@@ -37,18 +38,22 @@ private[rules] object UpsertWrite {
   /**
    * @param plan the changes of the query below `to_upsert`
    * @param inferred its operators
+   * @param version of its plan: the keys of a topic stay as they were
    */
   def apply(
       query: LogicalPlan,
       records: ToUpsert,
       mode: OutputMode,
       plan: LogicalPlan,
-      inferred: Inferred): LogicalPlan = {
+      inferred: Inferred,
+      version: Int): LogicalPlan = {
     if (mode == OutputMode.Complete()) throw wrong("complete mode has no changes", "append mode")
     requireLast(query)
     requireKeys(records, inferred)
     val kind = plan.output.lastOption.filter(_ => plan.output.size > records.child.output.size)
-    query.transform { case _: ToUpsert => records.records(plan, kind) }
+    query.transform {
+      case _: ToUpsert => records.records(plan, kind, version >= PlanVersion.fractionsOfKeys)
+    }
   }
 
   /** Records may be selected and filtered; a count of them would not be one of rows. */

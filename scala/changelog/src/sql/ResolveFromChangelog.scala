@@ -23,6 +23,9 @@ object ResolveFromChangelog extends Rule[LogicalPlan] {
     (source.keyColumns ++ source.sequenceColumns).find(_.exprId == op.exprId).foreach { column =>
       throw wrong(column, "key or sequence", "another column than op")
     }
+    source.sequenceColumns.headOption.filter(_ => source.keys.isEmpty).foreach { column =>
+      throw wrong(column, "sequence_by", "of a source with keys: rows are ordered within their key")
+    }
     source.sequenceColumns.find(c => !RowOrdering.isOrderable(c.dataType)).foreach { column =>
       throw wrong(column, "sequence_by", "of a type that has an order")
     }

@@ -172,7 +172,19 @@ private[changelog] object PlanVersion {
   /** A session at once stays for a gap after its end: a row that is not late may join it. */
   val stayingSessions: Int = 18
 
-  val current: Int = stayingSessions
+  /** Records tell rows that a generator or a join with a table keeps, and what reads a shared part. */
+  val tellsReaders: Int = 19
+
+  /** `STATE_TTL('c' = ...)` holds for joins with tables and for DISTINCT, too. */
+  val ttlOfInputs: Int = 19
+
+  /** What all readers of a part ask of its keys stands below it, see `ReadersBelow`. */
+  val readersBelow: Int = 19
+
+  /** A `TIME` in the key of a record of `to_upsert` has its fraction. */
+  val fractionsOfKeys: Int = 19
+
+  val current: Int = fractionsOfKeys
 }
 
 /**

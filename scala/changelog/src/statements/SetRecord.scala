@@ -50,6 +50,7 @@ final private[changelog] case class SetRecord(
     val ofStatements = root.putArray("statements")
     statements.foreach { its =>
       ofStatements.addObject().put("name", its.name).put("mode", its.mode).put("group", its.group)
+        .put("reads", its.reads)
     }
     val ofParts = root.putArray("parts")
     parts.foreach { its =>
@@ -82,7 +83,8 @@ private[changelog] object SetRecord {
    */
   final case class Group(from: String, batch: Long)
 
-  final case class Statement(name: String, mode: String, group: Int)
+  /** @param reads a digest of what it reads of shared parts; empty if it reads none that change */
+  final case class Statement(name: String, mode: String, group: Int, reads: String)
 
   /**
    * A shared part.
@@ -120,7 +122,11 @@ private[changelog] object SetRecord {
     SetRecord(
       each(root, "groups")(its => Group(its.get("from").asText, its.get("batch").asLong)),
       each(root, "statements") { its =>
-        Statement(its.get("name").asText, its.get("mode").asText, its.get("group").asInt)
+        Statement(
+          its.get("name").asText,
+          its.get("mode").asText,
+          its.get("group").asInt,
+          its.path("reads").asText)
       },
       each(root, "parts") { its =>
         Part(

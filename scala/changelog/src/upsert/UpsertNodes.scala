@@ -27,12 +27,18 @@ final private[changelog] case class ToUpsert(
    *
    * @param changes rows with the columns of `child`, and the kind
    * @param kind the kind as a number; none if every row is an insert
+   * @param keepsFractions whether a `TIME` in a key has its fraction
    */
-  def records(changes: LogicalPlan, kind: Option[Attribute]): LogicalPlan = {
+  def records(
+      changes: LogicalPlan,
+      kind: Option[Attribute],
+      keepsFractions: Boolean = true): LogicalPlan = {
     val columns = child.output
     val written = Alias(json(columns), "row")()
     val change = Alias(kind.getOrElse(Literal(RowKind.Insert)), "kind")()
-    val texts = Project(Seq(Alias(json(keys), key.name)(key.exprId), written, change), changes)
+    val texts = Project(
+      Seq(Alias(json(keys, keepsFractions), key.name)(key.exprId), written, change),
+      changes)
     val texted = texts.output
     NetRecords(texted.head, texted(1), texted(2), value, texts)
   }
@@ -41,9 +47,10 @@ final private[changelog] case class ToUpsert(
    * As text that says the same in every session. Nulls are written, or a key with a null would
    * have no columns. Spark's own format of a time drops microseconds.
    */
-  private def json(columns: Seq[NamedExpression]): Expression = {
+  private def json(columns: Seq[NamedExpression], keepsFractions: Boolean = true): Expression = {
     val fields = columns.flatMap(c => Seq(Literal.create(c.name, StringType), c.toAttribute))
-    StructsToJson(ToUpsert.format, CreateNamedStruct(fields), Some("UTC"))
+    val format = if (keepsFractions) ToUpsert.format else ToUpsert.format - "timeFormat"
+    StructsToJson(format, CreateNamedStruct(fields), Some("UTC"))
   }
 
   override protected def withNewChildInternal(newChild: LogicalPlan): ToUpsert =
@@ -63,7 +70,8 @@ private[changelog] object ToUpsert {
     "ignoreNullFields" -> "false",
     "timeZone" -> "UTC",
     "timestampFormat" -> "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
-    "timestampNTZFormat" -> "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+    "timestampNTZFormat" -> "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+    "timeFormat" -> "HH:mm:ss.SSSSSS"
   )
 }
 

@@ -93,6 +93,12 @@ class ExplainStreamSuite extends ChangelogSuite {
     spark.range(3).selectExpr("CAST(id AS STRING) AS id").createOrReplaceTempView("ids")
     val joined = s"(${hinted("SELECT * FROM events", "2s")}) AS e JOIN ids ON e.k = ids.id"
     assert(kept(s"SELECT v, count(DISTINCT k) FROM $joined GROUP BY v") == Seq("Aggregate ever"))
+    assert(
+      kept(
+        s"SELECT /*+ STATE_TTL('c=2s') */ c.k, n, id FROM ($counts) c JOIN ids ON c.k = ids.id") ==
+        Seq("Normalize 2000 ms", "Aggregate ever"))
+    assert(kept(s"SELECT /*+ STATE_TTL('c=2s') */ DISTINCT n FROM ($counts) c") ==
+      Seq("Aggregate 2000 ms", "Aggregate ever"))
     withConf(ChangelogConf.STATE_TTL.key -> "9s") {
       assert(kept(s"SELECT n, count(*) FROM (${hinted(counts, "0")}) GROUP BY n") ==
         Seq("Aggregate 9000 ms", "Aggregate ever"))

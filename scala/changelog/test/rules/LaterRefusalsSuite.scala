@@ -3,6 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.StructType
 
 /** Queries that pass Spark's check of streaming queries, and that Spark refuses when they run. */
 class LaterRefusalsSuite extends ChangelogSuite {
@@ -60,13 +61,32 @@ class LaterRefusalsSuite extends ChangelogSuite {
       .contains("FIRESTEEL_CHANGELOG_UNSUPPORTED_TYPE"))
   }
 
-  test("what Spark runs stays Spark's") {
-    val sql = s"SELECT l.id FROM ${side("l")} l, ${side("r")} r WHERE l.id = r.id"
-    val fed = stream(schema, sql)
+  test("dropDuplicates by collated text") {
+    val fed = new ChangelogStream(
+      spark,
+      StructType.fromDDL(schema),
+      "SELECT lower(s) AS s FROM {t}",
+      prepared = _.selectExpr("s COLLATE UTF8_LCASE AS s").dropDuplicates("s"))
     try {
-      fed.startAs("append", sql, hasKinds = false)
-      fed.feed(batches.head)
-      assert(fed.running.lastProgress.stateOperators.head.operatorName == "symmetricHashJoin")
+      fed.startAs("append", "SELECT lower(s) AS s FROM {t}", hasKinds = false)
+      batches.foreach(fed.feed)
+      assert(ChangelogStream.bag(fed.emitted.toSeq) == ChangelogStream.bag(fed.answer()))
     } finally fed.stop()
+  }
+
+  test("what Spark runs stays Spark's") {
+    Seq(
+      ("append", s"SELECT l.id FROM ${side("l")} l, ${side("r")} r WHERE l.id = r.id") ->
+        "symmetricHashJoin",
+      ("complete", "SELECT 'x' COLLATE UTF8_LCASE AS x, id, count(*) FROM {t} GROUP BY 1, 2") ->
+        "stateStoreSave"
+    ).foreach { case ((mode, sql), operator) =>
+      val fed = stream(schema, sql)
+      try {
+        fed.startAs(mode, sql, hasKinds = false)
+        fed.feed(batches.head)
+        assert(fed.running.lastProgress.stateOperators.head.operatorName == operator)
+      } finally fed.stop()
+    }
   }
 }

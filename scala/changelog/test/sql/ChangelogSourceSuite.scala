@@ -3,7 +3,7 @@ package io.firesteel.changelog.sql
 import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.core.decide.Explain
-import org.apache.spark.sql.Row
+import org.apache.spark.sql.{AnalysisException, Row}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.firesteel.lastBatchOf
 import org.apache.spark.sql.internal.SQLConf
@@ -254,6 +254,21 @@ class ChangelogSourceSuite extends ChangelogSuite {
       fed.feed(Seq(Row(1, "b", "u")))
       assert(fed.last.isEmpty)
     }
+    // The sequence, and what tells rows of one sequence apart, are read by the source alone.
+    run("SELECT id, row_kind() AS op FROM {t}", sequenced) { fed =>
+      fed.feed(Seq(Row(1, "a", "u")))
+      assert(fed.last.map(_.mkString(" ")) == Seq("1 +I"))
+      fed.feed(Seq(Row(1, "b", "u")))
+      assert(fed.last.isEmpty)
+      fed.feed(Seq(Row(1, "c", "-D")))
+      assert(fed.last.map(_.mkString(" ")) == Seq("1 -D"))
+    }
+  }
+
+  test("a sequence without keys is refused") {
+    val error = intercept[AnalysisException](
+      run("SELECT id, row_kind() AS op FROM {t}", source(", 'op', sequence_by => 'v'"))(_ => ()))
+    assert(error.getMessage.contains("sequence_by"))
   }
 
   test("complete mode gives the table") {

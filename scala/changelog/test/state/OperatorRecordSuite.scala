@@ -36,6 +36,20 @@ class OperatorRecordSuite extends ChangelogSuite {
   private def ranked(shown: String, where: String) =
     s"SELECT $shown FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER BY v) AS p FROM {t}) WHERE $where"
 
+  private val part = "WITH s AS (SELECT k, count(*) AS n, sum(v) AS x FROM {t} GROUP BY k) "
+
+  private def twoReaders(filter: String) =
+    s"${part}SELECT k, n FROM s WHERE $filter UNION ALL SELECT k, n FROM s WHERE n = 1"
+
+  private def partOfPart(filter: String) =
+    s"""$part, b AS (SELECT k, n FROM s WHERE n > 1) SELECT k, n FROM b WHERE $filter
+       |UNION ALL SELECT k, -n FROM b UNION ALL SELECT k, 0 FROM s""".stripMargin
+
+  private def tabled(join: String) =
+    s"SELECT c.k, n, name FROM (SELECT k, count(*) AS n FROM {t} GROUP BY k) c $join VALUES ('a', 1) AS d(k, name) ON c.k = d.k"
+
+  private val lists = "SELECT k, collect_list(w) AS l FROM {t} GROUP BY k"
+
   private def of(call: String) = s"SELECT k, $call AS x FROM {t} GROUP BY k"
 
   private def top(columns: String) =
@@ -129,7 +143,20 @@ class OperatorRecordSuite extends ChangelogSuite {
       "another key of its type",
       "SELECT v AS a, count(*) AS n FROM {t} GROUP BY v",
       "SELECT w AS a, count(*) AS n FROM {t} GROUP BY w",
-      "keys [v]")
+      "keys [v]"),
+    ("a filter of one reader of a part", twoReaders("n > 1"), twoReaders("n > 5"), "filters"),
+    (
+      "a filter between a part and a group above",
+      s"${part}SELECT n, c FROM (SELECT n, count(*) AS c FROM s WHERE n > 1 GROUP BY n) UNION ALL SELECT n, x FROM s",
+      s"${part}SELECT n, c FROM (SELECT n, count(*) AS c FROM s WHERE n > 2 GROUP BY n) UNION ALL SELECT n, x FROM s",
+      "filters"),
+    ("a filter above a part without state", partOfPart("n > 5"), partOfPart("n > 6"), "filters"),
+    ("LEFT JOIN with a table", tabled("LEFT JOIN"), tabled("JOIN"), "filters"),
+    (
+      "LATERAL VIEW OUTER",
+      s"SELECT k, e FROM ($lists) LATERAL VIEW OUTER explode(l) AS e",
+      s"SELECT k, e FROM ($lists) LATERAL VIEW explode(l) AS e",
+      "filters")
   ).filter { case (name, _, _, _) =>
     SinceSpark.is("4.2") || name != "nulls respected" // before, RESPECT NULLS did nothing
   }.foreach { case (name, before, after, part) =>

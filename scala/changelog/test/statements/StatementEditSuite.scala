@@ -136,10 +136,10 @@ class StatementEditSuite extends ChangelogSuite {
       val inner = Of("inner", s"SELECT a.k, b.v$kinds FROM {sums} a JOIN {top} b ON a.k = b.k")
       follows(set, left, inner, one)
       follows(set, left, inner, one)
-      // It reads less, and then leaves.
       set.add("a" -> 4)
-      val _ = set.run(left, inner, one.copy(sql = s"SELECT k$kinds FROM {sums}"))
-      assert(set.differences(left, inner) == Nil)
+      val less = one.copy(sql = s"SELECT k$kinds FROM {sums}")
+      val refused = intercept[AnalysisException](set.run(left, inner, less))
+      assert(refused.getCondition == "FIRESTEEL_CHANGELOG_STATE_MISMATCH")
       follows(set, inner, left)
       follows(set, left)
     }
@@ -202,6 +202,54 @@ class StatementEditSuite extends ChangelogSuite {
       intercept[Exception](set.run(n, other.copy(sql = s"SELECT s, k$kinds FROM {sums}"), counts))
       follows(set, n, other, counts)
       follows(set, n, other)
+    }
+  }
+
+  test("what all readers ask of a part's keys is asked below it, also when one of them leaves") {
+    withSet() { set =>
+      val few = Of("few", s"SELECT k, s$kinds FROM {sums} WHERE k < 'b' AND s > 0")
+      val others = Of("others", s"SELECT k, n$kinds FROM {sums} WHERE k = 'c'")
+      def kept(set: EditedSet, statements: Of*) = {
+        set.add("a" -> 3, "b" -> 1, "c" -> 4, "d" -> statements.size)
+        val query = set.run(statements: _*)
+        assert(set.differences(statements: _*) == Nil)
+        query.lastProgress.stateOperators.map(_.numRowsTotal).sum
+      }
+      assert(kept(set, few, others) == 2L)
+      kept(set, others, few)
+      kept(set, others)
+      set.forget("few")
+      kept(set, few.begins("start"), others)
+      // A reader without a condition reads all.
+      assert(kept(new EditedSet(spark), few, others, sums) == 4L)
+    }
+  }
+
+  test("another filter above a shared part is refused: rows would stay in the target") {
+    withSet() { set =>
+      follows(set, sums, big, counts)
+      set.add("a" -> 7)
+      val bigger = big.copy(sql = s"SELECT k, s$kinds FROM {sums} WHERE s > 6")
+      Seq(Seq(sums, bigger, counts), Seq(sums, bigger)).foreach { statements =>
+        val error = intercept[AnalysisException](set.run(statements: _*))
+        assert(error.getCondition == "FIRESTEEL_CHANGELOG_STATE_MISMATCH")
+      }
+      follows(set, sums, big)
+    }
+  }
+
+  test("another filter between two shared parts is refused") {
+    withSet() { set =>
+      def filtered(least: Int) = s"(SELECT k, n FROM {sums} WHERE n > $least)"
+      def all(least: Int) = Seq(
+        sums,
+        Of("some", s"SELECT k, n$kinds FROM ${filtered(least)}"),
+        Of("twice", s"SELECT k, n * 2 AS n$kinds FROM ${filtered(least)}"))
+      follows(set, all(1): _*)
+      set.add("a" -> 7)
+      val refused = intercept[AnalysisException](set.run(all(2): _*))
+      assert(refused.getCondition == "FIRESTEEL_CHANGELOG_STATE_MISMATCH")
+      follows(set, all(1): _*)
     }
   }
 

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.upsert
 
 import io.firesteel.changelog.{ChangelogStream, ChangelogSuite}
+import io.firesteel.testkit.SinceSpark
 
 import scala.collection.mutable
 
@@ -220,6 +221,17 @@ class UpsertSuite extends ChangelogSuite {
       case other => String.valueOf(other)
     })
     assert(texts(read.collect()) == texts(spark.sql(row).collect()))
+  }
+
+  SinceSpark("4.2") {
+    test("times of the day to the microsecond") {
+      withConf("spark.sql.timeType.enabled" -> true) {
+        val rows = "SELECT TIME'10:00:00.1' AS k UNION ALL SELECT TIME'10:00:00.000002'"
+        val keys = spark.sql(s"SELECT key FROM to_upsert(TABLE($rows), 'k')").collect()
+        assert(keys.map(_.getString(0)).sorted.toSeq ==
+          Seq("{\"k\":\"10:00:00.000002\"}", "{\"k\":\"10:00:00.100000\"}"))
+      }
+    }
   }
 
   private def table[T](body: ChangelogStream => T): T = {

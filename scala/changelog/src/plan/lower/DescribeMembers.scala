@@ -5,6 +5,8 @@ import io.firesteel.changelog.state.{CallRecord, MemberRecord, PlanVersion}
 
 import java.util.IdentityHashMap
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, SubqueryExpression}
 
 /**
@@ -22,22 +24,30 @@ final private[changelog] class DescribeMembers(version: Int) {
 
   private val tellsSides = version >= PlanVersion.textsOfSides
   private val ofVariables = version >= PlanVersion.variables
+  private val tellsReaders = version >= PlanVersion.tellsReaders
 
   /** The record of the whole result, for complete mode. */
   def whole(root: Inferred): MemberRecord =
     MemberRecord("Table", columns = root.operator.output.map(textOf(root.operator).of))
 
-  def apply(root: Inferred): IdentityHashMap[ChangelogOperator, MemberRecord] = {
-    val found = new IdentityHashMap[ChangelogOperator, MemberRecord]()
+  def apply(root: Inferred): IdentityHashMap[ChangelogOperator, MemberRecord] = found(root).members
+
+  /**
+   * What a plan reads of each shared part whose rows change, by the part's number: a text for each
+   * place, in any order.
+   */
+  def readers(root: Inferred): Map[Int, Seq[String]] =
+    if (!tellsReaders) Map.empty
+    else found(root).readers.toSeq.groupMap(_._1)(_._2)
+
+  private def found(root: Inferred): Found = {
+    val found = new Found
     val top = textOf(root.operator)
     describe(root.operator, Above(Nil, root.operator.output.map(top.of)), found)
     found
   }
 
-  private def describe(
-      operator: ChangelogOperator,
-      above: Above,
-      found: IdentityHashMap[ChangelogOperator, MemberRecord]): Unit = {
+  private def describe(operator: ChangelogOperator, above: Above, found: Found): Unit = {
     val below = textOf(operator.inputs)
     operator match {
       case selection: Selection =>
@@ -46,18 +56,19 @@ final private[changelog] class DescribeMembers(version: Int) {
           above.copy(filters = above.filters :+ below.of(selection.condition)),
           found)
       case generation: Generation =>
-        val made = s"generate ${below.of(generation.generator)}"
+        val keeps = if (tellsReaders && generation.outer) "outer " else ""
+        val made = s"generate $keeps${below.of(generation.generator)}"
         describe(generation.input, above.copy(filters = above.filters :+ made), found)
       case _: Stateful =>
-        found.put(operator, member(operator, above, below))
+        found.members.put(operator, member(operator, above, below))
         operator.inputs.foreach(describeInput(_, found))
+      case SharedRows(read) =>
+        if (!read.told.changes.insertOnly) found.readers += read.part.id -> above.text
       case _ => operator.inputs.foreach(describe(_, above, found))
     }
   }
 
-  private def describeInput(
-      input: ChangelogOperator,
-      found: IdentityHashMap[ChangelogOperator, MemberRecord]): Unit =
+  private def describeInput(input: ChangelogOperator, found: Found): Unit =
     describe(input, Above(Nil, input.output.map(textOf(input).of)), found)
 
   private def member(
@@ -234,7 +245,16 @@ final private[changelog] class DescribeMembers(version: Int) {
 private[changelog] object DescribeMembers {
 
   /** @param columns the columns read of the result, sorted by name: their order may change */
-  final private case class Above(filters: Seq[String], columns: Seq[String])
+  final private case class Above(filters: Seq[String], columns: Seq[String]) {
+    def text: String =
+      s"read ${columns.sorted.mkString(", ")}" +
+        (if (filters.isEmpty) "" else filters.sorted.mkString(" where ", ", ", ""))
+  }
+
+  final private class Found {
+    val members = new IdentityHashMap[ChangelogOperator, MemberRecord]()
+    val readers: mutable.ArrayBuffer[(Int, String)] = mutable.ArrayBuffer.empty
+  }
 
   /** Columns of a source by their names. Equal names get a number. */
   private def named(columns: Seq[Attribute]): Map[ExprId, String] =

@@ -117,10 +117,14 @@ final private[changelog] class LowerOperators(
   private def normalize(normalize: Normalize, inferred: Inferred, input: Written): Written = {
     val kind = Alias(SourceKinds.read(normalize.op, keyed = true), "row_kind")()
     val kindOut = ChangelogNode.newKind()
+    def isUnread(column: Attribute) = normalize.unread(column.exprId)
+    def shown(columns: Seq[Attribute]) =
+      columns.map(column => if (isUnread(column)) column.withNullability(true) else column)
     val node = ChangelogNormalize(
       normalize.keys,
-      normalize.columns,
+      shown(normalize.columns),
       normalize.sequence,
+      normalize.columns.filter(isUnread),
       // The source may retract any row at any time, so the watermark closes nothing.
       contract(
         Some(kind.toAttribute),
@@ -130,7 +134,7 @@ final private[changelog] class LowerOperators(
         inferred),
       AnalyzedColumns.of(Project(normalize.keys ++ normalize.columns :+ kind, input.plan))
     )
-    Written(Project(normalize.output :+ kindOut, node), Some(kindOut))
+    Written(Project(shown(normalize.output) :+ kindOut, node), Some(kindOut))
   }
 
   /**
@@ -154,6 +158,7 @@ final private[changelog] class LowerOperators(
       key,
       join.columns,
       Nil,
+      unread = Nil,
       contract(Some(kind), Some(kindOut), closing(join.timely, inferred), join.ttlMs, inferred),
       AnalyzedColumns.of(Project(key ++ join.columns :+ kind, plan))
     )

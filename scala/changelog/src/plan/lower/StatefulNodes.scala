@@ -26,6 +26,9 @@ private[changelog] trait ChangelogNode extends LogicalPlan {
 private[changelog] trait StatefulNode extends ChangelogNode with StatefulLogicalPlan {
   def contract: ChangelogContract
 
+  def withContract(change: ChangelogContract => ChangelogContract): LogicalPlan =
+    mapExpressions { case its: ChangelogContract => change(its); case other => other }
+
   /** The parts of its line in a plan, in order. */
   protected def shown: Seq[String]
 
@@ -172,11 +175,16 @@ final private[changelog] case class ChangelogJoin(
       newRight: LogicalPlan): ChangelogJoin = copy(left = newLeft, right = newRight)
 }
 
-/** See [[Normalize]]. The child has exactly the columns `keys ++ columns ++ kindIn`. */
+/**
+ * See [[Normalize]]. The child has exactly the columns `keys ++ columns ++ kindIn`.
+ *
+ * @param unread columns of the result that nothing above reads, as those of [[ChangelogJoin]]
+ */
 final private[changelog] case class ChangelogNormalize(
     keys: Seq[Attribute],
     columns: Seq[Attribute],
     sequence: Seq[Attribute],
+    unread: Seq[Attribute],
     contract: ChangelogContract,
     child: LogicalPlan)
   extends UnaryNode

@@ -70,7 +70,10 @@ final private[changelog] class ParseQuery(
       found.fold(groups(aggregate))(its => project(its.columns, its.operator))
     case aggregate: Aggregate => groups(aggregate)
     case distinct: Distinct =>
-      ReadAggregate.distinct(ttlMs, noEvents("DISTINCT", read(distinct.child)))
+      val ttl =
+        if (begun.version < PlanVersion.ttlOfInputs) ttlMs
+        else InputTtl.of(distinct.child).getOrElse(ttlMs)
+      ReadAggregate.distinct(ttl, noEvents("DISTINCT", read(distinct.child)))
     case first: Deduplicate if readsMore =>
       if (!first.outputSet.subsetOf(AttributeSet(first.keys))) refuseSort(first.child)
       deduplicated(first, noEvents("dropDuplicates", read(first.child)))

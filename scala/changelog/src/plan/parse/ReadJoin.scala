@@ -1,6 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogErrors, TooManyRows}
+import io.firesteel.changelog.plan.parse.conditions.SideTtl
 import io.firesteel.changelog.plan.{ChangelogOperator, ColumnFacts, JoinOutput, JoinedTable, MatchedRows, Projection, PruneColumns, Selection, StatelessJoin, StaticTable, TableJoin, UserText}
 import io.firesteel.changelog.sql.RowKindFunction
 import io.firesteel.changelog.state.PlanVersion
@@ -33,6 +34,7 @@ private[parse] object ReadJoin extends PredicateHelper {
       read: LogicalPlan => ChangelogOperator): ChangelogOperator = {
     val isLeft = join.left.isStreaming
     val (stream, table) = if (isLeft) (join.left, join.right) else (join.right, join.left)
+    val ttl = ttlOf(stream, ttlMs, version)
     // Pruned first: an unread column could hide an upsert key.
     val input = PruneColumns(read(stream))
     val parts = Parts(join, input, table)
@@ -40,9 +42,9 @@ private[parse] object ReadJoin extends PredicateHelper {
     if (join.joinType == LeftSingle && version >= PlanVersion.singleMatches) {
       def alone =
         Option.when(input.facts.changes.insertOnly)(StatelessJoin(join, join.output, input))
-      val one = if (isLeft) ofOne(join, input, ttlMs, version).orElse(alone) else None
+      val one = if (isLeft) ofOne(join, input, ttl, version).orElse(alone) else None
       one.getOrElse(throw refused.getOrElse(severalMatches))
-    } else if (refused.isEmpty) matches(join, input, ttlMs, version, table, parts)
+    } else if (refused.isEmpty) matches(join, input, ttl, version, table, parts)
     else if (input.facts.changes.insertOnly && !keepsTable(join.joinType, isLeft))
       StatelessJoin(join, join.output, input)
     else if (ReadByKey.isBelow(table)) throw refused.get
@@ -50,6 +52,11 @@ private[parse] object ReadJoin extends PredicateHelper {
       if (side eq table) StaticTable(table) else input
     }
   }
+
+  /** The time to live of what a join with a table keeps of a stream. */
+  def ttlOf(stream: LogicalPlan, ttlMs: Long, version: Int): Long =
+    if (version < PlanVersion.ttlOfInputs) ttlMs
+    else SideTtl.of(stream)(StatelessSource.is).getOrElse(ttlMs)
 
   /**
    * A left join that has one row for each row of the stream, which keeps the stream's keys. None if

@@ -84,7 +84,7 @@ final private[parse] class ReadTemporalJoin(
     val history = historyOf(join.right).getOrElse(refuse(
       "the right side has no versions by a key and a column of event time",
       "make it the newest row of each key: ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1, " +
-        "with a watermark on ts"
+        "or from_changelog with keys and sequence_by => 'ts', with a watermark on ts"
     ))
     val ofVersions = history.order.head.child.dataType
     if (ofVersions != time.dataType && version >= PlanVersion.changingTimes) {

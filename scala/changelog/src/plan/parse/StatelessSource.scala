@@ -2,8 +2,10 @@ package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.plan.SharedChanges
 import io.firesteel.changelog.sql.{RowKindFunction, StateTtl}
+import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.{Cross, FullOuter, Inner, RightOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{CollectMetrics, Deduplicate, DeduplicateWithinWatermark, DeserializeToObject, EventTimeWatermark, Expand, Filter, Generate, Join, LeafNode, LogicalPlan, MapElements, MapInArrow, MapInPandas, MapPartitions, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, SerializeFromObject, SubqueryAlias, TypedFilter, Union, View}
+import org.apache.spark.sql.catalyst.util.UnsafeRowUtils
 
 /**
  * A part of a query that Spark plans by itself, with insert-only rows. It contains no `row_kind()`.
@@ -29,10 +31,16 @@ private[changelog] object StatelessSource {
         _: Generate | _: Expand | _: ResolvedHint | _: RepartitionOperation |
         _: DeserializeToObject | _: SerializeFromObject | _: MapElements | _: MapPartitions |
         _: TypedFilter | _: MapInPandas | _: MapInArrow | _: CollectMetrics |
-        _: RebalancePartitions | _: Deduplicate | _: DeduplicateWithinWatermark =>
+        _: RebalancePartitions =>
       plan.children.forall(isStateless)
+    case first: Deduplicate => areSparks(first.keys) && isStateless(first.child)
+    case first: DeduplicateWithinWatermark => areSparks(first.keys) && isStateless(first.child)
     case _ => false
   })
+
+  /** Whether Spark's state can have the keys: equal values have equal bytes. */
+  private def areSparks(keys: Seq[Attribute]): Boolean =
+    keys.forall(key => UnsafeRowUtils.isBinaryStable(key.dataType))
 
   /** Whether Spark runs the join with a table: it keeps no row of the table without a match. */
   private[parse] def isSparks(join: Join): Boolean = join.children.map(_.isStreaming) match {
