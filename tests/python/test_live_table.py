@@ -98,10 +98,10 @@ def test_times_are_of_the_session_s_zone(spark: SparkSession) -> None:
         spark.conf.set("spark.sql.session.timeZone", "+02:30")
         table(rows, 1)
         assert "1970-01-01 02:30:00" in str(table)
-        for zone_of_spark, end in (("PST", "9999-12-31"), ("Z", "0001-01-01")):
+        for zone_of_spark in ("PST", "Z"):  # the first is none of Python's
             spark.conf.set("spark.sql.session.timeZone", zone_of_spark)
-            table(spark.sql(f"SELECT timestamp'{end} 12:00:00' AS ts"), 2)
-            assert end[:3] in str(table)
+            table(rows, 2)
+            assert "2026-01-01 00:00:00" in str(table)
     finally:
         spark.conf.set("spark.sql.session.timeZone", zone or "UTC")
 

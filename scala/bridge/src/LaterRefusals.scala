@@ -18,15 +18,11 @@ object LaterRefusals {
 
   /** Why Spark does not run a query; none if it does. */
   def of(session: SparkSession, query: LogicalPlan): Option[String] =
-    query.collectFirst(keys).orElse {
-      if (!query.exists(isOfStreams)) None
-      else Try(optimized(session, query)).toOption.flatMap(_.collectFirst(joins))
-    }
+    if (!query.exists(node => isOfStreams(node) || keys.isDefinedAt(node))) None
+    else Try(optimized(session, query)).toOption.flatMap(_.collectFirst(keys.orElse(joins)))
 
   private val keys: PartialFunction[LogicalPlan, String] = {
-    // Spark groups by no constant.
-    case its: Aggregate
-        if its.isStreaming && areUnstable(its.groupingExpressions.filterNot(_.foldable)) => collated
+    case its: Aggregate if its.isStreaming && areUnstable(its.groupingExpressions) => collated
     case its: Distinct if its.isStreaming && areUnstable(its.output) => collated
     case its: Deduplicate if its.isStreaming && areUnstable(its.keys) => collated
     case its: DeduplicateWithinWatermark if its.isStreaming && areUnstable(its.keys) => collated

@@ -122,6 +122,8 @@ class _Columns:
 
     def find(self, name: str) -> int:
         """The place of a column; -1 if there is none."""
+        if name in self.names:
+            return self.names.index(name)
         same = [its if self.is_exact else its.lower() for its in self.names]
         known = name if self.is_exact else name.lower()
         return same.index(known) if known in same else -1
@@ -245,7 +247,8 @@ class LiveTable(_display.Shown):
         """The place of the column of kinds; -1 if rows only come."""
         if self._op is not None:
             return columns.place(self._op)
-        return next((at for at in map(columns.find, _OPS) if at >= 0), -1)
+        exact = [columns.names.index(name) for name in _OPS if name in columns.names]
+        return next((at for at in (*exact, *map(columns.find, _OPS)) if at >= 0), -1)
 
     def _page(self) -> _display.Page:
         now, rows = self._now, self._now.sorted()

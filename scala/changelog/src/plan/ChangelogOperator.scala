@@ -56,11 +56,13 @@ final private[changelog] case class Source(plan: LogicalPlan) extends ChangelogO
  *
  * @param output the columns of the part in their order, with ids of the reader
  * @param told the facts of these columns
+ * @param texts what these columns are in the part, for the checkpoint's records
  */
 final private[changelog] case class SharedChanges(
     part: SharedPart,
     output: Seq[Attribute],
-    told: Facts)
+    told: Facts,
+    texts: Seq[String])
   extends LeafNode {
   override def isStreaming: Boolean = true
 }

@@ -119,7 +119,7 @@ final private[rules] class EditStatements(
     val now = withOperators(planned, operators).withColumnsOf(before)
       .copy(left = before.left ++ left)
     requireSources(before, now)
-    requireReads(before, now)
+    if (state.next > 0L || files.written(0L).nonEmpty) requireReads(before, now)
     val changes = came.map(name => s"'$name' is new") ++ went.map(name => s"'$name' is gone")
     logWarning(s"The statement set has other statements: ${changes.mkString(", ")}.")
     requireKeys(before)

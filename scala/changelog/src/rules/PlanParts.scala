@@ -56,8 +56,12 @@ final private[rules] class PlanParts(
       durableIn.filter(_ => varies).map(SharedPart.Durable(_, own))
     val part =
       new SharedPart(id, PartReader.nameOf(inferred), kind, durable, key = own, group = Some(group))
-    val reads = new DescribeMembers(reading.begun.version).readers(inferred)
-    FindShared.Planned(part, rows, reads, PartReader(part, plan.output, inferred))
+    val describe = new DescribeMembers(reading.begun.version)
+    FindShared.Planned(
+      part,
+      rows,
+      describe.readers(inferred),
+      PartReader(part, plan.output, inferred, describe.texts(inferred, plan.output)))
   }
 
   /** `row_number()` and the like, whose bound is in a filter above. */

@@ -150,6 +150,11 @@ class OperatorRecordSuite extends ChangelogSuite {
       s"${part}SELECT n, c FROM (SELECT n, count(*) AS c FROM s WHERE n > 1 GROUP BY n) UNION ALL SELECT n, x FROM s",
       s"${part}SELECT n, c FROM (SELECT n, count(*) AS c FROM s WHERE n > 2 GROUP BY n) UNION ALL SELECT n, x FROM s",
       "filters"),
+    (
+      "columns of a part that swap names",
+      s"${part}SELECT k, n FROM s UNION ALL SELECT k, -x FROM s",
+      s"${part.replace("AS n", "AS y").replace("AS x", "AS n").replace("AS y", "AS x")}SELECT k, n FROM s UNION ALL SELECT k, -x FROM s",
+      "filters"),
     ("a filter above a part without state", partOfPart("n > 5"), partOfPart("n > 6"), "filters"),
     ("LEFT JOIN with a table", tabled("LEFT JOIN"), tabled("JOIN"), "filters"),
     (
@@ -171,6 +176,10 @@ class OperatorRecordSuite extends ChangelogSuite {
       "a column renamed",
       "SELECT k, sum(v) AS x FROM {t} GROUP BY k",
       "SELECT k AS q, sum(v) AS y FROM {t} GROUP BY k"),
+    (
+      "a column of a part renamed",
+      s"${part}SELECT k, n FROM s UNION ALL SELECT k, -x FROM s",
+      s"${part.replace("AS n", "AS y")}SELECT k, y FROM s UNION ALL SELECT k, -x FROM s"),
     (
       "columns in another order",
       "SELECT k, sum(v) AS x FROM {t} GROUP BY k",

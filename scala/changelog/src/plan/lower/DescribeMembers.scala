@@ -40,6 +40,10 @@ final private[changelog] class DescribeMembers(version: Int) {
     if (!tellsReaders) Map.empty
     else found(root).readers.toSeq.groupMap(_._1)(_._2)
 
+  /** What columns of the result are. */
+  def texts(root: Inferred, columns: Seq[Attribute]): Seq[String] =
+    columns.map(textOf(root.operator).of)
+
   private def found(root: Inferred): Found = {
     val found = new Found
     val top = textOf(root.operator)
@@ -197,6 +201,8 @@ final private[changelog] class DescribeMembers(version: Int) {
     operator match {
       case Source(plan) => named(plan.output)
       case StaticTable(plan) => named(plan.output)
+      // The names of a part's columns are those of one of its readers.
+      case SharedRows(read) if tellsReaders => read.output.map(_.exprId).zip(read.texts).toMap
       case SharedRows(read) => named(read.output)
       case join: StatelessJoin => named(join.join.output) ++ known
       case Projection(columns, _) => columns.map(c => c.exprId -> below.of(c)).toMap

@@ -12,8 +12,12 @@ import org.apache.spark.sql.types.MetadataBuilder
 /** What reads a shared part, and what is known of the part. */
 private[changelog] object PartReader {
 
-  /** Reads a part with the operators of `inferred`, by columns for its own. */
-  def apply(part: SharedPart, own: Seq[Attribute], inferred: Inferred)(
+  /**
+   * Reads a part with the operators of `inferred`, by columns for its own.
+   *
+   * @param texts what its own columns are
+   */
+  def apply(part: SharedPart, own: Seq[Attribute], inferred: Inferred, texts: Seq[String])(
       shown: Seq[Attribute]): LogicalPlan = {
     // No watermark reaches a reader.
     val columns = shown.map { column =>
@@ -25,7 +29,8 @@ private[changelog] object PartReader {
       val ids = own.map(_.exprId).zip(columns.map(_.exprId)).toMap
       val facts = inferred.facts
       val trends = facts.trends.collect { case (id, way) if ids.contains(id) => ids(id) -> way }
-      SharedChanges(part, columns, Facts(facts.changes, facts.upsertKeys.map(_.map(ids)), trends))
+      val its = Facts(facts.changes, facts.upsertKeys.map(_.map(ids)), trends)
+      SharedChanges(part, columns, its, texts)
     }
   }
 

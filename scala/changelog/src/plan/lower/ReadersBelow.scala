@@ -34,8 +34,9 @@ private[changelog] class ReadersBelow(isFree: Expression => Boolean) extends Pre
       keys: Seq[Attribute],
       readers: Seq[Expression]): ChangelogOperator = {
     val known = AttributeSet(keys)
-    val asked = readers.map(splitConjunctivePredicates(_).filter { its =>
-      isFree(its) && its.references.nonEmpty && its.references.subsetOf(known)
+    // What stands behind a user's function is asked only of rows that it lets pass.
+    val asked = readers.map(splitConjunctivePredicates(_).takeWhile(isFree).filter { its =>
+      its.references.nonEmpty && its.references.subsetOf(known) && !ShareStores.mayBeFalse(its)
     })
     if (!input.facts.changes.insertOnly || asked.exists(_.isEmpty) || hasWatermark(input)) input
     else Selection(asked.map(_.reduce[Expression](And(_, _))).reduce[Expression](Or(_, _)), input)

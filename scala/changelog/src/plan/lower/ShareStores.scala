@@ -19,6 +19,13 @@ import org.apache.spark.sql.types.BooleanType
 private[lower] object ShareStores {
 
   /**
+   * Whether a part of a condition does not depend on rows. Spark drops what is below a filter that is
+   * false for a whole micro-batch.
+   */
+  def mayBeFalse(condition: Expression): Boolean =
+    condition.exists(part => part.dataType == BooleanType && part.references.isEmpty)
+
+  /**
    * The operators that share a store, as they get their numbers; the first one is the host.
    *
    * @param scansKeys whether it finds entries by the first columns of their keys
@@ -67,7 +74,7 @@ final private class ShareStores(
     operator) match {
     case null =>
       val passed = operator match {
-        case Selection(condition, _) if mayBeFalse(condition) => None
+        case Selection(condition, _) if ShareStores.mayBeFalse(condition) => None
         case _: Projection | _: Selection | _: Generation if PlaceState.staysInTask(operator) =>
           above
         case _ => None
@@ -87,13 +94,6 @@ final private class ShareStores(
         number(input, if (stays && takesGuests(operator)) Some(group) else None)
       }
   }
-
-  /**
-   * Whether a part of a condition does not depend on rows. Spark drops what is below a filter that is
-   * false for a whole micro-batch.
-   */
-  private def mayBeFalse(condition: Expression): Boolean =
-    condition.exists(part => part.dataType == BooleanType && part.references.isEmpty)
 
   /** Spark plans the subqueries of an operator's own expressions only if it knows the operator. */
   private def canBeGuest(operator: ChangelogOperator): Boolean = operator match {
