@@ -135,4 +135,14 @@ class ImpliedConditionsSuite extends ChangelogSuite {
       batches
     )
   }
+
+  test("a condition behind a user's function is asked of groups that it lets pass") {
+    val _ = spark.udf.register("is_number", (k: String) => k != null && k.forall(_.isDigit))
+    val numbers = "SELECT k, count(*) AS n FROM {t} GROUP BY k"
+    val conditions = "is_number(k) AND CAST(k AS INT) > 5"
+    assertFollows(
+      "k STRING, v INT",
+      s"SELECT * FROM ($numbers) WHERE $conditions",
+      Seq(Seq(Row("7", 1), Row("abc", 2), Row("3", 3)), Seq(Row("abc", 4), Row("7", 5))))
+  }
 }

@@ -40,9 +40,14 @@ final private[changelog] class DescribeMembers(version: Int) {
     if (!tellsReaders) Map.empty
     else found(root).readers.toSeq.groupMap(_._1)(_._2)
 
-  /** What columns of the result are. */
-  def texts(root: Inferred, columns: Seq[Attribute]): Seq[String] =
-    columns.map(textOf(root.operator).of)
+  /** What columns of the result are. Equal texts get a number: calls of functions without a name. */
+  def texts(root: Inferred, columns: Seq[Attribute]): Seq[String] = {
+    val all = columns.map(textOf(root.operator).of)
+    all.zipWithIndex.map { case (text, i) =>
+      val before = all.take(i).count(_ == text)
+      if (before == 0) text else s"$text #$before"
+    }
+  }
 
   private def found(root: Inferred): Found = {
     val found = new Found

@@ -368,7 +368,12 @@ final private[changelog] class ParseQuery(
    */
   private def onKeys(condition: Expression, keys: Seq[Attribute], input: ChangelogOperator)(
       below: Expression => ChangelogOperator): ChangelogOperator = {
-    val own = splitConjunctivePredicates(condition).filter { its =>
+    val all = splitConjunctivePredicates(condition)
+    // What stands behind a user's function is asked only of rows that it lets pass.
+    val first =
+      if (begun.version < PlanVersion.guardsOfUsers) all
+      else all.takeWhile(!_.exists(_.isInstanceOf[UserDefinedExpression]))
+    val own = first.filter { its =>
       Repeatable.isFree(its, begun.version) && its.references.nonEmpty && its.references.subsetOf(
         AttributeSet(keys))
     }
