@@ -31,7 +31,8 @@ class LookupJoinMetrics:
         table: The dimension table.
         values: The values that the join was planned with, by name, such as ``shuffle``.
         metrics: Sums over all tasks, by name. ``hits``, ``misses``, ``requests`` and ``failures``
-            exist for every connector.
+            exist for every connector that is asked by key. A table that is loaded whole
+            (``FULL``) has ``loads``, ``loadTime`` and ``cached``.
     """
 
     table: str

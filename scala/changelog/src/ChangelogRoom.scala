@@ -3,7 +3,7 @@ package io.firesteel.changelog
 import io.firesteel.changelog.checkpoint.FinishRepartition
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.rules.{ExplainStreams, PlanChangelog, ReadFromStart, RewriteStreamSubqueries, RewriteStreamingWrite}
-import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveSnapshot, RemoveStateTtl, ResolveFromChangelog, ResolveStateTtl, RowKindFunction, SnapshotFunction}
+import io.firesteel.changelog.sql.{FromChangelogFunction, FromDebeziumFunction, RemoveSnapshot, RemoveStateTtl, ResolveFromChangelog, ResolveMultiJoin, ResolveStateTtl, RowKindFunction, SnapshotFunction}
 import io.firesteel.changelog.statements.{ReadStatement, ResolveStatements, StatementSetFunction, StatementSetParser}
 import io.firesteel.changelog.upsert.{FromUpsertFunction, ResolveToUpsert, ToUpsertFunction}
 import io.firesteel.changelog.windows.{ReadWindowFunctions, ResolveWindowFunctions}
@@ -28,6 +28,7 @@ object ChangelogRoom
       TableFunction(StatementSetFunction.description),
       // These run before Spark checks a streaming query.
       Hints(_ => ResolveStateTtl),
+      Hints(_ => ResolveMultiJoin),
       Hints(_ => RewriteStreamingWrite),
       // This runs before Spark looks up the functions that a call names.
       Hints(_ => ReadWindowFunctions),

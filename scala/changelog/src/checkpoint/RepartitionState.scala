@@ -63,8 +63,10 @@ object RepartitionState {
 
   /** The last finished micro-batch; an unfinished one must be a repartitioning of Spark's. */
   private def lastWhole(checkpoint: Checkpoint): Long = {
+    val root = checkpoint.root.toString
     val batch = checkpoint.commits.last.getOrElse(
-      throw CheckpointErrors.noState(checkpoint.root.toString))
+      throw checkpoint.begun.fold(CheckpointErrors.noState(root))(
+        CheckpointErrors.unfinishedBatch(root, _)))
     checkpoint.begun.foreach { begun =>
       if (!SparksRepartition.has(checkpoint, begun)) {
         throw CheckpointErrors.unfinishedBatch(checkpoint.root.toString, begun)

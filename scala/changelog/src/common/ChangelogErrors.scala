@@ -95,8 +95,15 @@ private[changelog] object ChangelogErrors {
 
   def badStateTtl(hint: String): Throwable = analysis("BAD_STATE_TTL", "hint" -> hint)
 
-  def noStateTtlInput(name: String, inputs: Seq[String]): Throwable =
-    analysis("NO_STATE_TTL_INPUT", "name" -> name, "inputs" -> inputs.mkString(", "))
+  def badMultiJoin(hint: String): Throwable = analysis("BAD_MULTI_JOIN", "hint" -> hint)
+
+  def noHintedInput(hint: String, name: String, inputs: Seq[String]): Throwable = analysis(
+    s"NO_${hint}_INPUT",
+    "name" -> name,
+    "inputs" -> inputs.mkString(", "))
+
+  /** @param hint the name of a hint at a join */
+  def hintOnSparks(hint: String): Throwable = analysis("HINT_ON_SPARKS_JOIN", "hint" -> hint)
 
   def stateMismatch(operator: String, differences: Seq[String]): Throwable =
     analysis(

@@ -2,7 +2,7 @@ package io.firesteel.changelog.join
 
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
-import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, PlanText}
+import io.firesteel.changelog.plan.{JoinBelow, JoinOutput, JoinedSide, PlanText}
 import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, InputDistribution, Slots, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
 import io.firesteel.changelog.state.inputs.ReadOnceExec
 import org.apache.spark.sql.catalyst.InternalRow
@@ -25,6 +25,7 @@ final private[changelog] case class ChangelogJoinExec(
     unread: Seq[Attribute],
     isInSlots: Boolean,
     isSnapshot: Boolean,
+    below: Option[JoinBelow],
     plannedBy: String,
     contract: ChangelogContract,
     stateInfo: Option[StatefulOperatorStateInfo],
@@ -75,7 +76,8 @@ final private[changelog] case class ChangelogJoinExec(
     unread,
     isInSlots && Slots.areIn(contract.keptCalls),
     isSnapshot,
-    contract.updateBefore)
+    contract.updateBefore,
+    below)
 
   override def layout: StateLayout =
     if (isPacked) PackedLayout.of(spec) else RowEntries.layout(spec)
@@ -83,6 +85,8 @@ final private[changelog] case class ChangelogJoinExec(
   override def firedMessage: String =
     if (isSnapshot)
       "state keeps the rows of the right side, and each left row meets those of its micro-batch"
+    else if (below.nonEmpty)
+      "state keeps the rows of the right side; those of the left side are joined again by the join below"
     else
       "state keeps the rows of both sides, and a change of one side emits the changes of its matches"
 
@@ -91,7 +95,7 @@ final private[changelog] case class ChangelogJoinExec(
     "changelogMode" -> contract.mode,
     "keys" -> leftSide.keys.zip(rightSide.keys)
       .map { case (l, r) => s"${l.name} = ${r.name}" }.mkString(", "),
-    "left" -> JoinRows.text(leftSide, isTable(left)),
+    "left" -> below.fold(JoinRows.text(leftSide, isTable(left)))(_ => RejoinedRows.text),
     "right" -> JoinRows.text(rightSide, isTable(right)),
     "updateBefore" -> sides.zip(Seq("left", "right")).zip(contract.kindsIn)
       .map { case ((side, name), kind) => s"$name: ${JoinRows.updateBefore(side, kind.isEmpty)}" }
@@ -159,7 +163,8 @@ final private[join] class JoinTask(
       Seq(input(spec.left, 0), input(spec.right, 1)),
       ofRows.fold[JoinState](new PackedState(entries, spec))(new RowState(entries, _, spec)),
       new JoinedRows(spec),
-      spec.isSnapshot
+      spec.isSnapshot,
+      spec.below.map(new RejoinedRows(entries, _))
     )
   }
 

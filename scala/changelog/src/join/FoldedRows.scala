@@ -58,6 +58,9 @@ final private[join] class FoldedRows {
   def row(at: Int): UnsafeRow = index.row(at)
   def count(at: Int): Long = counts(at)
 
+  /** The place of a row; -1 if it is not there. */
+  def indexOf(row: UnsafeRow): Int = if (size == 0) -1 else index.indexOf(row)
+
   /** Adds to the sum of a row; a new one is copied. */
   def add(row: UnsafeRow, count: Long): Unit = {
     var at = index.indexOf(row)

@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  *
  * @param isSnapshot whether a left row meets the right rows as they are after the micro-batch's
  *   changes, which come first, and is not kept
+ * @param rejoined joins the left rows of a key again; none if state keeps them
  */
 final private[join] class JoinChanges(
     rows: TwoInputs,
@@ -22,7 +23,8 @@ final private[join] class JoinChanges(
     inputs: Seq[JoinInput],
     state: JoinState,
     result: JoinedRows,
-    isSnapshot: Boolean)
+    isSnapshot: Boolean,
+    rejoined: Option[RejoinedRows])
   extends FoldIterator(rows, limits) {
   import JoinChanges.Folded
 
@@ -37,6 +39,7 @@ final private[join] class JoinChanges(
   private[this] var isBefore = false
   private[this] val matches = new MatchChanges(state, result)
   private[this] val out = matches.out
+  private[this] val above = rejoined.map(new RejoinedChanges(state, _, result, out)).orNull
 
   override protected def held: Int = numRows
 
@@ -91,9 +94,15 @@ final private[join] class JoinChanges(
           val (key, folded) = (keys.row(at), folds(at))
           at += 1
           state.open(key)
-          val l = if (isSnapshot) ChangedRows.none else left.changes(folded.left)
+          val l =
+            if (isSnapshot || above != null) ChangedRows.none else left.changes(folded.left)
           val r = right.changes(folded.right)
-          if (isSnapshot) {
+          if (above != null) {
+            val its = above.ofKey(key, folded.left, r)
+            if (math.max(folded.left.size, r.size) > JoinChanges.few || !its.areFew) {
+              large = its.changes
+            } else its.changeAll()
+          } else if (isSnapshot) {
             right.put(r)
             large = matches.snapshot(key, folded.left)
           } else if (!l.isEmpty || !r.isEmpty) {

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.join
 
-import io.firesteel.changelog.plan.JoinedSide
+import io.firesteel.changelog.plan.{JoinBelow, JoinedSide}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.JoinType
 
@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.plans.JoinType
  *   [[io.firesteel.changelog.state.Slots]]
  * @param isSnapshot whether left rows meet the right rows as they are, and are not kept
  * @param updateBefore whether an update emits the row that it replaces
+ * @param below the join that joins the left rows again; none if state keeps them
  */
 final private[join] case class JoinSpec(
     joinType: JoinType,
@@ -22,4 +23,5 @@ final private[join] case class JoinSpec(
     unread: Seq[Attribute],
     isInSlots: Boolean,
     isSnapshot: Boolean,
-    updateBefore: Boolean)
+    updateBefore: Boolean,
+    below: Option[JoinBelow])

@@ -13,8 +13,12 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, ExprId, Expression, JoinedRow, Literal, Predicate, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, FullOuter, Inner, LeftAnti, LeftSemi}
 
-/** The rows of the result, made of a key, a left and a right row. One instance per task. */
-final private[join] class JoinedRows(spec: JoinSpec) {
+/**
+ * The rows of the result, made of a key, a left and a right row. One instance per task.
+ *
+ * @param stored the places of the columns that rows have; none for all and the kind
+ */
+final private[join] class JoinedRows(spec: JoinSpec, stored: Option[Seq[Int]] = None) {
 
   // A column may be the key of several places.
   private[this] val key = spec.left.keys.map(_.withNullability(true).newInstance())
@@ -45,7 +49,7 @@ final private[join] class JoinedRows(spec: JoinSpec) {
     val row = columns.map { c =>
       if (none.contains(c)) Literal(null, c.dataType) else known.getOrElse(c.exprId, over(c))
     }
-    ColumnProjection(row :+ kind, in)
+    ColumnProjection(stored.fold(row :+ kind)(_.map(row)), in)
   }
 
   private[this] lazy val toPair = projection(Nil, key ++ left ++ right)

@@ -219,7 +219,9 @@ final private[join] class MatchChanges(state: JoinState, result: JoinedRows) {
 }
 
 /** Whether a side has rows of a key, before and after. */
-final private[join] case class Presence(before: Boolean, after: Boolean)
+final private[join] case class Presence(before: Boolean, after: Boolean) {
+  def isChanged: Boolean = before != after
+}
 
 private[join] object Presence {
   def apply(others: Boolean, changed: ChangedRows): Presence = {

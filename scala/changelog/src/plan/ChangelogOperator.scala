@@ -241,6 +241,7 @@ final private[plan] case class TableJoin(
  * @param bounds of the left and the right side's times, in an interval join: late rows are dropped,
  *   and the watermark takes rows out of state
  * @param unread columns of the result that nothing above reads
+ * @param isMulti whether a hint asks that it be one with the join of its left side
  */
 final private[changelog] case class StreamJoin(
     joinType: JoinType,
@@ -253,7 +254,8 @@ final private[changelog] case class StreamJoin(
     right: ChangelogOperator,
     isSnapshot: Boolean = false,
     bounds: Option[(TimeBound, TimeBound)] = None,
-    unread: Set[ExprId] = Set.empty)
+    unread: Set[ExprId] = Set.empty,
+    isMulti: Boolean = false)
   extends ChangelogOperator
   with Stateful {
   override def name: String =

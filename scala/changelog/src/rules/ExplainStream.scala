@@ -3,10 +3,12 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.plan.{Inferred, UserText}
 import io.firesteel.changelog.plan.parse.LastOrder
+import io.firesteel.changelog.sql.StateTtl
 import io.firesteel.changelog.state.BegunPlan
 import io.firesteel.changelog.statements.StatementQueries
 import io.firesteel.core.decide.{Decline, Explain}
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.StreamingRelationV2
@@ -40,7 +42,11 @@ object ExplainStream {
 
   private def single(session: SparkSession, query: LogicalPlan, mode: OutputMode): Explain =
     RewriteStreamingWrite.planned(query, mode) match {
-      case None => Explain.of(streamExecutionOf(session, query, mode).executedPlan)
+      case None =>
+        // As Spark's start does. With the room on, it runs by itself what comes here.
+        if (SQLConf.get.isUnsupportedOperationCheckEnabled)
+          UnsupportedOperationChecker.checkForStreaming(StateTtl.removed(query), mode)
+        Explain.of(streamExecutionOf(session, query, mode).executedPlan)
       case Some((plan, inferred)) =>
         // In complete mode Spark's own planner would require one of its own aggregates.
         val planned = streamExecutionOf(session, plan, OutputMode.Append()).executedPlan

@@ -10,7 +10,7 @@ import io.firesteel.changelog.over.ChangelogOverExec
 import io.firesteel.changelog.plan.TableRows
 import io.firesteel.changelog.plan.lower.{AnalyzedColumns, BatchRows, ChangelogAggregate, ChangelogFilter, ChangelogHeldRows, ChangelogHeldSessions, ChangelogJoin, ChangelogMatches, ChangelogNormalize, ChangelogNumbers, ChangelogOverAggregate, ChangelogTable, ChangelogTemporalJoin, ChangelogTopN, ReadOnce, SinkRows, StatefulNode, StreamRows}
 import io.firesteel.changelog.plan.share.{SharedPlans, SharedPlansExec, SharedView, SharedViewExec}
-import io.firesteel.changelog.sql.{InputTtl, StateTtl}
+import io.firesteel.changelog.sql.{InputHint, StateTtl}
 import io.firesteel.changelog.state.{GuestExec, StatefulChangelogExec}
 import io.firesteel.changelog.state.inputs.{ReadOnceExec, StateProbe}
 import io.firesteel.changelog.statements.{StatementRows, StatementRowsExec, StatementSetRows, StatementSetRowsExec}
@@ -55,6 +55,7 @@ object PlanChangelog extends SparkStrategy {
         node.unread,
         node.isInSlots,
         node.isSnapshot,
+        node.below,
         ruleName,
         node.contract,
         None,
@@ -130,7 +131,7 @@ object PlanChangelog extends SparkStrategy {
     case NetRecords(key, row, kind, value, child) =>
       NetRecordsExec(key, row, kind, value, planLater(child)) :: Nil
     case StateTtl(_, child) => planLater(child) :: Nil
-    case InputTtl(_, child) => planLater(child) :: Nil
+    case InputHint(_, _, child) => planLater(child) :: Nil
     case _ => Nil
   }
 

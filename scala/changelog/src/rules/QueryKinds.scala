@@ -1,12 +1,12 @@
 package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.plan.parse.{ReadTemporalJoin, ReadWindows, WindowsEmit}
-import io.firesteel.changelog.sql.{FromChangelog, RowKindFunction, Snapshot, StateTtl}
+import io.firesteel.changelog.sql.{FromChangelog, InputHint, RowKindFunction, Snapshot, StateTtl}
 import io.firesteel.changelog.upsert.ToUpsert
 
 import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.firesteel.LaterRefusals
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
@@ -29,6 +29,23 @@ private[rules] object QueryKinds {
       case _: FromChangelog | _: ToUpsert | _: Snapshot => true
       case _ => false
     }
+
+  /** Whether Spark could run the query by itself if it does not refuse it. */
+  def mayBeSparks(query: LogicalPlan): Boolean =
+    !tellsRowKinds(query) && hintAtJoin(query).isEmpty
+
+  /** The first hint at a join of streams, which Spark's join does not know. */
+  def hintAtJoin(query: LogicalPlan): Option[String] = query match {
+    case StateTtl(_, child) if child.exists(isJoin) => Some("STATE_TTL")
+    case join: Join if isJoin(join) && join.children.exists(InputHint.isAt) =>
+      Some(if (join.children.exists(InputHint.areJoined)) "MULTI_JOIN" else "STATE_TTL")
+    case other => other.children.view.flatMap(hintAtJoin).headOption
+  }
+
+  private def isJoin(plan: LogicalPlan): Boolean = plan match {
+    case join: Join => join.children.forall(_.isStreaming)
+    case _ => false
+  }
 
   def asksRowKind(query: LogicalPlan): Boolean =
     query.exists(_.expressions.exists(RowKindFunction.isIn))

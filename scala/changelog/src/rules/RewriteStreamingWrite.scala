@@ -42,9 +42,10 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       if (found.isEmpty) requireSparks(plan)
       found.fold[LogicalPlan](asSparks(write)) { refused =>
         requireMicroBatches(write)
+        if (refused.isEmpty && !QueryKinds.tellsRowKinds(whole)) requireOurs(whole, plan)
         val query = WholeQuery.asBegun(plan.version, whole)
         val reading =
-          Reading(refused, plan, isSparks = refused.isEmpty && !QueryKinds.tellsRowKinds(whole))
+          Reading(refused, plan, isSparks = refused.isEmpty && QueryKinds.mayBeSparks(whole))
         WholeQuery.requireOneAnswer(write.inputQuery)
         UpsertWrite.of(query) match {
           case Some(upserts) =>
@@ -67,7 +68,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     changelogOf(inlined, mode, begun).map { refused =>
       val whole = WholeQuery.asBegun(begun.version, inlined)
       val reading =
-        Reading(refused, begun, isSparks = refused.isEmpty && !QueryKinds.tellsRowKinds(whole))
+        Reading(refused, begun, isSparks = refused.isEmpty && QueryKinds.mayBeSparks(whole))
       WholeQuery.requireOneAnswer(query)
       UpsertWrite.of(whole) match {
         case Some(upserts) => PlanQuery.records(whole, upserts, mode, reading)
@@ -138,7 +139,7 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
       lazy val overPanes =
         isMicro && mode != OutputMode.Complete() && areWindows(query, mode, begun)
       if (Decline.switchedOff("changelog", ChangelogConf.ENABLED).nonEmpty) None
-      else if (refused.isEmpty && !overPanes) None
+      else if (refused.isEmpty && QueryKinds.hintAtJoin(query).isEmpty && !overPanes) None
       else Some(refused)
     }
 
@@ -164,6 +165,12 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     case groups: GroupAggregate => groups.panes.nonEmpty
     case other => other.inputs.exists(isOverPanes)
   }
+
+  /** A join of streams that Spark began goes on as Spark's. */
+  private def requireOurs(query: LogicalPlan, begun: BegunPlan): Unit =
+    if (!begun.isOurs && begun.version == PlanVersion.first) {
+      QueryKinds.hintAtJoin(query).foreach(hint => throw ChangelogErrors.hintOnSparks(hint))
+    }
 
   /** A checkpoint with state of this room is not Spark's, though Spark could run the query. */
   private def requireSparks(begun: => BegunPlan): Unit =

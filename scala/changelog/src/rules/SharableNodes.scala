@@ -2,7 +2,7 @@ package io.firesteel.changelog.rules
 
 import io.firesteel.changelog.plan.parse.{ReadTemporalJoin, ReadWindows, StatelessSource}
 import io.firesteel.changelog.plan.parse.conditions.{SideTtl, SortBelow}
-import io.firesteel.changelog.sql.{InputTtl, RowKindFunction, Snapshot}
+import io.firesteel.changelog.sql.{InputHint, RowKindFunction, Snapshot}
 
 import scala.annotation.tailrec
 
@@ -77,7 +77,7 @@ private[rules] object SharableNodes {
    */
   def mayBeShared(plan: LogicalPlan, findsSides: Boolean): Boolean =
     !plan.exists(_.expressions.exists(RowKindFunction.isIn)) && (plan match {
-      case hinted if InputTtl.of(hinted).nonEmpty => false
+      case hinted if InputHint.isAt(hinted) => false
       case hinted if findsSides && SideTtl.of(hinted)(isStateless).nonEmpty => false
       case _: Aggregate | _: Distinct | _: Union | _: GlobalLimit | _: Project | _: Filter |
           _: Generate => true

@@ -24,7 +24,7 @@ private[changelog] object Snapshot {
   /** The plan without its snapshot, if it is one, below projections, filters and names. */
   def below(plan: LogicalPlan): Option[LogicalPlan] = plan match {
     case Snapshot(child) => Some(child)
-    case _: SubqueryAlias | _: View | _: Project | _: Filter | _: InputTtl | _: ResolvedHint =>
+    case _: SubqueryAlias | _: View | _: Project | _: Filter | _: InputHint | _: ResolvedHint =>
       below(plan.children.head).map(child => plan.withNewChildren(Seq(child)))
     case _ => None
   }

@@ -6,9 +6,8 @@ import io.firesteel.core.decide.Decline
 import java.util.Locale
 
 import org.apache.spark.network.util.JavaUtils
-import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
 import org.apache.spark.sql.catalyst.expressions.{Attribute, EqualTo, Expression, Literal}
-import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Filter, GlobalLimit, Join, LocalLimit, LogicalPlan, Offset, Project, Sort, SubqueryAlias, UnaryNode, UnresolvedHint, View}
+import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, GlobalLimit, LocalLimit, LogicalPlan, Offset, Sort, UnaryNode, UnresolvedHint}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types.StringType
 
@@ -30,31 +29,11 @@ private[changelog] object StateTtl {
     else AnalysisHelper.allowInvokingTransformsInAnalyzer {
       plan.transformUp {
         case StateTtl(_, child) => child
-        case InputTtl(_, child) => child
+        case hint: InputHint => hint.child
       }
     }
 
-  private def isHint(plan: LogicalPlan) = plan.isInstanceOf[StateTtl] || plan.isInstanceOf[InputTtl]
-}
-
-/**
- * The hint `STATE_TTL('o' = '1d')`, at the table that it names (Flink has it so): the time to live
- * of what the join or the aggregate right above keeps of that input.
- */
-final private[changelog] case class InputTtl(ms: Long, child: LogicalPlan) extends UnaryNode {
-  override def output: Seq[Attribute] = child.output
-  override protected def withNewChildInternal(newChild: LogicalPlan): InputTtl =
-    copy(child = newChild)
-}
-
-private[changelog] object InputTtl {
-
-  /** The time to live of an operator's input; none if no hint names it. */
-  def of(input: LogicalPlan): Option[Long] = input match {
-    case InputTtl(ms, _) => Some(ms)
-    case _: SubqueryAlias | _: View | _: Filter | _: Project => of(input.children.head)
-    case _ => None
-  }
+  private def isHint(plan: LogicalPlan) = plan.isInstanceOf[StateTtl] || plan.isInstanceOf[InputHint]
 }
 
 /**
@@ -109,37 +88,12 @@ object ResolveStateTtl extends Rule[LogicalPlan] {
     case other => String.valueOf(other)
   }.mkString(s"$name(", ", ", ")")
 
-  /** Marks the tables of a query block that the hint names, by their aliases. */
   private def ofInputs(block: LogicalPlan, times: Seq[(String, Long)]): LogicalPlan = {
-    var left = times
-    def mark(plan: LogicalPlan): LogicalPlan =
-      times.find(its => namesOf(plan).exists(conf.resolver(_, its._1))) match {
-        case Some(found) =>
-          left = left.filterNot(_ == found)
-          InputTtl(found._2, plan)
-        case None => plan match {
-            case _: SubqueryAlias => plan // another block
-            case join: Join => join.withNewChildren(join.children.map(mark))
-            case unary: UnaryNode => unary.withNewChildren(Seq(mark(unary.child)))
-            case other => other
-          }
-      }
-    val marked = mark(block)
-    left.headOption.foreach { case (input, _) =>
-      throw ChangelogErrors.noStateTtlInput(input, inputsOf(block))
-    }
-    marked
+    val ms = times.reverse.toMap
+    InputHint.at(block, times.map(_._1).distinct, conf.resolver) { (name, input) =>
+      InputHint(Some(ms(name)), isJoined = false, input)
+    }(ChangelogErrors.noHintedInput(name, _, _))
   }
-
-  private def namesOf(plan: LogicalPlan): Seq[String] = plan match {
-    case alias: SubqueryAlias => Seq(alias.alias)
-    case relation: UnresolvedRelation =>
-      Seq(relation.multipartIdentifier.last, relation.multipartIdentifier.mkString(".")).distinct
-    case _ => Nil
-  }
-
-  private def inputsOf(block: LogicalPlan): Seq[String] =
-    namesOf(block).headOption.fold(block.children.flatMap(inputsOf))(Seq(_))
 }
 
 /** `'name' = 'time'` in SQL, `"name=time"` on a DataFrame. */
@@ -161,6 +115,6 @@ private object StateTtlPair {
 object RemoveStateTtl extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case StateTtl(_, child) if child.resolved && !child.isStreaming => child
-    case InputTtl(_, child) if child.resolved && !child.isStreaming => child
+    case InputHint(_, _, child) if child.resolved && !child.isStreaming => child
   }
 }

@@ -66,6 +66,9 @@ private[changelog] trait KeyedStore {
 
   /** Changes with the version and differs by partition: when it is divided, work is spread. */
   def turn: Long
+
+  /** The part of another operator that shares the store. */
+  def ofMember(number: Int): KeyedStore
 }
 
 /**
@@ -138,5 +141,7 @@ private[changelog] object KeyedStore {
       readsSnapshots && SQLConf.get.getConf(format).equalsIgnoreCase("unsaferow")
     override def readBeforeClosing(): Unit = unread.readAtEnd()
     override def turn: Long = store.version + store.id.partitionId
+    override def ofMember(number: Int): KeyedStore =
+      throw new IllegalStateException("the store has one operator")
   }
 }

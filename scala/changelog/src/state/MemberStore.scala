@@ -193,4 +193,5 @@ final private[state] class MemberStore(
   override def sortsKeys: Boolean = under.sortsKeys
   override def readBeforeClosing(): Unit = under.readBeforeClosing()
   override def turn: Long = under.turn
+  override def ofMember(number: Int): KeyedStore = new MemberStore(under, sweeps, layout, number)
 }

@@ -187,7 +187,13 @@ private[changelog] object PlanVersion {
   /** A condition behind a user's function is not asked below the groups that it reads. */
   val guardsOfUsers: Int = 19
 
-  val current: Int = guardsOfUsers
+  /** The rows of a join are joined again for a join above it by the same keys, see `JoinsAgain`. */
+  val joinsAgain: Int = 20
+
+  /** Records have the conditions on rows of `from_changelog` without keys, which may be retracted. */
+  val conditionsOfSources: Int = 20
+
+  val current: Int = conditionsOfSources
 }
 
 /**

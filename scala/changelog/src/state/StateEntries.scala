@@ -116,5 +116,8 @@ private[changelog] class StateEntries(
   final def removeAll(unwanted: UnsafeRow => Boolean): Unit =
     counts.removed += store.removeWhere(entry => unwanted(entry.key))
 
+  /** The entries of another operator that shares the store, to be read only. */
+  final def ofMember(number: Int): StateEntries = new StateEntries(store.ofMember(number), counts)
+
   protected def isThere(entry: UnsafeRowPair): Boolean = true
 }

@@ -2,7 +2,7 @@ package io.firesteel.changelog.checkpoint
 
 import java.nio.file.{Files, Path}
 
-import org.apache.spark.sql.{DataFrame, Encoders}
+import org.apache.spark.sql.{DataFrame, Encoders, Row}
 import org.apache.spark.sql.firesteel.hasEmptyStores
 import org.apache.spark.sql.firesteel.streaming.memoryStream
 
@@ -41,6 +41,16 @@ class RefusedRepartitionSuite extends RepartitionSuite {
       fed.start()
       feed(fed, 5)
     }
+  }
+
+  test("a first micro-batch that has failed must end first, too: its settings are in the checkpoint") {
+    val fed = stream("k INT, v INT", "SELECT k, count(*) AS n FROM {t} GROUP BY k")
+    try {
+      fed.start()
+      fed.failsNext = true
+      val _ = intercept[Exception](fed.feed(Seq(Row(1, 1))))
+      assert(refused(fed.checkpoint) == "UNFINISHED_BATCH")
+    } finally fed.stop()
   }
 
   test("state of an operator that is not known is refused before anything is written") {

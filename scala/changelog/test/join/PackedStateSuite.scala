@@ -36,7 +36,8 @@ class PackedStateSuite extends TimedSuite {
       unread = Nil,
       isInSlots = false,
       isSnapshot = false,
-      updateBefore = true
+      updateBefore = true,
+      below = None
     )
   }
 

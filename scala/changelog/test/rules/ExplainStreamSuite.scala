@@ -4,7 +4,7 @@ import io.firesteel.changelog.ChangelogSuite
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.sql.StateTtl
 import io.firesteel.core.decide.Explain
-import org.apache.spark.sql.{Encoders, Row}
+import org.apache.spark.sql.{AnalysisException, Encoders, Row}
 import org.apache.spark.sql.execution.SimpleMode
 import org.apache.spark.sql.firesteel.{executionOf, lastBatchOf}
 import org.apache.spark.sql.firesteel.streaming.memoryStream
@@ -196,6 +196,8 @@ class ExplainStreamSuite extends ChangelogSuite {
   test("switched off, explain() shows what Spark makes of it") {
     withConf(ChangelogConf.ENABLED.key -> false) {
       assert(!text(cascade).contains("Changelog"))
+      val refused = intercept[AnalysisException](explained(cascade))
+      assert(refused.getMessage.contains("streaming aggregations"))
     }
   }
 }

@@ -48,6 +48,9 @@ class OperatorRecordSuite extends ChangelogSuite {
   private def tabled(join: String) =
     s"SELECT c.k, n, name FROM (SELECT k, count(*) AS n FROM {t} GROUP BY k) c $join VALUES ('a', 1) AS d(k, name) ON c.k = d.k"
 
+  private def ofChanges(filter: String) =
+    s"SELECT k, count(*) AS n FROM from_changelog(TABLE(SELECT *, '+I' AS op FROM {t})) WHERE $filter GROUP BY k"
+
   private val lists = "SELECT k, collect_list(w) AS l FROM {t} GROUP BY k"
 
   private def of(call: String) = s"SELECT k, $call AS x FROM {t} GROUP BY k"
@@ -156,6 +159,7 @@ class OperatorRecordSuite extends ChangelogSuite {
       s"${part.replace("AS n", "AS y").replace("AS x", "AS n").replace("AS y", "AS x")}SELECT k, n FROM s UNION ALL SELECT k, -x FROM s",
       "filters"),
     ("a filter above a part without state", partOfPart("n > 5"), partOfPart("n > 6"), "filters"),
+    ("a filter of rows that may be retracted", ofChanges("v > 1"), ofChanges("v > 2"), "below"),
     ("LEFT JOIN with a table", tabled("LEFT JOIN"), tabled("JOIN"), "filters"),
     (
       "LATERAL VIEW OUTER",

@@ -28,7 +28,10 @@ final private[changelog] class DescribeMembers(version: Int) {
 
   /** The record of the whole result, for complete mode. */
   def whole(root: Inferred): MemberRecord =
-    MemberRecord("Table", columns = root.operator.output.map(textOf(root.operator).of))
+    MemberRecord(
+      "Table",
+      filters = ofSources(root.operator, Nil).sorted,
+      columns = root.operator.output.map(textOf(root.operator).of))
 
   def apply(root: Inferred): IdentityHashMap[ChangelogOperator, MemberRecord] = found(root).members
 
@@ -69,7 +72,9 @@ final private[changelog] class DescribeMembers(version: Int) {
         val made = s"generate $keeps${below.of(generation.generator)}"
         describe(generation.input, above.copy(filters = above.filters :+ made), found)
       case _: Stateful =>
-        found.members.put(operator, member(operator, above, below))
+        val its = member(operator, above, below)
+        val asked = its.filters ++ operator.inputs.flatMap(ofSources(_, Nil))
+        found.members.put(operator, its.copy(filters = asked.sorted))
         operator.inputs.foreach(describeInput(_, found))
       case SharedRows(read) =>
         if (!read.told.changes.insertOnly) found.readers += read.part.id -> above.text
@@ -79,6 +84,26 @@ final private[changelog] class DescribeMembers(version: Int) {
 
   private def describeInput(input: ChangelogOperator, found: Found): Unit =
     describe(input, Above(Nil, input.output.map(textOf(input).of)), found)
+
+  /**
+   * Conditions on the rows of sources of changes without keys. Such a source may retract a row that
+   * the old condition left out, and state does not say that it never was there.
+   */
+  private def ofSources(operator: ChangelogOperator, above: Seq[String]): Seq[String] =
+    if (version < PlanVersion.conditionsOfSources) Nil
+    else {
+      def asked(text: String) = above :+ s"below $text"
+      operator match {
+        case selection: Selection =>
+          ofSources(selection.input, asked(textOf(selection.inputs).of(selection.condition)))
+        case generation: Generation =>
+          val made = textOf(generation.inputs).of(generation.generator)
+          ofSources(generation.input, asked(s"generate $made"))
+        case _: SourceChanges => above
+        case _: Stateful | _: SharedRows => Nil
+        case other => other.inputs.flatMap(ofSources(_, above))
+      }
+    }
 
   private def member(
       operator: ChangelogOperator,
@@ -157,8 +182,9 @@ final private[changelog] class DescribeMembers(version: Int) {
           calls = join.condition.toSeq.map(c => CallRecord(text.of(c))),
           // What a row of state is depends on whether a key has one row.
           places = Some(
-            (JoinOutput.name(join.joinType) +: join.single.map(if (_) "one row"
-            else "rows")).mkString(", ")),
+            (Seq(JoinOutput.name(join.joinType)) ++
+              join.single.map(if (_) "one row" else "rows") ++
+              Option.when(join.isMulti)("MULTI_JOIN")).mkString(", ")),
           stored = (join.left.output ++ join.right.output).map(text.of)
         )
       case _ => empty

@@ -93,6 +93,7 @@ private[lower] object LowerJoin {
       }.map(named),
       join.isInSlots,
       join.isSnapshot,
+      JoinsAgain.below(join, leftSide, inputs.head.plan, placed),
       ChangelogContract(
         inputs.map(_.kind),
         Some(kind),

@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.lower
 
-import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, Places, PlanText}
+import io.firesteel.changelog.plan.{JoinBelow, JoinOutput, JoinedSide, Places, PlanText}
 import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind, Panes}
 import io.firesteel.changelog.state.ChangelogContract
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, AttributeSet, Expression, ExpressionSet, SortOrder}
@@ -160,6 +160,7 @@ final private[changelog] case class ChangelogJoin(
     unread: Seq[Attribute],
     isInSlots: Boolean,
     isSnapshot: Boolean,
+    below: Option[JoinBelow],
     contract: ChangelogContract,
     left: LogicalPlan,
     right: LogicalPlan)

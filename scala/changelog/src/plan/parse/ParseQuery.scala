@@ -5,7 +5,7 @@ import io.firesteel.changelog.plan.{ChangeEvents, ChangelogOperator, ColumnFacts
 import io.firesteel.changelog.plan.parse.conditions.{JoinSubqueries, SortBelow}
 import io.firesteel.changelog.plan.parse.rank.{OrderedLimit, Projected, RankedWindow, SortedLimits}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
-import io.firesteel.changelog.sql.{FromChangelog, InputTtl, RowKindFunction, Snapshot, StateTtl}
+import io.firesteel.changelog.sql.{FromChangelog, InputHint, RowKindFunction, Snapshot, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, Attribute, AttributeSet, Expression, NamedExpression, PredicateHelper, SubqueryExpression, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Deduplicate, Distinct, EventTimeWatermark, Expand, Filter, Generate, GlobalLimit, Join, LocalLimit, LocalRelation, LogicalPlan, Offset, Project, RebalancePartitions, RepartitionOperation, ResolvedHint, Sort, SubqueryAlias, UnaryNode, Union, View, Window}
 import org.apache.spark.sql.internal.SQLConf
@@ -55,7 +55,7 @@ final private[changelog] class ParseQuery(
     case changes: SharedChanges => SharedRows(changes)
     case from: FromChangelog =>
       ReadSource(from, ttlMs, closes = begun.version >= PlanVersion.changingTimes)
-    case InputTtl(_, child) => read(child)
+    case InputHint(_, _, child) => read(child)
     case alias: SubqueryAlias => read(alias.child)
     case view: View => read(view.child)
     case hint: ResolvedHint => read(hint.child) // of a join, which Spark has its own ways to run
@@ -72,7 +72,7 @@ final private[changelog] class ParseQuery(
     case distinct: Distinct =>
       val ttl =
         if (begun.version < PlanVersion.ttlOfInputs) ttlMs
-        else InputTtl.of(distinct.child).getOrElse(ttlMs)
+        else InputHint.ttlOf(distinct.child).getOrElse(ttlMs)
       ReadAggregate.distinct(ttl, noEvents("DISTINCT", read(distinct.child)))
     case first: Deduplicate if readsMore =>
       if (!first.outputSet.subsetOf(AttributeSet(first.keys))) refuseSort(first.child)
@@ -166,7 +166,7 @@ final private[changelog] class ParseQuery(
           SessionGroups(asked, _, found, ttlMs, begun.version))
     val grouped = ReadAggregate(
       aggregate,
-      InputTtl.of(asking.child).getOrElse(ttlMs),
+      InputHint.ttlOf(asking.child).getOrElse(ttlMs),
       computable("Aggregate", ReadAggregate.evaluated(aggregate), input),
       closedBy,
       closedAfter)

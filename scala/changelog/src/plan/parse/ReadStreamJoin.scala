@@ -3,7 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, JoinOutput, Projection, Selection, StreamJoin, UserText}
 import io.firesteel.changelog.plan.parse.conditions.SideTtl
-import io.firesteel.changelog.sql.{InputTtl, Snapshot}
+import io.firesteel.changelog.sql.{InputHint, Snapshot}
 import io.firesteel.changelog.state.PlanVersion
 
 import org.apache.spark.sql.catalyst.expressions.{And, EqualNullSafe, EqualTo, Expression, NamedExpression, PredicateHelper, PythonFuncExpression, SubqueryExpression}
@@ -86,7 +86,7 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
       )
     }
     def hinted(side: LogicalPlan) =
-      if (version < PlanVersion.whereBelow) InputTtl.of(side)
+      if (version < PlanVersion.whereBelow) InputHint.ttlOf(side)
       else SideTtl.of(side)(StatelessSource.is)
     val ttls =
       join.children.map(side => hinted(side).getOrElse(if (side.isStreaming) ttlMs else 0L))
@@ -110,7 +110,8 @@ private[parse] object ReadStreamJoin extends PredicateHelper {
           ofChanges = closesChanges,
           seesMoves = version >= PlanVersion.movedTimes
         )
-      else None
+      else None,
+      isMulti = version >= PlanVersion.joinsAgain && join.children.forall(InputHint.areJoined)
     )
     Projection(join.output: Seq[NamedExpression], filtered(operator, above))
   }

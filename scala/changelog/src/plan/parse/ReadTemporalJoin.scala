@@ -3,7 +3,7 @@ package io.firesteel.changelog.plan.parse
 import io.firesteel.changelog.common.{ChangelogErrors, StateTypes}
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, PlaceFunction, Projection, Selection, Source, TemporalJoin, UserText}
 import io.firesteel.changelog.plan.parse.rank.{RankedWindow}
-import io.firesteel.changelog.sql.{FromChangelog, InputTtl, SourceKinds}
+import io.firesteel.changelog.sql.{FromChangelog, InputHint, SourceKinds}
 import io.firesteel.changelog.state.PlanVersion
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.plans.ReadByKey
@@ -165,7 +165,7 @@ final private[parse] class ReadTemporalJoin(
   private def historyOf(plan: LogicalPlan): Option[History] = plan match {
     case mark: ReadByKey => historyOf(mark.children.head)
     case alias: SubqueryAlias => historyOf(alias.child)
-    case _: View | _: InputTtl | _: ResolvedHint => historyOf(plan.children.head)
+    case _: View | _: InputHint | _: ResolvedHint => historyOf(plan.children.head)
     case RankedVersions(ranked) => ofRanked(ranked, plan.output)
     case project: Project => historyOf(project.child).map(_.project(project.projectList))
     case filter: Filter =>
@@ -233,7 +233,7 @@ private[changelog] object ReadTemporalJoin {
 
   private def marked(plan: LogicalPlan): Option[ReadByKey] = plan match {
     case mark: ReadByKey => Some(mark)
-    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: InputTtl | _: ResolvedHint =>
+    case _: Project | _: Filter | _: SubqueryAlias | _: View | _: InputHint | _: ResolvedHint =>
       marked(plan.children.head)
     case _ => None
   }

@@ -5,7 +5,7 @@ import io.firesteel.changelog.plan.{ChangelogOperator, ClosedWindows, ColumnFact
 import io.firesteel.changelog.plan.parse.conditions.SortBelow
 import io.firesteel.changelog.plan.parse.rank.RankedWindow
 import io.firesteel.changelog.plan.parse.windows.SameInputs
-import io.firesteel.changelog.sql.{InputTtl, RowKindFunction}
+import io.firesteel.changelog.sql.{InputHint, RowKindFunction}
 import io.firesteel.changelog.state.{BegunPlan, PlanVersion}
 import io.firesteel.changelog.windows.{FoldedSessions, SessionAggregate, SessionTable, WindowTable}
 import io.firesteel.core.plans.ReadByKey
@@ -124,7 +124,7 @@ final private[parse] class ReadWindows(
       ranked: Option[RankedWindow]): Option[Windowed] =
     plan match {
       case hint: ResolvedHint if findsMore => windowed(hint.child, inputs, ranked)
-      case InputTtl(_, child) if findsMore => windowed(child, inputs, ranked)
+      case InputHint(_, _, child) if findsMore => windowed(child, inputs, ranked)
       case _: Sort | _: RepartitionOperation | _: RebalancePartitions if isLater =>
         windowed(plan.children.head, inputs, ranked)
       case join: LateralJoin if findsMore && join.isStreaming =>

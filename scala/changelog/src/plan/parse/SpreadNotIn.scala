@@ -1,7 +1,7 @@
 package io.firesteel.changelog.plan.parse
 
 import io.firesteel.changelog.common.{ChangelogConf, StateTypes}
-import io.firesteel.changelog.sql.{InputTtl, StateTtl}
+import io.firesteel.changelog.sql.{InputHint, StateTtl}
 
 import scala.util.Try
 
@@ -105,7 +105,7 @@ private[changelog] object SpreadNotIn {
 
   private def expires(query: LogicalPlan): Boolean =
     SQLConf.get.getConf(ChangelogConf.STATE_TTL) > 0L || query.exists {
-      case _: StateTtl | _: InputTtl => true
+      case _: StateTtl | InputHint(Some(_), _, _) => true
       case _ => false
     }
 

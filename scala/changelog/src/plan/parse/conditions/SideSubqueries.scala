@@ -2,7 +2,7 @@ package io.firesteel.changelog.plan.parse.conditions
 
 import io.firesteel.changelog.common.SimpleConditions
 
-import io.firesteel.changelog.sql.InputTtl
+import io.firesteel.changelog.sql.InputHint
 
 import scala.collection.mutable
 
@@ -36,7 +36,7 @@ private[changelog] object SideSubqueries extends PredicateHelper {
     val sides = join.children.zip(columns).map { case (side, its) =>
       if (its.isEmpty) Some(side)
       else written(Project(side.output ++ its, side))
-        .map(plan => InputTtl.of(side).fold(plan)(InputTtl(_, plan)))
+        .map(plan => InputHint.over(side, plan))
     }
     sides.flatten match {
       case Seq(left, right) if !condition.exists(_.exists(isAsked)) =>

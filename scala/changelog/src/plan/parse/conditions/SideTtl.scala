@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.parse.conditions
 
-import io.firesteel.changelog.sql.InputTtl
+import io.firesteel.changelog.sql.InputHint
 
 import scala.annotation.tailrec
 
@@ -16,8 +16,8 @@ private[changelog] object SideTtl {
    */
   @tailrec
   def of(input: LogicalPlan)(isStateless: Join => Boolean): Option[Long] = input match {
-    case InputTtl(ms, _) => Some(ms)
-    case _: SubqueryAlias | _: View | _: Filter | _: Project | _: ResolvedHint | _: Generate |
+    case InputHint(Some(ms), _, _) => Some(ms)
+    case _: InputHint | _: SubqueryAlias | _: View | _: Filter | _: Project | _: ResolvedHint | _: Generate |
         _: LateralJoin => of(input.children.head)(isStateless)
     case join: Join if isStateless(join) =>
       of(if (join.left.isStreaming) join.left else join.right)(isStateless)

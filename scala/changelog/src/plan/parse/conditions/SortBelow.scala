@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.parse.conditions
 
-import io.firesteel.changelog.sql.{InputTtl, StateTtl}
+import io.firesteel.changelog.sql.{InputHint, StateTtl}
 
 import scala.annotation.tailrec
 
@@ -13,7 +13,7 @@ private[changelog] object SortBelow {
   def apply(rows: LogicalPlan): Option[Sort] = rows match {
     case sort: Sort => Some(sort)
     case _: Project | _: Filter | _: SubqueryAlias | _: View | _: ResolvedHint | _: StateTtl |
-        _: InputTtl | _: RepartitionOperation | _: RebalancePartitions | _: Generate | _: Expand =>
+        _: InputHint | _: RepartitionOperation | _: RebalancePartitions | _: Generate | _: Expand =>
       apply(rows.children.head)
     case _ => None
   }

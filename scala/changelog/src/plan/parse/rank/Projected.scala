@@ -1,6 +1,6 @@
 package io.firesteel.changelog.plan.parse.rank
 
-import io.firesteel.changelog.sql.{InputTtl, StateTtl}
+import io.firesteel.changelog.sql.{InputHint, StateTtl}
 import org.apache.spark.sql.catalyst.expressions.NamedExpression
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, SubqueryAlias, View}
 
@@ -19,7 +19,7 @@ private[parse] object Projected {
   def of(plan: LogicalPlan): Projected = plan match {
     case alias: SubqueryAlias => of(alias.child)
     case view: View => of(view.child)
-    case InputTtl(_, child) => of(child)
+    case InputHint(_, _, child) => of(child)
     case StateTtl(ms, child) =>
       val projected = of(child)
       projected.copy(ttl = projected.ttl.orElse(Some(ms)))
