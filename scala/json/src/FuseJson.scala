@@ -1,10 +1,10 @@
 package io.firesteel.json
 
 import io.firesteel.core.decide.Decline
-import io.firesteel.core.plans.ReadByKey
+import io.firesteel.core.plans.{DynamicPruning, ReadByKey}
 
 import org.apache.spark.sql.catalyst.expressions.JsonTuple
-import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, LocalLimit, LogicalPlan, Project, Sort}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, Generate, Join, LocalLimit, LogicalPlan, Project, Sort, Subquery}
 import org.apache.spark.sql.catalyst.rules.Rule
 
 /**
@@ -27,13 +27,39 @@ object FuseJson extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (Decline.switchedOff("json", JsonConf.ENABLED).nonEmpty) plan
-    else plan.transformDown {
+    else fused(plan, shares = !plan.isInstanceOf[Subquery])
+
+  /**
+   * @param shares whether several expressions may read one scan. It is not deterministic, so Spark's
+   *   later filters would not pass it: those of [[DynamicPruning]], and subqueries by which partitions
+   *   are chosen
+   */
+  private def fused(plan: LogicalPlan, shares: Boolean): LogicalPlan = {
+    val read = plan match {
       // Spark keeps the first rows only of an order, if one projection stands above it.
       case limit @ LocalLimit(_, project @ Project(_, _: Sort)) if JsonCalls.isAt(project) =>
         limit.copy(child = SingleScan.in(project))
       // A lookup join reads conditions and columns of its table where the query has them.
-      case node if JsonCalls.isAt(node) && !ReadByKey.isBelow(node) => rewrite(node)
+      case node if JsonCalls.isAt(node) && !ReadByKey.isBelow(node) =>
+        if (shares) rewrite(node) else alone(node)
+      case other => other
     }
+    val below = shares && (read match {
+      case join: Join => DynamicPruning.inputsOf(join).isEmpty
+      case _ => true
+    })
+    read.mapChildren(fused(_, below))
+  }
+
+  /** Each expression with a scan of its own. */
+  private def alone(node: LogicalPlan): LogicalPlan = node match {
+    case filter: Filter => SingleScan.in(AskedInOrder.of(filter))
+    case aggregate: Aggregate if AskedInOrder.failsBeforeFilter(aggregate) => aggregate
+    case aggregate: Aggregate => SingleScan.in(AskedInOrder.of(aggregate))
+    case Generate(_: JsonTuple, _, _, _, _, _) => node
+    case _: Project | _: Generate => SingleScan.in(node)
+    case other => other
+  }
 
   private def rewrite(node: LogicalPlan): LogicalPlan = node match {
     case project: Project => SingleScan.in(SharedScan.in(project))

@@ -4,7 +4,7 @@ import io.firesteel.core.decide.{Fired, FiredExpression}
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{ConditionalExpression, Expression, JsonToStructs, NonSQLExpression, UnaryExpression}
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{DataType, StructField, StructType}
 import org.apache.spark.unsafe.types.UTF8String
@@ -51,7 +51,8 @@ final case class JsonScan private[json] (
 
   override def branchGroups: Seq[Seq[Expression]] = Nil
 
-  override def nullable: Boolean = false
+  /** Spark takes a row of nulls for no literal of a struct. */
+  override def nullable: Boolean = child.nullable
 
   /** It has a row that it writes again for each document. */
   override def stateful: Boolean = true
@@ -66,16 +67,18 @@ final case class JsonScan private[json] (
   @transient private lazy val evaluator = new JsonEvaluator(outputs.toArray, counts)
 
   /** A copy: an interpreted comparison evaluates one expression for two rows. */
-  override def eval(input: InternalRow): Any =
-    evaluator.read(child.eval(input).asInstanceOf[UTF8String]).copy()
+  override def eval(input: InternalRow): Any = child.eval(input) match {
+    case null => null
+    case document => evaluator.read(document.asInstanceOf[UTF8String]).copy()
+  }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val scan = ctx.addReferenceObj("jsonScan", new JsonEvaluator(outputs.toArray, counts))
     val json = child.genCode(ctx)
-    val code = code"""
+    ev.copy(code = code"""
       ${json.code}
-      InternalRow ${ev.value} = $scan.read(${json.isNull} ? null : ${json.value});"""
-    ev.copy(code = code, isNull = FalseLiteral)
+      boolean ${ev.isNull} = ${json.isNull};
+      InternalRow ${ev.value} = ${ev.isNull} ? null : $scan.read(${json.value});""")
   }
 
   override protected def withNewChildInternal(newChild: Expression): JsonScan =

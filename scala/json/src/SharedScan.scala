@@ -62,39 +62,46 @@ private[json] object SharedScan extends PredicateHelper {
     }
   }
 
-  /** The projection of the conditions' rows, with scans; the same projection if none is shared. */
+  /**
+   * The projection of the conditions' rows, with scans; the same projection if none is shared. Rows that
+   * fail a condition do not reach the documents of later ones, which may be long: these have scans above
+   * it.
+   */
   private def over(
       project: Project,
       conditions: Seq[Expression],
       base: LogicalPlan): Project = {
-    val required = if (conditions.isEmpty) project.projectList else conditions
-    val documents = required.flatMap(JsonCalls.reached).filter(canShare(base)).map(_.document)
-    // Later conditions are not computed for rows that fail an earlier one. A document that can fail
-    // must be one that every row computes.
-    val first = (if (conditions.isEmpty) required else conditions.take(1))
-      .flatMap(JsonCalls.always).map(_.document.canonicalized).toSet
+    val required = if (conditions.isEmpty) project.projectList else conditions.take(1)
+    val documents =
+      required.flatMap(JsonCalls.reached).map(_.document.canonicalized).toSet
+    // A document that can fail must be one that every row computes.
+    val always = required.flatMap(JsonCalls.always).map(_.document.canonicalized).toSet
     val calls = (conditions ++ project.projectList).flatMap(JsonCalls.reached)
       .filter(canShare(base))
-      .filter(its => first(its.document.canonicalized) || isSafe(its.document))
+      .filter(its => always(its.document.canonicalized) || isSafe(its.document))
       .groupBy(_.document.canonicalized)
-      .filter { case (document, calls) =>
-        calls.length > 1 && documents.exists(_.canonicalized == document)
-      }
-    if (calls.isEmpty) project
-    else {
-      val scans = calls.values.toSeq.map(new SharedScan(_))
-      def read[E <: Expression](expression: E): E =
-        JsonCalls.replace(expression)(call => scans.flatMap(_.value(call)).headOption)
-          .asInstanceOf[E]
-      val list = project.projectList.map(read[NamedExpression])
-      val above = conditions.map(read[Expression])
-      val needed = AttributeSet(list ++ above)
-      val scanning =
+      .filter { case (document, calls) => calls.length > 1 && documents(document) }
+    val scans = calls.values.toSeq.map(new SharedScan(_))
+    def read[E <: Expression](expression: E): E =
+      JsonCalls.replace(expression)(call => scans.flatMap(_.value(call)).headOption)
+        .asInstanceOf[E]
+    val (now, later) = conditions.span(
+      JsonCalls.reached(_).forall(call => documents(call.document.canonicalized)))
+    val list = project.projectList.map(read[NamedExpression])
+    val scanning =
+      if (scans.isEmpty) base
+      else {
+        val needed = AttributeSet(list ++ conditions.map(read[Expression]))
         Project(base.output.filter(needed.contains) ++ scans.map(_.alias), base)
-      val child = above.reduceOption(And).fold[LogicalPlan](scanning)(Filter(_, scanning))
-      // The values may be documents themselves.
-      in(project.copy(projectList = list, child = child))
-    }
+      }
+    def filtered(by: Seq[Expression], rows: LogicalPlan) =
+      by.map(read[Expression]).reduceOption(And).fold(rows)(Filter(_, rows))
+    val first = filtered(now, scanning)
+    val whole =
+      if (scans.isEmpty) project else project.copy(projectList = list, child = filtered(later, first))
+    val above = if (later.isEmpty) whole else over(whole, later.map(read[Expression]), first)
+    // The values may be documents themselves.
+    if (scans.isEmpty || (above ne whole)) above else in(whole)
   }
 
   /** An expression may move if it cannot fail, and if its document is there. */

@@ -4,8 +4,11 @@ import io.firesteel.core.decide.Explain
 import io.firesteel.testkit.SinceSpark
 
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.execution.SparkPlan
+import org.apache.spark.sql.catalyst.plans.logical.Filter
+import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.firesteel.executionOf
+import org.apache.spark.sql.internal.SQLConf
 
 /** Queries over documents: the same answers, and how many scans they have. */
 class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
@@ -56,6 +59,50 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
       4
     )
     check("SELECT get_json_object(j, '$.id'), get_json_object(j, '$.name') FROM docs", 1, 2)
+  }
+
+  test("a document that rows reach by an earlier condition is read above it") {
+    val two = "(SELECT j, concat(j, ' ') AS long, id FROM docs) t"
+    check(
+      s"SELECT get_json_object(long, '$$.name') FROM $two WHERE get_json_object(j, '$$.ok') = 'true' " +
+        "AND get_json_object(long, '$.id') > '1'",
+      2,
+      3)
+    val plan = executionOf(spark.sql(
+      s"SELECT get_json_object(k, '$$.name') FROM (SELECT j, upper(j) AS k FROM docs) WHERE get_json_object(j, '$$.ok') = 'true' " +
+        "AND get_json_object(k, '$.ID') > '1'")).optimizedPlan
+    val filters = plan.collect { case filter: Filter => filter.child.exists(_.isInstanceOf[Filter]) }
+    assert(filters.count(identity) == 1, plan)
+  }
+
+  test("a correlated subquery that reads two values of a document") {
+    spark.range(3).createOrReplaceTempView("few")
+    val values = "concat(get_json_object(j, '$.name'), get_json_object(j, '$.price'))"
+    Seq(
+      s"SELECT id, (SELECT $values FROM docs WHERE get_json_object(j, '$$.id') = few.id LIMIT 1) FROM few",
+      s"SELECT id, (SELECT $values FROM (SELECT max(j) AS j, m FROM (SELECT j, id % 3 AS m FROM made) GROUP BY m) WHERE m = few.id) FROM few"
+    ).foreach(sql => assertSameAnswer(sql))
+  }
+
+  test("joins prune partitions by and below documents") {
+    spark.sql("CREATE TABLE parts USING parquet PARTITIONED BY (p) AS " +
+      "SELECT id AS v, concat('{\"a\":', id % 3, ',\"b\":', id % 5, '}') AS j, id % 10 AS p FROM range(1000)")
+    spark.sql(
+      "CREATE TABLE dims USING parquet AS SELECT id AS p, concat('{\"kind\":', id % 3, ',\"color\":', id % 2, '}') AS j FROM range(10)")
+    try Seq(
+        "SELECT sum(v) FROM parts f JOIN dims d ON f.p = d.p WHERE get_json_object(d.j, '$.kind') = '1' AND get_json_object(d.j, '$.color') = '1'",
+        "SELECT a, b, v FROM (SELECT p, v, x.* FROM parts LATERAL VIEW json_tuple(j, 'a', 'b') x AS a, b) f JOIN dims d ON f.p = d.p WHERE d.j LIKE '%1%'",
+        "SELECT v FROM parts f JOIN dims d ON f.p = d.p WHERE get_json_object(f.j, '$.a') = '1' AND get_json_object(f.j, '$.b') = '1' AND d.j LIKE '%1%'",
+        "SELECT v FROM parts WHERE p = (SELECT max(CAST(get_json_object(j, '$.kind') AS INT)) FROM dims WHERE get_json_object(j, '$.color') = '1')"
+      ).foreach { sql =>
+        withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false) {
+          val scans =
+            executed(spark.sql(sql)).collect { case scan: FileSourceScanExec => scan.partitionFilters }
+          assert(scans.exists(_.exists(_.sql.contains("subquery"))), s"$sql $scans")
+        }
+        assertSameAnswer(sql)
+      }
+    finally Seq("parts", "dims").foreach(name => spark.sql(s"DROP TABLE $name"))
   }
 
   test("one value has a scan in its place") {

@@ -1,10 +1,11 @@
 package io.firesteel.panes
 
 import io.firesteel.core.decide.Decline
+import io.firesteel.core.plans.DynamicPruning
 import io.firesteel.core.windows.PaneQuery
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Exists, ExprId, Expression, ListQuery, PythonUDF}
-import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Join, LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.firesteel.windowed
 import org.apache.spark.sql.internal.SQLConf
@@ -23,7 +24,7 @@ final class KeepFoldedWindows(session: SparkSession) extends Rule[LogicalPlan] {
       val kept =
         plan.collect {
           case SlidingAggregate(query) if isKept(query) => query.copied.attribute.exprId
-        }
+        }.filterNot(pruned(plan))
       plan.transformUp {
         case CopiedWindows(folded: WindowGenerate) if !done.contains(folded.attribute.exprId) =>
           if (kept.contains(folded.attribute.exprId))
@@ -36,6 +37,13 @@ final class KeepFoldedWindows(session: SparkSession) extends Rule[LogicalPlan] {
   private def columnsIn(plan: LogicalPlan): Seq[ExprId] = plan.collect {
     case CopiedWindows(folded: WindowGenerate) => folded.attribute.exprId
   }
+
+  /**
+   * Windows of rows that Spark may later filter by the other input of a join. The filter passes Spark's
+   * own copies, which panes may replace, too.
+   */
+  private def pruned(plan: LogicalPlan): Set[ExprId] =
+    plan.collect { case join: Join => DynamicPruning.inputsOf(join) }.flatten.flatMap(columnsIn).toSet
 
   private def isKept(query: PaneQuery): Boolean =
     Decline.switchedOff("panes", PanesConf.ENABLED).isEmpty && PlanPanes.objection(query).isEmpty &&

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, TimeWindow}
 import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical.{Expand, Generate, Join}
+import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.firesteel.executionOf
 import org.apache.spark.sql.functions.{col, count, expr, sum, window}
 import org.apache.spark.sql.internal.SQLConf
@@ -198,6 +199,22 @@ class FoldedWindowsSuite extends PanesSuite {
       assert(isWrittenOut(data))
       assertSameRows(data.collect().toSeq, spark.sql(sql).collect().toSeq, sql)
     }
+  }
+
+  test("a join above prunes partitions below") {
+    spark.sql("CREATE TABLE parts USING parquet PARTITIONED BY (p) AS " +
+      "SELECT ts, v, pmod(hash(v), 10) AS p FROM events")
+    spark.sql("CREATE TABLE days USING parquet AS SELECT id AS p, id % 5 AS kind FROM range(10)")
+    try {
+      val sql = "SELECT w.s, w.n FROM (SELECT p, window.start AS s, count(*) AS n FROM parts " +
+        s"GROUP BY p, $hop) w JOIN days d ON w.p = d.p WHERE d.kind = 1"
+      withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false) {
+        val scans = executed(spark.sql(sql)).collect { case scan: FileSourceScanExec => scan }
+        assert(scans.exists(_.partitionFilters.exists(_.sql.contains("dynamicpruning"))), scans)
+        assert(fired(sql).contains("PlanPanes"))
+      }
+      assertSameAnswer(sql)
+    } finally Seq("parts", "days").foreach(name => spark.sql(s"DROP TABLE $name"))
   }
 
   test("86,400 windows of a row") {

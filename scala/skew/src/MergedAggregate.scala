@@ -2,7 +2,7 @@ package io.firesteel.skew
 
 import io.firesteel.core.expressions.{Apart, CannotFail}
 import io.firesteel.core.rows.WideSum
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, AttributeSet, Expression, ExpressionSet, If, Literal, NamedExpression, Or, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, AttributeSet, Expression, If, Literal, NamedExpression, Or, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project}
 
@@ -37,7 +37,7 @@ private[skew] object MergedAggregate {
   private def merged(branches: Seq[GlobalBranch]): Aggregate = {
     val input = branches.head.input
     val apart = takenApart(branches)
-    val conditions = branches.map(branch => ExpressionSet(branch.conditions))
+    val conditions = branches.map(_.filter)
     if (conditions.distinct.size == 1) {
       // All filters are equal: one serves all branches.
       val rows = branches.head.conditions.reduceOption(And).fold(input)(Filter(_, input))
@@ -48,7 +48,7 @@ private[skew] object MergedAggregate {
     } else {
       val marks = marksOf(branches)
       val results = branches.flatMap { branch =>
-        marks.get(ExpressionSet(branch.conditions)).fold(branch.results.map(apart)) { mark =>
+        marks.get(branch.filter).fold(branch.results.map(apart)) { mark =>
           branch.results.map(onlyOf(mark.toAttribute, _))
         }
       }
@@ -81,14 +81,14 @@ private[skew] object MergedAggregate {
   }
 
   /** For each filter a column that is true if a row passes it. */
-  private def marksOf(branches: Seq[GlobalBranch]): Map[ExpressionSet, Alias] =
+  private def marksOf(branches: Seq[GlobalBranch]): Map[Set[Expression], Alias] =
     branches
       .filter(_.conditions.nonEmpty)
-      .distinctBy(branch => ExpressionSet(branch.conditions))
+      .distinctBy(_.filter)
       .zipWithIndex
       .map { case (branch, at) =>
         val mark = Alias(new BranchFilter(branch.conditions).exact, f"branch_${at + 1}%03d")()
-        ExpressionSet(branch.conditions) -> mark
+        branch.filter -> mark
       }
       .toMap
 

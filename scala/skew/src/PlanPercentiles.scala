@@ -1,7 +1,7 @@
 package io.firesteel.skew
 
 import io.firesteel.core.decide.Decisions
-import io.firesteel.core.expressions.{Apart, CannotFail}
+import io.firesteel.core.expressions.{Apart, CannotFail, SameValue}
 import io.firesteel.core.plans.NativeOperators
 import io.firesteel.core.rows.{KeyReader, RawColumns, WideSum}
 import org.apache.spark.sql.SparkSession
@@ -151,7 +151,7 @@ private[skew] object MergedPercentiles {
 
   def of(calls: Seq[AggregateExpression]): MergedPercentiles = {
     val groups = calls.groupBy { call =>
-      (functionOf(call).child.canonicalized, call.filter.map(_.canonicalized))
+      (SameValue.of(functionOf(call).child), call.filter.map(SameValue.of))
     }.values.toSeq.sortBy(group => calls.indexOf(group.head))
     val (merged, results) = groups.map(mergedGroup).unzip
     new MergedPercentiles(merged, AttributeMap(results.flatten))

@@ -57,6 +57,15 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     ()
   }
 
+  test("filters over sums of floats in another order are others") {
+    spark.sql("SELECT 1e16D AS a, -1e16D AS b, 1.0D AS c").write.mode("overwrite").saveAsTable("sums")
+    withConf(SQLConf.ANSI_ENABLED.key -> false) {
+      assertSameAnswer(
+        "SELECT * FROM (SELECT count(*) c1 FROM sums WHERE (a + b) + c > 0), " +
+          "(SELECT max(a) m FROM sums WHERE a + (b + c) > 0)")
+    }
+  }
+
   test("branches with different filters do not read each other's strings") {
     spark.range(500).selectExpr("id", "id % 7 AS n", "concat('text ', id) AS text")
       .write.parquet(s"$files/texts")

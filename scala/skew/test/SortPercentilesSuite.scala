@@ -2,6 +2,7 @@ package io.firesteel.skew
 
 import io.firesteel.testkit.{AwkwardRows, SinceSpark, TestSize}
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.internal.SQLConf
 
 /** Exact percentiles from sorted numbers against Spark's. */
 class SortPercentilesSuite extends SkewSuite {
@@ -69,6 +70,13 @@ class SortPercentilesSuite extends SkewSuite {
         assertSameRows(query.collect().toSeq, theirs, s"$sql with $path")
         assert(executed(query).toString.contains("PartialPercentiles"), sql)
       }
+    }
+  }
+
+  test("sums of floats in another order are other numbers") {
+    spark.sql("SELECT 1e16D AS a, -1e16D AS b, 1.0D AS c").createOrReplaceTempView("sums")
+    withConf(SQLConf.ANSI_ENABLED.key -> false) {
+      assertSameAnswer("SELECT percentile((a + b) + c, 0.5), percentile(a + (b + c), 0.9) FROM sums")
     }
   }
 

@@ -23,8 +23,8 @@ object ChangelogConf {
       .buildConf("spark.firesteel.changelog.maxBufferedRows")
       .doc("Maximum number of keys, distinct values and rows that an operator folds in a task. " +
         "With more, or if Spark's memory manager refuses more memory, the operator emits its net " +
-        "changes and starts again. The result stays the same, but a key may change more than " +
-        "once in a micro-batch.")
+        "changes and starts again. The folded result stays the same, but a key may change more " +
+        "than once in a micro-batch.")
       .version("0.1.0")
       .intConf
       .checkValue(_ > 0, "must be positive")

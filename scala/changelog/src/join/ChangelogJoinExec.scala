@@ -2,7 +2,7 @@ package io.firesteel.changelog.join
 
 import io.firesteel.changelog.common.ChangelogConf
 import io.firesteel.changelog.fold.FoldLimits
-import io.firesteel.changelog.plan.{JoinBelow, JoinOutput, JoinedSide, PlanText}
+import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, PlanText}
 import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, InputDistribution, Slots, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
 import io.firesteel.changelog.state.inputs.ReadOnceExec
 import org.apache.spark.sql.catalyst.InternalRow
@@ -25,7 +25,7 @@ final private[changelog] case class ChangelogJoinExec(
     unread: Seq[Attribute],
     isInSlots: Boolean,
     isSnapshot: Boolean,
-    below: Option[JoinBelow],
+    below: Option[SpecBelow],
     plannedBy: String,
     contract: ChangelogContract,
     stateInfo: Option[StatefulOperatorStateInfo],

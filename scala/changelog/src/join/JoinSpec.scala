@@ -1,6 +1,6 @@
 package io.firesteel.changelog.join
 
-import io.firesteel.changelog.plan.{JoinBelow, JoinedSide}
+import io.firesteel.changelog.plan.JoinedSide
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.JoinType
 
@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.plans.JoinType
  * @param updateBefore whether an update emits the row that it replaces
  * @param below the join that joins the left rows again; none if state keeps them
  */
-final private[join] case class JoinSpec(
+final private[changelog] case class JoinSpec(
     joinType: JoinType,
     left: JoinedSide,
     right: JoinedSide,
@@ -24,4 +24,11 @@ final private[join] case class JoinSpec(
     isInSlots: Boolean,
     isSnapshot: Boolean,
     updateBefore: Boolean,
-    below: Option[JoinBelow])
+    below: Option[SpecBelow])
+
+/**
+ * A join whose rows are joined again, as the tasks of the join above know it.
+ *
+ * @param member, stored see [[io.firesteel.changelog.plan.JoinBelow]]
+ */
+final private[changelog] case class SpecBelow(member: Int, stored: Seq[Int], spec: JoinSpec)

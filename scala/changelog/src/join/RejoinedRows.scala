@@ -1,6 +1,5 @@
 package io.firesteel.changelog.join
 
-import io.firesteel.changelog.plan.JoinBelow
 import io.firesteel.changelog.state.StateEntries
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -13,12 +12,12 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  * With `m` rows of a key on one side and `n` on the other it reads `m + n` rows of state to show `m x
  * n`, and `m x n` if both sides are spread over buckets: no more than a copy of the result would have.
  */
-final private[join] class RejoinedRows(entries: StateEntries, below: JoinBelow) {
+final private[join] class RejoinedRows(entries: StateEntries, below: SpecBelow) {
 
-  private[this] val spec = RejoinedRows.specOf(below)
-  private[this] val state = new PackedState(entries.ofMember(below.member), spec)
-  private[this] val deeper: RejoinedRows = below.below.map(new RejoinedRows(entries, _)).orNull
-  private[this] val result = new JoinedRows(spec, Some(below.stored))
+  private[this] val state = new PackedState(entries.ofMember(below.member), below.spec)
+  private[this] val deeper: RejoinedRows =
+    below.spec.below.map(new RejoinedRows(entries, _)).orNull
+  private[this] val result = new JoinedRows(below.spec, Some(below.stored))
   private[this] var key: UnsafeRow = _
   private[this] val stored = new StoredRow
 
@@ -69,16 +68,4 @@ private[join] object RejoinedRows {
 
   /** What state keeps of such a side, in words. */
   val text: String = "nothing, the join below joins its rows again"
-
-  private def specOf(below: JoinBelow): JoinSpec = JoinSpec(
-    below.joinType,
-    below.left,
-    below.right,
-    below.condition,
-    pairedBy = None,
-    below.unread,
-    isInSlots = false,
-    isSnapshot = false,
-    updateBefore = true,
-    below.below)
 }

@@ -57,12 +57,15 @@ final private[changelog] case class Source(plan: LogicalPlan) extends ChangelogO
  * @param output the columns of the part in their order, with ids of the reader
  * @param told the facts of these columns
  * @param texts what these columns are in the part, for the checkpoint's records
+ * @param asked what the part asks of rows of a source of changes without keys, which it passes on, for
+ *   the records; none if it passes on no such rows
  */
 final private[changelog] case class SharedChanges(
     part: SharedPart,
     output: Seq[Attribute],
     told: Facts,
-    texts: Seq[String])
+    texts: Seq[String],
+    asked: Option[Seq[String]])
   extends LeafNode {
   override def isStreaming: Boolean = true
 }

@@ -1,7 +1,6 @@
 package io.firesteel.changelog.plan
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, ExprId, Expression, Literal, Unevaluable}
-import org.apache.spark.sql.catalyst.plans.JoinType
 import org.apache.spark.sql.types.{DataType, DayTimeIntervalType, NullType}
 
 /**
@@ -51,24 +50,14 @@ final private[changelog] case class JoinedSide(
  * The join whose result is the left side of another one by the same keys, in the same store: its
  * rows are joined again from what it keeps, so the other one keeps none of them (Flink: MultiJoin).
  *
- * It is no expression: the optimizer never sees the columns of another operator.
- *
  * @param member its number among the operators that share the store
- * @param unread columns of its result that are null, because nothing above reads them
  * @param stored for each column that the left side would keep, its place in the result
  * @param keys for each key the columns of the left side that have its value
- * @param below the same of its own left side
  */
 final private[changelog] case class JoinBelow(
     member: Int,
-    joinType: JoinType,
-    left: JoinedSide,
-    right: JoinedSide,
-    condition: Option[Expression],
-    unread: Seq[Attribute],
     stored: Seq[Int],
-    keys: Seq[Set[ExprId]],
-    below: Option[JoinBelow])
+    keys: Seq[Set[ExprId]])
 
 /**
  * The time bound of one side of a join.

@@ -4,7 +4,7 @@ import io.firesteel.changelog.aggregate.{AggregateExecs, ChangelogAggregateExec,
 import io.firesteel.changelog.complete.ChangelogTableExec
 import io.firesteel.changelog.filter.ChangelogFilterExec
 import io.firesteel.changelog.held.{ClosedRowsExec, HeldRowsExec, HeldSessionsExec, WholeUnionExec}
-import io.firesteel.changelog.join.ChangelogJoinExec
+import io.firesteel.changelog.join.{ChangelogJoinExec, JoinSpec, SpecBelow}
 import io.firesteel.changelog.normalize.{ChangelogNormalizeExec, NewestRowsExec}
 import io.firesteel.changelog.over.ChangelogOverExec
 import io.firesteel.changelog.plan.TableRows
@@ -37,6 +37,27 @@ object PlanChangelog extends SparkStrategy {
     case None => others(plan)
   }
 
+  /** The join below as the optimizer has left it. */
+  private def below(node: ChangelogJoin): Option[SpecBelow] = node.below.map { its =>
+    val lower = node.left.collectFirst { case join: ChangelogJoin => join }.getOrElse(
+      throw new IllegalStateException("the join whose rows are joined again is gone"))
+    SpecBelow(
+      its.member,
+      its.stored,
+      JoinSpec(
+        lower.joinType,
+        lower.leftSide,
+        lower.rightSide,
+        lower.condition,
+        pairedBy = None,
+        lower.unread,
+        isInSlots = false,
+        isSnapshot = false,
+        updateBefore = true,
+        below(lower))
+    )
+  }
+
   private def stateful(plan: LogicalPlan): Option[StatefulChangelogExec] = plan match {
     case node: ChangelogAggregate => Some(aggregate(node))
     case node: ChangelogTopN => Some(topN(node))
@@ -55,7 +76,7 @@ object PlanChangelog extends SparkStrategy {
         node.unread,
         node.isInSlots,
         node.isSnapshot,
-        node.below,
+        below(node),
         ruleName,
         node.contract,
         None,

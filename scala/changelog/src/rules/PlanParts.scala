@@ -61,7 +61,12 @@ final private[rules] class PlanParts(
       part,
       rows,
       describe.readers(inferred),
-      PartReader(part, plan.output, inferred, describe.texts(inferred, plan.output)))
+      PartReader(
+        part,
+        plan.output,
+        inferred,
+        describe.texts(inferred, plan.output),
+        describe.asked(inferred)))
   }
 
   /** `row_number()` and the like, whose bound is in a filter above. */

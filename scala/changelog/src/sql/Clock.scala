@@ -21,10 +21,21 @@ private[changelog] object Clock {
   }
 
   /** `CAST('now' AS TIMESTAMP)`, which the optimizer computes in each micro-batch. */
-  private def isNamed(cast: Cast): Boolean =
-    Seq(TimestampType, TimestampNTZType, DateType).contains(cast.dataType) &&
-      cast.child.foldable && cast.child.dataType.isInstanceOf[StringType] &&
-      Option(cast.child.eval()).exists(text => names(text.toString.trim.toLowerCase(Locale.ROOT)))
+  private def isNamed(cast: Cast): Boolean = nameIn(cast).exists(names)
+
+  /** Whether an expression has `CAST('epoch' AS TIMESTAMP)`, which the optimizer alone computes. */
+  def hasEpoch(expression: Expression): Boolean = expression.exists {
+    case cast: Cast => nameIn(cast).contains("epoch")
+    case _ => false
+  }
+
+  /** The word with which a constant text begins that is cast to a time. A zone may follow. */
+  private def nameIn(cast: Cast): Option[String] =
+    if (Seq(TimestampType, TimestampNTZType, DateType).contains(cast.dataType) &&
+      cast.child.foldable && cast.child.dataType.isInstanceOf[StringType])
+      Option(cast.child.eval())
+        .map(_.toString.trim.takeWhile(_.isLetter).toLowerCase(Locale.ROOT))
+    else None
 
   private val names = Set("now", "today", "yesterday", "tomorrow")
 

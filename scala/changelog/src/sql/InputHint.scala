@@ -1,10 +1,11 @@
 package io.firesteel.changelog.sql
 
+import scala.annotation.tailrec
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.analysis.{Resolver, UnresolvedRelation}
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, Join, LogicalPlan, Project, SubqueryAlias, UnaryNode, View}
+import org.apache.spark.sql.catalyst.plans.logical.{Expand, Filter, Generate, Join, LateralJoin, LogicalPlan, Project, ResolvedHint, SubqueryAlias, UnaryNode, View}
 
 /**
  * What a hint says of a table that it names, at that table.
@@ -30,6 +31,15 @@ private[changelog] object InputHint {
   def ttlOf(input: LogicalPlan): Option[Long] = input match {
     case InputHint(ttl, _, child) => ttl.orElse(ttlOf(child))
     case _: SubqueryAlias | _: View | _: Filter | _: Project => ttlOf(input.children.head)
+    case _ => None
+  }
+
+  /** The same for groups, which Spark's analyzer may put above more than the query has. */
+  @tailrec
+  def ttlOfGroups(input: LogicalPlan): Option[Long] = input match {
+    case InputHint(Some(ms), _, _) => Some(ms)
+    case _: InputHint | _: SubqueryAlias | _: View | _: Filter | _: Project | _: Generate |
+        _: Expand | _: LateralJoin | _: ResolvedHint => ttlOfGroups(input.children.head)
     case _ => None
   }
 

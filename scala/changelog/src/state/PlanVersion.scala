@@ -193,7 +193,13 @@ private[changelog] object PlanVersion {
   /** Records have the conditions on rows of `from_changelog` without keys, which may be retracted. */
   val conditionsOfSources: Int = 20
 
-  val current: Int = conditionsOfSources
+  /** Constants do not leave out operators below a filter or a join, see `ConstantConditions`. */
+  val hiddenConstants: Int = 20
+
+  /** `STATE_TTL('t' = ...)` holds for grouping sets, panes and groups over generators, too. */
+  val ttlOfGroups: Int = 20
+
+  val current: Int = ttlOfGroups
 }
 
 /**

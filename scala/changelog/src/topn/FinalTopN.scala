@@ -86,9 +86,13 @@ final private[topn] class FinalTopN(
     }
   }
 
+  /**
+   * With a time to live the rows of a partition expire together: the places that were told are those
+   * among all of them.
+   */
   private def save(row: RankedRow): Unit =
-    if (row.before != row.after) {
-      if (row.after == 0L) entries.remove(row.row)
-      else entries.put(row.row, made.valueOf(row.after))
-    }
+    if (row.after == 0L) {
+      if (row.before != 0L) entries.remove(row.row)
+    } else if (row.before != row.after || entries.expires)
+      entries.put(row.row, made.valueOf(row.after))
 }

@@ -35,6 +35,13 @@ class OverStreamSuite extends ChangelogSuite {
     }
   }
 
+  test("a time that the optimizer alone computes is a default") {
+    assertFollows(
+      schema,
+      "SELECT id, lag(timestamp_seconds(v), 1, CAST('epoch' AS TIMESTAMP)) OVER (PARTITION BY k ORDER BY id) AS p FROM {t}",
+      batches)
+  }
+
   test("frames of rows") {
     Seq(
       "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING",

@@ -160,6 +160,8 @@ class OutputModesSuite extends ChangelogSuite {
     "SELECT n, c, row_kind() FROM (SELECT *, row_number() OVER (ORDER BY c DESC, n) AS rn FROM (SELECT n, " +
       "count(*) AS c FROM {t} GROUP BY n)) WHERE rn <= day(current_date())" ->
       "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
+    "SELECT c, CAST('today UTC' AS DATE) AS r, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t})" ->
+      "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
     "SELECT c, to_date(' Today') AS r, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t})" ->
       "FIRESTEEL_CHANGELOG_NOT_REPEATABLE",
     "SELECT aes_encrypt(string(c), '0000111122223333') AS r, row_kind() FROM (SELECT count(DISTINCT n) AS c FROM {t})" ->

@@ -51,6 +51,14 @@ class OperatorRecordSuite extends ChangelogSuite {
   private def ofChanges(filter: String) =
     s"SELECT k, count(*) AS n FROM from_changelog(TABLE(SELECT *, '+I' AS op FROM {t})) WHERE $filter GROUP BY k"
 
+  private def partOfChanges(filter: String) =
+    s"""WITH c AS (SELECT * FROM from_changelog(TABLE(SELECT *, '+I' AS op FROM {t})) WHERE $filter)
+       |SELECT k, count(*) AS n FROM c GROUP BY k UNION ALL SELECT s, count(*) FROM c GROUP BY s
+       |""".stripMargin
+
+  private def threeJoined(on: String) =
+    s"SELECT a.k, c.v FROM {t} a JOIN {t} b ON a.k = b.k JOIN {t} c ON a.k = c.k $on"
+
   private val lists = "SELECT k, collect_list(w) AS l FROM {t} GROUP BY k"
 
   private def of(call: String) = s"SELECT k, $call AS x FROM {t} GROUP BY k"
@@ -160,6 +168,12 @@ class OperatorRecordSuite extends ChangelogSuite {
       "filters"),
     ("a filter above a part without state", partOfPart("n > 5"), partOfPart("n > 6"), "filters"),
     ("a filter of rows that may be retracted", ofChanges("v > 1"), ofChanges("v > 2"), "below"),
+    ("the same in a part", partOfChanges("v > 1"), partOfChanges("v > 2"), "below"),
+    (
+      "a filter between two joins by the same keys",
+      threeJoined("AND a.v > 0"),
+      threeJoined(""),
+      "joined again"),
     ("LEFT JOIN with a table", tabled("LEFT JOIN"), tabled("JOIN"), "filters"),
     (
       "LATERAL VIEW OUTER",

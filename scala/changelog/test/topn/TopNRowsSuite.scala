@@ -118,6 +118,21 @@ class TopNRowsSuite extends TimedSuite {
     }
   }
 
+  test("AppendFast: with a time to live a partition's rows expire together, and places are those told") {
+    val two = places(PlaceFunction.RowNumber, 1, 2, shown = true)
+    val op = RowsTopN(schema, 1, byO(descending = true), two, retracting = false)
+      .operator(ttlMs = 10000L)
+    def at(ms: Long, id: Long, o: Double) = {
+      op.nowMs = ms
+      op.run(Seq(row("p", id, o) -> "+I")).map { case (its, kind) => (its(1), its.last, kind) }
+    }
+    at(0L, 1L, 10.0)
+    at(6000L, 2L, 5.0)
+    assert(at(12000L, 3L, 1.0).isEmpty)
+    assert(at(13000L, 4L, 7.0) == Seq((2L, 2, "-U"), (4L, 2, "+U")))
+    assert(at(23001L, 5L, 1.0) == Seq((5L, 1, "+I")))
+  }
+
   test("Retract: an input with retractions") {
     all.zipWithIndex.foreach { case (at, i) =>
       val (of, descending) = topN(at, i, retracting = true)

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.plan.lower
 
 import io.firesteel.changelog.plan.TableRows
+import io.firesteel.changelog.state.PlanVersion
 import io.firesteel.core.plans.ReadByKey
 
 import org.apache.spark.sql.catalyst.expressions.{And, Cast, Expression, ListQuery, Literal, Not, Or, PredicateHelper, TaggingExpression}
@@ -9,9 +10,9 @@ import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types.{BooleanType, DateType, StringType, TimestampNTZType, TimestampType}
 
 /**
- * Hides the time and constants in conditions above closed windows from Spark's optimizer. Of a
- * condition that is false for a whole micro-batch, as `hour(current_timestamp()) >= 8`, it would
- * leave out all that is below, and with it operators whose state each micro-batch must write.
+ * Hides the time and constants in conditions above operators with state from Spark's optimizer. Of a
+ * condition that is false for a whole micro-batch, as `hour(now()) >= 8`, it would leave out all that is
+ * below, and with it operators whose state each micro-batch must write.
  */
 private[lower] object ConstantConditions extends PredicateHelper {
 
@@ -20,6 +21,17 @@ private[lower] object ConstantConditions extends PredicateHelper {
     case _ if ReadByKey.isBelow(plan) => plan
     case other => ownOf(other).mapChildren(kept)
   }
+
+  /**
+   * A condition of a filter or join above a plan. In a checkpoint of an earlier version constants may
+   * have left out operators since the first micro-batch: they stay so.
+   */
+  def above(plan: LogicalPlan, condition: Expression, version: Int): Expression =
+    if (!plan.exists(_.isInstanceOf[StatefulNode])) condition
+    else {
+      val timed = timesOf(condition)
+      if (version < PlanVersion.hiddenConstants) timed else conditionOf(timed)
+    }
 
   private def ownOf(node: LogicalPlan): LogicalPlan = {
     val timed = node match {

@@ -43,6 +43,17 @@ final private[changelog] class DescribeMembers(version: Int) {
     if (!tellsReaders) Map.empty
     else found(root).readers.toSeq.groupMap(_._1)(_._2)
 
+  /** What a plan asks of rows of sources of changes without keys; none if it passes none on. */
+  def asked(root: Inferred): Option[Seq[String]] =
+    Option.when(passesSource(root.operator))(ofSources(root.operator, Nil))
+
+  private def passesSource(operator: ChangelogOperator): Boolean = operator match {
+    case _: SourceChanges => true
+    case _: Stateful => false
+    case SharedRows(read) => read.asked.nonEmpty
+    case other => other.inputs.exists(passesSource)
+  }
+
   /** What columns of the result are. Equal texts get a number: calls of functions without a name. */
   def texts(root: Inferred, columns: Seq[Attribute]): Seq[String] = {
     val all = columns.map(textOf(root.operator).of)
@@ -100,7 +111,8 @@ final private[changelog] class DescribeMembers(version: Int) {
           val made = textOf(generation.inputs).of(generation.generator)
           ofSources(generation.input, asked(s"generate $made"))
         case _: SourceChanges => above
-        case _: Stateful | _: SharedRows => Nil
+        case SharedRows(read) => read.asked.fold(Seq.empty[String])(above ++ _)
+        case _: Stateful => Nil
         case other => other.inputs.flatMap(ofSources(_, above))
       }
     }
@@ -183,8 +195,7 @@ final private[changelog] class DescribeMembers(version: Int) {
           // What a row of state is depends on whether a key has one row.
           places = Some(
             (Seq(JoinOutput.name(join.joinType)) ++
-              join.single.map(if (_) "one row" else "rows") ++
-              Option.when(join.isMulti)("MULTI_JOIN")).mkString(", ")),
+              join.single.map(if (_) "one row" else "rows")).mkString(", ")),
           stored = (join.left.output ++ join.right.output).map(text.of)
         )
       case _ => empty

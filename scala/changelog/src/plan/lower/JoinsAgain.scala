@@ -38,14 +38,8 @@ private[lower] object JoinsAgain {
         stored <- places(left.stored, node, columns)
       } yield JoinBelow(
         member,
-        node.joinType,
-        node.leftSide,
-        node.rightSide,
-        node.condition,
-        node.unread,
         stored,
-        keysOf(node).map(ids => columns.collect { case (out, in) if ids(in) => out }.toSet),
-        node.below)
+        keysOf(node).map(ids => columns.collect { case (out, in) if ids(in) => out }.toSet))
 
   /** Whether the changes of a join do not depend on how its left rows matched before. */
   private def isWhole(join: StreamJoin): Boolean =

@@ -82,6 +82,9 @@ private[lower] object LowerJoin {
       if (names.isEmpty) ownPlan
       else Project(ownPlan.output.map(c => names.getOrElse(c.exprId, c)), ownPlan)
     val kind = ChangelogNode.newKind()
+    val below = JoinsAgain.below(join, leftSide, inputs.head.plan, placed)
+    // A filter between the two joins, which a restart may add, decides what state has.
+    val noted = below.fold(member)(_ => member.copy(places = member.places.map(_ + ", joined again")))
     val node = ChangelogJoin(
       join.joinType,
       leftSide,
@@ -93,7 +96,7 @@ private[lower] object LowerJoin {
       }.map(named),
       join.isInSlots,
       join.isSnapshot,
-      JoinsAgain.below(join, leftSide, inputs.head.plan, placed),
+      below,
       ChangelogContract(
         inputs.map(_.kind),
         Some(kind),
@@ -102,7 +105,7 @@ private[lower] object LowerJoin {
         TimeToLive.ofTables(join.ttls),
         new Watermark(join.bounds.fold(0L)(_._1.after), steps(join)),
         inferred.mode,
-        member,
+        noted,
         placed.placement,
         kept
       ),

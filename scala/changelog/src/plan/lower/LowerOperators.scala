@@ -65,8 +65,14 @@ final private[changelog] class LowerOperators(
     }
   }
 
-  private def over(join: Join, stream: Written): LogicalPlan =
-    if (join.left.isStreaming) join.copy(left = stream.plan) else join.copy(right = stream.plan)
+  private def above(plan: LogicalPlan, condition: Expression): Expression =
+    ConstantConditions.above(plan, condition, begun.version)
+
+  private def over(join: Join, stream: Written): LogicalPlan = {
+    val condition = join.condition.map(above(stream.plan, _))
+    if (join.left.isStreaming) join.copy(left = stream.plan, condition = condition)
+    else join.copy(right = stream.plan, condition = condition)
+  }
 
   /** An input that the plan reads several times is a part: it is computed once. */
   private def windows(windows: ClosedWindows, inputs: Seq[Written]): Written = {
@@ -430,7 +436,8 @@ final private[changelog] class LowerOperators(
         val kept = ChangelogFilter(passes.toAttribute, kind, newKind, judged)
         val columns = input.plan.output.map(c => if (c.exprId == kind.exprId) newKind else c)
         Written(Project(columns, kept), Some(newKind))
-      case _ => Written(Filter(condition, input.plan), input.kind)
+      case _ =>
+        Written(Filter(above(input.plan, condition), input.plan), input.kind)
     }
 
   /**

@@ -15,10 +15,14 @@ private[changelog] object PartReader {
   /**
    * Reads a part with the operators of `inferred`, by columns for its own.
    *
-   * @param texts what its own columns are
+   * @param texts, asked see [[io.firesteel.changelog.plan.SharedChanges]]
    */
-  def apply(part: SharedPart, own: Seq[Attribute], inferred: Inferred, texts: Seq[String])(
-      shown: Seq[Attribute]): LogicalPlan = {
+  def apply(
+      part: SharedPart,
+      own: Seq[Attribute],
+      inferred: Inferred,
+      texts: Seq[String],
+      asked: Option[Seq[String]])(shown: Seq[Attribute]): LogicalPlan = {
     // No watermark reaches a reader.
     val columns = shown.map { column =>
       val metadata = new MetadataBuilder().withMetadata(column.metadata)
@@ -30,7 +34,7 @@ private[changelog] object PartReader {
       val facts = inferred.facts
       val trends = facts.trends.collect { case (id, way) if ids.contains(id) => ids(id) -> way }
       val its = Facts(facts.changes, facts.upsertKeys.map(_.map(ids)), trends)
-      SharedChanges(part, columns, its, texts)
+      SharedChanges(part, columns, its, texts, asked)
     }
   }
 

@@ -4,6 +4,8 @@ import io.firesteel.changelog.common.StateTypes
 import io.firesteel.changelog.plan.{ChangelogOperator, ComputedColumns, OverAggregate, Projection}
 import io.firesteel.changelog.plan.frames.{OverCall, OverFrameKind, OverReach}
 
+import io.firesteel.changelog.sql.Clock
+
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, BoundReference, CurrentRow, Expression, Literal, OffsetWindowFunction, RangeFrame, RowFrame, RuntimeReplaceable, SizeBasedWindowFunction, SortOrder, SpecifiedWindowFrame, UnboundedFollowing, UnboundedPreceding, WindowExpression, WindowFunction}
@@ -121,7 +123,7 @@ private[parse] object OverWindow {
   private def end(bound: Expression): Expression = literal(bound).getOrElse(bound)
 
   private def literal(e: Expression): Option[Expression] =
-    Option.when(e.foldable && !Repeatable.varies(e))(Literal.create(e.eval(), e.dataType))
+    Option.when(e.foldable && !Repeatable.varies(e) && !Clock.hasEpoch(e))(Literal.create(e.eval(), e.dataType))
 
   /** Whether the function goes on from row to row, from the partition's first one. */
   private def isRunning(call: OverCall): Boolean =

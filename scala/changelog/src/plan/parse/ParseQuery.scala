@@ -72,7 +72,7 @@ final private[changelog] class ParseQuery(
     case distinct: Distinct =>
       val ttl =
         if (begun.version < PlanVersion.ttlOfInputs) ttlMs
-        else InputHint.ttlOf(distinct.child).getOrElse(ttlMs)
+        else ttlOf(distinct.child)
       ReadAggregate.distinct(ttl, noEvents("DISTINCT", read(distinct.child)))
     case first: Deduplicate if readsMore =>
       if (!first.outputSet.subsetOf(AttributeSet(first.keys))) refuseSort(first.child)
@@ -166,7 +166,7 @@ final private[changelog] class ParseQuery(
           SessionGroups(asked, _, found, ttlMs, begun.version))
     val grouped = ReadAggregate(
       aggregate,
-      InputHint.ttlOf(asking.child).getOrElse(ttlMs),
+      ttlOf(asking.child),
       computable("Aggregate", ReadAggregate.evaluated(aggregate), input),
       closedBy,
       closedAfter)
@@ -176,6 +176,14 @@ final private[changelog] class ParseQuery(
     }
     project(grouped.columns, made)
   }
+
+  /** The time to live of groups over an input. */
+  private def ttlOf(input: LogicalPlan): Long =
+    (if (begun.version < PlanVersion.ttlOfGroups) InputHint.ttlOf(input)
+     else InputHint.ttlOfGroups(input)).getOrElse(ttlMs)
+
+  private def ttl(panes: ReadPanes): Long =
+    if (begun.version < PlanVersion.ttlOfGroups) ttlMs else ttlOf(panes.rows)
 
   /** Over rows that change state has the result itself, over others a sketch, which is read again. */
   private def requireSteady(groups: GroupAggregate): Unit =
@@ -214,7 +222,7 @@ final private[changelog] class ParseQuery(
       windowsOf match {
         case WindowsEmit.AtClose => closesAt.contains(0L)
         case WindowsEmit.AtOnce =>
-          ttlMs == 0L && panes.windows.overlap >= begun.choices.panesFrom && closesAt.forall(
+          ttl(panes) == 0L && panes.windows.overlap >= begun.choices.panesFrom && closesAt.forall(
             _ == 0L)
         case WindowsEmit.Copied => false
       }

@@ -5,6 +5,7 @@ import io.firesteel.changelog.plan.{AnyAggregate, ChangelogOperator, ComputedCol
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, If, Literal, NamedExpression, RuntimeReplaceableAggregate, SessionWindow, SortOrder, UserDefinedExpression}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction, Average, Count, DeclarativeAggregate, First, ImperativeAggregate, Max, Min, Sum}
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate
+import org.apache.spark.sql.execution.aggregate.TypedAggregateExpression
 import org.apache.spark.sql.firesteel.normalizeFloats
 import org.apache.spark.sql.types.{DataType, NumericType}
 
@@ -198,6 +199,11 @@ private[parse] object ReadAggregate {
       filter: Option[Expression],
       distinct: Boolean,
       below: ComputedColumns): AnyAggregate = function match {
+    case typed: TypedAggregateExpression =>
+      throw ChangelogErrors.unsupportedFunction(
+        typed.prettyName,
+        "an Aggregator as a column reads objects, which rows between operators cannot hold: make it " +
+          "a function by udaf()")
     case _: DeclarativeAggregate | _: ImperativeAggregate =>
       // An expression over rows that the filter excludes must not fail.
       def column(value: Expression) = {
