@@ -1,45 +1,88 @@
 package io.firesteel.changelog.join
 
-import java.util.{Arrays, HashMap}
+import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.unsafe.hash.Murmur3_x86_32
 
 /**
  * Places of rows in an array. Most keys of a join have a row or two, for which a scan is faster and
- * smaller than a hash table; an array of more than a few gets one.
+ * smaller than a hash table; an array of more than a few gets one. A row of hundreds of bytes takes
+ * longer to hash than to join, so its hash is kept.
  */
 final private[join] class RowIndex {
   import RowIndex._
 
   private[this] var rows = new Array[UnsafeRow](2)
-  private[this] var places: HashMap[UnsafeRow, Integer] = _
+  private[this] var hashes: Array[Int] = _ // once rows are not scanned
+  private[this] var table: Array[Int] = _ // places by hash, one more than they are; 0 where none is
 
   var size: Int = 0
 
   def row(at: Int): UnsafeRow = rows(at)
 
+  def hashOf(at: Int): Int = if (hashes == null) hash(rows(at)) else hashes(at)
+
   /** The place of a row; -1 if it is not there. */
   def indexOf(row: UnsafeRow): Int =
-    if (places != null) {
-      val at = places.get(row)
-      if (at == null) -1 else at.intValue
-    } else {
+    if (table == null) {
       var i = size - 1
       while (i >= 0 && !rows(i).equals(row)) i -= 1
       i
-    }
+    } else table(slotOf(row, hash(row))) - 1
 
-  /** Adds a row that is not there; it is not copied. */
-  def add(row: UnsafeRow): Unit = {
+  /** The place of a row, which is added if it is not there. */
+  def placeOf(row: UnsafeRow, copied: Boolean): Int = {
+    val its = if (table == null) 0 else hash(row)
+    val at = if (table == null) indexOf(row) else table(slotOf(row, its)) - 1
+    if (at >= 0) at
+    else {
+      append(if (copied) row.copy() else row)
+      if (table != null) {
+        if (size > hashes.length) grow()
+        hashes(size - 1) = its
+        table(slotOf(row, its)) = size
+      } else if (size > scanned) {
+        hashes = Array.tabulate(2 * size)(i => if (i < size) hash(rows(i)) else 0)
+        fill()
+      }
+      size - 1
+    }
+  }
+
+  /** Adds a row that is not looked for; it is not copied. */
+  def append(row: UnsafeRow): Unit = {
     if (size == rows.length) rows = Arrays.copyOf(rows, 2 * size)
     rows(size) = row
     size += 1
-    if (places != null) {
-      val _ = places.put(row, Integer.valueOf(size - 1))
-    } else if (size > scanned) {
-      places = new HashMap[UnsafeRow, Integer](4 * scanned)
-      (0 until size).foreach(i => places.put(rows(i), Integer.valueOf(i)))
+  }
+
+  private def grow(): Unit = {
+    hashes = Arrays.copyOf(hashes, 2 * hashes.length)
+    size -= 1
+    fill()
+    size += 1
+  }
+
+  /** A table of which at most half is taken. */
+  private def fill(): Unit = {
+    table = new Array[Int](Integer.highestOneBit(hashes.length) * 4)
+    var i = 0
+    while (i < size) {
+      table(slotOf(rows(i), hashes(i))) = i + 1
+      i += 1
     }
+  }
+
+  /** Where a row is in the table, or would be. */
+  private def slotOf(row: UnsafeRow, hash: Int): Int = {
+    val mask = table.length - 1
+    var slot = hash & mask
+    while (table(slot) != 0 &&
+      !(hashes(table(slot) - 1) == hash && rows(table(slot) - 1).equals(row))) {
+      slot = (slot + 1) & mask
+    }
+    slot
   }
 }
 
@@ -47,29 +90,55 @@ private[join] object RowIndex {
 
   /** Rows that are scanned. */
   private val scanned: Int = 8
+
+  /** The hash of a row, as in [[PackedSide]]'s buckets. */
+  def hash(row: UnsafeRow): Int =
+    Murmur3_x86_32.hashUnsafeWords(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, seed)
+
+  /** In checkpoints: it must stay as it is. */
+  private val seed = 42
 }
 
 /** The rows of one key and side, each with the sum of its insertions less its retractions. */
 final private[join] class FoldedRows {
   private[this] var index = new RowIndex
   private[this] var counts = new Array[Long](2)
+  private[this] var isSettled = true
 
   def size: Int = index.size
   def row(at: Int): UnsafeRow = index.row(at)
   def count(at: Int): Long = counts(at)
+  def hashOf(at: Int): Int = index.hashOf(at)
 
   /** The place of a row; -1 if it is not there. */
   def indexOf(row: UnsafeRow): Int = if (size == 0) -1 else index.indexOf(row)
 
   /** Adds to the sum of a row; a new one is copied. */
   def add(row: UnsafeRow, count: Long): Unit = {
-    var at = index.indexOf(row)
-    if (at < 0) {
-      at = size
-      if (at == counts.length) counts = Arrays.copyOf(counts, 2 * at)
-      index.add(row.copy())
-    }
+    val at = index.placeOf(row, copied = true)
+    if (at >= counts.length) counts = Arrays.copyOf(counts, 2 * counts.length)
     counts(at) += count
+  }
+
+  /** Adds a copy of a row, whatever rows are there, until [[settle]]. */
+  def append(row: UnsafeRow, count: Long): Unit = {
+    isSettled = false
+    index.append(row.copy())
+    if (size > counts.length) counts = Arrays.copyOf(counts, 2 * counts.length)
+    counts(size - 1) += count
+  }
+
+  /** Makes equal rows one. */
+  def settle(): Unit = if (!isSettled) {
+    val (all, were) = (index, counts)
+    index = new RowIndex
+    counts = new Array[Long](were.length)
+    var i = 0
+    while (i < all.size) {
+      counts(index.placeOf(all.row(i), copied = false)) += were(i)
+      i += 1
+    }
+    isSettled = true
   }
 
   /** Forgets all rows. */
@@ -89,34 +158,50 @@ private[join] object FoldedRows {
  * A row whose number of copies changes in this micro-batch.
  *
  * @param matchesBefore the rows of the other side that it matched, if state counts them
+ * @param known its hash, if that is known and not 0
  */
 final private[join] class ChangedRow(
     val row: UnsafeRow,
     val before: Long,
     val after: Long,
-    val matchesBefore: Long) {
+    val matchesBefore: Long,
+    private[this] var known: Int = 0) {
   var matchesAfter: Long = matchesBefore
   def isNew: Boolean = before == 0L
   def change: Long = after - before
+
+  def hash: Int = {
+    if (known == 0) known = RowIndex.hash(row)
+    known
+  }
 }
 
 /** The changed rows of one key and side, which are all different. */
 final private[join] class ChangedRows {
-  private[this] val index = new RowIndex
   private[this] var all = new Array[ChangedRow](2)
+  private[this] var there: RowIndex = _ // the old ones, once they are asked for
 
   /** How many of them were there before. */
   var old: Int = 0
 
-  def size: Int = index.size
+  var size: Int = 0
+
   def isEmpty: Boolean = size == 0
   def apply(at: Int): ChangedRow = all(at)
-  def contains(row: UnsafeRow): Boolean = size > 0 && index.indexOf(row) >= 0
+
+  /** Whether a row of state is one of them. */
+  def contains(row: UnsafeRow): Boolean = old > 0 && {
+    if (there == null) {
+      there = new RowIndex
+      foreach(its => if (!its.isNew) { val _ = there.placeOf(its.row, copied = false) })
+    }
+    there.indexOf(row) >= 0
+  }
 
   def add(its: ChangedRow): Unit = {
     if (size == all.length) all = Arrays.copyOf(all, 2 * size)
     all(size) = its
-    index.add(its.row)
+    size += 1
     if (!its.isNew) old += 1
   }
 

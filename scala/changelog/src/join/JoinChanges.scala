@@ -37,6 +37,8 @@ final private[join] class JoinChanges(
   private[this] var numRows = 0
   private[this] var rowBytes = 0L
   private[this] var isBefore = false
+  // Equal left rows that only come are told apart only where those of state are made again.
+  private[this] val isLoose = rejoined.nonEmpty && inputs.head.onlyComes
   private[this] val matches = new MatchChanges(state, result)
   private[this] val out = matches.out
   private[this] val above = rejoined.map(new RejoinedChanges(state, _, result, out)).orNull
@@ -54,7 +56,7 @@ final private[join] class JoinChanges(
     val folded = if (input.matchesNothing(key)) aloneOf(rows.of, key) else foldedOf(key, rows.of)
     val (before, stored) = (folded.size, input.storedOf(row))
     if (input.replaces) folded.clear()
-    folded.add(stored, input.sign(row))
+    if (isLoose && rows.of == 0) folded.append(stored, 1L) else folded.add(stored, input.sign(row))
     isBefore = input.isBefore(row)
     if (folded.size > before) {
       numRows += 1

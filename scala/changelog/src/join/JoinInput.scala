@@ -33,6 +33,9 @@ final private[join] class JoinInput(side: JoinedSide, in: Seq[Attribute], kindAt
   private[this] val toRow = ColumnProjection(side.stored, in)
   private[this] val strict = side.nullsMatchNothing.toArray
 
+  /** Whether no row is taken back. */
+  val onlyComes: Boolean = kindAt < 0
+
   /** Whether a row replaces all of its key that came before it. */
   val replaces: Boolean = side.replaces
 

@@ -26,8 +26,12 @@ final private[join] class StoredRow {
 /** The rows of one side in state, of the key that is open. */
 abstract private[join] class JoinRows(side: JoinedSide) {
 
-  /** The row in state, or null. The next row that is asked for may overwrite it. */
-  protected def find(row: UnsafeRow): StoredRow
+  /**
+   * The row in state, or null. The next row that is asked for may overwrite it.
+   *
+   * @param hash the row's hash, unless the key's rows are few
+   */
+  protected def find(row: UnsafeRow, hash: Int): StoredRow
 
   /** The only row of a key that has at most one, or null. */
   protected def only: StoredRow
@@ -47,9 +51,9 @@ abstract private[join] class JoinRows(side: JoinedSide) {
   /** Puts a row of [[others]] again with other matches. */
   def putMatches(row: StoredRow, matches: Long): Unit
 
-  protected def put(row: UnsafeRow, copies: Long, matches: Long): Unit
+  protected def put(its: ChangedRow): Unit
 
-  protected def remove(row: UnsafeRow): Unit
+  protected def remove(its: ChangedRow): Unit
 
   final def countsMatches: Boolean = side.countsMatches
 
@@ -57,7 +61,7 @@ abstract private[join] class JoinRows(side: JoinedSide) {
   protected def makeRoom(changed: ChangedRows): Unit = ()
 
   /** An order in which rows are found or put with fewer reads; null if none is better. */
-  protected def inOrder(size: Int)(row: Int => UnsafeRow): Array[Int] = null
+  protected def inOrder(size: Int)(hash: Int => Int): Array[Int] = null
 
   /** Whether the key's rows are so few that they are in memory. */
   def areFew: Boolean
@@ -69,22 +73,23 @@ abstract private[join] class JoinRows(side: JoinedSide) {
       val changed = new ChangedRows
       if (side.single) ofOne(folded, changed)
       else {
-        val order = inOrder(folded.size)(folded.row)
+        val order = inOrder(folded.size)(folded.hashOf)
         var i = 0
         while (i < folded.size) {
           val at = if (order == null) i else order(i)
-          if (folded.count(at) != 0L) ofRow(folded.row(at), folded.count(at), changed)
+          if (folded.count(at) != 0L)
+            ofRow(folded.row(at), if (areFew) 0 else folded.hashOf(at), folded.count(at), changed)
           i += 1
         }
       }
       changed
     }
 
-  private def ofRow(row: UnsafeRow, count: Long, changed: ChangedRows): Unit = {
-    val old = find(row)
+  private def ofRow(row: UnsafeRow, hash: Int, count: Long, changed: ChangedRows): Unit = {
+    val old = find(row, hash)
     val (before, matches) = if (old == null) (0L, 0L) else (old.copies, old.matches)
     val after = present(before + count)
-    if (after != before) changed.add(new ChangedRow(row, before, after, matches))
+    if (after != before) changed.add(new ChangedRow(row, before, after, matches, hash))
   }
 
   /**
@@ -110,13 +115,13 @@ abstract private[join] class JoinRows(side: JoinedSide) {
 
   final def put(changed: ChangedRows): Unit = {
     // A key with one row may have it under no name of its own, so the new row is written last.
-    changed.foreach(its => if (its.after == 0L) remove(its.row))
+    changed.foreach(its => if (its.after == 0L) remove(its))
     makeRoom(changed)
-    val order = inOrder(changed.size)(changed(_).row)
+    val order = inOrder(changed.size)(changed(_).hash)
     var i = 0
     while (i < changed.size) {
       val its = changed(if (order == null) i else order(i))
-      if (its.after != 0L) put(its.row, its.after, its.matchesAfter)
+      if (its.after != 0L) put(its)
       i += 1
     }
   }

@@ -61,7 +61,8 @@ final private[join] class JoinedRows(spec: JoinSpec, stored: Option[Seq[Int]] = 
   private[this] lazy val toRight = projection(spec.left.columns, key ++ right)
   private[this] val isMatch =
     spec.condition.map(c => Predicate.create(Apart.alone(over(c)), key ++ left ++ right))
-  private[this] val (keyed, both) = (new JoinedRow, new JoinedRow)
+  private[this] val keyed = new SizedRow(key.size + left.size)
+  private[this] val both = new JoinedRow
 
   /** Whether pairs of rows are in the result. */
   val showsPairs: Boolean = spec.joinType match {
@@ -99,6 +100,9 @@ final private[join] class JoinedRows(spec: JoinSpec, stored: Option[Seq[Int]] = 
 
   private def kindColumn: Attribute = AttributeReference("kind", kind.dataType)()
 }
+
+/** Two rows with so many columns together, which Spark's own asks both for at each access. */
+final private class SizedRow(override val numFields: Int) extends JoinedRow
 
 /**
  * Changes of the result that belong together. A row that goes and an equal one that comes are no

@@ -5,7 +5,6 @@ import io.firesteel.changelog.plan.JoinedSide
 import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.unsafe.hash.Murmur3_x86_32
 
 /**
  * The rows of one side of the key that is open: in the key's first entry, or spread over buckets.
@@ -39,8 +38,8 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
 
   override protected def present(copies: Long): Long = packed.present(copies)
 
-  override protected def find(row: UnsafeRow): StoredRow = {
-    val its = rowsWith(row)
+  override protected def find(row: UnsafeRow, hash: Int): StoredRow = {
+    val its = if (first.isSpread) load(bucketOf(hash, first.buckets)) else first.here
     val at = its.indexOf(row)
     if (at < 0) null else show(its, at)
   }
@@ -56,7 +55,8 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
     val all =
       if (!first.isSpread) rowsOf(first.here)
       else Iterator.range(0, first.buckets).flatMap(number => rowsOf(load(number)))
-    if (changed.isEmpty) all else all.filterNot(its => changed.contains(its.row))
+    // New ones are not in state.
+    if (changed.old == 0) all else all.filterNot(its => changed.contains(its.row))
   }
 
   private def rowsOf(its: PackedRows): Iterator[StoredRow] =
@@ -73,21 +73,21 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
   override def putMatches(row: StoredRow, matches: Long): Unit =
     storedIn.set(storedAt, row.copies, matches)
 
-  override protected def put(row: UnsafeRow, copies: Long, matches: Long): Unit = {
-    val its = rowsWith(row)
-    val at = its.indexOf(row)
-    if (at >= 0) its.set(at, copies, matches)
+  override protected def put(its: ChangedRow): Unit = {
+    val rows = rowsWith(its)
+    val at = if (its.isNew) -1 else rows.indexOf(its.row)
+    if (at >= 0) rows.set(at, its.after, its.matchesAfter)
     else {
-      its.add(row, copies, matches)
+      rows.add(its.row, its.after, its.matchesAfter)
       first.rows += 1
     }
   }
 
-  override protected def remove(row: UnsafeRow): Unit = {
-    val its = rowsWith(row)
-    val at = its.indexOf(row)
+  override protected def remove(its: ChangedRow): Unit = {
+    val rows = rowsWith(its)
+    val at = rows.indexOf(its.row)
     if (at >= 0) {
-      its.remove(at)
+      rows.remove(at)
       first.rows -= 1
       shrink()
     }
@@ -116,8 +116,8 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
     stored
   }
 
-  private def rowsWith(row: UnsafeRow): PackedRows =
-    if (!first.isSpread) first.here else load(bucketOf(row, first.buckets))
+  private def rowsWith(its: ChangedRow): PackedRows =
+    if (first.isSpread) load(bucketOf(its.hash, first.buckets)) else first.here
 
   private def load(at: Int): PackedRows = {
     if (at != bucketAt) {
@@ -139,10 +139,10 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
   private def placeOf(at: Int): Int = 2 * (at + 1) + number
 
   /** Bucket by bucket, so that each is read and written once. */
-  override protected def inOrder(size: Int)(row: Int => UnsafeRow): Array[Int] =
+  override protected def inOrder(size: Int)(hash: Int => Int): Array[Int] =
     if (!first.isSpread || size == 1) null
     else {
-      val byBucket = Array.tabulate(size)(i => (bucketOf(row(i), first.buckets).toLong << 32) | i)
+      val byBucket = Array.tabulate(size)(i => (bucketOf(hash(i), first.buckets).toLong << 32) | i)
       Arrays.sort(byBucket)
       byBucket.map(_.toInt)
     }
@@ -156,7 +156,8 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
       val moved = new PackedRows
       first.here.moveTo(moved)(_ => true)
       (0 until moved.size).foreach { i =>
-        rowsWith(moved.row(i)).add(moved.row(i), moved.copies(i), moved.matches(i))
+        load(bucketOf(RowIndex.hash(moved.row(i)), first.buckets))
+          .add(moved.row(i), moved.copies(i), moved.matches(i))
       }
     }
   }
@@ -165,7 +166,7 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
   private def split(): Unit = {
     val (last, moved) = (first.buckets, new PackedRows)
     first.buckets += 1
-    load(partnerOf(last)).moveTo(moved)(bucketOf(_, first.buckets) == last)
+    load(partnerOf(last)).moveTo(moved)(row => bucketOf(RowIndex.hash(row), first.buckets) == last)
     become(last, moved)
   }
 
@@ -199,12 +200,7 @@ private[join] object PackedSide {
   /** Rows of a side that the first entry holds. More than a bucket's, so that few go to and fro. */
   val mostInFirst: Int = 16
 
-  private val seed = 42
-
-  /** The bucket of a row. The hash is in checkpoints: it must stay as it is. */
-  private def bucketOf(row: UnsafeRow, buckets: Int): Int = {
-    val hash =
-      Murmur3_x86_32.hashUnsafeWords(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes, seed)
+  private def bucketOf(hash: Int, buckets: Int): Int = {
     val half = Integer.highestOneBit(buckets)
     val at = hash & (2 * half - 1)
     if (at < buckets) at else at - half

@@ -35,7 +35,10 @@ final private[join] class RejoinedChanges(
   final class OfKey(key: UnsafeRow, l: FoldedRows, r: ChangedRows, ofRight: Presence) {
 
     private[this] val readsLeft = !r.isEmpty && (result.showsPairs || ofRight.isChanged)
-    if (readsLeft) rejoined.open(key)
+    if (readsLeft) {
+      rejoined.open(key)
+      l.settle()
+    }
 
     /** Whether the rows of both sides are in memory. */
     def areFew: Boolean = right.areFew && (!readsLeft || rejoined.areFew)

@@ -61,7 +61,7 @@ final private[join] class RowEntries(table: StateTable, entries: StateEntries, s
   private[this] val copiesAt = if (side.single) width else 0
   private[this] val stored = new StoredRow
 
-  override protected def find(row: UnsafeRow): StoredRow = read(row, table.get(key, row))
+  override protected def find(row: UnsafeRow, hash: Int): StoredRow = read(row, table.get(key, row))
 
   override protected def only: StoredRow = read(null, table.get(key, nothing))
 
@@ -91,13 +91,15 @@ final private[join] class RowEntries(table: StateTable, entries: StateEntries, s
 
   override def putMatches(row: StoredRow, matches: Long): Unit = put(row.row, row.copies, matches)
 
-  override protected def put(row: UnsafeRow, copies: Long, matches: Long): Unit = {
+  override protected def put(its: ChangedRow): Unit = put(its.row, its.after, its.matchesAfter)
+
+  private def put(row: UnsafeRow, copies: Long, matches: Long): Unit = {
     numbers.setLong(0, copies)
     if (side.countsMatches) numbers.setLong(1, matches)
     table.put(key, entryOf(row), toValue(if (side.single) joined(row, numbers) else numbers))
   }
 
-  override protected def remove(row: UnsafeRow): Unit = table.remove(key, entryOf(row))
+  override protected def remove(its: ChangedRow): Unit = table.remove(key, entryOf(its.row))
 
   private def entryOf(row: UnsafeRow): UnsafeRow = if (side.single) nothing else row
 
