@@ -41,7 +41,8 @@ final private[join] class JoinChanges(
   private[this] val isLoose = rejoined.nonEmpty && inputs.head.onlyComes
   private[this] val matches = new MatchChanges(state, result)
   private[this] val out = matches.out
-  private[this] val above = rejoined.map(new RejoinedChanges(state, _, result, out)).orNull
+  private[this] val above = rejoined
+    .map(new RejoinedChanges(state, _, result, inputs.head.onlyComes, out)).orNull
 
   override protected def held: Int = numRows
 

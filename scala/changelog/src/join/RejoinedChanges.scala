@@ -11,12 +11,17 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
  * after, and `R` for the right ones, the changes are those of `l x R`, `L x r` and `l x r`, as in
  * [[MatchChanges]]. `L` is what is made again without what has come.
  *
+ * Where nothing goes, `l x r` is part of `L x r`, with what has come: it need not be told which of
+ * the rows that are made again have come.
+ *
+ * @param onlyComes whether no left row goes
  * @param out gets the changes
  */
 final private[join] class RejoinedChanges(
     state: JoinState,
     rejoined: RejoinedRows,
     result: JoinedRows,
+    onlyComes: Boolean,
     out: EmittedChanges) {
 
   private[this] val right = state.right
@@ -35,9 +40,10 @@ final private[join] class RejoinedChanges(
   final class OfKey(key: UnsafeRow, l: FoldedRows, r: ChangedRows, ofRight: Presence) {
 
     private[this] val readsLeft = !r.isEmpty && (result.showsPairs || ofRight.isChanged)
+    private[this] val isPlain = onlyComes && r.old == 0 && ofRight == null
     if (readsLeft) {
       rejoined.open(key)
-      l.settle()
+      if (!isPlain) l.settle()
     }
 
     /** Whether the rows of both sides are in memory. */
@@ -82,6 +88,7 @@ final private[join] class RejoinedChanges(
      */
     private def above: Iterator[Unit] =
       if (!readsLeft) Iterator.empty
+      else if (isPlain) rejoined.rows.map(row => stays(row.row, row.copies))
       else {
         val come = Array.tabulate(l.size)(i => math.max(0L, l.count(i)))
         def rest = come.indices.iterator.filter(come(_) != 0L).map(i => stays(l.row(i), -come(i)))
@@ -107,7 +114,7 @@ final private[join] class RejoinedChanges(
 
     /** Changed left rows with changed right rows. Those that go come first, as in [[MatchChanges]]. */
     private def each: Iterator[Unit] =
-      if (l.size == 0 || r.isEmpty || !result.showsPairs) Iterator.empty
+      if (isPlain || l.size == 0 || r.isEmpty || !result.showsPairs) Iterator.empty
       else {
         def rows = Iterator.range(0, l.size)
         (rows.filter(l.count(_) < 0L) ++ rows.filter(l.count(_) > 0L)).map { i =>
