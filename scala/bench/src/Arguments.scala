@@ -49,7 +49,7 @@ object Arguments {
     """usage: build/bench ROOM [options]
       |  --case NAME    only this case; may be given again
       |  --pairs N      rounds that count, 5 or more for a page worth committing (default 5)
-      |  --rows N       rows of the tables (default 5000000); nexmark: events (default 2000000)
+      |  --rows N       rows of the tables (default 5000000); nexmark: events (default 4000000)
       |  --data DIR     where generated tables are kept (default .data)
       |  --out DIR      where the page, the JSON and the picture go (default: scala/bench/results,
       |                 which is committed; with --case, --rows or --noise target/bench)
@@ -89,7 +89,7 @@ object Arguments {
       read <- Options.parse(arguments, values, flags)
       room <- read.one("--room").toRight("name a room, such as: build/bench rank")
       pairs <- read.positive("--pairs", 5L)
-      rows <- read.positive("--rows", if (room == NexmarkMain.suite) 2000000L else 5000000L)
+      rows <- read.positive("--rows", if (room == NexmarkMain.suite) 4000000L else 5000000L)
       scale <- read.one("--scale").getOrElse("1").toDoubleOption.filter(_ > 0)
         .toRight("--scale must be a number above 0")
     } yield Arguments(

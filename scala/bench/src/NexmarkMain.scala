@@ -5,7 +5,7 @@ import org.apache.spark.sql.SparkSession
 /** Times the queries of Nexmark beside Apache Flink, and writes their page. */
 object NexmarkMain extends SuiteMain("nexmark") {
 
-  /** Of a million events each by default. Spark plans and commits each, whatever its rows. */
+  /** Of two million events each by default. Spark plans and commits each, whatever its rows. */
   val batches: Int = 2
 
   /** Files of a table that a micro-batch reads: two for each core. */
