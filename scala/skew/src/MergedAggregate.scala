@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.expressions.{Apart, CannotFail}
+import io.firesteel.core.expressions.{Apart, CannotFail, SameValue}
 import io.firesteel.core.rows.WideSum
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, AttributeSet, Expression, If, Literal, NamedExpression, Or, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
@@ -55,10 +55,16 @@ private[skew] object MergedAggregate {
       val filters = branches.map(branch => new BranchFilter(branch.conditions))
       val rows =
         if (branches.exists(_.conditions.isEmpty)) input
-        else Filter(Apart.alone(filters.map(_.coarse).distinct.reduce(Or)), input)
+        else Filter(Apart.alone(oneOf(filters.map(_.coarse).distinct)), input)
       aggregate(results, rows, AttributeSet(results.flatMap(_.references)), marks.values.toSeq)
     }
   }
+
+  /** Spark takes filters for one that sums of floats in another order tell apart. */
+  private def oneOf(filters: Seq[Expression]): Expression = filters.map { filter =>
+    val isAlike = filters.exists(other => (other ne filter) && other.semanticEquals(filter))
+    if (isAlike) SameValue.apart(filter) else filter
+  }.reduce(Or)
 
   /** Spark computes what functions of one aggregate have in common before them. */
   private def takenApart(branches: Seq[GlobalBranch]): NamedExpression => NamedExpression = {
@@ -87,7 +93,7 @@ private[skew] object MergedAggregate {
       .distinctBy(_.filter)
       .zipWithIndex
       .map { case (branch, at) =>
-        val mark = Alias(new BranchFilter(branch.conditions).exact, f"branch_${at + 1}%03d")()
+        val mark = Alias(SameValue.apart(new BranchFilter(branch.conditions).exact), f"branch_${at + 1}%03d")()
         branch.filter -> mark
       }
       .toMap

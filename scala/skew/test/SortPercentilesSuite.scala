@@ -74,10 +74,15 @@ class SortPercentilesSuite extends SkewSuite {
   }
 
   test("sums of floats in another order are other numbers") {
-    spark.sql("SELECT 1e16D AS a, -1e16D AS b, 1.0D AS c").createOrReplaceTempView("sums")
-    withConf(SQLConf.ANSI_ENABLED.key -> false) {
-      assertSameAnswer("SELECT percentile((a + b) + c, 0.5), percentile(a + (b + c), 0.9) FROM sums")
-    }
+    spark.sql("CREATE TABLE sums USING parquet AS SELECT 1e16D AS a, -1e16D AS b, 1.0D AS c, " +
+      "2147483647 AS i, 1 AS j, -1 AS k")
+    try withConf(SQLConf.ANSI_ENABLED.key -> false) {
+        Seq(
+          "percentile((a + b) + c, 0.5), percentile(a + (b + c), 0.9)",
+          "percentile(try_add(try_add(i, j), k), 0.5), percentile(try_add(i, try_add(j, k)), 0.9)"
+        ).foreach(calls => assertSameAnswer(s"SELECT $calls FROM sums"))
+      }
+    finally { val _ = spark.sql("DROP TABLE sums") }
   }
 
   test("random numbers in any number of rows and tasks") {

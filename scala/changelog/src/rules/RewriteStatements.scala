@@ -240,10 +240,14 @@ final private[rules] class RewriteStatements(
       // Spark may run by itself what cannot be read as operators.
       case Failure(_: AnalysisException)
           if output == OutputMode.Append() && QueryKinds.refusal(query, output).isEmpty &&
-            !QueryKinds.tellsRowKinds(query) => its.copy(isSparks = true)
+            !QueryKinds.tellsRowKinds(query) && !refusesHint(query) => its.copy(isSparks = true)
       case Failure(unsupported) => throw unsupported
     }
   }
+
+  /** Whether a hint stands at a join of streams, which Spark's does not know. */
+  private def refusesHint(query: LogicalPlan): Boolean =
+    reading.begun.version >= PlanVersion.joinsAgain && QueryKinds.hintAtJoin(query).nonEmpty
 
   /** What a statement writes, and its operators, if they are not Spark's. */
   private def rows(its: Statement, reading: Reading): (LogicalPlan, Option[Inferred]) =

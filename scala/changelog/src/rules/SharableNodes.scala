@@ -3,6 +3,7 @@ package io.firesteel.changelog.rules
 import io.firesteel.changelog.plan.parse.{ReadTemporalJoin, ReadWindows, StatelessSource}
 import io.firesteel.changelog.plan.parse.conditions.{SideTtl, SortBelow}
 import io.firesteel.changelog.sql.{InputHint, RowKindFunction, Snapshot}
+import io.firesteel.changelog.state.PlanVersion
 
 import scala.annotation.tailrec
 
@@ -73,12 +74,15 @@ private[rules] object SharableNodes {
   /**
    * Operators that are read as they are, whatever stands above them.
    *
-   * @param findsSides whether a join above finds hints as `SideTtl` does
+   * @param version the [[PlanVersion]]: operators above find hints as theirs does
    */
-  def mayBeShared(plan: LogicalPlan, findsSides: Boolean): Boolean =
+  def mayBeShared(plan: LogicalPlan, version: Int): Boolean =
     !plan.exists(_.expressions.exists(RowKindFunction.isIn)) && (plan match {
       case hinted if InputHint.isAt(hinted) => false
-      case hinted if findsSides && SideTtl.of(hinted)(isStateless).nonEmpty => false
+      case hinted
+          if version >= PlanVersion.whereBelow && SideTtl.of(hinted)(isStateless).nonEmpty => false
+      case hinted
+          if version >= PlanVersion.ttlOfGroups && InputHint.ttlOfGroups(hinted).nonEmpty => false
       case _: Aggregate | _: Distinct | _: Union | _: GlobalLimit | _: Project | _: Filter |
           _: Generate => true
       case join: Join => join.condition.nonEmpty

@@ -21,6 +21,10 @@ final private[changelog] case class InputHint(
     child: LogicalPlan)
   extends UnaryNode {
   override def output: Seq[Attribute] = child.output
+
+  /** The first is in the keys of shared parts, and so in checkpoints. */
+  override def nodeName: String = if (isJoined) "MultiJoin" else "InputTtl"
+
   override protected def withNewChildInternal(newChild: LogicalPlan): InputHint =
     copy(child = newChild)
 }

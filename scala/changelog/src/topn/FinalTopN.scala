@@ -40,6 +40,11 @@ final private[topn] class FinalTopN(
       val row = sorted(i)
       row.after = math.min(row.after, places.to - numbered)
       numbered += row.after
+      i += 1
+    }
+    i = 0
+    while (i < sorted.length) {
+      val row = sorted(i)
       var more = row.after - row.before
       while (more > 0) {
         come = PlaceChange(RowKind.Insert, PlacedRow(row.row, 0)) :: come
@@ -49,9 +54,9 @@ final private[topn] class FinalTopN(
         gone = PlaceChange(RowKind.Delete, PlacedRow(row.row, 0)) :: gone
         more += 1
       }
-      save(row)
       i += 1
     }
+    save(sorted)
     gone reverse_::: come.reverse
   }
 
@@ -59,7 +64,7 @@ final private[topn] class FinalTopN(
     val before = ranked.placed(sorted, _.before)
     dropBeyond(sorted)
     val after = ranked.placed(sorted, _.after)
-    sorted.foreach(save)
+    save(sorted)
     changes.of(before, after)
   }
 
@@ -87,12 +92,16 @@ final private[topn] class FinalTopN(
   }
 
   /**
-   * With a time to live the rows of a partition expire together: the places that were told are those
-   * among all of them.
+   * With a time to live the rows of a partition expire together, if none of them has changed: the
+   * places that were told are those among all of them.
    */
-  private def save(row: RankedRow): Unit =
-    if (row.after == 0L) {
-      if (row.before != 0L) entries.remove(row.row)
-    } else if (row.before != row.after || entries.expires)
-      entries.put(row.row, made.valueOf(row.after))
+  private def save(rows: Array[RankedRow]): Unit = {
+    val refreshes = entries.expires && rows.exists(row => row.before != row.after)
+    rows.foreach { row =>
+      if (row.after == 0L) {
+        if (row.before != 0L) entries.remove(row.row)
+      } else if (refreshes || row.before != row.after)
+        entries.put(row.row, made.valueOf(row.after))
+    }
+  }
 }

@@ -168,6 +168,11 @@ class OperatorRecordSuite extends ChangelogSuite {
       "filters"),
     ("a filter above a part without state", partOfPart("n > 5"), partOfPart("n > 6"), "filters"),
     ("a filter of rows that may be retracted", ofChanges("v > 1"), ofChanges("v > 2"), "below"),
+    (
+      "LATERAL VIEW OUTER of rows that may be retracted",
+      ofChanges("true").replace(" WHERE true", " LATERAL VIEW explode(st) AS e"),
+      ofChanges("true").replace(" WHERE true", " LATERAL VIEW OUTER explode(st) AS e"),
+      "below"),
     ("the same in a part", partOfChanges("v > 1"), partOfChanges("v > 2"), "below"),
     (
       "a filter between two joins by the same keys",

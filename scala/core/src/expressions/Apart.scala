@@ -21,6 +21,9 @@ final private[firesteel] case class Apart(child: Expression)
 
   override def branchGroups: Seq[Seq[Expression]] = Nil
 
+  /** Spark computes equal expressions of a projection once. */
+  override lazy val canonicalized: Expression = copy(child = SameValue.of(child))
+
   override protected def withNewChildInternal(newChild: Expression): Apart = copy(child = newChild)
 }
 

@@ -108,8 +108,9 @@ final private[changelog] class DescribeMembers(version: Int) {
         case selection: Selection =>
           ofSources(selection.input, asked(textOf(selection.inputs).of(selection.condition)))
         case generation: Generation =>
+          val keeps = if (generation.outer) "outer " else ""
           val made = textOf(generation.inputs).of(generation.generator)
-          ofSources(generation.input, asked(s"generate $made"))
+          ofSources(generation.input, asked(s"generate $keeps$made"))
         case _: SourceChanges => above
         case SharedRows(read) => read.asked.fold(Seq.empty[String])(above ++ _)
         case _: Stateful => Nil

@@ -3,6 +3,7 @@ package io.firesteel.changelog.plan.lower
 import io.firesteel.changelog.common.Digest
 import io.firesteel.changelog.plan.{Facts, Inferred, OverAggregate, QueryText, SharedChanges, Stateful, TopN}
 import io.firesteel.changelog.plan.share.{SharedPart, SharedView}
+import io.firesteel.changelog.sql.InputHint
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.{ExistenceJoin, JoinType}
@@ -57,10 +58,13 @@ private[changelog] object PartReader {
       val places = node.children.flatMap(_.output).zipWithIndex
         .map { case (column, i) => column.exprId -> i.toString }
       val text = new QueryText(places.toMap)
-      val others = node.productIterator.collect {
-        case _: ExistenceJoin => "EXISTENCE" // it has no SQL
-        case way: JoinType => way.sql
-        case said @ (_: Boolean | _: Int | _: String) => said.toString
+      val others = node match {
+        case _: InputHint => Iterator.empty
+        case _ => node.productIterator.collect {
+            case _: ExistenceJoin => "EXISTENCE" // it has no SQL
+            case way: JoinType => way.sql
+            case said @ (_: Boolean | _: Int | _: String) => said.toString
+          }
       }
       (Iterator(node.nodeName, node.children.size.toString) ++ node.expressions.map(text.of) ++
         others ++ Option.when(node.children.isEmpty)(SourceNames.text(node))).mkString(
