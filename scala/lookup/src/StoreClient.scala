@@ -54,10 +54,18 @@ private[lookup] final class StoreClient(
   def ask(keys: Keys): CompletableFuture[StoreAnswer] =
     retry.fold(askOnce(keys))(again(keys, _, 1))
 
-  /** Ends questions under way as far as possible, and starts no more. */
+  /**
+   * Ends questions under way as far as possible, and starts no more. A connector is not closed while
+   * its thread is in it, unless that takes too long; `close` of an [[AnswersSome]] ends its questions.
+   */
   def close(): Unit = {
     closed = true
-    if (worker != null) { val _ = worker.shutdownNow() }
+    if (worker != null) {
+      val _ = worker.shutdownNow()
+      if (!function.isInstanceOf[AnswersSome])
+        try { val _ = worker.awaitTermination(StoreClient.closeSeconds, TimeUnit.SECONDS) }
+        catch { case _: InterruptedException => Thread.currentThread.interrupt() }
+    }
   }
 
   private def askOnce(keys: Keys): CompletableFuture[StoreAnswer] = {
@@ -135,6 +143,9 @@ private[lookup] final class StoreClient(
 private[lookup] final class WrongColumns(val got: Int) extends RuntimeException
 
 private[lookup] object StoreClient {
+
+  /** How long a question that ignores its interrupt is waited for, as by the workers of Python. */
+  private val closeSeconds = 10L
 
   /** The connector's exception, without the wrappers of futures. */
   def causeOf(thrown: Throwable): Throwable = thrown match {

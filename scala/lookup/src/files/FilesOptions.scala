@@ -4,6 +4,7 @@ import java.util.Locale
 
 import scala.jdk.CollectionConverters._
 
+import io.firesteel.lookup.LookupOptions
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.connector.catalog.TableCatalog
 
@@ -12,6 +13,7 @@ import org.apache.spark.sql.connector.catalog.TableCatalog
  *
  * @param idleMillis how long a loaded bucket is kept when no task uses it
  * @param reader options of Spark's Parquet reader and of Hadoop
+ * @param lookups options of the lookup join, which are properties of the table
  */
 private[files] final case class FilesOptions(
     path: Option[String],
@@ -19,7 +21,8 @@ private[files] final case class FilesOptions(
     buckets: Option[Int],
     bucketBy: Seq[String],
     idleMillis: Long,
-    reader: Map[String, String]) {
+    reader: Map[String, String],
+    lookups: Map[String, String]) {
 
   /** Without the options, which can be secret. */
   override def toString: String = s"FilesOptions(${path.orElse(table).mkString})"
@@ -40,6 +43,9 @@ private[files] object FilesOptions {
   /** The prefix of options of Hadoop's file systems, which can be secret. */
   val fileSystem = "fs."
 
+  /** The prefix of options of the lookup join. */
+  private val ofLookups = "lookup."
+
   /** Options of Spark's Parquet source that apply here. */
   private val parquet = Seq(
     "mergeSchema",
@@ -49,7 +55,7 @@ private[files] object FilesOptions {
     "ignoreMissingFiles")
 
   /** Names of other owners: the lookup join, Hadoop's file systems, Spark's catalog. */
-  private val foreign = Seq("lookup.", fileSystem, TableCatalog.OPTION_PREFIX)
+  private val foreign = Seq(ofLookups, fileSystem, TableCatalog.OPTION_PREFIX)
 
   /** Properties that Spark's catalog adds. */
   private val reserved = Set(
@@ -77,10 +83,19 @@ private[files] object FilesOptions {
       values.get(buckets).map(positive),
       values.get(bucketBy).fold(Seq.empty[String])(names),
       values.get(idleTime).fold(defaultIdleMillis)(millis),
-      others.filter { case (name, _) => lower(name).startsWith(fileSystem) } ++ values -- own
+      others.filter { case (name, _) => lower(name).startsWith(fileSystem) } ++ values -- own,
+      lookupsOf(others)
     )
     complete(options)
   }
+
+  private def lookupsOf(written: Map[String, String]): Map[String, String] =
+    written.collect {
+      case (name, value) if lower(name).startsWith(ofLookups) =>
+        if (!LookupOptions.cacheNames.contains(lower(name)))
+          throw FilesErrors.unknownOption(name, LookupOptions.cacheNames)
+        lower(name) -> value
+    }
 
   private def complete(options: FilesOptions): FilesOptions = {
     if (options.table.isDefined) {

@@ -1,7 +1,8 @@
 package io.firesteel.lookup.files
 
-import java.util.{EnumSet, Optional, Set => JavaSet}
+import java.util.{EnumSet, Map => JavaMap, Optional, Set => JavaSet}
 
+import scala.jdk.CollectionConverters._
 import scala.jdk.OptionConverters._
 
 import io.firesteel.lookup.{InputDataPartitioner, LookupContext, LookupFunction, SupportsLookup, SupportsLookupCustomShuffle}
@@ -31,6 +32,8 @@ private[files] final case class FilesTable(layout: BucketLayout, options: FilesO
   override def schema(): StructType = layout.schema
 
   override def capabilities(): JavaSet[TableCapability] = EnumSet.of(TableCapability.BATCH_READ)
+
+  override def properties(): JavaMap[String, String] = options.lookups.asJava
 
   override def newScanBuilder(unused: CaseInsensitiveStringMap): ScanBuilder =
     Files.parquetScan(SparkSession.active, layout.folder, layout.schema, options.reader)

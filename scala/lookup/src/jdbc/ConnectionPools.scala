@@ -74,6 +74,12 @@ private[jdbc] final class ConnectionPools(idleMillis: Long) {
     idle.foreach(_.close())
   }
 
+  /** A holder's part of the pool's connections, at least one. */
+  def share(settings: JdbcSettings): Int = synchronized {
+    val holders = shared.get(settings.connectionKey).fold(1)(_.holders.max(1))
+    (settings.poolSize / holders).max(1)
+  }
+
   def size: Int = synchronized(shared.size)
 }
 
@@ -84,4 +90,6 @@ private[jdbc] object ConnectionPools {
   def acquire(settings: JdbcSettings): ConnectionPool = instance.acquire(settings)
 
   def release(settings: JdbcSettings): Unit = instance.release(settings)
+
+  def share(settings: JdbcSettings): Int = instance.share(settings)
 }

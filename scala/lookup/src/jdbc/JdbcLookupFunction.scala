@@ -38,7 +38,8 @@ private[jdbc] final class JdbcLookupFunction(
   /** As many as the database takes; the join asks for no more than `lookup.batch-size`. */
   override def maxBatchKeys: Int = statement.maxKeys
 
-  override def mostQuestions: Int = settings.poolSize
+  /** Tasks share a pool: more questions would wait for its threads, and their time would run. */
+  override def mostQuestions: Int = ConnectionPools.share(settings)
 
   /**
    * A database may ignore case or trailing blanks of text, and local times may occur twice in a

@@ -64,6 +64,13 @@ class FilesErrorsSuite extends FilesFixture {
       "Idle-Time" -> "5 min"
     )
     assert(source.options.idleMillis == 300000L)
+    assert(source.properties().get("lookup.cache") == "PARTIAL")
+    val wrong = intercept[AnalysisException](load(
+      "path" -> folder("hundred"),
+      "buckets" -> "8",
+      "bucket-by" -> "id",
+      "lookup.cahce" -> "PARTIAL"))
+    assert(wrong.getMessage.contains("lookup.partial-cache.max-rows"))
     assert(source.options.reader.keySet == Set("fs.counted.secret", "mergeSchema"))
     assert(!source.toString.contains("hidden"))
   }
