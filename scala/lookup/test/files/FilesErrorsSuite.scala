@@ -65,7 +65,7 @@ class FilesErrorsSuite extends FilesFixture {
     )
     assert(source.options.idleMillis == 300000L)
     assert(source.properties().get("lookup.cache") == "PARTIAL")
-    val wrong = intercept[AnalysisException](load(
+    val wrong = intercept[Exception](load(
       "path" -> folder("hundred"),
       "buckets" -> "8",
       "bucket-by" -> "id",
