@@ -98,6 +98,15 @@ class MultiJoinSuite extends ChangelogSuite {
     ).foreach(sql => follows(sql, batches))
   }
 
+  test("in complete mode, and below a group in update mode") {
+    withConf(interpreted: _*) {
+      val from = s"$a JOIN $b ON a.k = b.k LEFT JOIN $c ON a.k = c.k"
+      assertWhole(schema, s"SELECT a.k, a.v, b.v AS bv, c.v AS cv FROM $from", batches, Set(2))
+      val groups = s"SELECT a.k, count(*) AS n, sum(c.v) AS s FROM $from GROUP BY a.k"
+      assert(assertUpserts(schema, groups, batches))
+    }
+  }
+
   test("a key with many rows on all sides, which are spread over buckets") {
     def rows(s: String, from: Int, n: Int) = (from until from + n).map(i => Row(s, i % 2, i.toLong))
     val many = Seq(
