@@ -56,7 +56,7 @@ object FuseJson extends Rule[LogicalPlan] {
     case filter: Filter => SingleScan.in(AskedInOrder.of(filter))
     case aggregate: Aggregate if AskedInOrder.failsBeforeFilter(aggregate) => aggregate
     case aggregate: Aggregate => SingleScan.in(AskedInOrder.of(aggregate))
-    case Generate(_: JsonTuple, _, _, _, _, _) => node
+    case generate: Generate if generate.generator.isInstanceOf[JsonTuple] => node
     case _: Project | _: Generate => SingleScan.in(node)
     case other => other
   }

@@ -98,7 +98,8 @@ private[json] object SharedScan extends PredicateHelper {
       by.map(read[Expression]).reduceOption(And).fold(rows)(Filter(_, rows))
     val first = filtered(now, scanning)
     val whole =
-      if (scans.isEmpty) project else project.copy(projectList = list, child = filtered(later, first))
+      if (scans.isEmpty) project
+      else project.copy(projectList = list, child = filtered(later, first))
     val above = if (later.isEmpty) whole else over(whole, later.map(read[Expression]), first)
     // The values may be documents themselves.
     if (scans.isEmpty || (above ne whole)) above else in(whole)

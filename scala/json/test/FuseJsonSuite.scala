@@ -69,9 +69,11 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
       2,
       3)
     val plan = executionOf(spark.sql(
-      s"SELECT get_json_object(k, '$$.name') FROM (SELECT j, upper(j) AS k FROM docs) WHERE get_json_object(j, '$$.ok') = 'true' " +
+      "SELECT get_json_object(k, '$$.name') FROM (SELECT j, upper(j) AS k FROM docs) WHERE get_json_object(j, '$$.ok') = 'true' " +
         "AND get_json_object(k, '$.ID') > '1'")).optimizedPlan
-    val filters = plan.collect { case filter: Filter => filter.child.exists(_.isInstanceOf[Filter]) }
+    val filters = plan.collect { case filter: Filter =>
+      filter.child.exists(_.isInstanceOf[Filter])
+    }
     assert(filters.count(identity) == 1, plan)
   }
 
@@ -97,7 +99,9 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
       ).foreach { sql =>
         withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false) {
           val scans =
-            executed(spark.sql(sql)).collect { case scan: FileSourceScanExec => scan.partitionFilters }
+            executed(spark.sql(sql)).collect { case scan: FileSourceScanExec =>
+              scan.partitionFilters
+            }
           assert(scans.exists(_.exists(_.sql.contains("subquery"))), s"$sql $scans")
         }
         assertSameAnswer(sql)

@@ -1,10 +1,10 @@
 package io.firesteel.lookup
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, BindReferences, Expression, PlanExpression}
+import org.apache.spark.sql.catalyst.expressions.{BindReferences, SubqueryExpression}
 import org.apache.spark.sql.catalyst.optimizer.BuildRight
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.plans.physical.{BroadcastMode, IdentityBroadcastMode}
-import org.apache.spark.sql.execution.{ProjectExec, SparkPlan}
+import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, BroadcastNestedLoopJoinExec, HashedRelationBroadcastMode, HashJoin}
 import org.apache.spark.sql.firesteel.EquiJoin
 
@@ -32,18 +32,13 @@ private[lookup] object PlanFullCache {
     def cache(rows: LogicalPlan, mode: BroadcastMode) =
       FullCacheExec(rule, query.name, rows, mode, policy.reload)
     EquiJoin.of(query.join.copy(right = right)) match {
-      case Some(EquiJoin(joinType, leftKeys, rightKeys, condition)) =>
-        val (keys, rows) = withKeys(right, rightKeys)
-        val bound = BindReferences.bindReferences(HashJoin.rewriteKeyExpr(keys), rows.output)
-        val joined = BroadcastHashJoinExec(
-          leftKeys,
-          keys,
-          joinType,
-          BuildRight,
-          condition,
-          left,
-          cache(rows, HashedRelationBroadcastMode(bound)))
-        if (rows eq right) joined else ProjectExec(query.join.output, joined)
+      // Spark does not look for subqueries in the mode of a broadcast.
+      case Some(EquiJoin(joinType, leftKeys, rightKeys, condition))
+          if !rightKeys.exists(SubqueryExpression.hasSubquery) =>
+        val bound =
+          BindReferences.bindReferences(HashJoin.rewriteKeyExpr(rightKeys), right.output)
+        val loaded = cache(right, HashedRelationBroadcastMode(bound))
+        BroadcastHashJoinExec(leftKeys, rightKeys, joinType, BuildRight, condition, left, loaded)
       // An equality with a constant is a filter of the dimension by now.
       case None if LookupQuery.candidates(query).nonEmpty =>
         BroadcastNestedLoopJoinExec(
@@ -55,25 +50,5 @@ private[lookup] object PlanFullCache {
       case _ =>
         throw LookupErrors.noKey(query.name, Nil, query.join.condition.fold("none")(_.sql))
     }
-  }
-
-  /**
-   * The keys of the dimension and its rows. Those with a subquery are columns that its own query
-   * computes: Spark does not look for subqueries in the mode of a broadcast.
-   */
-  private def withKeys(
-      dimension: LogicalPlan,
-      keys: Seq[Expression]): (Seq[Expression], LogicalPlan) = {
-    val named = keys.zipWithIndex.map {
-      case (key, i) if key.exists(_.isInstanceOf[PlanExpression[_]]) =>
-        Alias(key, s"lookup_key_$i")()
-      case (key, _) => key
-    }
-    val added = named.collect { case key: Alias => key }
-    val columns = named.map {
-      case key: Alias => key.toAttribute
-      case other => other
-    }
-    (columns, if (added.isEmpty) dimension else Project(dimension.output ++ added, dimension))
   }
 }

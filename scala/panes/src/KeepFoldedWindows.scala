@@ -43,7 +43,8 @@ final class KeepFoldedWindows(session: SparkSession) extends Rule[LogicalPlan] {
    * own copies, which panes may replace, too.
    */
   private def pruned(plan: LogicalPlan): Set[ExprId] =
-    plan.collect { case join: Join => DynamicPruning.inputsOf(join) }.flatten.flatMap(columnsIn).toSet
+    plan.collect { case join: Join => DynamicPruning.inputsOf(join) }.flatten.flatMap(
+      columnsIn).toSet
 
   private def isKept(query: PaneQuery): Boolean =
     Decline.switchedOff("panes", PanesConf.ENABLED).isEmpty && PlanPanes.objection(query).isEmpty &&

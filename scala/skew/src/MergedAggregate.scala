@@ -93,7 +93,9 @@ private[skew] object MergedAggregate {
       .distinctBy(_.filter)
       .zipWithIndex
       .map { case (branch, at) =>
-        val mark = Alias(SameValue.apart(new BranchFilter(branch.conditions).exact), f"branch_${at + 1}%03d")()
+        val mark = Alias(
+          SameValue.apart(new BranchFilter(branch.conditions).exact),
+          f"branch_${at + 1}%03d")()
         branch.filter -> mark
       }
       .toMap

@@ -58,11 +58,14 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
   }
 
   test("filters over sums of floats in another order are others") {
-    spark.sql("SELECT 1e16D AS a, -1e16D AS b, 1.0D AS c").write.mode("overwrite").saveAsTable("sums")
+    spark.sql(
+      "SELECT 1e16D AS a, -1e16D AS b, 1.0D AS c").write.mode("overwrite").saveAsTable("sums")
     withConf(SQLConf.ANSI_ENABLED.key -> false) {
-      assertSameAnswer(
+      // Spark 4.2 and newer merge such filters themselves, as if they were one.
+      val answer = spark.sql(
         "SELECT * FROM (SELECT count(*) c1 FROM sums WHERE (a + b) + c > 0), " +
           "(SELECT max(a) m FROM sums WHERE a + (b + c) > 0)")
+      assert(answer.collect().toSeq == Seq(Row(1L, null)))
     }
   }
 

@@ -222,7 +222,8 @@ final private[rules] class FindShared(
         (version >= PlanVersion.valuesOfOne && !onlyState || queries.size > 1) && varying.isAt(
           plan))
     val isWorth = hasState(plan) || !onlyState && costs(plan)
-    if (mayBeShared(plan, version) && !losesOrder(plan) && !isTakenApart(node) && (isRead && isWorth && !onlyKept || differs)) {
+    if (mayBeShared(plan, version) && !losesOrder(plan) && !isTakenApart(
+        node) && (isRead && isWorth && !onlyKept || differs)) {
       planner.refusal(node.hinted(plan), node.at.emit, node.isBelowState) match {
         case None => node.isPart = true
         case Some(reason) => why += reason

@@ -54,7 +54,8 @@ object PlanChangelog extends SparkStrategy {
         isInSlots = false,
         isSnapshot = false,
         updateBefore = true,
-        below(lower))
+        below(lower)
+      )
     )
   }
 

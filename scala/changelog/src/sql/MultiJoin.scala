@@ -33,7 +33,7 @@ object ResolveMultiJoin extends Rule[LogicalPlan] {
   }
 
   private def nameOf(parameter: Any): String = parameter match {
-    case UnresolvedAttribute(parts) => parts.mkString(".")
+    case input: UnresolvedAttribute => input.nameParts.mkString(".")
     case Literal(text, StringType) if text != null => text.toString.trim
     case other => String.valueOf(other)
   }

@@ -33,7 +33,8 @@ private[changelog] object StateTtl {
       }
     }
 
-  private def isHint(plan: LogicalPlan) = plan.isInstanceOf[StateTtl] || plan.isInstanceOf[InputHint]
+  private def isHint(plan: LogicalPlan) =
+    plan.isInstanceOf[StateTtl] || plan.isInstanceOf[InputHint]
 }
 
 /**

@@ -43,7 +43,8 @@ class RefusedRepartitionSuite extends RepartitionSuite {
     }
   }
 
-  test("a first micro-batch that has failed must end first, too: its settings are in the checkpoint") {
+  test(
+    "a first micro-batch that has failed must end first, too: its settings are in the checkpoint") {
     val fed = stream("k INT, v INT", "SELECT k, count(*) AS n FROM {t} GROUP BY k")
     try {
       fed.start()

@@ -88,7 +88,8 @@ class MultiJoinSuite extends ChangelogSuite {
   }
 
   test("groups and first rows joined by their keys") {
-    def sums(s: String) = s"(SELECT k, count(*) AS n, sum(v) AS v FROM {t} WHERE s = '$s' GROUP BY k) $s"
+    def sums(s: String) =
+      s"(SELECT k, count(*) AS n, sum(v) AS v FROM {t} WHERE s = '$s' GROUP BY k) $s"
     def first(s: String) = "(SELECT k, v FROM (SELECT *, row_number() OVER (PARTITION BY k ORDER " +
       s"BY v DESC) AS rn FROM {t} WHERE s = '$s') WHERE rn = 1) $s"
     Seq(
@@ -133,7 +134,9 @@ class MultiJoinSuite extends ChangelogSuite {
       batches.foreach(fed.feed)
       fed
     }
-    Seq(s"SELECT $hint a.v, c.v AS cv FROM $from" -> (1, 2), s"SELECT a.v FROM $from" -> (0, 0),
+    Seq(
+      s"SELECT $hint a.v, c.v AS cv FROM $from" -> (1, 2),
+      s"SELECT a.v FROM $from" -> (0, 0),
       s"SELECT /*+ STATE_TTL('a=1d') */ a.v FROM $from" -> (0, 2)).foreach {
       case (sql, wanted) =>
         val fed = appends(sql)
@@ -155,7 +158,8 @@ class MultiJoinSuite extends ChangelogSuite {
       "MULTI_JOIN(a, x)" -> "FIRESTEEL_CHANGELOG_NO_MULTI_JOIN_INPUT")
     wrong.foreach { case (text, condition) =>
       val fed = stream(schema, "SELECT * FROM {t}")
-      val its = intercept[AnalysisException](fed.startAs("append", s"SELECT /*+ $text */ a.v FROM $from"))
+      val its =
+        intercept[AnalysisException](fed.startAs("append", s"SELECT /*+ $text */ a.v FROM $from"))
       assert(its.getCondition == condition)
     }
   }
@@ -181,7 +185,8 @@ class MultiJoinSuite extends ChangelogSuite {
       val more = if (chosen(i - 1) == "INNER") conditions(i - 1).replace("{}", of) else ""
       s"${chosen(i - 1)} JOIN ${side(i)} ON a.$key ${keys(i - 1)} $of.$key$more"
     }
-    val shown = names.head +: (1 until n).filter(i => Set("INNER", "LEFT")(chosen(i - 1))).map(names)
+    val shown =
+      names.head +: (1 until n).filter(i => Set("INNER", "LEFT")(chosen(i - 1))).map(names)
     val hint = if (hinted) names.take(n).mkString("/*+ MULTI_JOIN(", ", ", ") */ ") else ""
     s"SELECT $hint${shown.map(s => s"$s.$key AS ${s}k, $s.v AS ${s}v, $s.id AS ${s}i").mkString(", ")} " +
       s"FROM ${side(0)} ${joins.mkString(" ")}"

@@ -101,7 +101,8 @@ class ExplainStreamSuite extends ChangelogSuite {
       "k, count(*) FROM events GROUP BY ROLLUP(k)",
       "window(now, '1 hour', '5 minutes'), count(*) FROM (SELECT *, timestamp_seconds(v) AS now FROM events) AS events GROUP BY 1",
       "e, count(*) FROM events LATERAL VIEW explode(sequence(1, v)) AS e GROUP BY e"
-    ).foreach(sql => assert(kept(s"SELECT /*+ STATE_TTL('events=2s') */ $sql") == Seq("Aggregate 2000 ms")))
+    ).foreach(sql =>
+      assert(kept(s"SELECT /*+ STATE_TTL('events=2s') */ $sql") == Seq("Aggregate 2000 ms")))
     assert(kept(s"SELECT /*+ STATE_TTL('c=2s') */ DISTINCT n FROM ($counts) c") ==
       Seq("Aggregate 2000 ms", "Aggregate ever"))
     withConf(ChangelogConf.STATE_TTL.key -> "9s") {

@@ -118,7 +118,8 @@ class TopNRowsSuite extends TimedSuite {
     }
   }
 
-  test("AppendFast: with a time to live a partition's rows expire together, and places are those told") {
+  test(
+    "AppendFast: with a time to live a partition's rows expire together, and places are those told") {
     val two = places(PlaceFunction.RowNumber, 1, 2, shown = true)
     val op = RowsTopN(schema, 1, byO(descending = true), two, retracting = false)
       .operator(ttlMs = 10000L)

@@ -84,7 +84,8 @@ private[lower] object LowerJoin {
     val kind = ChangelogNode.newKind()
     val below = JoinsAgain.below(join, leftSide, inputs.head.plan, placed)
     // A filter between the two joins, which a restart may add, decides what state has.
-    val noted = below.fold(member)(_ => member.copy(places = member.places.map(_ + ", joined again")))
+    val noted =
+      below.fold(member)(_ => member.copy(places = member.places.map(_ + ", joined again")))
     val node = ChangelogJoin(
       join.joinType,
       leftSide,

@@ -123,7 +123,9 @@ private[parse] object OverWindow {
   private def end(bound: Expression): Expression = literal(bound).getOrElse(bound)
 
   private def literal(e: Expression): Option[Expression] =
-    Option.when(e.foldable && !Repeatable.varies(e) && !Clock.hasEpoch(e))(Literal.create(e.eval(), e.dataType))
+    Option.when(e.foldable && !Repeatable.varies(e) && !Clock.hasEpoch(e))(Literal.create(
+      e.eval(),
+      e.dataType))
 
   /** Whether the function goes on from row to row, from the partition's first one. */
   private def isRunning(call: OverCall): Boolean =
