@@ -69,7 +69,7 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
       2,
       3)
     val plan = executionOf(spark.sql(
-      "SELECT get_json_object(k, '$$.name') FROM (SELECT j, upper(j) AS k FROM docs) WHERE get_json_object(j, '$$.ok') = 'true' " +
+      "SELECT get_json_object(k, '$.name') FROM (SELECT j, upper(j) AS k FROM docs) WHERE get_json_object(j, '$.ok') = 'true' " +
         "AND get_json_object(k, '$.ID') > '1'")).optimizedPlan
     val filters = plan.collect { case filter: Filter =>
       filter.child.exists(_.isInstanceOf[Filter])
@@ -388,7 +388,7 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
   test("values of a LIMIT, an ORDER BY, a join, a subquery") {
     check("SELECT get_json_object(j, '$.name') n, id FROM docs ORDER BY n, id LIMIT 10", 1, 1)
     check(
-      "SELECT a.id FROM docs a JOIN docs b ON get_json_object(a.j, '$$.id') = b.id WHERE b.id < 50",
+      "SELECT a.id FROM docs a JOIN docs b ON get_json_object(a.j, '$.id') = b.id WHERE b.id < 50",
       0,
       0)
     check(
