@@ -88,6 +88,11 @@ CHAIN = """
             (PARTITION BY k ORDER BY v DESC, id) AS place FROM payments AS p) WHERE place <= 3
           GROUP BY k) AS b ON a.k = b.k
     GROUP BY a.k"""
+
+# The upper join keeps no rows of the lower one.
+AGAIN = """
+    SELECT o.id, o.k, c.id AS customer, p.id AS payment FROM orders AS o
+    JOIN customers AS c ON o.k = c.k LEFT JOIN payments AS p ON o.k = p.k"""
 ROCKS = (
     'builder.config("spark.sql.streaming.stateStore.providerClass", "org.apache.spark.sql.execution'
     '.streaming.state.RocksDBStateStoreProvider")\n'
@@ -95,12 +100,13 @@ ROCKS = (
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("query", [CHAIN, AGAIN], ids=["chain", "again"])
 def test_operators_of_one_key_are_the_batch_query_after_each_micro_batch(
-    run_python: Callable[..., str], writable_spark_home: Path
+    query: str, run_python: Callable[..., str], writable_spark_home: Path
 ) -> None:
     start = PROGRAM.index('query = """')
     end = PROGRAM.index("for name in names:", start)
-    program = f'{PROGRAM[:start]}query = """{CHAIN}"""\n{PROGRAM[end:]}'
+    program = f'{PROGRAM[:start]}query = """{query}"""\n{PROGRAM[end:]}'
     program = program.replace("spark = firesteel", ROCKS + "spark = firesteel", 1)
     printed = run_python(program, SPARK_HOME=str(writable_spark_home))
     assert "executors: 2" in printed

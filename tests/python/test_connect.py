@@ -11,6 +11,7 @@ from typing import cast
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
+from pyspark.sql.connect.functions import col
 from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 import firesteel
@@ -104,6 +105,16 @@ def test_explains_a_stream_of_changes_that_is_not_started(remote: SparkSession) 
     explanation = firesteel.explain(table.groupBy("timestamp").count(), "append")
     operators = [fired.values["operator"] for fired in explanation.fired]
     assert operators == ["Aggregate", "Normalize"]
+
+
+def test_a_hint_of_a_dataframe_makes_joins_one(remote: SparkSession, tmp_path: Path) -> None:
+    rows = remote.readStream.schema("k STRING, v INT").json(str(tmp_path))
+    a, b, c = (rows.alias(name) for name in "abc")
+    lower = a.join(b, (col("a.k") == col("b.k")) & (col("a.v") < col("b.v")))
+    both = lower.join(c, col("a.k") == col("c.k"))
+    for query, kept in [(both, "rows"), (both.hint("MULTI_JOIN", "a", "b", "c"), "nothing")]:
+        explanation = firesteel.explain(query.selectExpr("a.v", "row_kind() AS op"))
+        assert explanation.fired[0].values["left"].startswith(kept)
 
 
 def test_a_streaming_query_is_refused_with_what_to_do_instead(remote: SparkSession) -> None:

@@ -26,7 +26,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 object FuseJson extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (Decline.switchedOff("json", JsonConf.ENABLED).nonEmpty) plan
+    if (Decline.switchedOff("json", JsonConf.ENABLED).nonEmpty || !plan.exists(JsonCalls.isAt)) plan
     else fused(plan, shares = !plan.isInstanceOf[Subquery])
 
   /**

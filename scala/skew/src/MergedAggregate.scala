@@ -1,6 +1,6 @@
 package io.firesteel.skew
 
-import io.firesteel.core.expressions.{Apart, CannotFail, SameValue}
+import io.firesteel.core.expressions.{Apart, CannotFail}
 import io.firesteel.core.rows.WideSum
 import org.apache.spark.sql.catalyst.expressions.{Alias, And, AttributeSet, Expression, If, Literal, NamedExpression, Or, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
@@ -63,7 +63,7 @@ private[skew] object MergedAggregate {
   /** Spark takes filters for one that sums of floats in another order tell apart. */
   private def oneOf(filters: Seq[Expression]): Expression = filters.map { filter =>
     val isAlike = filters.exists(other => (other ne filter) && other.semanticEquals(filter))
-    if (isAlike) SameValue.apart(filter) else filter
+    if (isAlike) Apart.ofOrder(filter) else filter
   }.reduce(Or)
 
   /** Spark computes what functions of one aggregate have in common before them. */
@@ -94,7 +94,7 @@ private[skew] object MergedAggregate {
       .zipWithIndex
       .map { case (branch, at) =>
         val mark = Alias(
-          SameValue.apart(new BranchFilter(branch.conditions).exact),
+          Apart.ofOrder(new BranchFilter(branch.conditions).exact),
           f"branch_${at + 1}%03d")()
         branch.filter -> mark
       }

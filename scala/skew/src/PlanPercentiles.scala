@@ -103,9 +103,9 @@ final class PlanPercentiles(session: SparkSession) extends SparkStrategy {
       val child = call.aggregateFunction.asInstanceOf[SortedPercentile].child
       (child, call.filter) match {
         case (column: Attribute, None) => column
-        case (_, None) => Alias(SameValue.apart(child), "value")()
+        case (_, None) => Alias(Apart.ofOrder(child), "value")()
         case (_, Some(filter)) =>
-          Alias(SameValue.apart(If(filter, child, Literal(null, child.dataType))), "value")()
+          Alias(Apart.ofOrder(If(filter, child, Literal(null, child.dataType))), "value")()
       }
     }
     val functions = ordinary ++ merged.calls

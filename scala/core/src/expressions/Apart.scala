@@ -39,6 +39,10 @@ private[firesteel] object Apart {
     }
   }
 
+  /** An expression that Spark takes for no other one that has another value. */
+  def ofOrder(expression: Expression): Expression =
+    if (SameValue.isInOrder(expression)) Apart(expression) else expression
+
   /** One expression, of which nothing that occurs twice is computed first. */
   def alone(expression: Expression): Expression = computedTogether(Seq(expression))(expression)
 

@@ -14,11 +14,8 @@ private[firesteel] object SameValue {
     if (isInOrder(expression)) expression.transform { case a: Attribute => a.canonicalized }
     else expression.canonicalized
 
-  /** The expression, such that Spark computes no other one with it that has another value. */
-  def apart(expression: Expression): Expression =
-    if (isInOrder(expression)) Apart(expression) else expression
-
-  private def isInOrder(expression: Expression): Boolean = expression.exists {
+  /** Whether Spark takes other expressions for the same one that have another value. */
+  def isInOrder(expression: Expression): Boolean = expression.exists {
     case _: Add | _: Multiply => true
     case _ => false
   }

@@ -195,8 +195,8 @@ final private[changelog] class DescribeMembers(version: Int) {
           calls = join.condition.toSeq.map(c => CallRecord(text.of(c))),
           // What a row of state is depends on whether a key has one row.
           places = Some(
-            (Seq(JoinOutput.name(join.joinType)) ++
-              join.single.map(if (_) "one row" else "rows")).mkString(", ")),
+            (JoinOutput.name(join.joinType) +: join.single.map(if (_) "one row"
+            else "rows")).mkString(", ")),
           stored = (join.left.output ++ join.right.output).map(text.of)
         )
       case _ => empty
