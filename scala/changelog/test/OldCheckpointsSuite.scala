@@ -463,17 +463,19 @@ private object OldCheckpointsSuite {
   /** Written by version 19 of plans: a join keeps the rows of the join below, some of them in buckets. */
   private val ofNineteen: Query = {
     def rows(k: String, from: Int, n: Int) = (from until from + n).map(v => Row(k, v))
+    def noKey(values: Int*) = values.map(v => Row(null, v))
     def side(name: String, where: String) = s"(SELECT k, v FROM {t} WHERE $where) $name"
     Query(
       "joins-by-one-key",
       s"SELECT a.k, a.v, b.v AS bv, c.v AS cv FROM ${side("a", "v < 100")} JOIN " +
         s"${side("b", "v BETWEEN 100 AND 199")} ON a.k = b.k LEFT JOIN ${side("c", "v >= 200")} ON a.k = c.k",
       Seq(
-        rows("a", 0, 20) ++ rows("a", 100, 3) ++ rows("b", 5, 1) ++ Seq(Row(null, 1), Row(null, 101)),
+        rows("a", 0, 20) ++ rows("a", 100, 3) ++ rows("b", 5, 1) ++ noKey(1, 101),
         rows("b", 105, 20) ++ rows("c", 200, 1) ++ rows("a", 1, 2)),
       Seq(
         rows("a", 200, 1) ++ rows("b", 205, 2) ++ rows("b", 6, 18),
-        rows("c", 1, 1) ++ rows("c", 101, 1) ++ rows("a", 110, 2) ++ rows("a", 200, 1) ++ Seq(Row(null, 201)))
+        rows("c", 1, 1) ++ rows("c", 101, 1) ++ rows("a", 110, 2) ++ rows("a", 200, 1) ++
+          noKey(201))
     )
   }
 

@@ -1,7 +1,7 @@
 package io.firesteel.json
 
 import io.firesteel.core.decide.Explain
-import io.firesteel.testkit.SinceSpark
+import io.firesteel.testkit.{BesideComet, SinceSpark}
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.Filter
@@ -97,7 +97,7 @@ class FuseJsonSuite extends JsonSuite with AdaptiveSparkPlanHelper {
         "SELECT v FROM parts f JOIN dims d ON f.p = d.p WHERE get_json_object(f.j, '$.a') = '1' AND get_json_object(f.j, '$.b') = '1' AND d.j LIKE '%1%'",
         "SELECT v FROM parts WHERE p = (SELECT max(CAST(get_json_object(j, '$.kind') AS INT)) FROM dims WHERE get_json_object(j, '$.color') = '1')"
       ).foreach { sql =>
-        withConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false) {
+        withConf(BesideComet.off :+ (SQLConf.ADAPTIVE_EXECUTION_ENABLED.key -> false): _*) {
           val scans =
             executed(spark.sql(sql)).collect { case scan: FileSourceScanExec =>
               scan.partitionFilters

@@ -248,7 +248,7 @@ private[lookup] final class LookupTask(
       joiner,
       counts,
       options.ordered,
-      if (client.isAsync) questions(function) else 1,
+      if (client.isAsync) () => questions(function) else () => 1,
       maxRows
     )
     new ClosingIterator(joined, () => close())

@@ -23,7 +23,7 @@ private[lookup] final class LookupCounts {
  *
  * @param keyOf the key of a row, valid until the next call; null if a part of it is null
  * @param ordered whether rows are emitted in the order of the input
- * @param capacity most questions under way
+ * @param capacity most questions under way; asked again for each question
  */
 private[lookup] final class LookupJoinIterator(
     left: Iterator[InternalRow],
@@ -32,13 +32,14 @@ private[lookup] final class LookupJoinIterator(
     joiner: RowJoiner,
     counts: LookupCounts,
     ordered: Boolean,
-    capacity: Int,
+    capacity: () => Int,
     maxRows: Int)
   extends Iterator[InternalRow] {
   import LookupJoinIterator._
 
   private[this] val waiting = new java.util.ArrayDeque[Batch] // asked, oldest first
   private[this] var open = new Batch // not asked yet
+  private[this] var most = capacity()
   private[this] val asked = new java.util.HashMap[UnsafeRow, Answer]
   private[this] var bufferedRows = 0L
   private[this] var bufferedBytes = 0L
@@ -71,7 +72,7 @@ private[lookup] final class LookupJoinIterator(
       } else if (leaving != null) nextOfBatch()
       else if (hasAnswered) takeBatch()
       else if (left.hasNext && hasRoom) offer(left.next())
-      else if (!open.isEmpty && waiting.size < capacity) send()
+      else if (!open.isEmpty && waiting.size < most) send()
       else if (!waiting.isEmpty) await()
       else done = true
     }
@@ -79,7 +80,7 @@ private[lookup] final class LookupJoinIterator(
   }
 
   private def hasRoom: Boolean =
-    bufferedRows < maxRows && bufferedBytes < maxBytes && waiting.size < capacity
+    bufferedRows < maxRows && bufferedBytes < maxBytes && waiting.size < most
 
   private def offer(row: InternalRow): Unit = {
     val key = keyOf(row)
@@ -137,6 +138,7 @@ private[lookup] final class LookupJoinIterator(
     }
     waiting.addLast(open)
     open = new Batch
+    most = capacity()
   }
 
   /** If ordered, only the oldest batch is emitted, otherwise any answered one. */

@@ -73,6 +73,15 @@ object MergeDecline {
     override def values: Map[String, String] = Map("table" -> table)
   }
 
+  final case class SumOrder(sum: String)
+    extends MergeDecline(
+      "SUM_ORDER",
+      "Spark would compute two sums or products in another order as one, which may be another value",
+      "Write them in one order, or set `spark.sql.ansi.enabled` to true."
+    ) {
+    override def values: Map[String, String] = Map("sum" -> sum)
+  }
+
   final case class OtherPartitions(columns: String)
     extends MergeDecline(
       "OTHER_PARTITIONS",
@@ -109,6 +118,7 @@ object MergeDecline {
     FilterMayFail(""),
     ColumnsMatter("CSV, JSON or XML"),
     SourceAggregates(""),
+    SumOrder(""),
     OtherPartitions(""),
     OtherColumns(""),
     DistinctColumns(2)

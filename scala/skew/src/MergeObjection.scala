@@ -30,6 +30,9 @@ private[skew] object MergeObjection {
   /** A reason that concerns all branches. */
   def toAll(branches: Seq[GlobalBranch]): Option[Decline] =
     MergeSource.objection(branches).orElse {
+      SumOrder.confused(branches.flatMap(its => its.conditions ++ its.results))
+        .map(sum => MergeDecline.SumOrder(sum.sql))
+    }.orElse {
       val merged = MergedAggregate.of(branches)
       val columns = distinctColumns(merged)
       val alone = branches.map(branch => distinctColumns(branch.aggregate)).max

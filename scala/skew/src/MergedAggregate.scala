@@ -2,7 +2,7 @@ package io.firesteel.skew
 
 import io.firesteel.core.expressions.{Apart, CannotFail}
 import io.firesteel.core.rows.WideSum
-import org.apache.spark.sql.catalyst.expressions.{Alias, And, AttributeSet, Expression, If, Literal, NamedExpression, Or, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Alias, And, AttributeSet, Expression, ExpressionSet, If, Literal, NamedExpression, Or, SortOrder}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Filter, LogicalPlan, Project}
 
@@ -37,7 +37,7 @@ private[skew] object MergedAggregate {
   private def merged(branches: Seq[GlobalBranch]): Aggregate = {
     val input = branches.head.input
     val apart = takenApart(branches)
-    val conditions = branches.map(_.filter)
+    val conditions = branches.map(branch => ExpressionSet(branch.conditions))
     if (conditions.distinct.size == 1) {
       // All filters are equal: one serves all branches.
       val rows = branches.head.conditions.reduceOption(And).fold(input)(Filter(_, input))
@@ -48,23 +48,17 @@ private[skew] object MergedAggregate {
     } else {
       val marks = marksOf(branches)
       val results = branches.flatMap { branch =>
-        marks.get(branch.filter).fold(branch.results.map(apart)) { mark =>
+        marks.get(ExpressionSet(branch.conditions)).fold(branch.results.map(apart)) { mark =>
           branch.results.map(onlyOf(mark.toAttribute, _))
         }
       }
       val filters = branches.map(branch => new BranchFilter(branch.conditions))
       val rows =
         if (branches.exists(_.conditions.isEmpty)) input
-        else Filter(Apart.alone(oneOf(filters.map(_.coarse).distinct)), input)
+        else Filter(Apart.alone(filters.map(_.coarse).distinct.reduce(Or)), input)
       aggregate(results, rows, AttributeSet(results.flatMap(_.references)), marks.values.toSeq)
     }
   }
-
-  /** Spark takes filters for one that sums of floats in another order tell apart. */
-  private def oneOf(filters: Seq[Expression]): Expression = filters.map { filter =>
-    val isAlike = filters.exists(other => (other ne filter) && other.semanticEquals(filter))
-    if (isAlike) Apart.ofOrder(filter) else filter
-  }.reduce(Or)
 
   /** Spark computes what functions of one aggregate have in common before them. */
   private def takenApart(branches: Seq[GlobalBranch]): NamedExpression => NamedExpression = {
@@ -87,16 +81,14 @@ private[skew] object MergedAggregate {
   }
 
   /** For each filter a column that is true if a row passes it. */
-  private def marksOf(branches: Seq[GlobalBranch]): Map[Set[Expression], Alias] =
+  private def marksOf(branches: Seq[GlobalBranch]): Map[ExpressionSet, Alias] =
     branches
       .filter(_.conditions.nonEmpty)
-      .distinctBy(_.filter)
+      .distinctBy(branch => ExpressionSet(branch.conditions))
       .zipWithIndex
       .map { case (branch, at) =>
-        val mark = Alias(
-          Apart.ofOrder(new BranchFilter(branch.conditions).exact),
-          f"branch_${at + 1}%03d")()
-        branch.filter -> mark
+        val mark = Alias(new BranchFilter(branch.conditions).exact, f"branch_${at + 1}%03d")()
+        ExpressionSet(branch.conditions) -> mark
       }
       .toMap
 

@@ -1,7 +1,7 @@
 package io.firesteel.skew
 
 import io.firesteel.core.decide.Decisions
-import io.firesteel.core.expressions.{Apart, CannotFail, SameValue}
+import io.firesteel.core.expressions.{Apart, CannotFail}
 import io.firesteel.core.plans.NativeOperators
 import io.firesteel.core.rows.{KeyReader, RawColumns, WideSum}
 import org.apache.spark.sql.SparkSession
@@ -60,7 +60,7 @@ final class PlanPercentiles(session: SparkSession) extends SparkStrategy {
   private def percentiles(plan: Aggregate): Seq[SparkPlan] = plan match {
     case PhysicalAggregation(grouping, calls, results, child)
         if calls.exists(isPercentile) && calls.forall(isSupported) &&
-          grouping.forall(isSupportedKey) =>
+          grouping.forall(isSupportedKey) && SumOrder.confused(calls).isEmpty =>
       Seq(planned(grouping, calls, results, child))
     case _ => Nil
   }
@@ -103,9 +103,8 @@ final class PlanPercentiles(session: SparkSession) extends SparkStrategy {
       val child = call.aggregateFunction.asInstanceOf[SortedPercentile].child
       (child, call.filter) match {
         case (column: Attribute, None) => column
-        case (_, None) => Alias(Apart.ofOrder(child), "value")()
-        case (_, Some(filter)) =>
-          Alias(Apart.ofOrder(If(filter, child, Literal(null, child.dataType))), "value")()
+        case (_, None) => Alias(child, "value")()
+        case (_, Some(filter)) => Alias(If(filter, child, Literal(null, child.dataType)), "value")()
       }
     }
     val functions = ordinary ++ merged.calls
@@ -152,7 +151,7 @@ private[skew] object MergedPercentiles {
 
   def of(calls: Seq[AggregateExpression]): MergedPercentiles = {
     val groups = calls.groupBy { call =>
-      (SameValue.of(functionOf(call).child), call.filter.map(SameValue.of))
+      (functionOf(call).child.canonicalized, call.filter.map(_.canonicalized))
     }.values.toSeq.sortBy(group => calls.indexOf(group.head))
     val (merged, results) = groups.map(mergedGroup).unzip
     new MergedPercentiles(merged, AttributeMap(results.flatten))

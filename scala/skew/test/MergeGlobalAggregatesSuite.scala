@@ -57,15 +57,29 @@ class MergeGlobalAggregatesSuite extends MergeSuite {
     ()
   }
 
-  test("filters over sums of floats in another order are others") {
-    spark.sql(
-      "SELECT 1e16D AS a, -1e16D AS b, 1.0D AS c").write.mode("overwrite").saveAsTable("sums")
+  test("sums of floats in another order are others, with sides swapped they are not") {
+    spark.sql("SELECT 1e16D AS a, -1e16D AS b, 1.0D AS c, 2 AS x").write.mode("overwrite")
+      .saveAsTable("sums")
+    def sides(one: String, other: String) = s"SELECT * FROM (SELECT $one), (SELECT $other)"
     withConf(SQLConf.ANSI_ENABLED.key -> false) {
-      // Spark 4.2 and newer merge such filters themselves, as if they were one.
-      val answer = spark.sql(
-        "SELECT * FROM (SELECT count(*) c1 FROM sums WHERE (a + b) + c > 0), " +
-          "(SELECT max(a) m FROM sums WHERE a + (b + c) > 0)")
-      assert(answer.collect().toSeq == Seq(Row(1L, null)))
+      Seq(
+        sides(
+          "count(*) c1 FROM sums WHERE (a + b) + c > 0",
+          "max(a) m FROM sums WHERE a + (b + c) > 0"),
+        sides(
+          "count(*) c1 FROM sums WHERE a + (b + c) > 0 AND x > 0",
+          "count(*) c2, max(a) m FROM sums WHERE (a + b) + c > 0 AND x > 1"),
+        sides(
+          "max((a + b) + c) s FROM sums WHERE x > 0",
+          "min(a + (b + c)) m FROM sums WHERE x > 1")
+      ).foreach { sql =>
+        // Spark 4.2 and newer merge such filters themselves, as if they were one.
+        assert(fired(sql).isEmpty && declines(sql).subsetOf(Set("SKEW.MERGE_SUM_ORDER")), sql)
+        assertSameAnswer(sql)
+      }
+      val swapped =
+        sides("sum(a * c) s FROM sums WHERE x > 0", "max(c * a) m FROM sums WHERE x > 1")
+      assertMerged(swapped)
     }
   }
 

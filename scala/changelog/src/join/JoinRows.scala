@@ -29,7 +29,7 @@ abstract private[join] class JoinRows(side: JoinedSide) {
   /**
    * The row in state, or null. The next row that is asked for may overwrite it.
    *
-   * @param hash the row's hash, unless the key's rows are few
+   * @param hash the row's hash, if [[usesHash]]
    */
   protected def find(row: UnsafeRow, hash: Int): StoredRow
 
@@ -60,6 +60,9 @@ abstract private[join] class JoinRows(side: JoinedSide) {
   /** Prepares for the new rows among these. */
   protected def makeRoom(changed: ChangedRows): Unit = ()
 
+  /** Whether rows are found by their hash. */
+  protected def usesHash: Boolean = false
+
   /** An order in which rows are found or put with fewer reads; null if none is better. */
   protected def inOrder(size: Int)(hash: Int => Int): Array[Int] = null
 
@@ -78,7 +81,7 @@ abstract private[join] class JoinRows(side: JoinedSide) {
         while (i < folded.size) {
           val at = if (order == null) i else order(i)
           if (folded.count(at) != 0L)
-            ofRow(folded.row(at), if (areFew) 0 else folded.hashOf(at), folded.count(at), changed)
+            ofRow(folded.row(at), if (usesHash) folded.hashOf(at) else 0, folded.count(at), changed)
           i += 1
         }
       }

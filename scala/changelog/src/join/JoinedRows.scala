@@ -90,7 +90,7 @@ final private[join] class JoinedRows(spec: JoinSpec, stored: Option[Seq[Int]] = 
   def leftAlone(key: UnsafeRow, left: UnsafeRow, matched: Boolean): UnsafeRow =
     (if (toExists.isEmpty) toLeft else toExists(if (matched) 1 else 0)) (keyed(key, left))
 
-  def rightAlone(key: UnsafeRow, right: UnsafeRow): UnsafeRow = toRight(keyed(key, right))
+  def rightAlone(key: UnsafeRow, right: UnsafeRow): UnsafeRow = toRight(both(key, right))
 
   /** An empty list of changes that belong together. */
   def newChanges(): EmittedChanges =

@@ -65,7 +65,7 @@ final private[join] class MatchChanges(state: JoinState, result: JoinedRows) {
 
     private def readsRight = !l.isEmpty && (result.showsPairs || left.countsMatches)
     private def readsLeft = !r.isEmpty && (result.showsPairs || left.countsMatches ||
-      ofRight != null && ofRight.before != ofRight.after)
+      ofRight != null && ofRight.isChanged)
 
     /** Adds all changes to `out`. */
     def changeAll(): Unit = {

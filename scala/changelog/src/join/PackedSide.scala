@@ -49,6 +49,8 @@ final private[join] class PackedSide(packed: PackedEntries, side: JoinedSide, nu
 
   override def areFew: Boolean = !first.isSpread
 
+  override protected def usesHash: Boolean = first.isSpread
+
   override def hasOthers(changed: ChangedRows): Boolean = first.rows > changed.old
 
   override def others(changed: ChangedRows): Iterator[StoredRow] = {

@@ -1,6 +1,7 @@
 package io.firesteel.changelog.rules
 
-import io.firesteel.changelog.plan.parse.{ReadTemporalJoin, ReadWindows, WindowsEmit}
+import io.firesteel.changelog.plan.parse.{ReadTemporalJoin, ReadWindows, StatelessSource, WindowsEmit}
+import io.firesteel.changelog.plan.parse.conditions.SideTtl
 import io.firesteel.changelog.sql.{FromChangelog, InputHint, RowKindFunction, Snapshot, StateTtl}
 import io.firesteel.changelog.upsert.ToUpsert
 
@@ -37,10 +38,14 @@ private[rules] object QueryKinds {
   /** The first hint at a join of streams, which Spark's join does not know. */
   def hintAtJoin(query: LogicalPlan): Option[String] = query match {
     case StateTtl(_, child) if child.exists(isJoin) => Some("STATE_TTL")
-    case join: Join if isJoin(join) && join.children.exists(InputHint.isAt) =>
+    case join: Join if isJoin(join) && join.children.exists(isHinted) =>
       Some(if (join.children.exists(InputHint.areJoined)) "MULTI_JOIN" else "STATE_TTL")
     case other => other.children.view.flatMap(hintAtJoin).headOption
   }
+
+  /** As [[io.firesteel.changelog.plan.parse.ReadStreamJoin]] finds hints. */
+  private def isHinted(side: LogicalPlan): Boolean =
+    InputHint.areJoined(side) || SideTtl.of(side)(StatelessSource.is).nonEmpty
 
   private def isJoin(plan: LogicalPlan): Boolean = plan match {
     case join: Join => join.children.forall(_.isStreaming)

@@ -189,8 +189,8 @@ object RewriteStreamingWrite extends Rule[LogicalPlan] {
     if (query eq write.inputQuery) write
     else {
       logWarning(
-        "The hint STATE_TTL has no effect: Spark runs the query by itself and removes state only " +
-          "by watermarks.")
+        "A hint STATE_TTL or MULTI_JOIN has no effect: Spark runs the query by itself and removes " +
+          "state only by watermarks.")
       write.copy(inputQuery = query)
     }
   }

@@ -134,10 +134,13 @@ class MultiJoinSuite extends ChangelogSuite {
       batches.foreach(fed.feed)
       fed
     }
+    val named = s"$a JOIN VALUES (1, 'x') AS d(k, n) ON a.k = d.k JOIN $b ON a.k = b.k"
     Seq(
       s"SELECT $hint a.v, c.v AS cv FROM $from" -> (1, 2),
       s"SELECT a.v FROM $from" -> (0, 0),
-      s"SELECT /*+ STATE_TTL('a=1d') */ a.v FROM $from" -> (0, 2)).foreach {
+      s"SELECT /*+ STATE_TTL('a=1d') */ a.v FROM $from" -> (0, 2),
+      s"SELECT /*+ STATE_TTL('a=1d') */ d.n, b.v FROM $named" -> (0, 1)
+    ).foreach {
       case (sql, wanted) =>
         val fed = appends(sql)
         try {

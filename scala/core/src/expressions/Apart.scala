@@ -21,9 +21,6 @@ final private[firesteel] case class Apart(child: Expression)
 
   override def branchGroups: Seq[Seq[Expression]] = Nil
 
-  /** Spark computes equal expressions of a projection once. */
-  override lazy val canonicalized: Expression = copy(child = SameValue.of(child))
-
   override protected def withNewChildInternal(newChild: Expression): Apart = copy(child = newChild)
 }
 
@@ -38,10 +35,6 @@ private[firesteel] object Apart {
       case other => other
     }
   }
-
-  /** An expression that Spark takes for no other one that has another value. */
-  def ofOrder(expression: Expression): Expression =
-    if (SameValue.isInOrder(expression)) Apart(expression) else expression
 
   /** One expression, of which nothing that occurs twice is computed first. */
   def alone(expression: Expression): Expression = computedTogether(Seq(expression))(expression)

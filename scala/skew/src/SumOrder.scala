@@ -1,0 +1,29 @@
+package io.firesteel.skew
+
+import org.apache.spark.sql.catalyst.expressions.{Add, Attribute, Expression, ExprId, Multiply, PlanExpression}
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+
+/**
+ * Sums and products in another order. Without ANSI Spark takes `(a + b) + c` and `a + (b + c)` for
+ * one, and computes one of them for both if they are in one operator. For floats, for decimals that
+ * overflow and for `try_add` they are two values. What Spark's plan computes in several operators
+ * must then stay apart.
+ *
+ * Source: `CommutativeExpression.orderCommutative` of Spark.
+ */
+private[skew] object SumOrder {
+
+  /** One of two parts of these expressions that Spark would compute as one. */
+  def confused(all: Seq[Expression]): Option[Expression] =
+    all.flatMap(_.collect { case sum @ (_: Add | _: Multiply) => sum })
+      .groupBy(_.canonicalized).values
+      .find(_.map(written).distinct.size > 1).map(_.head)
+
+  /** The same for expressions that differ by the sides of single sums and products only. */
+  private def written(expression: Expression): Expression = expression.transformUp {
+    case column: Attribute => column.canonicalized
+    case subquery: PlanExpression[_] => subquery.canonicalized
+    case call: AggregateExpression => call.copy(resultId = ExprId(0))
+    case sum @ (_: Add | _: Multiply) => sum.withNewChildren(sum.children.sortBy(_.hashCode))
+  }
+}
