@@ -55,6 +55,10 @@ class LookupOnChangelogSuite extends ChangelogSuite with JoinedRows {
     s"""SELECT {hint} place, name FROM (SELECT * FROM (SELECT k, row_number() OVER (ORDER BY n DESC, k) AS place
        |FROM $counts) WHERE place <= 2) AS c LEFT JOIN mem.names AS d ON c.k = d.k AND lang = 'en'""".stripMargin,
     "SELECT {hint} n, name FROM (SELECT count(*) AS n FROM {t}) AS c LEFT JOIN mem.names AS d ON c.n = d.least + 3 AND d.k = 'a'",
+    "SELECT {hint} c.k, name FROM (SELECT k FROM (SELECT DISTINCT k, v FROM {t})) AS c JOIN mem.names AS d " +
+      "WHERE d.k = concat(left(string(CAST('today' AS DATE)), 0), 'a')",
+    "SELECT {hint} c.k, name FROM (SELECT k FROM (SELECT DISTINCT k, v FROM {t})) AS c JOIN mem.names AS d " +
+      "ON d.k = concat(left(string(CAST('today' AS DATE)), 0), 'a')",
     "SELECT lang, count(*) AS n FROM (SELECT {hint} t.k, lang FROM {t} AS t JOIN mem.names AS d ON t.k = d.k) GROUP BY lang"
   )
 

@@ -2,7 +2,7 @@ package io.firesteel.lookup
 
 import org.apache.spark.sql.catalyst.util.CharVarcharCodegenUtils
 import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeSet, Cast, EqualTo, Expression, GreaterThanOrEqual, If, IsNotNull, KnownFloatingPointNormalized, LessThanOrEqual, Literal, NamedExpression, PredicateHelper}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, AttributeSet, Cast, EqualTo, Expression, GreaterThanOrEqual, If, IsNotNull, KnownFloatingPointNormalized, LessThanOrEqual, Literal, NamedExpression, PredicateHelper, TaggingExpression}
 import org.apache.spark.sql.catalyst.optimizer.NormalizeNaNAndZero
 import org.apache.spark.sql.catalyst.plans.{Cross, Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
@@ -53,7 +53,14 @@ private[lookup] final case class KeyCandidate(
     column: Attribute,
     value: Expression,
     compared: Expression) {
-  def isConstant: Boolean = value.foldable
+  def isConstant: Boolean = KeyCandidate.isConstant(value)
+}
+
+private[lookup] object KeyCandidate {
+
+  /** Whether all rows have one value, also where Spark is not to know that. */
+  def isConstant(value: Expression): Boolean =
+    value.transform { case tagged: TaggingExpression => tagged.child }.foldable
 }
 
 private[lookup] object LookupQuery extends PredicateHelper {
@@ -106,8 +113,8 @@ private[lookup] object LookupQuery extends PredicateHelper {
         candidate(DimensionChain.replace(b, query.projection), a)
     }.flatten
     val constant = query.filters.flatMap(splitConjunctivePredicates).collect {
-      case EqualTo(column, value) if value.foldable => candidate(column, value)
-      case EqualTo(value, column) if value.foldable => candidate(column, value)
+      case EqualTo(column, value) if KeyCandidate.isConstant(value) => candidate(column, value)
+      case EqualTo(value, column) if KeyCandidate.isConstant(value) => candidate(column, value)
     }.flatten
     // A value of the row is preferred to a constant: it is more selective.
     query.dimension.output.flatMap { column =>

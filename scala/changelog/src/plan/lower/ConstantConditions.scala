@@ -4,7 +4,7 @@ import io.firesteel.changelog.plan.TableRows
 import io.firesteel.changelog.state.PlanVersion
 import io.firesteel.core.plans.ReadByKey
 
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Cast, EqualTo, Expression, ListQuery, Literal, Not, Or, PredicateHelper, TaggingExpression}
+import org.apache.spark.sql.catalyst.expressions.{And, Cast, Expression, ListQuery, Literal, Not, Or, PredicateHelper, TaggingExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, Expand, Filter, Join, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE
 import org.apache.spark.sql.types.{BooleanType, DateType, StringType, TimestampNTZType, TimestampType}
@@ -29,21 +29,9 @@ private[lower] object ConstantConditions extends PredicateHelper {
   def above(plan: LogicalPlan, condition: Expression, version: Int): Expression =
     if (!plan.exists(_.isInstanceOf[StatefulNode])) condition
     else {
-      val looksUp = plan.exists(_.isInstanceOf[ReadByKey])
-      splitConjunctivePredicates(condition).map {
-        case part if looksUp && mayBeAsked(part) => part
-        case part =>
-          val timed = timesOf(part)
-          if (version < PlanVersion.hiddenConstants) timed else conditionOf(timed)
-      }.reduce[Expression](And(_, _))
+      val timed = timesOf(condition)
+      if (version < PlanVersion.hiddenConstants) timed else conditionOf(timed)
     }
-
-  /** Whether a lookup may ask by a constant: a column that equals one. */
-  private def mayBeAsked(part: Expression): Boolean = part match {
-    case EqualTo(_: Attribute, value) => value.foldable && !value.nullable
-    case EqualTo(value, _: Attribute) => value.foldable && !value.nullable
-    case _ => false
-  }
 
   private def ownOf(node: LogicalPlan): LogicalPlan = {
     val timed = node match {

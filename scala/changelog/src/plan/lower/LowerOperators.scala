@@ -69,9 +69,9 @@ final private[changelog] class LowerOperators(
     ConstantConditions.above(plan, condition, begun.version)
 
   private def over(join: Join, stream: Written): LogicalPlan = {
-    val its =
-      if (join.left.isStreaming) join.copy(left = stream.plan) else join.copy(right = stream.plan)
-    its.copy(condition = its.condition.map(above(its, _)))
+    val condition = join.condition.map(above(stream.plan, _))
+    if (join.left.isStreaming) join.copy(left = stream.plan, condition = condition)
+    else join.copy(right = stream.plan, condition = condition)
   }
 
   /** An input that the plan reads several times is a part: it is computed once. */
