@@ -1,7 +1,7 @@
 package io.firesteel.changelog.aggregate
 
 import io.firesteel.changelog.aggregate.slots.GroupState
-import io.firesteel.changelog.fold.{FoldIterator, FoldLimits, PackedValues, ValueTallies}
+import io.firesteel.changelog.fold.{FoldIterator, FoldLimits}
 import io.firesteel.core.changes.RowKind
 import io.firesteel.core.rows.KeyIndex
 
@@ -27,28 +27,14 @@ final private[changelog] class PartialAggregate(
   }
   private[this] val groups = new KeyIndex(KeyIndex.isNumber(keys), keys.size)
   private[this] val states = ArrayBuffer.empty[GroupState]
-  private[this] val values = layout.sets.map(set => new ValueTallies(set.isNumber))
+  private[this] val values = new PartialValues(layout)
   private[this] val made = new AggregateRows(layout)
-  private[this] val valueRows = new ValueRows(layout)
   private[this] var taken = 0L // bytes of the rows in growing buffers, an upper bound
 
-  override protected def held: Int = {
-    var (entries, set) = (states.size, 0)
-    while (set < values.length) {
-      entries += values(set).size
-      set += 1
-    }
-    entries
-  }
+  override protected def held: Int = states.size + values.size
 
-  override protected def bytes: Long = {
-    var (sum, set) = (groups.bytes + states.size * layout.stateBytes + taken, 0)
-    while (set < values.length) {
-      sum += values(set).bytes
-      set += 1
-    }
-    sum
-  }
+  override protected def bytes: Long =
+    groups.bytes + states.size * layout.stateBytes + taken + values.bytes
 
   override protected def fold(row: InternalRow): Unit = {
     val sign = if (kindAt >= 0 && RowKind.isRetraction(row.getByte(kindAt))) -1 else 1
@@ -57,39 +43,22 @@ final private[changelog] class PartialAggregate(
     val state = states(group)
     if (layout.hasGrowing) taken += FoldLimits.bytesOf(row)
     layout.add(state, row, sign)
-    var i = 0
-    while (i < values.length) {
-      val value = valueRows.of(row, i)
-      if (value != null) values(i).add(group, value, sign.toLong)
-      i += 1
-    }
+    values.add(group, row, sign)
   }
 
   override protected def drain(): Iterator[InternalRow] = {
     val ofGroups = states.indices.iterator.map(g => made.delta(groups.key(g), states(g)))
-    val ofSets = layout.sets.indices.iterator.flatMap(ofSet)
-    (ofGroups ++ ofSets).concat(emptied())
-  }
-
-  /** The values of a set, packed by group. */
-  private def ofSet(set: Int): Iterator[InternalRow] = {
-    val of = values(set)
-    val (order, starts) = of.byGroup(states.size)
-    val perRow = layout.sets(set).perBucket * PartialAggregate.bucketsPerRow
-    states.indices.iterator.flatMap { group =>
-      val (from, until) = (starts(group), of.dropZeros(order, starts(group), starts(group + 1)))
-      (from until until by perRow).iterator.map { at =>
-        val packed = PackedValues.pack(of, order, at, math.min(at + perRow, until))
-        made.delta(groups.key(group), set, packed)
-      }
+    val ofSets = values.packed(states.size) { (group, set, packed) =>
+      made.delta(groups.key(group), set, packed)
     }
+    (ofGroups ++ ofSets).concat(emptied())
   }
 
   private def emptied(): Iterator[InternalRow] = {
     groups.clear()
     states.clear()
     taken = 0L
-    values.foreach(_.clear())
+    values.clear()
     Iterator.empty
   }
 }
@@ -130,10 +99,4 @@ final private[changelog] class AdjacentPartial(
     }
     made.delta(group, state)
   }
-}
-
-private[changelog] object PartialAggregate {
-
-  /** A row between the halves has values of at most so many entries of the store. */
-  val bucketsPerRow: Int = 16
 }

@@ -15,11 +15,16 @@ private[changelog] object PackedValues {
 
   private val base = Platform.BYTE_ARRAY_OFFSET
 
-  /** Packs the entries `chosen(from until until)`; each must count at least one row. */
-  def pack(values: ValueTallies, chosen: Array[Int], from: Int, until: Int): Array[Byte] = {
+  /** Packs the entries `chosen(from until until)`; each must count at least one row in the tally. */
+  def pack(
+      values: ValueTallies,
+      chosen: Array[Int],
+      from: Int,
+      until: Int,
+      tally: Int = 0): Array[Byte] = {
     var (once, size, i) = (true, 8L, from)
     while (i < until) {
-      if (values.count(chosen(i)) != 1L) once = false
+      if (values.count(chosen(i), tally) != 1L) once = false
       size += 8L + (if (values.isNumber) 0L else values.row(chosen(i)).getSizeInBytes.toLong)
       i += 1
     }
@@ -41,7 +46,7 @@ private[changelog] object PackedValues {
     }
     i = from
     while (!once && i < until) {
-      Platform.putLong(bytes, at, values.count(chosen(i)))
+      Platform.putLong(bytes, at, values.count(chosen(i), tally))
       at += 8L
       i += 1
     }

@@ -7,21 +7,25 @@ import java.util.Arrays
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
 /**
- * How many rows each distinct value of each group gains or loses.
+ * How many rows each distinct value of each group gains or loses: one tally, or one for each of
+ * several filters of the same values.
  *
- * Memory: an open-addressing table, at least one third of it free, with 4 bytes per slot; 24 bytes
- * per value; and the row of a value that does not fit into eight bytes.
+ * Memory: an open-addressing table, at least one third of it free, with 4 bytes per slot; 8 bytes
+ * per value, 8 per tally, and 8 for a number; and the row of a value that is none. What belongs to a
+ * value lies together: with many values each place that is read is one that no cache has.
  *
  * @param isNumber whether a value is one field of eight bytes
+ * @param tallies how many tallies a value has
  */
-final private[changelog] class ValueTallies(val isNumber: Boolean) {
+final private[changelog] class ValueTallies(val isNumber: Boolean, tallies: Int = 1) {
   import ValueTallies._
 
+  // An entry: its hash and group, its number if it is one, its tallies.
+  private[this] val countsAt = if (isNumber) 2 else 1
+  private[this] val width = countsAt + tallies
+
   private[this] var table = new Array[Int](initialSlots) // an entry's number + 1, or 0
-  private[this] var groups = new Array[Int](initialEntries)
-  private[this] var hashes = new Array[Int](initialEntries)
-  private[this] var counts = new Array[Long](initialEntries)
-  private[this] var numbers = if (isNumber) new Array[Long](initialEntries) else null
+  private[this] var words = new Array[Long](initialEntries * width)
   private[this] var rows = if (isNumber) null else new Array[UnsafeRow](initialEntries)
   private[this] var entries = 0
   private[this] var rowBytes = 0L
@@ -30,45 +34,45 @@ final private[changelog] class ValueTallies(val isNumber: Boolean) {
   def size: Int = entries
 
   /** Bytes that are held, by estimate. */
-  def bytes: Long = table.length * 4L + groups.length * 24L + rowBytes
+  def bytes: Long = table.length * 4L + words.length * 8L + rowBytes
 
-  def number(entry: Int): Long = numbers(entry)
+  def number(entry: Int): Long = words(entry * width + 1)
   def row(entry: Int): UnsafeRow = rows(entry)
-  def count(entry: Int): Long = counts(entry)
+  def count(entry: Int, tally: Int = 0): Long = words(entry * width + countsAt + tally)
 
   /** A hash of the value, without the group; the same in every task. */
-  def hash(entry: Int): Int = hashes(entry)
+  def hash(entry: Int): Int = (words(entry * width) >>> 32).toInt
+
+  private def groupOf(entry: Int): Int = words(entry * width).toInt
 
   /** Adds to the tally of a value of a group; a new row is copied. */
-  def add(group: Int, value: UnsafeRow, count: Long): Unit =
-    if (isNumber) addNumber(group, value.getLong(0), count) else addRow(group, value, count)
+  def add(group: Int, value: UnsafeRow, count: Long): Unit = addTo(of(group, value), count)
 
-  def addNumber(group: Int, number: Long, count: Long): Unit = {
-    val entry = ofNumber(group, number)
-    counts(entry) += count
-  }
+  def addNumber(group: Int, number: Long, count: Long): Unit =
+    addTo(ofNumber(group, number), count)
 
-  def addRow(group: Int, value: UnsafeRow, count: Long): Unit = {
-    val entry = ofRow(group, value)
-    counts(entry) += count
-  }
+  def addRow(group: Int, value: UnsafeRow, count: Long): Unit = addTo(ofRow(group, value), count)
 
-  /** Adds to the tally of an entry. */
-  def addTo(entry: Int, count: Long): Unit = counts(entry) += count
+  /** Adds to a tally of an entry. */
+  def addTo(entry: Int, count: Long, tally: Int = 0): Unit =
+    words(entry * width + countsAt + tally) += count
+
+  /** The entry of a value. */
+  def of(group: Int, value: UnsafeRow): Int =
+    if (isNumber) ofNumber(group, value.getLong(0)) else ofRow(group, value)
 
   /** The entry of a value that is a row. */
   def ofRow(group: Int, value: UnsafeRow): Int = {
-    val hash = value.hashCode
+    val head = headOf(value.hashCode, group)
     val mask = table.length - 1
-    var at = slot(hash, group) & mask
+    var at = slot(head) & mask
     var entry = table(at) - 1
-    while (entry >= 0 && !(hashes(entry) == hash && groups(entry) == group &&
-        rows(entry).equals(value))) {
+    while (entry >= 0 && !(words(entry * width) == head && rows(entry).equals(value))) {
       at = (at + 1) & mask
       entry = table(at) - 1
     }
     if (entry < 0) {
-      entry = enter(at, group, hash)
+      entry = enter(at, head)
       rows(entry) = value.copy()
       rowBytes += value.getSizeInBytes + rowOverhead
     }
@@ -77,17 +81,17 @@ final private[changelog] class ValueTallies(val isNumber: Boolean) {
 
   /** The entry of a number in a group; a new entry counts 0 rows. */
   def ofNumber(group: Int, number: Long): Int = {
-    val hash = hashOf(number)
+    val head = headOf(Mix64(number).toInt, group)
     val mask = table.length - 1
-    var at = slot(hash, group) & mask
+    var at = slot(head) & mask
     var entry = table(at) - 1
-    while (entry >= 0 && !(numbers(entry) == number && groups(entry) == group)) {
+    while (entry >= 0 && !(words(entry * width + 1) == number && words(entry * width) == head)) {
       at = (at + 1) & mask
       entry = table(at) - 1
     }
     if (entry < 0) {
-      entry = enter(at, group, hash)
-      numbers(entry) = number
+      entry = enter(at, head)
+      words(entry * width + 1) = number
     }
     entry
   }
@@ -97,7 +101,7 @@ final private[changelog] class ValueTallies(val isNumber: Boolean) {
     val starts = new Array[Int](groupCount + 1)
     var entry = 0
     while (entry < entries) {
-      starts(groups(entry) + 1) += 1
+      starts(groupOf(entry) + 1) += 1
       entry += 1
     }
     var group = 0
@@ -108,18 +112,18 @@ final private[changelog] class ValueTallies(val isNumber: Boolean) {
     val (order, next) = (new Array[Int](entries), starts.clone())
     entry = 0
     while (entry < entries) {
-      order(next(groups(entry))) = entry
-      next(groups(entry)) += 1
+      order(next(groupOf(entry))) = entry
+      next(groupOf(entry)) += 1
       entry += 1
     }
     (order, starts)
   }
 
   /** Moves the entries of `order(from until until)` with 0 rows to the end; returns their start. */
-  def dropZeros(order: Array[Int], from: Int, until: Int): Int = {
+  def dropZeros(order: Array[Int], from: Int, until: Int, tally: Int = 0): Int = {
     var (at, end) = (from, until)
     while (at < end)
-      if (counts(order(at)) != 0L) at += 1
+      if (count(order(at), tally) != 0L) at += 1
       else {
         end -= 1
         val zero = order(at)
@@ -135,28 +139,24 @@ final private[changelog] class ValueTallies(val isNumber: Boolean) {
       resize(initialEntries)
     } else Arrays.fill(table, 0)
     if (rows != null) Arrays.fill(rows.asInstanceOf[Array[AnyRef]], null)
-    Arrays.fill(counts, 0L)
     entries = 0
     rowBytes = 0L
   }
 
-  private def enter(at: Int, group: Int, hash: Int): Int = {
+  private def enter(at: Int, head: Long): Int = {
     val entry = entries
     entries += 1
-    if (entries > groups.length) resize(groups.length * 2)
+    if (entries * width > words.length) resize(words.length / width * 2)
     table(at) = entries
-    groups(entry) = group
-    hashes(entry) = hash
+    words(entry * width) = head
+    Arrays.fill(words, entry * width + countsAt, entries * width, 0L)
     if (entries * 3L > table.length * 2L) rehash()
     entry
   }
 
   private def resize(length: Int): Unit = {
-    groups = Arrays.copyOf(groups, length)
-    hashes = Arrays.copyOf(hashes, length)
-    counts = Arrays.copyOf(counts, length)
-    if (isNumber) numbers = Arrays.copyOf(numbers, length)
-    else rows = Arrays.copyOf(rows, length)
+    words = Arrays.copyOf(words, Math.multiplyExact(length, width))
+    if (!isNumber) rows = Arrays.copyOf(rows, length)
   }
 
   private def rehash(): Unit = {
@@ -164,7 +164,7 @@ final private[changelog] class ValueTallies(val isNumber: Boolean) {
     val mask = table.length - 1
     var entry = 0
     while (entry < entries) {
-      var at = slot(hashes(entry), groups(entry)) & mask
+      var at = slot(words(entry * width)) & mask
       while (table(at) != 0) at = (at + 1) & mask
       table(at) = entry + 1
       entry += 1
@@ -178,11 +178,11 @@ private[changelog] object ValueTallies {
   private val keptSlots = 1 << 16
   private val rowOverhead = 64L // two objects and a reference
 
-  private def hashOf(number: Long): Int = Mix64(number).toInt
+  private def headOf(hash: Int, group: Int): Long = hash.toLong << 32 | group
 
   /** Equal values of different groups get different slots. */
-  private def slot(hash: Int, group: Int): Int = {
-    val product = (hash + group * 0x9e3779b97f4a7c15L) * 0xc4ceb9fe1a85ec53L
+  private def slot(head: Long): Int = {
+    val product = ((head >> 32) + head.toInt * 0x9e3779b97f4a7c15L) * 0xc4ceb9fe1a85ec53L
     (product >>> 32).toInt
   }
 }
