@@ -4,7 +4,7 @@ import io.firesteel.changelog.fold.{PackedValues, ValueTallies}
 import io.firesteel.core.rows.ColumnProjection
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.BoundReference
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeRow}
 
 /** The values of sets in the rows of a task. Sets that differ by their filters share their values. */
 final private[aggregate] class PartialValues(layout: AggregateLayout) {
@@ -59,6 +59,7 @@ private object PartialValues {
 
   final private class Shared(layout: AggregateLayout, sets: Array[Int]) {
     private[this] val first = layout.sets(sets.head)
+    private[this] val columns = first.columns.toArray
     private[this] val filters = sets.map(set => layout.sets(set).filter.getOrElse(-1))
     private[this] val toValue = ColumnProjection(first.columns.zip(first.types).map {
       case (column, t) => BoundReference(column, t, nullable = true)
@@ -67,16 +68,28 @@ private object PartialValues {
     val tallies = new ValueTallies(first.isNumber, sets.length)
 
     def add(group: Int, row: InternalRow, sign: Int): Unit =
-      if (first.keepsNulls || !first.columns.exists(row.isNullAt)) {
+      if (first.keepsNulls || hasAll(row)) {
         var (entry, i) = (-1, 0)
         while (i < filters.length) {
           if (filters(i) < 0 || (!row.isNullAt(filters(i)) && row.getBoolean(filters(i)))) {
-            if (entry < 0) entry = tallies.of(group, toValue(row))
+            if (entry < 0) entry = entryOf(group, row)
             tallies.addTo(entry, sign.toLong, i)
           }
           i += 1
         }
       }
+
+    private def hasAll(row: InternalRow): Boolean = {
+      var i = 0
+      while (i < columns.length && !row.isNullAt(columns(i))) i += 1
+      i == columns.length
+    }
+
+    private def entryOf(group: Int, row: InternalRow): Int = row match {
+      case unsafe: UnsafeRow if first.isNumber =>
+        tallies.ofNumber(group, unsafe.getLong(columns(0)))
+      case other => tallies.of(group, toValue(other))
+    }
 
     def packed(groups: Int)(made: (Int, Int, Array[Byte]) => InternalRow): Iterator[InternalRow] = {
       val (order, starts) = tallies.byGroup(groups)

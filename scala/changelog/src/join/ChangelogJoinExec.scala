@@ -5,6 +5,7 @@ import io.firesteel.changelog.fold.FoldLimits
 import io.firesteel.changelog.plan.{JoinOutput, JoinedSide, PlanText}
 import io.firesteel.changelog.state.{ChangelogContract, ClosedGroups, InputDistribution, Slots, StateEntries, StateLayout, StatefulChangelogExec, StatefulTask}
 import io.firesteel.changelog.state.inputs.ReadOnceExec
+import io.firesteel.core.rows.KeyIndex
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.{FullOuter, Inner, JoinType}
@@ -161,6 +162,7 @@ final private[join] class JoinTask(
       new TwoInputs(rows.head, rows.last, rightFirst = spec.isSnapshot),
       FoldLimits.ofThisTask(mostRows),
       Seq(input(spec.left, 0), input(spec.right, 1)),
+      new KeyIndex(KeyIndex.isNumber(spec.left.keys), spec.left.keys.size),
       ofRows.fold[JoinState](new PackedState(entries, spec))(new RowState(entries, _, spec)),
       new JoinedRows(spec),
       spec.isSnapshot,

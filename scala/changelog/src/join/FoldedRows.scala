@@ -4,33 +4,60 @@ import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** The rows of one key and side, each with the sum of its insertions less its retractions. */
+/**
+ * The rows of one key and side, each with the sum of its insertions less its retractions. Most keys
+ * have one row, which is kept without an index.
+ */
 final private[join] class FoldedRows {
-  private[this] var index = new RowIndex
-  private[this] var counts = new Array[Long](2)
+  private[this] var only: UnsafeRow = _
+  private[this] var onlyCount = 0L
+  private[this] var index: RowIndex = _ // once there are several
+  private[this] var counts: Array[Long] = _
   private[this] var isSettled = true
 
-  def size: Int = index.size
-  def row(at: Int): UnsafeRow = index.row(at)
-  def count(at: Int): Long = counts(at)
-  def hashOf(at: Int): Int = index.hashOf(at)
+  def size: Int = if (index != null) index.size else if (only != null) 1 else 0
+  def row(at: Int): UnsafeRow = if (index == null) only else index.row(at)
+  def count(at: Int): Long = if (index == null) onlyCount else counts(at)
+  def hashOf(at: Int): Int = if (index == null) RowIndex.hash(only) else index.hashOf(at)
 
   /** The place of a row; -1 if it is not there. */
-  def indexOf(row: UnsafeRow): Int = if (size == 0) -1 else index.indexOf(row)
+  def indexOf(row: UnsafeRow): Int =
+    if (index != null) index.indexOf(row) else if (only != null && only.equals(row)) 0 else -1
 
   /** Adds to the sum of a row; a new one is copied. */
-  def add(row: UnsafeRow, count: Long): Unit = {
-    val at = index.placeOf(row, copied = true)
-    if (at >= counts.length) counts = Arrays.copyOf(counts, 2 * counts.length)
-    counts(at) += count
-  }
+  def add(row: UnsafeRow, count: Long): Unit =
+    if (index == null && only == null) begin(row, count)
+    else if (index == null && only.equals(row)) onlyCount += count
+    else {
+      toIndex()
+      addTo(index.placeOf(row, copied = true), count)
+    }
 
   /** Adds a copy of a row, whatever rows are there, until [[settle]]. */
-  def append(row: UnsafeRow, count: Long): Unit = {
-    isSettled = false
-    index.append(row.copy())
-    if (size > counts.length) counts = Arrays.copyOf(counts, 2 * counts.length)
-    counts(size - 1) += count
+  def append(row: UnsafeRow, count: Long): Unit =
+    if (index == null && only == null) begin(row, count)
+    else {
+      toIndex()
+      isSettled = false
+      index.append(row.copy())
+      addTo(size - 1, count)
+    }
+
+  private def begin(row: UnsafeRow, count: Long): Unit = {
+    only = row.copy()
+    onlyCount = count
+  }
+
+  private def toIndex(): Unit = if (index == null) {
+    index = new RowIndex
+    index.append(only)
+    counts = Array(onlyCount, 0L)
+    only = null
+  }
+
+  private def addTo(at: Int, count: Long): Unit = {
+    if (at >= counts.length) counts = Arrays.copyOf(counts, 2 * counts.length)
+    counts(at) += count
   }
 
   /** Makes equal rows one. */
@@ -48,8 +75,10 @@ final private[join] class FoldedRows {
 
   /** Forgets all rows. */
   def clear(): Unit = {
-    index = new RowIndex
-    Arrays.fill(counts, 0L)
+    only = null
+    index = null
+    counts = null
+    isSettled = true
   }
 }
 

@@ -1,7 +1,7 @@
 package io.firesteel.changelog.join
 
 import io.firesteel.changelog.fold.{FoldIterator, FoldLimits}
-import io.firesteel.core.rows.GroupIndex
+import io.firesteel.core.rows.KeyIndex
 
 import java.util.{Arrays, LinkedHashMap}
 
@@ -21,17 +21,17 @@ final private[join] class JoinChanges(
     rows: TwoInputs,
     limits: FoldLimits,
     inputs: Seq[JoinInput],
+    keys: KeyIndex,
     state: JoinState,
     result: JoinedRows,
     isSnapshot: Boolean,
     rejoined: Option[RejoinedRows])
   extends FoldIterator(rows, limits) {
-  import JoinChanges.Folded
 
   private[this] val (left, right) = (state.left, state.right)
 
-  private[this] val keys = new GroupIndex
-  private[this] var folds = new Array[Folded](JoinChanges.startKeys) // by the number of their key
+  // By the number of their key, of each side.
+  private[this] val folds = Array.fill(2)(new Array[FoldedRows](JoinChanges.startKeys))
   // Rows that match nothing, by key: they are in the result and not in state.
   private[this] val alone = Array.fill(2)(new LinkedHashMap[UnsafeRow, FoldedRows])
   private[this] var numRows = 0
@@ -53,8 +53,7 @@ final private[join] class JoinChanges(
 
   override protected def fold(row: InternalRow): Unit = {
     val input = inputs(rows.of)
-    val key = input.keyOf(row)
-    val folded = if (input.matchesNothing(key)) aloneOf(rows.of, key) else foldedOf(key, rows.of)
+    val folded = foldedOf(input, row)
     val (before, stored) = (folded.size, input.storedOf(row))
     if (input.replaces) folded.clear()
     if (isLoose && rows.of == 0) folded.append(stored, 1L) else folded.add(stored, input.sign(row))
@@ -65,15 +64,31 @@ final private[join] class JoinChanges(
     }
   }
 
-  private def foldedOf(key: UnsafeRow, input: Int): FoldedRows = {
-    val known = keys.size
-    val at = keys.of(key)
-    if (at == known) {
-      if (at == folds.length) folds = Arrays.copyOf(folds, 2 * at)
-      folds(at) = new Folded
-      rowBytes += key.getSizeInBytes + FoldLimits.overhead
+  /** The rows of a row's key and side. */
+  private def foldedOf(input: JoinInput, row: InternalRow): FoldedRows =
+    if (input.hasNumber(row)) foldedOf(keys.of(input.numberOf(row)), KeyIndex.numberBytes)
+    else {
+      val key = input.keyOf(row)
+      if (input.matchesNothing(key)) aloneOf(rows.of, key)
+      else foldedOf(keys.of(key), key.getSizeInBytes)
     }
-    folds(at).of(input)
+
+  private def foldedOf(at: Int, keyBytes: Int): FoldedRows = {
+    if (at >= folds(0).length) {
+      folds.indices.foreach(side => folds(side) = Arrays.copyOf(folds(side), 2 * at))
+    }
+    val of = folds(rows.of)
+    if (of(at) == null) {
+      of(at) = new FoldedRows
+      rowBytes += keyBytes + FoldLimits.overhead
+    }
+    of(at)
+  }
+
+  /** The rows of a key and side that are there. */
+  private def folded(side: Int, at: Int): FoldedRows = {
+    val of = folds(side)(at)
+    if (of == null) FoldedRows.none else of
   }
 
   private def aloneOf(input: Int, key: UnsafeRow): FoldedRows = {
@@ -94,20 +109,21 @@ final private[join] class JoinChanges(
         // The changes of keys with few rows are emitted together.
         var large: Iterator[InternalRow] = null
         while (large == null && at < keys.size && out.size < JoinChanges.together) {
-          val (key, folded) = (keys.row(at), folds(at))
+          // Valid for the changes of this key only.
+          val (key, foldedLeft, foldedRight) = (keys.key(at), folded(0, at), folded(1, at))
           at += 1
           state.open(key)
           val l =
-            if (isSnapshot || above != null) ChangedRows.none else left.changes(folded.left)
-          val r = right.changes(folded.right)
+            if (isSnapshot || above != null) ChangedRows.none else left.changes(foldedLeft)
+          val r = right.changes(foldedRight)
           if (above != null) {
-            val its = above.ofKey(key, folded.left, r)
-            if (math.max(folded.left.size, r.size) > JoinChanges.few || !its.areFew) {
+            val its = above.ofKey(key, foldedLeft, r)
+            if (math.max(foldedLeft.size, r.size) > JoinChanges.few || !its.areFew) {
               large = its.changes
             } else its.changeAll()
           } else if (isSnapshot) {
             right.put(r)
-            large = matches.snapshot(key, folded.left)
+            large = matches.snapshot(key, foldedLeft)
           } else if (!l.isEmpty || !r.isEmpty) {
             val its = matches.ofKey(key, l, r)
             if (!left.areFew || !right.areFew || math.max(l.size, r.size) > JoinChanges.few) {
@@ -123,7 +139,7 @@ final private[join] class JoinChanges(
     new Iterator[InternalRow] {
       override def hasNext: Boolean = all.hasNext || {
         keys.clear()
-        folds = new Array[Folded](JoinChanges.startKeys)
+        folds.indices.foreach(folds(_) = new Array[FoldedRows](JoinChanges.startKeys))
         alone.foreach(_.clear())
         numRows = 0
         rowBytes = 0L
@@ -158,20 +174,4 @@ private[join] object JoinChanges {
 
   /** Keys for which there is room at first. */
   private val startKeys = 64
-
-  /** What the rows of one key add up to, by side. */
-  final private class Folded {
-    var left: FoldedRows = FoldedRows.none
-    var right: FoldedRows = FoldedRows.none
-
-    /** The rows of an input, to add to. */
-    def of(input: Int): FoldedRows =
-      if (input == 0) {
-        if (left eq FoldedRows.none) left = new FoldedRows
-        left
-      } else {
-        if (right eq FoldedRows.none) right = new FoldedRows
-        right
-      }
-  }
 }

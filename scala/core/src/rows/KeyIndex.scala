@@ -71,10 +71,13 @@ private[firesteel] object KeyIndex {
 
   private val isBigEndian = ByteOrder.nativeOrder == ByteOrder.BIG_ENDIAN
 
+  /** The size of a row of one field of eight bytes. */
+  val numberBytes: Int = 16
+
   /** A row of one field of eight bytes. */
   def numberRow(): UnsafeRow = {
     val row = new UnsafeRow(1)
-    row.pointTo(new Array[Byte](16), 16)
+    row.pointTo(new Array[Byte](numberBytes), numberBytes)
     row
   }
 }
